@@ -7,7 +7,7 @@ import yaml
 from ovaflow.cli import main
 from ovaflow.cli.run import config_for, format_of, name_of
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import FORMATS
+from ovaflow.reading.streams import FORMATS
 from ovaflow.settings.config import resolve
 from ovaflow.settings.models import Source
 

@@ -3,7 +3,7 @@
 import csv
 import gzip
 import json
-from collections import Counter
+from itertools import chain
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,9 +14,10 @@ from rdflib.namespace import OWL, RDF, SKOS
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset, read_all_names
-from ovaflow.data.readers.annif import read_annif
-from ovaflow.data.readers.streams import matching_files
 from ovaflow.data.subjects import read_vocabulary
+from ovaflow.reading import annif
+from ovaflow.reading.instances import Reading
+from ovaflow.reading.streams import File, matching_files, matching_paths
 from ovaflow.serving.schemas import requests_within
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.settings.models import TrainLabels
@@ -44,8 +45,9 @@ def graph():
 
 
 def read(location):
-    counts = Counter()
-    return [(each.text, tuple(sorted(each.labels))) for each in read_annif(location, counts)], dict(counts)
+    reading = Reading(["text"], ["labels"])
+    instances = chain.from_iterable(annif.read(File(path), reading) for path in matching_paths(location))
+    return [(each.text, tuple(sorted(each.labels))) for each in instances], dict(reading.counts)
 
 
 def sorted_subjects(documents):

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from ovaflow.data.instances import LabelLists
+from ovaflow.data.corpus import LabelLists
 from ovaflow.data.labels import NamedLabels, NumberedLabels, read_label_names
 
 names = st.text(max_size=3)
@@ -58,7 +58,7 @@ def names_of(folder, text):
         ("a\r\n\nb\n\n\n", ["a", "label 1", "b"]),
         ("id:1\tSport\nid:2\tArt \n", ["Sport", "Art"]),
         ("id:1\tBank\nid:2\tBank\nid:3\tArt\n", ["Bank (id:1)", "Bank (id:2)", "Art"]),
-        ("id:1\t\nid:2\tA\tB\n", ["id:1", "A\tB"]),
+        ("id:1\t\nid:2\tA\tB\n", ["id:1", "A B"]),
         ("a\na\n", ["a (0)", "a (1)"]),
         ("x\ta\ny\ta\nz\ta (x)\n", ["a (x) (0)", "a (y)", "a (x) (2)"]),
         ("", []),

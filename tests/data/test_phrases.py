@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from naive import phrases_in
 
 from ovaflow.data.phrases import Phrases
-from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tokens import numbered
 from ovaflow.data.vocabulary import fit_features
+from ovaflow.reading.instances import FIELD
 from ovaflow.settings.models import Prepare
 
 WORDS = st.sampled_from(["art", "arts", "social", "socialist", "socia", "work", "worker", "workers"])

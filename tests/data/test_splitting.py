@@ -13,7 +13,7 @@ from naive import jaccard, tokens
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.near_twins import FEWEST, SIMILAR, have_near_twins
-from ovaflow.data.readers.texts import time_of
+from ovaflow.reading.cells import time_of
 from ovaflow.sparse.csr import from_scipy
 
 COLUMNS = ["id", "text", "labels", "series", "year"]
@@ -197,13 +197,15 @@ def test_corrected_records(tmp_path, capsys):
     write(tmp_path / "2023.csv", old)
     write(tmp_path / "2024.csv", [*corrected, old[8]])
     dataset = prepare(tmp_path, train="*.csv")
-    remark = "7 ids occur more than once with different labels, such as r0; repeated: last keeps the last record"
-    assert remark in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert "7 ids occur more than once with different labels, such as r0; their texts are the same" in output
+    assert "repeated: join makes one record of each" in output
+    assert "after corrections, repeated: last keeps the last record" in output
     assert dataset.n_documents + dataset.test.X.n_rows == 48
     dataset = prepare(tmp_path, "--repeated=last", "--split=last", "--test-fraction=0.1", train="*.csv")
     output = capsys.readouterr().out
     assert "8 records whose id occurs again later: left out" in output
-    assert "different labels" not in output
+    assert "with different labels" not in output
     train, test = ids(dataset)
     assert len(train) + len(test) == 40
     assert test == {"2024.csv, r4", "2024.csv, r5", "2024.csv, r6", "2024.csv, r8"}

@@ -12,10 +12,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from ovaflow.console.errors import InputError
 from ovaflow.data import tokens, vocabulary
 from ovaflow.data.blocks import places_in_word
-from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
 from ovaflow.data.tokens import normal_form
 from ovaflow.data.vocabulary import fit_features
+from ovaflow.reading.instances import FIELD
 from ovaflow.settings.models import Prepare
 from ovaflow.sparse.csr import NOWHERE, from_scipy
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ovaflow.data.readers.texts import without_markup
 from ovaflow.data.tokens import (
     FIELD,
     _composes_backwards,
@@ -20,6 +19,7 @@ from ovaflow.data.tokens import (
     tokens_in_batches,
 )
 from ovaflow.data.word_table import WordTable
+from ovaflow.reading.markup import without_markup
 
 CHARACTERS = st.one_of(
     st.characters(),

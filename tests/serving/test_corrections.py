@@ -14,7 +14,7 @@ import pytest
 from hostile_table import HOSTILE
 from running_service import exchange, running_service
 
-from ovaflow.data.readers.texts import read_texts
+from ovaflow.data.source import read_file
 from ovaflow.settings.models import PrepareSource
 
 LONG = "größe \U00010400 " * 5000
@@ -45,13 +45,13 @@ def test_a_correction_is_a_training_record_of_the_same_columns(service, saved, p
         "model": predictor.model.checksum, "time": answer["time"],
     }  # fmt: skip
     assert datetime.fromisoformat(entry["time"]).utcoffset().total_seconds() == 0
-    [instance] = read_texts(PrepareSource(format="jsonl"), saved)
+    [instance] = read_file(PrepareSource(format="jsonl"), saved)
     assert (instance.text, instance.labels, instance.id) == (text, (names[7], names[2]), "record 17")
 
 
 def test_every_label_is_read_back_as_the_training_data_had_it(service, saved, predictor):
     assert service.ask("/corrections", {"text": "all", "labels": list(range(10))})[0] == 200
-    [instance] = read_texts(PrepareSource(format="jsonl", label_separator="¦"), saved)
+    [instance] = read_file(PrepareSource(format="jsonl", label_separator="¦"), saved)
     assert sorted(instance.labels) == sorted(predictor.label_names)
     assert len(instance.labels) == len(HOSTILE)
 

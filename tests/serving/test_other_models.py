@@ -10,8 +10,9 @@ from running_service import exchange, running_service
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.readers.texts import FIELD, read_texts
+from ovaflow.data.source import read_file
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.reading.instances import FIELD
 from ovaflow.reranking.reranker_file import Reranker, write_reranker
 from ovaflow.settings.models import PrepareSource, TrainLabels
 from ovaflow.training.shard_job import train_model
@@ -98,7 +99,7 @@ def test_text_columns_with_weights(tmp_path):
         for text in (columns, "a2 b"):
             assert service.ask("/corrections", {"text": text, "labels": ["l1"], "id": "7"})[0] == 200
     settings = PrepareSource(format="jsonl", text_column="title,body", column_weights=[2, 1])
-    first, second = read_texts(settings, tmp_path / "new.jsonl")
+    first, second = read_file(settings, tmp_path / "new.jsonl")
     assert (first.text, first.labels, first.id) == (f"a1 b{FIELD}c1 d0", ("l1",), "7")
     assert (second.text, second.labels) == (f"a2 b{FIELD}", ("l1",))
 

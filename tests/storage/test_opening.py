@@ -7,7 +7,7 @@ import pytest
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import read_catalogue
-from ovaflow.data.readers.streams import open_stream
+from ovaflow.reading.streams import open_stream
 from ovaflow.settings.config import load
 from ovaflow.storage.artifact import open_artifact
 from ovaflow.storage.opening import open_regular

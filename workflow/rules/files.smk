@@ -2,7 +2,7 @@
 import os
 from zlib import crc32
 
-from ovaflow.data.readers.streams import matching_files, matching_paths
+from ovaflow.reading.streams import matching_files, matching_paths
 
 
 def warm_up_options():

@@ -15,13 +15,14 @@ src/ovaflow/console/__init__.py
 src/ovaflow/console/errors.py
 src/ovaflow/data/__init__.py
 src/ovaflow/data/catalogue.py
-src/ovaflow/data/readers/__init__.py
-src/ovaflow/data/readers/streams.py
 src/ovaflow/data/sizes.py
 src/ovaflow/estimate/__init__.py
 src/ovaflow/estimate/demand.py
 src/ovaflow/estimate/shards.py
 src/ovaflow/fingerprint.py
+src/ovaflow/reading/__init__.py
+src/ovaflow/reading/formats.py
+src/ovaflow/reading/streams.py
 src/ovaflow/settings/__init__.py
 src/ovaflow/settings/chains.py
 src/ovaflow/settings/config.py

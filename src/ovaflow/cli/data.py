@@ -11,7 +11,8 @@ from ovaflow.data.prepare import prepare
 from ovaflow.data.remarks import remarks_on
 from ovaflow.data.sizes import Shape, write_sizes
 from ovaflow.data.source import SourceFiles
-from ovaflow.settings.models import Train, listed
+from ovaflow.reading.glance import Glance
+from ovaflow.settings.models import Train, holds_texts, listed
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import explain_errors, write_csv
 from ovaflow.tuning import cost, features
@@ -83,6 +84,9 @@ def _source_of(settings, files):
 def prepare_command(settings, threads, sizes, output, **files):
     """Turn a dataset's source into dataset.h5."""
     source = _source_of(settings, files)
+    if holds_texts(settings.format):
+        source.require_files()
+        click.echo(f"records are read like this:\n{Glance.at(source.look, settings.format)}")
     with explain_errors(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         prepared = prepare(source, threads, output.parent)

@@ -8,25 +8,16 @@ import click
 from rich import box
 from rich.table import Table
 
-from ovaflow.cli.options import several
-from ovaflow.evaluation.labelled_file import FORMATS
+from ovaflow.cli.options import FILE, chosen_reading, reading_option, several
+from ovaflow.reading.formats import FORMATS
+from ovaflow.settings.models import ReadTexts
 
+_NAMES = tuple(name for name in ReadTexts.model_fields if name != "html")
 _OPTIONS = (
-    click.option("--format", type=click.Choice(FORMATS), help="Format of FILE; by default by name."),
-    click.option(
-        "--text-column",
-        help="Text column (csv, jsonl, parquet), or several; by default that of the model's data.",
-    ),
-    click.option(
-        "--labels-column",
-        help="Labels column (csv, jsonl, parquet); by default that of the model's data.",
-    ),
-    click.option(
-        "--label-separator",
-        help="Separator between labels; by default that of the model's data.",
-    ),
+    click.option("--format", type=click.Choice(list(FORMATS)), help="Format of FILE; by default by name."),
+    *(reading_option(name) for name in _NAMES),
+    click.option("--file-labels", type=FILE, help="npz: labels of FILE; by default a file of its name with Y for X."),
 )
-_NAMES = ("format", "text_column", "labels_column", "label_separator")
 
 
 def reads_labelled_file(command):
@@ -34,8 +25,9 @@ def reads_labelled_file(command):
 
     @functools.wraps(command)
     def with_reading(**arguments):
-        reading = {name: arguments.pop(name) for name in _NAMES}
-        return command(**arguments, reading=reading)
+        reading = {name: arguments.pop(name) for name in ("format", "file_labels")}
+        chosen = chosen_reading({name: arguments.pop(name) for name in _NAMES})
+        return command(**arguments, reading=reading | chosen)
 
     return several(_OPTIONS)(with_reading)
 

@@ -9,7 +9,6 @@ import click
 from ovaflow.cli.options import FILE, OF_DATASET, STATISTICS, THREADS, option, output, reads
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.readers.streams import open_stream
 from ovaflow.evaluation.curves import quality_of
 from ovaflow.model.index import INDEX_PAYS, index_path, write_index
 from ovaflow.model.merge import merge
@@ -18,6 +17,7 @@ from ovaflow.model.npz_file import read_npz, write_npz
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import prune_to_bytes, write_pruned
 from ovaflow.model.text_files import write_companions, write_weights
+from ovaflow.reading.streams import open_stream
 from ovaflow.settings.models import Evaluate, Prepare, Train
 from ovaflow.storage.parts import remove_parts
 

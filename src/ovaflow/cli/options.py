@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
 from ovaflow.settings.inputs import model_of, settings_read
-from ovaflow.settings.models import Section, Train
+from ovaflow.settings.models import ReadTexts, Section, Train
 from ovaflow.settings.schema import explain, legal_values, schema_at
 from ovaflow.storage.texts import read_json
 
@@ -114,6 +114,22 @@ def option(model, field, name=None, **more):
     elif default:
         attributes["help"] += f"  [default: {default}]"
     return click.option(declaration, field, **attributes | more)
+
+
+def reading_option(name):
+    """An option of how a file of texts is read, by default as the data of the model were."""
+    sentence = ReadTexts.model_fields[name].description.partition("; null: ")[0]
+    text = f"{sentence[:1].upper()}{sentence[1:]}" if sentence.split()[0].isalpha() else sentence
+    return option(
+        ReadTexts, name, default=None, show_default=False, help=f"{text}; by default as the model's data were read."
+    )
+
+
+def chosen_reading(options):
+    """What options of how a file is read say, without those that are left out."""
+    chosen = {name: _one_or_several(value) for name, value in options.items()}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    return ReadTexts.model_validate(chosen).model_dump(include=set(chosen))
 
 
 def _type_of(model, field, schema, parts):

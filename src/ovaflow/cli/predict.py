@@ -9,13 +9,21 @@ import click
 import numpy as np
 
 from ovaflow.cli.choice import CHOICE, chooses_labels, chosen_labels
-from ovaflow.cli.options import FILE, SUGGESTIONS, THREADS, option, second_stage
+from ovaflow.cli.options import (
+    FILE,
+    SUGGESTIONS,
+    THREADS,
+    chosen_reading,
+    option,
+    reading_option,
+    second_stage,
+    several,
+)
 from ovaflow.cli.review import LOOK, Look, by_errors, chooses_records, divide, report_division
 from ovaflow.cli.suggestions import RIGHT_IDS, suggestion_files_for
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.readers.streams import clean
 from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answers import (
     BYTE_ORDER_MARK,
@@ -35,22 +43,22 @@ from ovaflow.prediction.predictions import predict_test_set, require_second_stag
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
 from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import (
+    LINES,
     READ_FORMATS,
     Batch,
-    InputFile,
     batches_of,
-    format_of,
-    id_columns_of,
+    input_file,
     remark_on_columns,
-    text_column_of,
 )
+from ovaflow.reading.streams import clean
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranker_file import read_about
-from ovaflow.settings.models import CANDIDATES, COLUMN_FORMATS, Predict
+from ovaflow.settings.models import CANDIDATES, Predict, with_columns
 from ovaflow.storage.writing import write_atomically
 
 _FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
 _OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
+_READING = ("text_column", "id_column", "missing", "encoding", "quotes", "sheet")
 _OF_RAW = ("fit", "min_probability", "min_score", "joined", "keep", *LOOK)
 
 
@@ -58,16 +66,8 @@ _OF_RAW = ("fit", "min_probability", "min_score", "joined", "keep", *LOOK)
 @click.argument("inputs", nargs=-1, metavar="[MODEL] [FILE]...")
 @click.option("--model", type=FILE, help="The model file, model.h5, unless it is the first argument.")
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
-@click.option("--format", type=click.Choice(READ_FORMATS), help="Format of the files; by default by their names.")
-@click.option(
-    "--text-column",
-    help="Text column (csv, jsonl, parquet), or several: title,abstract; by default that of the model's data.",
-)
-@click.option(
-    "--id-column",
-    help="Column of csv, jsonl and parquet that names each record in the output; by default that of "
-    "the model's data, or id, where there is one.",
-)
+@click.option("--format", type=click.Choice(READ_FORMATS), help="Format of the files; by default as the model's data.")
+@several([reading_option(name) for name in _READING])
 @click.option(
     "--keep",
     multiple=True,
@@ -110,9 +110,9 @@ def predict_command(
 ):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
-    A FILE holds one text per line, JSON Lines, CSV, Parquet, svmlight or XMC text, compressed or not; - is standard
-    input. Files are read and answered batch by batch; the predictions of a dataset, and all with --optimise, are kept
-    in memory first, with --sure the unsure records.
+    A FILE is read as the data of the model were where its name ends alike, else as its name says, or holds one text per
+    line; - is standard input. Files are read and answered batch by batch; the predictions of a dataset, and all with
+    --optimise, are kept in memory first, with --sure the unsure records.
     """
     if model is None:
         if not inputs:
@@ -187,13 +187,16 @@ def _predict_raw(
         require_hierarchy(predictor.model)
     if probability is not None:
         options["min_score"] = probability
-    names = (options.pop(name) for name in ("format", "text_column", "first_feature", "id_column"))
-    sources = _sources(predictor, inputs, keep, *names)
+    reading = chosen_reading({name: options.pop(name) for name in _READING})
+    reading |= {name: options.pop(name) for name in ("format", "first_feature")}
+    sources = [input_file(predictor.model, path, keep, **reading) for path in inputs]
+    if keep and not all(source.kind.has_columns for source in sources):
+        raise click.UsageError(_KEEP)
     if keep and texts:
         raise click.UsageError(_KEEP)
     titled = bool(sources) or len(texts) > 1
     written = partial(_written, predictor, output_format, titled, joined, keep, look.chooses)
-    plain = texts or any(source.format == "lines" for source in sources)
+    plain = texts or any(source.format == LINES for source in sources)
     if plain and (remark := remark_on_columns(predictor.model)):
         click.echo(f"ovaflow: {remark}", err=True)
     quiet = not inputs or (output is None and sys.stdout.isatty())
@@ -223,17 +226,7 @@ def _predict_raw(
         report_division(predictor.model, look, output, amounts, labels, right)
 
 
-_KEEP = f"--keep goes with files of {', '.join(COLUMN_FORMATS)}, which have columns"
-
-
-def _sources(predictor, inputs, keep, kind, column, first_feature, id_column):
-    """The files to read, by their options."""
-    column = column or text_column_of(predictor.model)
-    names = first_feature, id_column, id_columns_of(predictor.model)
-    kinds = [kind or format_of(path, predictor.takes_text) for path in inputs]
-    if keep and not set(kinds) <= set(COLUMN_FORMATS):
-        raise click.UsageError(_KEEP)
-    return [InputFile(*each, column, *names, keep) for each in zip(inputs, kinds, strict=True)]
+_KEEP = f"--keep goes with files of {with_columns()}, which have columns"
 
 
 class _Answering:

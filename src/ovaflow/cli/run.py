@@ -15,13 +15,17 @@ from pathlib import Path
 import click
 import yaml
 
-from ovaflow.cli.options import FILE
+from ovaflow.cli.options import FILE, chosen_reading, reading_option, several
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.data.readers.streams import FORMATS, ending_of, matching_paths
-from ovaflow.data.source import check_beginnings
+from ovaflow.data.source import beginnings
 from ovaflow.machine.limits import read_allowance
+from ovaflow.reading import formats
+from ovaflow.reading.formats import FORMATS
+from ovaflow.reading.glance import Glance
+from ovaflow.reading.streams import matching_paths
+from ovaflow.settings import paths
 from ovaflow.settings.config import load, resolve
-from ovaflow.settings.models import NAME, RESERVED
+from ovaflow.settings.models import NAME, RESERVED, ReadTexts
 from ovaflow.storage.parts import parts_folder
 from ovaflow.workflow import owner, require_writable, snakefile
 
@@ -57,6 +61,8 @@ def pipeline_command(config, options):
     """Command line of Snakemake, on as many cores as there are unless the options say otherwise."""
     _require_folders()
     command = snakemake_command(config)
+    if config is not None:
+        show_beginnings(config)
     if not any(map(_TELLS_CORES, options)):
         command += ["--cores", "all"]
     return [*command, *options]
@@ -69,8 +75,17 @@ def snakemake_command(config):
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(workflow)]
     if config is None:
         return command
-    check_beginnings(resolve(load(config), load(workflow.parent / "config" / "config.yaml"), config))
     return [*command, "--configfile", str(config)]
+
+
+def show_beginnings(config):
+    """Print how the data of a config are read; what cannot be read is refused before anything is computed."""
+    settings = resolve(load(config), load(snakefile().parent / "config" / "config.yaml"), config)
+    for name, look in beginnings(settings).items():
+        if not Path(paths.DATASET.format(dataset=name)).exists():
+            click.echo(
+                f"datasets.{name} is read like this:\n{Glance.at(look, settings.datasets[name].format)}", err=True
+            )
 
 
 def _require_folders():
@@ -96,11 +111,12 @@ def format_of(path: StrPath) -> str:
     """Format of a data file by its name, compressed or not; folders are Annif's."""
     if Path(path).is_dir():
         return "annif"
-    ending = ending_of(path)
-    if ending not in FORMATS:
-        legal = ", ".join(dict.fromkeys(FORMATS.values()))
+    formats.refuse_foreign(path)
+    named = formats.format_of(path)
+    if named is None:
+        legal = ", ".join(FORMATS)
         raise InputError("the name does not tell the format", path=path, remedy=f"give --format, one of {legal}")
-    return FORMATS[ending]
+    return named
 
 
 def name_of(path: StrPath) -> str:
@@ -145,17 +161,11 @@ _DATA = click.Path(path_type=Path)
 @click.command("train", context_settings={"ignore_unknown_options": True})
 @click.argument("data", type=_DATA)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE OPTION]...")
-@click.option(
-    "--text-column",
-    multiple=True,
-    help="Text column of csv, jsonl and parquet, or several: title,abstract; repeatable.",
-)
-@click.option("--labels-column", multiple=True, help="Their column of labels; repeatable.")
-@click.option("--label-separator", help="Separator between labels.")
+@several([reading_option(name) for name in ReadTexts.model_fields])
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(sorted({"annif", *FORMATS.values()})),
+    type=click.Choice(list(FORMATS)),
     help="Format of DATA; by default from its name, and annif with a vocabulary.",
 )
 @click.option("--test", type=_DATA, help="Test file; by default a fifth of the instances is set aside.")
@@ -194,12 +204,11 @@ def train_command(data, options, output, cores, dry_run, print_config, force, fo
             raise InputError("no such file", path=location, remedy=f"paths are relative to {Path.cwd()}")
     entry["train"] = data
     entry["format"] = format_ or ("annif" if entry["vocabulary"] else None)
-    for key in ("text_column", "labels_column"):
-        entry[key] = ",".join(entry[key]) or None
+    reading = chosen_reading({name: entry.pop(name) for name in ReadTexts.model_fields})
     if output.resolve() != Path.cwd():
         # paths in a config are relative to the folder where it is run
         entry |= {key: path.resolve() for key, path in entry.items() if isinstance(path, Path)}
-    entry = {key: str(value) for key, value in entry.items() if value is not None}
+    entry = {key: str(value) for key, value in entry.items() if value is not None} | reading
     cores = cores or read_allowance().cores
     text = config_for(data, **entry)
     if dry_run or print_config:

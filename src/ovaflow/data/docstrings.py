@@ -20,7 +20,7 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.data.hold_out import in_test
-from ovaflow.data.readers.texts import Instances, TextInstance
+from ovaflow.reading.instances import Instances, TextInstance
 
 TEXTS = 20_000
 """Size of the dataset where the environment holds more docstrings."""

@@ -22,8 +22,8 @@ from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.catalogue import entry_of
-from ovaflow.data.readers.sparse_text import read_header
-from ovaflow.data.readers.streams import open_stream
+from ovaflow.reading.sparse_text import read_header
+from ovaflow.reading.streams import open_stream
 from ovaflow.storage.writing import explain_errors, explanation_of, write_atomically, write_text
 
 TIMEOUT = (20, 60)

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.annif import without_brackets
-from ovaflow.data.readers.streams import clean, read_lines
+from ovaflow.reading.annif import without_brackets
+from ovaflow.reading.cells import clean_name
+from ovaflow.reading.streams import read_lines
 from ovaflow.settings.models import is_list_of_labels
 from ovaflow.sparse.csr import CSR, offsets
 
@@ -19,10 +20,10 @@ def entries_of(values):
     entries = []
     for value in values:
         if is_list_of_labels(value):
-            lines = (clean(line).partition("\t")[0] for _, line in read_lines(value))
-            entries += filter(None, map(without_brackets, lines))
+            lines = (line.partition("\t")[0] for _, line in read_lines(value))
+            entries += filter(None, map(clean_name, map(without_brackets, lines)))
         else:
-            entries.append(without_brackets(value))
+            entries.append(clean_name(without_brackets(value)))
     return entries
 
 

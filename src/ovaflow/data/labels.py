@@ -1,16 +1,17 @@
 """Labels of instances, by name, by number or by subject, to the label matrix; files of their names."""
 
-from itertools import chain, islice
+from itertools import chain
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.hierarchy import BROADER, above_by_name, above_by_relation, matrix_above
 from ovaflow.data.label_choice import LabelFinder, ListChoice, NameChoice, entries_of
-from ovaflow.data.readers.streams import Lines, clean, open_stream, read_lines
-from ovaflow.data.readers.texts import csv_records
 from ovaflow.data.subjects import distinct_names, read_vocabulary
 from ovaflow.data.tokens import Numbers
+from ovaflow.reading.cells import clean_name
+from ovaflow.reading.csv_table import csv_records
+from ovaflow.reading.streams import Lines, open_stream, read_lines
 
 
 class NamedLabels:
@@ -23,7 +24,7 @@ class NamedLabels:
         self.choice = choice  # which of them are labels, where not all are
         self.above = above  # gives the names above a name, where they are a hierarchy
         self.described, self.new_names = {}, {}  # new names by label_map
-        self._numbers = Numbers()
+        self._numbers, self._written = Numbers(), []
         self.number_of = self._numbers.__getitem__
 
     def matrices(self, train, test):
@@ -44,18 +45,20 @@ class NamedLabels:
             self.described["above"] = matrix_above(names, self.above)
         return names, Y, Y_test, counts
 
-    def every_name(self):
-        """Names of all labels so far."""
-        return list(self._numbers)
+    def names_in(self, lists):
+        """Names of the labels that some instances have."""
+        names = list(self._numbers)
+        return [names[number] for number in np.unique(lists.numbers)]
+
+    def written(self, number):
+        """A label as a text may have it."""
+        if len(self._written) != len(self._numbers):
+            self._written = list(self._numbers)
+        return self._written[number]
 
     def names_learnt(self, names):
         """What to learn of the names of all labels: empty for those left out."""
         return names
-
-    def names_of(self, lists):
-        """Names of the labels of each instance that has any."""
-        names = list(self._numbers)
-        return (list(map(names.__getitem__, numbers)) for numbers in lists if numbers)
 
 
 def _with_unknown_labels_only(lists, Y):
@@ -73,7 +76,7 @@ class ListedLabels:
         self._names, self.described = names, described
         self.others, self.language, self.new_names = others, language, {}
 
-    def every_name(self):
+    def names_in(self, lists):
         """Preferred and other names of all labels."""
         return [*filter(None, self.names_learnt(self._names)), *chain.from_iterable(self.others)]
 
@@ -99,6 +102,9 @@ class NumberedLabels(ListedLabels):
             allowed = LabelFinder(names, uris).allowed(include, exclude)
             self._left_out = np.flatnonzero(~allowed)
             self.choice = ListChoice(map(str, self._left_out), len(self._left_out))
+
+    def written(self, number):
+        return str(number)
 
     def names_learnt(self, names):
         names = list(names)
@@ -126,8 +132,12 @@ class SubjectLabels(ListedLabels):
             uri_of = dict(zip(names, uris, strict=True))
             self.above = lambda label: above(uri_of.get(label, label))
         super().__init__(names, others, language, uris=uris, notations=notations, **described)
+        self._uris = uris
         self._numbers = {name: number for number, name in enumerate(names)}
         self._numbers |= {uri: number for number, uri in enumerate(uris)}
+
+    def written(self, number):
+        return self._uris[number]
 
     def number_of(self, label):
         """Number of the subject with a URI or a name, -1 if the vocabulary lacks it."""
@@ -174,11 +184,11 @@ def read_label_names(path):
     """Names of lines ``name`` or ``identifier<TAB>name``, and identifiers, if all have one."""
     identifiers, names = [], []
     for _, line in read_lines(path):
-        identifier, tab, name = clean(line).partition("\t")
+        identifier, tab, name = line.partition("\t")
         if not tab:
             identifier, name = "", identifier
-        identifiers.append(identifier.strip())
-        names.append(name.strip())
+        identifiers.append(clean_name(identifier))
+        names.append(clean_name(name))
     while names and not names[-1] and not identifiers[-1]:
         del names[-1], identifiers[-1]
     for number, name in enumerate(names):
@@ -205,7 +215,7 @@ def read_label_map(path):
         lines = list(Lines(stream, path))
     delimiter = next((mark for mark in "\t;" if lines and mark in lines[0][1]), ",")
     for number, row in csv_records(lines, path, delimiter):
-        names = [clean(name).strip() for name in row]
+        names = [clean_name(name) for name in row]
         if not names:
             continue
         if len(names) != 2:
@@ -233,42 +243,8 @@ def numbers_of_labels(named, parameters):
     numbers = {}
     for marks in (named.label_names, named.label_uris):
         numbers |= {mark: label for label, mark in enumerate(marks)}
-    if "labels" in parameters.get("source", {}).get("files", {}):
-        numbers |= {str(label): label for label in range(named.n_labels)}
+    source = parameters.get("source", {})
+    if "labels" in source.get("files", {}):
+        first = source.get("first_label", 0)
+        numbers |= {str(label + first): label for label in range(named.n_labels)}
     return numbers
-
-
-_SEPARATORS = (";", "|", "\t")
-"""What tables have between labels, and hardly any name has inside."""
-_FEW = 20
-_SAMPLE = 20_000
-"""Training instances whose labels tell whether the separator is right."""
-_RARELY = 0.01
-"""Share of instances with several labels, below which the separator seems to take none apart."""
-
-
-def check_separator(lists, source):
-    """Refuse labels if most of them hold another separator, with which they would be far fewer, or separated at all."""
-    lists = list(islice(lists, _SAMPLE))
-    names = set(chain.from_iterable(lists))
-    several = sum(len(labels) > 1 for labels in lists) / max(len(lists), 1)
-    whole = several < _RARELY and len(names) >= len(lists) / 2
-    separator = source.settings.label_separator
-    # one that takes labels apart is only doubted if it is the comma, which nobody may have chosen
-    if len(lists) < _FEW or not (whole or separator == ","):
-        return
-    marks = [*_SEPARATORS, ","]
-    if whole:
-        marks.append(" ")
-    for mark in marks:
-        combined = [name for name in names if mark in name]
-        if mark == separator or len(combined) < len(names) / 2:
-            continue
-        parts = {part.strip() for labels in lists for part in separator.join(labels).split(mark)} - {""}
-        if len(parts) <= len(names) / 2 or (whole and mark in _SEPARATORS):
-            raise InputError(
-                f"label_separator is {separator!r}, but {len(combined):,} of {len(names):,} different labels "
-                f"contain {mark!r}, such as {min(combined)[:60]!r}",
-                path=source.train_name,
-                remedy=f'set label_separator: "{mark}"',
-            )

@@ -7,19 +7,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.corpus import read_parts
 from ovaflow.data.dataset import EXCERPT, Split, without_known_labels, write_dataset
 from ovaflow.data.hold_out import held_out, held_out_with_twins
-from ovaflow.data.instances import read_corpus, read_instances, with_label_names
 from ovaflow.data.label_choice import LabelFinder, entries_of, without_labels
-from ovaflow.data.labels import NamedLabels, check_separator, labels_of, names_of_ids
+from ovaflow.data.label_names import with_label_names
+from ovaflow.data.labels import labels_of, names_of_ids
 from ovaflow.data.near_twins import have_near_twins
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
-from ovaflow.data.readers import npz
-from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.splitting import last
 from ovaflow.data.tfidf import weigh_counts
-from ovaflow.data.vocabulary import fit_features
-from ovaflow.settings.models import TEXT_FORMATS
+from ovaflow.data.vocabulary import features_of_tokens, fit_tokens
+from ovaflow.reading.formats import FORMATS
 from ovaflow.sparse.csr import nonzeros_of_rows
 
 _LIMITS = ("min_df", "max_df", "max_features")
@@ -55,31 +54,29 @@ class Prepared(NamedTuple):
 def prepare(source, threads=1, folder=None):
     """A source as :class:`Prepared`; with a folder, features of texts are mapped from there."""
     source.require_files()
-    if source.format in ("builtin", *TEXT_FORMATS):
+    if source.settings.has_texts:
         return _prepare_texts(source, threads, folder)
     return _prepare_features(source, source.settings)
 
 
 def _prepare_texts(source, threads, folder):
     settings, labels = source.settings, labels_of(source)
-    instances = read_instances(source, labels, threads, folder)
-    fit = partial(fit_features, settings=settings, label_names=labels.every_name, tfidf=settings.weighs)
-    fit = partial(fit, threads=threads, folder=folder)
-    train = read_corpus(instances.train, labels, fit)
-    if isinstance(labels, NamedLabels) and source.format not in ("builtin", "annif"):
-        check_separator(labels.names_of(train.labels), source)
-    transform = train.features.transform
-    count = partial(transform.features_and_norms, threads=threads, folder=folder)
-    test = read_corpus(instances.test, labels, count, EXCERPT)
+    train, test, read, doubt = read_parts(source, labels, threads, folder, EXCERPT)
+    if doubt is not None and doubt.is_sure:
+        message = f"label_separator is {settings.label_separator!r}, but {doubt}"
+        raise InputError(message, path=source.train_name, remedy=f"set {doubt.setting}")
+    of_labels = partial(labels.names_in, train.labels)
+    fitted = fit_tokens(train.tokens, settings, of_labels, settings.weighs, threads, folder)
+    transform = fitted.transform
+    tested = features_of_tokens(transform, test.tokens, threads, folder)
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
-    norms, records = train.features.norms, train.records
-    split = Split(train.features.X, Y, norms=norms, records=records, groups=train.groups)
+    split = Split(fitted.X, Y, norms=fitted.norms, records=train.records, groups=train.groups)
     if train.extra is not None:
         extra = train.extra > 0
         split = replace(split, extra=extra, weights=np.where(extra, train.extra, np.float32(1)))
-    test_split = Split(test.features.X, Y_test, test.excerpts, test.features.norms, test.records)
+    test_split = Split(tested.X, Y_test, list(test.excerpts), tested.norms, test.records)
     test_split = _with_twins(test_split, split)
-    counts = dict(instances.counts) | train.features.counts | label_counts
+    counts = dict(read) | fitted.counts | label_counts
     if labels.choice is not None:
         counts["labels_left_out"] = labels.choice.n_left_out()
     training = split
@@ -89,6 +86,8 @@ def _prepare_texts(source, threads, folder):
         named = training.X.n_rows - split.X.n_rows
         amount = sum(map(bool, learnt)) + sum(map(len, labels.others))
         counts["label_names_without_features"] = amount - named
+    if doubt is not None:
+        counts["doubt_about_labels"] = str(doubt)
     counts |= _counts(split, test_split, settings.bias, counts)
     parameters = {
         "format": source.format,
@@ -162,7 +161,7 @@ def _read_records(source):
     paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
     if source.test is None:
         del paths[1], labels_paths[1]
-    numbering, matrices = _read_matrices(source.format, paths, labels_paths)
+    numbering, matrices = FORMATS[source.format].read(paths, labels_paths)
     names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
     d = max(X.n_columns for X, _ in matrices)
     parts = []
@@ -182,15 +181,6 @@ def _held_out(X, settings):
     if is_dense(X):
         return held_out(X, settings.test_fraction, settings.seed)
     return held_out_with_twins(X, settings.test_fraction, settings.seed)
-
-
-def _read_matrices(format, paths, labels_paths):
-    if format == "svmlight":
-        first, matrices = read_svmlight(paths)
-        return {"first_feature": first}, matrices
-    if format == "npz":
-        return {}, [npz.read(*pair) for pair in zip(paths, labels_paths, strict=True)]
-    return {}, [read_xmc_text(path) for path in paths]
 
 
 def _counts(train, test, bias, label_counts):

@@ -27,11 +27,18 @@ _COUNTED = {
     "test_without_labels": "{count:,} of {test_instances:,} test instances have no label",
     "test_with_unseen_labels_only": "{count:,} of {test_instances:,} test instances have only labels "
     "that no training instance has",
-    "ids_with_different_labels": "{count:,} ids occur more than once with different labels, such as "
-    "{first_id_with_different_labels}; repeated: last keeps the last record of each id",
+    "doubt_about_labels": "{count}",
+    "headers_left_out": "the first line of a file names the columns: it is no record",
+    "missing_labels": "{count:,} labels are words for nothing such as nan, None, NULL, N/A or -: "
+    "they are none; missing: [] keeps them",
+    "missing_texts": "{count:,} cells of texts are words for nothing such as nan, None, NULL, N/A or -: "
+    "they are empty; missing: [] keeps them",
+    "records_joined": "{count:,} records are joined with an earlier one",
     "extra_instances": "{count:,} of {train_instances:,} training instances are extra ones",
     "records_replaced": "{count:,} records whose id occurs again later: left out",
 }
+_REPEATED = 0.05
+"""Share of texts without ids that occur again with other labels, above which they may be rows of one record."""
 _HTML = 0.01
 """Share of texts with markup above which a remark is made."""
 _ODD = 0.9
@@ -45,6 +52,7 @@ def remarks_on(prepared):
         *_on_files(source.get("files", {})),
         *_on_twins(counts),
         *(text.format(count=counts[name], **counts) for name, text in _COUNTED.items() if counts.get(name)),
+        *_on_repeated(counts),
         *_on_spaces(prepared),
         *_on_unknown_labels(prepared, counts),
         *_on_markup(counts),
@@ -55,6 +63,22 @@ def remarks_on(prepared):
 def _on_files(files):
     if "test" in files and files["test"]["sha256"] == files["train"]["sha256"]:
         yield "the test file is the training file: figures say what the model remembers, not how good it is"
+
+
+def _on_repeated(counts):
+    """What may be one record in several rows, or several versions of a record."""
+    joins = "repeated: join makes one record of each, with all of their labels"
+    different, alike = (counts.get(f"ids_with_different_labels{name}", 0) for name in ("", "_alike"))
+    if different:
+        first, remedy = counts["first_id_with_different_labels"], "repeated: last keeps the last record of each id"
+        if alike > different / 2:
+            remedy = (
+                f"their texts are the same, as in tables of one row per label: {joins}; after corrections, {remedy}"
+            )
+        yield f"{different:,} ids occur more than once with different labels, such as {first}; {remedy}"
+    texts = counts.get("texts_with_different_labels", 0)
+    if texts > _REPEATED * counts["train_instances"]:
+        yield f"{texts:,} texts occur more than once with different labels; {joins}"
 
 
 def _on_twins(counts):
@@ -97,14 +121,17 @@ def _on_given_names(prepared, counts):
         return
     alike = defaultdict(list)
     for name in prepared.label_names:
-        alike[" ".join(name.split()).casefold()].append(name)
+        alike[name.casefold().rstrip(".")].append(name)
     groups = [group for group in alike.values() if len(group) > 1]
     if groups:
         first, second, *_ = groups[0]
         yield (
-            f"{sum(map(len, groups)):,} labels differ only in case or spaces, such as {first!r} and {second!r}: "
-            "they are different labels"
+            f"{sum(map(len, groups)):,} labels differ only in case or a final full stop, such as {first!r} and "
+            f"{second!r}: they are different labels; label_map merges them"
         )
+    marks = [name for name in prepared.label_names if not any(map(str.isalnum, name))]
+    if marks:
+        yield f"{len(marks):,} labels have no letter, such as {marks[0]!r}: label_separator may be wrong"
     Y = prepared.train.Y
     positives = np.bincount(Y.indices[: Y.indptr[counts["train_instances"]]])
     once = np.count_nonzero(positives == 1)

@@ -2,17 +2,22 @@
 
 import hashlib
 import os
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from functools import cached_property
 from glob import glob
 from itertools import chain
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import matching_files, matching_paths, open_stream
-from ovaflow.data.readers.texts import check_beginning
+from ovaflow.data.docstrings import docstrings
+from ovaflow.data.labels import read_label_names
+from ovaflow.reading.formats import FORMATS
+from ovaflow.reading.instances import Reading, split_names
+from ovaflow.reading.look import look_at
+from ovaflow.reading.streams import File, matching_files, matching_paths, open_stream
 from ovaflow.settings.inputs import settings_of
-from ovaflow.settings.models import COLUMN_FORMATS, ROLES, SEVERAL, PrepareSource, listed
+from ovaflow.settings.models import ROLES, PrepareSource, ReadTexts, holds_texts, listed, may_be_several
 from ovaflow.storage.opening import open_regular
 
 
@@ -46,42 +51,114 @@ class SourceFiles:
 
     @cached_property
     def paths(self):
-        several = SEVERAL.get(self.format, ())
-        matching = matching_files if self.format == "annif" else matching_paths
         paths = {role: listed(location) for role, location in self.files.items()}
-        for role in paths.keys() & set(several):
-            paths[role] = list(chain.from_iterable(map(matching, paths[role])))
+        for role in filter(self._may_be_several, paths):
+            paths[role] = list(chain.from_iterable(map(matching_paths, paths[role])))
         return paths
+
+    def _may_be_several(self, role):
+        return may_be_several(role, self.format)
 
     def require_files(self):
         for role, path in self.files.items():
-            if isinstance(path, list) and role not in SEVERAL.get(self.format, ()):
+            if isinstance(path, list) and not self._may_be_several(role):
                 raise InputError(f"{self.format} takes one {role} file", remedy="join the files, or give texts")
         for path in chain.from_iterable(self.paths.values()):
-            _require_file(path)
+            for each in matching_files(path) if self.format == "annif" else [path]:
+                _require_file(each)
+
+    @cached_property
+    def docstrings(self):
+        """The built-in dataset."""
+        return docstrings(test_fraction=self.settings.test_fraction, seed=self.settings.seed)
+
+    @cached_property
+    def look(self):
+        """What the beginnings of the training and test files say about how they are to be read."""
+        n_labels = None if self.labels is None else len(read_label_names(self.labels)[0])
+        paths = [path for role in ("train", "test") for path in self.paths.get(role, ())]
+        return look_at(paths, FORMATS[self.format], reading_of(self.settings, n_labels))
+
+    def reading_with(self, n_labels):
+        """How records are made, with counts of their own."""
+        if self.format == "builtin":
+            return Reading([], [])
+        return replace(self.look.reading, n_labels=n_labels, counts=Counter())
 
     def provenance(self):
         """Format, and each file's name, size and hash."""
         files = {role: _identity(self.files[role], paths) for role, paths in self.paths.items()}
-        names = []
-        if self.format in COLUMN_FORMATS:
-            names += ["text_column", "labels_column"]
-            # by default there is none to remember
-            names += ["id_column"] * (self.settings.id_column is not None)
-        if self.format in (*COLUMN_FORMATS, "text-tsv"):
-            names.append("label_separator")
-        return {"format": self.format, "files": files} | {name: getattr(self.settings, name) for name in names}
+        remembered = {"format": self.format, "files": files}
+        if self.format in FORMATS:
+            names = ["text_column", "labels_column"] if FORMATS[self.format].has_columns else []
+            names += ["label_separator"] * FORMATS[self.format].has_separator
+            remembered |= {name: getattr(self.settings, name) for name in names}
+        if holds_texts(self.format):
+            # what is as by default need not be remembered
+            read = self.settings.model_dump(include=set(_REMEMBERED)) | self.look.settings
+            remembered |= {name: value for name, value in read.items() if value != _REMEMBERED[name]}
+        return remembered
 
 
-def check_beginnings(config):
-    """Refuse a config whose tables lack a column, from the beginnings of those files that are there."""
+_REMEMBERED = {
+    name: field.default
+    for name, field in ReadTexts.model_fields.items()
+    if name not in ("text_column", "labels_column", "label_separator", "html")
+}
+
+
+def reading_of(settings, n_labels=None, **more):
+    """How records are made, as settings say."""
+    columns = {"texts": ["text"], "labels": ["labels"]}
+    if settings.format in FORMATS and FORMATS[settings.format].has_columns:
+        chosen = [name for name in _CHOSEN if getattr(settings, name)]
+        columns = {
+            "texts": split_names(settings.text_column),
+            "labels": split_names(settings.labels_column),
+            "id_column": settings.id_column,
+            "group_column": settings.group_column,
+            "time_column": settings.split_column,
+            "remedy": f"set {', '.join(chosen)} and labels_column",
+        }
+    if settings.missing != "auto":
+        columns["missing"] = tuple(settings.missing)
+    as_they_are = {name: getattr(settings, name) for name in _AS_THEY_ARE}
+    others = {
+        "separator": settings.label_separator,
+        "weighted": bool(settings.column_weights),
+        "n_labels": n_labels,
+    }
+    return Reading(**columns | as_they_are | others | more)
+
+
+def read_file(settings, path):
+    """Instances of a file, or of several by a pattern, after a look at their beginnings."""
+    kind, paths = FORMATS[settings.format], matching_paths(path)
+    reading = look_at(paths, kind, reading_of(settings)).reading
+    return chain.from_iterable(kind.read(File(each, reading.encoding), reading) for each in paths)
+
+
+_CHOSEN = ("text_column", "id_column", "group_column", "split_column")
+"""Settings that name columns, besides labels_column."""
+_AS_THEY_ARE = ("label_key", "labels_are", "first_label", "encoding", "quotes", "sheet")
+
+
+def beginnings(config):
+    """The :class:`Look` at each dataset of texts whose files are there; refuses those that lack a column."""
+    looks = {}
     for name, entry in config.datasets.items():
-        if entry.format not in SEVERAL or entry.format == "annif":
-            continue
-        settings = settings_of("prepare", config, name)
-        for location in [*listed(entry.train), *listed(entry.test or [])]:
-            for path in filter(Path.is_file, map(Path, glob(location) or [location])):
-                check_beginning(settings, path)
+        locations = [*listed(entry.train or []), *listed(entry.test or [])]
+        there = [path for each in locations for path in map(Path, glob(each) or [each]) if path.exists()]
+        if holds_texts(entry.format) and len(there) >= len(locations):
+            files = {
+                role: _paths_of(getattr(entry, role)) for role in ("train", "test", "labels") if getattr(entry, role)
+            }
+            looks[name] = SourceFiles(settings_of("prepare", config, name), **files).look
+    return looks
+
+
+def _paths_of(location):
+    return [Path(each) for each in location] if isinstance(location, list) else Path(location)
 
 
 def _require_file(path):

@@ -10,9 +10,11 @@ from xml.parsers import expat
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.annif import without_brackets
-from ovaflow.data.readers.streams import Lines, clean, ending_of, open_stream, read_lines
-from ovaflow.data.readers.texts import check_columns, csv_records
+from ovaflow.reading.annif import without_brackets
+from ovaflow.reading.csv_table import csv_records
+from ovaflow.reading.formats import ending_of
+from ovaflow.reading.instances import check_columns
+from ovaflow.reading.streams import Lines, clean, open_stream, read_lines
 
 _RDF = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".jsonld": "json-ld"}
 """Syntax of SKOS files by the endings of their names."""

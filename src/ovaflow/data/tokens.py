@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.data.readers.texts import FIELD, places_without_markup
 from ovaflow.data.word_table import WordList, WordTable
+from ovaflow.reading.instances import FIELD
+from ovaflow.reading.markup import places_without_markup
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
 
@@ -98,7 +99,7 @@ def numbered(texts, left_out=frozenset()):
     field_of_piece = [field for parts in pieces for field in range(len(parts))]
     fields = np.repeat(np.minimum(field_of_piece, _LAST_FIELD).astype(np.uint8), np.diff(firsts))
     tokens = Tokens(table.words, ids, indptr, fields)
-    return _without(tokens, left_out) if left_out else tokens
+    return without_words(tokens, left_out)
 
 
 def _spans(form):
@@ -144,7 +145,10 @@ def _find_tokens(classes, starts, ends):
     return n_tokens
 
 
-def _without(tokens, left_out):
+def without_words(tokens, left_out):
+    """Tokens without some words."""
+    if not left_out:
+        return tokens
     is_left_out = np.fromiter((word in left_out for word in tokens.words), bool, len(tokens.words))
     rest = ~is_left_out[tokens.ids]
     indptr = offsets(rest)[tokens.indptr]

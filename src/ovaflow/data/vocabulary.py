@@ -28,7 +28,6 @@ from ovaflow.data.blocks import (
 )
 from ovaflow.data.normalize import row_blocks
 from ovaflow.data.phrases import Phrases
-from ovaflow.data.readers.streams import read_lines
 from ovaflow.data.tfidf import GrowingVector, TfIdf, inverse_document_frequency, neighbours
 from ovaflow.data.tokens import (
     Numbers,
@@ -37,10 +36,12 @@ from ovaflow.data.tokens import (
     normal_form,
     numbered,
     tokens_in_batches,
+    without_words,
 )
 from ovaflow.data.word_table import WordTable
+from ovaflow.reading.streams import read_lines
 from ovaflow.settings.models import is_language
-from ovaflow.sparse.csr import CSR, offsets
+from ovaflow.sparse.csr import CSR, offsets, rows_of
 from ovaflow.sparse.jit import strict_kernel
 
 _ROOM = 1 << 22
@@ -66,8 +67,16 @@ class FittedFeatures(NamedTuple):
 
 def fit_features(texts, settings, label_names=list, tfidf=True, threads=1, folder=None):
     """Choose features, compute idf, and transform texts, which are read once, before ``label_names`` is called."""
+    return fit_tokens(read_tokens(texts, threads, folder), settings, label_names, tfidf, threads, folder)
+
+
+def fit_tokens(tokens, settings, label_names=list, tfidf=True, threads=1, folder=None):
+    """As :func:`fit_features`, of tokens of texts."""
     left_out = stop_words(settings.stop_words)
-    tokens, document_frequency, counts = _read(texts, frozenset(left_out), threads, folder)
+    tokens = without_words(tokens, frozenset(left_out))
+    document_frequency = _documents(tokens.ids, tokens.indptr, len(tokens.words))
+    forgotten = tokens.words.count(None)
+    counts = {"tokens": int(np.count_nonzero(document_frequency)) - forgotten, "tokens_forgotten": forgotten}
     n = len(tokens.indptr) - 1
     if n == 0:
         raise InputError("no training texts", remedy="give a training file with texts")
@@ -126,13 +135,13 @@ def _texts(limit, n, rounded):
     return limit if isinstance(limit, int) else rounded(limit * n)
 
 
-def _read(texts, left_out, threads, folder):
-    """Tokens of all texts, mapped from disk, the document frequency of each word, and counts for the provenance."""
+def read_tokens(texts, threads=1, folder=None):
+    """Tokens of all texts, mapped from disk; words that were forgotten are None."""
     table, document_frequency = WordTable(), np.zeros(0, np.int64)
     folder = folder or tempfile.gettempdir()
     ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
     lengths = [np.zeros(1, np.int64)]
-    for tokens in tokens_in_batches(texts, left_out=left_out, threads=threads):
+    for tokens in tokens_in_batches(texts, threads=threads):
         places = tokens.words.places
         number = table.number(tokens.words.letters, places[:-1], places[1:])
         document_frequency.resize(table.issued, refcheck=False)
@@ -142,13 +151,28 @@ def _read(texts, left_out, threads, folder):
         lengths.append(np.diff(tokens.indptr))
         _make_room(table, document_frequency)
     words = [word or None for word in table.words]
-    indptr = np.cumsum(np.concatenate(lengths))
-    forgotten = words.count(None)
-    counts = {"tokens": len(words) - forgotten, "tokens_forgotten": forgotten}
-    return Tokens(words, ids.mapped(), indptr, fields.mapped()), document_frequency, counts
+    return Tokens(words, ids.mapped(), np.cumsum(np.concatenate(lengths)), fields.mapped())
+
+
+def taken(tokens, rows, folder=None):
+    """Tokens of some of the texts; with a folder they are mapped from there."""
+    ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
+    indptr = offsets(np.diff(tokens.indptr)[rows])
+    all_fields = CSR(tokens.fields, tokens.ids, tokens.indptr, len(tokens.words))
+    for low, high in row_blocks(indptr, _TOKENS):
+        part = rows_of(all_fields, rows[low:high])
+        ids.extend(part.indices)
+        fields.extend(part.data)
+    return Tokens(tokens.words, ids.mapped(), indptr, fields.mapped())
+
+
+def features_of_tokens(transform, tokens, threads=1, folder=None):
+    """Features of texts by their tokens, as ``transform`` makes them."""
+    return _features(transform, without_words(tokens, frozenset(transform.left_out)), threads, folder)
 
 
 def _features(transform, tokens, threads, folder):
+    """Features, and norms of their rows."""
     count = partial(transform.features_of, terms=transform.terms_of(tokens.words))
     return transform.stack(in_order(count, _parts(tokens), threads), folder)
 

@@ -13,8 +13,8 @@ from functools import lru_cache, wraps
 from pathlib import Path
 from typing import NamedTuple
 
-from ovaflow.data.readers.streams import PACKED
 from ovaflow.data.sizes import Shape, read_shape
+from ovaflow.reading.formats import PACKED
 from ovaflow.settings.models import Rembrandt
 from ovaflow.storage.texts import write_json
 

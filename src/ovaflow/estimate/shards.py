@@ -4,8 +4,8 @@ import math
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import matching_files
 from ovaflow.estimate.demand import EXPANDING, shares_of_work
+from ovaflow.reading.streams import matching_files
 from ovaflow.settings import paths
 from ovaflow.settings.models import Config, is_stored, listed
 

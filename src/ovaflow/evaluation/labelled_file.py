@@ -2,7 +2,7 @@
 
 import itertools
 import warnings
-from collections import Counter
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,22 +11,21 @@ import scipy
 from ovaflow.console.errors import InputError
 from ovaflow.data.hierarchy import labels_above, levels_of
 from ovaflow.data.labels import numbers_of_labels
-from ovaflow.data.readers.annif import read_annif
-from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
-from ovaflow.data.readers.texts import read_texts
+from ovaflow.data.source import read_file
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.reliability import SURE, automatic
 from ovaflow.prediction.drift import Words, drift_of, first_labels_of, frequent_labels
 from ovaflow.prediction.predictor import FeaturesAndWords
 from ovaflow.prediction.reference import read_reference
-from ovaflow.prediction.sources import BATCH, format_named, weighs_columns
+from ovaflow.prediction.sources import BATCH, LINES, settings_of_file
+from ovaflow.reading.formats import FORMATS
+from ovaflow.reading.instances import united
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.expected_quality import sure_records
-from ovaflow.settings.models import CANDIDATES, PrepareSource
+from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.csr import CSR, from_scipy
 from ovaflow.storage.writing import cell_of
 
-FORMATS = ("csv", "jsonl", "parquet", "text-tsv", "annif", "svmlight", "xmc-text")
 _BEST_OF_RECORD = 5  # labels of each record that count as predicted without a second stage
 
 
@@ -44,27 +43,23 @@ class Answers(NamedTuple):
         return np.diff(self.Y.indptr)
 
 
-def reading_of(model, path, **chosen):
-    """Settings to read a file: those of the model's data, except what is chosen."""
-    source = model.transform.get("source", {})
-    options = {name: value for name, value in chosen.items() if value is not None}
-    columns = {name: source[name] for name in ("text_column", "labels_column", "label_separator") if name in source}
-    file_format = source.get("format")
-    if file_format != "annif":
-        file_format = format_named(path) or file_format
-    weights = model.transform["column_weights"] if weighs_columns(model) else []
-    settings = {"format": file_format, "column_weights": weights} | columns | options
-    if settings["format"] not in FORMATS:
+def settings_of_labelled(model, path, **chosen):
+    """Settings to read a file of labelled records: those of the model's data, except what is chosen."""
+    settings = settings_of_file(model, path, **chosen)
+    if settings.format == LINES:
+        trained = model.transform.get("source", {}).get("format")
+        settings = settings.model_copy(update={"format": trained})
+    if settings.format not in FORMATS:
         raise InputError("unknown format", path=path, remedy="give it with --format")
-    return PrepareSource.model_construct(**settings)
+    return settings
 
 
 def answers_of(predictors, path, chosen, threads=1):
     """Answers of models, by name, to the records of a file, of which all must read the same."""
-    answers = {}
+    answers, file_labels = {}, chosen.get("file_labels")
     for name, predictor in predictors.items():
-        settings = reading_of(predictor.model, path, **chosen)
-        answers[name] = answer(predictor, path, settings, threads)
+        settings = settings_of_labelled(predictor.model, path, **chosen)
+        answers[name] = answer(predictor, path, settings, threads, file_labels)
     (first, theirs), *others = answers.items()
     for name, ours in others:
         if not np.array_equal(ours.n_true, theirs.n_true):
@@ -78,8 +73,10 @@ def _amounts(answers):
     return f"{len(answers.n_true):,} records with {answers.n_true.sum():,} labels"
 
 
-def answer(predictor, path, settings, threads=1):
-    read = _read_features if settings.format in ("svmlight", "xmc-text") else _read_texts
+def answer(predictor, path, settings, threads=1, file_labels=None):
+    read = _read_texts
+    if not FORMATS[settings.format].holds_texts:
+        read = partial(_read_features, file_labels=file_labels)
     predictions, rows, n_true, words = [], [], [], []
     for (X, words_of_batch), labels, counts in read(predictor, path, settings):
         predictions.append(predictor.top_k(X, min(CANDIDATES, predictor.n_labels), threads))
@@ -106,7 +103,9 @@ def _matrix(rows, n_labels):
 
 def _read_texts(predictor, path, settings):
     """Batches of features, known labels of each record, and the number of all its labels."""
-    instances = read_annif(path, Counter()) if settings.format == "annif" else read_texts(settings, path)
+    instances = read_file(settings, path)
+    if settings.repeated == "join":
+        instances = united(instances)
     numbers, above = numbers_of_labels(predictor.model, predictor.model.transform), predictor.model.above
     while batch := list(itertools.islice(instances, BATCH)):
         labels = [set(map(numbers.get, each.labels)) - {None} for each in batch]
@@ -119,11 +118,9 @@ def _read_texts(predictor, path, settings):
         yield features, labels, counts
 
 
-def _read_features(predictor, path, settings):
-    if settings.format == "svmlight":
-        _, [(X, Y)] = read_svmlight([path], predictor.model.transform.get("first_feature", 0) == 0)
-    else:
-        X, Y = read_xmc_text(path)
+def _read_features(predictor, path, settings, file_labels):
+    first = predictor.model.transform.get("first_feature")
+    _, [(X, Y)] = FORMATS[settings.format].read([path], [file_labels], first)
     d = predictor.n_source_features
     if X.n_columns > d:
         raise InputError(f"{X.n_columns:,} features, the model has {d:,}", path=path, remedy="give its features")

@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field, ValidationError
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
-from ovaflow.data.readers.npz import FOREIGN, read_matrix
-from ovaflow.data.readers.streams import clean
 from ovaflow.model.model_file import ONE_VS_ALL
 from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.reading.npz import FOREIGN, read_matrix
+from ovaflow.reading.streams import clean
 from ovaflow.settings.schema import explain
 from ovaflow.storage.writing import write_atomically
 

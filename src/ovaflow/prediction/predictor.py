@@ -14,7 +14,6 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.dataset import Split
 from ovaflow.data.label_choice import LabelFinder
 from ovaflow.data.normalize import model_features
-from ovaflow.data.readers.texts import without_markup
 from ovaflow.data.tfidf import Features, TfIdf, weigh_counts
 from ovaflow.data.tokens import tokens_in_batches
 from ovaflow.model.index import index_path
@@ -22,6 +21,7 @@ from ovaflow.model.model_file import Model
 from ovaflow.prediction.drift import Words, words_of
 from ovaflow.prediction.languages import names_in
 from ovaflow.prediction.predictions import open_any_model, with_second_stage
+from ovaflow.reading.markup import without_markup
 from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.suggestions import Suggestions
 from ovaflow.sparse.csr import CSR, from_scipy

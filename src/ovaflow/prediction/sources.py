@@ -1,18 +1,19 @@
-"""Instances to predict, read as they come: files or standard input, in any format, a few at a time."""
+"""Instances to predict, read as the model's data were: files or standard input, in any format, a few at a time."""
 
-import sys
-from contextlib import nullcontext
+from pathlib import Path
 from typing import NamedTuple
 
-from ovaflow.console.errors import InputError
-from ovaflow.data.readers.kernels import Bounds
-from ovaflow.data.readers.sparse_text import ID_LIMIT, check_count, parse_blocks, read_header
-from ovaflow.data.readers.streams import FORMATS, Lines, ending_of, open_stream
-from ovaflow.data.readers.texts import FIELD, LINE_READERS, Columns, joined, read_parquet, split_names
+from ovaflow.data.source import reading_of
 from ovaflow.prediction.drift import Words
+from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, ending_of, format_of, refuse_foreign
+from ovaflow.reading.instances import FIELD, Reading, joined, split_names
+from ovaflow.reading.streams import File
+from ovaflow.settings.models import PrepareSource, ReadTexts
 from ovaflow.sparse.csr import CSR
 
-STDIN = "-"
+STDIN = File.STDIN
+LINES = "lines"
+READ_FORMATS = (LINES, *FORMATS)
 
 BATCH = 512  # most instances scored together
 
@@ -28,33 +29,64 @@ class Batch(NamedTuple):
 
 
 class InputFile(NamedTuple):
-    """Where instances come from (``-``: standard input) and in which format; ``text_column`` may name several.
+    """Where instances come from, in which format, and how they are read."""
 
-    Without ``id_column`` the first of ``default_ids`` that there is names the instances.
-    """
-
-    path: str
+    file: File
     format: str
-    text_column: str = "text"
-    first_feature: int | None = None
-    id_column: str | None = None
-    default_ids: tuple = ("id",)
-    kept: tuple = ()  # further columns to read
+    reading: Reading | None = None
+    first_feature: int = 0
 
     @property
-    def name(self):
-        return "standard input" if self.path == STDIN else self.path
+    def kind(self) -> Format:
+        return PLAIN_LINES if self.format == LINES else FORMATS[self.format]
 
 
-def format_of(path, takes_text):
-    """Format of a file by its name, compressed or not; other names hold what the model takes."""
-    return format_named(path) or ("lines" if takes_text else "svmlight")
+def input_file(model, path, kept=(), first_feature=None, **chosen):
+    """How to read a file to predict: as the model's data were, except what is chosen."""
+    settings = settings_of_file(model, path, **chosen)
+    if settings.format != LINES and not FORMATS[settings.format].holds_texts:
+        first = model.transform.get("first_feature", 0) if first_feature is None else first_feature
+        return InputFile(File(path), settings.format, first_feature=first)
+    reading = reading_of(
+        settings.model_copy(update={"id_column": chosen.get("id_column")}),
+        labels=[],
+        kept=tuple(kept),
+        default_ids=id_columns_of(model),
+        weighted=weighs_columns(model),
+        remedy="name it with --text-column, --id-column or --keep",
+        early=True,
+    )
+    return InputFile(File(path, reading.encoding), settings.format, reading)
 
 
-def format_named(path):
-    """Format that a file's name tells, or None; .tsv and .txt tell none, since they may hold plain lines."""
-    named = FORMATS.get(ending_of(path))
-    return None if named in ("text-tsv", "xmc-text") else named
+def settings_of_file(model, path, **chosen):
+    """Settings to read a file with: those of the model's data, except what is chosen."""
+    source = model.transform.get("source", {})
+    remembered = {name: source[name] for name in ReadTexts.model_fields if name in source}
+    options = {name: value for name, value in chosen.items() if value not in (None, (), [])}
+    weights = model.transform["column_weights"] if weighs_columns(model) else []
+    settings = {"format": format_for(model, path), "column_weights": weights} | remembered | options
+    return PrepareSource.model_construct(**settings)
+
+
+def format_for(model, path):
+    """Format of a file for a model: that of its data where the names end alike, else as the name says, else lines."""
+    takes_text = "token_pattern" in model.transform
+    if path == STDIN:
+        return LINES if takes_text else "svmlight"
+    source = model.transform.get("source", {})
+    trained, ending = source.get("format"), ending_of(path)
+    names = source.get("files", {}).get("train", {}).get("name", "").split(", ")
+    if trained in FORMATS and (ending in map(ending_of, names) or (trained == "annif" and Path(path).is_dir())):
+        return trained
+    refuse_foreign(path)
+    named = format_of(path)
+    if named == "text-tsv" and trained in FORMATS and FORMATS[trained].has_columns:
+        # a table with tabs
+        return "csv"
+    if named is not None and not FORMATS[named].is_ambiguous:
+        return named
+    return LINES if takes_text else "svmlight"
 
 
 def text_column_of(model):
@@ -99,13 +131,12 @@ def remark_on_columns(model):
 
 def batches_of(source, predictor):
     """Read instances as batches, which end where the next line would have to be waited for."""
-    if source.format in _ROWS:
-        with _opened(source) as stream:
-            for X in _ROWS[source.format](source, stream, predictor):
-                yield Batch(predictor.transformed(X), [None] * X.n_rows, None, [()] * X.n_rows)
+    if not source.kind.holds_texts:
+        for X in source.kind.read_batches(source.file, predictor.n_source_features, source.first_feature):
+            yield Batch(predictor.transformed(X), [None] * X.n_rows, None, [()] * X.n_rows)
         return
     predictor.from_texts([])
-    for instances in _batched_texts(source, weighs_columns(predictor.model)):
+    for instances in _batched(source):
         texts, names = [instance.text for instance in instances], [instance.record for instance in instances]
         plain = [text.replace(FIELD, " ") for text in texts]
         kept = [instance.kept for instance in instances]
@@ -113,64 +144,12 @@ def batches_of(source, predictor):
         yield Batch(X, names, plain, kept, words)
 
 
-def _opened(source):
-    return nullcontext(sys.stdin.buffer) if source.path == STDIN else open_stream(source.path, pipes=True)
-
-
-def _batched_texts(source, weighted):
-    columns = Columns(
-        split_names(source.text_column),
-        [],
-        source.id_column,
-        source.default_ids,
-        source.kept,
-        weighted,
-        remedy="name it with --text-column, --id-column or --keep",
-        early=True,
-    )
-    if source.format != "parquet":
-        with _opened(source) as stream:
-            lines = Lines(stream, source.name)
-            yield from _batched(LINE_READERS[source.format](lines, columns, source.name), lambda: lines.ready)
-    elif source.path == STDIN:
-        raise InputError("Parquet cannot be read from a pipe", path=source.name, remedy="give a file")
-    else:
-        yield from _batched(read_parquet(source.path, columns), lambda: True)
-
-
-def _batched(instances, ready):
+def _batched(source):
     batch = []
-    for instance in instances:
+    for instance in source.kind.read(source.file, source.reading):
         batch.append(instance)
-        if len(batch) == BATCH or not ready():
+        if len(batch) == BATCH or not source.file.ready:
             yield batch
             batch = []
     if batch:
         yield batch
-
-
-def _read_svmlight(source, stream, predictor):
-    first = source.first_feature
-    if first is None:
-        first = predictor.model.transform.get("first_feature", 0)
-    bounds = Bounds(-1, first, first + predictor.n_source_features, ID_LIMIT, True)
-    for rows in parse_blocks(stream, source.name, bounds):
-        rows.X.indices[:] -= first
-        yield rows.X._replace(n_columns=predictor.n_source_features)
-
-
-def _read_xmc_text(source, stream, predictor):
-    (n, d, _), theirs = read_header(stream, source.name), predictor.n_source_features
-    if d != theirs:
-        message = f"{d} features, the model has {theirs}"
-        raise InputError(message, path=source.name, line=1, remedy="give instances of its features")
-    count, last = 0, 1
-    for rows in parse_blocks(stream, source.name, Bounds(-1, 0, d, ID_LIMIT, False), 1):
-        count, last = count + rows.X.n_rows, rows.lines
-        yield rows.X
-    check_count(n, count, source.name, last)
-
-
-_ROWS = {"svmlight": _read_svmlight, "xmc-text": _read_xmc_text}
-
-READ_FORMATS = ("lines", "jsonl", "csv", "parquet", *_ROWS)

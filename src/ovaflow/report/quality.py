@@ -7,8 +7,8 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.near_twins import are_noticed
-from ovaflow.data.readers.streams import read_lines
 from ovaflow.evaluation.metrics import PLACES, SAMPLED
+from ovaflow.reading.streams import read_lines
 from ovaflow.report import wording
 from ovaflow.report.tables import Cell, Column, Row, Table, make_table, metric, samples, table_of_runs
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.annif import ENDINGS
-from ovaflow.data.readers.suggestions import read_suggested
 from ovaflow.data.tokens import Numbers
 from ovaflow.model.top_k import NO_LABEL
+from ovaflow.reading.annif import ENDINGS
+from ovaflow.reading.suggestions import read_suggested
 from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel

@@ -17,8 +17,8 @@ from starlette.responses import PlainTextResponse, Response
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import clean
 from ovaflow.prediction.answers import first_answers
+from ovaflow.reading.streams import clean
 from ovaflow.serving import metrics
 from ovaflow.serving.corrections import Correction, Corrections
 from ovaflow.serving.replies import described, documented, json_reply, problem

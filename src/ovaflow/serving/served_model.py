@@ -8,7 +8,6 @@ import numpy as np
 from fastapi import HTTPException
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tokens import normal_form
 from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answers import first_answers, labels_of, promises, require_hierarchy
@@ -19,6 +18,7 @@ from ovaflow.prediction.predictions import require_second_stage
 from ovaflow.prediction.predictor import FeaturesAndWords, Predictor, remark_on_memory
 from ovaflow.prediction.reasons import explain
 from ovaflow.prediction.sources import remark_on_columns, text_of_columns
+from ovaflow.reading.instances import FIELD
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.settings.models import CANDIDATES
 

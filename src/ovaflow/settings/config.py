@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from ovaflow.console.errors import InputError
 from ovaflow.settings import paths
 from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps
-from ovaflow.settings.models import ROLES, SEVERAL, Config, Dataset, is_stored, listed
+from ovaflow.settings.models import ROLES, Config, Dataset, is_stored, listed, may_be_several
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 from ovaflow.settings.sources import check_sources, sources_of
 from ovaflow.storage.opening import open_regular
@@ -120,7 +120,7 @@ def require_files(config: Config) -> None:
         sizes = Path(paths.SIZES.format(dataset=dataset))
         files = paths.raw_files(config, dataset).items()
         for role, path in ((role, path) for role, locations in files for path in listed(locations)):
-            several = role in SEVERAL.get(config.datasets[dataset].format, ())
+            several = may_be_several(role, config.datasets[dataset].format)
             exists = Path(path).is_file() or (several and (Path(path).is_dir() or glob(path)))
             if exists or is_stored(path) or path.startswith(f"{paths.DOWNLOADS}/"):
                 continue

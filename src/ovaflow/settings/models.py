@@ -5,6 +5,7 @@ them, the rule's parameters are their :attr:`Section.relevant` settings, options
 fields, and the code gets the object itself.
 """
 
+import codecs
 import re
 from functools import cache
 from itertools import pairwise
@@ -24,7 +25,9 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
+from ovaflow.reading.formats import FORMATS
 from ovaflow.steps import METHODS, STEPS
 
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
@@ -36,10 +39,7 @@ AUTO_RERANK = 0.2
 """Share of the training texts that ``rerank: auto`` holds out."""
 RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
 ROLES = ("train", "test", "extra", "labels", "vocabulary", "train_labels", "test_labels")
-TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet", "annif")
-COLUMN_FORMATS = ("jsonl", "csv", "parquet")
-SEVERAL: dict[str | None, tuple[str, ...]] = dict.fromkeys(TEXT_FORMATS, ("train", "test", "extra"))
-"""Roles that may be patterns, or lists, of several files, by format; of Annif's also folders."""
+_SEVERAL = ("train", "test", "extra")
 
 STARTS = {
     "zero": (),
@@ -85,6 +85,36 @@ def is_list_of_labels(entry: str) -> bool:
     return entry.endswith(".txt")
 
 
+def holds_texts(format: str | None) -> bool:
+    """Whether files of a format hold texts, rather than features."""
+    return format in FORMATS and FORMATS[format].holds_texts
+
+
+def may_be_several(role: str, format: str | None) -> bool:
+    """Whether a file may be a pattern, or a list, of several; of Annif's also a folder."""
+    return role in _SEVERAL and holds_texts(format)
+
+
+def with_columns() -> str:
+    """Formats whose records have named columns, for a sentence."""
+    return ", ".join(name for name, each in FORMATS.items() if each.has_columns)
+
+
+def _known_format(name: str) -> str:
+    if name not in FORMATS:
+        raise PydanticCustomError("literal_error", "unknown format")
+    return name
+
+
+def _known_encoding(name: str) -> str:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        message = f"no encoding {name!r}; there are utf-8, windows-1252, latin-1, utf-16, gb18030, shift_jis and others"
+        raise ValueError(message) from None
+    return name
+
+
 def _plain_location(location: str) -> str:
     # ${NAME} in an address stands for an environment variable
     plain = re.sub(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}", "", location) if is_address(location) else location
@@ -122,7 +152,9 @@ AboveZero = Annotated[float, Field(gt=0)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
 
-Format = Literal["xmc-text", "svmlight", "text-tsv", "jsonl", "csv", "parquet", "annif", "npz"]
+_COLUMNS = with_columns()
+Format = Annotated[str, AfterValidator(_known_format), WithJsonSchema({"enum": list(FORMATS)})]
+Encoding = Annotated[str, AfterValidator(_known_encoding)]
 Initialization = Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"]
 Weighting = Literal["none", "propensity"]
 MethodName = Literal[METHODS]  # type: ignore[valid-type]
@@ -218,7 +250,7 @@ class Source(Section):
 
     @property
     def has_texts(self) -> bool:
-        return self.source == "builtin" or self.format in TEXT_FORMATS
+        return self.source == "builtin" or holds_texts(self.format)
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -227,13 +259,15 @@ class Source(Section):
         excluded = [key for key in ("format", *ROLES) if getattr(self, key) is not None]
         if self.source is not None and excluded:
             raise ValueError(f"source: {self.source} excludes {', '.join(excluded)}")
-        if self.vocabulary is not None and (self.labels is not None or self.format not in (None, *TEXT_FORMATS)):
+        if self.vocabulary is not None and (
+            self.labels is not None or not (self.format is None or holds_texts(self.format))
+        ):
             raise ValueError("vocabulary goes with texts, and excludes labels")
-        if self.extra and (self.format not in TEXT_FORMATS or any(map(is_address, self.extra))):
+        if self.extra and (not holds_texts(self.format) or any(map(is_address, self.extra))):
             raise ValueError("extra goes with texts, and has paths rather than addresses")
         for role in ("train", "test"):
             paths = getattr(self, role)
-            if isinstance(paths, list) and (self.format not in SEVERAL or any(map(is_address, paths))):
+            if isinstance(paths, list) and (not holds_texts(self.format) or any(map(is_address, paths))):
                 raise ValueError(f"{role}: a list is only for texts, and of paths rather than addresses")
             has_labels = getattr(self, f"{role}_labels") is not None
             if has_labels != (self.format == "npz" and paths is not None):
@@ -276,7 +310,49 @@ Candidate = Annotated[
 ]
 
 
-class Prepare(Section):
+class ReadTexts(Section):
+    """How files of texts and labels are read; a model remembers it."""
+
+    text_column: ColumnNames = setting("text", f"{_COLUMNS}: column of the text, or several: title,abstract")
+    labels_column: ColumnNames = setting(
+        "labels", f"{_COLUMNS}: column of the labels, or several, which may be truth values: sports,politics"
+    )
+    id_column: Text | None = setting(
+        None, f"{_COLUMNS}: column of record ids, which the report shows; null: id, if that column exists"
+    )
+    label_separator: Text = setting(
+        ",", "texts: separator between labels; none: the whole cell is a label (lists need no separator)"
+    )
+    label_key: Text | None = setting(
+        None, "texts: key of the name in labels that are objects; null: the only key that can be meant"
+    )
+    labels_are: Literal["auto", "names", "one-hot"] = setting(
+        "auto",
+        "texts: names, or one-hot: columns, keys or places of a list that say yes or no (1/0, true/false, x/empty); "
+        "auto: one-hot where several columns or long lists hold nothing else",
+    )
+    first_label: Literal[0, 1] = setting(0, "id of the first line of the file of label names")
+    missing: Literal["auto"] | Annotated[list[str], BeforeValidator(listed)] = setting(
+        "auto", "texts: what a whole cell or label is where there is none; auto: nan, None, NULL, N/A, NaT and -"
+    )
+    encoding: Encoding = setting(
+        "utf-8", "csv, jsonl, text-tsv, fasttext: encoding, such as windows-1252; UTF-16 is known by its mark"
+    )
+    quotes: Literal["auto", "double", "backslash", "none"] = setting(
+        "auto",
+        'csv: double: "" is a quote inside quotes; backslash: \\" is; none: quotes mean nothing; auto: double, unless '
+        "they swallow records",
+    )
+    sheet: Text | None = setting(None, "xlsx, ods: name of the sheet; null: the first")
+    html: bool = setting(False, "texts: remove HTML tags and decode HTML entities")
+    repeated: Literal["keep", "last", "join"] = setting(
+        "keep",
+        "records with the same id; last: only the last counts, as a correction; join: they are one record with the "
+        "labels of all (without ids, records with the same text)",
+    )
+
+
+class Prepare(ReadTexts):
     """From raw files to dataset.h5."""
 
     features: Literal["auto"] | Annotated[list[Block], BeforeValidator(listed), Field(min_length=1)] = setting(
@@ -314,20 +390,12 @@ class Prepare(Section):
     )
     split_column: Text | None = setting(
         None,
-        "csv, jsonl, parquet: column of numbers or ISO dates for split: last; null: order in the file",
+        f"{_COLUMNS}: column of numbers or ISO dates for split: last; null: order in the file",
     )
     group_column: Text | None = setting(
         None,
-        "csv, jsonl, parquet: column, such as series; records with the same value are never parted, "
-        "except by split: last",
+        f"{_COLUMNS}: column, such as series; records with the same value are never parted, except by split: last",
     )
-    html: bool = setting(False, "texts: remove HTML tags and decode HTML entities")
-    text_column: ColumnNames = setting("text", "csv, jsonl, parquet: column of the text, or several: title,abstract")
-    labels_column: ColumnNames = setting("labels", "csv, jsonl, parquet: column of the labels, or several")
-    id_column: Text | None = setting(
-        None, "csv, jsonl, parquet: column of record ids, which the report shows; null: id, if that column exists"
-    )
-    label_separator: Text = setting(",", "texts: separator between labels")
     label_map: Text | None = setting(
         None, "texts: file of two columns, old and new label name; an empty new name drops the label"
     )
@@ -344,10 +412,6 @@ class Prepare(Section):
     )
     unlabelled: Literal["keep", "drop"] = setting(
         "keep", "instances without labels: keep, as negatives of all labels, or drop, in training and test"
-    )
-    repeated: Literal["keep", "last"] = setting(
-        "keep",
-        "csv, jsonl, parquet, extra files: records with the same id; last: only the last counts, as a correction",
     )
 
     @property
@@ -387,8 +451,8 @@ _SETTINGS_OF_COLUMNS = (
     "id_column",
     "group_column",
     "split_column",
-    "repeated",
 )
+_SETTINGS_OF_LABELS = ("label_map", "html", "hierarchy", "label_key", "labels_are", "missing", "repeated")
 _SETTINGS_OF_SPLITS = ("test_fraction", "seed", "split", "split_column")
 
 
@@ -411,9 +475,19 @@ class PrepareSource(Prepare, ExtraFiles):
     )
     has_test: bool = setting(False, "whether there is a test file")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _columns_of_the_format(cls, values: Any) -> Any:
+        """Columns that a format has by itself, where none is chosen."""
+        kind = FORMATS.get(str(values.get("format"))) if isinstance(values, dict) else None
+        for name, column in kind.columns.items() if kind else ():
+            if values.get(name) in (None, cls.model_fields[name].default):
+                values = values | {name: column}
+        return values
+
     @property
     def has_texts(self) -> bool:
-        return self.format in ("builtin", *TEXT_FORMATS)
+        return self.format == "builtin" or holds_texts(self.format)
 
     @property
     def weighs(self) -> bool:
@@ -427,15 +501,14 @@ class PrepareSource(Prepare, ExtraFiles):
             unused.update(_SETTINGS_OF_TEXTS)
         if not (self.has_texts or self.weighs):
             unused.add("sublinear")
-        if self.format not in COLUMN_FORMATS:
+        kind = FORMATS.get(self.format)
+        if kind is None or not kind.has_columns:
             unused.update(_SETTINGS_OF_COLUMNS)
-        if self.extra_weight:
-            # in files of JSON Lines, records of any source have ids
-            unused.discard("repeated")
-        if self.format not in (*COLUMN_FORMATS, "text-tsv"):
+        if kind is None or not kind.has_separator:
             unused.add("label_separator")
-        if self.format not in TEXT_FORMATS:
-            unused.update(("label_map", "html", "hierarchy"))
+        if not holds_texts(self.format):
+            unused.update(_SETTINGS_OF_LABELS)
+        unused.update({"encoding", "quotes", "sheet"} - set(kind.settings if kind else ()))
         if self.has_test:
             unused.update(_SETTINGS_OF_SPLITS)
         elif self.format == "builtin":

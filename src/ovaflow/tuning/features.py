@@ -1,7 +1,6 @@
 """Which blocks of features suit a dataset: ``features: auto``."""
 
 import hashlib
-from functools import partial
 from heapq import nsmallest
 from itertools import count
 from pathlib import Path
@@ -12,8 +11,9 @@ import scipy
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.blocks import without_spaces
+from ovaflow.data.corpus import LabelLists, training_instances
 from ovaflow.data.dataset import Dataset, Names, Split
-from ovaflow.data.instances import read_corpus, training_instances, with_label_names
+from ovaflow.data.label_names import with_label_names
 from ovaflow.data.labels import NamedLabels, names_as_given
 from ovaflow.data.near_twins import near_twins
 from ovaflow.data.splitting import group_numbers
@@ -89,24 +89,28 @@ def _hash(instance):
 def _dataset(sample, part, settings, names_by_label):
     """The instances of a round as a dataset whose test set is held out; names are of labels that are not names."""
     labels, known = NamedLabels(), [_with_known_labels(instance, names_by_label) for instance in sample]
-    fit, held = (map(known.__getitem__, rows) for rows in part)
+    fit, held = ([known[row] for row in rows] for rows in part)
+
+    labels_of_parts = [LabelLists(labels.number_of) for _ in part]
+    for lists, instances in zip(labels_of_parts, (fit, held), strict=True):
+        for instance in instances:
+            lists.append(instance.labels)
 
     def every_name():
-        return [name for label in labels.every_name() for name in names_by_label[label]]
+        return [name for label in labels.names_in(labels_of_parts[0]) for name in names_by_label[label]]
 
-    fitted = partial(fit_features, label_names=every_name, tfidf=settings.weighs)
-    train = read_corpus(fit, labels, partial(fitted, settings=settings))
-    transform = train.features.transform
-    test = read_corpus(held, labels, transform.features_and_norms)
-    names, Y, Y_test, _ = labels.matrices(train.labels, test.labels)
+    fitted = fit_features((instance.text for instance in fit), settings, every_name, settings.weighs)
+    transform = fitted.transform
+    X_test, _ = transform.features_and_norms(instance.text for instance in held)
+    names, Y, Y_test, _ = labels.matrices(*labels_of_parts)
     others = [names_by_label[name][1:] for name in names]
     names = [names_by_label[name][0] for name in names]
-    documents = Split(train.features.X, Y)
+    documents = Split(fitted.X, Y)
     split = with_label_names(documents, names, transform, None, others) if settings.label_names else documents
     named = split.X.n_rows - documents.X.n_rows
     parameters = {"bias": settings.bias, "normalize": settings.normalize, "named_labels": named}
     dataset_names = Names(names, transform.feature_names, transform.idf)
-    return Dataset(Path("held-out"), split, Split(test.features.X, Y_test), "", parameters, dataset_names)
+    return Dataset(Path("held-out"), split, Split(X_test, Y_test), "", parameters, dataset_names)
 
 
 def _with_known_labels(instance, names_by_label):

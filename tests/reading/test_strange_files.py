@@ -16,7 +16,7 @@ import scipy.sparse
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.settings.models import TEXT_FORMATS
+from ovaflow.settings.models import holds_texts
 
 PLAIN = ("--no-normalize", "--bias=0")
 ALL_TOKENS = ("--min-df=1", "--max-df=1.0", "--tfidf=false", "--no-sublinear")
@@ -102,10 +102,10 @@ REFUSED = {
     "text-tsv": [
         (b" \n\r\n", None, "no training texts"),
         (b"a\tword\nno tab\n", 2, "found no tab in 'no tab'"),
-        (b"a\tword\na\tB\xe4r\n", 2, "byte 4 of the line (0xe4) is not valid UTF-8; convert the file to UTF-8"),
+        (b"a\tword\na\tB\xe4r\n", 2, "byte 4 of the line (0xe4) is not valid UTF-8; set encoding: windows-1252, if"),
         (b"a\tword\rb\tother\r", 1, "lines end with carriage returns alone; they must end with a line feed"),
         (b"a\t1 2 3\nb\t? !\n", None, "no token occurs in at least 1 and at most 2 of the 2"),
-        (b'a\tb\n["a\tword\n', 2, "labels begin with '[' but are not a JSON list"),
+        (b'a\tb\n["a\tword\n', 2, "labels begin like a list, but are none"),
     ],
     "jsonl": [
         (b"\n \t\n", None, "no training texts"),
@@ -121,14 +121,10 @@ REFUSED = {
     ],
     "csv": [
         (b"", None, "is empty; export it again"),
-        (
-            "text,labels\none,a\n".encode("utf-16"),
-            None,
-            "is encoded in UTF-16; convert the file to UTF-8, for example: iconv -f utf-16 ",
-        ),
+        ("text,labels\none,a\n".encode("utf-16-le"), None, "without its mark; set encoding: utf-16-le"),
         ("\ufefftext;labels\none;a\n\ufefftext;labels\n".encode(), 3, "the header occurs a second time; if files were"),
         (b"text,labels\n", None, "no training texts"),
-        (b"a|b\n1|2\n", 1, "no column 'text', 'labels', there are 'a|b'; set text_column and labels_column"),
+        (b"a|b\n1|2\n", 1, "no column 'text', 'labels', there are 'a', 'b'; set text_column and labels_column"),
         (b"text,labels,text\none,a,two\n", 1, "there are several columns 'text'; rename all but one"),
         (b"text,labels\none,a\none,a,b\n", 3, "3 fields, the header has 2; quote fields that contain ','"),
         (b'text,labels\n"a\nb",x\na\n', 4, "1 fields, the header has 2"),
@@ -136,7 +132,7 @@ REFUSED = {
         (b'text,labels\none,a\n"two,b\nthree,c\n', 3, "malformed record (unexpected end of data); check the quotes"),
         (b"text,labels\rone,a\r", 1, "lines must end with a line feed"),
         (b"text,labels\none,a\rtwo,b\n", 2, "malformed record"),
-        (b"text,labels\none,\"['a']\"\n", 2, "are not a JSON list"),
+        (b"text,labels\none,\"['a'\"\n", 2, "labels begin like a list, but are none"),
     ],
     "parquet": [
         (parquet(text=["one"], labels=["a"])[:-20], None, "not a readable Parquet file"),
@@ -255,7 +251,7 @@ def prepare(folder, format, content, *options, **files):
     for option, written in files.items():
         (folder / option).write_bytes(written)
     given = [f"--{option}={folder / option}" for option in files]
-    tokens = ALL_TOKENS if format in TEXT_FORMATS else ()
+    tokens = ALL_TOKENS if holds_texts(format) else ()
     return main(["prepare", f"--format={format}", *given, *PLAIN, *tokens, *options, f"--output={folder / 'out.h5'}"])
 
 
@@ -287,7 +283,7 @@ def test_refused(tmp_path, capfd, case):
 def test_legal(tmp_path, case):
     format, content, instances, *options = case
     assert prepare(tmp_path, format, content, *options) == 0
-    assert instances_of(tmp_path, format in TEXT_FORMATS, format in TEXT_FORMATS) == [
+    assert instances_of(tmp_path, holds_texts(format), holds_texts(format)) == [
         ({j: float(np.float32(v)) for j, v in row.items()} if isinstance(row, dict) else row, labels)
         for row, labels in instances
     ]
@@ -312,7 +308,7 @@ def instances_of(folder, tokens, names):
 
 
 IDS = {"xmc-text": b"2 3 3\n0,2 1:1\n1 2:1\n", "text-tsv": b"0,2\tword\n1\tother\n"}
-NOT_IDS = ["-1", "3", "1.0", "a", "\u0661", "9" * 5000]
+NOT_IDS = ["-1", "4", "1.5", "a", "\u0661", "9" * 5000]
 
 
 @pytest.mark.parametrize(
@@ -371,7 +367,7 @@ def test_compressed_files(tmp_path, kind):
     expected = {"xmc-text": ONE, "text-tsv": WORDS, "parquet": WORDS, "npz": TWO_ROWS}
     for format, content in files.items():
         assert prepare(tmp_path, format, content) == 0
-        assert instances_of(tmp_path, format in TEXT_FORMATS, format in TEXT_FORMATS) == expected[format]
+        assert instances_of(tmp_path, holds_texts(format), holds_texts(format)) == expected[format]
 
 
 def test_what_is_not_a_file(tmp_path, capfd):

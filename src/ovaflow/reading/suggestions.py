@@ -1,9 +1,11 @@
 """Suggestions of other programs: CSV of id, label and perhaps score, or Annif's results."""
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.annif import without_brackets
-from ovaflow.data.readers.streams import Lines, clean, ending_of, open_stream, read_lines
-from ovaflow.data.readers.texts import CORRECT, read_csv_fields
+from ovaflow.reading.annif import without_brackets
+from ovaflow.reading.csv_table import read_fields
+from ovaflow.reading.formats import ending_of
+from ovaflow.reading.instances import CORRECT
+from ovaflow.reading.streams import Lines, clean, open_stream, read_lines
 
 ENDING = ".annif"
 """Ending of Annif's results, which lie beside the documents."""
@@ -27,7 +29,7 @@ def read_suggested(path):
 def _read_csv(path):
     remedy = "name id, label, and score if there are scores, in the first line"
     with open_stream(path) as stream:
-        rows = read_csv_fields(Lines(stream, path), ["id", "label"], path, ["score"], remedy)
+        rows = read_fields(Lines(stream, path), ["id", "label"], path, ["score"], remedy=remedy)
         for number, (text, label, *scores) in rows:
             label, score = clean(label).strip(), 0.0
             if scores and label:

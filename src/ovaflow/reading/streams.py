@@ -1,4 +1,4 @@
-"""Files of a path or a pattern, compressed or not, as streams of bytes or UTF-8 lines; none is unpacked on disk."""
+"""Files of a path or a pattern, compressed or not, as streams of bytes or lines of text; none is unpacked on disk."""
 
 import codecs
 import contextlib
@@ -6,6 +6,7 @@ import glob
 import io
 import lzma
 import re
+import sys
 from collections import deque
 from pathlib import Path
 
@@ -15,30 +16,6 @@ from ovaflow.storage.refusals import read_error
 
 _COMPRESSED = re.compile(rb"(?P<gzip>\x1f\x8b)|(?P<bz2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)")
 """How compressed files begin, by the name that pyarrow has for each kind; it reads all but xz."""
-PACKED = (".gz", ".bz2", ".xz", ".zst")
-"""Endings of compressed files' names."""
-FORMATS = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".tsv": "text-tsv",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-    ".txt": "xmc-text",
-}
-"""Formats by the endings of files' names."""
-_CONVERT = "convert the file to UTF-8, for example: iconv -f {} -t utf-8 old.csv > new.csv"
-
-
-def ending_of(path):
-    """The ending of a file's name, compressed or not, in lower case: ``.csv`` of ``a.CSV.gz``; empty without one."""
-    name = Path(path).name.lower()
-    for packed in PACKED:
-        name = name.removesuffix(packed)
-    _, dot, ending = name.rpartition(".")
-    return f".{ending}" if dot else ""
 
 
 def matching_paths(location):
@@ -115,11 +92,63 @@ def read_lines(path):
             yield number, without_end(line)
 
 
-class Lines:
-    """Numbers (from 1) and texts of UTF-8 lines, which only line feeds end."""
+class File:
+    """A file of records, or standard input (``-``), and how its bytes become text."""
 
-    def __init__(self, stream, path):
+    STDIN = "-"
+
+    def __init__(self, path, encoding="utf-8"):
+        self.path, self._encoding = path, encoding
+        self._lines = None
+
+    @property
+    def name(self):
+        return "standard input" if self.is_pipe else self.path
+
+    @property
+    def is_pipe(self):
+        return self.path == self.STDIN
+
+    @property
+    def ready(self):
+        """Whether the next record can be had without waiting for whoever writes to the stream."""
+        return self._lines is None or self._lines.ready
+
+    @contextlib.contextmanager
+    def bytes(self):
+        """A stream of the file's bytes, unpacked."""
+        if self.is_pipe:
+            yield sys.stdin.buffer
+        else:
+            with open_stream(self.path, pipes=True) as stream:
+                yield stream
+
+    @contextlib.contextmanager
+    def lines(self):
+        """The file's :class:`Lines`."""
+        with self.bytes() as stream:
+            self._lines = Lines(stream, self.name, self._encoding)
+            yield self._lines
+
+    def seekable(self):
+        """A stream for formats that jump back and forth."""
+        if self.is_pipe:
+            raise InputError("this format cannot be read from a pipe", path=self.name, remedy="give a file")
+        return open_seekable(self.path)
+
+
+_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+class Lines:
+    """Numbers (from 1) and texts of lines, which only line feeds end.
+
+    Without an encoding the file has no setting for one: it is in UTF-8, or begins with the mark of UTF-16.
+    """
+
+    def __init__(self, stream, path, encoding=None):
         self._stream, self._path = stream, path
+        self._has_setting, self.encoding = encoding is not None, encoding or "utf-8"
         self._lines, self._rest, self._number = deque(), b"", 0
 
     def __iter__(self):
@@ -135,20 +164,28 @@ class Lines:
         if self._number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
         try:
-            return self._number, line.decode("utf-8")
+            return self._number, line.decode(self.encoding)
         except UnicodeDecodeError as error:
-            if self._number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                raise InputError("is encoded in UTF-16", path=self._path, remedy=_CONVERT.format("utf-16")) from None
-            message = f"byte {error.start + 1} of the line (0x{line[error.start]:02x}) is not valid UTF-8"
-            remedy = _CONVERT.format("latin1")
-            raise InputError(message, path=self._path, line=self._number, remedy=remedy) from None
+            raise self._undecodable(error, line) from None
 
     @property
     def ready(self):
         """Whether the next line can be had without waiting for whoever writes to the stream."""
         return bool(self._lines)
 
+    def _undecodable(self, error, line):
+        name = "UTF-8" if self.encoding == "utf-8" else self.encoding
+        message = f"byte {error.start + 1} of the line (0x{line[error.start]:02x}) is not valid {name}"
+        remedy = "set encoding to that of the program that wrote the file"
+        if name == "UTF-8":
+            remedy = f"set encoding: {_WINDOWS}, if a Windows program such as Excel wrote the file"
+        if not self._has_setting:
+            remedy = f"convert the file to UTF-8, for example: iconv -f {_WINDOWS} -t utf-8 old.csv > new.csv"
+        return InputError(message, path=self._path, line=self._number, remedy=remedy)
+
     def _read(self):
+        if self._number == 0 and not self._rest:
+            self._recognise_utf_16()
         pieces, block = [self._rest], b"-"
         while block and b"\n" not in block:
             block = self._stream.read1(BUFFER)
@@ -158,6 +195,42 @@ class Lines:
         if not block and self._rest:
             self._lines.append(self._rest)
             self._rest = b""
+
+    def _recognise_utf_16(self):
+        """Lines of UTF-16 do not end with one byte, so it becomes UTF-8 before they are divided."""
+        beginning = self._stream.peek(4)[:4] if hasattr(self._stream, "peek") else b""
+        encoding = _MARKS.get(beginning[:2], self.encoding)
+        if encoding == "utf-8" and beginning.count(b"\0") == 2:
+            message = "looks like UTF-16 without its mark"
+            remedy = f"set encoding: utf-16-{'be' if beginning[:1] == bytes(1) else 'le'}"
+            raise InputError(message, path=self._path, remedy=remedy)
+        if encoding.replace("_", "-").lower().startswith(("utf-16", "utf-32")):
+            self._stream = _AsUtf8(self._stream, encoding, self._path)
+            self.encoding = "utf-8"
+
+
+_WINDOWS = "windows-1252"
+
+
+class _AsUtf8:
+    """A stream of text in another encoding, as UTF-8."""
+
+    def __init__(self, stream, encoding, path):
+        self._stream, self._encoding, self._path = stream, encoding, path
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+
+    def read1(self, size):
+        block, text = b"-", ""
+        while block and not text:
+            block = self._stream.read1(size)
+            try:
+                text = self._decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                remedy = "download or copy it again, or set another encoding"
+                raise InputError(
+                    f"not valid {self._encoding} ({error.reason})", path=self._path, remedy=remedy
+                ) from None
+        return text.encode("utf-8", "surrogatepass")
 
 
 def clean(text):

@@ -1,8 +1,11 @@
 """Document corpora as Annif reads them: short texts by line, CSV or JSON Lines, and folders of full texts."""
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import Lines, clean, ending_of, matching_paths, open_stream, read_lines
-from ovaflow.data.readers.texts import CORRECT, TextInstance, read_csv_fields, read_json_object
+from ovaflow.reading.csv_table import read_fields
+from ovaflow.reading.formats import ending_of
+from ovaflow.reading.instances import CORRECT
+from ovaflow.reading.json_lines import read_object
+from ovaflow.reading.streams import Lines, open_stream, read_lines
 
 ENDINGS = (".txt", ".json")
 """Endings of the documents in a folder."""
@@ -10,27 +13,25 @@ _SUBJECTS = (".tsv", ".key")
 """Endings of the files beside a full text that hold its subjects."""
 
 
-def read_annif(location, counts):
-    """Documents with their subjects; ``counts`` gets the numbers of those that Annif leaves out."""
-    for path in matching_paths(location):
-        ending = ending_of(path)
-        if path.is_dir():
-            yield from _read_folder(path, counts)
-        elif ending == ".csv":
-            yield from _read_csv(path)
-        elif ending == ".jsonl":
-            for number, line in read_lines(path):
-                if line.strip():
-                    entry = read_json_object(line, path, number)
-                    yield from _document(entry, path, counts, number)
-        else:
-            yield from _read_tsv(path, counts)
+def read(file, reading):
+    """Documents with their subjects; ``reading.counts`` gets the numbers of those that Annif leaves out."""
+    path = file.path
+    ending = ending_of(path)
+    if path.is_dir():
+        yield from _read_folder(path, reading)
+    elif ending == ".csv":
+        yield from _read_csv(path, reading)
+    elif ending == ".jsonl":
+        for number, line in read_lines(path):
+            if line.strip():
+                yield from _document(read_object(line, path, number), path, reading, number)
+    else:
+        yield from _read_tsv(path, reading)
 
 
-def _instance(text, subjects, place):
-    uris = dict.fromkeys(subject.strip() for subject in subjects)
-    labels = tuple(clean(without_brackets(uri)) for uri in uris if uri)
-    return TextInstance(clean(text), labels, place=place)
+def _instance(reading, text, subjects, path, line=None):
+    place = path.name if line is None else None
+    return reading.plain_instance(text, [without_brackets(each) for each in subjects], path, line, place)
 
 
 def without_brackets(uri):
@@ -38,24 +39,24 @@ def without_brackets(uri):
     return uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
 
 
-def _read_tsv(path, counts):
+def _read_tsv(path, reading):
     for number, line in read_lines(path):
         text, tab, subjects = line.partition("\t")
         if tab:
-            yield _instance(text, subjects.split(), f"line {number}")
+            yield _instance(reading, text, subjects.split(), path, number)
         elif text.strip():
-            counts["lines_without_a_tab"] += 1
+            reading.counts["lines_without_a_tab"] += 1
 
 
-def _read_csv(path):
+def _read_csv(path, reading):
     columns, remedy = ["text", "subject_uris"], "name them in the first line"
     with open_stream(path) as stream:
-        records = read_csv_fields(Lines(stream, path), columns, path, remedy=remedy)
+        records = read_fields(Lines(stream, path), columns, path, remedy=remedy)
         for number, (text, subjects) in records:
-            yield _instance(text, subjects.split(), f"line {number}")
+            yield _instance(reading, text, subjects.split(), path, number)
 
 
-def _document(entry, path, counts, number=None):
+def _document(entry, path, reading, number=None):
     """A document of JSON; one without subjects is left out."""
     subjects = entry.get("subjects") or []
     try:
@@ -67,25 +68,25 @@ def _document(entry, path, counts, number=None):
         message = "expected text, and subjects with a uri or a label each"
         raise InputError(message, path=path, line=number, remedy=CORRECT) from None
     if labels:
-        yield _instance(text, labels, path.name if number is None else f"line {number}")
+        yield _instance(reading, text, labels, path, number)
     else:
-        counts["documents_without_subjects"] += 1
+        reading.counts["documents_without_subjects"] += 1
 
 
-def _read_folder(folder, counts):
+def _read_folder(folder, reading):
     names = sorted(path for path in folder.iterdir() if path.suffix in ENDINGS)
     if not names:
         raise InputError("the folder has no .txt or .json file", path=folder, remedy="give a folder of documents")
     for path in names:
         if path.suffix == ".json":
-            yield from _document(read_json_object(_content(path), path, None), path, counts)
+            yield from _document(read_object(_content(path), path, None), path, reading)
             continue
         beside = [path.with_suffix(ending) for ending in _SUBJECTS if path.with_suffix(ending).exists()]
         if beside:
             subjects = [_subject(line) for _, line in read_lines(beside[0])]
-            yield _instance(_content(path), filter(None, subjects), path.name)
+            yield _instance(reading, _content(path), filter(None, subjects), path)
         else:
-            counts["documents_without_subjects"] += 1
+            reading.counts["documents_without_subjects"] += 1
 
 
 def _content(path):

@@ -14,9 +14,9 @@ import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.data.readers import kernels
-from ovaflow.data.readers.kernels import FEATURES, HARDS, LABELS, LINES, ROWS, Bounds, Rows
-from ovaflow.data.readers.streams import is_compressed, open_stream
+from ovaflow.reading import number_kernels as kernels
+from ovaflow.reading.number_kernels import FEATURES, HARDS, LABELS, LINES, ROWS, Bounds, Rows
+from ovaflow.reading.streams import is_compressed, open_stream
 from ovaflow.sparse.csr import CSR
 
 BLOCK = 1 << 20
@@ -86,6 +86,40 @@ def read_svmlight(paths, zero_based="auto", block=BLOCK):
     d = max(0, *(rows.highest - first + 1 for rows in parsed))
     l = max(0, *(int(rows.Y.indices.max(initial=-1)) + 1 for rows in parsed))  # noqa: E741
     return first, [(rows.X._replace(n_columns=d), rows.Y._replace(n_columns=l)) for rows in parsed]
+
+
+def read_svmlight_files(paths, labels_paths, first=None):
+    """How features are numbered, and (X, Y) of each file."""
+    first, matrices = read_svmlight(paths, "auto" if first is None else first == 0)
+    return {"first_feature": first}, matrices
+
+
+def read_xmc_files(paths, labels_paths, first=None):
+    """As :func:`read_svmlight_files`."""
+    return {}, [read_xmc_text(path) for path in paths]
+
+
+def svmlight_batches(file, n_features, first):
+    """Features of some instances at a time."""
+    bounds = Bounds(-1, first, first + n_features, ID_LIMIT, True)
+    with file.bytes() as stream:
+        for rows in parse_blocks(stream, file.name, bounds):
+            rows.X.indices[:] -= first
+            yield rows.X._replace(n_columns=n_features)
+
+
+def xmc_batches(file, n_features, first):
+    """As :func:`svmlight_batches`."""
+    with file.bytes() as stream:
+        n, d, _ = read_header(stream, file.name)
+        if d != n_features:
+            message = f"{d} features, the model has {n_features}"
+            raise InputError(message, path=file.name, line=1, remedy="give instances of its features")
+        count, last = 0, 1
+        for rows in parse_blocks(stream, file.name, Bounds(-1, 0, d, ID_LIMIT, False), 1):
+            count, last = count + rows.X.n_rows, rows.lines
+            yield rows.X
+        check_count(n, count, file.name, last)
 
 
 def _parse_svmlight(path, bounds, block):

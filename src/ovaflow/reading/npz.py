@@ -11,8 +11,8 @@ import numpy as np
 import scipy
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.sparse_text import ID_LIMIT, LABEL_LIMIT
-from ovaflow.data.readers.streams import open_seekable
+from ovaflow.reading.sparse_text import ID_LIMIT, LABEL_LIMIT
+from ovaflow.reading.streams import open_seekable
 from ovaflow.sparse.csr import from_scipy
 
 FOREIGN = (
@@ -23,17 +23,45 @@ FOREIGN = (
 _LETTER_X = re.compile(r"(.*)(?<![a-zA-Z0-9])X(?![a-zA-Z0-9])")
 _BLOCK = 1 << 20
 """Entries of an array that are made sparse together."""
+_ROWS = 512
+"""Instances that are asked about together."""
 
 
-def read(path, labels_path=None):
+def read(paths, labels_paths, first=None):
+    """How features are numbered, which there is nothing to say about, and (X, Y) of each pair of files."""
+    return {}, [read_pair(*pair) for pair in zip(paths, labels_paths, strict=True)]
+
+
+def batches(file, n_features, first):
+    """Features of some instances at a time."""
+    X = read_matrix(file.path)
+    if X.n_columns != n_features:
+        message = f"{X.n_columns} features, the model has {n_features}"
+        raise InputError(message, path=file.name, remedy="give instances of its features")
+    for low in range(0, X.n_rows, _ROWS):
+        yield X.part(low, min(low + _ROWS, X.n_rows))
+
+
+def read_pair(path, labels_path=None):
     """X (n, d) and Y (n, l), whose file is by default named like that of X, with a Y."""
     labels_path = _labels_file(path) if labels_path is None else labels_path
     X, Y = read_matrix(path), read_matrix(labels_path, LABEL_LIMIT)
     if X.n_rows != Y.n_rows:
         message = f"{Y.n_rows} rows of labels for {X.n_rows} rows of features in {path}"
         raise InputError(message, path=labels_path, remedy="correct this file, or give another one")
-    Y.data[:] = 1
+    _require_ones(Y, labels_path)
     return X, Y
+
+
+def _require_ones(Y, path):
+    """Refuse labels that are not merely there or absent: votes, weights, and -1 for absent ones."""
+    others = np.flatnonzero(Y.data != 1)
+    if len(others):
+        place = others[0]
+        row, value = np.searchsorted(Y.indptr, place, "right"), Y.data[place]
+        message = f"row {row} of the labels has {value:g} for label {Y.indices[place]}, labels are 1, or 0 if absent"
+        remedy = "write for example Y > 0 with scipy.sparse.save_npz or numpy.save"
+        raise InputError(message, path=path, remedy=remedy)
 
 
 def _labels_file(path):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ovaflow.data.readers.kernels import (
+from ovaflow.reading.number_kernels import (
     BAD_NUMBER,
     GOOD,
     HARD,

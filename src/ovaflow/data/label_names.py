@@ -1,0 +1,26 @@
+"""Names of labels as further training texts."""
+
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from ovaflow.data.tfidf import stack
+from ovaflow.sparse.csr import CSR, rows_of
+
+
+def with_label_names(train, names, transform, folder=None, others=()):
+    """Training instances, then the names, and ``others``, of each label as texts with that label."""
+    X, lengths = transform.features_and_norms([*names, *chain.from_iterable(others)], quiet=True)
+    rows = np.flatnonzero(np.diff(X.indptr) > (transform.bias != 0))
+    labels = np.repeat(np.arange(len(others)), [len(more) for more in others])
+    labels = np.concatenate([np.arange(len(names)), labels])[rows].astype(np.int32)
+    Y = CSR(np.ones(len(rows), np.float32), labels, np.arange(len(rows) + 1), len(names))
+    norms = None if train.norms is None else np.concatenate([train.norms, lengths[rows]])
+    X = stack([train.X, rows_of(X, rows)], X.n_columns, folder)
+    named = replace(train, X=X, Y=stack([train.Y, Y], len(names)), norms=norms)
+    if train.extra is None:
+        return named
+    weights = np.pad(train.weights, (0, len(rows)), constant_values=1)
+    extra = np.pad(train.extra, (0, len(rows)))
+    return replace(named, weights=weights, extra=extra)

@@ -1,0 +1,243 @@
+"""What the cell of a table means: a text, a label or several, a time, or nothing."""
+
+import ast
+import csv
+import json
+import math
+import re
+import unicodedata
+from datetime import UTC, date, datetime, timedelta
+
+from ovaflow.reading.streams import clean
+
+MISSING = ("nan", "none", "null", "n/a", "#n/a", "<na>", "nat", "-")
+"""How programs write that there is nothing, in lower case."""
+ONE_HOT, NAMES = "one-hot", "names"
+"""What cells of labels hold: whether each of a row of labels is one, or names."""
+
+_TRUE = frozenset({"1", "true", "yes", "y", "t", "x"})
+_FALSE = frozenset({"0", "false", "no", "n", "f", ""})
+
+
+def text_of(content):
+    """Text of a string, a number, None, or a list of them."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list):
+        return " ".join(filter(None, map(text_of, content)))
+    if not isinstance(content, int | float) or content in (math.inf, -math.inf):
+        raise ValueError(f"a text is {content!r:.60}, neither words nor a finite number")
+    # tables have nan where a number is missing
+    return str(content) if content == content else ""
+
+
+def group_of(content):
+    """The name of a group; empty where there is none."""
+    missing = content is None or content != content
+    return "" if missing else clean(str(content)).strip()
+
+
+def time_of(content):
+    """A number, or an ISO date or time as a year with its fraction; None without a value."""
+    written = content.isoformat() if isinstance(content, date) else str(content).strip()
+    if content is None or not written or written.casefold() in MISSING:
+        return None
+    try:
+        number = float(written)
+    except ValueError:
+        number = _year_of(written)
+    if not math.isfinite(number):
+        raise ValueError(f"{written:.60} cannot be compared")
+    return number
+
+
+_MONTH = re.compile(r"\d{4}-\d\d")
+
+
+def _year_of(written):
+    """2020.5 or nearly so for the middle of the year 2020."""
+    day = "-01" if _MONTH.fullmatch(written) else ""
+    try:
+        time = datetime.fromisoformat(written + day)
+        if time.tzinfo is not None:
+            time = time.astimezone(UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        message = f"{written!r:.60} is neither a number nor an ISO date such as 2024-05-31"
+        raise ValueError(message) from None
+    return time.year + (time - datetime(time.year, 1, 1)) / timedelta(366)
+
+
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+"""Characters that are not seen and mean nothing in a name; joiners, which do, are not among them."""
+
+
+def clean_name(name):
+    """A label's name as all files have it: composed characters, none that is invisible, and single spaces."""
+    if name.isascii() and name.isalnum():
+        return name
+    return " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFC", clean(name))).split())
+
+
+def truth_of(content):
+    """Whether a cell says yes; None if it says neither yes nor no."""
+    if content is None or content != content:
+        return False
+    written = str(content).strip().casefold()
+    if isinstance(content, float) and content in (0, 1):
+        written = str(int(content))
+    written = written.removesuffix(".0")
+    if written in _TRUE:
+        return True
+    return False if written in _FALSE or written in MISSING else None
+
+
+# [Festschrift] and (a name) are labels; a list begins with a quoted name, a list, an object, a number or nothing
+_LIST = re.compile(r"""\[\s*(["'\]\[{(]|(?:-?\d|true|false|null|None|nan|True|False)[^\[\](){}"']*\]$)""", re.DOTALL)
+_TUPLE_OR_SET = re.compile(r"""[({]\s*(["'[({)]|-?\d[\d.]*\s*,)""")
+_OBJECT = re.compile(r"""\{\s*(["'][^"']*["']\s*:|-?\d+\s*:|\})""")
+_ARRAY = re.compile(r"\{.*\}", re.DOTALL)
+_PLAIN_LIST = re.compile(r"\[([^\[\]]*,[^\[\]]*)\]", re.DOTALL)
+_TAGS = re.compile(r"(?:<[^<>]+>[\s,]*)+")
+_NUMPY = re.compile(r"(?:array|Index)\((.*?)(?:,\s*dtype=[^()]*)?\)", re.DOTALL)
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+_NUMBERS = re.compile(r"\[\s*(-?[\d.]+(?:\s+(?:-?[\d.]+|\.\.\.))*)\s*\]")
+_BEGINNINGS = frozenset("[({<a")
+
+
+def listed(content):
+    """What a cell holds if it is written as a list, a set, an object or tags; None if it is not.
+
+    Known are JSON, Python, PostgreSQL's arrays, what NumPy prints, and ``<a><b>``.
+    """
+    if content[:1] not in _BEGINNINGS and not content.startswith(("set()", "Index(")):
+        return None
+    array = _NUMPY.fullmatch(content)
+    if array:
+        content = array[1].strip()
+    if content == "set()":
+        return []
+    if _LIST.match(content) or _OBJECT.match(content) or _TUPLE_OR_SET.match(content):
+        return _literal(content)
+    if _ARRAY.fullmatch(content):
+        return _of_postgresql(content)
+    if _TAGS.fullmatch(content):
+        return re.findall("<([^<>]+)>", content)
+    plain = _PLAIN_LIST.fullmatch(content)
+    return plain[1].split(",") if plain else None
+
+
+def _literal(content):
+    printed = _of_numpy(content)
+    if printed is not None:
+        return printed
+    try:
+        return json.loads(content)
+    except ValueError:
+        pass
+    try:
+        value = ast.literal_eval(_NAN.sub("None", content))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        if content.startswith("{"):
+            return _of_postgresql(content)
+        message = f"labels begin like a list, but are none: {content!r:.60}"
+        raise ValueError(message, "correct it, or set label_separator: none if it is a name") from None
+    # a set has no order of its own
+    return sorted(value, key=str) if isinstance(value, set) else value
+
+
+_NAN = re.compile(r"(?<=[\[,(])\s*nan(?=\s*[\],)])")
+
+
+def _of_numpy(content):
+    """Labels of ``['a' 'b']`` or ``[1 0 1]``, as NumPy prints an array; None if it is no such print."""
+    numbers = _NUMBERS.fullmatch(content)
+    if numbers and " " in numbers[1]:
+        written = numbers[1].split()
+        _require_whole(written)
+        return [float(each) for each in written]
+    names = _QUOTED.findall(content)
+    between = _QUOTED.sub("", content).strip("[] \n\t")
+    if len(names) > 1 and between.split() in ([], ["..."]):
+        _require_whole(between.split())
+        return [ast.literal_eval(name) for name in names]
+    return None
+
+
+def _require_whole(words):
+    if "..." in words:
+        message = "labels were cut off by the program that printed them: they have '...' in their middle"
+        raise ValueError(message, "write them as a list, such as numpy's tolist() or JSON")
+
+
+def _of_postgresql(content):
+    inner = content[1:-1].replace("{", "").replace("}", "")
+    return next(csv.reader([inner], escapechar="\\"), [])
+
+
+def names_of(content, key=None):
+    """Names in what :func:`listed` gave, or in what a file has as a list or an object; strings and numbers.
+
+    ``key`` is that of the name in objects.
+    """
+    if isinstance(content, dict):
+        truths = [truth_of(each) for each in content.values()]
+        if key is not None and key in content:
+            yield content[key]
+        elif None not in truths:
+            yield from (name for name, is_true in zip(content, truths, strict=True) if is_true)
+        elif all(isinstance(each, str | None) for each in content.values()):
+            yield from content.values()
+        else:
+            raise ValueError(
+                f"labels are an object with numbers, {content!r:.60}", "write those that are meant as a list"
+            )
+    elif isinstance(content, list | tuple):
+        for each in content:
+            yield from _names_of_entry(each, key)
+    else:
+        yield content
+
+
+def _names_of_entry(entry, key):
+    if not isinstance(entry, dict):
+        yield from names_of(entry)
+    elif key is None:
+        raise ValueError(f"labels are objects such as {entry!r:.60}", "say with label_key which key has the name")
+    elif key not in entry:
+        raise ValueError(f"a label has no {key!r}: {entry!r:.60}", "correct it, or set another label_key")
+    else:
+        yield entry[key]
+
+
+def keys_of_names(contents):
+    """Keys that could be that of the name, among those of the objects that are labels; None without objects."""
+    objects = [
+        entry for content in contents if isinstance(content, list) for entry in content if isinstance(entry, dict)
+    ]
+    alone = [content for content in contents if isinstance(content, dict) and None in map(truth_of, content.values())]
+    # the keys of names by identifiers differ
+    if len(alone) > 1 and len({frozenset(each) for each in alone}) == 1:
+        objects += alone
+    if not objects:
+        return None
+    keys = dict.fromkeys(key for entry in objects for key in entry)
+    texts = [key for key in keys if all(isinstance(entry.get(key), str) for entry in objects)]
+    names = [key for key in texts if key.casefold() not in _IDENTIFIERS]
+    return names or texts
+
+
+_IDENTIFIERS = frozenset({"id", "uri", "url", "slug", "code", "type", "scheme", "lang", "language"})
+"""Keys of texts that are no names."""
+
+
+def label_of(name):
+    """A name or a number as a label: 3 and 3.0 are one."""
+    if isinstance(name, str):
+        return name
+    if name is None or name != name:
+        return ""
+    if isinstance(name, float) and name.is_integer():
+        return str(int(name))
+    if not isinstance(name, int):
+        raise ValueError(f"a label is {name!r:.60}, neither a name nor a whole number")
+    return str(name)

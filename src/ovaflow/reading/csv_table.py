@@ -1,0 +1,151 @@
+"""CSV with a header; commas, semicolons, tabs or bars are between its columns."""
+
+import csv
+import sys
+
+from ovaflow.console.errors import InputError
+from ovaflow.reading.instances import check_columns, empty
+
+DELIMITERS = ",;\t|"
+_QUOTES = {
+    "auto": {"strict": True},
+    "double": {"strict": True},
+    "backslash": {"strict": True, "doublequote": False, "escapechar": "\\"},
+    "none": {"quoting": csv.QUOTE_NONE, "quotechar": None},
+}
+"""How fields are quoted, by the setting ``quotes``."""
+
+
+def read(file, reading):
+    with file.lines() as lines:
+        for number, fields in read_fields(lines, reading.required, file.name, reading.optional, reading):
+            yield reading.instance(fields, file.name, number)
+
+
+def read_fields(lines, required, path, optional=(), reading=None, remedy=None):
+    """Fields of each record, after the number of its first line; optional ones where they exist."""
+    quotes = reading.quotes if reading else "double"
+    names, delimiter, number = _header(lines, required, path, quotes)
+    if reading:
+        reading.seen |= {"columns": names, "delimiter": delimiter, "encoding": lines.encoding}
+    rows = csv_records(lines, path, delimiter, number + 1, quotes)
+    yield from table_fields(names, rows, required, path, optional, reading.remedy if reading else remedy, delimiter)
+
+
+def table_fields(names, rows, required, path, optional=(), remedy=None, delimiter=",", first=1):
+    """Fields of the rows of a table, after their numbers; rows that do not fit its header are refused."""
+    columns = columns_of(names, required, path, optional, remedy, first)
+    for number, record in rows:
+        if record and len(record) != len(names):
+            message = f"{len(record)} fields, the header has {len(names)}"
+            advice = f'quote fields that contain {delimiter!r}, line ends or quotes ("")'
+            raise InputError(message, path=path, line=number, remedy=advice)
+        if len(record) > 1 and record[0] is not None and _names(record) == names:
+            advice = "if files were joined, name each of them instead, or a pattern such as exports/*.csv"
+            raise InputError("the header occurs a second time", path=path, line=number, remedy=advice)
+        if record:
+            yield number, [record[column] for column in columns]
+
+
+def columns_of(names, required, path, optional=(), remedy=None, line=None):
+    """Places of the columns in a header; a name in other letters means the only column that has it so."""
+    required = [_as_in(names, each) for each in required]
+    if (
+        line == 1
+        and not set(required) & set(names)
+        and max(len(name.split()) for name in names or [""]) > _LONGEST_NAME
+    ):
+        message = f"the first line is a record, not the names of the columns: {names[0]:.60}"
+        remedy = "write them above it: (echo 'text,labels'; cat old.csv) > new.csv"
+        raise InputError(message, path=path, line=line, remedy=remedy)
+    check_columns(required, names, path, line, remedy)
+    return [names.index(name) for name in (*required, *(name for name in optional if name in names))]
+
+
+_LONGEST_NAME = 12
+"""Words of a column's name; a text has more."""
+
+
+def _as_in(names, name):
+    if name in names:
+        return name
+    alike = [each for each in names if each.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else name
+
+
+def csv_records(lines, path, delimiter=",", first=1, quotes="double"):
+    """Fields of each record, after the number of its first line."""
+    csv.field_size_limit(sys.maxsize)
+    reader = csv.reader((line for _, line in lines), delimiter=delimiter, **_QUOTES[quotes])
+    while True:
+        number = reader.line_num + first
+        try:
+            record = next(reader, None)
+        except csv.Error as error:
+            raise _malformed(error, path, number, quotes) from None
+        if record is None:
+            return
+        if quotes == "auto" and reader.line_num + first > number + 1:
+            _require_no_swallowed(record, delimiter, path, number)
+        yield number, record
+
+
+def _require_no_swallowed(record, delimiter, path, number):
+    """Refuse a field whose lines look like records of their own."""
+    for field in record:
+        inner = field.split("\n")[1:-1]
+        fit = len(inner) >= _SEVERAL and all(line.count(delimiter) == len(record) - 1 > 0 for line in inner)
+        if fit or (delimiter == "\t" and "\t" in field and "\n" in field):
+            message = (
+                f"a quote opened here closes {field.count(chr(10))} lines later, and these lines look like records"
+            )
+            remedy = "set quotes: none if quotes mean nothing in this file, or quotes: double if this is one text"
+            raise InputError(message, path=path, line=number, remedy=remedy)
+
+
+_SEVERAL = 3
+"""Lines of a field with as many commas as a record, which one or two may have by chance."""
+
+
+def _header(lines, required, path, quotes):
+    """Names of the columns, the delimiter that makes most of those required, and the number of the last line."""
+    number, header = next(lines, (1, None))
+    if header is None:
+        raise empty(path)
+    chosen = DELIMITERS
+    if header[:4].casefold() == "sep=" and header.rstrip("\r\n")[5:] == "":
+        # how Excel is told the delimiter
+        chosen = header[4]
+        number, header = next(lines, (2, ""))
+    parts = [header]
+    while quotes != "none" and "".join(parts).count('"') % 2 and len(parts) < _LONGEST_HEADER:
+        number, line = next(lines, (number, None))
+        if line is None:
+            break
+        parts.append(line)
+    candidates = []
+    for delimiter in chosen:
+        try:
+            names = _names(next(csv.reader(parts, delimiter=delimiter, **_QUOTES[quotes]), []))
+        except csv.Error as error:
+            raise _malformed(error, path, 1, quotes) from None
+        folded = {name.casefold() for name in names}
+        candidates.append(({name.casefold() for name in required} <= folded, len(names), names, delimiter))
+    return *max(candidates)[2:], number
+
+
+_LONGEST_HEADER = 100
+"""Lines of a header whose names hold line ends."""
+
+
+def _names(record):
+    return [str(field).strip().lstrip("\ufeff") for field in record]
+
+
+def _malformed(error, path, line, quotes):
+    remedy = "lines must end with a line feed"
+    if "new-line" not in str(error):
+        remedy = "check the quotes from here on"
+        if quotes == "auto":
+            remedy += ', or set quotes: none if they mean nothing, quotes: backslash if \\" is a quote'
+    return InputError(f"malformed record ({str(error).partition(' - ')[0]})", path=path, line=line, remedy=remedy)

@@ -1,0 +1,143 @@
+"""The registry of formats: how files of each kind are called, what they hold, and what reads them.
+
+Settings and the workflow are made from it, so a reader is named here and imported where a file is read.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ovaflow.console.errors import InputError, StrPath
+
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+"""Endings of compressed files' names."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file.
+
+    Parameters
+    ----------
+    reader : str or callable
+        Of texts: gives the instances of a :class:`ovaflow.reading.streams.File` as a
+        :class:`ovaflow.reading.instances.Reading` says. Of features: gives all matrices of some files.
+        A text is a module of this room and a function.
+    endings : tuple of str
+        Of names of files; the first format of the registry with an ending has it.
+    batches : str or callable
+        Of features: gives matrices of some rows at a time.
+    holds_texts : bool
+        Texts with labels; else matrices of features.
+    has_columns : bool
+        Records have named columns, so that settings may choose among them.
+    is_ambiguous : bool
+        Names with its endings may hold plain lines or anything else.
+    settings : tuple of str
+        Of its own, besides those of all texts.
+    columns : dict
+        What ``text_column`` and ``labels_column`` are by default.
+    """
+
+    reader: str | Callable[..., Any]
+    endings: tuple[str, ...] = ()
+    batches: str | Callable[..., Any] = ""
+    holds_texts: bool = True
+    has_columns: bool = False
+    is_ambiguous: bool = False
+    has_separator: bool = False
+    settings: tuple[str, ...] = ()
+    columns: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def read(self) -> Callable[..., Any]:
+        return _imported(self.reader)
+
+    @property
+    def read_batches(self) -> Callable[..., Any]:
+        return _imported(self.batches)
+
+
+def _imported(function: str | Callable[..., Any]) -> Callable[..., Any]:
+    if callable(function):
+        return function
+    module, _, name = function.partition(".")
+    reader: Callable[..., Any] = getattr(import_module(f"ovaflow.reading.{module}"), name)
+    return reader
+
+
+_TABLE: dict[str, Any] = {"has_columns": True, "has_separator": True}
+_LINES = ("encoding",)
+_FEATURES: dict[str, Any] = {"holds_texts": False}
+_MARC: dict[str, Any] = {
+    "has_columns": True,
+    "columns": {"text_column": "245,246,520,505", "labels_column": "650,655"},
+}
+
+FORMATS = {
+    "csv": Format("csv_table.read", (".csv",), settings=("encoding", "quotes"), **_TABLE),
+    "jsonl": Format("json_lines.read", (".jsonl", ".ndjson"), settings=_LINES, **_TABLE),
+    "parquet": Format("parquet.read", (".parquet",), **_TABLE),
+    "xlsx": Format("spreadsheet.read", (".xlsx",), settings=("sheet",), **_TABLE),
+    "ods": Format("spreadsheet.read", (".ods",), settings=("sheet",), **_TABLE),
+    "text-tsv": Format("text_tsv.read", (".tsv",), is_ambiguous=True, has_separator=True, settings=_LINES),
+    "fasttext": Format("fasttext.read", (".ft", ".fasttext"), settings=_LINES),
+    "annif": Format("annif.read"),
+    "marc": Format("marc.read", (".mrc", ".marc"), **_MARC),
+    "marcxml": Format("marc.read_xml", (".xml", ".marcxml"), **_MARC),
+    "svmlight": Format(
+        "sparse_text.read_svmlight_files", (".svm", ".svmlight", ".libsvm"), "sparse_text.svmlight_batches", **_FEATURES
+    ),
+    "xmc-text": Format(
+        "sparse_text.read_xmc_files", (".txt",), "sparse_text.xmc_batches", is_ambiguous=True, **_FEATURES
+    ),
+    "npz": Format("npz.read", (".npz", ".npy"), "npz.batches", **_FEATURES),
+}
+"""Formats by their names in a config."""
+
+PLAIN_LINES = Format("plain_lines.read")
+"""One text per line, which only files to predict may be."""
+
+_FOREIGN = {
+    ".xls": "save it as .xlsx or as CSV UTF-8",
+    ".json": "write one object per line: jq -c '.[]' old.json > new.jsonl",
+    ".arff": "convert it: scipy.io.arff.loadarff(file), then a pandas table's to_csv",
+    ".zip": "unpack it: unzip old.zip",
+    ".tar": "unpack it: tar -xf old.tar",
+    ".7z": "unpack it: 7z x old.7z",
+    ".db": "export a table: sqlite3 -header -csv old.db 'select * from records' > new.csv",
+    ".sqlite": "export a table: sqlite3 -header -csv old.sqlite 'select * from records' > new.csv",
+    ".ris": "export CSV from the reference manager: Zotero writes title, abstract and tags",
+    ".bib": "export CSV from the reference manager: Zotero writes title, abstract and tags",
+    ".pkl": "write it with pandas: table.to_parquet('new.parquet')",
+    ".feather": "write it with pandas: table.to_parquet('new.parquet')",
+    ".rdf": "it is a vocabulary: give it with the setting vocabulary, and the texts as another file",
+    ".ttl": "it is a vocabulary: give it with the setting vocabulary, and the texts as another file",
+    ".pdf": "write its text to a file: pdftotext old.pdf new.txt",
+    ".docx": "save it as plain text",
+}
+"""What to do about files that no format is for."""
+
+
+def ending_of(path: StrPath) -> str:
+    """The ending of a file's name, compressed or not, in lower case: ``.csv`` of ``a.CSV.gz``; empty without one."""
+    name = Path(path).name.lower()
+    for packed in PACKED:
+        name = name.removesuffix(packed)
+    _, dot, ending = name.rpartition(".")
+    return f".{ending}" if dot else ""
+
+
+def format_of(path: StrPath) -> str | None:
+    """Format of a file by its name; None if that tells none."""
+    ending = ending_of(path)
+    return next((name for name, each in FORMATS.items() if ending in each.endings), None)
+
+
+def refuse_foreign(path: StrPath) -> None:
+    """Refuse a file whose name is that of a kind which is not read, with what to do instead."""
+    ending = ending_of(path)
+    if ending in _FOREIGN:
+        raise InputError(f"{ending} files are not read", path=path, remedy=_FOREIGN[ending])

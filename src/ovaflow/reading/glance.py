@@ -1,0 +1,84 @@
+"""What was read of files, at a glance: so that a person sees what nobody thought of."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from ovaflow.reading.cells import ONE_HOT
+from ovaflow.reading.instances import FIELD, NO_SEPARATOR
+from ovaflow.reading.look import Look
+
+_MOST_FREQUENT = 3
+_COLUMNS, _FILES = 12, 3
+_TEXT, _LABELS = 100, 8
+_DELIMITERS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", "|": "a bar"}
+
+
+@dataclass(frozen=True)
+class Glance:
+    """Lines for a person, by their titles."""
+
+    lines: dict[str, str]
+
+    @classmethod
+    def at(cls, look: Look, format: str) -> "Glance":
+        """What the first records look like, and how they were read."""
+        reading, seen = look.reading, look.reading.seen
+        how = [format]
+        if "delimiter" in seen:
+            mark = seen["delimiter"]
+            how.append(f"columns divided by {_DELIMITERS.get(mark, repr(mark))}")
+        if "encoding" in seen:
+            how.append("UTF-8" if seen["encoding"] == "utf-8" else seen["encoding"])
+        lines = {"file": _some(list(map(str, look.paths)), _FILES), "format": ", ".join(how)}
+        if "columns" in seen:
+            others = [name for name in seen["columns"] if name not in (*reading.texts, *reading.labels)]
+            lines["text"] = _quoted(reading.texts)
+            lines["labels"] = f"{_quoted(reading.labels)}, {_how_labels(look)}"
+            lines["other columns"] = _some(list(map(repr, others)), _COLUMNS) if others else "none"
+        else:
+            lines["labels"] = _how_labels(look)
+        if look.instances:
+            first = next((each for each in look.instances if each.text and each.labels), look.instances[0])
+            text = " ".join(first.text.replace(FIELD, " ").split())
+            lines["first record"] = f"{text:.{_TEXT}}{'…' * (len(text) > _TEXT)}"
+            lines["its labels"] = _some([f"{label!r}" for label in first.labels], _LABELS) or "none"
+            lines |= figures(Counter(label for each in look.instances for label in each.labels), len(look.instances))
+        return cls(lines)
+
+    def __str__(self) -> str:
+        width = max(map(len, self.lines))
+        return "\n".join(f"  {title:<{width}}  {line}" for title, line in self.lines.items())
+
+
+def figures(counts: Counter[str], n: int, beginning: bool = True) -> dict[str, str]:
+    """How many labels there are, the most frequent and the longest."""
+    if not counts:
+        return {"different labels": f"none in the first {n:,} records" if beginning else "none"}
+    place = f" in the first {n:,} records" if beginning else ""
+    frequent = ", ".join(f"{name!r:.80} ({count:,})" for name, count in counts.most_common(_MOST_FREQUENT))
+    return {
+        "different labels": f"{len(counts):,}{place}, {counts.total() / n:.1f} per record",
+        "most frequent": frequent,
+        "longest": f"{max(counts, key=len)!r:.120}",
+    }
+
+
+def _how_labels(look: Look) -> str:
+    reading = look.reading
+    if reading.labels_are == ONE_HOT:
+        return "each a label where it says yes" if len(reading.labels) > 1 else "truth values, by their places"
+    if reading.label_key is not None:
+        return f"objects, whose key {reading.label_key!r} has the name"
+    if reading.separator == NO_SEPARATOR:
+        return "one label a cell"
+    return f"separated by {_DELIMITERS.get(reading.separator, repr(reading.separator))} unless they are lists"
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(map(repr, names))
+
+
+def _some(entries: list[Any], most: int) -> str:
+    rest = f" and {len(entries) - most:,} more" if len(entries) > most else ""
+    return ", ".join(entries[:most]) + rest

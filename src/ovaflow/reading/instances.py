@@ -1,0 +1,296 @@
+"""Texts with labels, as every format gives them, and how they are made of what a file has in its columns."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ovaflow.console.errors import InputError
+from ovaflow.reading.cells import (
+    MISSING,
+    NAMES,
+    ONE_HOT,
+    clean_name,
+    group_of,
+    label_of,
+    listed,
+    names_of,
+    text_of,
+    time_of,
+    truth_of,
+)
+from ovaflow.reading.streams import clean
+
+CORRECT = "correct or delete the line"
+
+FIELD = "\x1f"
+"""Separates a text's fields where they have weights."""
+NO_SEPARATOR = "none"
+
+
+class TextInstance(NamedTuple):
+    """A text and its labels: names or ids as the source has them, each once, stripped of white space."""
+
+    text: str
+    labels: tuple = ()
+    record: Any = None  # its id, as the source has it
+    place: str = ""  # in the file
+    group: str = ""  # what it has in the column of groups; empty for none
+    time: float | None = None  # in the column by which records are ordered
+    file: str = ""  # its name, where there are several
+    kept: tuple = ()  # texts of further columns
+    weight: float | None = None  # of an extra instance
+
+    @property
+    def id(self):
+        """Its id as a text; empty without one."""
+        return "" if self.record is None else clean(str(self.record))
+
+    @property
+    def name(self):
+        """What a report calls it: its id or place, after its file if there are several."""
+        return ", ".join(filter(None, (self.file, self.id or self.place)))
+
+
+class Instances(NamedTuple):
+    """Training and test instances, to be read once, and figures, complete when both are read."""
+
+    train: Iterable
+    test: Iterable
+    counts: dict
+
+
+def joined(fields, weighted=False):
+    """Text of several fields: strings, numbers, None, or lists of them."""
+    texts = map(text_of, fields)
+    if weighted:
+        return clean(FIELD.join(text.replace(FIELD, " ") for text in texts))
+    return clean(" ".join(filter(None, texts)))
+
+
+class _Names(dict):
+    """Labels by what is written: cleaned, whole numbers alike, empty for what stands for nothing."""
+
+    def __init__(self, missing, is_numeric):
+        self._missing, self._is_numeric = missing, is_numeric
+
+    def __missing__(self, written):
+        name = clean_name(written)
+        if self._is_numeric:
+            name = _WITH_ZEROS.sub(r"\1", name)
+        self[written] = "" if name.casefold() in self._missing else name
+        return self[written]
+
+
+_WITH_ZEROS = re.compile(r"(-?\d+)\.0+")
+
+
+@dataclass
+class Reading:
+    """How instances are made of the contents of columns; ``counts`` gets what was left out.
+
+    Parameters
+    ----------
+    texts, labels : list of str
+        Columns of the text and of the labels.
+    id_column : str, optional
+        By default the first of ``default_ids`` that there is.
+    kept : tuple of str
+        Further columns, as texts.
+    weighted : bool
+        Whether the texts' columns have weights and stay apart.
+    separator : str
+        Between labels that are not a list; none: a cell is a label.
+    label_key : str, optional
+        Key of the name where labels are objects.
+    labels_are : str
+        ``one-hot``: columns, keys or places of a list are labels, which cells say yes or no to.
+    n_labels : int, optional
+        Labels must be ids below it; by default they are names.
+    first_label : int
+        The id of the first label, which becomes 0.
+    early : bool
+        Whether records are answered before the last is read.
+    """
+
+    texts: list
+    labels: list
+    id_column: str | None = None
+    default_ids: tuple = ("id",)
+    kept: tuple = ()
+    weighted: bool = False
+    separator: str = ","
+    label_key: str | None = None
+    labels_are: str = "auto"
+    missing: tuple = MISSING
+    whole_numbers: bool = False  # 3.0 is 3
+    n_labels: int | None = None
+    first_label: int = 0
+    quotes: str = "auto"
+    encoding: str = "utf-8"
+    sheet: str | None = None
+    remedy: str = "set text_column and labels_column"
+    early: bool = False
+    group_column: str | None = None
+    time_column: str | None = None
+    counts: Counter = field(default_factory=Counter)
+    seen: dict = field(default_factory=dict)  # what a reader found: columns, delimiter, encoding, sheet
+
+    def __post_init__(self):
+        self._missing = frozenset(word.casefold() for word in self.missing)
+        self._longest_missing = max(map(len, self._missing), default=0)
+        self._names = _Names(self._missing, self.whole_numbers)
+
+    @property
+    def required(self):
+        """Columns that there must be: of texts, of labels, and further ones, of the ids last."""
+        chosen = self.group_column, self.time_column, self.id_column
+        return [*self.texts, *self.labels, *self.kept, *filter(None, chosen)]
+
+    @property
+    def optional(self):
+        """Columns of the ids where none was chosen."""
+        if self.id_column is not None:
+            return ()
+        others = [*self.texts, *self.labels, self.group_column, self.time_column]
+        return tuple(name for name in self.default_ids if name not in others)
+
+    def instance(self, fields, path, line=None, row=None, place=None):
+        """The instance in the contents of the columns, in the order of ``required`` and ``optional``."""
+        n_texts, end = len(self.texts), len(self.texts) + len(self.labels)
+        end_of_kept = end + len(self.kept)
+        further = iter(fields[end_of_kept:])
+        group = next(further) if self.group_column else None
+        time = next(further) if self.time_column else None
+        # the first id that there is
+        record = next((content for content in further if content is not None), None)
+        try:
+            text = joined(map(self._present, fields[:n_texts]), self.weighted)
+            labels = self.labels_in(fields[n_texts:end])
+            group, time = group_of(group), time_of(time)
+            kept = tuple(clean(text_of(content)) for content in fields[end:end_of_kept])
+        except (ValueError, RecursionError) as error:
+            raise unreadable(error, path, line, row) from None
+        place = place or (f"line {line}" if row is None else f"row {row}")
+        return TextInstance(text, labels, record, place, group, time, kept=kept)
+
+    def plain_instance(self, text, labels, path, line=None, place=None):
+        """The instance of a format without columns."""
+        return self.instance([text, labels] if self.labels else [text], path, line, place=place)
+
+    def _present(self, content):
+        """The content of a cell, or None where it is a word for nothing."""
+        if isinstance(content, str) and len(content) <= self._longest_missing and content.casefold() in self._missing:
+            self.counts["missing_texts"] += 1
+            return None
+        return content
+
+    def labels_in(self, contents):
+        """Labels of some cells, each once."""
+        if self.labels_are == ONE_HOT:
+            return self._one_hot(contents)
+        labels = {}
+        for content in contents:
+            for written in self.written_in(content):
+                label = self._names[written]
+                if label:
+                    labels[label] = None
+                elif written and not written.isspace():
+                    self.counts["missing_labels"] += 1
+        if self.n_labels is not None:
+            return tuple(self._number(label) for label in labels)
+        return tuple(labels)
+
+    def written_in(self, content):
+        """The labels of a cell as it has them."""
+        if isinstance(content, str):
+            stripped = content.strip()
+            content = listed(stripped)
+            if content is None:
+                return self._separated(stripped) if stripped else ()
+        return () if content is None else map(label_of, names_of(content, self.label_key))
+
+    def _separated(self, content):
+        if self.separator == NO_SEPARATOR:
+            return [content]
+        self.seen["separated"] = True
+        return content.split(self.separator)
+
+    @property
+    def written_labels(self):
+        """All different labels so far as they are written."""
+        return self._names.keys()
+
+    def listed(self, content):
+        """What a cell holds: a list, an object, or a text divided by the separator."""
+        if not isinstance(content, str):
+            return content
+        stripped = content.strip()
+        found = listed(stripped)
+        return self._separated(stripped) if found is None and stripped else found
+
+    def _one_hot(self, contents):
+        """Names of the columns, or places in the list, that say yes."""
+        if len(contents) > 1:
+            truths = dict(zip(self.labels, map(truth_of, contents), strict=True))
+        else:
+            found = self.listed(contents[0])
+            flags = found if isinstance(found, dict) else dict(enumerate(found or ()))
+            truths = {label_of(name): truth_of(each) for name, each in flags.items()}
+            if self.n_labels is not None and truths and len(truths) != self.n_labels:
+                raise ValueError(f"{len(truths)} truth values for {self.n_labels} labels")
+        if None in truths.values():
+            name = next(name for name, is_true in truths.items() if is_true is None)
+            raise ValueError(f"{name!r} is neither yes nor no", f"correct it, or set labels_are: {NAMES}")
+        return tuple(clean_name(name) for name, is_true in truths.items() if is_true)
+
+    def _number(self, label):
+        number = _WITH_ZEROS.sub(r"\1", label)
+        last = self.n_labels - 1 + self.first_label
+        is_number = number.isascii() and number.isdigit() and len(number) < 20
+        if is_number and self.first_label <= int(number) <= last:
+            return str(int(number) - self.first_label)
+        message = f"label {label[:60]!r} is not an id from {self.first_label} to {last}"
+        if is_number and int(number) == self.n_labels:
+            raise ValueError(message, "if ids are counted from 1, set first_label: 1")
+        raise ValueError(message, "leave out the file of label names if the data holds the names themselves")
+
+
+def unreadable(error, path, line=None, row=None):
+    """The error of a cell that means nothing, with its place, and with its own remedy if it has one."""
+    where = "" if row is None else f"row {row}: "
+    message, remedy = (*error.args, CORRECT)[:2]
+    return InputError(f"{where}{message}", path=path, line=line, remedy=remedy)
+
+
+def united(instances):
+    """Instances; those with the same id, or the same text where they have none, are one with the labels of all."""
+    found = {}
+    for instance in instances:
+        first = found.setdefault(instance.id or instance.text, instance)
+        if first is not instance:
+            labels = tuple(dict.fromkeys([*first.labels, *instance.labels]))
+            found[instance.id or instance.text] = first._replace(labels=labels)
+    return iter(found.values())
+
+
+def split_names(columns):
+    return [name.strip() for name in columns.split(",") if name.strip()]
+
+
+def check_columns(required, existing, path, line=None, remedy=None):
+    """Refuse a source that lacks one of the columns, naming those that it has."""
+    missing = [name for name in required if name not in existing]
+    if missing:
+        columns = ", ".join(map(repr, existing)) or "none"
+        message = f"no column {', '.join(map(repr, missing))}, there are {columns[:500]}"
+        raise InputError(message, path=path, line=line, remedy=remedy)
+    repeated = [name for name in required if list(existing).count(name) > 1]
+    if repeated:
+        message = f"there are several columns {repeated[0]!r}"
+        raise InputError(message, path=path, line=line, remedy="rename all but one")
+
+
+def empty(path):
+    return InputError("is empty", path=path, remedy="export it again, or give another file")

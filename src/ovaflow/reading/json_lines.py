@@ -1,0 +1,49 @@
+"""JSON Lines: an object per line."""
+
+import json
+
+from ovaflow.console.errors import InputError
+from ovaflow.reading.instances import CORRECT, check_columns
+
+_EARLY = 512
+"""Lines in which every column occurs, if records are answered before the last is read."""
+
+
+def read(file, reading):
+    with file.lines() as lines:
+        for number, entry, _ in entries_of(lines, reading, file.name):
+            fields = [entry.get(name) for name in (*reading.required, *reading.optional)]
+            yield reading.instance(fields, file.name, number)
+
+
+def entries_of(lines, reading, path):
+    """Line number and object of each record, and the keys so far, among which all columns are at the end."""
+    keys, entry = {}, None
+    for number, line in lines:
+        if not line.strip():
+            continue
+        entry = read_object(line, path, number)
+        keys |= dict.fromkeys(entry)
+        reading.seen["columns"] = keys
+        if reading.early and (number >= _EARLY or not lines.ready):
+            check_columns(reading.required, keys, path, remedy=reading.remedy)
+        yield number, entry, keys
+    if entry is not None:
+        check_columns(reading.required, keys, path, remedy=reading.remedy)
+
+
+def read_object(line, path, number):
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        if line.strip() in ("[", "{"):
+            message = "expected one object per line, found a value that spans lines"
+            raise InputError(message, path=path, line=number, remedy=_ONE_A_LINE) from None
+        raise InputError(f"not valid JSON ({error})", path=path, line=number, remedy=CORRECT) from None
+    if not isinstance(entry, dict):
+        message = f"expected a JSON object, found {line[:40]!r}"
+        raise InputError(message, path=path, line=number, remedy=_ONE_A_LINE)
+    return entry
+
+
+_ONE_A_LINE = "write one object per line: jq -c '.[]' old.json > new.jsonl"

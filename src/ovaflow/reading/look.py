@@ -1,0 +1,149 @@
+"""A first look at files of texts: how their labels are to be read, and what a person should see of it."""
+
+import re
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ovaflow.console.errors import InputError
+from ovaflow.reading.cells import ONE_HOT, keys_of_names, truth_of
+from ovaflow.reading.instances import Reading, TextInstance, unreadable
+from ovaflow.reading.streams import File
+
+if TYPE_CHECKING:
+    # imported where a file is read; named here, so that what reads files is made again when a reader changes
+    from ovaflow.reading import (  # noqa: F401
+        annif,
+        csv_table,
+        fasttext,
+        json_lines,
+        marc,
+        npz,
+        parquet,
+        sparse_text,
+        spreadsheet,
+        text_tsv,
+    )
+
+RECORDS = 1000
+"""Records that are looked at, from the first on; of further files a few."""
+_OF_FURTHER = 50
+
+
+@dataclass(frozen=True)
+class Look:
+    """How files are read, what was decided about it, and the first records as read.
+
+    ``settings`` are those that would say the same.
+    """
+
+    reading: Reading
+    settings: dict
+    paths: list = field(default_factory=list)
+    instances: list[TextInstance] = field(default_factory=list)
+
+
+class _Row(NamedTuple):
+    """A record before its cells are understood."""
+
+    texts: list
+    labels: list
+    path: Path
+    line: int | None
+    row: int | None
+
+    def understood(self, function):
+        """What a function makes of the cells of labels."""
+        try:
+            return [function(content) for content in self.labels]
+        except ValueError as error:
+            raise unreadable(error, self.path, self.line, self.row) from None
+
+
+class _Cells(Reading):
+    """Collects cells instead of making instances."""
+
+    def instance(self, fields, path, line=None, row=None, place=None):
+        n_texts = len(self.texts)
+        return _Row(fields[:n_texts], fields[n_texts : n_texts + len(self.labels)], path, line, row)
+
+
+def look_at(paths, kind, reading):
+    """Look at the beginnings of some files, all of which must be readable."""
+    cells = _Cells(**{name: getattr(reading, name) for name in reading.__dataclass_fields__})
+    rows = []
+    for path in paths:
+        size = _OF_FURTHER if rows else RECORDS
+        rows += islice(kind.read(File(path, reading.encoding), cells), size)
+    listed, settings = [row.understood(reading.listed) for row in rows], {}
+    if reading.label_key is None and (key := _key_of_names(rows, listed)) is not None:
+        settings["label_key"] = key
+    if reading.labels_are == "auto" and _is_one_hot(reading, rows, listed):
+        settings["labels_are"] = ONE_HOT
+    decided = replace(reading, **settings)
+    if decided.labels_are != ONE_HOT:
+        names = chain.from_iterable(row.understood(lambda content: list(decided.written_in(content))) for row in rows)
+        decided = replace(decided, whole_numbers=_are_whole(chain.from_iterable(names)))
+    if paths and not kind.has_columns:
+        _require_order(rows)
+    instances = list(islice(kind.read(File(paths[0], reading.encoding), replace(decided)), RECORDS)) if paths else []
+    return Look(decided, settings, list(map(Path, paths)), instances)
+
+
+def _key_of_names(rows, listed):
+    """The key of the name in labels that are objects; None where they are none."""
+    keys = keys_of_names([content for contents in listed for content in contents])
+    if keys is None or len(keys) == 1:
+        return keys and keys[0]
+    among = f"one of {', '.join(map(repr, keys))}" if keys else "a key whose values are names"
+    first = next(contents for contents in listed if any(contents))
+    message = f"labels are objects, such as {first[0]!r:.100}"
+    remedy = f"say which key has the name: set label_key to {among}"
+    raise InputError(message, path=rows[0].path, line=rows[0].line, remedy=remedy)
+
+
+def _is_one_hot(reading, rows, listed):
+    """Whether labels are truth values: in several columns, or in lists of one length in which ids would repeat."""
+    if len(reading.labels) > 1:
+        truths = [truth_of(content) for row in rows for content in row.labels]
+        return None not in truths and any(truths)
+    lists = [content for [content] in listed if isinstance(content, list) and content]
+    lengths = {len(each) for each in lists}
+    return len(lengths) == 1 and max(lengths) > 2 and all(_is_flag(label) for each in lists for label in each)
+
+
+def _is_flag(label):
+    return label not in ("", None) and truth_of(label) is not None
+
+
+_DECIMAL = re.compile(r"-?\d+\.(\d+)")
+
+
+def _are_whole(names):
+    """Whether numbers with a point are whole ones, as tables with gaps write them: 3.0 for 3."""
+    decimals = filter(None, map(_DECIMAL.fullmatch, map(str.strip, names)))
+    return {number[1].strip("0") for number in decimals} == {""}
+
+
+def _require_order(rows):
+    """Refuse lines that hold something else than labels, a tab and a text."""
+    pairs = [(*row.texts, *row.labels, row.path, row.line) for row in rows if isinstance(row.labels[0], str)]
+    if len(pairs) < _ENOUGH:
+        return
+    texts, labels, (path, *_), (line, *_) = zip(*pairs, strict=True)
+    order = "expected labels, a tab and the text"
+    differ = len(set(labels)) > _MOSTLY * len(pairs)
+    words = [sum(len(each.split()) for each in part) / len(pairs) for part in (texts, labels)]
+    if differ and words[1] > _LONGER * max(words[0], 1):
+        message = f"{order}; the first field looks like the text: {labels[0]:.60}"
+        remedy = "exchange the fields, or write a header line (text, labels) and read it with format: csv"
+        raise InputError(message, path=path, line=line, remedy=remedy)
+    seconds = {text.partition("\t")[0] for text in texts}
+    if differ and all("\t" in text for text in texts) and len(seconds) < _MOSTLY * len(pairs):
+        message = f"{order}; there are more fields, and the first looks like an id: {labels[0]:.60}"
+        remedy = "remove it (cut -f 2- old.tsv > new.tsv), or write a header line and read it with format: csv"
+        raise InputError(message, path=path, line=line, remedy=remedy)
+
+
+_ENOUGH, _LONGER, _MOSTLY = 20, 2, 0.9
