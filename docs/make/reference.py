@@ -145,6 +145,7 @@ def python_page():
     parts += [_method(LabelClassifier, name) for name in _METHODS]
     parts.append(_class(estimators.TextFeatures, "ovaflow.TextFeatures", _TEXT_FEATURES))
     parts.append(_class(estimators.precision_at_k_scorer, "ovaflow.precision_at_k_scorer", ()))
+    parts.append(_class(estimators.f1_scorer, "ovaflow.f1_scorer", ()))
     parts.append(_class(Predictor, "ovaflow.prediction.predictor.Predictor", _PREDICTOR))
     return "".join(parts)
 

@@ -9,6 +9,7 @@ _ESTIMATORS = (
     "OneVsAllClassifier",
     "RembrandtClassifier",
     "TextFeatures",
+    "f1_scorer",
     "precision_at_k_scorer",
 )
 

@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
+from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, log_loss
+from sklearn.model_selection import cross_val_score
 from solving import contents
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, TextFeatures
@@ -124,11 +125,21 @@ def test_the_file_holds_the_same_bits_as_the_pipelines(crossed, tmp_path):
     assert ours == theirs
 
 
-def test_the_most_probable_class_is_predicted(crossed):
-    y = np.array(["a", "b", "c"])[np.asarray(crossed.Y.argmax(axis=1)) % 3]
+def test_probabilities_of_classes_sum_to_one(crossed):
+    y, true = (np.array(["a", "b", "c"])[np.asarray(Y.argmax(axis=1)) % 3] for Y in (crossed.Y, crossed.true))
     model = OneVsAllClassifier(rerank=SHARE).fit(crossed.X, y)
-    probabilities = model.predict_proba(crossed.new).toarray()
+    probabilities = model.predict_proba(crossed.new)
     np.testing.assert_array_equal(model.predict(crossed.new), model.classes_[probabilities.argmax(axis=1)])
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-6)
+    labels, theirs = model.predict_topk(crossed.new, 3)
+    theirs = np.take_along_axis(theirs, np.argsort(labels, axis=1), axis=1)
+    np.testing.assert_allclose(probabilities, theirs / theirs.sum(axis=1, keepdims=True), rtol=1e-6)
+    # better than the shares of the classes, which know nothing of an instance
+    shares = np.tile([np.mean(y == label) for label in model.classes_], (len(true), 1))
+    for loss in (log_loss, brier_score_loss):
+        assert loss(true, probabilities) < loss(true, shares)
+    ours = cross_val_score(model, crossed.X, y, cv=2, scoring="neg_log_loss", error_score="raise")
+    assert (ours > -log_loss(true, shares)).all()
 
 
 def test_names_of_labels_are_evidence():

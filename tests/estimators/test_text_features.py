@@ -1,3 +1,4 @@
+import json
 import pickle
 
 import numpy as np
@@ -67,11 +68,33 @@ def test_in_a_pipeline_C_is_chosen():
     assert model[-1].model_.parameters["train"]["C"] in (0.1, 0.3, 1, 3, 10)
 
 
+def test_auto_chooses_the_blocks_that_the_command_chooses(tmp_path):
+    # whether a text is about the north or the south, only pairs of its words tell
+    draw = np.random.default_rng(0)
+    pairs = draw.permutation(["north wind", "wind north", "south wind", "wind south"] * 75)
+    texts = [f"{pair} {' '.join(f'w{word}' for word in draw.integers(0, 40, 4))}" for pair in pairs]
+    labels = [[pair.split()[0], "wind" if "south" in pair else "air"] for pair in pairs]
+    lines = [f"{','.join(row)}\t{text}\n" for row, text in zip(labels, texts, strict=True)]
+    (tmp_path / "train.tsv").write_text("".join(lines))
+    files = [f"--train={tmp_path / 'train.tsv'}", f"--output={tmp_path / 'chosen.json'}"]
+    assert main(["choose-features", "--format=text-tsv", *files, "--no-label-names"]) == 0
+    theirs = json.loads((tmp_path / "chosen.json").read_text())["chosen"].split("+")
+    assert "pairs" in theirs
+    model = make_pipeline(TextFeatures(features="auto"), OneVsAllClassifier()).fit(texts, labels)
+    assert model[0].features_ == theirs
+    assert model[0].features == "auto"
+    assert TextFeatures(features=BLOCKS).fit(TEXTS).features_ == Prepare(features=BLOCKS).features
+    fixed = TextFeatures(features=theirs)
+    assert (fixed.fit_transform(texts) != model[:-1].transform(texts)).nnz == 0
+
+
 def test_wrong_parameters_and_a_single_text_are_refused():
     with pytest.raises(ValueError, match="wurds is not a block of features"):
         TextFeatures(features=["wurds"]).fit(TEXTS)
-    with pytest.raises(ValueError, match="features: auto is for the pipeline"):
+    with pytest.raises(ValueError, match=r"features: auto is for the pipeline, and for fit\(texts, labels\)"):
         TextFeatures(features="auto").fit(TEXTS)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        TextFeatures(features="auto").fit(TEXTS, ["a"])
     with pytest.raises(ValueError, match="found a single text"):
         TextFeatures().fit("a text")
     with pytest.raises(ValueError, match="found a table"):

@@ -6,6 +6,7 @@ count in the text, df the number of training texts it occurs in, N their number.
 
 import io
 import tempfile
+import weakref
 from array import array
 from dataclasses import dataclass
 from functools import cached_property
@@ -265,7 +266,8 @@ class GrowingVector:
         self._dtype, self._length = np.dtype(dtype), 0
         self._file = io.BytesIO()
         if folder is not None:
-            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, closed with the last array that maps it
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, arrays that map it outlast it
+            weakref.finalize(self, self._file.close)
 
     def extend(self, values):
         self._file.write(np.ascontiguousarray(values, self._dtype))

@@ -4,6 +4,7 @@ from ovaflow.estimators.classifiers import (
     FastXMLClassifier,
     OneVsAllClassifier,
     RembrandtClassifier,
+    f1_scorer,
     precision_at_k_scorer,
 )
 from ovaflow.estimators.text_features import TextFeatures
@@ -13,5 +14,6 @@ __all__ = [
     "OneVsAllClassifier",
     "RembrandtClassifier",
     "TextFeatures",
+    "f1_scorer",
     "precision_at_k_scorer",
 ]

@@ -117,10 +117,10 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         X : array_like or sparse matrix, shape (n, d)
             Features, one row for each instance.
         y : array_like, sparse matrix, or sequence of sequences
-            One class for each instance, of shape (n,); an indicator of shape (n, l), dense or sparse; or a list of
-            labels (names or ids) for each instance.
+            One class for each instance, of shape (n,); an indicator of shape (n, l), dense or sparse, with 0 and 1
+            only; or a list of labels for each instance. Classes and labels are texts, numbers, truth values or dates.
         label_names : sequence of str, length l, optional
-            Of the columns of an indicator.
+            Of the columns of an indicator; by default the names that a data frame's columns have.
         feature_names : sequence of str, length d, optional
             Kept in the model, for explanations.
         label_features : callable, optional
@@ -130,6 +130,11 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If a parameter has no legal value, a label is missing, or y is no labels.
         """
         return self._fit(X, y, label_names, feature_names, label_features)
 
@@ -244,7 +249,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         ndarray of float32, shape (n, m)
-            -inf for labels without training instances. Of two classes: the second's score less the first's, shape (n,).
+            The smallest float32, which is finite, for labels without training instances. Of two classes: the second's
+            score less the first's, shape (n,).
 
         Raises
         ------
@@ -262,7 +268,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._decisions(instances, places)
 
     def _decisions(self, instances: CSR, places: np.ndarray) -> np.ndarray:
-        return self._predictor.scores(instances, places) - np.float32(self.neutral)
+        scores = self._predictor.scores(instances, places) - np.float32(self.neutral)
+        return np.maximum(scores, np.finfo(np.float32).min)
 
     def predict(self, X: Matrix) -> Any:
         """Labels in the form in which they were given to :meth:`fit`.
@@ -274,7 +281,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        ndarray of shape (n,), indicator of shape (n, l) or list of ndarray
+        ndarray of shape (n,), indicator of shape (n, l) or ndarray of ndarray
             The first class of :meth:`predict_topk` where each instance has one. Otherwise, with a second stage, as many
             labels as fit each instance; without one all labels with a decision function above 0, which may be none:
             :meth:`predict_topk` always has some. A warning tells of sparse instances without any feature.
@@ -292,7 +299,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._form.in_this_form(self._likely(instances))
 
     @available_if(_has_second_stage)
-    def predict_proba(self, X: Matrix) -> sp.csr_array:
+    def predict_proba(self, X: Matrix) -> sp.csr_array | np.ndarray:
         """Probabilities of the candidates of each instance, the labels of the highest scores.
 
         Only with a second stage, see ``rerank``; without one there is no such attribute.
@@ -304,13 +311,18 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        csr_array of float32, shape (n, l)
-            Of at most 50 labels of each instance; those of the others, which are not stored, are near 0. They are
-            probabilities of labels by themselves, and have no common sum.
+        csr_array or ndarray of float32, shape (n, l)
+            Of at most 50 labels of each instance; those of the others are near 0, and not stored. They are
+            probabilities of labels by themselves, and have no common sum. Where each instance was given one class,
+            they are divided by their sum, which is then 1, and dense; those of the other classes are 0.
         """
         instances = self._instances(X)
-        ids, probabilities = self._predictor.top_k(instances, CANDIDATES, self.threads)
-        return _by_label(ids, probabilities, ids != NO_LABEL, len(self.classes_)).to_scipy()
+        ids, found = self._predictor.top_k(instances, CANDIDATES, self.threads)
+        probabilities = _by_label(ids, found, ids != NO_LABEL, len(self.classes_)).to_scipy()
+        if self._form.kind != CLASSES:
+            return probabilities
+        dense = probabilities.toarray()
+        return dense / dense.sum(axis=1, keepdims=True)
 
     def _fitting(self, instances: CSR) -> CSR:
         """As many of the most probable labels as fit each instance."""

@@ -7,12 +7,13 @@ from typing import Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.metrics import f1_score
 from sklearn.utils.validation import check_is_fitted
 
 from ovaflow.console.errors import StrPath
 from ovaflow.data.dataset import Dataset
 from ovaflow.estimators.base import LabelClassifier
-from ovaflow.estimators.labels import Labels, Matrix
+from ovaflow.estimators.labels import Labels, Matrix, as_indicators
 from ovaflow.fastxml.merging import train_forest
 from ovaflow.fastxml.model_file import METHOD as FASTXML
 from ovaflow.initialization.pretrained import match_model, require_same_problem
@@ -65,6 +66,11 @@ class OneVsAllClassifier(LabelClassifier):
         A and B of the propensities (Jain et al. 2016).
     prune : float
         Smaller weights are dropped; a larger value makes a smaller model.
+
+    Attributes
+    ----------
+    C_ : float
+        C, or what auto chose.
     """
 
     C: float | Literal["auto"] = 1.0
@@ -106,6 +112,12 @@ class OneVsAllClassifier(LabelClassifier):
         self
         """
         return self._fit(X, y, label_names, feature_names, label_features, sample_weight)
+
+    @property
+    def C_(self) -> float:
+        """C, or what auto chose."""
+        check_is_fitted(self, "model_")
+        return self.model_.parameters["train"]["C"]
 
     @property
     def coef_(self) -> sp.csr_array:
@@ -314,3 +326,37 @@ class precision_at_k_scorer:
         if steps is not None:
             X, estimator = estimator[:-1].transform(X), steps[-1][1]
         return estimator.precision_at_k(X, Y, self.k)
+
+
+@dataclass(frozen=True)
+class f1_scorer:
+    """F1 as ``scoring`` of ``GridSearchCV`` and ``cross_val_score``, also of lists of labels.
+
+    Parameters
+    ----------
+    average : str
+        ``"micro"``: of all pairs of an instance and a label; ``"macro"`` or ``"weighted"``: mean over the labels;
+        ``"samples"``: mean over the instances; as in ``sklearn.metrics.f1_score``.
+    """
+
+    average: str = "micro"
+
+    def __call__(self, estimator: Any, X: Matrix, Y: Labels) -> float:
+        """F1 of what a fitted estimator predicts.
+
+        Parameters
+        ----------
+        estimator : LabelClassifier
+            Or a pipeline that ends with one.
+        X : array_like, shape (n, d)
+            What the estimator takes.
+        Y : array_like, sparse matrix, or sequence of sequences
+            True labels, in the form that :meth:`fit` was given.
+
+        Returns
+        -------
+        float
+            Lists: of the labels that are true or predicted for an instance, also of those that no training
+            instance has.
+        """
+        return float(f1_score(*as_indicators(Y, estimator.predict(X)), average=self.average))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from numbers import Number
 from typing import Any, Self
 
@@ -19,6 +20,10 @@ Labels = Any
 """Classes, an indicator, or a sequence of sequences."""
 
 CLASSES, DENSE, SPARSE, LISTS = "classes", "dense indicator", "sparse indicator", "lists"
+_SEVERAL = list | tuple | set | frozenset | np.ndarray
+_NUMBERS = "biufcM"
+"""Kinds of arrays with numbers, truth values and NumPy's dates; scikit-learn refuses complex numbers."""
+_DATES: dict[str, type[date]] = {"date": date, "datetime": datetime}
 
 
 @dataclass(frozen=True)
@@ -46,44 +51,69 @@ class LabelForm:
             raise ValueError("requires y to be passed, but the target y is None")
         if scipy.sparse.issparse(Y):
             return cls(SPARSE, _columns(Y.shape[1], names), Y.dtype.str)
-        _refuse_missing(Y)
+        columns, Y = _names_of_columns(Y) if names is None else names, _complete(Y)
         if _are_lists(Y):
-            return cls(LISTS, np.unique(np.array([label for labels in Y for label in labels])))
+            return cls(LISTS, np.unique(_flat(Y)))
         Y = _checked(Y)
         if Y.ndim == 1:
             return cls(CLASSES, np.unique(Y))
-        return cls(DENSE, _columns(Y.shape[1], names), Y.dtype.str)
+        return cls(DENSE, _columns(Y.shape[1], columns), Y.dtype.str)
 
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any], names: Sequence[str]) -> Self:
         """Form by the :attr:`parameters` in a model file; none are in models of the pipeline: a sparse indicator."""
-        classes = np.asarray(names, parameters.get("classes"))
+        classes = _from_names(names, parameters.get("classes"))
         return cls(parameters.get("kind", SPARSE), classes, parameters.get("indicator", "<i8"))
 
     @property
     def parameters(self) -> dict[str, str]:
         """What a model file records of the form."""
-        classes = np.array(self.classes.tolist()).dtype.str
-        return {"kind": self.kind, "classes": classes, "indicator": self.dtype}
+        first = next(iter(self.classes), None)
+        # a datetime is a date, too: the last is the closest
+        dates = [name for name, kind in _DATES.items() if isinstance(first, kind)]
+        return {"kind": self.kind, "classes": [self.classes.dtype.str, *dates][-1], "indicator": self.dtype}
 
     def matrix(self, Y: Labels) -> CSR:
         """Labels (n, l) as every method takes them, without those that are not among the classes."""
         if scipy.sparse.issparse(Y):
-            return _indicated(Y, len(self.classes))
-        _refuse_missing(Y)
+            return self._indicated(Y)
+        columns, Y = _names_of_columns(Y), _complete(Y)
         rows = Y
         if not _are_lists(Y):
             Y = _checked(Y)
             if Y.ndim == 2:
-                return _indicated(Y, len(self.classes))
+                return self._indicated(Y if columns is None else self._in_order(Y, columns))
             rows = Y[:, None]
         lengths = [len(labels) for labels in rows]
-        flat = np.array([label for labels in rows for label in labels])
         owners = np.repeat(np.arange(len(lengths)), lengths)
-        places, known = self.places(flat)
+        places, known = self.places(_flat(rows))
         shape = len(lengths), len(self.classes)
         ones = np.ones(known.sum())
-        return _indicated(scipy.sparse.coo_array((ones, (owners[known], places[known])), shape), shape[1])
+        matrix = from_scipy(scipy.sparse.coo_array((ones, (owners[known], places[known])), shape))
+        # a label may stand twice in a list
+        return matrix._replace(data=np.ones_like(matrix.data))
+
+    def _indicated(self, Y: Matrix) -> CSR:
+        """An indicator; ValueError if it holds votes, weights, -1 or nan."""
+        matrix = scipy.sparse.csr_array(Y, copy=True)
+        if matrix.shape[1] != len(self.classes):
+            raise ValueError(f"Y has {matrix.shape[1]} columns where {len(self.classes)} are expected")
+        matrix.sum_duplicates()
+        wrong = ~np.isin(matrix.data, (0, 1))
+        if wrong.any():
+            found = matrix.tocoo()
+            value, row, column = (array[wrong][0] for array in (found.data, found.row, found.col))
+            place = f"y has {value} for instance {row} and label {self.classes[column]}"
+            raise ValueError(f"Unknown label type: {place}; an indicator holds only 0 and 1")
+        matrix.eliminate_zeros()
+        return from_scipy(matrix)
+
+    def _in_order(self, Y: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """The values of a data frame, in the order of the classes where these are its columns."""
+        order, classes = {name: column for column, name in enumerate(columns.tolist())}, self.classes.tolist()
+        if len(order) != len(classes) or order.keys() != set(classes):
+            return Y
+        return Y[:, [order[name] for name in classes]]
 
     def places(self, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Columns of some labels, and which of the labels are classes."""
@@ -100,28 +130,53 @@ class LabelForm:
         if self.kind == CLASSES:
             return self.classes[predicted.indices]
         if self.kind == LISTS:
-            return [self.classes[ids] for ids in np.split(predicted.indices, predicted.indptr[1:-1])]
+            lists = (self.classes[ids] for ids in np.split(predicted.indices, predicted.indptr[1:-1]))
+            return np.fromiter(lists, object, predicted.n_rows)
         indicator = predicted.to_scipy().astype(self.dtype)
         return indicator if self.kind == SPARSE else indicator.toarray()
 
 
-def _columns(count: int, names: Sequence[str] | None) -> np.ndarray:
+def as_indicators(true: Labels, predicted: Labels) -> tuple[Labels, Labels]:
+    """Lists of labels as indicators of the labels in either of them; other forms as they are."""
+    if not _are_lists(predicted):
+        return true, predicted
+    form = LabelForm.of([*true, *predicted])
+    return form.matrix(true).to_scipy(), form.matrix(predicted).to_scipy()
+
+
+def is_missing(value: Any) -> bool:
+    """Whether this is what Python, NumPy or pandas have in the place of a missing value."""
+    # pandas.NA, without importing pandas
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return isinstance(value, float | np.floating | np.datetime64 | datetime) and bool(value != value)
+
+
+def _columns(count: int, names: Sequence[str] | np.ndarray | None) -> np.ndarray:
     if names is None:
         return np.arange(count)
     if len(names) != count:
         raise ValueError(f"{len(names)} label_names for {count} columns of Y")
-    return np.asarray(names)
+    return _array(names)
 
 
-def _refuse_missing(Y: Labels) -> None:
-    """Refuse None and nan among labels, or in the place of an instance's labels."""
-    Y = Y if isinstance(Y, list | tuple) else np.asarray(Y)
-    if isinstance(Y, np.ndarray) and (Y.dtype != object or Y.ndim != 1):
-        return
+def _names_of_columns(Y: Labels) -> np.ndarray | None:
+    """Names of the columns of a data frame."""
+    # the columns of a table of Arrow, which has no dtypes, are no names
+    return np.asarray(Y.columns) if hasattr(Y, "columns") and hasattr(Y, "dtypes") else None
+
+
+def _complete(Y: Labels) -> Labels:
+    """Labels as a list or an array; ValueError if one is missing, or all of an instance."""
+    if not isinstance(Y, list | tuple):
+        Y = np.asarray(Y)
+        if Y.dtype.kind not in "OTM":
+            return Y
     for row, labels in enumerate(Y):
-        for label in labels if isinstance(labels, list | tuple | set | frozenset) else (labels,):
-            if label is None or (isinstance(label, float) and label != label):
+        for label in labels if isinstance(labels, _SEVERAL) else (labels,):
+            if is_missing(label):
                 raise ValueError(f"y has {label} for instance {row}; an instance without labels has an empty list")
+    return Y
 
 
 def _are_lists(Y: Labels) -> bool:
@@ -129,29 +184,51 @@ def _are_lists(Y: Labels) -> bool:
     Y = Y if isinstance(Y, list | tuple) else np.asarray(Y)
     if isinstance(Y, np.ndarray) and (Y.dtype != object or Y.ndim != 1):
         return False
-    if not len(Y) or not all(isinstance(labels, list | tuple | set | frozenset | np.ndarray) for labels in Y):
+    if not len(Y) or not all(isinstance(labels, _SEVERAL) for labels in Y):
         return False
     lengths = {len(labels) for labels in Y}
     alike = len(lengths) == 1 and lengths != {1} and lengths != {0}
     return not (alike and all(isinstance(label, Number | np.bool_) and label in (0, 1) for row in Y for label in row))
 
 
+def _flat(rows: Labels) -> np.ndarray:
+    return _array([label for labels in rows for label in labels])
+
+
+def _array(labels: Any) -> np.ndarray:
+    """Labels of one type as an array; ValueError if they are of several, or of one that names do not tell."""
+    array = np.asarray(labels)
+    if array.dtype.kind in _NUMBERS:
+        return array
+    # NumPy has made texts of numbers beside texts
+    values = labels if isinstance(labels, list | tuple) else array.ravel().tolist()
+    types = {type(label) for label in values}
+    if all(issubclass(each, str) for each in types):
+        return array.astype(object) if array.dtype.kind == "T" else array
+    if len(types) == 1 and issubclass(types.copy().pop(), date):
+        return array
+    numbers = np.array(values)
+    if numbers.dtype.kind in _NUMBERS and numbers.ndim == 1:
+        return numbers.reshape(array.shape)
+    found = " and ".join(sorted(each.__name__ for each in types))
+    raise ValueError(f"Unknown label type: {found}; expected texts, numbers, truth values or dates, all of one type")
+
+
+def _from_names(names: Sequence[str], recorded: str | None) -> np.ndarray:
+    """Classes of the recorded type, from their names."""
+    if recorded in _DATES:
+        return np.array([_DATES[recorded].fromisoformat(name) for name in names])
+    if recorded == np.dtype(bool).str:
+        return np.asarray(names) == "True"
+    return np.asarray(names, recorded)
+
+
 def _checked(Y: Labels) -> np.ndarray:
-    Y = check_array(Y, ensure_2d=False, dtype=None, input_name="y")
-    check_classification_targets(Y)
-    if Y.ndim == 1 or Y.shape[1] == 1:
-        return column_or_1d(Y, warn=True)
-    if not np.isin(Y, (0, 1)).all():
-        raise ValueError("Unknown label type: a matrix of other values than 0 and 1")
-    return Y
-
-
-def _indicated(Y: Matrix, n_labels: int) -> CSR:
-    """Ones where labels are, each once."""
-    matrix = scipy.sparse.csr_array(Y, copy=True)
-    if matrix.shape[1] != n_labels:
-        raise ValueError(f"Y has {matrix.shape[1]} columns where {n_labels} are expected")
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    matrix = from_scipy(matrix)
-    return CSR(np.ones(len(matrix.data), np.float32), matrix.indices, matrix.indptr, matrix.n_columns)
+    Y = check_array(_array(Y), ensure_2d=False, dtype=None, input_name="y")
+    if Y.ndim == 2 and Y.shape[1] > 1:
+        if Y.dtype.kind not in "biuf":
+            raise ValueError("Unknown label type: a table of texts or dates; give a list of labels for each instance")
+        return Y
+    if not isinstance(Y.flat[0], date):
+        check_classification_targets(Y)
+    return column_or_1d(Y, warn=True)

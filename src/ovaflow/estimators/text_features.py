@@ -8,15 +8,18 @@ import numpy as np
 import scipy.sparse
 from pydantic import ValidationError
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ovaflow.console.errors import StrPath
 from ovaflow.console.progress import silence
 from ovaflow.data.blocks import NAMES
+from ovaflow.data.readers.texts import TextInstance
 from ovaflow.data.tfidf import TfIdf
 from ovaflow.data.vocabulary import fit_features
-from ovaflow.settings.models import Prepare
+from ovaflow.estimators.labels import LabelForm, Labels, is_missing
+from ovaflow.settings.models import ChooseFeatures, Prepare
 from ovaflow.settings.schema import explain
+from ovaflow.tuning.features import compare_blocks
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -27,9 +30,10 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    features : sequence of str and dict
+    features : sequence of str and dict, or "auto"
         Blocks of features, side by side: ``"words"``, ``"pairs"`` of neighbouring words, ``{"prefixes": 6}`` of longer
-        words, ``{"stems": "finnish"}``, ``{"characters": [4, 5]}`` inside words.
+        words, ``{"stems": "finnish"}``, ``{"characters": [4, 5]}`` inside words; auto: the best on held-out texts,
+        whose labels :meth:`fit` is given.
     stop_words : str or path-like, optional
         Words to leave out: a language, such as ``"german"``, or a file with one per line.
     min_df, max_df : int or float
@@ -44,6 +48,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
+    features_ : list of str
+        Blocks of features: those given, or those that auto chose.
     idf_ : ndarray of float32, shape (d,)
         Inverse document frequencies log(N / df).
     """
@@ -56,32 +62,32 @@ class TextFeatures(TransformerMixin, BaseEstimator):
     sublinear: bool = True
     normalize: bool = True
 
-    def fit(self, X: Iterable[str], y: Any = None) -> Self:
+    def fit(self, X: Iterable[str], y: Labels = None) -> Self:
         """Learn which terms are features, and their idf.
 
         Parameters
         ----------
         X : iterable of str
-            Texts; None and nan are empty ones.
-        y : object
-            Ignored; pipelines give it.
+            Texts; None, nan and pandas.NA are empty ones.
+        y : array_like, sparse matrix, or sequence of sequences, optional
+            Labels, as classifiers take them; only auto looks at them.
 
         Returns
         -------
         self
         """
-        self.fit_transform(X)
+        self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: Iterable[str], y: Any = None) -> scipy.sparse.csr_array:
+    def fit_transform(self, X: Iterable[str], y: Labels = None) -> scipy.sparse.csr_array:
         """Learn features from texts, and transform these.
 
         Parameters
         ----------
         X : iterable of str
-            Texts, read once; None and nan are empty ones.
-        y : object
-            Ignored; pipelines give it.
+            Texts, read once; None, nan and pandas.NA are empty ones.
+        y : array_like, sparse matrix, or sequence of sequences, optional
+            Labels, as classifiers take them; only auto looks at them.
 
         Returns
         -------
@@ -90,7 +96,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a parameter has no legal value.
+            If a parameter has no legal value, or auto is given no labels.
         InputError
             If no term is frequent enough.
         """
@@ -101,12 +107,15 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             settings = Prepare.model_validate(parameters | {"bias": 0.0})
         except ValidationError as error:
             raise ValueError(explain(error, parameters, Prepare)) from None
-        if settings.features == "auto":
-            raise ValueError("features: auto is for the pipeline; give blocks, such as ['words', {'prefixes': 6}]")
         if NAMES in settings.features:
             raise ValueError("features: names of labels are for the pipeline, which knows the labels")
+        texts = _texts(X)
         with silence():
-            fitted = fit_features(_texts(X), settings)
+            if settings.features == "auto":
+                texts = list(texts)
+                settings = settings.model_copy(update={"features": _chosen_blocks(texts, y, parameters)})
+            fitted = fit_features(texts, settings)
+        self.features_ = list(settings.features)
         self._transform = fitted.transform
         self.idf_ = fitted.transform.idf
         return fitted.X.to_scipy()
@@ -117,7 +126,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : iterable of str
-            Texts, read once; None and nan are empty ones.
+            Texts, read once; None, nan and pandas.NA are empty ones.
 
         Returns
         -------
@@ -155,18 +164,33 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _texts(X: Iterable[str | None]) -> Iterable[str]:
+def _chosen_blocks(texts: list[str], y: Labels, parameters: dict[str, Any]) -> list[str]:
+    """Blocks that :mod:`ovaflow.tuning.features` chooses for texts and their labels."""
+    if y is None:
+        message = "features: auto is for the pipeline, and for fit(texts, labels)"
+        raise ValueError(f"{message}; give labels, or blocks, such as ['words', {{'prefixes': 6}}]")
+    form = LabelForm.of(y)
+    Y, names = form.matrix(y), [str(label) for label in form.classes]
+    check_consistent_length(texts, Y.to_scipy())
+    rows = zip(texts, np.split(Y.indices, Y.indptr[1:-1]), strict=True)
+    instances = (TextInstance(text, tuple(names[label] for label in labels)) for text, labels in rows)
+    # the classifiers append a bias, and are given no names of labels
+    settings = ChooseFeatures.model_validate(parameters | {"format": "builtin", "label_names": False})
+    return compare_blocks(instances, settings)["chosen"].split("+")
+
+
+def _texts(X: Iterable[Any]) -> Iterable[str]:
     if isinstance(X, str):
         raise ValueError("expected texts, a list for instance, found a single text")
     if getattr(X, "ndim", 1) != 1:
         raise ValueError("expected texts, one for each instance, found a table; give one of its columns")
-    return map(_text, X)
+    # items of Arrow's arrays are no strings
+    return map(_text, X.to_pylist() if hasattr(X, "to_pylist") else X)
 
 
 def _text(text: Any) -> str:
-    # data frames have nan where a text is missing
-    if text is None or (isinstance(text, float) and text != text):
+    if isinstance(text, str):
+        return text
+    if is_missing(text):
         return ""
-    if not isinstance(text, str):
-        raise TypeError(f"a text is {text!r:.60}, expected a string; the order is fit(texts, labels)")
-    return text
+    raise TypeError(f"a text is {text!r:.60}, expected a string; the order is fit(texts, labels)")

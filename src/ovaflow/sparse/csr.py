@@ -39,8 +39,11 @@ class CSR(NamedTuple):
         return CSR(self.data[start:end], indices, indptr, self.n_columns, places)
 
     def to_scipy(self):
-        """The same matrix as a ``scipy.sparse.csr_array``, sharing memory where SciPy allows it."""
-        return scipy.sparse.csr_array(self.arrays, shape=(self.n_rows, self.n_columns))
+        """The same matrix as a ``scipy.sparse.csr_array``, sharing values and columns."""
+        # scikit-learn takes indices of 32 bits only, and SciPy has one type for both
+        is_small = len(self.data) <= np.iinfo(np.int32).max
+        indptr = self.indptr.astype(np.int32) if is_small else self.indptr
+        return scipy.sparse.csr_array((self.data, self.indices, indptr), shape=(self.n_rows, self.n_columns))
 
 
 def from_scipy(matrix):

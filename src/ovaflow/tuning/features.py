@@ -37,10 +37,15 @@ _PIECES = ("characters=1-2", "characters=1-3", "words+characters=1-3")
 
 def choose_features(source, settings, threads=1):
     """Compare the candidates of ``settings`` on instances of the source's training file; returns JSON-able figures."""
-    sample = _sample_of(training_instances(source, threads), settings.instances)
+    instances = training_instances(source, threads)
+    return compare_blocks(instances, settings, threads, names_as_given(source), source.train_name)
+
+
+def compare_blocks(instances, settings, threads=1, names_by_label=None, path=None):
+    """Compare the candidates on instances, whose labels are names unless ``names_by_label`` has these."""
+    sample = _sample_of(instances, settings.instances)
     if len(sample) < 2:
-        raise InputError(f"{len(sample)} training instances are too few to choose features on", path=source.train_name)
-    names_by_label = names_as_given(source)
+        raise InputError(f"{len(sample)} training instances are too few to choose features on", path=path)
     if names_by_label is None:
         names_by_label = {label: (label,) for instance in sample for label in instance.labels}
     numbers = group_numbers()

@@ -1,0 +1,301 @@
+"""Classifiers and text features beside scikit-learn's estimators, metrics and scorers, and in the tables of pandas."""
+
+import subprocess
+import sys
+from datetime import UTC, date, datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.metrics import (
+    coverage_error,
+    f1_score,
+    label_ranking_average_precision_score,
+    label_ranking_loss,
+)
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MultiLabelBinarizer
+from sklearn.svm import LinearSVC
+
+from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, TextFeatures, f1_scorer
+from ovaflow.estimators.labels import LabelForm
+
+CLASSIFIERS = [OneVsAllClassifier(), FastXMLClassifier(trees=4), RembrandtClassifier(rank=4)]
+TEXTS = [f"{'salt' if i % 2 else 'rope'} {'sea' if i % 3 else 'hill'} number{i % 7}" for i in range(60)]
+TOPICS = [["cooking" if i % 2 else "climbing", *(["water"] if i % 3 else [])] for i in range(60)]
+FEATURES = TextFeatures(features="words", min_df=1)
+
+
+def by_name(estimator):
+    return type(estimator).__name__
+
+
+@pytest.mark.parametrize("theirs", [LinearSVC(), SGDClassifier(random_state=0), LogisticRegression()], ids=by_name)
+def test_features_of_texts_go_into_estimators_of_scikit_learn(theirs):
+    y = [labels[0] for labels in TOPICS]
+    model = make_pipeline(clone(FEATURES), theirs).fit(TEXTS, y)
+    X = model[:-1].transform(TEXTS)
+    assert X.indices.dtype == X.indptr.dtype == np.int32
+    alone = clone(theirs).fit(sp.csr_matrix(X.toarray()), y)
+    np.testing.assert_array_equal(model.decision_function(TEXTS), alone.decision_function(sp.csr_matrix(X.toarray())))
+
+
+CLASSES = {
+    "truth values": [False, True],
+    "dates": [date(2024, 2, 29), date(1999, 1, 1)],
+    "times": [datetime(2024, 2, 29, 12, 30, 1, 5), datetime(1999, 1, 1)],
+    "days of NumPy": [np.datetime64("2024-02-29"), np.datetime64("1999-01-01")],
+    "nanoseconds of NumPy": np.array(["2024-02-29T01:02:03.000000004", "1999-01-01"], "M8[ns]"),
+    "numbers": [250, -3],
+    "small numbers": np.array([3, -1], np.int8),
+    "floats": [3.0, -1.0],
+    "texts": ["010", "1e5"],
+    "objects": np.array(["010", "nan"], object),
+}
+
+
+def assert_equal(ours, theirs):
+    assert ours.dtype == theirs.dtype
+    np.testing.assert_array_equal(ours, theirs)
+    assert [*map(type, ours.tolist())] == [*map(type, theirs.tolist())]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_classes_come_back_from_a_file_as_they_were(kind, tmp_path):
+    classes = CLASSES[kind]
+    y = np.array(classes)[np.arange(60) % 2]
+    X = FEATURES.fit_transform(TEXTS)
+    model = OneVsAllClassifier().fit(X, y)
+    model.save(tmp_path / "model.h5")
+    loaded = OneVsAllClassifier.load(tmp_path / "model.h5")
+    assert_equal(model.classes_, np.unique(y))
+    assert_equal(loaded.classes_, model.classes_)
+    assert_equal(loaded.predict(X), y)
+    lists = OneVsAllClassifier().fit(X, [[label] for label in y])
+    lists.save(tmp_path / "model.h5")
+    loaded = OneVsAllClassifier.load(tmp_path / "model.h5")
+    for ours, theirs in zip(loaded.predict(X), lists.predict(X), strict=True):
+        assert_equal(ours, theirs)
+    assert loaded.score(X, [[label] for label in y]) == 1
+
+
+VALUES = st.one_of(
+    *map(
+        st.lists,
+        (
+            st.booleans(),
+            st.integers(-(2**63), 2**63 - 1),
+            st.floats(allow_nan=False, allow_infinity=False),
+            st.dates(),
+            st.datetimes(),
+            st.datetimes(timezones=st.just(UTC)),
+            st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
+        ),
+    )
+)
+
+
+@given(VALUES)
+def test_classes_are_what_their_names_tell(values):
+    form = LabelForm.of([values, []])
+    ours = LabelForm.from_parameters(form.parameters, [str(label) for label in form.classes])
+    assert_equal(ours.classes, form.classes)
+    assert ours.classes.tolist() == sorted(set(values))
+
+
+@pytest.mark.parametrize("labels", [[1, "1"], [b"a", b"b"], [date(2024, 1, 1), datetime(2024, 1, 1)], [("a", 1)]])
+def test_classes_that_names_would_not_tell_are_refused(labels):
+    X = FEATURES.fit_transform(TEXTS)
+    with pytest.raises(ValueError, match=r"Unknown label type: .* expected texts, numbers, truth values or dates"):
+        OneVsAllClassifier().fit(X, [labels] * 60)
+
+
+def test_classes_in_columns_of_objects_and_of_tables():
+    X, texts = FEATURES.fit_transform(TEXTS), np.array(["a", "b"], object)[np.arange(60) % 2]
+    assert OneVsAllClassifier().fit(X, np.array([2, 1] * 30, object)).classes_.tolist() == [1, 2]
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        assert OneVsAllClassifier().fit(X, pd.DataFrame({"topic": texts})).classes_.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="a table of texts or dates; give a list of labels for each instance"):
+        OneVsAllClassifier().fit(X, np.column_stack([texts, texts]))
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=by_name)
+def test_ranking_metrics_are_computed_where_a_label_has_no_instances(table, model):
+    X, Y = table.X, table.Y.toarray()
+    scores = clone(model).fit(X, Y).decision_function(X)
+    assert np.isfinite(scores).all()
+    # nobody has the last label, and its rank is the last
+    assert (scores[:, -1:] < scores[:, :-1]).all()
+    for metric in (label_ranking_average_precision_score, coverage_error):
+        assert metric(Y, scores) == pytest.approx(metric(Y[:, :-1], scores[:, :-1]))
+    assert 0 <= label_ranking_loss(Y, scores) < label_ranking_loss(Y[:, :-1], scores[:, :-1]) + 1e-9
+
+
+def test_of_two_classes_one_may_have_no_weight():
+    X, y = FEATURES.fit_transform(TEXTS), np.arange(60) % 2
+    scores = OneVsAllClassifier().fit(X, y, sample_weight=y).decision_function(X)
+    assert np.isfinite(scores).all()
+    assert (scores > 0).all()
+
+
+COLUMNS = {
+    "object": pd.Series([*TEXTS, None, float("nan"), pd.NA, pd.NaT], dtype=object),
+    "string": pd.Series([*TEXTS, None, pd.NA], dtype="string[python]"),
+    "Arrow as string": pd.Series([*TEXTS, None], dtype="string[pyarrow]"),
+    "Arrow": pd.Series([*TEXTS, None], dtype=pd.ArrowDtype(pa.string())),
+    "category": pd.Series([*TEXTS, None], dtype="category"),
+    "Arrow's own": pa.chunked_array([TEXTS, [None]]),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_missing_texts_of_data_frames_are_empty(kind):
+    column = COLUMNS[kind]
+    theirs = TEXTS + [""] * (len(column) - len(TEXTS))
+    ours = TextFeatures(features="words").fit(column)
+    assert (ours.idf_ == TextFeatures(features="words").fit(theirs).idf_).all()
+    assert (ours.transform(column) != ours.transform(theirs)).nnz == 0
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        pd.Series(["a", "b"] * 29 + [None] * 2, dtype="string"),
+        pd.Series(["a", "b"] * 29 + [None] * 2, dtype=pd.ArrowDtype(pa.string())),
+        pd.Series([*TOPICS[:58], pd.NA, ["water"]]),
+        [*TOPICS[:58], ["water", pd.NA], []],
+        pd.Series(pd.to_datetime(["2024-01-01", "2024-01-02"] * 29 + [None] * 2)),
+        pd.DataFrame({"a": [0, 1] * 29 + [None] * 2, "b": 1}, dtype="Int64"),
+    ],
+)
+def test_missing_labels_are_refused(y):
+    X = FEATURES.fit_transform(TEXTS)
+    with pytest.raises(ValueError, match=r"y has (<NA>|NaT) for instance 58; an instance without labels has an empty"):
+        OneVsAllClassifier().fit(X, y)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "string", "category", "float64[pyarrow]"])
+def test_classes_of_nullable_columns_are_those_of_numpy(dtype):
+    X, y = FEATURES.fit_transform(TEXTS), pd.Series([1, 0] * 30).astype(dtype)
+    classes = OneVsAllClassifier().fit(X, y).classes_
+    assert classes.tolist() == sorted(set(y.tolist()))
+    assert {type(label) for label in classes.tolist()} == {type(label) for label in y.tolist()}
+
+
+@pytest.mark.parametrize("kind", [list, pd.Series, lambda lists: np.fromiter(lists, object)])
+def test_lists_of_labels_are_predicted_across_folds(kind):
+    model, cv = make_pipeline(clone(FEATURES), OneVsAllClassifier()), KFold(3)
+    ours = cross_val_predict(model, TEXTS, kind(TOPICS), cv=cv)
+    for fit, held in cv.split(TEXTS):
+        fold = clone(model).fit([TEXTS[i] for i in fit], [TOPICS[i] for i in fit])
+        for place, labels in zip(held, fold.predict([TEXTS[i] for i in held]), strict=True):
+            assert ours[place].tolist() == labels.tolist()
+
+
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted", "samples"])
+def test_F1_of_lists_is_that_of_their_indicators(average):
+    # only the last fold has the label "late"
+    topics = [[*labels, *(["late"] if i > 55 else [])] for i, labels in enumerate(TOPICS)]
+    model, cv = make_pipeline(clone(FEATURES), OneVsAllClassifier(C=0.02)), KFold(3)
+    ours = cross_val_score(model, TEXTS, topics, cv=cv, scoring=f1_scorer(average), error_score="raise")
+    predicted, theirs = cross_val_predict(model, TEXTS, topics, cv=cv), []
+    for _, held in cv.split(TEXTS):
+        parts = [[each[i] for i in held] for each in (topics, predicted)]
+        binarizer = MultiLabelBinarizer().fit([*parts[0], *parts[1]])
+        theirs.append(f1_score(*map(binarizer.transform, parts), average=average))
+    assert ours == pytest.approx(theirs)
+    assert 0.2 < ours[-1] < ours[0]
+
+
+def test_F1_chooses_a_setting_and_is_scikit_learns_for_other_forms(table):
+    model = make_pipeline(clone(FEATURES), OneVsAllClassifier())
+    grid = {"onevsallclassifier__C": [0.001, 1.0]}
+    assert GridSearchCV(model, grid, scoring=f1_scorer(), cv=KFold(2)).fit(TEXTS, TOPICS).best_score_ == 1
+    for y in (table.Y, table.Y.toarray(), pd.DataFrame(table.Y.toarray()), np.asarray(table.Y.argmax(axis=1))):
+        model = OneVsAllClassifier().fit(table.X, y)
+        assert f1_scorer()(model, table.X, y) == f1_score(y, model.predict(table.X), average="micro")
+
+
+@pytest.mark.parametrize("value", [-1.0, 2.0, 0.5, np.nan])
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.lil_array, np.asarray, pd.DataFrame])
+def test_indicators_hold_zeros_and_ones_only(table, value, kind):
+    Y = table.Y.toarray().astype(float)
+    model = OneVsAllClassifier().fit(table.X, kind(Y))
+    Y[7, 3] = value
+    told = "y has .* for instance 7 and label 3; an indicator holds only 0 and 1|Input y contains NaN"
+    with pytest.raises(ValueError, match=told):
+        OneVsAllClassifier().fit(table.X, kind(Y))
+    with pytest.raises(ValueError, match=told):
+        model.score(table.X, kind(Y))
+
+
+def test_votes_for_a_label_are_refused(table):
+    Y = table.Y.tocoo()
+    twice = sp.coo_array((np.tile(Y.data, 2), (np.tile(Y.row, 2), np.tile(Y.col, 2))), Y.shape)
+    with pytest.raises(ValueError, match="y has 2 for instance"):
+        OneVsAllClassifier().fit(table.X, twice)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "bool", "boolean", "Sparse[int64]"])
+def test_columns_of_a_data_frame_are_the_classes(table, dtype, tmp_path):
+    names = [f"label {number}" for number in np.random.default_rng(0).permutation(table.Y.shape[1])]
+    Y = pd.DataFrame(table.Y.toarray(), columns=names).astype(dtype)
+    ours = OneVsAllClassifier().fit(table.X, Y)
+    theirs = OneVsAllClassifier().fit(table.X, table.Y.toarray(), label_names=names)
+    ours.save(tmp_path / "model.h5")
+    for model in (ours, OneVsAllClassifier.load(tmp_path / "model.h5")):
+        assert model.classes_.tolist() == theirs.classes_.tolist() == names
+        np.testing.assert_array_equal(model.predict(table.X), theirs.predict(table.X))
+        assert (model.predict_topk(table.X)[0] == theirs.predict_topk(table.X)[0]).all()
+        # columns in another order are the same labels
+        assert model.score(table.X, Y[sorted(names)]) == theirs.score(table.X, table.Y.toarray())
+    again = OneVsAllClassifier().fit(table.X, Y, label_names=names[::-1])
+    assert again.classes_.tolist() == names[::-1]
+
+
+def test_the_C_that_was_chosen(table, tmp_path):
+    model = OneVsAllClassifier(C="auto").fit(table.X, table.Y)
+    model.save(tmp_path / "model.h5")
+    assert model.C_ == OneVsAllClassifier.load(tmp_path / "model.h5").C_ == model.model_.parameters["train"]["C"]
+    assert model.C == "auto"
+    theirs = OneVsAllClassifier(C=model.C_).fit(table.X, table.Y)
+    assert theirs.C_ == model.C_
+    np.testing.assert_array_equal(model.decision_function(table.X), theirs.decision_function(table.X))
+    assert not hasattr(OneVsAllClassifier(), "C_")
+
+
+CODE = """
+import tempfile
+from pathlib import Path
+from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, TextFeatures
+from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
+from sklearn.pipeline import make_pipeline
+
+texts, topics = ["salt sea", "rope hill", "sea hill", "rope sea"] * 8, [["water"], ["land"], ["water", "land"], []] * 8
+with tempfile.TemporaryDirectory() as folder:
+    for classifier in (OneVsAllClassifier(C="auto"), FastXMLClassifier(trees=2), RembrandtClassifier(rank=2)):
+        model = clone(make_pipeline(TextFeatures(features="auto"), classifier)).fit(texts, topics)
+        path = Path(folder, type(classifier).__name__)
+        model[-1].save(path, text_features=model[0])
+        X = model[:-1].transform(texts)
+        assert type(classifier).load(path).score(X, topics) == model.score(texts, topics)
+        model.predict(texts)
+    try:
+        TextFeatures().fit([["a text in a list"]])
+    except TypeError:
+        pass
+"""
+
+
+def test_no_warning_of_any_kind():
+    done = subprocess.run([sys.executable, "-W", "error", "-c", CODE], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
