@@ -41,7 +41,7 @@ STEPS = {
         "data",
         "Turn raw files into dataset.h5.",
         Reads("PrepareSource", ("prepare",), without=("has_test",)),
-        makes=("dataset", "sizes"),
+        makes=("dataset", "sizes", "reading"),
         rule="prepare_dataset",
         for_people=True,
     ),

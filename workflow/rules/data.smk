@@ -76,6 +76,7 @@ rule prepare_dataset:
     output:
         dataset=paths.DATASET,
         sizes=paths.SIZES,
+        reading=paths.READING,
     log:
         "logs/{dataset}/prepare.log",
     benchmark:
@@ -94,4 +95,4 @@ rule prepare_dataset:
         dataset=one_of(SETTINGS.datasets),
     shell:
         "ovaflow prepare {params.files:q} {params.options:q} --threads={threads} --sizes={output.sizes:q}"
-        " --output={output.dataset:q} > {log:q} 2>&1"
+        " --reading={output.reading:q} --output={output.dataset:q} > {log:q} 2>&1"

@@ -5,7 +5,7 @@ CHOICES = [inputs.chosen_features(SETTINGS, dataset) for dataset in SETTINGS.dat
 
 rule write_report:
     input:
-        datasets=expand(paths.DATASET, dataset=SETTINGS.datasets),
+        datasets=expand([paths.DATASET, paths.READING], dataset=SETTINGS.datasets),
         runs=expand(
             [paths.MODEL, paths.TRAINING, paths.PREDICTIONS, paths.METRICS, paths.ANALYSIS],
             dataset=SETTINGS.datasets,

@@ -80,18 +80,23 @@ def _source_of(settings, files):
 @VOCABULARY
 @option(Train, "threads", help="Number of threads that read texts; results do not depend on it.")
 @SIZES
+@click.option("--reading", type=FILE, help="JSON file to write: how the files were read, for the report.")
 @output("The dataset file.")
-def prepare_command(settings, threads, sizes, output, **files):
+def prepare_command(settings, threads, sizes, reading, output, **files):
     """Turn a dataset's source into dataset.h5."""
     source = _source_of(settings, files)
+    glance = Glance({})
     if holds_texts(settings.format):
         source.require_files()
-        click.echo(f"records are read like this:\n{Glance.at(source.look, settings.format)}")
+        glance = Glance.at(source.look, settings.format)
+        click.echo(f"records are read like this:\n{glance}")
     with explain_errors(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         prepared = prepare(source, threads, output.parent)
     prepared.write(output)
     _write_sizes(sizes, prepared.train, prepared.parameters)
+    if reading is not None:
+        write_json(reading, "reading", {"lines": glance.of_all(*prepared.label_counts()).lines})
     click.echo(f"{output}: {prepared.summary()}")
     for remark in remarks_on(prepared):
         click.echo(f"remark: {remark}")

@@ -43,6 +43,7 @@ from ovaflow.prediction.predictions import predict_test_set, require_second_stag
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
 from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import (
+    BATCH,
     LINES,
     READ_FORMATS,
     Batch,
@@ -102,7 +103,11 @@ _OF_RAW = ("fit", "min_probability", "min_score", "joined", "keep", *LOOK)
 @second_stage
 @SUGGESTIONS
 @THREADS
-@click.option("--output", type=FILE, help="File to write, predictions.h5 for a dataset; otherwise standard output.")
+@click.option(
+    "--output",
+    type=FILE,
+    help="File to write; of a dataset a .h5 file holds all arrays, for ovaflow evaluate.  [default: standard output]",
+)
 @click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")
 @click.option("--joined", metavar="MARK", help="csv with one row per record, its labels joined by this, such as ' | '.")
 def predict_command(
@@ -120,11 +125,14 @@ def predict_command(
         model, *inputs = inputs
     predictor = open_predictor(model, reranker, rerank)
     files = suggestion_files_for(predictor.model, suggestions)
-    if dataset is not None:
-        if inputs or texts or output is None or _any_set(options, (*_OF_RAW, *CHOICE)):
-            raise click.UsageError("--dataset takes only a model, --output, --top-k, --suggestions and --threads")
+    if dataset is not None and (inputs or texts):
+        raise click.UsageError("--dataset takes no FILE and no --text")
+    if dataset is not None and output is not None and output.suffix == ".h5":
+        if _any_set(options, (*_OF_RAW, *CHOICE)):
+            message = "predictions.h5 takes only --top-k, --suggestions and --threads; name a .csv or .jsonl file"
+            raise click.UsageError(message)
         _predict_dataset(predictor.model, dataset, files, reranker, top_k, optimise, threads, output)
-    elif inputs or texts:
+    elif inputs or texts or dataset is not None:
         if optimise:
             require_second_stage(predictor.model)
             if options["fit"] or options["specific"]:
@@ -134,7 +142,7 @@ def predict_command(
         look = Look(*(options.pop(name) for name in LOOK))
         look.require_sense(predictor.model, output, options | {"optimise": optimise})
         options["fit"] |= look.chooses
-        _predict_raw(predictor, inputs, texts, files, top_k, optimise, threads, output, look, **options)
+        _predict_raw(predictor, inputs, texts, dataset, files, top_k, optimise, threads, output, look, **options)
     else:
         raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
 
@@ -169,6 +177,7 @@ def _predict_raw(
     predictor,
     inputs,
     texts,
+    dataset,
     files,
     top_k,
     optimise,
@@ -192,9 +201,9 @@ def _predict_raw(
     sources = [input_file(predictor.model, path, keep, **reading) for path in inputs]
     if keep and not all(source.kind.has_columns for source in sources):
         raise click.UsageError(_KEEP)
-    if keep and texts:
+    if keep and (texts or dataset):
         raise click.UsageError(_KEEP)
-    titled = bool(sources) or len(texts) > 1
+    titled = bool(sources) or dataset is not None or len(texts) > 1
     written = partial(_written, predictor, output_format, titled, joined, keep, look.chooses)
     plain = texts or any(source.format == LINES for source in sources)
     if plain and (remark := remark_on_columns(predictor.model)):
@@ -202,7 +211,7 @@ def _predict_raw(
     quiet = not inputs or (output is None and sys.stdout.isatty())
     with written(output) as lines, Progress("predicting", 0, "instances", quiet=quiet) as progress:
         answering = _Answering(predictor, files, threads, progress)
-        batches = _batches(predictor, texts, sources)
+        batches = _batches(predictor, texts, sources, dataset)
         if optimise:
             answered = answering.for_macro_f1(batches, top_k, options["min_score"], options["allowed"])
         else:
@@ -337,12 +346,23 @@ def _require_suggestions(files, known, n):
             click.echo(f"ovaflow: {file.path} suggests labels for {amount}", err=True)
 
 
-def _batches(predictor, texts, sources):
+def _batches(predictor, texts, sources, dataset):
+    if dataset is not None:
+        yield from _test_instances(predictor, open_dataset(dataset))
     if texts:
         n = len(texts)
         yield Batch(predictor.from_texts(texts), [None] * n, list(texts), [()] * n)
     for source in sources:
         yield from batches_of(source, predictor)
+
+
+def _test_instances(predictor, dataset):
+    """The test instances of a dataset, by their ids."""
+    predictor.model.require_dataset(dataset)
+    ids, X = dataset.ids("test"), dataset.test.X
+    for low in range(0, X.n_rows, BATCH):
+        high = min(low + BATCH, X.n_rows)
+        yield Batch(X.part(low, high), ids[low:high], None, [()] * (high - low))
 
 
 def open_predictor(path, reranker=None, rerank=True):

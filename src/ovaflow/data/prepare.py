@@ -1,5 +1,6 @@
 """The prepare step: from the files of a source to all that the dataset file holds."""
 
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -38,6 +39,13 @@ class Prepared(NamedTuple):
     def write(self, path):
         *fields, of_labels = self
         write_dataset(path, *fields, **of_labels)
+
+    def label_counts(self):
+        """How many records have each label, by name, and how many records there are."""
+        n = self.train.X.n_rows - self.parameters.get("named_labels", 0)
+        labels = np.concatenate([self.train.Y.indices[: self.train.Y.indptr[n]], self.test.Y.indices])
+        counts = np.bincount(labels, minlength=len(self.label_names))
+        return Counter(dict(zip(self.label_names, counts.tolist(), strict=True))), n + self.test.X.n_rows
 
     def summary(self):
         named = self.parameters.get("named_labels", 0)

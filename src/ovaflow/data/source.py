@@ -13,7 +13,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.docstrings import docstrings
 from ovaflow.data.labels import read_label_names
 from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.instances import Reading, split_names
+from ovaflow.reading.instances import Reading, split_names, united
 from ovaflow.reading.look import look_at
 from ovaflow.reading.streams import File, matching_files, matching_paths, open_stream
 from ovaflow.settings.inputs import settings_of
@@ -77,7 +77,8 @@ class SourceFiles:
         """What the beginnings of the training and test files say about how they are to be read."""
         n_labels = None if self.labels is None else len(read_label_names(self.labels)[0])
         paths = [path for role in ("train", "test") for path in self.paths.get(role, ())]
-        return look_at(paths, FORMATS[self.format], reading_of(self.settings, n_labels))
+        look = look_at(paths, FORMATS[self.format], reading_of(self.settings, n_labels))
+        return replace(look, instances=list(united(look.instances))) if self.settings.repeated == "join" else look
 
     def reading_with(self, n_labels):
         """How records are made, with counts of their own."""

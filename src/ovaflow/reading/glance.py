@@ -32,9 +32,11 @@ class Glance:
             how.append("UTF-8" if seen["encoding"] == "utf-8" else seen["encoding"])
         lines = {"file": _some(list(map(str, look.paths)), _FILES), "format": ", ".join(how)}
         if "columns" in seen:
-            others = [name for name in seen["columns"] if name not in (*reading.texts, *reading.labels)]
+            id_column = reading.id_column or next(iter({*reading.default_ids} & {*seen["columns"]}), None)
+            others = [name for name in seen["columns"] if name not in (*reading.texts, *reading.labels, id_column)]
             lines["text"] = _quoted(reading.texts)
             lines["labels"] = f"{_quoted(reading.labels)}, {_how_labels(look)}"
+            lines["ids"] = repr(id_column) if id_column else "none: records are known by their lines"
             lines["other columns"] = _some(list(map(repr, others)), _COLUMNS) if others else "none"
         else:
             lines["labels"] = _how_labels(look)
@@ -45,6 +47,10 @@ class Glance:
             lines["its labels"] = _some([f"{label!r}" for label in first.labels], _LABELS) or "none"
             lines |= figures(Counter(label for each in look.instances for label in each.labels), len(look.instances))
         return cls(lines)
+
+    def of_all(self, counts: Counter[str], n: int) -> "Glance":
+        """The same with the labels of all records."""
+        return Glance(self.lines | figures(+counts, n, beginning=False) if self.lines else {})
 
     def __str__(self) -> str:
         width = max(map(len, self.lines))

@@ -37,15 +37,16 @@ class Card:
     facts: list  # title, figure and remark of each
     source: list  # provenance, pairs of name and words
     transform: str  # how features were made
+    reading: list  # how the files were read, pairs of name and words
 
 
-def make_card(name, dataset):
+def make_card(name, dataset, reading=()):
     known = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
     dataset = dataset.documents
     sizes = dataset.train.X.n_rows, dataset.test.X.n_rows
     source = list(source_words(dataset.parameters.get("source", {})))
     transform = transform_words(dataset.parameters)
-    return Card(name, *sizes, dataset.counts, known, _facts(dataset), source, transform)
+    return Card(name, *sizes, dataset.counts, known, _facts(dataset), source, transform, list(reading))
 
 
 def source_words(source):

@@ -118,7 +118,7 @@ def gather(
 
 def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, settings, choices, evaluations):
     opened = open_dataset(folder / "dataset.h5")
-    card, dataset = cards.make_card(folder.name, opened), opened.documents
+    card, dataset = cards.make_card(folder.name, opened, _read_reading(folder / "reading.json")), opened.documents
     metrics = [read_json(run / "metrics.json", "metrics") for run in run_folders]
     series = choose_shown(metrics, [method_of(run / "model.h5") for run in run_folders])
     runs, outcomes = [], []
@@ -148,6 +148,11 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, se
         new_records=drift.new_records_of(runs, evaluations),
         settings=settings,
     )
+
+
+def _read_reading(path):
+    """How the files of a dataset were read; nothing where it holds no texts or comes from elsewhere."""
+    return read_json(path, "reading")["lines"].items() if path.exists() else ()
 
 
 def _with_telling_summaries(runs):

@@ -331,7 +331,7 @@ class ReadTexts(Section):
         "texts: names, or one-hot: columns, keys or places of a list that say yes or no (1/0, true/false, x/empty); "
         "auto: one-hot where several columns or long lists hold nothing else",
     )
-    first_label: Literal[0, 1] = setting(0, "id of the first line of the file of label names")
+    first_label: int = setting(0, "id of the first line of the file of label names", ge=0, le=1)
     missing: Literal["auto"] | Annotated[list[str], BeforeValidator(listed)] = setting(
         "auto", "texts: what a whole cell or label is where there is none; auto: nan, None, NULL, N/A, NaT and -"
     )
