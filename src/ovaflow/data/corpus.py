@@ -97,6 +97,8 @@ class Corpus:
         if above is not None:
             higher = chain.from_iterable(map(above, instance.labels))
             instance = instance._replace(labels=tuple(dict.fromkeys([*instance.labels, *higher])))
+        if self._reading.vectors:
+            return self._chosen(instance)
         if self._source.settings.html:
             instance = instance._replace(text=without_markup(instance.text))
         elif ("<" in instance.text or "&" in instance.text) and _MARKUP.search(instance.text) is not None:

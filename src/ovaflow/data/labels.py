@@ -204,7 +204,8 @@ def names_of_ids(source, n_labels):
     # svmlight does not say how many labels there are
     if len(names) < n_labels or (len(names) > n_labels and source.format != "svmlight"):
         message = f"{len(names)} names for {n_labels} labels"
-        raise InputError(message, path=source.labels, remedy="give one line per label, in id order")
+        remedy = "give one line per label, in id order; if ids are counted from 1, set first_label: 1"
+        raise InputError(message, path=source.labels, remedy=remedy)
     return names
 
 

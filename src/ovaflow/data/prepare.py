@@ -18,9 +18,10 @@ from ovaflow.data.near_twins import have_near_twins
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.data.splitting import last
 from ovaflow.data.tfidf import weigh_counts
+from ovaflow.data.vectors import read_vectors
 from ovaflow.data.vocabulary import features_of_tokens, fit_tokens
 from ovaflow.reading.formats import FORMATS
-from ovaflow.sparse.csr import nonzeros_of_rows
+from ovaflow.sparse.csr import from_scipy, nonzeros_of_rows
 
 _LIMITS = ("min_df", "max_df", "max_features")
 
@@ -166,10 +167,13 @@ def _prepare_features(source, settings):
 
 def _read_records(source):
     """How features are numbered, if the format leaves it open, label names, train and test."""
+    if source.settings.vector_column:
+        return {}, *read_vectors(source, partial(_held_out_of, settings=source.settings))
     paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
     if source.test is None:
         del paths[1], labels_paths[1]
     numbering, matrices = FORMATS[source.format].read(paths, labels_paths)
+    matrices = [(X, _from_first_label(Y, source)) for X, Y in matrices]
     names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
     d = max(X.n_columns for X, _ in matrices)
     parts = []
@@ -180,6 +184,18 @@ def _read_records(source):
         held = _held_out(parts[0].X, source.settings)
         parts = [parts[0].take(np.flatnonzero(rows)) for rows in (~held, held)]
     return numbering, names, *parts
+
+
+def _from_first_label(Y, source):
+    """Labels (n, l) whose first one has the number 0."""
+    first = source.settings.first_label
+    if first and Y.indices.min(initial=first) < first:
+        raise InputError("a label has the number 0", path=source.train_name, remedy="leave out first_label: 1")
+    return Y._replace(indices=Y.indices - np.int32(first), n_columns=Y.n_columns - first) if first else Y
+
+
+def _held_out_of(X, settings):
+    return _held_out(from_scipy(X), settings)
 
 
 def _held_out(X, settings):

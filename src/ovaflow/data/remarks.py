@@ -57,6 +57,7 @@ def remarks_on(prepared):
         *_on_unknown_labels(prepared, counts),
         *_on_markup(counts),
         *_on_given_names(prepared, counts),
+        *_on_first_label(prepared, source.get("files", {})),
     ]
 
 
@@ -103,6 +104,17 @@ def _on_unknown_labels(prepared, counts):
             f"{unknown:,} of {unknown + len(prepared.test.Y.indices):,} labels of test instances occur in no training "
             f"instance ({counts['different_test_labels_unknown_in_train']:,} different ones): nobody can learn them, "
             "metrics leave them out"
+        )
+
+
+def _on_first_label(prepared, files):
+    """What may be ids that are counted from 1 beside a file of names."""
+    counts, _ = prepared.label_counts()
+    names = prepared.label_names
+    if "labels" in files and names[0] not in +counts and len(+counts) > _ODD * len(names) - 1:
+        yield (
+            f"no record has the first label, {names[0]!r}, but nearly all have others: "
+            "if ids are counted from 1, set first_label: 1"
         )
 
 

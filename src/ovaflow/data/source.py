@@ -114,7 +114,8 @@ def reading_of(settings, n_labels=None, **more):
     if settings.format in FORMATS and FORMATS[settings.format].has_columns:
         chosen = [name for name in _CHOSEN if getattr(settings, name)]
         columns = {
-            "texts": split_names(settings.text_column),
+            "texts": [settings.vector_column] if settings.vector_column else split_names(settings.text_column),
+            "vectors": settings.vector_column is not None,
             "labels": split_names(settings.labels_column),
             "id_column": settings.id_column,
             "group_column": settings.group_column,

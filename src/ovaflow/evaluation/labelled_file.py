@@ -17,7 +17,7 @@ from ovaflow.evaluation.reliability import SURE, automatic
 from ovaflow.prediction.drift import Words, drift_of, first_labels_of, frequent_labels
 from ovaflow.prediction.predictor import FeaturesAndWords
 from ovaflow.prediction.reference import read_reference
-from ovaflow.prediction.sources import BATCH, LINES, settings_of_file
+from ovaflow.prediction.sources import BATCH, LINES, features_of_vectors, settings_of_file
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import united
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -114,7 +114,11 @@ def _read_texts(predictor, path, settings):
             for number, known in enumerate(labels):
                 higher = set().union(*(labels_above(above, label) for label in known)) - known
                 labels[number], counts[number] = known | higher, counts[number] + len(higher)
-        features = predictor.read_texts([each.text for each in batch])
+        texts = [each.text for each in batch]
+        if settings.vector_column:
+            features = FeaturesAndWords(features_of_vectors(predictor, texts, path), Words.sum([]))
+        else:
+            features = predictor.read_texts(texts)
         yield features, labels, counts
 
 

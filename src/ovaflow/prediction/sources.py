@@ -3,13 +3,15 @@
 from pathlib import Path
 from typing import NamedTuple
 
+from ovaflow.console.errors import InputError
 from ovaflow.data.source import reading_of
+from ovaflow.data.vectors import stacked
 from ovaflow.prediction.drift import Words
 from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, ending_of, format_of, refuse_foreign
 from ovaflow.reading.instances import FIELD, Reading, joined, split_names
 from ovaflow.reading.streams import File
 from ovaflow.settings.models import PrepareSource, ReadTexts
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, from_scipy
 
 STDIN = File.STDIN
 LINES = "lines"
@@ -135,13 +137,23 @@ def batches_of(source, predictor):
         for X in source.kind.read_batches(source.file, predictor.n_source_features, source.first_feature):
             yield Batch(predictor.transformed(X), [None] * X.n_rows, None, [()] * X.n_rows)
         return
-    predictor.from_texts([])
     for instances in _batched(source):
         texts, names = [instance.text for instance in instances], [instance.record for instance in instances]
-        plain = [text.replace(FIELD, " ") for text in texts]
         kept = [instance.kept for instance in instances]
+        if source.reading.vectors:
+            yield Batch(features_of_vectors(predictor, texts, source.file.name), names, None, kept)
+            continue
         X, words = predictor.read_texts(texts)
-        yield Batch(X, names, plain, kept, words)
+        yield Batch(X, names, [text.replace(FIELD, " ") for text in texts], kept, words)
+
+
+def features_of_vectors(predictor, vectors, path):
+    """Features as the model's dataset has them."""
+    X = from_scipy(stacked(vectors, path))
+    if X.n_columns != predictor.n_source_features:
+        message = f"vectors of {X.n_columns} numbers, those of the model have {predictor.n_source_features}"
+        raise InputError(message, path=path, remedy="give vectors of the same kind")
+    return predictor.transformed(X)
 
 
 def _batched(source):

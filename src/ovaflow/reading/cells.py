@@ -8,6 +8,8 @@ import re
 import unicodedata
 from datetime import UTC, date, datetime, timedelta
 
+import numpy as np
+
 from ovaflow.reading.streams import clean
 
 MISSING = ("nan", "none", "null", "n/a", "#n/a", "<na>", "nat", "-")
@@ -29,6 +31,17 @@ def text_of(content):
         raise ValueError(f"a text is {content!r:.60}, neither words nor a finite number")
     # tables have nan where a number is missing
     return str(content) if content == content else ""
+
+
+def vector_of(content):
+    """Numbers of a list, or of one that is written as JSON: float32 (d,)."""
+    try:
+        vector = np.asarray(json.loads(content) if isinstance(content, str) else content, np.float32)
+    except (TypeError, ValueError):
+        vector = np.empty(0)
+    if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
+        raise ValueError(f"{content!r:.60} is not a vector of finite numbers")
+    return vector
 
 
 def group_of(content):

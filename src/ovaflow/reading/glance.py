@@ -41,8 +41,10 @@ class Glance:
         else:
             lines["labels"] = _how_labels(look)
         if look.instances:
-            first = next((each for each in look.instances if each.text and each.labels), look.instances[0])
-            text = " ".join(first.text.replace(FIELD, " ").split())
+            first = next((each for each in look.instances if len(each.text) and each.labels), look.instances[0])
+            text = f"a vector of {len(first.text)} numbers"
+            if isinstance(first.text, str):
+                text = " ".join(first.text.replace(FIELD, " ").split())
             lines["first record"] = f"{text:.{_TEXT}}{'…' * (len(text) > _TEXT)}"
             lines["its labels"] = _some([f"{label!r}" for label in first.labels], _LABELS) or "none"
             lines |= figures(Counter(label for each in look.instances for label in each.labels), len(look.instances))

@@ -19,6 +19,7 @@ from ovaflow.reading.cells import (
     text_of,
     time_of,
     truth_of,
+    vector_of,
 )
 from ovaflow.reading.streams import clean
 
@@ -100,6 +101,8 @@ class Reading:
         Further columns, as texts.
     weighted : bool
         Whether the texts' columns have weights and stay apart.
+    vectors : bool
+        Whether the column of the text holds vectors.
     separator : str
         Between labels that are not a list; none: a cell is a label.
     label_key : str, optional
@@ -120,6 +123,7 @@ class Reading:
     default_ids: tuple = ("id",)
     kept: tuple = ()
     weighted: bool = False
+    vectors: bool = False
     separator: str = ","
     label_key: str | None = None
     labels_are: str = "auto"
@@ -166,7 +170,7 @@ class Reading:
         # the first id that there is
         record = next((content for content in further if content is not None), None)
         try:
-            text = joined(map(self._present, fields[:n_texts]), self.weighted)
+            text = vector_of(fields[0]) if self.vectors else joined(map(self._present, fields[:n_texts]), self.weighted)
             labels = self.labels_in(fields[n_texts:end])
             group, time = group_of(group), time_of(time)
             kept = tuple(clean(text_of(content)) for content in fields[end:end_of_kept])

@@ -76,6 +76,8 @@ def look_at(paths, kind, reading):
     for path in paths:
         size = _OF_FURTHER if rows else RECORDS
         rows += islice(kind.read(File(path, reading.encoding), cells), size)
+    if not reading.vectors:
+        _refuse_vectors(rows, reading)
     listed, settings = [row.understood(reading.listed) for row in rows], {}
     if reading.label_key is None and (key := _key_of_names(rows, listed)) is not None:
         settings["label_key"] = key
@@ -89,6 +91,15 @@ def look_at(paths, kind, reading):
         _require_order(rows)
     instances = list(islice(kind.read(File(paths[0], reading.encoding), replace(decided)), RECORDS)) if paths else []
     return Look(decided, settings, list(map(Path, paths)), instances)
+
+
+def _refuse_vectors(rows, reading):
+    """Refuse columns of texts that hold lists of numbers."""
+    for row in rows:
+        for name, content in zip(reading.texts, row.texts, strict=True):
+            if isinstance(content, list) and len(content) > 1 and all(isinstance(each, float) for each in content):
+                message = f"the column {name!r} holds vectors, not texts"
+                raise InputError(message, path=row.path, line=row.line, remedy=f"set vector_column: {name}")
 
 
 def _key_of_names(rows, listed):

@@ -250,7 +250,7 @@ class Source(Section):
 
     @property
     def has_texts(self) -> bool:
-        return self.source == "builtin" or holds_texts(self.format)
+        return self.source == "builtin" or (holds_texts(self.format) and getattr(self, "vector_column", None) is None)
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -314,6 +314,9 @@ class ReadTexts(Section):
     """How files of texts and labels are read; a model remembers it."""
 
     text_column: ColumnNames = setting("text", f"{_COLUMNS}: column of the text, or several: title,abstract")
+    vector_column: Text | None = setting(
+        None, f"{_COLUMNS}: column of vectors, lists of numbers, which are the features instead of texts"
+    )
     labels_column: ColumnNames = setting(
         "labels", f"{_COLUMNS}: column of the labels, or several, which may be truth values: sports,politics"
     )
@@ -446,6 +449,7 @@ class Prepare(ReadTexts):
 _SETTINGS_OF_TEXTS = ("features", "stop_words", "label_names", "language", "min_df", "max_df", "max_features")
 _SETTINGS_OF_COLUMNS = (
     "text_column",
+    "vector_column",
     "labels_column",
     "column_weights",
     "id_column",
@@ -487,7 +491,7 @@ class PrepareSource(Prepare, ExtraFiles):
 
     @property
     def has_texts(self) -> bool:
-        return self.format == "builtin" or holds_texts(self.format)
+        return self.format == "builtin" or (holds_texts(self.format) and self.vector_column is None)
 
     @property
     def weighs(self) -> bool:
