@@ -3,7 +3,7 @@
 import json
 import sys
 from glob import glob
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 
 import yaml
@@ -15,54 +15,26 @@ from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps
 from ovaflow.settings.models import ROLES, Config, Dataset, is_stored, listed, may_be_several
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 from ovaflow.settings.sources import check_sources, sources_of
+from ovaflow.settings.spelling import FAILURES, Loader
 from ovaflow.storage.opening import open_regular
 from ovaflow.storage.refusals import read_error
-
-_MOST_VALUES = 10**6
 
 
 def load(path) -> dict:
     """Content of a config file, which must be a YAML mapping with each key once."""
     try:
         with open_regular(path) as file:
-            content = yaml.load(file.read().decode("utf-8"), _Loader)
+            content = yaml.load(file.read().decode("utf-8"), Loader)
     except OSError as error:
         raise read_error(path, error) from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise InputError(f"not valid YAML: {error.problem}", path=path, line=line) from None
-    # PyYAML's own mistakes with values that have tags, and with very deep ones
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
+    except FAILURES as error:
         raise InputError(f"not valid YAML: {error}", path=path, remedy="fix this file, or give another one") from None
     if not isinstance(content, dict):
         raise InputError("expected a mapping with keys such as datasets and runs", path=path)
     return content
-
-
-class _Loader(yaml.SafeLoader):
-    """A loader for which each key of a mapping occurs once, and whose aliases stand for a bounded number of values."""
-
-    def construct_document(self, node):
-        waiting, count = [node], 0
-        while waiting:
-            each = waiting.pop()
-            count += 1
-            if count > _MOST_VALUES:
-                problem = f"aliases stand for more than {_MOST_VALUES:,} values"
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=each.start_mark)
-            if isinstance(each, yaml.MappingNode):
-                waiting += chain.from_iterable(each.value)
-            elif isinstance(each, yaml.SequenceNode):
-                waiting += each.value
-        return super().construct_document(node)
-
-    def construct_mapping(self, node, deep=False):
-        keys = set()
-        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
-            if key.value in keys:
-                raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} appears twice", problem_mark=key.start_mark)
-            keys.add(key.value)
-        return super().construct_mapping(node, deep)
 
 
 def resolve(config: dict, defaults: dict, path=None, catalogue=None) -> Config:
