@@ -128,8 +128,15 @@ def _plain_location(location: str) -> str:
 
 
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100), AfterValidator(_free_name)]
-Location = Annotated[str, StringConstraints(min_length=1), AfterValidator(_plain_location)]
-Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+def _plain_number(value: Any) -> Any:
+    """A text of a whole number, which can only be written in one way where the loader of config files took it."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Text = Annotated[str, BeforeValidator(_plain_number), StringConstraints(min_length=1)]
+Location = Annotated[Text, AfterValidator(_plain_location)]
 
 
 def listed(value: Any) -> Any:
@@ -138,15 +145,19 @@ def listed(value: Any) -> Any:
 
 
 Locations = Location | Annotated[list[Location], Field(min_length=1)]
+
+
+def _joined(names: Any) -> Any:
+    texts = list(map(_plain_number, listed(names)))
+    return ",".join(texts) if all(isinstance(each, str) for each in texts) else names
+
+
 ColumnNames = Annotated[
     Text,
-    BeforeValidator(lambda names: ",".join(map(str, listed(names)))),
+    BeforeValidator(_joined),
     WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}}]}),
 ]
-LabelList = Annotated[
-    list[Text],
-    BeforeValidator(lambda entries: [str(each) for each in listed(entries)]),
-]
+LabelList = Annotated[list[Text], BeforeValidator(listed)]
 Positive = Annotated[int, Field(ge=1)]
 AtLeastZero = Annotated[float, Field(ge=0)]
 AboveZero = Annotated[float, Field(gt=0)]
@@ -154,7 +165,7 @@ Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
 
 _COLUMNS = with_columns()
-Format = Annotated[str, AfterValidator(_known_format), WithJsonSchema({"enum": list(FORMATS)})]
+Format = Annotated[str, AfterValidator(_known_format), WithJsonSchema({"type": "string", "enum": list(FORMATS)})]
 Encoding = Annotated[str, AfterValidator(_known_encoding)]
 Initialization = Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"]
 Weighting = Literal["none", "propensity"]
@@ -370,7 +381,7 @@ class ReadTexts(Section):
         "auto: one-hot where several columns or long lists hold nothing else",
     )
     first_label: Literal[0, 1] = setting(0, "id of the first line of the file of label names")
-    missing: Literal["auto"] | Annotated[list[str], BeforeValidator(listed)] = setting(
+    missing: Literal["auto"] | LabelList = setting(
         "auto", "texts: what a whole cell or label is where there is none; auto: nan, None, NULL, N/A, NaT and -"
     )
     encoding: Encoding = setting(
@@ -850,8 +861,8 @@ class Report(Section):
     prune_thresholds: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
         [0.05, 0.1, 0.2, 0.3, 0.5], "thresholds at which models pruned further are measured; []: none"
     )
-    intended_use: str | None = setting(None, "what the models are for; shown on the model card")
-    licence: str | None = setting(None, "licence of the models; shown on the model card")
+    intended_use: Text | None = setting(None, "what the models are for; shown on the model card")
+    licence: Text | None = setting(None, "licence of the models; shown on the model card")
 
 
 class Sweep(Section):

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+from datetime import date
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -68,9 +69,9 @@ def _alternatives(schema: dict) -> list[dict]:
 
 
 _FITTING = {
-    bool: ("boolean",),
-    int: ("integer", "number"),
-    float: ("integer", "number"),
+    bool: ("boolean", "string"),
+    int: ("integer", "number", "string"),
+    float: ("integer", "number", "string"),
     str: ("string",),
     list: ("array",),
     dict: ("object",),
@@ -130,8 +131,12 @@ def _first_complaint(errors, content, model):
     if not any(each.get("type") == "string" and not _words(each) for each in _alternatives(schema)):
         value = parsed(value)
     words = [word for each in _alternatives(schema) for word in _words(each)]
-    expected = " or ".join(dict.fromkeys(map(legal_values, _meant(schema, value))))
-    return where, f"found {_shown(value)}, expected {expected}{_did_you_mean(value, words)}"
+    meant = _meant(schema, value)
+    expected = " or ".join(dict.fromkeys(map(legal_values, meant)))
+    # a value of the right form whose parts are no texts
+    is_unquoted = kind == "string_type" and isinstance(value, list) == any("items" in each for each in meant)
+    hint = "; put it in quotes" if is_unquoted else _did_you_mean(value, words)
+    return where, f"found {_shown(value)}, expected {expected}{hint}"
 
 
 def _rank(entry):
@@ -174,6 +179,8 @@ def _did_you_mean(word, known):
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, date):
+        return str(value)
     text = json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
