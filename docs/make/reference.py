@@ -50,6 +50,7 @@ def config_page():
         "# Config\n\n" + _MADE + "A config file is YAML. Its `datasets` and `runs` replace the default ones; in the "
         "other sections the keys that it names change, the rest keep their defaults. Paths are relative to the folder "
         "where the pipeline is called. A wrong key or value is rejected in one line that says what is legal. "
+        "Names that YAML takes for numbers, dates or truth values, such as 250.10, 010 and NO, must be in quotes. "
         "[config/config.yaml](../../config/config.yaml) says when to change a value, "
         "[config/examples](../../config/examples) has whole files, and editors complete and check keys with "
         "[the JSON schema](../../workflow/schemas/config.schema.json).\n\n"

@@ -104,7 +104,7 @@ def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file(name, expected):
         ),
         (
             {"a": {"sweep": {"C": [1, -1]}}},
-            "runs.a.sweep.C: found [1, -1], expected a list, each entry a number",
+            "runs.a.sweep.C: found -1, expected a number above 0",
         ),
         ({"a": {"sweep": {"C": [1, 3, 1.0]}}}, "runs.a.sweep: C: 1 appears twice"),
         (

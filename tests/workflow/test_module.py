@@ -43,6 +43,13 @@ def test_a_module_runs_to_the_report(others):
     assert "Nothing to be done" in others.dry_run(configfile=None)
 
 
+def test_a_code_in_a_section_of_another_workflow_must_be_in_quotes(others):
+    path = others.folder / "config.yaml"
+    config = path.read_text(encoding="utf-8")
+    path.write_text(config.replace("label_separator:", "exclude: [010]\n      label_separator:"), encoding="utf-8")
+    assert "datasets.tiny.exclude: YAML takes 010 for a number; put it in quotes" in others.dry_run(configfile=None)
+
+
 def test_every_step_keeps_to_the_prefix(others):
     config = yaml.safe_load((others.folder / "config.yaml").read_text())
     run = {"method": "rembrandt", "rank": 3}

@@ -95,6 +95,19 @@ def test_a_failure_says_why(place):
     assert "Traceback" not in "".join(lines)
 
 
+@pytest.mark.parametrize("code", ["010", "250.10", "NO"])
+def test_a_code_that_yaml_changes_is_refused_and_kept_in_quotes(place, code):
+    config = place.folder / "my.yaml"
+    plain = config.read_text(encoding="utf-8")
+    config.write_text(f"{plain}prepare: {{exclude: [{code}]}}\n", encoding="utf-8")
+    line = len(plain.splitlines()) + 1
+    refusal = f"my.yaml, line {line}: prepare.exclude: YAML takes {code} for "
+    assert refusal in place.dry_run(DATASET)
+    assert f"ovaflow: error: {refusal}" in ovaflow_run(place, "--dry-run").stderr
+    config.write_text(f"{plain}prepare: {{exclude: ['{code}']}}\n", encoding="utf-8")
+    assert f"--exclude={code} " in place.dry_run("--printshellcmds", DATASET)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_to_snakemake_ends_the_jobs(place, start, number):
     process = start()

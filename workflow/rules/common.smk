@@ -34,7 +34,7 @@ if Path("config/config.yaml").is_file() and not (IS_MODULE or workflow.overwrite
 try:
     if (cores := workflow.resource_settings.cores) is not None and cores < 1:
         raise InputError(f"no job runs on --cores {cores}", remedy="give --cores 1 or more, or --cores all")
-    # Snakemake silently takes the last of two keys of the same name
+    # Snakemake silently takes the last of two keys of the same name, and 8 for a label 010
     CONFIGS = list(map(str, workflow.overwrite_configfiles or workflow.configfiles))
     for path in CONFIGS:
         load(path)

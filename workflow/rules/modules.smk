@@ -31,6 +31,7 @@ src/ovaflow/settings/models.py
 src/ovaflow/settings/paths.py
 src/ovaflow/settings/schema.py
 src/ovaflow/settings/sources.py
+src/ovaflow/settings/spelling.py
 src/ovaflow/steps.py
 src/ovaflow/storage/__init__.py
 src/ovaflow/storage/opening.py

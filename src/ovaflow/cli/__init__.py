@@ -32,6 +32,10 @@ class _LazyGroup(click.Group):
         module = importlib.import_module(f"ovaflow.cli.{STEPS[name].module}")
         return getattr(module, f"{name.replace('-', '_')}_command")
 
+    def resolve_command(self, context, args):
+        name, command, rest = super().resolve_command(context, args)
+        return name, command, _with_switches(command, rest)
+
     def shell_complete(self, context, incomplete):
         # names alone, without loading the commands
         names = [name for name in STEPS if name.startswith(incomplete)]
@@ -42,6 +46,24 @@ class _LazyGroup(click.Group):
         for title, names in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, STEPS[name].help) for name in names])
+
+
+def _with_switches(command, arguments):
+    """Arguments with ``--no-html`` for ``--html=false``, as a config file says it."""
+    opposites = {}
+    for option in command.params:
+        opposites |= dict(zip(option.opts, option.secondary_opts, strict=False))
+    return [_switch(each, opposites) for each in arguments]
+
+
+def _switch(argument, opposites):
+    name, is_given, value = argument.partition("=")
+    if not (is_given and name in opposites):
+        return argument
+    # loaded by no other command line
+    from ovaflow.settings.spelling import parsed
+
+    return {"True": name, "False": opposites[name]}.get(str(parsed(value)), argument)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -9,7 +9,8 @@ from pydantic_core import PydanticUndefined
 
 from ovaflow.settings.inputs import model_of, settings_read
 from ovaflow.settings.models import ReadTexts, Section, Train
-from ovaflow.settings.schema import explain, legal_values, schema_at
+from ovaflow.settings.schema import explain, explain_value, schema_at
+from ovaflow.settings.spelling import parsed
 from ovaflow.storage.texts import read_json
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -65,21 +66,38 @@ def number(name, default, text, least=1):
 SHARD = number("--shard", 0, "Number of the shard.", least=0)
 
 
-class Value(click.ParamType):
-    """A value of a setting, legal by the model that has it first."""
+def _checked(model, field):
+    """Callback of an option: its value, written as in a config file, legal by the model that has it first."""
+    owner = [each for each in model.__mro__ if issubclass(each, Section) and field in each.model_fields][-1]
 
-    def __init__(self, model, field, schema):
-        owners = [owner for owner in model.__mro__ if issubclass(owner, Section) and field in owner.model_fields]
-        self.model, self.field, self.schema = owners[-1], field, schema
-        self.name = {"integer": "integer", "number": "float"}.get(_entry(schema).get("type"), "text")
+    def check(context, option, written):
+        value = _one_or_several(written)
+        if value is None:
+            return None
+        try:
+            return getattr(owner.model_validate({field: value}), field)
+        except ValidationError as error:
+            complaint = explain_value(error, field, value, owner)
+            if complaint:
+                raise click.BadParameter(complaint, context, option) from None
+            return value
+
+    return check
+
+
+class _Words(click.Choice):
+    """Words, of which true, false and null may be written as in YAML."""
+
+    def __init__(self, words, parts):
+        booleans = ["true", "false"] if {"type": "boolean"} in parts else []
+        super().__init__([*words, *booleans])
+        self.may_be_null = {"type": "null"} in parts
 
     def convert(self, value, param, context):
-        listed = [value] if self.schema.get("type") == "array" else value
-        try:
-            valid = getattr(self.model.model_validate({self.field: listed}), self.field)
-            return valid[0] if isinstance(valid, list) else valid
-        except ValidationError:
-            self.fail(f"{value!r} is not {legal_values(_entry(self.schema))}.", param, context)
+        meant = parsed(value)
+        if meant is None and self.may_be_null:
+            return None
+        return super().convert(str(meant).lower() if isinstance(meant, bool) else value, param, context)
 
 
 def _entry(schema):
@@ -105,7 +123,7 @@ def option(model, field, name=None, **more):
     if schema.get("type") == "boolean":
         declaration += f"/--no-{declaration[2:]}"
     else:
-        attributes |= {"type": _type_of(model, field, schema, parts), "multiple": several}
+        attributes |= _type_of(model, field, schema, parts) | {"multiple": several}
     if info.default is PydanticUndefined:
         attributes["required"] = True
     elif info.default is not None:
@@ -138,10 +156,9 @@ def _type_of(model, field, schema, parts):
         words += part.get("enum", [part["const"]] if "const" in part else [])
     numbers = any(part.get("type") in ("number", "integer", "array") for part in parts)
     if numbers or not words:
-        return Value(model, field, schema)
-    if {"type": "boolean"} in parts:
-        words += ["true", "false"]
-    return click.Choice(words)
+        metavar = {"integer": "INTEGER", "number": "FLOAT"}.get(_entry(schema).get("type"), "TEXT")
+        return {"type": click.UNPROCESSED, "metavar": metavar, "callback": _checked(model, field)}
+    return {"type": _Words(words, parts)}
 
 
 THREADS = option(Train, "threads", help="Number of threads; results do not depend on it.")

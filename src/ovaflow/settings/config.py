@@ -1,24 +1,48 @@
 """From config files to settings: defaults, the user's values, and the files that must exist."""
 
 import json
+import re
 import sys
 from glob import glob
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 
 import yaml
 from pydantic import ValidationError
 
 from ovaflow.console.errors import InputError
-from ovaflow.settings import paths
+from ovaflow.settings import models, paths
 from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps
-from ovaflow.settings.models import ROLES, Config, Dataset, is_stored, listed, may_be_several
+from ovaflow.settings.models import ROLES, Config, Dataset, Section, is_stored, listed, may_be_several
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 from ovaflow.settings.sources import check_sources, sources_of
+from ovaflow.settings.spelling import FAILURES, Loader
 from ovaflow.storage.opening import open_regular
 from ovaflow.storage.refusals import read_error
 
-_MOST_VALUES = 10**6
+_TEXTS = frozenset().union(
+    *(each.texts() for each in vars(models).values() if isinstance(each, type) and issubclass(each, Section))
+)
+_TAKEN_FOR = {"int": "a number", "float": "a number", "bool": "a truth value", "timestamp": "a date", "null": "nothing"}
+
+
+class _Unquoted(yaml.MarkedYAMLError):
+    """A name that is none in YAML."""
+
+
+class _Loader(Loader):
+    """A loader for which names are as they are written, whatever other loaders make of the same file."""
+
+    def check(self, node, keys, is_entry):
+        # in a module's sections, too, which are anywhere in the file
+        if not (keys and keys[-1] in _TEXTS and Config.model_fields.keys() & set(keys[:-1])):
+            return
+        kind = node.tag.rpartition(":")[2]
+        is_plain_number = kind == "int" and re.fullmatch("0|-?[1-9][0-9]*", node.value)
+        if kind == "str" or is_plain_number or (kind == "null" and not is_entry):
+            return
+        taken = f"YAML takes {node.value or 'an empty entry'} for {_TAKEN_FOR.get(kind, 'no text')}"
+        raise _Unquoted(problem=f"{'.'.join(keys)}: {taken}; put it in quotes", problem_mark=node.start_mark)
 
 
 def load(path) -> dict:
@@ -30,39 +54,13 @@ def load(path) -> dict:
         raise read_error(path, error) from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise InputError(f"not valid YAML: {error.problem}", path=path, line=line) from None
-    # PyYAML's own mistakes with values that have tags, and with very deep ones
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
+        message = error.problem if isinstance(error, _Unquoted) else f"not valid YAML: {error.problem}"
+        raise InputError(message, path=path, line=line) from None
+    except FAILURES as error:
         raise InputError(f"not valid YAML: {error}", path=path, remedy="fix this file, or give another one") from None
     if not isinstance(content, dict):
         raise InputError("expected a mapping with keys such as datasets and runs", path=path)
     return content
-
-
-class _Loader(yaml.SafeLoader):
-    """A loader for which each key of a mapping occurs once, and whose aliases stand for a bounded number of values."""
-
-    def construct_document(self, node):
-        waiting, count = [node], 0
-        while waiting:
-            each = waiting.pop()
-            count += 1
-            if count > _MOST_VALUES:
-                problem = f"aliases stand for more than {_MOST_VALUES:,} values"
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=each.start_mark)
-            if isinstance(each, yaml.MappingNode):
-                waiting += chain.from_iterable(each.value)
-            elif isinstance(each, yaml.SequenceNode):
-                waiting += each.value
-        return super().construct_document(node)
-
-    def construct_mapping(self, node, deep=False):
-        keys = set()
-        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
-            if key.value in keys:
-                raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} appears twice", problem_mark=key.start_mark)
-            keys.add(key.value)
-        return super().construct_mapping(node, deep)
 
 
 def resolve(config: dict, defaults: dict, path=None, catalogue=None) -> Config:

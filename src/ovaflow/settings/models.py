@@ -6,13 +6,13 @@ fields, and the code gets the object itself.
 """
 
 import codecs
+import json
 import re
 from functools import cache
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from urllib.parse import urlsplit
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -28,6 +28,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from ovaflow.reading.formats import FORMATS
+from ovaflow.settings.spelling import parsed
 from ovaflow.steps import METHODS, STEPS
 
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
@@ -127,8 +128,15 @@ def _plain_location(location: str) -> str:
 
 
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100), AfterValidator(_free_name)]
-Location = Annotated[str, StringConstraints(min_length=1), AfterValidator(_plain_location)]
-Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+def _plain_number(value: Any) -> Any:
+    """A text of a whole number, which can only be written in one way where the loader of config files took it."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Text = Annotated[str, BeforeValidator(_plain_number), StringConstraints(min_length=1)]
+Location = Annotated[Text, AfterValidator(_plain_location)]
 
 
 def listed(value: Any) -> Any:
@@ -137,15 +145,19 @@ def listed(value: Any) -> Any:
 
 
 Locations = Location | Annotated[list[Location], Field(min_length=1)]
+
+
+def _joined(names: Any) -> Any:
+    texts = list(map(_plain_number, listed(names)))
+    return ",".join(texts) if all(isinstance(each, str) for each in texts) else names
+
+
 ColumnNames = Annotated[
     Text,
-    BeforeValidator(lambda names: ",".join(map(str, listed(names)))),
+    BeforeValidator(_joined),
     WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}}]}),
 ]
-LabelList = Annotated[
-    list[Text],
-    BeforeValidator(lambda entries: [str(each) for each in listed(entries)]),
-]
+LabelList = Annotated[list[Text], BeforeValidator(listed)]
 Positive = Annotated[int, Field(ge=1)]
 AtLeastZero = Annotated[float, Field(ge=0)]
 AboveZero = Annotated[float, Field(gt=0)]
@@ -153,7 +165,7 @@ Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
 
 _COLUMNS = with_columns()
-Format = Annotated[str, AfterValidator(_known_format), WithJsonSchema({"enum": list(FORMATS)})]
+Format = Annotated[str, AfterValidator(_known_format), WithJsonSchema({"type": "string", "enum": list(FORMATS)})]
 Encoding = Annotated[str, AfterValidator(_known_encoding)]
 Initialization = Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"]
 Weighting = Literal["none", "propensity"]
@@ -177,14 +189,17 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
     method_trained: ClassVar[str]
 
+    @classmethod
+    @cache
+    def texts(cls) -> frozenset[str]:
+        """Settings that take texts, which are never parsed."""
+        return frozenset(name for name, field in cls.model_fields.items() if _takes_texts(field.annotation))
+
     @field_validator("*", mode="before")
     @classmethod
     def _as_written(cls, value: Any, info: ValidationInfo) -> Any:
-        """Numbers from texts, which command lines and YAML's ``1e-2`` give."""
-        annotation = str(cls.model_fields[str(info.field_name)].annotation)
-        if isinstance(value, str) and not ("str" in annotation or "Literal" in annotation):
-            return _scalar(value)
-        return value
+        """Values from texts, which command lines and YAML's ``1e-2`` give."""
+        return value if info.field_name in cls.texts() else parsed(value)
 
     @property
     def relevant(self) -> dict[str, Any]:
@@ -205,11 +220,13 @@ class Section(BaseModel):
         return {name: value for name, value in self if name not in unused}
 
 
-def _scalar(text: str) -> Any:
-    try:
-        return float(text) if "e" in text.lower() else yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError):
-        return text
+def _takes_texts(annotation: Any) -> bool:
+    parts = get_args(annotation)
+    return annotation is str or (not any(isinstance(part, Spelled) for part in parts) and any(map(_takes_texts, parts)))
+
+
+class Spelled(BeforeValidator):
+    """Makes one word of what a setting's values say, texts or not; such a word is no text that must stay as it is."""
 
 
 class Source(Section):
@@ -275,37 +292,69 @@ class Source(Section):
         return self
 
 
+_BLOCKS = {
+    "words": ("", "", "nothing"),
+    "pairs": ("", "", "nothing"),
+    "names": ("", "", "nothing"),
+    "prefixes": (r"[1-9]\d?", "6", "a number of letters below 100"),
+    "stems": (r"[a-z_]+(,[a-z_]+)*", "", 'a language, such as finnish or "no" in quotes, or a list of languages'),
+    "characters": (
+        "|".join(f"{least}-[{least}-9]" for least in range(1, 10)),
+        "4-5",
+        "the least and the most letters, each below 10, such as [4, 5]",
+    ),
+}
+"""What each block of features takes: a pattern, the default, and both in words."""
+
+
 def _block(written: Any) -> str:
     """A block of features in one word, such as ``prefixes=6``, from ``{prefixes: 6}``."""
-    name, argument = next(iter(written.items())) if isinstance(written, dict) and len(written) == 1 else (written, None)
-    if isinstance(argument, list):
-        argument = ("-" if name == "characters" else ",").join(map(str, argument))
-    block = f"{name}={argument}" if argument is not None else str(name)
-    block = {"prefixes": "prefixes=6", "characters": "characters=4-5"}.get(block, block)
-    if not re.fullmatch(r"words|pairs|names|prefixes=[1-9]\d?|stems=[a-z_]+(,[a-z_]+)*|characters=[1-9]-[1-9]", block):
+    block = parsed(written)
+    if isinstance(block, dict) and len(block) == 1:
+        ((name, argument),) = block.items()
+    else:
+        name, _, argument = str(block).partition("=")
+    if name not in _BLOCKS:
         raise ValueError(
             f"{written} is not a block of features: give words, pairs, names, prefixes or {{prefixes: 6}}, "
             "{stems: finnish} (or a list of languages), characters or {characters: [4, 5]}"
         )
-    return block
+    pattern, default, expected = _BLOCKS[name]
+    if argument is None or argument == "":
+        argument = default
+    separator = "-" if name == "characters" else ","
+    text = separator.join(map(str, argument)) if isinstance(argument, list) else str(argument)
+    if not re.fullmatch(pattern, text):
+        found = "nothing" if argument == "" else json.dumps(argument, default=str)
+        raise ValueError(f"{name}: found {found}, expected {expected}")
+    return f"{name}={text}" if text else name
 
 
 Block = Annotated[
     str,
-    BeforeValidator(_block),
-    WithJsonSchema({"anyOf": [{"enum": ["words", "pairs", "names", "prefixes", "characters"]}, {"type": "object"}]}),
+    Spelled(_block),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": ["words", "pairs", "names", "prefixes", "characters"]},
+                {"type": "object"},
+                {"type": "string", "pattern": "[:=]"},
+            ]
+        }
+    ),
 ]
 DEFAULT_FEATURES = ["words", "prefixes=6"]
 
 
 def _candidate(blocks: Any) -> str:
     """Several blocks in one word, such as ``words+prefixes=6``."""
+    blocks = parsed(blocks)
     return "+".join(map(_block, blocks.split("+") if isinstance(blocks, str) else listed(blocks)))
 
 
 Candidate = Annotated[
     str,
-    BeforeValidator(_candidate),
+    Spelled(_candidate),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {}}]}),
 ]
 
@@ -335,7 +384,7 @@ class ReadTexts(Section):
         "auto: one-hot where several columns or long lists hold nothing else",
     )
     first_label: int = setting(0, "id of the first line of the file of label names", ge=0, le=1)
-    missing: Literal["auto"] | Annotated[list[str], BeforeValidator(listed)] = setting(
+    missing: Literal["auto"] | LabelList = setting(
         "auto", "texts: what a whole cell or label is where there is none; auto: nan, None, NULL, N/A, NaT and -"
     )
     encoding: Encoding = setting(
@@ -360,9 +409,9 @@ class Prepare(ReadTexts):
 
     features: Literal["auto"] | Annotated[list[Block], BeforeValidator(listed), Field(min_length=1)] = setting(
         DEFAULT_FEATURES,
-        "features of texts, side by side: words, pairs of neighbouring words, prefixes: 6 (of longer words), "
-        "stems: finnish, characters: [4, 5] (inside words), names of labels; auto: the best on held-out training "
-        "instances",
+        "features of texts, side by side: words, pairs of neighbouring words, {prefixes: 6} (of longer words), "
+        "{stems: finnish}, {characters: [4, 5]} (inside words), names of labels; also in one word, such as "
+        "characters=4-5; auto: the best on held-out training instances",
     )
     stop_words: Text | None = setting(
         None, "words left out of texts: a language, such as german, or the path of a file with one per line"
@@ -813,11 +862,11 @@ class Report(Section):
     """The page at the end."""
 
     examples: int = setting(10, "number of test documents shown with their predicted and true labels", ge=0)
-    prune_thresholds: list[AboveZero] = setting(
+    prune_thresholds: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
         [0.05, 0.1, 0.2, 0.3, 0.5], "thresholds at which models pruned further are measured; []: none"
     )
-    intended_use: str | None = setting(None, "what the models are for; shown on the model card")
-    licence: str | None = setting(None, "licence of the models; shown on the model card")
+    intended_use: Text | None = setting(None, "what the models are for; shown on the model card")
+    licence: Text | None = setting(None, "licence of the models; shown on the model card")
 
 
 class Sweep(Section):

@@ -2,11 +2,13 @@
 
 import difflib
 import json
+from datetime import date
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from ovaflow.settings.models import Config
+from ovaflow.settings.spelling import parsed
 
 REPLACED_WHOLE = ("datasets", "runs")
 """Sections of a config file that replace those of the defaults."""
@@ -44,19 +46,48 @@ def legal_values(schema: dict) -> str:
 
 
 def schema_at(model: type[BaseModel], keys: list) -> dict:
-    """JSON schema of a key of a model."""
+    """JSON schema of a key of a model, or of an entry of a list there."""
     root = model.model_json_schema()
     schema = root
     for key in keys:
+        if isinstance(key, int):
+            schema = next((each["items"] for each in _alternatives(schema) if "items" in each), {})
+            continue
         # a mapping that may be left out, too
         schema = next((each for each in schema.get("anyOf", ()) if "additionalProperties" in each), schema)
         entries = schema.get("patternProperties") or {"": schema.get("additionalProperties", {})}
         schema = schema.get("properties", {}).get(key) or next(iter(entries.values())) or {}
         # a section that may be left out is "anyOf" of it and null
-        reference = next((each for each in (schema, *schema.get("anyOf", ())) if "$ref" in each), None)
+        reference = next((each for each in _alternatives(schema) if "$ref" in each), None)
         if reference is not None:
             schema = root["$defs"][reference["$ref"].rsplit("/", 1)[-1]]
     return schema
+
+
+def _alternatives(schema: dict) -> list[dict]:
+    return schema.get("anyOf", [schema])
+
+
+_FITTING = {
+    bool: ("boolean", "string"),
+    int: ("integer", "number", "string"),
+    float: ("integer", "number", "string"),
+    str: ("string",),
+    list: ("array",),
+    dict: ("object",),
+}
+
+
+def _meant(schema: dict, value: Any) -> list[dict]:
+    """Alternatives of a wrong value's type; all where there are none, or only words."""
+    types = _FITTING.get(type(value), ())
+    meant = [each for each in _alternatives(schema) if each.get("type") in types and not _words(each)]
+    return meant or _alternatives(schema)
+
+
+def _words(schema: dict) -> list:
+    """Legal words of a key by its JSON schema."""
+    return schema.get("enum", [schema["const"]] if "const" in schema else [])
 
 
 _RENAMED = {"calibrate": "rerank"}
@@ -66,36 +97,70 @@ _FIRST = {"extra_forbidden": 0, "value_error": 1}
 
 def explain(error: ValidationError, content: dict, model: type[BaseModel] = Config) -> str:
     """The first complaint of pydantic in one line: where, what is wrong, and what would be legal."""
-    complaint = min(error.errors(), key=lambda entry: _FIRST.get(entry["type"], len(_FIRST)))
-    keys, value = _locate(complaint["loc"], content)
-    where, kind = ".".join(map(str, keys)), complaint["type"]
+    return ": ".join(filter(None, _first_complaint(error.errors(), content, model)))
+
+
+def explain_value(error: ValidationError, key: str, value: Any, model: type[BaseModel]) -> str | None:
+    """What is wrong with the value of one key, unless it only does not go with others."""
+    errors = [entry for entry in error.errors() if entry["loc"][:1] == (key,)]
+    return _first_complaint(errors, {key: value}, model)[1] if errors else None
+
+
+def _first_complaint(errors, content, model):
+    rank = min(map(_rank, errors))
+    found = [(entry, *_locate(entry["loc"], content)) for entry in errors if _rank(entry) == rank]
+    where = _place(found[0][1])
+    # each alternative of a value complains: the one that takes most of it was meant
+    complaint, keys, value = max((each for each in found if _place(each[1]) == where), key=lambda each: len(each[1]))
+    kind = complaint["type"]
     if kind == "extra_forbidden":
         known = list(schema_at(model, keys[:-1])["properties"])
         home = _home_of(keys[-1], model) if len(keys) < 4 else ""
         hint = home or _did_you_mean(_RENAMED.get(keys[-1], keys[-1]), known)
-        return f"{where}: unknown key{hint}; legal here: {', '.join(known)}"
+        return where, f"unknown key{hint}; legal here: {', '.join(known)}"
     if "[key]" in complaint["loc"] and kind != "value_error":
-        return f"{keys[0]}: {_shown(complaint['loc'][-2])} cannot be a name; {_NAMES}"
+        return str(keys[0]), f"{_shown(complaint['loc'][-2])} cannot be a name; {_NAMES}"
     if kind == "invalid_key":
         where = ".".join(map(str, complaint["loc"][:-1]))
-        return f"{where}: the key {_shown(complaint['input'])} is not a text; put it in quotes".removeprefix(": ")
+        return where, f"the key {_shown(complaint['input'])} is not a text; put it in quotes"
     if kind == "missing":
-        return f"{'.'.join(map(str, complaint['loc']))}: missing"
+        return ".".join(map(str, complaint["loc"])), "missing"
     if kind == "value_error":
-        return f"{where}: {complaint['ctx']['error']}".removeprefix(": ")
+        return where, str(complaint["ctx"]["error"])
     schema = schema_at(model, keys)
-    expected = legal_values(schema) + _did_you_mean(value, schema.get("enum", ()))
-    return f"{where}: found {_shown(value)}, expected {expected}"
+    if not any(each.get("type") == "string" and not _words(each) for each in _alternatives(schema)):
+        value = parsed(value)
+    words = [word for each in _alternatives(schema) for word in _words(each)]
+    meant = _meant(schema, value)
+    expected = " or ".join(dict.fromkeys(map(legal_values, meant)))
+    # a value of the right form whose parts are no texts
+    is_unquoted = kind == "string_type" and isinstance(value, list) == any("items" in each for each in meant)
+    hint = "; put it in quotes" if is_unquoted else _did_you_mean(value, words)
+    return where, f"found {_shown(value)}, expected {expected}{hint}"
+
+
+def _rank(entry):
+    return _FIRST.get(entry["type"], len(_FIRST))
 
 
 def _locate(loc, content):
+    """Keys and numbers of entries down to what is wrong, and its value; between them pydantic names alternatives."""
     keys, value = [], content
     for key in loc:
-        if not isinstance(value, dict) or key not in value:
-            break
+        if isinstance(key, int):
+            # a list may be a text, and one value stands for a list of one
+            value = parsed(value)
+            value = value[key] if isinstance(value, list) else value
+        elif isinstance(value, dict) and key in value:
+            value = value[key]
+        else:
+            continue
         keys.append(key)
-        value = value[key]
     return keys, value
+
+
+def _place(keys):
+    return ".".join(str(key) for key in keys if not isinstance(key, int))
 
 
 def _home_of(key, model):
@@ -114,6 +179,8 @@ def _did_you_mean(word, known):
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, date):
+        return str(value)
     text = json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)
     return text if len(text) <= 60 else f"{text[:57]}..."
 

@@ -1,0 +1,161 @@
+"""Names in config files that YAML takes for something else: as they are written, or refused."""
+
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from ovaflow.console.errors import InputError
+from ovaflow.settings.config import load, resolve
+from ovaflow.settings.models import Config, Dataset, Prepare, Report, Run
+
+DEFAULTS = {"datasets": {"mine": {"format": "csv", "train": "a.csv"}}, "runs": {"msi": {}}}
+LISTS = ("text_column", "labels_column", "include", "exclude", "missing")
+FREE = sorted(Prepare.texts() - {"encoding"})
+
+
+def read(folder, text):
+    """Settings of a config file as the workflow reads it: our loader looks at it, Snakemake's resolves it."""
+    path = folder / "my.yaml"
+    path.write_text(text, encoding="utf-8")
+    ours = resolve(load(path), DEFAULTS, path)
+    assert resolve(yaml.safe_load(text), DEFAULTS, path) == ours
+    return ours
+
+
+def complaint(folder, text):
+    with pytest.raises(InputError) as caught:
+        read(folder, text)
+    return str(caught.value).removeprefix(f"{folder / 'my.yaml'}, ")
+
+
+CODES = st.one_of(
+    st.from_regex(r"[-+]?[0-9][0-9_.:eE+-]{0,7}", fullmatch=True),
+    st.from_regex(r"[-+]?0[xbo]?[0-9a-fA-F_]{1,5}", fullmatch=True),
+    st.from_regex(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}", fullmatch=True),
+    st.from_regex(r"[+-]?\.(inf|Inf|nan|NaN|[0-9]+)", fullmatch=True),
+    st.sampled_from(["y", "n", "yes", "NO", "No", "on", "Off", "true", "FALSE", "null", "~", "Null", "=", "<<", "NA"]),
+)
+
+
+def is_plain(code):
+    """Whether this is one value of a YAML file, by the loader that takes all for texts."""
+    try:
+        return yaml.load(f"[{code}]", yaml.BaseLoader) == [code]
+    except yaml.YAMLError:
+        return False
+
+
+@given(st.one_of(CODES, st.text("0123456789_.:-+eExXbonNOyYsStTrRuUfFaAlL~=", min_size=1, max_size=6)).filter(is_plain))
+@example("250.10")
+@example("010")
+@example("NO")
+@example("1e5")
+@example("1_000")
+@example("12:30")
+@example("2024-01-01")
+@example("-5")
+@example("null")
+def test_a_code_is_what_is_written_or_must_be_put_in_quotes(tmp_path_factory, code):
+    path = tmp_path_factory.getbasetemp() / "codes.yaml"
+
+    def prepare(name, code):
+        path.write_text(f"prepare: {{{name}: {code}}}", encoding="utf-8")
+        load(path)
+        # the workflow has what Snakemake reads
+        return getattr(Prepare.model_validate(yaml.safe_load(path.read_text())["prepare"]), name)
+
+    for name in FREE:
+        for entry in (code, f"[{code}]") if name in LISTS else (code,):
+            nothing = entry == code and entry in ("null", "Null", "NULL", "~")
+            try:
+                found = prepare(name, entry)
+            except InputError as error:
+                advice = str(error).rpartition("; ")[2]
+                found = prepare(name, entry.replace(code, f"'{code}'")) if advice == "put it in quotes" else advice
+            except ValidationError:
+                # null is no text, and must not be none where it is not legal
+                assert nothing
+                continue
+            assert found in (code, [code]) or (nothing and found is None), (name, entry)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (
+            "prepare:\n  exclude: [a, 250.10]",
+            "line 2: prepare.exclude: YAML takes 250.10 for a number; put it in quotes",
+        ),
+        ("prepare: {include: 010}", "line 1: prepare.include: YAML takes 010 for a number; put it in quotes"),
+        ("prepare: {language: no}", "line 1: prepare.language: YAML takes no for a truth value; put it in quotes"),
+        ("prepare: {stop_words: no}", "line 1: prepare.stop_words: YAML takes no for a truth value; put it in"),
+        ("prepare: {exclude: [2024-01-01]}", "line 1: prepare.exclude: YAML takes 2024-01-01 for a date; put it in"),
+        ("prepare: {exclude: [a, null]}", "line 1: prepare.exclude: YAML takes null for nothing; put it in quotes"),
+        ("prepare:\n  exclude:\n  - a\n  -", "line 4: prepare.exclude: YAML takes an empty entry for nothing; put"),
+        ("prepare: {label_separator: =}", "line 1: prepare.label_separator: YAML takes = for no text; put it in"),
+        ("report: {licence: 2.0}", "line 1: report.licence: YAML takes 2.0 for a number; put it in quotes"),
+        (
+            "datasets:\n  a:\n    format: csv\n    train: [a.csv, 12:30]",
+            "line 4: datasets.a.train: YAML takes 12:30 for a number; put it in quotes",
+        ),
+        (
+            "datasets: {a: {format: csv, train: a, extra: {010: 2}}}",
+            "line 1: datasets.a.extra: YAML takes 010 for a number; put it in quotes",
+        ),
+        ("runs: {a: {pretrained: 1_0}}", "line 1: runs.a.pretrained: YAML takes 1_0 for a number; put it in quotes"),
+        # codes that stand elsewhere
+        ("prepare: {include: &codes [5, 010], exclude: *codes}", "line 1: prepare.include: YAML takes 010"),
+        (
+            "datasets: {a: {source: builtin, <<: {exclude: [NO]}}}",
+            "line 1: datasets.a.exclude: YAML takes NO for a truth value; put it in quotes",
+        ),
+        # the section of a module
+        ("mine: {ours: {prepare: {exclude: [010]}}}", "line 1: ours.prepare.exclude: YAML takes 010 for a number"),
+    ],
+)
+def test_the_setting_and_what_is_written_are_named(tmp_path, content, expected):
+    assert complaint(tmp_path, content).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ({"exclude": [250.1]}, "prepare.exclude: found 250.1, expected a text that is not empty; put it in quotes"),
+        (
+            {"exclude": [{"Tools": "hand"}]},
+            'exclude: found {"Tools": "hand"}, expected a text that is not empty; put it',
+        ),
+        ({"include": None}, "prepare.include: found null, expected a text that is not empty; put it in quotes"),
+        ({"text_column": ["a", False]}, 'found ["a", false], expected a list, each entry a text; put it in quotes'),
+        ({"id_column": 1.5}, "prepare.id_column: found 1.5, expected a text that is not empty; put it in quotes"),
+        (
+            {"features": [{"stems": False}]},
+            'stems: found false, expected a language, such as finnish or "no" in quotes',
+        ),
+    ],
+)
+def test_other_programs_values_are_refused_likewise(content, expected):
+    with pytest.raises(InputError) as caught:
+        resolve({"prepare": content}, DEFAULTS)
+    assert expected in str(caught.value)
+
+
+def test_numbers_of_other_settings_are_as_they_were(tmp_path):
+    settings = read(tmp_path, "prepare: {max_features: 1_000, seed: 0x10, html: yes, include: [5, '010', 1e5]}")
+    expected = Prepare(max_features=1000, seed=16, html=True, include=["5", "010", "1e5"])
+    assert settings.prepare == expected
+
+
+def test_every_text_of_a_section_is_a_name(tmp_path):
+    sections = {"prepare": Prepare, "report": Report, "datasets.a": Dataset, "runs.a": Run}
+    assert {name for name, model in sections.items() if not model.texts()} == set()
+    assert Prepare.texts() >= {"stop_words", "language", "hierarchy", "label_map", "group_column", "split_column"}
+    assert not Prepare.texts() & {"features", "min_df", "split"}
+    assert Config.texts() == {"datasets", "runs"}
+    for section, model in sections.items():
+        for name in model.texts():
+            path = f"{section}.{name}"
+            text = "".join(f"{{{key}: " for key in path.split(".")) + "010" + "}" * (path.count(".") + 1)
+            assert complaint(tmp_path, text).startswith(f"line 1: {path}: YAML takes 010 for a number")
