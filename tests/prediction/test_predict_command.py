@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet
@@ -18,7 +19,7 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.sources import InputFile, batches_of, format_of, text_of_columns
+from ovaflow.prediction.sources import batches_of, format_for, input_file, text_of_columns
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +225,7 @@ def test_columns_with_weights_are_named_where_a_plain_text_is_given(trees_of, tm
     run(model, new, "--top-k=1")
     assert "weighs" not in capsys.readouterr().err
     predictor = Predictor.open(model)
-    [batch] = batches_of(InputFile(str(new), "jsonl", "title,body"), predictor)
+    [batch] = batches_of(input_file(predictor.model, new), predictor)
     ours = predictor.from_texts([text_of_columns(predictor.model, columns)])
     assert np.array_equal(ours.data, batch.X.data)
     assert not np.array_equal(ours.data, predictor.from_texts(["a1 b c1"]).data)
@@ -294,9 +295,18 @@ def test_files_of_features(trees_of, tmp_path, capsys):
 
 
 def test_formats_by_name():
+    def model_of(**source):
+        return SimpleNamespace(transform={"token_pattern": "", "source": source})
+
     names = ("a.jsonl.gz", "b.CSV", "c.svm.xz", "d.txt", "-", "e")
-    assert [format_of(name, True) for name in names] == ["jsonl", "csv", "svmlight", "lines", "lines", "lines"]
-    assert format_of("-", False) == "svmlight"
+    expected = ["jsonl", "csv", "svmlight", "lines", "lines", "lines"]
+    assert [format_for(model_of(), name) for name in names] == expected
+    assert format_for(SimpleNamespace(transform={}), "-") == "svmlight"
+    # names that end as those of the model's data, and tables with tabs
+    lines = model_of(format="text-tsv", files={"train": {"name": "a.tsv.gz, b.tsv.gz"}})
+    assert [format_for(lines, name) for name in ("new.tsv", "new.txt", "new.csv")] == ["text-tsv", "lines", "csv"]
+    table = model_of(format="csv", files={"train": {"name": "a.csv"}})
+    assert [format_for(table, name) for name in ("new.tsv", "new.txt")] == ["csv", "lines"]
 
 
 def test_a_pipe_is_answered_line_by_line(expected):

@@ -43,6 +43,9 @@ def parameters_of(step: str, config: Config, dataset: str | None = None, run: st
     parameters = {}
     for name in reads.fields:
         value = settings.relevant.get(name)
+        if value == [] and type(settings).model_fields[name].default != []:
+            # an option that is left out is the default
+            value = "[]"
         if value is not None and name not in settings.files:
             parameters[reads.options.get(name, name)] = value
     return parameters
