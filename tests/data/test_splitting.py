@@ -12,6 +12,7 @@ from naive import jaccard, tokens
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
+from ovaflow.data.hold_out import hold_out
 from ovaflow.data.near_twins import FEWEST, SIMILAR, have_near_twins
 from ovaflow.data.readers.texts import time_of
 from ovaflow.sparse.csr import from_scipy
@@ -84,6 +85,30 @@ def test_ready_made_near_twins_are_on_one_side(tmp_path):
     assert len(test) > 20
     for i in range(60):
         assert (f"record {i + 1}" in test) == (f"record {i + 201}" in test)
+
+
+def test_texts_without_a_word_are_drawn_one_by_one(tmp_path):
+    empty = ["", " ", "?!", "2019", "x"]
+    write(tmp_path / "all.csv", records([*texts(420), *(empty[i % 5] for i in range(180))]))
+    for seed in range(6):
+        dataset = prepare(tmp_path, f"--seed={seed}")
+        test = {int(each[1:]) for each in ids(dataset)[1]}
+        # binomial: mean 36, standard deviation 5.4
+        assert 18 < len([i for i in test if i >= 420]) < 54
+        held = hold_out(dataset, 0.2, seed)
+        sizes = np.diff(held.test.X.indptr)
+        assert 0.13 < len(sizes) / dataset.n_documents < 0.27
+        assert 12 < (sizes == 1).sum() < 48
+
+
+def test_empty_rows_are_drawn_one_by_one(tmp_path):
+    rows = ["0 1:1 2:1"] * 40 + [f"1 {i}:1 {i + 1}:2" for i in range(3, 163)] + ["1"] * 200
+    (tmp_path / "all.svm").write_text("\n".join(rows) + "\n")
+    for seed in range(4):
+        dataset = prepare(tmp_path, f"--seed={seed}", format="svmlight", train="all.svm")
+        test = {int(each.split()[1]) for each in ids(dataset)[1]}
+        assert len([i for i in test if i <= 40]) in (0, 40)
+        assert 20 < len([i for i in test if i > 200]) < 60
 
 
 def test_short_copies_and_groups_are_on_one_side(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Dataset, Names, Split, open_dataset
+from ovaflow.data.readers.texts import TextInstance
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.settings.models import ChooseC, TrainLabels
@@ -182,6 +183,14 @@ def test_features_are_compared_on_more_instances_of_a_large_dataset(tmp_path, mo
     files = [f"--train={train}", f"--test={train}", "--format=text-tsv", f"--output={chosen}"]
     assert main(["choose-features", *files, "--candidates=words"]) == 0
     assert json.loads(chosen.read_text())["instances"] == size
+
+
+def test_texts_without_a_word_are_sampled_one_by_one():
+    texts = [*(f"word{i} more" for i in range(300)), *["", " ", "?!", "2019", "\n", "."] * 50]
+    for size in (60, 100):
+        sample = features._sample_of(map(TextInstance, texts), size)
+        # hypergeometric: standard deviation at most 4.6
+        assert abs(sum(not "a" <= instance.text[:1] for instance in sample) - size / 2) < 15
 
 
 def test_instances_set_aside_for_testing_are_not_seen(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.near_twins import near_twins
-from ovaflow.sparse.csr import CSR, NOWHERE, offsets
+from ovaflow.sparse.csr import CSR, NOWHERE, nonzeros_of_rows, offsets
 
 SHORTEST = 8
 """Tokens of the shortest text that is cut."""
@@ -28,25 +28,38 @@ def hash_of(content, seed):
     return int.from_bytes(hashlib.blake2b(block, digest_size=8, salt=salt).digest(), "little")
 
 
+def hash_of_empty(row, seed):
+    """A number of 64 bits for a row without content, which is no copy of others."""
+    return hash_of(row.to_bytes(8, "little"), seed)
+
+
 def held_out(X, fraction, seed=0):
     """Which instances are set aside, decided by their features: bool, shape (n,)."""
-    return _hashes(X, seed) < fraction * 2.0**64
+    return hashes_of(X, seed) < fraction * 2.0**64
 
 
-def _hashes(X, seed):
-    ends = X.indptr
+def hashes_of(X, seed=0, bias_feature=-1):
+    """A number of 64 bits for the features of each row: uint64 (n,)."""
+    ends, is_empty = X.indptr, nonzeros_of_rows(X) <= (bias_feature >= 0)
 
-    def content(row):
+    def hash_of_row(row):
+        if is_empty[row]:
+            return hash_of_empty(row, seed)
         entries = slice(ends[row], ends[row + 1])
-        return X.indices[entries].tobytes() + X.data[entries].tobytes()
+        return hash_of(X.indices[entries].tobytes() + X.data[entries].tobytes(), seed)
 
-    hashes = (hash_of(content(row), seed) for row in range(X.n_rows))
-    return np.fromiter(hashes, np.uint64, X.n_rows)
+    return np.fromiter(map(hash_of_row, range(X.n_rows)), np.uint64, X.n_rows)
 
 
-def held_out_with_twins(X, fraction, seed=0, numbers=None):
+def held_out_with_twins(X, fraction, seed=0, numbers=None, bias_feature=-1):
     """The same for near twins, and rows with the same number, by the features of one of them."""
-    return held_out_together(X, _hashes(X, seed), fraction, numbers)
+    return held_out_together(X, hashes_of(X, seed, bias_feature), fraction, numbers)
+
+
+def held_out_documents(dataset, fraction, seed=0):
+    """Which training instances of a dataset, names of labels apart, are set aside: bool (n,)."""
+    X = dataset.train.X.part(0, dataset.n_documents)
+    return held_out_with_twins(X, fraction, seed, dataset.train.groups, dataset.bias_feature)
 
 
 def held_out_together(X, hashes, fraction, numbers=None):
@@ -85,9 +98,7 @@ def cut_some(split, normalized):
 def hold_out(dataset, fraction, seed=0):
     """A dataset whose test set is a share of the training set, its training set the rest."""
     held = np.zeros(dataset.train.X.n_rows, bool)
-    n = dataset.n_documents
-    texts = dataset.train.X.part(0, n)
-    held[:n] = held_out_with_twins(texts, fraction, seed, dataset.train.groups)
+    held[: dataset.n_documents] = held_out_documents(dataset, fraction, seed)
     if held.all() or not held.any():
         message = f"{held.sum():,} of {len(held):,} training instances would be held out"
         raise InputError(message, path=dataset.path, remedy="more instances or another fraction")

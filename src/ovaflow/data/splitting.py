@@ -6,7 +6,7 @@ from zlib import crc32
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.hold_out import hash_of, held_out_together
+from ovaflow.data.hold_out import hash_of, hash_of_empty, held_out_together
 from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tfidf import GrowingVector
 from ovaflow.data.tokens import Numbers, tokens_in_batches
@@ -31,6 +31,8 @@ def set_aside(instances, settings, threads=1, folder=None):
 
     X = rows_of_tokens(texts(), threads, folder)
     hashes, groups = np.array(hashes, np.uint64), np.array(groups, np.int64)
+    for row in np.flatnonzero(np.diff(X.indptr) == 0).tolist():
+        hashes[row] = hash_of_empty(row, settings.seed)
     held = held_out_together(X, hashes, settings.test_fraction, groups)
     if settings.group_column and (held.all() or not held.any()):
         message = f"{held.sum():,} of {len(held):,} records would be for testing with this group_column"
