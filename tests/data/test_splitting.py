@@ -14,7 +14,9 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.hold_out import hold_out
 from ovaflow.data.near_twins import FEWEST, SIMILAR, have_near_twins
-from ovaflow.data.readers.texts import time_of
+from ovaflow.data.readers.texts import TextInstance, time_of
+from ovaflow.data.splitting import set_aside
+from ovaflow.settings.models import PrepareSource
 from ovaflow.sparse.csr import from_scipy
 
 COLUMNS = ["id", "text", "labels", "series", "year"]
@@ -109,6 +111,49 @@ def test_empty_rows_are_drawn_one_by_one(tmp_path):
         test = {int(each.split()[1]) for each in ids(dataset)[1]}
         assert len([i for i in test if i <= 40]) in (0, 40)
         assert 20 < len([i for i in test if i > 200]) < 60
+
+
+WORDS = ["Bees", "honey", "HONEY", "Größe", "wax", "蜜蜂", "12", "a", "of"]
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=4), min_size=1, max_size=60), st.integers(0, 3))
+def test_copies_are_never_parted(rows, seed):
+    ends = [" ", ", ", "/", ". "]
+    instances = [TextInstance(ends[i % 4].join(words) + ends[i % 3]) for i, words in enumerate(rows)]
+    held = set_aside(instances, PrepareSource(format="csv", test_fraction=0.5, seed=seed))
+    sides = {}
+    for instance, side in zip(instances, held.tolist(), strict=True):
+        words = frozenset(tokens(instance.text.casefold()))
+        if words:
+            assert sides.setdefault(words, side) == side
+
+
+def test_copies_of_short_texts_are_noticed(tmp_path, capsys):
+    known = [f"title{i % 9} number{i}" for i in range(60)] + ["the only", "Wax, and honey!"]
+    copies = [*known[:6], "number7 Title7", "TITLE8: number8.", "wax AND honey (2nd 3)", "and wax, honey, 12"]
+    others = ["title1 number2", "title3", "title3 number3 number4", "number9 rare", "", "?!", "12"]
+    write(tmp_path / "train.csv", records([*known, "", "?"]))
+    write(tmp_path / "test.csv", records([*copies[:8], copies[9], *others]))
+    # most words are in one text, so that copies have a feature or two
+    options = "--min-df=2", f"--test={tmp_path / 'test.csv'}"
+    dataset = prepare(tmp_path, *options, train="train.csv")
+    assert dataset.test.twins.tolist() == [True] * 9 + [False] * 7
+    remark = "9 of 16 test instances have a near twin in training, such as a copy or another edition"
+    assert remark in capsys.readouterr().out
+    write(tmp_path / "test.csv", records(copies[:8]))
+    prepare(tmp_path, *options, train="train.csv")
+    assert "8 of 8 test instances have a near twin" in (told := capsys.readouterr().out)
+    assert "figures contain some memory, and there are no others" in told
+
+
+@pytest.mark.parametrize("options", [(), ("--normalize", "--tfidf=true"), ("--bias=0", "--no-normalize")])
+def test_copies_of_short_rows_are_noticed(tmp_path, options):
+    known = ["1:1", "1:1 5:2 7:1", "8:1 9:1 30:3 40:1", "2:1", "1:2 5:1", ""]
+    others = ["1:1", "1:1 5:2 7:1", "1:1 5:1 7:1", "8:1 9:1 30:3 40:1", "8:1 9:1 30:3", "", "1:2 5:1"]
+    for name, rows in ("train", known), ("test", others):
+        (tmp_path / f"{name}.svm").write_text("".join(f"0 {row}\n" for row in rows))
+    dataset = prepare(tmp_path, *options, f"--test={tmp_path / 'test.svm'}", format="svmlight", train="train.svm")
+    assert dataset.test.twins.tolist() == [False, True, False, True, False, False, False]
 
 
 def test_short_copies_and_groups_are_on_one_side(tmp_path):

@@ -51,9 +51,17 @@ def hashes_of(X, seed=0, bias_feature=-1):
     return np.fromiter(map(hash_of_row, range(X.n_rows)), np.uint64, X.n_rows)
 
 
+def copies_of(X, bias_feature=-1, fewest=1):
+    """A number of the features of each row, by which copies are told; -1 with fewer features: int64 (n,)."""
+    copies = (hashes_of(X, 0, bias_feature) >> np.uint64(1)).astype(np.int64)
+    copies[nonzeros_of_rows(X) < fewest + (bias_feature >= 0)] = -1
+    return copies
+
+
 def held_out_with_twins(X, fraction, seed=0, numbers=None, bias_feature=-1):
     """The same for near twins, and rows with the same number, by the features of one of them."""
-    return held_out_together(X, hashes_of(X, seed, bias_feature), fraction, numbers)
+    hashes = hashes_of(X, seed, bias_feature)
+    return held_out_together(X, hashes, fraction, hashes, numbers)
 
 
 def held_out_documents(dataset, fraction, seed=0):
@@ -62,9 +70,9 @@ def held_out_documents(dataset, fraction, seed=0):
     return held_out_with_twins(X, fraction, seed, dataset.train.groups, dataset.bias_feature)
 
 
-def held_out_together(X, hashes, fraction, numbers=None):
-    """The same by hashes of the rows' content; rows of the same hash stay together, too."""
-    groups = near_twins(X, hashes, numbers)
+def held_out_together(X, hashes, fraction, *numbers):
+    """The same by hashes of the rows' content, for rows that are alike, or have the same number."""
+    groups = near_twins(X, *numbers)
     # by the last bytes, which do not say what is set aside; the last assignment of a group stays
     order = np.argsort(hashes.byteswap(), kind="stable")[::-1]
     representatives = np.arange(X.n_rows)

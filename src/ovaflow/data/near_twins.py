@@ -1,6 +1,7 @@
 """Near twins: instances that share most of their features, such as editions, series and copies.
 
-A split that parts them measures memory. Pairs whose smallest hashes agree (Broder 1997) are
+Short ones are near twins only if they are copies, which numbers tell: all words of their texts, or all features, are
+the same. A split that parts near twins measures memory. Pairs whose smallest hashes agree (Broder 1997) are
 compared feature by feature, in time linear in the data.
 """
 

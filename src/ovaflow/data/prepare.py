@@ -8,7 +8,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import EXCERPT, Split, without_known_labels, write_dataset
-from ovaflow.data.hold_out import held_out, held_out_with_twins
+from ovaflow.data.hold_out import copies_of, held_out, held_out_with_twins
 from ovaflow.data.instances import read_corpus, read_instances, with_label_names
 from ovaflow.data.label_choice import LabelFinder, entries_of, without_labels
 from ovaflow.data.labels import NamedLabels, check_separator, labels_of, names_of_ids
@@ -22,6 +22,8 @@ from ovaflow.data.vocabulary import fit_features
 from ovaflow.settings.models import TEXT_FORMATS
 from ovaflow.sparse.csr import nonzeros_of_rows
 
+_FEWEST = 3
+"""Ready-made features of a copy: rows of one or two are alike by chance, on delicious in a fifth of the test set."""
 _LIMITS = ("min_df", "max_df", "max_features")
 
 
@@ -64,12 +66,13 @@ def _prepare_texts(source, threads, folder):
     settings, labels = source.settings, labels_of(source)
     instances = read_instances(source, labels, threads, folder)
     fit = partial(fit_features, settings=settings, label_names=labels.every_name, tfidf=settings.weighs)
-    fit = partial(fit, threads=threads, folder=folder)
+    sets, test_sets = [], []
+    fit = partial(fit, threads=threads, folder=folder, sets=sets)
     train = read_corpus(instances.train, labels, fit)
     if isinstance(labels, NamedLabels) and source.format not in ("builtin", "annif"):
         check_separator(labels.names_of(train.labels), source)
     transform = train.features.transform
-    count = partial(transform.features_and_norms, threads=threads, folder=folder)
+    count = partial(transform.features_and_norms, threads=threads, folder=folder, sets=test_sets)
     test = read_corpus(instances.test, labels, count, EXCERPT)
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
     norms, records = train.features.norms, train.records
@@ -78,7 +81,7 @@ def _prepare_texts(source, threads, folder):
         extra = train.extra > 0
         split = replace(split, extra=extra, weights=np.where(extra, train.extra, np.float32(1)))
     test_split = Split(test.features.X, Y_test, test.excerpts, test.features.norms, test.records)
-    test_split = _with_twins(test_split, split)
+    test_split = _with_twins(test_split, split, *map(_joined, (test_sets, sets)))
     counts = dict(instances.counts) | train.features.counts | label_counts
     if labels.choice is not None:
         counts["labels_left_out"] = labels.choice.n_left_out()
@@ -110,11 +113,16 @@ def _prepare_texts(source, threads, folder):
     return Prepared(training, test_split, *fields)
 
 
-def _with_twins(test, train):
-    """Test instances, marked if they have a near twin in training; dense features do not tell."""
-    if is_dense(train.X):
-        return test
-    return replace(test, twins=have_near_twins(test.X, train.X))
+def _joined(sets):
+    return np.concatenate([np.empty(0, np.int64), *sets])
+
+
+def _with_twins(test, train, copies, others):
+    """Test instances, marked if a training instance has the same number, or else is a near twin."""
+    twins = np.isin(copies, others[others >= 0])
+    if not is_dense(train.X):
+        twins |= have_near_twins(test.X, train.X)
+    return replace(test, twins=twins)
 
 
 def _prepare_features(source, settings):
@@ -134,6 +142,7 @@ def _prepare_features(source, settings):
         dropped["instances_without_labels"] = n - train.X.n_rows - test.X.n_rows
     weighting, idf = {"tfidf": settings.weighs}, None
     X, X_test = train.X, test.X
+    copies, others = (copies_of(each, fewest=_FEWEST) for each in (X_test, X))
     if settings.weighs:
         weighting["sublinear"] = settings.sublinear
         X, idf = weigh_counts(X, settings.sublinear)
@@ -142,7 +151,9 @@ def _prepare_features(source, settings):
     for part, weighted in ((train, X), (test, X_test)):
         features, norms = model_features(weighted, settings.normalize, settings.bias)
         splits.append(replace(part, X=features, norms=norms))
-    splits[1], dense = _with_twins(splits[1], splits[0]), is_dense(splits[0].X)
+    dense = is_dense(splits[0].X)
+    if not dense:
+        splits[1] = _with_twins(splits[1], splits[0], copies, others)
     parameters = {
         "format": source.format,
         **numbering,

@@ -60,9 +60,10 @@ def _on_files(files):
 def _on_twins(counts):
     twins, instances = counts.get("test_with_near_twin", 0), counts["test_instances"]
     if are_noticed(twins, instances):
+        others = "the report also has those of the others" if twins < instances else "there are no others"
         yield (
-            f"{twins:,} of {instances:,} test instances have a near twin in training, such as another "
-            "edition: figures contain some memory, and the report also has those of the others"
+            f"{twins:,} of {instances:,} test instances have a near twin in training, such as a copy or another "
+            f"edition: figures contain some memory, and {others}"
         )
 
 

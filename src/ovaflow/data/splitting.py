@@ -29,11 +29,11 @@ def set_aside(instances, settings, threads=1, folder=None):
             groups.append(numbers[instance.group])
             yield instance.text
 
-    X = rows_of_tokens(texts(), threads, folder)
+    X, sets = rows_of_tokens(texts(), threads, folder)
     hashes, groups = np.array(hashes, np.uint64), np.array(groups, np.int64)
     for row in np.flatnonzero(np.diff(X.indptr) == 0).tolist():
         hashes[row] = hash_of_empty(row, settings.seed)
-    held = held_out_together(X, hashes, settings.test_fraction, groups)
+    held = held_out_together(X, hashes, settings.test_fraction, sets, groups)
     if settings.group_column and (held.all() or not held.any()):
         message = f"{held.sum():,} of {len(held):,} records would be for testing with this group_column"
         raise InputError(message, remedy="choose a column with more values")
@@ -55,9 +55,12 @@ def group_numbers():
 
 
 def rows_of_tokens(texts, threads=1, folder=None):
-    """The different tokens of each text as numbers, in 4 bytes each; with a folder they are mapped from there."""
-    indices, lengths = GrowingVector(np.int32, folder), [np.zeros(1, np.int64)]
-    for tokens in tokens_in_batches(texts, threads=threads, title="comparing texts"):
+    """The different tokens of each text as numbers, in 4 bytes each, and :func:`word_sets`.
+
+    With a folder tokens are mapped from there.
+    """
+    indices, lengths, sets = GrowingVector(np.int32, folder), [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
+    for tokens in tokens_in_batches(texts, threads=threads, title="comparing texts", sets=sets):
         words = (word.encode("utf-8", "surrogatepass") for word in tokens.words)
         # 31 bits: int32 without a sign
         hashes = np.fromiter((crc32(word) >> 1 for word in words), np.int64, len(tokens.words))
@@ -67,4 +70,4 @@ def rows_of_tokens(texts, threads=1, folder=None):
         indices.extend(different)
         lengths.append(np.bincount(rows, minlength=n))
     indptr = np.cumsum(np.concatenate(lengths))
-    return CSR(np.empty(0, np.float32), indices.mapped(), indptr, 1 << 31)
+    return CSR(np.empty(0, np.float32), indices.mapped(), indptr, 1 << 31), np.concatenate(sets)

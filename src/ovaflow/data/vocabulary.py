@@ -64,10 +64,10 @@ class FittedFeatures(NamedTuple):
     counts: dict
 
 
-def fit_features(texts, settings, label_names=list, tfidf=True, threads=1, folder=None):
+def fit_features(texts, settings, label_names=list, tfidf=True, threads=1, folder=None, sets=None):
     """Choose features, compute idf, and transform texts, which are read once, before ``label_names`` is called."""
     left_out = stop_words(settings.stop_words)
-    tokens, document_frequency, counts = _read(texts, frozenset(left_out), threads, folder)
+    tokens, document_frequency, counts = _read(texts, frozenset(left_out), threads, folder, sets)
     n = len(tokens.indptr) - 1
     if n == 0:
         raise InputError("no training texts", remedy="give a training file with texts")
@@ -126,13 +126,13 @@ def _texts(limit, n, rounded):
     return limit if isinstance(limit, int) else rounded(limit * n)
 
 
-def _read(texts, left_out, threads, folder):
+def _read(texts, left_out, threads, folder, sets):
     """Tokens of all texts, mapped from disk, the document frequency of each word, and counts for the provenance."""
     table, document_frequency = WordTable(), np.zeros(0, np.int64)
     folder = folder or tempfile.gettempdir()
     ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
     lengths = [np.zeros(1, np.int64)]
-    for tokens in tokens_in_batches(texts, left_out=left_out, threads=threads):
+    for tokens in tokens_in_batches(texts, left_out, threads, sets=sets):
         places = tokens.words.places
         number = table.number(tokens.words.letters, places[:-1], places[1:])
         document_frequency.resize(table.issued, refcheck=False)

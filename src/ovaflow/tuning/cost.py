@@ -7,6 +7,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
+from ovaflow.data.hold_out import copies_of
 from ovaflow.data.near_twins import near_twins
 from ovaflow.sparse.csr import rows_of
 from ovaflow.tuning.comparison import compare, folds, summary, try_on
@@ -29,7 +30,8 @@ def choose_C(dataset, training, tune, threads=1):
     groups = dataset.train.groups
     if groups is not None:
         groups = groups[sample]
-    rounds = list(folds(near_twins(rows_of(dataset.train.X, sample), groups), tune.held_out))
+    X = rows_of(dataset.train.X, sample)
+    rounds = list(folds(near_twins(X, copies_of(X, dataset.bias_feature), groups), tune.held_out))
     with Progress("choosing C", 0, "trainings") as progress:
 
         @cache

@@ -18,7 +18,7 @@ from ovaflow.data.instances import read_corpus, training_instances, with_label_n
 from ovaflow.data.labels import NamedLabels, names_as_given
 from ovaflow.data.near_twins import near_twins
 from ovaflow.data.splitting import group_numbers
-from ovaflow.data.tokens import numbered
+from ovaflow.data.tokens import numbered, word_sets
 from ovaflow.data.vocabulary import NoTermsError, fit_features
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy
@@ -48,7 +48,7 @@ def choose_features(source, settings, threads=1):
         names_by_label = {label: (label,) for instance in sample for label in instance.labels}
     numbers = group_numbers()
     groups = np.array([numbers[instance.group] for instance in sample], np.int64)
-    rounds = list(folds(near_twins(_words(sample), groups), settings.held_out))
+    rounds = list(folds(near_twins(*_words(sample), groups), settings.held_out))
     training = TrainLabels(epsilon=_EPSILON)
     with Progress("choosing features", 0, "trainings") as progress:
 
@@ -79,10 +79,10 @@ def _sample_of(instances, size):
 
 
 def _words(sample):
-    """The words of texts as rows."""
+    """The words of texts as rows, and numbers of texts with the same words."""
     tokens = numbered([instance.text for instance in sample])
     parts = np.ones(len(tokens.ids)), tokens.ids, tokens.indptr
-    return from_scipy(scipy.sparse.csr_array(parts, shape=(len(sample), len(tokens.words))))
+    return from_scipy(scipy.sparse.csr_array(parts, shape=(len(sample), len(tokens.words)))), word_sets(tokens)
 
 
 def _hash(instance, number):
