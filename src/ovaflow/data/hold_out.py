@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.near_twins import near_twins
+from ovaflow.data.near_twins import near_twins, rows_alike
 from ovaflow.sparse.csr import CSR, NOWHERE, nonzeros_of_rows, offsets
 
 SHORTEST = 8
@@ -51,6 +51,15 @@ def hashes_of(X, seed=0, bias_feature=-1):
     return np.fromiter(map(hash_of_row, range(X.n_rows)), np.uint64, X.n_rows)
 
 
+def drawn(numbers, fraction, seed=0):
+    """Which rows are set aside at random: bool (n,); those with the same number that is not negative together."""
+    n, units = len(numbers), rows_alike(numbers)
+    places = np.empty(n)
+    places[np.argsort(np.random.default_rng(seed).permutation(n)[units], kind="stable")] = np.arange(n)
+    middles = np.bincount(units, places) / np.maximum(np.bincount(units), 1)
+    return middles[units] + 0.5 <= fraction * n
+
+
 def copies_of(X, bias_feature=-1, fewest=1):
     """A number of the features of each row, by which copies are told; -1 with fewer features: int64 (n,)."""
     copies = (hashes_of(X, 0, bias_feature) >> np.uint64(1)).astype(np.int64)
@@ -61,21 +70,22 @@ def copies_of(X, bias_feature=-1, fewest=1):
 def held_out_with_twins(X, fraction, seed=0, numbers=None, bias_feature=-1):
     """The same for near twins, and rows with the same number, by the features of one of them."""
     hashes = hashes_of(X, seed, bias_feature)
-    return held_out_together(X, hashes, fraction, hashes, numbers)
+    return held_by_hash(near_twins(X, hashes, numbers), hashes, fraction)
 
 
 def held_out_documents(dataset, fraction, seed=0):
     """Which training instances of a dataset, names of labels apart, are set aside: bool (n,)."""
-    X = dataset.train.X.part(0, dataset.n_documents)
-    return held_out_with_twins(X, fraction, seed, dataset.train.groups, dataset.bias_feature)
+    n, groups = dataset.n_documents, dataset.train.groups
+    if dataset.parameters.get("split") == "random":
+        return drawn(np.full(n, -1) if groups is None else groups, fraction, seed)
+    return held_out_with_twins(dataset.train.X.part(0, n), fraction, seed, groups, dataset.bias_feature)
 
 
-def held_out_together(X, hashes, fraction, *numbers):
-    """The same by hashes of the rows' content, for rows that are alike, or have the same number."""
-    groups = near_twins(X, *numbers)
+def held_by_hash(groups, hashes, fraction):
+    """Which rows are set aside, by the hash of one row of each group, whose rows have the number of its first."""
     # by the last bytes, which do not say what is set aside; the last assignment of a group stays
     order = np.argsort(hashes.byteswap(), kind="stable")[::-1]
-    representatives = np.arange(X.n_rows)
+    representatives = np.arange(len(groups))
     representatives[groups[order]] = order
     return (hashes < fraction * 2.0**64)[representatives[groups]]
 

@@ -51,10 +51,12 @@ def read_instances(source, labels, threads=1, folder=None):
     if source.test is not None:
         return Instances(read(counts), _reader(source, labels, "test")(counts), counts)
     instances = (instance for instance in read(counts) if instance.weight is None)
-    held = set_aside(instances, settings, threads, folder)
+    division = set_aside(instances, settings, threads, folder)
+    counts.update(division.counts)
     # the first pass has counted all; extra instances are the last
-    held = np.append(held, np.zeros(counts["extra_instances"], bool))
-    train, test = (compress(read(Counter()), part.tolist()) for part in (~held, held))
+    extra = np.ones(counts["extra_instances"], bool)
+    parts = np.append(division.train, extra), np.append(division.test, ~extra)
+    train, test = (compress(read(Counter()), part.tolist()) for part in parts)
     return Instances(train, test, counts)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import EXCERPT, Split, without_known_labels, write_dataset
-from ovaflow.data.hold_out import copies_of, held_out, held_out_with_twins
+from ovaflow.data.hold_out import copies_of
 from ovaflow.data.instances import read_corpus, read_instances, with_label_names
 from ovaflow.data.label_choice import LabelFinder, entries_of, without_labels
 from ovaflow.data.labels import NamedLabels, check_separator, labels_of, names_of_ids
@@ -16,7 +16,7 @@ from ovaflow.data.near_twins import have_near_twins
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.data.readers import npz
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
-from ovaflow.data.splitting import last
+from ovaflow.data.splitting import set_rows_aside
 from ovaflow.data.tfidf import weigh_counts
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.settings.models import TEXT_FORMATS
@@ -108,6 +108,9 @@ def _prepare_texts(source, threads, folder):
         parameters["html"] = True
     if settings.label_names:
         parameters["named_labels"] = named
+    # parts that later steps hold out are divided likewise
+    if settings.split == "random" and source.format != "builtin":
+        parameters["split"] = "random"
     idf = transform.idf if settings.weighs else None
     fields = names, transform.feature_names, parameters, idf, labels.described
     return Prepared(training, test_split, *fields)
@@ -127,19 +130,18 @@ def _with_twins(test, train, copies, others):
 
 def _prepare_features(source, settings):
     """Prepare files of features and label ids, which keep their numbers; dense training rows are stored in full."""
-    numbering, names, train, test = _read_records(source)
-    dropped = {}
+    numbering, names, train, test, counts = _read_records(source)
     include, exclude = entries_of(settings.include), entries_of(settings.exclude)
     if include or exclude:
         allowed = LabelFinder(names).allowed(include, exclude)
         left_out = sum(np.count_nonzero(~allowed[part.Y.indices]) for part in (train, test))
         train, test = (replace(part, Y=without_labels(part.Y, allowed)) for part in (train, test))
-        dropped["labels_left_out"] = int(np.count_nonzero(~allowed))
-        dropped["labels_of_instances_left_out"] = int(left_out)
+        counts["labels_left_out"] = int(np.count_nonzero(~allowed))
+        counts["labels_of_instances_left_out"] = int(left_out)
     if settings.unlabelled == "drop":
         n = train.X.n_rows + test.X.n_rows
         train, test = (part.take(np.flatnonzero(np.diff(part.Y.indptr))) for part in (train, test))
-        dropped["instances_without_labels"] = n - train.X.n_rows - test.X.n_rows
+        counts["instances_without_labels"] = n - train.X.n_rows - test.X.n_rows
     weighting, idf = {"tfidf": settings.weighs}, None
     X, X_test = train.X, test.X
     copies, others = (copies_of(each, fewest=_FEWEST) for each in (X_test, X))
@@ -161,38 +163,31 @@ def _prepare_features(source, settings):
         "normalize": settings.normalize,
         "bias": settings.bias,
         "dense": dense,
-        "source": source.provenance() | {"counts": dropped | _counts(*splits, settings.bias, {})},
+        "source": source.provenance() | {"counts": counts | _counts(*splits, settings.bias, {})},
     }
+    if settings.split == "random":
+        parameters["split"] = "random"
     if dense:
         splits[0] = replace(splits[0], X=fill_rows(splits[0].X))
     return Prepared(*splits, names, [], parameters, idf, {})
 
 
 def _read_records(source):
-    """How features are numbered, if the format leaves it open, label names, train and test."""
+    """How features are numbered, if the format leaves it open, label names, train, test, counts of the division."""
     paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
     if source.test is None:
         del paths[1], labels_paths[1]
     numbering, matrices = _read_matrices(source.format, paths, labels_paths)
     names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
     d = max(X.n_columns for X, _ in matrices)
-    parts = []
+    parts, counts = [], {}
     for X, Y in matrices:
         X, Y = X._replace(n_columns=d), Y._replace(n_columns=len(names))
         parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
     if source.test is None:
-        held = _held_out(parts[0].X, source.settings)
-        parts = [parts[0].take(np.flatnonzero(rows)) for rows in (~held, held)]
-    return numbering, names, *parts
-
-
-def _held_out(X, settings):
-    """Which rows are for testing: bool (n,)."""
-    if settings.split == "last":
-        return last(settings.test_fraction, [None] * X.n_rows)
-    if is_dense(X):
-        return held_out(X, settings.test_fraction, settings.seed)
-    return held_out_with_twins(X, settings.test_fraction, settings.seed)
+        train, test, counts = set_rows_aside(parts[0].X, parts[0].Y, source.settings)
+        parts = [parts[0].take(np.flatnonzero(rows)) for rows in (train, test)]
+    return numbering, names, *parts, counts
 
 
 def _read_matrices(format, paths, labels_paths):

@@ -30,6 +30,11 @@ _COUNTED = {
     "ids_with_different_labels": "{count:,} ids occur more than once with different labels, such as "
     "{first_id_with_different_labels}; repeated: last keeps the last record of each id",
     "extra_instances": "{count:,} of {train_instances:,} training instances are extra ones",
+    "dev_records": "{count:,} records are dev in split_column: neither for training nor for testing",
+    "short_copies": "{count:,} records have the words of another one, and such records are never parted: if new "
+    "records, too, will repeat known texts, as job titles and queries do, split: random measures that",
+    "labels_without_a_test_record": "{count:,} of {labels_of_several_records:,} labels of two records or more have no "
+    "test record: with a larger test_fraction more of them have",
     "records_replaced": "{count:,} records whose id occurs again later: left out",
 }
 _HTML = 0.01

@@ -16,7 +16,7 @@ from ovaflow.data.blocks import without_spaces
 from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.instances import read_corpus, training_instances, with_label_names
 from ovaflow.data.labels import NamedLabels, names_as_given
-from ovaflow.data.near_twins import near_twins
+from ovaflow.data.near_twins import near_twins, rows_alike
 from ovaflow.data.splitting import group_numbers
 from ovaflow.data.tokens import numbered, word_sets
 from ovaflow.data.vocabulary import NoTermsError, fit_features
@@ -48,7 +48,8 @@ def choose_features(source, settings, threads=1):
         names_by_label = {label: (label,) for instance in sample for label in instance.labels}
     numbers = group_numbers()
     groups = np.array([numbers[instance.group] for instance in sample], np.int64)
-    rounds = list(folds(near_twins(*_words(sample), groups), settings.held_out))
+    alike = rows_alike(groups) if settings.split == "random" else near_twins(*_words(sample), groups)
+    rounds = list(folds(alike, settings.held_out))
     training = TrainLabels(epsilon=_EPSILON)
     with Progress("choosing features", 0, "trainings") as progress:
 

@@ -32,7 +32,7 @@ class TextInstance(NamedTuple):
     record: Any = None  # its id, as the source has it
     place: str = ""  # in the file
     group: str = ""  # what it has in the column of groups; empty for none
-    time: float | None = None  # in the column by which records are ordered
+    time: float | str | None = None  # or part, in the column by which records are divided
     file: str = ""  # its name, where there are several
     kept: tuple = ()  # texts of further columns
     weight: float | None = None  # of an extra instance
@@ -71,6 +71,7 @@ class Columns(NamedTuple):
     early: bool = False  # whether records are answered before the last is read
     group_column: str | None = None
     time_column: str | None = None
+    parts: bool = False  # whether that column says train, test or dev
 
     @property
     def required(self):
@@ -97,7 +98,7 @@ class Columns(NamedTuple):
         record = next((field for field in further if field is not None), None)
         try:
             text, labels = joined(fields[:n_texts], self.weighted), self._labels_in(fields[n_texts:end])
-            group, time = _group_of(group), time_of(time)
+            group, time = _group_of(group), (part_of if self.parts else time_of)(time)
             kept = tuple(clean(_text_of(field)) for field in fields[end:end_of_kept])
         except (ValueError, RecursionError) as error:
             where = "" if row is None else f"row {row}: "
@@ -219,6 +220,22 @@ def time_of(content):
     return number
 
 
+_PARTS = {
+    **dict.fromkeys(("train", "training"), "train"),
+    "test": "test",
+    **dict.fromkeys(("dev", "val", "valid", "validation"), "dev"),
+}
+
+
+def part_of(content):
+    """``train``, ``test`` or ``dev``, as a column of parts has it."""
+    written = _group_of(content)
+    if written.casefold() not in _PARTS:
+        value = repr(written[:60]) if written else "empty"
+        raise ValueError(f"split_column is {value}, not train, test or dev; for numbers and dates set split: last")
+    return _PARTS[written.casefold()]
+
+
 _MONTH = re.compile(r"\d{4}-\d\d")
 
 
@@ -287,6 +304,7 @@ def _columns_of(settings, n_labels=None):
         remedy=f"set {', '.join(chosen)} and labels_column",
         group_column=settings.group_column,
         time_column=settings.split_column,
+        parts=bool(settings.split_column) and settings.split != "last",
     )
 
 
