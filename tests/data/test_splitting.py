@@ -15,7 +15,7 @@ from naive import jaccard, tokens
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.hold_out import copies_of, hold_out
+from ovaflow.data.hold_out import copies_of, hold_out, is_far
 from ovaflow.data.near_twins import FEWEST, SIMILAR, have_near_twins
 from ovaflow.data.readers.texts import TextInstance, time_of
 from ovaflow.data.splitting import set_aside, stratified
@@ -357,6 +357,71 @@ def test_short_texts_that_recur_are_told(tmp_path, capsys):
     # what it measures: two thirds of new records are known texts
     assert dataset.test.twins.mean() == pytest.approx(0.65, abs=0.1)
     assert told not in capsys.readouterr().out
+
+
+FAR = r"(\d+) of 300 records are set aside for testing, not about 60: "
+
+
+@pytest.mark.parametrize("split", ["together", "stratified"])
+def test_a_share_far_from_the_one_asked_for_is_told(tmp_path, capsys, split):
+    write(tmp_path / "all.csv", records([*texts(150), *["annual report"] * 150]))
+    alike = re.compile(FAR + r"records that are alike stay together \(up to 150\); split: random draws each by itself")
+    for seed in range(3):
+        amount = len(ids(prepare(tmp_path, f"--split={split}", f"--seed={seed}"))[1])
+        told = alike.search(capsys.readouterr().out)
+        assert (told is not None) == (amount not in range(45, 76))
+        assert told is None or int(told[1]) == amount
+    dataset = prepare(tmp_path, "--split=random")
+    assert len(ids(dataset)[1]) == 60
+    assert "not about" not in capsys.readouterr().out
+    write(tmp_path / "all.csv", records(texts(300)))
+    prepare(tmp_path, f"--split={split}")
+    assert "not about" not in capsys.readouterr().out
+
+
+def test_a_share_far_off_because_of_groups_is_told(tmp_path, capsys):
+    series, year = [f"s{max(i % 8 - 3, 0)}" for i in range(300)], [str(i % 150) for i in range(300)]
+    write(tmp_path / "all.csv", records(texts(300), series=series, year=year))
+    groups = re.compile(FAR + r"records of a group, and those .* \(up to 152\); choose a group_column with more values")
+    found = 0
+    for seed in range(6):
+        if main(["prepare", "--format=csv", f"--train={tmp_path / 'all.csv'}", "--group-column=series",
+                 f"--seed={seed}", f"--output={tmp_path / 'dataset.h5'}"]) == 0:  # fmt: skip
+            amount = open_dataset(tmp_path / "dataset.h5").test.X.n_rows
+            assert (groups.search(capsys.readouterr().out) is not None) == (amount not in range(39, 82))
+            found += amount not in range(39, 82)
+    assert found
+    test = ids(prepare(tmp_path, "--group-column=year"))[1]
+    assert abs(len(test) - 60) < 20
+    assert "not about" not in capsys.readouterr().out
+
+
+def test_a_hold_out_far_from_the_share_asked_for_is_told(tmp_path, capsys):
+    write(tmp_path / "all.csv", records([*texts(150), *["annual report"] * 150]))
+    write(tmp_path / "test.csv", records(texts(5, seed=1)))
+    files = f"--test={tmp_path / 'test.csv'}", "--no-label-names"
+    told = "remark: not about 60: records that are alike stay together; split: random draws each by itself"
+
+    def held(seed, *options):
+        dataset = prepare(tmp_path, *files, *options)
+        assert main(["hold-out", str(dataset.path), f"--seed={seed}", f"--output={tmp_path / 'held.h5'}"]) == 0
+        return open_dataset(tmp_path / "held.h5").test.X.n_rows
+
+    for seed in range(3):
+        assert held(seed) not in range(39, 82)
+        assert told in capsys.readouterr().out
+        assert held(seed, "--split=random") == 60
+        assert "not about" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("n", [40, 300, 5000])
+def test_chance_is_not_far(n):
+    amounts = np.random.default_rng(0).binomial(n, 0.2, 2000)
+    assert np.mean([is_far(amount, n, 0.2) for amount in amounts]) < 0.01
+    assert is_far(0, n, 0.2)
+    assert is_far(n, n, 0.2)
+    assert is_far(n // 2, n, 0.2)
+    assert not is_far(0, n, 0.1 / n)
 
 
 def test_the_last_records_are_set_aside(tmp_path):

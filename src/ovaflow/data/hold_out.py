@@ -51,6 +51,14 @@ def hashes_of(X, seed=0, bias_feature=-1):
     return np.fromiter(map(hash_of_row, range(X.n_rows)), np.uint64, X.n_rows)
 
 
+def is_far(held, n, fraction):
+    """Whether so many of n rows are a quarter more or less than the share, beyond chance, or all or none of them."""
+    asked = fraction * n
+    if held in (0, n):
+        return 0 < round(asked) < n
+    return abs(held - asked) > max(min(asked, n - asked) / 4, 3 * (asked * (1 - fraction)) ** 0.5)
+
+
 def drawn(numbers, fraction, seed=0):
     """Which rows are set aside at random: bool (n,); those with the same number that is not negative together."""
     n, units = len(numbers), rows_alike(numbers)

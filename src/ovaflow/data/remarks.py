@@ -48,6 +48,7 @@ def remarks_on(prepared):
     counts = source["counts"]
     return [
         *_on_files(source.get("files", {})),
+        *_on_share(prepared, counts),
         *_on_twins(counts),
         *(text.format(count=counts[name], **counts) for name, text in _COUNTED.items() if counts.get(name)),
         *_on_spaces(prepared),
@@ -60,6 +61,22 @@ def remarks_on(prepared):
 def _on_files(files):
     if "test" in files and files["test"]["sha256"] == files["train"]["sha256"]:
         yield "the test file is the training file: figures say what the model remembers, not how good it is"
+
+
+def _on_share(prepared, counts):
+    if "set_aside" in counts:
+        asked = "{set_aside:,} of {set_aside_of:,} records are set aside for testing, not about {to_be_set_aside:,}"
+        yield f"{asked.format(**counts)}: {kept_together(prepared.train.groups, counts['largest_part_kept_together'])}"
+
+
+def kept_together(groups, largest=None):
+    """Why a share is far from the one asked for, and what to do about it."""
+    alike = "records that are alike" if groups is None else "records of a group, and those that are alike,"
+    most = "" if largest is None else f" (up to {largest:,})"
+    advice = "split: random draws each by itself"
+    if groups is not None:
+        advice = f"choose a group_column with more values, or if copies are the reason, {advice}"
+    return f"{alike} stay together{most}; {advice}"
 
 
 def _on_twins(counts):

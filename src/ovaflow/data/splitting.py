@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.hold_out import drawn, hash_of, hash_of_empty, hashes_of, held_by_hash
+from ovaflow.data.hold_out import drawn, hash_of, hash_of_empty, hashes_of, held_by_hash, is_far
 from ovaflow.data.near_twins import FEWEST, near_twins, rows_alike
 from ovaflow.data.normalize import is_dense
 from ovaflow.data.readers.texts import FIELD
@@ -37,7 +37,7 @@ def set_aside(instances, settings, threads=1, folder=None):
         if settings.split_column and set(times) <= {None}:
             message = f"no record has a value in the column {settings.split_column}"
             raise InputError(message, remedy="choose another split_column")
-        return _divided(last(settings.test_fraction, times))
+        return _divided(last(settings.test_fraction, times), settings)
     if settings.split_column and settings.format in COLUMN_FORMATS:
         return _as_told([instance.time for instance in instances], settings.split_column)
     hashes, groups, numbers = array("Q"), array("q"), group_numbers()
@@ -54,7 +54,9 @@ def set_aside(instances, settings, threads=1, folder=None):
 
     if settings.split == "random":
         deque(texts(), maxlen=0)
-        division = _divided(drawn(np.array(groups, np.int64), settings.test_fraction, settings.seed))
+        groups = np.array(groups, np.int64)
+        held = drawn(groups, settings.test_fraction, settings.seed)
+        division = _divided(held, settings, rows_alike(groups))
     else:
         X, sets = rows_of_tokens(texts(), threads, folder)
         hashes = np.array(hashes, np.uint64)
@@ -77,24 +79,31 @@ def set_aside(instances, settings, threads=1, folder=None):
 def set_rows_aside(X, Y, settings):
     """The same of ready-made features, which know no groups."""
     if settings.split == "last":
-        return _divided(last(settings.test_fraction, [None] * X.n_rows))
+        return _divided(last(settings.test_fraction, [None] * X.n_rows), settings)
     if settings.split == "random":
-        return _divided(drawn(np.full(X.n_rows, -1), settings.test_fraction, settings.seed))
+        return _divided(drawn(np.full(X.n_rows, -1), settings.test_fraction, settings.seed), settings)
     hashes = hashes_of(X, settings.seed)
     alike = rows_alike(hashes) if is_dense(X) else near_twins(X, hashes)
     return _kept_together(alike, hashes, Y.to_scipy(), settings)
 
 
-def _divided(held, **counts):
+def _divided(held, settings, groups=None):
+    """The division, with counts for a remark if the share is far from the one asked for."""
+    amount, n, counts = int(np.count_nonzero(held)), len(held), {}
+    if is_far(amount, n, settings.test_fraction):
+        counts = {"set_aside": amount, "set_aside_of": n, "to_be_set_aside": round(settings.test_fraction * n)}
+        counts["largest_part_kept_together"] = int(np.bincount(groups).max())
     return Division(~held, held, counts)
 
 
 def _kept_together(groups, hashes, Y, settings):
     if settings.split == "stratified":
         held, without, labels = stratified(groups, Y, settings.test_fraction, settings.seed)
-        counts = {"labels_without_a_test_record": without, "labels_of_several_records": labels} if without else {}
-        return _divided(held, **counts)
-    return _divided(held_by_hash(groups, hashes, settings.test_fraction))
+        division = _divided(held, settings, groups)
+        if without:
+            division.counts.update(labels_without_a_test_record=without, labels_of_several_records=labels)
+        return division
+    return _divided(held_by_hash(groups, hashes, settings.test_fraction), settings, groups)
 
 
 def _as_told(parts, column):
