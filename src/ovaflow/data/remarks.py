@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from ovaflow.data.blocks import PIECES, without_spaces
+from ovaflow.data.blocks import pieces_for
 from ovaflow.data.near_twins import are_noticed
 
 _NO_FEATURE = "have no feature: an empty text, or only words that are too rare or too frequent"
@@ -51,7 +51,7 @@ def remarks_on(prepared):
         *_on_share(prepared, counts),
         *_on_twins(counts),
         *(text.format(count=counts[name], **counts) for name, text in _COUNTED.items() if counts.get(name)),
-        *_on_spaces(prepared),
+        *_on_spaces(prepared, counts),
         *_on_unknown_labels(prepared, counts),
         *_on_markup(counts),
         *_on_given_names(prepared, counts),
@@ -89,10 +89,11 @@ def _on_twins(counts):
         )
 
 
-def _on_spaces(prepared):
-    blocks = prepared.parameters.get("features", ())
-    if blocks and "characters" not in " ".join(blocks) and without_spaces(prepared.feature_names):
-        yield f"many texts have no spaces between words: {PIECES}"
+def _on_spaces(prepared, counts):
+    spaceless, n = counts.get("texts_without_spaces", 0), counts["train_instances"]
+    if spaceless and "characters" not in " ".join(prepared.parameters["features"]):
+        many = "many" if spaceless > n / 2 else f"{spaceless:,} of {n:,} training"
+        yield f"{many} texts have no spaces between words: {pieces_for(spaceless, n)}"
 
 
 def _on_unknown_labels(prepared, counts):

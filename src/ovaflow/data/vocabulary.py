@@ -19,12 +19,13 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import (
     NAMES,
     PAIRS,
-    PIECES,
+    SPACELESS_FROM,
     WORDS,
+    is_spaceless,
     name_of_pair,
     name_of_phrase,
     names_of_word,
-    without_spaces,
+    pieces_for,
 )
 from ovaflow.data.normalize import row_blocks
 from ovaflow.data.phrases import Phrases
@@ -88,8 +89,8 @@ def fit_features(texts, settings, label_names=list, tfidf=True, threads=1, folde
             frequencies.append(-frequency)
     if not names:
         remedy = "lower min_df, raise max_df or give more texts"
-        if without_spaces(tokens.words):
-            remedy = f"{PIECES}, or {remedy}"
+        if pieces := pieces_for(counts.get("texts_without_spaces", 0), n):
+            remedy = f"{pieces}, or {remedy}"
         message = f"no token occurs in at least {fewest} and at most {most} of the {n} training texts"
         raise NoTermsError(message, remedy=remedy)
     idf = np.ones(len(names), np.float32)
@@ -131,7 +132,7 @@ def _read(texts, left_out, threads, folder, sets):
     table, document_frequency = WordTable(), np.zeros(0, np.int64)
     folder = folder or tempfile.gettempdir()
     ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
-    lengths = [np.zeros(1, np.int64)]
+    lengths, spaceless = [np.zeros(1, np.int64)], 0
     for tokens in tokens_in_batches(texts, left_out, threads, sets=sets):
         places = tokens.words.places
         number = table.number(tokens.words.letters, places[:-1], places[1:])
@@ -140,12 +141,23 @@ def _read(texts, left_out, threads, folder, sets):
         ids.extend(number[tokens.ids])
         fields.extend(tokens.fields)
         lengths.append(np.diff(tokens.indptr))
+        spaceless += _without_spaces(tokens)
         _make_room(table, document_frequency)
     words = [word or None for word in table.words]
     indptr = np.cumsum(np.concatenate(lengths))
     forgotten = words.count(None)
     counts = {"tokens": len(words) - forgotten, "tokens_forgotten": forgotten}
+    if pieces_for(spaceless, len(indptr) - 1):
+        counts["texts_without_spaces"] = spaceless
     return Tokens(words, ids.mapped(), indptr, fields.mapped()), document_frequency, counts
+
+
+def _without_spaces(tokens):
+    """How many texts have a word of a script that puts no spaces between words."""
+    if tokens.words.letters.max(initial=0) < SPACELESS_FROM:
+        return 0
+    spaceless = np.fromiter(map(is_spaceless, tokens.words), bool, len(tokens.words))
+    return int(np.count_nonzero(np.diff(offsets(spaceless[tokens.ids])[tokens.indptr])))
 
 
 def _features(transform, tokens, threads, folder):

@@ -12,7 +12,7 @@ import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.data.blocks import without_spaces
+from ovaflow.data.blocks import is_spaceless, pieces_for
 from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.instances import read_corpus, training_instances, with_label_names
 from ovaflow.data.labels import NamedLabels, names_as_given
@@ -34,8 +34,8 @@ _EPSILON = 0.1
 """Where the solver stops: blocks compare as at 0.01 in two thirds of the time."""
 _WORD = re.compile(r"[^\W\d]\w|\d[^\W\d]")
 """Two characters of a word."""
-_PIECES = ("characters=1-2", "characters=1-3", "words+characters=1-3")
-"""Candidates besides those of the settings, for texts without spaces between words."""
+_PIECES = ("characters=1-2", "characters=1-3", "words+characters=1-3", "words+prefixes=6+characters=1-3")
+"""Candidates besides those of the settings, where texts have no spaces between words."""
 
 
 def choose_features(source, settings, threads=1):
@@ -63,7 +63,8 @@ def choose_features(source, settings, threads=1):
             progress.advance()
             return trial
 
-        pieces = _PIECES if without_spaces(instance.text for instance in sample) else ()
+        spaceless = sum(is_spaceless(instance.text) for instance in sample)
+        pieces = _PIECES if pieces_for(spaceless, len(sample)) else ()
         candidates = list(dict.fromkeys([*settings.candidates, *pieces]))
         trials, best = compare(rounds, attempt, candidates)
     return {"metric": settings.metric, "instances": len(sample)} | summary(trials, best)
