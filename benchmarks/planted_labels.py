@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse
 
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.hold_out import held_out_with_twins, hold_out
+from ovaflow.data.hold_out import held_out_documents, hold_out
 from ovaflow.reranking.doubts import find_doubts
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy
@@ -36,8 +36,7 @@ def main(dataset, seed, epsilon, threads):
     changed = replace(opened, train=replace(opened.train, Y=Y), checksum="")
     others = hold_out(changed, 0.2)
     model = train_model(others, TrainLabels(epsilon=epsilon), 0.01, threads)
-    texts = changed.train.X.part(0, changed.n_documents)
-    rows = np.flatnonzero(held_out_with_twins(texts, 0.2, 0, changed.train.groups))
+    rows = np.flatnonzero(held_out_documents(changed, 0.2))
     show(find_doubts(changed, rows, others, model, threads), changed.counts, planted)
 
 

@@ -17,6 +17,7 @@ from ovaflow.data.tokens import (
     numbered,
     token_spans,
     tokens_in_batches,
+    word_sets,
 )
 from ovaflow.data.word_table import WordTable
 from ovaflow.reading.markup import without_markup
@@ -43,17 +44,27 @@ def test_same_tokens_as_a_regular_expression(texts):
     assert len(set(numbered(texts).words)) == len(numbered(texts).words)
 
 
+@given(st.lists(st.text(CHARACTERS | st.sampled_from("abé1 .,"), max_size=9), max_size=9))
+@example(["ab cd", "CD, ab 12 ab.", "abcd", "ab", "", "12", "ba cd"])
+def test_texts_have_the_same_number_if_their_words_are_the_same(texts):
+    ours, theirs = word_sets(numbered(texts)), [frozenset(words) for words in tokens_of(texts)]
+    assert (ours >= 0).tolist() == [bool(words) for words in theirs]
+    for i, j in itertools.combinations(np.flatnonzero(ours >= 0), 2):
+        assert (ours[i] == ours[j]) == (theirs[i] == theirs[j])
+
+
 def test_batches_and_threads_change_no_token(monkeypatch):
     texts = [f"word{i % 7} other{i} and{i % 3}" for i in range(300)]
     theirs = tokens_of(texts)
     monkeypatch.setattr("ovaflow.data.tokens._BATCH", 100)
     for threads in (1, 3):
-        ours = []
-        for batch in tokens_in_batches(iter(texts), threads=threads, quiet=True):
+        ours, sets = [], []
+        for batch in tokens_in_batches(iter(texts), threads=threads, quiet=True, sets=sets):
             distinct = list(batch.words)
             words = [distinct[number] for number in batch.ids]
             ours += [words[start:end] for start, end in itertools.pairwise(batch.indptr.tolist())]
         assert ours == theirs
+        assert np.concatenate(sets).tolist() == word_sets(numbered(texts)).tolist()
 
 
 def test_fields_and_words_left_out():

@@ -3,14 +3,18 @@
 import csv
 import random
 
+import numpy as np
 import pytest
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.blocks import without_spaces
+from ovaflow.data.dataset import Dataset, Names
 from ovaflow.data.prepare import prepare
 from ovaflow.data.remarks import remarks_on
 from ovaflow.data.source import SourceFiles
-from ovaflow.settings.models import ChooseFeatures, PrepareSource
+from ovaflow.data.vocabulary import fit_features
+from ovaflow.evaluation.ranking import find_hits
+from ovaflow.settings.models import ChooseFeatures, Prepare, PrepareSource, TrainLabels
+from ovaflow.training.shard_job import train_model
 from ovaflow.tuning.features import choose_features
 
 TOPICS = {
@@ -20,17 +24,50 @@ TOPICS = {
 }
 
 
+FILLERS = list("的一是不了人我在有他这中大来上国个到说们")
+IN_ENGLISH = {
+    "猫": ["black cats sleep", "a cat likes fish"],
+    "สุนัข": ["dogs run fast", "walking the dog"],
+    "烹饪": ["learning to cook", "cooking with ease"],
+}
+
+
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     """Sentences of one topic or two, no two texts the same."""
-    path, draw = tmp_path_factory.mktemp("asia") / "texts.csv", random.Random(1)
+    return write(tmp_path_factory.mktemp("asia") / "texts.csv", 120, 0)
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """The same of which most are English."""
+    return write(tmp_path_factory.mktemp("both") / "texts.csv", 120, 480)
+
+
+def write(path, asian, english):
+    draw, rows = random.Random(1), []
+    for number in range(asian + english):
+        labels = draw.sample(list(TOPICS), draw.choice([1, 2]))
+        if number < asian:
+            begins = draw.sample(FILLERS, 6) if english else []
+            text = "".join([*begins, *(draw.choice(TOPICS[label]) for label in labels)]) + f"第{number}。"
+        else:
+            text = f"number{number} " + " and ".join(draw.choice(IN_ENGLISH[label]) for label in labels)
+        rows.append([text, ";".join(labels)])
     with open(path, "w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["text", "labels"])
-        for number in range(120):
-            labels = draw.sample(list(TOPICS), draw.choice([1, 2]))
-            rows.writerow(["".join(draw.choice(TOPICS[label]) for label in labels) + f"第{number}。", ";".join(labels)])
+        csv.writer(file).writerows([["text", "labels"], *draw.sample(rows, len(rows))])
     return path
+
+
+def precision(table, **settings):
+    """P@1 of the Asian and of the English test texts."""
+    prepared = prepare(source(table, label_names=False, **settings))
+    names = Names(prepared.label_names, prepared.feature_names, prepared.idf)
+    dataset = Dataset(table, prepared.train, prepared.test, "", prepared.parameters, names)
+    ids, _ = train_model(dataset, TrainLabels(), 0.01).top_k(dataset.test.X, 1)
+    hits = find_hits(ids, dataset.test.Y)[:, 0]
+    asian = np.array([not text.startswith("number") for text in prepared.test.texts])
+    return hits[asian].mean(), hits[~asian].mean()
 
 
 def source(table, kind=PrepareSource, **settings):
@@ -54,14 +91,54 @@ def test_auto_chooses_pieces(table):
     assert found["words"] == 0
 
 
+def test_a_part_without_spaces_is_remarked_upon(mixed):
+    prepared = prepare(source(mixed))
+    told = [line for line in remarks_on(prepared) if "spaces" in line]
+    n = prepared.parameters["source"]["counts"]["train_instances"]
+    asian = sum("number" not in name for name in texts_of(mixed, prepared.train.records))
+    advice = "set features: [words, {prefixes: 6}, {characters: [1, 3]}]"
+    assert told == [f"{asian} of {n} training texts have no spaces between words: {advice}"]
+    features = ["words", {"prefixes": 6}, {"characters": [1, 3]}]
+    assert [line for line in remarks_on(prepare(source(mixed, features=features))) if "spaces" in line] == []
+    before, after = precision(mixed), precision(mixed, features=features)
+    assert before[0] < 0.7
+    assert after[0] > 0.95
+    assert after[1] >= before[1] > 0.95
+
+
+def test_auto_is_for_a_small_part(tmp_path):
+    table = write(tmp_path / "texts.csv", 30, 570)
+    told = "training texts have no spaces between words: set features: auto, which tries characters, too"
+    assert any(line.endswith(told) for line in remarks_on(prepare(source(table))))
+    given = source(table, ChooseFeatures, candidates=["words", "words+prefixes=6"])
+    chosen = choose_features(given, given.settings)
+    assert len(chosen["candidates"]) == 6
+    before, after = precision(table), precision(table, features=chosen["chosen"].split("+"))
+    assert after[0] > 0.9 > before[0]
+    assert after[1] >= before[1]
+
+
+def texts_of(table, records):
+    lines = table.read_text().splitlines()
+    return [lines[int(record.removeprefix("line ")) - 1] for record in records]
+
+
+def test_auto_chooses_pieces_where_a_part_has_no_spaces(mixed):
+    given = source(mixed, ChooseFeatures, candidates=["words", "words+prefixes=6"])
+    chosen = choose_features(given, given.settings)["chosen"]
+    assert "characters" in chosen
+    assert precision(mixed, features=chosen.split("+"))[0] > 0.95
+
+
 @pytest.mark.parametrize(
-    ("texts", "theirs"),
+    ("texts", "spaceless"),
     [
-        (["Größe", "кошка", "고양이 사료", "γάτα"], False),
-        (["a"] * 8 + ["猫"], True),
-        (["a"] * 9 + ["猫"], False),
-        ([], False),
+        (["Größe", "кошка", "고양이 사료", "γάτα", "", "12"], 0),
+        (["word"] * 98 + ["two 黒猫", "สุนัข"], 2),
+        (["word"] * 99 + ["黒猫"], 0),
+        (["黒い猫, 猫が", "a word"], 1),
     ],
 )
-def test_which_texts_have_no_spaces(texts, theirs):
-    assert without_spaces(texts) == theirs
+def test_texts_without_spaces_are_counted(texts, spaceless):
+    counts = fit_features(texts, Prepare(min_df=1, max_df=1.0)).counts
+    assert counts.get("texts_without_spaces", 0) == spaceless

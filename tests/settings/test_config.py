@@ -82,8 +82,8 @@ def test_values_of_the_command_line_are_texts():
             "datasets.a: min_df (9) must not be above max_df (8)",
         ),
         (
-            {"datasets": {"a": {"source": "builtin", "split_column": "year"}}},
-            "datasets.a: split_column (year) goes with split: last",
+            {"datasets": {"a": {"source": "builtin", "split_column": "part", "split": "stratified"}}},
+            "datasets.a: split_column (part) divides the records itself; leave out split: stratified",
         ),
         ({"train": 3}, "train: found 3, expected a mapping"),
         ({"train": {False: 3}}, "train: the key false is not a text; put it in quotes"),

@@ -29,7 +29,7 @@ LOGISTIC = ["--C=1.0", "--loss=logistic", *PROBLEM[2:]]
 PREPARE = [
     "--features=words", "--features=prefixes=6", "--label-names", "--tfidf=true", "--min-df=2",
     "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
-    "--test-fraction=0.2", "--seed=0", "--split=random", "--no-html",
+    "--test-fraction=0.2", "--seed=0", "--split=together", "--no-html",
     "--text-column=text", "--labels-column=labels", "--label-separator=,",
     "--unlabelled=keep", "--repeated=keep", "--format=csv",
 ]  # fmt: skip
@@ -54,6 +54,9 @@ def start(name):
         ]),
         ("prepare", {}, {"prepare": {"split": "last", "split_column": "year"}},
          [*PREPARE[:10], "--split=last", "--split-column=year", *PREPARE[12:]]),
+        ("prepare", {}, {"prepare": {"split_column": "part"}}, [*PREPARE[:9], "--split-column=part", *PREPARE[12:]]),
+        ("prepare", {}, {"prepare": {"split": "random"}, "datasets": TESTED},
+         [*PREPARE[:9], "--split=random", *PREPARE[12:]]),
         ("prepare", {}, {"prepare": {"split": "last", "group_column": "series"}, "datasets": TESTED},
          [*PREPARE[:9], "--group-column=series", *PREPARE[12:]]),
         ("choose-features", {}, {"tune": {"candidates": {"features": [["words", {"stems": ["german", "english"]}]]}}}, [

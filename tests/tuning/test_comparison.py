@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from ovaflow.data.readers.texts import TextInstance
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Dataset, Names, Split, open_dataset
@@ -116,6 +117,21 @@ def test_groups_are_held_out_together(tmp_path, monkeypatch):
     assert set(sizes) == {30}
 
 
+def test_short_copies_are_held_out_together(tmp_path, monkeypatch):
+    groups = []
+    for module in (cost, features):
+        monkeypatch.setattr(module, "folds", lambda each, share: groups.append(each) or folds(each, share))
+    rows = [f"x,word{i % 100} more{i % 100}{'.' * (i // 100)}" for i in range(150)] + ["x,?"] * 20
+    (tmp_path / "a.csv").write_text("\n".join(["labels,text", *rows]))
+    table = [f"--train={tmp_path / 'a.csv'}", f"--test={tmp_path / 'a.csv'}", "--format=csv"]
+    assert main(["choose-features", *table, "--candidates=words", f"--output={tmp_path / 'a.json'}"]) == 0
+    assert main(["prepare", *table, "--no-label-names", f"--output={tmp_path / 'a.h5'}"]) == 0
+    choose_C(open_dataset(tmp_path / "a.h5"), TrainLabels(), ChooseC(candidates=[1.0]), 1)
+    for each in groups:
+        # two of 50, and one of 50 and of the 20 without a word; rare words are no features
+        assert sorted(np.unique(each, return_counts=True)[1]) == [1] * 70 + [2] * 50
+
+
 def test_figures_of_a_choice_are_those_of_models_trained_directly():
     dataset = noisy_dataset(n=400)
     found = choose_C(dataset, TrainLabels(), ChooseC(candidates=[1.0, 3.0], held_out=0.25), 1)
@@ -182,6 +198,15 @@ def test_features_are_compared_on_more_instances_of_a_large_dataset(tmp_path, mo
     files = [f"--train={train}", f"--test={train}", "--format=text-tsv", f"--output={chosen}"]
     assert main(["choose-features", *files, "--candidates=words"]) == 0
     assert json.loads(chosen.read_text())["instances"] == size
+
+
+def test_texts_without_a_word_are_sampled_one_by_one():
+    texts = [*(f"word{i} more" for i in range(300)), *["", " ", "?!", "2019", "\n", "."] * 50]
+    for size in (60, 100):
+        sample = features._sample_of(map(TextInstance, texts), size)
+        without = [instance for instance in sample if not instance.text.startswith("word")]
+        # hypergeometric: standard deviation at most 4.6
+        assert abs(len(without) - size / 2) < 15
 
 
 def test_instances_set_aside_for_testing_are_not_seen(tmp_path):

@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import click
+import numpy as np
 
 from ovaflow.cli.options import DATASET, FILE, THREADS, number, option, output, reads, source_files
 from ovaflow.data.dataset import open_dataset, write_dataset
-from ovaflow.data.hold_out import hold_out
+from ovaflow.data.hold_out import hold_out, is_far
 from ovaflow.data.prepare import prepare
-from ovaflow.data.remarks import remarks_on
+from ovaflow.data.remarks import kept_together, remarks_on
 from ovaflow.data.sizes import Shape, write_sizes
 from ovaflow.data.source import SourceFiles
 from ovaflow.reading.glance import Glance
@@ -124,7 +125,11 @@ def hold_out_command(dataset, fraction, seed, records, sizes, output):
         write_csv(records, [("id", "part"), *((each, part) for part in ids for each in ids[part])])
     write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
     _write_sizes(sizes, parts.train, parts.parameters)
-    click.echo(f"{output}: {parts.test.X.n_rows:,} of {opened.n_documents:,} training instances held out")
+    held, n = parts.test.X.n_rows, opened.n_documents
+    click.echo(f"{output}: {held:,} of {n:,} training instances held out")
+    n -= 0 if train.extra is None else int(np.count_nonzero(train.extra))
+    if is_far(held, n, fraction):
+        click.echo(f"remark: not about {round(fraction * n):,}: {kept_together(train.groups)}")
 
 
 @click.command("choose-features")

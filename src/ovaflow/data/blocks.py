@@ -7,26 +7,31 @@ its block, since its marks are in no word: ``dragon``, ``train dragon``, ``drago
 
 import re
 from collections import Counter
-from itertools import islice
 
 import Stemmer
 
 WORDS, PAIRS, NAMES = "words", "pairs", "names"
 
-PIECES = "set features: [{characters: [1, 3]}]"
-"""What to do about texts without spaces between words."""
-
 _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai and Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]"  # Japanese, Chinese
 )
-_SAMPLE, _SHARE = 10_000, 0.1
+_SHARE, _LARGE_SHARE = 0.01, 0.1
+"""Share of spaceless texts that is noticed, and that is worth characters whatever they cost the others."""
 
 
-def without_spaces(texts):
-    """Whether more than a tenth of texts, or words, have letters of scripts that put no spaces between words."""
-    spaceless = [_SPACELESS.search(text or "") is not None for text in islice(texts, _SAMPLE)]
-    return sum(spaceless) > _SHARE * len(spaceless)
+def is_spaceless(text):
+    """Whether a text, or word, has letters of scripts that put no spaces between words."""
+    return _SPACELESS.search(text) is not None
+
+
+def pieces_for(spaceless, texts):
+    """What to do if so many of the texts are spaceless; nothing if they are a hundredth or less."""
+    if spaceless > texts / 2:
+        return "set features: [{characters: [1, 3]}]"
+    if spaceless > _LARGE_SHARE * texts:
+        return "set features: [words, {prefixes: 6}, {characters: [1, 3]}]"
+    return "set features: auto, which tries characters, too" if spaceless > _SHARE * texts else ""
 
 
 def names_of_word(blocks):

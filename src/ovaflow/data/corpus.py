@@ -156,6 +156,13 @@ class LabelLists:
         chosen = rows_of(CSR(np.empty(len(numbers), np.float32), numbers, self.indptr, 0), rows)
         return LabelLists.made_of(chosen.indices, chosen.indptr)
 
+    def all_given(self, n):
+        """The labels of the first n instances as a matrix of ones, a column for each that any file has."""
+        known, indptr = self.numbers >= 0, self.indptr[: n + 1]
+        numbers, ends = self.numbers[: indptr[-1]], offsets(known[: indptr[-1]])[indptr]
+        numbers = numbers[numbers >= 0]
+        return scipy.sparse.csr_array((np.ones(len(numbers)), numbers, ends))
+
     def united(self, numbers, n):
         """Labels of all instances with the same number, below n, each once."""
         rows = scipy.sparse.csr_array((np.ones(len(self._numbers), bool), self.numbers, self.indptr))
@@ -208,6 +215,7 @@ class Collected:
     ids: list  # empty where a record has none
     records: list  # what a report calls them
     hashes: np.ndarray  # uint64, of the texts
+    sets: np.ndarray  # int64, of their sets of words; -1 without a word
     groups: np.ndarray | None  # int64, -1 for none
     times: list
     extra: np.ndarray | None  # float32: what extra instances weigh, 0 for the others
@@ -222,7 +230,7 @@ class Collected:
         """Some of the records, in ascending order."""
         if len(rows) == self.n:
             return self
-        arrays = {name: getattr(self, name) for name in ("hashes", "groups", "extra", "rows")}
+        arrays = {name: getattr(self, name) for name in ("hashes", "sets", "groups", "extra", "rows")}
         arrays = {name: None if array is None else array[rows] for name, array in arrays.items()}
         lists = {name: [getattr(self, name)[row] for row in rows] for name in ("ids", "records", "times")}
         tokens, labels, excerpts = taken(self.tokens, rows, folder), self.labels.take(rows), self.excerpts.take(rows)
@@ -257,11 +265,13 @@ def collect(corpus, labels, seed=0, threads=1, folder=None, excerpt=0):
                 excerpts.append(instance.text[:excerpt].replace(FIELD, " "))
             yield instance.text
 
-    tokens = read_tokens(texts(), threads=threads, folder=folder)
+    sets = [np.empty(0, np.int64)]
+    tokens = read_tokens(texts(), threads, folder, sets)
     grouped = np.array(groups, np.int64) if len(numbers) > 1 else None
     weighted = np.array(extra, np.float32) if any(extra) else None
     hashes = np.array(hashes, np.uint64)
-    return Collected(tokens, lists, ids, records, hashes, grouped, times, weighted, excerpts, np.arange(len(ids)))
+    rows, sets = np.arange(len(ids)), np.concatenate(sets)
+    return Collected(tokens, lists, ids, records, hashes, sets, grouped, times, weighted, excerpts, rows)
 
 
 def read_parts(source, labels, threads=1, folder=None, excerpt=0):
@@ -282,8 +292,12 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     [records] = parts
     n = records.n if records.extra is None else records.n - np.count_nonzero(records.extra)
     # extra instances are the last, and never set aside
-    held = np.append(set_aside(records, n, source.settings), np.zeros(records.n - n, bool))
-    train, test = (np.flatnonzero(rows) for rows in (~held, held))
+    division = set_aside(records, n, source.settings)
+    counts |= division.counts
+    extra = np.ones(records.n - n, bool)
+    train, test = (
+        np.flatnonzero(rows) for rows in (np.append(division.train, extra), np.append(division.test, ~extra))
+    )
     return Parts(records.take(train, folder), records.take(test, folder), counts, doubt)
 
 

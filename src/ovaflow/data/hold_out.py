@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.near_twins import near_twins
-from ovaflow.sparse.csr import CSR, NOWHERE, offsets
+from ovaflow.data.near_twins import near_twins, rows_alike
+from ovaflow.sparse.csr import CSR, NOWHERE, nonzeros_of_rows, offsets
 
 SHORTEST = 8
 """Tokens of the shortest text that is cut."""
@@ -28,33 +28,72 @@ def hash_of(content, seed):
     return int.from_bytes(hashlib.blake2b(block, digest_size=8, salt=salt).digest(), "little")
 
 
+def hash_of_empty(row, seed):
+    """A number of 64 bits for a row without content, which is no copy of others."""
+    return hash_of(row.to_bytes(8, "little"), seed)
+
+
 def held_out(X, fraction, seed=0):
     """Which instances are set aside, decided by their features: bool, shape (n,)."""
-    return _hashes(X, seed) < fraction * 2.0**64
+    return hashes_of(X, seed) < fraction * 2.0**64
 
 
-def _hashes(X, seed):
-    ends = X.indptr
+def hashes_of(X, seed=0, bias_feature=-1):
+    """A number of 64 bits for the features of each row: uint64 (n,)."""
+    ends, is_empty = X.indptr, nonzeros_of_rows(X) <= (bias_feature >= 0)
 
-    def content(row):
+    def hash_of_row(row):
+        if is_empty[row]:
+            return hash_of_empty(row, seed)
         entries = slice(ends[row], ends[row + 1])
-        return X.indices[entries].tobytes() + X.data[entries].tobytes()
+        return hash_of(X.indices[entries].tobytes() + X.data[entries].tobytes(), seed)
 
-    hashes = (hash_of(content(row), seed) for row in range(X.n_rows))
-    return np.fromiter(hashes, np.uint64, X.n_rows)
+    return np.fromiter(map(hash_of_row, range(X.n_rows)), np.uint64, X.n_rows)
 
 
-def held_out_with_twins(X, fraction, seed=0, numbers=None):
+def is_far(held, n, fraction):
+    """Whether so many of n rows are a quarter more or less than the share, beyond chance, or all or none of them."""
+    asked = fraction * n
+    if held in (0, n):
+        return 0 < round(asked) < n
+    return abs(held - asked) > max(min(asked, n - asked) / 4, 3 * (asked * (1 - fraction)) ** 0.5)
+
+
+def drawn(numbers, fraction, seed=0):
+    """Which rows are set aside at random: bool (n,); those with the same number that is not negative together."""
+    n, units = len(numbers), rows_alike(numbers)
+    places = np.empty(n)
+    places[np.argsort(np.random.default_rng(seed).permutation(n)[units], kind="stable")] = np.arange(n)
+    middles = np.bincount(units, places) / np.maximum(np.bincount(units), 1)
+    return middles[units] + 0.5 <= fraction * n
+
+
+def copies_of(X, bias_feature=-1, fewest=1):
+    """A number of the features of each row, by which copies are told; -1 with fewer features: int64 (n,)."""
+    copies = (hashes_of(X, 0, bias_feature) >> np.uint64(1)).astype(np.int64)
+    copies[nonzeros_of_rows(X) < fewest + (bias_feature >= 0)] = -1
+    return copies
+
+
+def held_out_with_twins(X, fraction, seed=0, numbers=None, bias_feature=-1):
     """The same for near twins, and rows with the same number, by the features of one of them."""
-    return held_out_together(X, _hashes(X, seed), fraction, numbers)
+    hashes = hashes_of(X, seed, bias_feature)
+    return held_by_hash(near_twins(X, hashes, numbers), hashes, fraction)
 
 
-def held_out_together(X, hashes, fraction, numbers=None):
-    """The same by hashes of the rows' content; rows of the same hash stay together, too."""
-    groups = near_twins(X, hashes, numbers)
+def held_out_documents(dataset, fraction, seed=0):
+    """Which training instances of a dataset, names of labels apart, are set aside: bool (n,)."""
+    n, groups = dataset.n_documents, dataset.train.groups
+    if dataset.parameters.get("split") == "random":
+        return drawn(np.full(n, -1) if groups is None else groups, fraction, seed)
+    return held_out_with_twins(dataset.train.X.part(0, n), fraction, seed, groups, dataset.bias_feature)
+
+
+def held_by_hash(groups, hashes, fraction):
+    """Which rows are set aside, by the hash of one row of each group, whose rows have the number of its first."""
     # by the last bytes, which do not say what is set aside; the last assignment of a group stays
     order = np.argsort(hashes.byteswap(), kind="stable")[::-1]
-    representatives = np.arange(X.n_rows)
+    representatives = np.arange(len(groups))
     representatives[groups[order]] = order
     return (hashes < fraction * 2.0**64)[representatives[groups]]
 
@@ -85,9 +124,7 @@ def cut_some(split, normalized):
 def hold_out(dataset, fraction, seed=0):
     """A dataset whose test set is a share of the training set, its training set the rest."""
     held = np.zeros(dataset.train.X.n_rows, bool)
-    n = dataset.n_documents
-    texts = dataset.train.X.part(0, n)
-    held[:n] = held_out_with_twins(texts, fraction, seed, dataset.train.groups)
+    held[: dataset.n_documents] = held_out_documents(dataset, fraction, seed)
     if held.all() or not held.any():
         message = f"{held.sum():,} of {len(held):,} training instances would be held out"
         raise InputError(message, path=dataset.path, remedy="more instances or another fraction")

@@ -1,6 +1,7 @@
 """Near twins: instances that share most of their features, such as editions, series and copies.
 
-A split that parts them measures memory. Pairs whose smallest hashes agree (Broder 1997) are
+Short ones are near twins only if they are copies, which numbers tell: all words of their texts, or all features, are
+the same. A split that parts near twins measures memory. Pairs whose smallest hashes agree (Broder 1997) are
 compared feature by feature, in time linear in the data.
 """
 
@@ -35,15 +36,22 @@ def near_twins(X, *numbers):
     Arrays of numbers (n,) group rows, too: those with the same number that is not negative. A group
     that is too large falls apart, but rows with the same number stay together.
     """
-    n, equal = X.n_rows, [_equal_pairs(each) for each in numbers if each is not None]
-    pairs = [*equal]
+    n, pairs = X.n_rows, []
     for band in range(_BANDS):
         rows, others = _equal_pairs(_band_hashes(X.indices, X.indptr, band))
         similar = _are_near_twins(X.indices, X.indptr, rows, X.indices, X.indptr, others)
         pairs.append(np.stack([rows[similar], others[similar]]))
-    firsts, firsts_of_equal = _first_rows(pairs, n), _first_rows(equal, n)
+    firsts_of_equal = rows_alike(*numbers, np.full(n, -1))
+    pairs.append(np.stack([np.arange(n), firsts_of_equal]))
+    firsts = _first_rows(pairs, n)
     too_large = np.bincount(firsts, minlength=n) > _LARGEST * n
     return np.where(too_large[firsts], firsts_of_equal, firsts)
+
+
+def rows_alike(*numbers):
+    """First row of each row's group, int64 (n,): those with the same number that is not negative, in any array."""
+    arrays = [each for each in numbers if each is not None]
+    return _first_rows([_equal_pairs(each) for each in arrays], len(arrays[0]))
 
 
 def _equal_pairs(numbers):

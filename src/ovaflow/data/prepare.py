@@ -10,19 +10,21 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.corpus import read_parts
 from ovaflow.data.dataset import EXCERPT, Split, without_known_labels, write_dataset
-from ovaflow.data.hold_out import held_out, held_out_with_twins
+from ovaflow.data.hold_out import copies_of
 from ovaflow.data.label_choice import LabelFinder, entries_of, without_labels
 from ovaflow.data.label_names import with_label_names
 from ovaflow.data.labels import labels_of, names_of_ids
 from ovaflow.data.near_twins import have_near_twins
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
-from ovaflow.data.splitting import last
+from ovaflow.data.splitting import set_rows_aside
 from ovaflow.data.tfidf import weigh_counts
 from ovaflow.data.vectors import read_vectors
 from ovaflow.data.vocabulary import features_of_tokens, fit_tokens
 from ovaflow.reading.formats import FORMATS
-from ovaflow.sparse.csr import from_scipy, nonzeros_of_rows
+from ovaflow.sparse.csr import nonzeros_of_rows
 
+_FEWEST = 3
+"""Ready-made features of a copy: rows of one or two are alike by chance, on delicious in a fifth of the test set."""
 _LIMITS = ("min_df", "max_df", "max_features")
 
 
@@ -84,7 +86,7 @@ def _prepare_texts(source, threads, folder):
         extra = train.extra > 0
         split = replace(split, extra=extra, weights=np.where(extra, train.extra, np.float32(1)))
     test_split = Split(tested.X, Y_test, list(test.excerpts), tested.norms, test.records)
-    test_split = _with_twins(test_split, split)
+    test_split = _with_twins(test_split, split, test.sets, train.sets)
     counts = dict(read) | fitted.counts | label_counts
     if labels.choice is not None:
         counts["labels_left_out"] = labels.choice.n_left_out()
@@ -113,35 +115,39 @@ def _prepare_texts(source, threads, folder):
         parameters["html"] = True
     if settings.label_names:
         parameters["named_labels"] = named
+    # parts that later steps hold out are divided likewise
+    if settings.split == "random" and source.format != "builtin":
+        parameters["split"] = "random"
     idf = transform.idf if settings.weighs else None
     fields = names, transform.feature_names, parameters, idf, labels.described
     return Prepared(training, test_split, *fields)
 
 
-def _with_twins(test, train):
-    """Test instances, marked if they have a near twin in training; dense features do not tell."""
-    if is_dense(train.X):
-        return test
-    return replace(test, twins=have_near_twins(test.X, train.X))
+def _with_twins(test, train, copies, others):
+    """Test instances, marked if a training instance has the same number, or else is a near twin."""
+    twins = np.isin(copies, others[others >= 0])
+    if not is_dense(train.X):
+        twins |= have_near_twins(test.X, train.X)
+    return replace(test, twins=twins)
 
 
 def _prepare_features(source, settings):
     """Prepare files of features and label ids, which keep their numbers; dense training rows are stored in full."""
-    numbering, names, train, test = _read_records(source)
-    dropped = {}
+    numbering, names, train, test, counts = _read_records(source)
     include, exclude = entries_of(settings.include), entries_of(settings.exclude)
     if include or exclude:
         allowed = LabelFinder(names).allowed(include, exclude)
         left_out = sum(np.count_nonzero(~allowed[part.Y.indices]) for part in (train, test))
         train, test = (replace(part, Y=without_labels(part.Y, allowed)) for part in (train, test))
-        dropped["labels_left_out"] = int(np.count_nonzero(~allowed))
-        dropped["labels_of_instances_left_out"] = int(left_out)
+        counts["labels_left_out"] = int(np.count_nonzero(~allowed))
+        counts["labels_of_instances_left_out"] = int(left_out)
     if settings.unlabelled == "drop":
         n = train.X.n_rows + test.X.n_rows
         train, test = (part.take(np.flatnonzero(np.diff(part.Y.indptr))) for part in (train, test))
-        dropped["instances_without_labels"] = n - train.X.n_rows - test.X.n_rows
+        counts["instances_without_labels"] = n - train.X.n_rows - test.X.n_rows
     weighting, idf = {"tfidf": settings.weighs}, None
     X, X_test = train.X, test.X
+    copies, others = (copies_of(each, fewest=_FEWEST) for each in (X_test, X))
     if settings.weighs:
         weighting["sublinear"] = settings.sublinear
         X, idf = weigh_counts(X, settings.sublinear)
@@ -150,7 +156,9 @@ def _prepare_features(source, settings):
     for part, weighted in ((train, X), (test, X_test)):
         features, norms = model_features(weighted, settings.normalize, settings.bias)
         splits.append(replace(part, X=features, norms=norms))
-    splits[1], dense = _with_twins(splits[1], splits[0]), is_dense(splits[0].X)
+    dense = is_dense(splits[0].X)
+    if not dense:
+        splits[1] = _with_twins(splits[1], splits[0], copies, others)
     parameters = {
         "format": source.format,
         **numbering,
@@ -158,17 +166,19 @@ def _prepare_features(source, settings):
         "normalize": settings.normalize,
         "bias": settings.bias,
         "dense": dense,
-        "source": source.provenance() | {"counts": dropped | _counts(*splits, settings.bias, {})},
+        "source": source.provenance() | {"counts": counts | _counts(*splits, settings.bias, {})},
     }
+    if settings.split == "random":
+        parameters["split"] = "random"
     if dense:
         splits[0] = replace(splits[0], X=fill_rows(splits[0].X))
     return Prepared(*splits, names, [], parameters, idf, {})
 
 
 def _read_records(source):
-    """How features are numbered, if the format leaves it open, label names, train and test."""
+    """How features are numbered, if the format leaves it open, label names, train, test, counts of the division."""
     if source.settings.vector_column:
-        return {}, *read_vectors(source, partial(_held_out_of, settings=source.settings))
+        return {}, *read_vectors(source)
     paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
     if source.test is None:
         del paths[1], labels_paths[1]
@@ -176,14 +186,14 @@ def _read_records(source):
     matrices = [(X, _from_first_label(Y, source)) for X, Y in matrices]
     names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
     d = max(X.n_columns for X, _ in matrices)
-    parts = []
+    parts, counts = [], {}
     for X, Y in matrices:
         X, Y = X._replace(n_columns=d), Y._replace(n_columns=len(names))
         parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
     if source.test is None:
-        held = _held_out(parts[0].X, source.settings)
-        parts = [parts[0].take(np.flatnonzero(rows)) for rows in (~held, held)]
-    return numbering, names, *parts
+        train, test, counts = set_rows_aside(parts[0].X, parts[0].Y, source.settings)
+        parts = [parts[0].take(np.flatnonzero(rows)) for rows in (train, test)]
+    return numbering, names, *parts, counts
 
 
 def _from_first_label(Y, source):
@@ -192,19 +202,6 @@ def _from_first_label(Y, source):
     if first and Y.indices.min(initial=first) < first:
         raise InputError("a label has the number 0", path=source.train_name, remedy="leave out first_label: 1")
     return Y._replace(indices=Y.indices - np.int32(first), n_columns=Y.n_columns - first) if first else Y
-
-
-def _held_out_of(X, settings):
-    return _held_out(from_scipy(X), settings)
-
-
-def _held_out(X, settings):
-    """Which rows are for testing: bool (n,)."""
-    if settings.split == "last":
-        return last(settings.test_fraction, [None] * X.n_rows)
-    if is_dense(X):
-        return held_out(X, settings.test_fraction, settings.seed)
-    return held_out_with_twins(X, settings.test_fraction, settings.seed)
 
 
 def _counts(train, test, bias, label_counts):

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from ovaflow.data.blocks import PIECES, without_spaces
+from ovaflow.data.blocks import pieces_for
 from ovaflow.data.near_twins import are_noticed
 
 _NO_FEATURE = "have no feature: an empty text, or only words that are too rare or too frequent"
@@ -35,6 +35,11 @@ _COUNTED = {
     "they are empty; missing: [] keeps them",
     "records_joined": "{count:,} records are joined with an earlier one",
     "extra_instances": "{count:,} of {train_instances:,} training instances are extra ones",
+    "dev_records": "{count:,} records are dev in split_column: neither for training nor for testing",
+    "short_copies": "{count:,} records have the words of another one, and such records are never parted: if new "
+    "records, too, will repeat known texts, as job titles and queries do, split: random measures that",
+    "labels_without_a_test_record": "{count:,} of {labels_of_several_records:,} labels of two records or more have no "
+    "test record: with a larger test_fraction more of them have",
     "records_replaced": "{count:,} records whose id occurs again later: left out",
 }
 _REPEATED = 0.05
@@ -50,10 +55,11 @@ def remarks_on(prepared):
     counts = source["counts"]
     return [
         *_on_files(source.get("files", {})),
+        *_on_share(prepared, counts),
         *_on_twins(counts),
         *(text.format(count=counts[name], **counts) for name, text in _COUNTED.items() if counts.get(name)),
         *_on_repeated(counts),
-        *_on_spaces(prepared),
+        *_on_spaces(prepared, counts),
         *_on_unknown_labels(prepared, counts),
         *_on_markup(counts),
         *_on_given_names(prepared, counts),
@@ -82,19 +88,37 @@ def _on_repeated(counts):
         yield f"{texts:,} texts occur more than once with different labels; {joins}"
 
 
+def _on_share(prepared, counts):
+    if "set_aside" in counts:
+        asked = "{set_aside:,} of {set_aside_of:,} records are set aside for testing, not about {to_be_set_aside:,}"
+        yield f"{asked.format(**counts)}: {kept_together(prepared.train.groups, counts['largest_part_kept_together'])}"
+
+
+def kept_together(groups, largest=None):
+    """Why a share is far from the one asked for, and what to do about it."""
+    alike = "records that are alike" if groups is None else "records of a group, and those that are alike,"
+    most = "" if largest is None else f" (up to {largest:,})"
+    advice = "split: random draws each by itself"
+    if groups is not None:
+        advice = f"choose a group_column with more values, or if copies are the reason, {advice}"
+    return f"{alike} stay together{most}; {advice}"
+
+
 def _on_twins(counts):
     twins, instances = counts.get("test_with_near_twin", 0), counts["test_instances"]
     if are_noticed(twins, instances):
+        others = "the report also has those of the others" if twins < instances else "there are no others"
         yield (
-            f"{twins:,} of {instances:,} test instances have a near twin in training, such as another "
-            "edition: figures contain some memory, and the report also has those of the others"
+            f"{twins:,} of {instances:,} test instances have a near twin in training, such as a copy or another "
+            f"edition: figures contain some memory, and {others}"
         )
 
 
-def _on_spaces(prepared):
-    blocks = prepared.parameters.get("features", ())
-    if blocks and "characters" not in " ".join(blocks) and without_spaces(prepared.feature_names):
-        yield f"many texts have no spaces between words: {PIECES}"
+def _on_spaces(prepared, counts):
+    spaceless, n = counts.get("texts_without_spaces", 0), counts["train_instances"]
+    if spaceless and "characters" not in " ".join(prepared.parameters["features"]):
+        many = "many" if spaceless > n / 2 else f"{spaceless:,} of {n:,} training"
+        yield f"{many} texts have no spaces between words: {pieces_for(spaceless, n)}"
 
 
 def _on_unknown_labels(prepared, counts):

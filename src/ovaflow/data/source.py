@@ -120,6 +120,7 @@ def reading_of(settings, n_labels=None, **more):
             "id_column": settings.id_column,
             "group_column": settings.group_column,
             "time_column": settings.split_column,
+            "parts": bool(settings.split_column) and settings.split != "last",
             "remedy": f"set {', '.join(chosen)} and labels_column",
         }
     if settings.missing != "auto":

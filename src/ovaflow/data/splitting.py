@@ -1,31 +1,99 @@
-"""Which records of texts are for testing where there is no test file: a first pass over them."""
+"""Which records are for testing where there is no test file."""
 
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
+import scipy
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.hold_out import held_out_together
-from ovaflow.data.normalize import row_blocks
+from ovaflow.data.hold_out import drawn, hash_of_empty, hashes_of, held_by_hash, is_far
+from ovaflow.data.near_twins import FEWEST, near_twins, rows_alike
+from ovaflow.data.normalize import is_dense, row_blocks
 from ovaflow.data.tokens import Numbers
+from ovaflow.reading.formats import FORMATS
 from ovaflow.sparse.csr import CSR
+
+_RECURRING = 0.2
+"""Share of records whose short text others have, too, from which on a remark is made."""
+
+
+class Division(NamedTuple):
+    """Which records are for training and for testing: bool (n,); and what the log should say about it."""
+
+    train: np.ndarray
+    test: np.ndarray
+    counts: dict
 
 
 def set_aside(records, n, settings):
-    """Which of the first n records are for testing, as the settings want: bool (n,)."""
+    """How the first n records of texts are divided, as the settings want: a :class:`Division`."""
+    groups = np.full(n, -1) if records.groups is None else records.groups[:n]
     if settings.split == "last":
         times = records.times[:n]
         if settings.split_column and set(times) <= {None}:
             message = f"no record has a value in the column {settings.split_column}"
             raise InputError(message, remedy="choose another split_column")
-        return last(settings.test_fraction, times)
-    X = rows_of_tokens(records.tokens.part(0, n))
-    groups = None if records.groups is None else records.groups[:n]
-    held = held_out_together(X, records.hashes[:n], settings.test_fraction, groups)
-    if settings.group_column and (held.all() or not held.any()):
-        message = f"{held.sum():,} of {len(held):,} records would be for testing with this group_column"
+        return _divided(last(settings.test_fraction, times), settings)
+    if settings.split_column and FORMATS[settings.format].has_columns:
+        return _as_told(records.times[:n], settings.split_column)
+    if settings.split == "random":
+        held = drawn(groups, settings.test_fraction, settings.seed)
+        division = _divided(held, settings, rows_alike(groups))
+    else:
+        X, sets, hashes = rows_of_tokens(records.tokens.part(0, n)), records.sets[:n], records.hashes[:n].copy()
+        for row in np.flatnonzero(np.diff(X.indptr) == 0).tolist():
+            hashes[row] = hash_of_empty(row, settings.seed)
+        Y = records.labels.all_given(n) if settings.split == "stratified" else None
+        division = _kept_together(near_twins(X, sets, groups), hashes, Y, settings)
+        recurring = _short_copies(X, sets)
+        if recurring > _RECURRING * X.n_rows:
+            division.counts["short_copies"] = recurring
+    if settings.group_column and (division.train.all() or division.test.all()):
+        message = f"{division.test.sum():,} of {n:,} records would be for testing with this group_column"
         raise InputError(message, remedy="choose a column with more values")
-    return held
+    return division
+
+
+def set_rows_aside(X, Y, settings):
+    """The same of ready-made features, which know no groups."""
+    if settings.split == "last":
+        return _divided(last(settings.test_fraction, [None] * X.n_rows), settings)
+    if settings.split == "random":
+        return _divided(drawn(np.full(X.n_rows, -1), settings.test_fraction, settings.seed), settings)
+    hashes = hashes_of(X, settings.seed)
+    alike = rows_alike(hashes) if is_dense(X) else near_twins(X, hashes)
+    return _kept_together(alike, hashes, Y.to_scipy(), settings)
+
+
+def _divided(held, settings, groups=None):
+    """The division, with counts for a remark if the share is far from the one asked for."""
+    amount, n, counts = int(np.count_nonzero(held)), len(held), {}
+    if is_far(amount, n, settings.test_fraction):
+        counts = {"set_aside": amount, "set_aside_of": n, "to_be_set_aside": round(settings.test_fraction * n)}
+        counts["largest_part_kept_together"] = int(np.bincount(groups).max())
+    return Division(~held, held, counts)
+
+
+def _kept_together(groups, hashes, Y, settings):
+    if settings.split == "stratified":
+        held, without, labels = stratified(groups, Y, settings.test_fraction, settings.seed)
+        division = _divided(held, settings, groups)
+        if without:
+            division.counts.update(labels_without_a_test_record=without, labels_of_several_records=labels)
+        return division
+    return _divided(held_by_hash(groups, hashes, settings.test_fraction), settings, groups)
+
+
+def _as_told(parts, column):
+    parts = np.array(parts, object)
+    train, test = parts == "train", parts == "test"
+    for name, records in ("train", train), ("test", test):
+        if not records.any():
+            remedy = "mark some in it, give a test file, or leave out split_column"
+            raise InputError(f"no record is {name} in the column {column}", remedy=remedy)
+    dev = int(np.count_nonzero(parts == "dev"))
+    return Division(train, test, {"dev_records": dev} if dev else {})
 
 
 def last(fraction, times):
@@ -35,6 +103,47 @@ def last(fraction, times):
     held = np.zeros(len(times), bool)
     held[order[len(times) - round(fraction * len(times)) :]] = True
     return held
+
+
+def stratified(groups, Y, fraction, seed):
+    """Which records are set aside, so that rare labels are on both sides; labels without a test record, and labels.
+
+    Labels take one group of records that stay together for testing in turn, the rarest first, and then their share, as
+    in iterative stratification (Sechidis et al. 2011); never the last one of another label. Only labels of two groups
+    or more count.
+    """
+    n, random = len(groups), np.random.default_rng(seed)
+    _, units, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    members = scipy.sparse.csr_array((np.ones(n), (units, np.arange(n))), shape=(len(sizes), n))
+    labels = scipy.sparse.csr_array(members @ Y)
+    of_label = scipy.sparse.csr_array(labels.T)
+    amounts = np.diff(of_label.indptr)
+    several = amounts > 1
+    tested, most = np.zeros(len(amounts), np.int64), amounts - several
+    held, places, room = np.zeros(len(sizes), bool), random.permutation(len(sizes)), round(fraction * n)
+
+    def take(candidates, amount):
+        nonlocal room
+        for unit in candidates[np.argsort(places[candidates])].tolist():
+            if room == 0 or amount < 1:
+                return
+            its = labels.indices[labels.indptr[unit] : labels.indptr[unit + 1]]
+            if not held[unit] and sizes[unit] <= room and (tested[its] < most[its]).all():
+                held[unit], room, amount = True, room - sizes[unit], amount - 1
+                tested[its] += 1
+
+    rarest_first = np.lexsort((random.permutation(len(amounts)), amounts)).tolist()
+    for wanted in (several, several * np.rint(fraction * amounts)):
+        for label in rarest_first:
+            take(of_label.indices[of_label.indptr[label] : of_label.indptr[label + 1]], wanted[label] - tested[label])
+    take(np.arange(len(sizes)), len(sizes))
+    return held[units], int(np.count_nonzero(several & (tested == 0))), int(np.count_nonzero(several))
+
+
+def _short_copies(X, sets):
+    """How many records have a short text whose words another record has, too."""
+    _, numbers, amounts = np.unique(sets, return_inverse=True, return_counts=True)
+    return int(np.count_nonzero((amounts[numbers] > 1) & (sets >= 0) & (np.diff(X.indptr) < FEWEST)))
 
 
 def group_numbers():

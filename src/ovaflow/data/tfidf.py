@@ -85,9 +85,9 @@ class TfIdf:
         """Features of texts, read once in batches: CSR of shape (n, n_columns)."""
         return self.features_and_norms(texts, quiet).X
 
-    def features_and_norms(self, texts, quiet=False, threads=1, folder=None):
+    def features_and_norms(self, texts, quiet=False, threads=1, folder=None, sets=None):
         """:class:`Features` of texts, read once; with a folder they are mapped from there."""
-        batches = tokens_in_batches(texts, frozenset(self.left_out), threads, quiet)
+        batches = tokens_in_batches(texts, frozenset(self.left_out), threads, quiet, sets=sets)
         return self.stack(in_order(self.features_of, batches, threads), folder)
 
     def stack(self, parts, folder=None):

@@ -20,6 +20,7 @@ from ovaflow.reading.instances import FIELD
 from ovaflow.reading.markup import places_without_markup
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.splitmix import mixed
 
 TOKEN_PATTERN = r"\b(?!\d+\b)\w[\w\p{M}]+"
 """Words of two characters or more, with the marks that are part of them, that are not numbers."""
@@ -155,11 +156,39 @@ def without_words(tokens, left_out):
     return Tokens(tokens.words, tokens.ids[rest], indptr, tokens.fields[rest])
 
 
-def tokens_in_batches(texts, left_out=frozenset(), threads=1, quiet=False, title="reading texts"):
-    """:class:`Tokens` of batches of texts, which are read once."""
+def word_sets(tokens):
+    """A number of the set of words of each text, by which copies are told; -1 without a word: int64 (n,)."""
+    sets = np.empty(len(tokens.indptr) - 1, np.int64)
+    _number_sets(tokens.words.letters, tokens.words.places, tokens.ids, tokens.indptr, sets)
+    return sets
+
+
+@strict_kernel
+def _number_sets(letters, places, ids, indptr, sets):
+    """The sum of the hashes of a text's different words, in 63 bits."""
+    hashes = np.empty(len(places) - 1, np.uint64)
+    for word in range(len(hashes)):
+        hashed = np.uint64(14695981039346656037)
+        for k in range(places[word], places[word + 1]):
+            hashed = (hashed ^ np.uint64(letters[k])) * np.uint64(1099511628211)
+        hashes[word] = mixed(hashed)
+    last_text = np.full(len(hashes), -1, np.int64)
+    for i in range(len(sets)):
+        total = np.uint64(0)
+        for k in range(indptr[i], indptr[i + 1]):
+            if last_text[ids[k]] != i:
+                last_text[ids[k]] = i
+                total += hashes[ids[k]]
+        sets[i] = np.int64(total >> np.uint64(1)) if indptr[i + 1] > indptr[i] else -1
+
+
+def tokens_in_batches(texts, left_out=frozenset(), threads=1, quiet=False, title="reading texts", sets=None):
+    """:class:`Tokens` of batches of texts, which are read once; their :func:`word_sets` are appended to ``sets``."""
     find = functools.partial(numbered, left_out=left_out)
     with Progress(title, 0, "texts", quiet=quiet) as progress:
         for tokens in in_order(find, _batches(texts), threads):
+            if sets is not None:
+                sets.append(word_sets(tokens))
             yield tokens
             progress.advance(len(tokens.indptr) - 1)
 

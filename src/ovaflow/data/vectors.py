@@ -7,25 +7,28 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.corpus import Corpus, LabelLists
 from ovaflow.data.dataset import Split
 from ovaflow.data.labels import labels_of
+from ovaflow.data.splitting import set_rows_aside
 from ovaflow.sparse.csr import from_scipy
 
 
-def read_vectors(source, held_out):
-    """Label names, train and test :class:`Split`; ``held_out`` tells which rows are for testing without a test file."""
+def read_vectors(source):
+    """Label names, train and test :class:`Split`, and counts of their division."""
     source.require_files()
+    counts = {}
     labels = labels_of(source)
     parts = [_read(source, labels, role) for role in ("train", "test") if source.files.get(role)]
     if len(parts) == 1:
         [(X, lists, records)] = parts
-        held = held_out(X)
-        sides = (np.flatnonzero(rows) for rows in (~held, held))
+        train, test, counts = set_rows_aside(from_scipy(X), from_scipy(lists.all_given(X.shape[0])), source.settings)
+        sides = (np.flatnonzero(rows) for rows in (train, test))
         parts = [(X[rows], lists.take(rows), [records[row] for row in rows]) for rows in sides]
     (X, train, records), (X_test, test, test_records) = parts
     if X.shape[1] != X_test.shape[1]:
         message = f"vectors of {X_test.shape[1]} numbers, those of training have {X.shape[1]}"
         raise InputError(message, path=source.test, remedy="give vectors of the same model")
     names, Y, Y_test, _ = labels.matrices(train, test)
-    return names, Split(from_scipy(X), Y, records=records), Split(from_scipy(X_test), Y_test, records=test_records)
+    train, test = Split(from_scipy(X), Y, records=records), Split(from_scipy(X_test), Y_test, records=test_records)
+    return names, train, test, counts
 
 
 def _read(source, labels, role):

@@ -19,12 +19,12 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import (
     NAMES,
     PAIRS,
-    PIECES,
     WORDS,
+    is_spaceless,
     name_of_pair,
     name_of_phrase,
     names_of_word,
-    without_spaces,
+    pieces_for,
 )
 from ovaflow.data.normalize import row_blocks
 from ovaflow.data.phrases import Phrases
@@ -77,7 +77,10 @@ def fit_tokens(tokens, settings, label_names=list, tfidf=True, threads=1, folder
     document_frequency = _documents(tokens.ids, tokens.indptr, len(tokens.words))
     forgotten = tokens.words.count(None)
     counts = {"tokens": int(np.count_nonzero(document_frequency)) - forgotten, "tokens_forgotten": forgotten}
+    spaceless = _without_spaces(tokens)
     n = len(tokens.indptr) - 1
+    if pieces_for(spaceless, n):
+        counts["texts_without_spaces"] = spaceless
     if n == 0:
         raise InputError("no training texts", remedy="give a training file with texts")
     # a term in every text has idf 0
@@ -97,8 +100,8 @@ def fit_tokens(tokens, settings, label_names=list, tfidf=True, threads=1, folder
             frequencies.append(-frequency)
     if not names:
         remedy = "lower min_df, raise max_df or give more texts"
-        if without_spaces(tokens.words):
-            remedy = f"{PIECES}, or {remedy}"
+        if pieces := pieces_for(counts.get("texts_without_spaces", 0), n):
+            remedy = f"{pieces}, or {remedy}"
         message = f"no token occurs in at least {fewest} and at most {most} of the {n} training texts"
         raise NoTermsError(message, remedy=remedy)
     idf = np.ones(len(names), np.float32)
@@ -135,13 +138,13 @@ def _texts(limit, n, rounded):
     return limit if isinstance(limit, int) else rounded(limit * n)
 
 
-def read_tokens(texts, threads=1, folder=None):
-    """Tokens of all texts, mapped from disk; words that were forgotten are None."""
+def read_tokens(texts, threads=1, folder=None, sets=None):
+    """Tokens of all texts, mapped from disk; words that were forgotten are None. ``sets`` gets :func:`word_sets`."""
     table, document_frequency = WordTable(), np.zeros(0, np.int64)
     folder = folder or tempfile.gettempdir()
     ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
     lengths = [np.zeros(1, np.int64)]
-    for tokens in tokens_in_batches(texts, threads=threads):
+    for tokens in tokens_in_batches(texts, threads=threads, sets=sets):
         places = tokens.words.places
         number = table.number(tokens.words.letters, places[:-1], places[1:])
         document_frequency.resize(table.issued, refcheck=False)
@@ -169,6 +172,13 @@ def taken(tokens, rows, folder=None):
 def features_of_tokens(transform, tokens, threads=1, folder=None):
     """Features of texts by their tokens, as ``transform`` makes them."""
     return _features(transform, without_words(tokens, frozenset(transform.left_out)), threads, folder)
+
+
+def _without_spaces(tokens):
+    """How many texts have a word of a script that puts no spaces between words."""
+    words = (word is not None and not word.isascii() and is_spaceless(word) for word in tokens.words)
+    spaceless = np.fromiter(words, bool, len(tokens.words))
+    return int(np.count_nonzero(np.diff(offsets(spaceless[tokens.ids])[tokens.indptr])))
 
 
 def _features(transform, tokens, threads, folder):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.data.hold_out import held_out_with_twins
+from ovaflow.data.hold_out import held_out_documents
 from ovaflow.model.model_file import ONE_VS_ALL
 from ovaflow.reranking.doubts import find_doubts, joined
 from ovaflow.reranking.fitting import FEWEST
@@ -25,7 +25,7 @@ HEADER = ("record", "label", "kind", "probability", "lift", "similar", "words")
 def of_held_out(dataset, held_out, model, threads=1):
     """Doubts about the training instances that were held out, by a model of the others; how many these are."""
     settings = held_out.parameters["held_out"]
-    held = _held_out(dataset, settings["fraction"], settings["seed"])
+    held = held_out_documents(dataset, settings["fraction"], settings["seed"])
     rows = np.flatnonzero(held & ~_extra(dataset))
     if len(rows) != held_out.test.X.n_rows:
         message = "was held out by another ovaflow"
@@ -57,14 +57,9 @@ def of_all(dataset, model, threads=1):
     return joined(parts), n
 
 
-def _held_out(dataset, fraction, seed=0):
-    texts = dataset.train.X.part(0, dataset.n_documents)
-    return held_out_with_twins(texts, fraction, seed, dataset.train.groups)
-
-
 def _folds(dataset):
     """The fold of each training instance: what a larger share holds out, and a smaller one does not."""
-    held = [_held_out(dataset, (fold + 1) / FOLDS) for fold in range(FOLDS - 1)]
+    held = [held_out_documents(dataset, (fold + 1) / FOLDS) for fold in range(FOLDS - 1)]
     return FOLDS - 1 - np.sum(held, axis=0)
 
 

@@ -64,6 +64,22 @@ def time_of(content):
     return number
 
 
+_PARTS = {
+    **dict.fromkeys(("train", "training"), "train"),
+    "test": "test",
+    **dict.fromkeys(("dev", "val", "valid", "validation"), "dev"),
+}
+
+
+def part_of(content):
+    """``train``, ``test`` or ``dev``, as a column of parts has it."""
+    written = group_of(content)
+    if written.casefold() not in _PARTS:
+        value = repr(written[:60]) if written else "empty"
+        raise ValueError(f"split_column is {value}, not train, test or dev; for numbers and dates set split: last")
+    return _PARTS[written.casefold()]
+
+
 _MONTH = re.compile(r"\d{4}-\d\d")
 
 

@@ -16,6 +16,7 @@ from ovaflow.reading.cells import (
     label_of,
     listed,
     names_of,
+    part_of,
     text_of,
     time_of,
     truth_of,
@@ -38,7 +39,7 @@ class TextInstance(NamedTuple):
     record: Any = None  # its id, as the source has it
     place: str = ""  # in the file
     group: str = ""  # what it has in the column of groups; empty for none
-    time: float | None = None  # in the column by which records are ordered
+    time: float | str | None = None  # or part, in the column by which records are divided
     file: str = ""  # its name, where there are several
     kept: tuple = ()  # texts of further columns
     weight: float | None = None  # of an extra instance
@@ -138,6 +139,7 @@ class Reading:
     early: bool = False
     group_column: str | None = None
     time_column: str | None = None
+    parts: bool = False  # whether that column says train, test or dev
     counts: Counter = field(default_factory=Counter)
     seen: dict = field(default_factory=dict)  # what a reader found: columns, delimiter, encoding, sheet
 
@@ -172,7 +174,7 @@ class Reading:
         try:
             text = vector_of(fields[0]) if self.vectors else joined(map(self._present, fields[:n_texts]), self.weighted)
             labels = self.labels_in(fields[n_texts:end])
-            group, time = group_of(group), time_of(time)
+            group, time = group_of(group), (part_of if self.parts else time_of)(time)
             kept = tuple(clean(text_of(content)) for content in fields[end:end_of_kept])
         except (ValueError, RecursionError) as error:
             raise unreadable(error, path, line, row) from None

@@ -436,17 +436,20 @@ class Prepare(ReadTexts):
     bias: float = setting(1.0, "value of the bias feature appended to each instance; 0: none", ge=0)
     test_fraction: float = setting(0.2, "share of instances set aside for testing if there is no test file", gt=0, lt=1)
     seed: int = setting(0, "seed of the split if there is no test file", ge=0)
-    split: Literal["random", "last"] = setting(
-        "random",
-        "instances set aside: random, near twins and groups together; last: the last ones",
+    split: Literal["together", "random", "stratified", "last"] = setting(
+        "together",
+        "instances set aside: together, drawn so that copies, near twins and groups are never parted; random, each by "
+        "itself, for texts that recur; stratified, as together, but rare labels are on both sides; last: the last ones",
     )
     split_column: Text | None = setting(
         None,
-        f"{_COLUMNS}: column of numbers or ISO dates for split: last; null: order in the file",
+        f"{_COLUMNS}: column that says train, test or dev, which is left out; for split: last a column of "
+        "numbers or ISO dates, null: order in the file",
     )
     group_column: Text | None = setting(
         None,
-        f"{_COLUMNS}: column, such as series; records with the same value are never parted, except by split: last",
+        f"{_COLUMNS}: column, such as series; records with the same value are never parted, "
+        "except by split: last and split_column",
     )
     label_map: Text | None = setting(
         None, "texts: file of two columns, old and new label name; an empty new name drops the label"
@@ -478,6 +481,13 @@ class Prepare(ReadTexts):
                 files[name] = entries[0]
         return files
 
+    @property
+    def two_splits(self) -> str:
+        """What is wrong if split and split_column both say what is for testing; empty if they do not."""
+        if self.split_column and self.split in ("random", "stratified"):
+            return f"split_column ({self.split_column}) divides the records itself; leave out split: {self.split}"
+        return ""
+
     @model_validator(mode="after")
     def _one_list_of_labels(self) -> Self:
         for name in ("include", "exclude"):
@@ -507,9 +517,6 @@ _SETTINGS_OF_COLUMNS = (
 )
 _SETTINGS_OF_LABELS = ("label_map", "html", "hierarchy", "label_key", "labels_are", "missing", "repeated")
 _SETTINGS_OF_SPLITS = ("test_fraction", "seed", "split", "split_column")
-
-
-_NEEDS_LAST = "goes with split: last"
 
 
 class ExtraFiles(Section):
@@ -564,16 +571,21 @@ class PrepareSource(Prepare, ExtraFiles):
         unused.update({"encoding", "quotes", "sheet"} - set(kind.settings if kind else ()))
         if self.has_test:
             unused.update(_SETTINGS_OF_SPLITS)
+            if self.split == "random":
+                # it also says how later steps hold out
+                unused.discard("split")
         elif self.format == "builtin":
             unused.add("split")
         elif self.split == "last":
             unused.add("seed")
+        elif self.split_column and kind is not None and kind.has_columns:
+            unused.update(("test_fraction", "seed", "split"))
         return self._without(*unused) | {"tfidf": self.weighs}
 
     @model_validator(mode="after")
-    def _a_column_of_the_last(self) -> Self:
-        if self.split_column and self.split != "last":
-            raise ValueError(f"split_column ({self.split_column}) {_NEEDS_LAST}")
+    def _one_way_to_split(self) -> Self:
+        if self.two_splits:
+            raise ValueError(self.two_splits)
         return self
 
 
@@ -1011,9 +1023,8 @@ class Config(Section):
             fewest, most = prepare.min_df, prepare.max_df
             if type(fewest) is type(most) and fewest > most:
                 raise ValueError(f"datasets.{dataset}: min_df ({fewest}) must not be above max_df ({most})")
-            if prepare.split_column and prepare.split != "last":
-                column = f"split_column ({prepare.split_column})"
-                raise ValueError(f"datasets.{dataset}: {column} {_NEEDS_LAST}")
+            if prepare.two_splits:
+                raise ValueError(f"datasets.{dataset}: {prepare.two_splits}")
         for run in self.runs:
             self._require_a_fit(run)
         if self.predict.rerank_with and not any(map(self._has_second_stage, self.runs)):

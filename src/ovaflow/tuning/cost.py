@@ -7,7 +7,8 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.data.near_twins import near_twins
+from ovaflow.data.hold_out import copies_of
+from ovaflow.data.near_twins import near_twins, rows_alike
 from ovaflow.sparse.csr import rows_of
 from ovaflow.tuning.comparison import compare, folds, summary, try_on
 
@@ -26,10 +27,12 @@ def choose_C(dataset, training, tune, threads=1):
     sample = sample[: tune.instances or _SAMPLE]
     if len(sample) < 2:
         raise InputError(f"{n} training instances are too few to choose C on", path=dataset.path)
-    groups = dataset.train.groups
-    if groups is not None:
-        groups = groups[sample]
-    rounds = list(folds(near_twins(rows_of(dataset.train.X, sample), groups), tune.held_out))
+    groups = np.full(n, -1) if dataset.train.groups is None else dataset.train.groups
+    alike = rows_alike(groups[sample])
+    if dataset.parameters.get("split") != "random":
+        X = rows_of(dataset.train.X, sample)
+        alike = near_twins(X, copies_of(X, dataset.bias_feature), groups[sample])
+    rounds = list(folds(alike, tune.held_out))
     with Progress("choosing C", 0, "trainings") as progress:
 
         @cache

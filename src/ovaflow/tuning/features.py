@@ -1,6 +1,7 @@
 """Which blocks of features suit a dataset: ``features: auto``."""
 
 import hashlib
+import re
 from heapq import nsmallest
 from itertools import count
 from pathlib import Path
@@ -10,14 +11,14 @@ import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.data.blocks import without_spaces
+from ovaflow.data.blocks import is_spaceless, pieces_for
 from ovaflow.data.corpus import LabelLists, training_instances
 from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.label_names import with_label_names
 from ovaflow.data.labels import NamedLabels, names_as_given
-from ovaflow.data.near_twins import near_twins
+from ovaflow.data.near_twins import near_twins, rows_alike
 from ovaflow.data.splitting import group_numbers
-from ovaflow.data.tokens import numbered
+from ovaflow.data.tokens import numbered, word_sets
 from ovaflow.data.vocabulary import NoTermsError, fit_features
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy
@@ -31,8 +32,10 @@ _CHEAP = 200_000
 """Training instances from which on comparing many takes less than a tenth of the training."""
 _EPSILON = 0.1
 """Where the solver stops: blocks compare as at 0.01 in two thirds of the time."""
-_PIECES = ("characters=1-2", "characters=1-3", "words+characters=1-3")
-"""Candidates besides those of the settings, for texts without spaces between words."""
+_WORD = re.compile(r"[^\W\d]\w|\d[^\W\d]")
+"""Two characters of a word."""
+_PIECES = ("characters=1-2", "characters=1-3", "words+characters=1-3", "words+prefixes=6+characters=1-3")
+"""Candidates besides those of the settings, where texts have no spaces between words."""
 
 
 def choose_features(source, settings, threads=1):
@@ -50,7 +53,8 @@ def compare_blocks(instances, settings, threads=1, names_by_label=None, path=Non
         names_by_label = {label: (label,) for instance in sample for label in instance.labels}
     numbers = group_numbers()
     groups = np.array([numbers[instance.group] for instance in sample], np.int64)
-    rounds = list(folds(near_twins(_words(sample), groups), settings.held_out))
+    alike = rows_alike(groups) if settings.split == "random" else near_twins(*_words(sample), groups)
+    rounds = list(folds(alike, settings.held_out))
     training = TrainLabels(epsilon=_EPSILON)
     with Progress("choosing features", 0, "trainings") as progress:
 
@@ -64,7 +68,8 @@ def compare_blocks(instances, settings, threads=1, names_by_label=None, path=Non
             progress.advance()
             return trial
 
-        pieces = _PIECES if without_spaces(instance.text for instance in sample) else ()
+        spaceless = sum(is_spaceless(instance.text) for instance in sample)
+        pieces = _PIECES if pieces_for(spaceless, len(sample)) else ()
         candidates = list(dict.fromkeys([*settings.candidates, *pieces]))
         trials, best = compare(rounds, attempt, candidates)
     return {"metric": settings.metric, "instances": len(sample)} | summary(trials, best)
@@ -74,21 +79,23 @@ def _sample_of(instances, size):
     """So many instances, or else as many as the choice of features is worth."""
     counter = count()
     counted = zip(instances, counter, strict=False)
-    smallest = nsmallest(size or _MANY, counted, key=lambda pair: _hash(pair[0]))
+    smallest = nsmallest(size or _MANY, counted, key=lambda pair: _hash(*pair))
     sample = [instance for instance, _ in smallest]
     few = size is None and next(counter) < _CHEAP
     return sample[:_FEW] if few else sample
 
 
 def _words(sample):
-    """The words of texts as rows."""
+    """The words of texts as rows, and numbers of texts with the same words."""
     tokens = numbered([instance.text for instance in sample])
     parts = np.ones(len(tokens.ids)), tokens.ids, tokens.indptr
-    return from_scipy(scipy.sparse.csr_array(parts, shape=(len(sample), len(tokens.words))))
+    return from_scipy(scipy.sparse.csr_array(parts, shape=(len(sample), len(tokens.words)))), word_sets(tokens)
 
 
-def _hash(instance):
-    return hashlib.blake2b(instance.text.encode("utf-8", "surrogatepass"), digest_size=16, salt=b"tuning").digest()
+def _hash(instance, number):
+    # texts without a word are all alike, but no copies
+    content = instance.text if _WORD.search(instance.text) else f"{number} {instance.text}"
+    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16, salt=b"tuning").digest()
 
 
 def _dataset(sample, part, settings, names_by_label):
