@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ovaflow.data.readers.texts import TextInstance
+from ovaflow.reading.instances import TextInstance
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Dataset, Names, Split, open_dataset
