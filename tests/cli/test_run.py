@@ -51,7 +51,7 @@ def test_all_formats_are_known_to_the_config():
 @pytest.mark.parametrize("name", ["a", "a.gz", "a.doc"])
 def test_a_format_that_the_name_does_not_tell(name):
     assert yaml.safe_load(config_for(name, format="csv"))["datasets"]["a"]["format"] == "csv"
-    with pytest.raises(InputError, match="give --format, one of csv, jsonl, parquet, text-tsv, svmlight, xmc-text"):
+    with pytest.raises(InputError, match="give --format, one of csv, jsonl, parquet, xlsx, ods, text-tsv"):
         format_of(name)
 
 

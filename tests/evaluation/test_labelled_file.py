@@ -24,7 +24,7 @@ from ovaflow.evaluation.labelled_file import (
     by_label,
     by_probability,
     measure,
-    reading_of,
+    settings_of_labelled,
 )
 from ovaflow.evaluation.model_comparison import Figures
 from ovaflow.evaluation.reliability import LEVELS
@@ -73,7 +73,7 @@ def truth(folder, predictor):
 
 def test_metrics_like_scikit_learn(folder, predictor, truth):
     path = folder / "new.csv"
-    answers = answer(predictor, path, reading_of(predictor.model, path))
+    answers = answer(predictor, path, settings_of_labelled(predictor.model, path))
     ours, (given, has, scores) = measure(answers, Figures.of(answers, False)), truth
     best = np.argsort(-scores, axis=1, kind="stable")[:, :5]
     hits, some = np.take_along_axis(has, best, axis=1), has.any(axis=1)
@@ -93,7 +93,7 @@ def test_metrics_like_scikit_learn(folder, predictor, truth):
 
 def test_labels_that_fit_like_scikit_learn(folder, predictor, truth):
     path, (given, has, scores) = folder / "new.csv", truth
-    answers = answer(predictor, path, reading_of(predictor.model, path))
+    answers = answer(predictor, path, settings_of_labelled(predictor.model, path))
     # as if a second stage had said so
     answers = answers._replace(scores=expit(2 * answers.scores))
     probabilities, chosen = expit(2 * scores), np.zeros_like(has)
@@ -136,12 +136,12 @@ def test_every_format_has_the_same_answer(folder, predictor, tmp_path):
     (tmp_path / "new.tsv").write_text("".join(f"{row['subjects']}\t{row['title']}\n" for row in rows))
     table = {"topic": [row["title"] for row in rows], "of": [row["subjects"].split("|") for row in rows]}
     pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "new.parquet")
-    theirs = answer(predictor, path, reading_of(predictor.model, path))
+    theirs = answer(predictor, path, settings_of_labelled(predictor.model, path))
     for name, chosen in (
         ("new.tsv", {"format": "text-tsv"}),
         ("new.parquet", {"text_column": "topic", "labels_column": "of"}),
     ):
-        ours = answer(predictor, tmp_path / name, reading_of(predictor.model, tmp_path / name, **chosen))
+        ours = answer(predictor, tmp_path / name, settings_of_labelled(predictor.model, tmp_path / name, **chosen))
         for field in ("ids", "scores", "n_true"):
             assert np.array_equal(getattr(ours, field), getattr(theirs, field)), name
         assert np.array_equal(ours.Y.indices, theirs.Y.indices)
@@ -155,14 +155,14 @@ def test_a_file_of_features(tmp_path):
     train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0).save(tmp_path / "model.h5")
     predictor, path = Predictor.open(tmp_path / "model.h5"), tmp_path / "new.svm"
     path.write_text("0,9 1:2 2:3\n2 4:5\n")
-    ours = answer(predictor, path, reading_of(predictor.model, path))
+    ours = answer(predictor, path, settings_of_labelled(predictor.model, path))
     theirs = predictor.top_k(predictor.from_features([{0: 2, 1: 3}, {3: 5}]), 3)
     assert np.array_equal(ours.ids, theirs[0])
     assert np.array_equal(ours.scores, theirs[1])
     assert (ours.Y.indices.tolist(), ours.n_true.tolist()) == ([0, 2], [2, 1])
     path.write_text("0 1:2 9:3\n")
     with pytest.raises(InputError, match="9 features, the model has 4"):
-        answer(predictor, path, reading_of(predictor.model, path))
+        answer(predictor, path, settings_of_labelled(predictor.model, path))
 
 
 def hits_of(predictor, folder):
@@ -249,4 +249,4 @@ def test_labels_that_are_none_of_the_models_are_refused(folder, predictor, tmp_p
     (tmp_path / "new.csv").write_text("title,subjects\nword00,other\n")
     complaint = "no label of any record is one of those of .*model.h5; check --labels-column"
     with pytest.raises(InputError, match=complaint):
-        answer(predictor, tmp_path / "new.csv", reading_of(predictor.model, tmp_path / "new.csv"))
+        answer(predictor, tmp_path / "new.csv", settings_of_labelled(predictor.model, tmp_path / "new.csv"))

@@ -170,7 +170,7 @@ def test_columns_of_the_input_are_kept(expected, tmp_path, capsys):
         (["--keep=year"], "--keep goes with csv, not jsonl"),
         (["--keep=place", output], "no column 'place', there are 'text', 'title', 'year'; name"),
         (["--keep=label", output], "--keep label: the output has a column of this name"),
-        (["--keep=year", output, "--format=lines"], "--keep goes with files of jsonl, csv, parquet"),
+        (["--keep=year", output, "--format=lines"], "--keep goes with files of csv, jsonl, parquet"),
     ):
         run(model, tmp_path / "in.csv", *options, status=2)
         assert complaint in capsys.readouterr().err
@@ -263,7 +263,7 @@ def test_no_record_is_answered_before_a_column_is_missed(expected, tmp_path, cap
     [
         ([], "missing MODEL"),
         (["{model}"], "nothing to predict"),
-        (["{model}", "--text=a", "--dataset=d.h5", "--output=p.h5"], "--dataset takes only"),
+        (["{model}", "--text=a", "--dataset=d.h5", "--output=p.h5"], "--dataset takes no FILE"),
         (["{model}", "--text=a", "--output-format=xmc-text"], "name a file with --output"),
         (["nowhere.h5", "--text=a"], "nowhere.h5: no such file"),
         (["{model}", "--text=a", "--output=labels.parquet"], "labels.parquet: no format is written under such a name"),

@@ -26,12 +26,14 @@ def options(step, run=None, dataset="mine", **sections):
 PROBLEM = ["--C=1.0", "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=auto"]
 WEIGHTED = [*PROBLEM[:3], "--weighting=propensity", PROBLEM[4]]
 LOGISTIC = ["--C=1.0", "--loss=logistic", *PROBLEM[2:]]
+READ = [
+    "--text-column=text", "--labels-column=labels", "--label-separator=,", "--labels-are=auto", "--first-label=0",
+    "--missing=auto", "--encoding=utf-8", "--quotes=auto", "--no-html", "--repeated=keep",
+]  # fmt: skip
 PREPARE = [
-    "--features=words", "--features=prefixes=6", "--label-names", "--tfidf=true", "--min-df=2",
+    *READ, "--features=words", "--features=prefixes=6", "--label-names", "--tfidf=true", "--min-df=2",
     "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
-    "--test-fraction=0.2", "--seed=0", "--split=together", "--no-html",
-    "--text-column=text", "--labels-column=labels", "--label-separator=,",
-    "--unlabelled=keep", "--repeated=keep", "--format=csv",
+    "--test-fraction=0.2", "--seed=0", "--split=together", "--unlabelled=keep", "--format=csv",
 ]  # fmt: skip
 MSI = ["--s=1.0", "--t=-2.0"]
 LAST = "--stored-threshold=0.01"
@@ -50,17 +52,17 @@ def start(name):
     [
         ("prepare", {}, {}, PREPARE),
         ("prepare", {}, {"datasets": FEATURES}, [
-            "--tfidf=false", "--no-normalize", "--bias=1.0", "--unlabelled=keep", "--format=xmc-text",
+            "--first-label=0", "--tfidf=false", "--no-normalize", "--bias=1.0", "--unlabelled=keep", "--format=xmc-text",
         ]),
         ("prepare", {}, {"prepare": {"split": "last", "split_column": "year"}},
-         [*PREPARE[:10], "--split=last", "--split-column=year", *PREPARE[12:]]),
-        ("prepare", {}, {"prepare": {"split_column": "part"}}, [*PREPARE[:9], "--split-column=part", *PREPARE[12:]]),
+         [*PREPARE[:20], "--split=last", "--split-column=year", *PREPARE[22:]]),
+        ("prepare", {}, {"prepare": {"split_column": "part"}}, [*PREPARE[:19], "--split-column=part", *PREPARE[22:]]),
         ("prepare", {}, {"prepare": {"split": "random"}, "datasets": TESTED},
-         [*PREPARE[:9], "--split=random", *PREPARE[12:]]),
+         [*PREPARE[:19], "--split=random", *PREPARE[22:]]),
         ("prepare", {}, {"prepare": {"split": "last", "group_column": "series"}, "datasets": TESTED},
-         [*PREPARE[:9], "--group-column=series", *PREPARE[12:]]),
+         [*PREPARE[:19], "--group-column=series", *PREPARE[22:]]),
         ("choose-features", {}, {"tune": {"candidates": {"features": [["words", {"stems": ["german", "english"]}]]}}}, [
-            *PREPARE[2:], "--metric=nDCG@5", "--held-out=0.1",
+            *READ, *PREPARE[12:], "--metric=nDCG@5", "--held-out=0.1",
             "--candidates=words+stems=german,english",
         ]),
         ("choose-c", {"C": "auto"}, {"tune": {"metric": "PSP@5", "instances": 500, "candidates": {"C": 3}}}, [
@@ -181,7 +183,6 @@ def test_rules_of_the_table_are_those_of_the_workflow():
     assert ours <= written
 
 
-@pytest.mark.parametrize(("extra", "counts"), [({}, False), ({"extra": {"corrections.jsonl": 2}}, True)])
-def test_corrections_have_ids_whatever_the_format_of_the_data(extra, counts):
-    datasets = {"mine": {"format": "annif", "train": "a", "test": "b", **extra}}
-    assert ("--repeated=last" in options("prepare", datasets=datasets, prepare={"repeated": "last"})) == counts
+def test_empty_lists_are_options_where_they_are_no_default():
+    assert "--missing=[]" in options("prepare", prepare={"missing": []})
+    assert "--include=[]" not in options("prepare", prepare={"include": []})
