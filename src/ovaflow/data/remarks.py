@@ -6,6 +6,7 @@ import numpy as np
 
 from ovaflow.data.blocks import PIECES, without_spaces
 from ovaflow.data.near_twins import are_noticed
+from ovaflow.settings.models import holds_texts
 
 _NO_FEATURE = "have no feature: an empty text, or only words that are too rare or too frequent"
 _COUNTED = {
@@ -28,7 +29,11 @@ _COUNTED = {
     "test_with_unseen_labels_only": "{count:,} of {test_instances:,} test instances have only labels "
     "that no training instance has",
     "doubt_about_labels": "{count}",
+    "labels_cut": "labels seem to be sentences that commas cut, such as {count!r:.100}: label_separator: none "
+    "takes each cell as one label",
     "headers_left_out": "the first line of a file names the columns: it is no record",
+    "fields_like_records": "{count:,} fields span lines, and all of them look like several records: "
+    "quotes: none takes quotes as they are, if they mean nothing in this file",
     "missing_labels": "{count:,} labels are words for nothing such as nan, None, NULL, N/A or -: "
     "they are none; missing: [] keeps them",
     "missing_texts": "{count:,} cells of texts are words for nothing such as nan, None, NULL, N/A or -: "
@@ -39,6 +44,8 @@ _COUNTED = {
 }
 _REPEATED = 0.05
 """Share of texts without ids that occur again with other labels, above which they may be rows of one record."""
+_RARE = 0.1
+"""Share of labels without instances below which it is strange that the first is one of them."""
 _HTML = 0.01
 """Share of texts with markup above which a remark is made."""
 _ODD = 0.9
@@ -57,6 +64,7 @@ def remarks_on(prepared):
         *_on_unknown_labels(prepared, counts),
         *_on_markup(counts),
         *_on_given_names(prepared, counts),
+        *_on_ids(prepared, source),
     ]
 
 
@@ -112,6 +120,19 @@ def _on_markup(counts):
         yield (
             f"{marked:,} of {instances:,} texts contain HTML such as &amp; or <b>, which becomes words: "
             "html: true removes it"
+        )
+
+
+def _on_ids(prepared, source):
+    """Whether ids, of the lines of a file of names, may be counted from 1."""
+    if "labels" not in source.get("files", {}) or not holds_texts(source["format"]) or source.get("first_label"):
+        return
+    Y = prepared.train.Y
+    positives = np.bincount(Y.indices[: Y.indptr[source["counts"]["train_instances"]]], minlength=Y.n_columns)
+    if positives[0] == 0 and np.count_nonzero(positives == 0) <= max(1, _RARE * Y.n_columns):
+        yield (
+            f"no training instance has the id 0, {prepared.label_names[0]!r}: if ids are counted from 1, "
+            "set first_label: 1"
         )
 
 

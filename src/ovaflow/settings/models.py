@@ -28,6 +28,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from ovaflow.reading.formats import FORMATS
+from ovaflow.reading.instances import joined_names, split_names
 from ovaflow.steps import METHODS, STEPS
 
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
@@ -139,7 +140,7 @@ def listed(value: Any) -> Any:
 Locations = Location | Annotated[list[Location], Field(min_length=1)]
 ColumnNames = Annotated[
     Text,
-    BeforeValidator(lambda names: ",".join(map(str, listed(names)))),
+    BeforeValidator(lambda names: joined_names(map(str, names)) if isinstance(names, list) else str(names)),
     WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}}]}),
 ]
 LabelList = Annotated[
@@ -331,7 +332,7 @@ class ReadTexts(Section):
         "texts: names, or one-hot: columns, keys or places of a list that say yes or no (1/0, true/false, x/empty); "
         "auto: one-hot where several columns or long lists hold nothing else",
     )
-    first_label: Literal[0, 1] = setting(0, "id of the first line of the file of label names")
+    first_label: int = setting(0, "id of the first line of the file of label names", ge=0, le=1)
     missing: Literal["auto"] | Annotated[list[str], BeforeValidator(listed)] = setting(
         "auto", "texts: what a whole cell or label is where there is none; auto: nan, None, NULL, N/A, NaT and -"
     )
@@ -436,7 +437,7 @@ class Prepare(ReadTexts):
 
     @model_validator(mode="after")
     def _a_weight_per_column(self) -> Self:
-        columns = self.text_column.count(",") + 1
+        columns = len(split_names(self.text_column))
         if self.column_weights and len(self.column_weights) != columns:
             n = len(self.column_weights)
             raise ValueError(f"{n} column_weights for {columns} text columns ({self.text_column})")
