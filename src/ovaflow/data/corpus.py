@@ -15,7 +15,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.hold_out import hash_of
 from ovaflow.data.labels import labels_of
 from ovaflow.data.repeated import count_repeated, joined_rows, last_rows
-from ovaflow.data.separators import Doubt, doubt_about
+from ovaflow.data.separators import SAMPLE, Doubt, cut_sentence, doubt_about
 from ovaflow.data.splitting import group_numbers, set_aside
 from ovaflow.data.tfidf import GrowingVector
 from ovaflow.data.tokens import Tokens
@@ -49,14 +49,17 @@ class Corpus:
         else:
             yield from map(self._adapted, self._instances())
 
-    def doubt(self, lists):
+    def doubt(self, lists, counts):
         """Whether the labels are combinations of others; None where no separator was used, or none is wanted."""
         reading = self._reading
         if self._labels.n_labels is not None or reading.separator == NO_SEPARATOR or not reading.seen.get("separated"):
             return None
         several = lists.lengths > 1
-        cells = (reading.separator.join(map(self._labels.written, lists.of(row))) for row in np.flatnonzero(several))
-        return doubt_about(reading.written_labels, several.mean(), reading.separator, cells)
+        cells = [list(map(self._labels.written, lists.of(row))) for row in np.flatnonzero(several)[:SAMPLE]]
+        if (sentence := cut_sentence(cells, reading.separator)) is not None:
+            counts["labels_cut"] = sentence
+        joined = map(reading.separator.join, cells)
+        return doubt_about(reading.written_labels, several.mean(), reading.separator, joined)
 
     def _docstrings(self):
         # near twins may be on both sides, so that figures stay comparable with published ones
@@ -286,7 +289,7 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
             _as_wanted(collect(corpus, labels, excerpt=kept, **reading), source.settings, corpus.counts, folder)
         )
         _add(counts, corpus.counts)
-    doubt = corpora[0].doubt(parts[0].labels)
+    doubt = corpora[0].doubt(parts[0].labels, counts)
     if not divided:
         return Parts(*parts, counts, doubt)
     [records] = parts

@@ -6,6 +6,7 @@ import numpy as np
 
 from ovaflow.data.blocks import pieces_for
 from ovaflow.data.near_twins import are_noticed
+from ovaflow.settings.models import holds_texts
 
 _NO_FEATURE = "have no feature: an empty text, or only words that are too rare or too frequent"
 _COUNTED = {
@@ -28,7 +29,11 @@ _COUNTED = {
     "test_with_unseen_labels_only": "{count:,} of {test_instances:,} test instances have only labels "
     "that no training instance has",
     "doubt_about_labels": "{count}",
+    "labels_cut": "labels seem to be sentences that commas cut, such as {count!r:.100}: label_separator: none "
+    "takes each cell as one label",
     "headers_left_out": "the first line of a file names the columns: it is no record",
+    "fields_like_records": "{count:,} fields span lines, and all of them look like several records: "
+    "quotes: none takes quotes as they are, if they mean nothing in this file",
     "missing_labels": "{count:,} labels are words for nothing such as nan, None, NULL, N/A or -: "
     "they are none; missing: [] keeps them",
     "missing_texts": "{count:,} cells of texts are words for nothing such as nan, None, NULL, N/A or -: "
@@ -44,6 +49,8 @@ _COUNTED = {
 }
 _REPEATED = 0.05
 """Share of texts without ids that occur again with other labels, above which they may be rows of one record."""
+_RARE = 0.1
+"""Share of labels without instances below which it is strange that the first is one of them."""
 _HTML = 0.01
 """Share of texts with markup above which a remark is made."""
 _ODD = 0.9
@@ -63,7 +70,7 @@ def remarks_on(prepared):
         *_on_unknown_labels(prepared, counts),
         *_on_markup(counts),
         *_on_given_names(prepared, counts),
-        *_on_first_label(prepared, source.get("files", {})),
+        *_on_ids(prepared, source),
     ]
 
 
@@ -131,23 +138,25 @@ def _on_unknown_labels(prepared, counts):
         )
 
 
-def _on_first_label(prepared, files):
-    """What may be ids that are counted from 1 beside a file of names."""
-    counts, _ = prepared.label_counts()
-    names = prepared.label_names
-    if "labels" in files and names[0] not in +counts and len(+counts) > _ODD * len(names) - 1:
-        yield (
-            f"no record has the first label, {names[0]!r}, but nearly all have others: "
-            "if ids are counted from 1, set first_label: 1"
-        )
-
-
 def _on_markup(counts):
     marked, instances = counts.get("texts_with_markup", 0), counts["train_instances"] + counts["test_instances"]
     if marked > _HTML * instances:
         yield (
             f"{marked:,} of {instances:,} texts contain HTML such as &amp; or <b>, which becomes words: "
             "html: true removes it"
+        )
+
+
+def _on_ids(prepared, source):
+    """Whether ids, of the lines of a file of names, may be counted from 1."""
+    if "labels" not in source.get("files", {}) or not holds_texts(source["format"]) or source.get("first_label"):
+        return
+    Y = prepared.train.Y
+    positives = np.bincount(Y.indices[: Y.indptr[source["counts"]["train_instances"]]], minlength=Y.n_columns)
+    if positives[0] == 0 and np.count_nonzero(positives == 0) <= max(1, _RARE * Y.n_columns):
+        yield (
+            f"no training instance has the id 0, {prepared.label_names[0]!r}: if ids are counted from 1, "
+            "set first_label: 1"
         )
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 _STRONG = (";", "|", "\n", "\t")
 """What tables have between labels, and hardly any name has inside."""
 _WEAK = (",", "/", "&", "#", ":", " ")
-_SAMPLE = 20_000
+SAMPLE = 20_000
 """Different labels that tell whether the separator is right."""
 _FEW = 20
 """Labels that say nothing."""
@@ -41,12 +41,21 @@ class Doubt:
         )
 
 
+def cut_sentence(cells, separator):
+    """A cell that a comma cuts, if nearly all that have one go on in lower case as sentences do; else None."""
+    several = [cell for cell in islice(cells, SAMPLE) if len(cell) > 1]
+    on = [cell for cell in several if cell[0][:1].isupper() and all(part[:1].islower() for part in cell[1:])]
+    if separator.strip() != "," or len(on) < max(_FEW, _MOSTLY * len(several)):
+        return None
+    return ", ".join(on[0])
+
+
 _ESCAPED = {"\n": "\\n", "\t": "\\t"}
 
 
 def doubt_about(written, share_with_several, separator, cells=()):
     """The :class:`Doubt` about labels as they are written, and cells of several; None where there is none."""
-    names = [name for name in map(str.strip, islice(written, _SAMPLE)) if name]
+    names = [name for name in map(str.strip, islice(written, SAMPLE)) if name]
     if len(names) < _FEW:
         return None
     takes_none_apart = share_with_several < _RARELY
@@ -56,7 +65,7 @@ def doubt_about(written, share_with_several, separator, cells=()):
     doubt = min(found, key=lambda each: (not each.is_sure, each.n_parts), default=None)
     if doubt is None or takes_none_apart:
         return doubt
-    parts = {part for cell in islice(cells, _SAMPLE) for part in _parts(cell, doubt.mark)}
+    parts = {part for cell in islice(cells, SAMPLE) for part in _parts(cell, doubt.mark)}
     return replace(doubt, n_parts=len(parts))
 
 

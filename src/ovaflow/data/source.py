@@ -13,7 +13,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.docstrings import docstrings
 from ovaflow.data.labels import read_label_names
 from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.instances import Reading, split_names, united
+from ovaflow.reading.instances import Reading, joined_names, split_names, united
 from ovaflow.reading.look import look_at
 from ovaflow.reading.streams import File, matching_files, matching_paths, open_stream
 from ovaflow.settings.inputs import settings_of
@@ -93,12 +93,19 @@ class SourceFiles:
         if self.format in FORMATS:
             names = ["text_column", "labels_column"] if FORMATS[self.format].has_columns else []
             names += ["label_separator"] * FORMATS[self.format].has_separator
-            remembered |= {name: getattr(self.settings, name) for name in names}
+            remembered |= {name: self._column_names(name) or getattr(self.settings, name) for name in names}
         if holds_texts(self.format):
             # what is as by default need not be remembered
             read = self.settings.model_dump(include=set(_REMEMBERED)) | self.look.settings
             remembered |= {name: value for name, value in read.items() if value != _REMEMBERED[name]}
         return remembered
+
+    def _column_names(self, setting):
+        """Names of columns in a setting, where the header says that a comma is in one of them."""
+        found = {"text_column": self.look.reading.texts, "labels_column": self.look.reading.labels}.get(setting)
+        if found is not None and found != split_names(getattr(self.settings, setting)):
+            return joined_names(found)
+        return None
 
 
 _REMEMBERED = {
@@ -127,7 +134,8 @@ def reading_of(settings, n_labels=None, **more):
         columns["missing"] = tuple(settings.missing)
     as_they_are = {name: getattr(settings, name) for name in _AS_THEY_ARE}
     others = {
-        "separator": settings.label_separator,
+        # as the command line has them
+        "separator": settings.label_separator.replace("\\n", "\n").replace("\\t", "\t"),
         "weighted": bool(settings.column_weights),
         "n_labels": n_labels,
     }

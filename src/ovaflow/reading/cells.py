@@ -1,7 +1,6 @@
 """What the cell of a table means: a text, a label or several, a time, or nothing."""
 
 import ast
-import csv
 import json
 import math
 import re
@@ -120,45 +119,64 @@ def truth_of(content):
     return False if written in _FALSE or written in MISSING else None
 
 
-# [Festschrift] and (a name) are labels; a list begins with a quoted name, a list, an object, a number or nothing
-_LIST = re.compile(r"""\[\s*(["'\]\[{(]|(?:-?\d|true|false|null|None|nan|True|False)[^\[\](){}"']*\]$)""", re.DOTALL)
-_TUPLE_OR_SET = re.compile(r"""[({]\s*(["'[({)]|-?\d[\d.]*\s*,)""")
+# [Festschrift] and (a name) are labels; a list begins with a quoted name, a list, an object, or ends at once
+_LIST = re.compile(r"""\[\s*([uUbB]?["']|[\[{(]|\]$)""")
+_TUPLE_OR_SET = re.compile(r"""[({]\s*([uUbB]?["'[({)]|-?\d[\d.]*\s*,)""")
 _OBJECT = re.compile(r"""\{\s*(["'][^"']*["']\s*:|-?\d+\s*:|\})""")
 _ARRAY = re.compile(r"\{.*\}", re.DOTALL)
-_PLAIN_LIST = re.compile(r"\[([^\[\]]*,[^\[\]]*)\]", re.DOTALL)
+_NUMBER = r"(?:-?\d[\d.e+-]*|[Tt]rue|[Ff]alse|null|None|[Nn]a[Nn]|\.\.\.)"
+_PLAIN_LIST = re.compile(rf"\[(\s*{_NUMBER}(?:\s+{_NUMBER})*\s*|[^\[\]]*,[^\[\]]*)\]", re.DOTALL)
 _TAGS = re.compile(r"(?:<[^<>]+>[\s,]*)+")
-_NUMPY = re.compile(r"(?:array|Index)\((.*?)(?:,\s*dtype=[^()]*)?\)", re.DOTALL)
+_PRINTED = re.compile(
+    r"(?:array|Index|frozenset|set|deque|dict_keys|dict_values)\((.*?)(?:,\s*(?:dtype|shape|length|name|maxlen)=.*)?\)",
+    re.DOTALL,
+)
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
-_NUMBERS = re.compile(r"\[\s*(-?[\d.]+(?:\s+(?:-?[\d.]+|\.\.\.))*)\s*\]")
-_BEGINNINGS = frozenset("[({<a")
+
+
+class NotAList(ValueError):
+    """What begins like a list may still be a name."""
 
 
 def listed(content):
     """What a cell holds if it is written as a list, a set, an object or tags; None if it is not.
 
-    Known are JSON, Python, PostgreSQL's arrays, what NumPy prints, and ``<a><b>``.
+    Known are JSON, Python, PostgreSQL's arrays, what NumPy and pandas print, and ``<a><b>``.
     """
-    if content[:1] not in _BEGINNINGS and not content.startswith(("set()", "Index(")):
+    printed = _PRINTED.fullmatch(content) if content[-1:] == ")" else None
+    if printed:
+        content = printed[1].strip() or "[]"
+    if content[:1] not in _BEGINNINGS:
         return None
-    array = _NUMPY.fullmatch(content)
-    if array:
-        content = array[1].strip()
-    if content == "set()":
-        return []
     if _LIST.match(content) or _OBJECT.match(content) or _TUPLE_OR_SET.match(content):
         return _literal(content)
     if _ARRAY.fullmatch(content):
         return _of_postgresql(content)
-    if _TAGS.fullmatch(content):
+    if _TAGS.fullmatch(content) and content != _NA:
         return re.findall("<([^<>]+)>", content)
     plain = _PLAIN_LIST.fullmatch(content)
-    return plain[1].split(",") if plain else None
+    return _of_words(plain[1].strip()) if plain else None
+
+
+_BEGINNINGS = frozenset("[({<")
+_NA = "<NA>"  # pandas' word for nothing, which is no tag
+
+
+def _of_words(content):
+    """What is in a list without quotes: numbers stay as they are written, but for NumPy's ``3.``."""
+    words = list(map(str.strip, content.split("," if "," in content else None)))
+    _require_whole(words)
+    words = [word[:-1] if word.endswith(".") and word[:-1].lstrip("-").isdigit() else word for word in words]
+    return [None if word in ("null", "None", "nan", "NaN") else word for word in words]
 
 
 def _literal(content):
-    printed = _of_numpy(content)
-    if printed is not None:
-        return printed
+    names = _QUOTED.findall(content)
+    between = _QUOTED.sub("", content).strip("[] \n\t")
+    if len(names) > 1 and content[0] == "[" and between.split() in ([], ["..."]):
+        # as NumPy prints an array
+        _require_whole(between.split())
+        return [ast.literal_eval(name) for name in names]
     try:
         return json.loads(content)
     except ValueError:
@@ -166,30 +184,17 @@ def _literal(content):
     try:
         value = ast.literal_eval(_NAN.sub("None", content))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        if content.startswith("{"):
+        if content[0] == "{" and content[-1] == "}":
             return _of_postgresql(content)
         message = f"labels begin like a list, but are none: {content!r:.60}"
-        raise ValueError(message, "correct it, or set label_separator: none if it is a name") from None
+        raise NotAList(message, "correct it, or set label_separator: none if it is a name") from None
+    if isinstance(value, list | tuple) and ... in value:
+        _require_whole(["..."])
     # a set has no order of its own
     return sorted(value, key=str) if isinstance(value, set) else value
 
 
 _NAN = re.compile(r"(?<=[\[,(])\s*nan(?=\s*[\],)])")
-
-
-def _of_numpy(content):
-    """Labels of ``['a' 'b']`` or ``[1 0 1]``, as NumPy prints an array; None if it is no such print."""
-    numbers = _NUMBERS.fullmatch(content)
-    if numbers and " " in numbers[1]:
-        written = numbers[1].split()
-        _require_whole(written)
-        return [float(each) for each in written]
-    names = _QUOTED.findall(content)
-    between = _QUOTED.sub("", content).strip("[] \n\t")
-    if len(names) > 1 and between.split() in ([], ["..."]):
-        _require_whole(between.split())
-        return [ast.literal_eval(name) for name in names]
-    return None
 
 
 def _require_whole(words):
@@ -199,8 +204,11 @@ def _require_whole(words):
 
 
 def _of_postgresql(content):
-    inner = content[1:-1].replace("{", "").replace("}", "")
-    return next(csv.reader([inner], escapechar="\\"), [])
+    elements = (found.groups() for found in _ELEMENTS.finditer(content))
+    return [plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL) for quoted, plain in elements]
+
+
+_ELEMENTS = re.compile(r'"((?:[^"\\]|\\.)*)"|([^{},"]+)', re.DOTALL)
 
 
 def names_of(content, key=None):
@@ -268,5 +276,6 @@ def label_of(name):
     if isinstance(name, float) and name.is_integer():
         return str(int(name))
     if not isinstance(name, int):
-        raise ValueError(f"a label is {name!r:.60}, neither a name nor a whole number")
+        message = f"a label is {name!r:.60}, neither a name nor a whole number"
+        raise ValueError(message, "write the names or ids of the labels that are meant")
     return str(name)

@@ -4,7 +4,7 @@ import csv
 import sys
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.instances import check_columns, empty
+from ovaflow.reading.instances import check_columns, empty, plain_column
 
 DELIMITERS = ",;\t|"
 _QUOTES = {
@@ -28,17 +28,20 @@ def read_fields(lines, required, path, optional=(), reading=None, remedy=None):
     names, delimiter, number = _header(lines, required, path, quotes)
     if reading:
         reading.seen |= {"columns": names, "delimiter": delimiter, "encoding": lines.encoding}
-    rows = csv_records(lines, path, delimiter, number + 1, quotes)
-    yield from table_fields(names, rows, required, path, optional, reading.remedy if reading else remedy, delimiter)
+    rows = csv_records(lines, path, delimiter, number + 1, quotes, reading.counts if reading else None)
+    remedy = reading.remedy if reading else remedy
+    yield from table_fields(names, rows, required, path, optional, remedy, delimiter, quotes=quotes)
 
 
-def table_fields(names, rows, required, path, optional=(), remedy=None, delimiter=",", first=1):
+def table_fields(names, rows, required, path, optional=(), remedy=None, delimiter=",", first=1, quotes="double"):
     """Fields of the rows of a table, after their numbers; rows that do not fit its header are refused."""
-    columns = columns_of(names, required, path, optional, remedy, first)
+    columns = columns_of(names, required, path, optional, remedy, first, delimiter)
     for number, record in rows:
         if record and len(record) != len(names):
             message = f"{len(record)} fields, the header has {len(names)}"
             advice = f'quote fields that contain {delimiter!r}, line ends or quotes ("")'
+            if quotes == "none":
+                advice = f"remove {delimiter!r} from the fields, or set quotes: double if there are quotes around them"
             raise InputError(message, path=path, line=number, remedy=advice)
         if len(record) > 1 and record[0] is not None and _names(record) == names:
             advice = "if files were joined, name each of them instead, or a pattern such as exports/*.csv"
@@ -47,17 +50,16 @@ def table_fields(names, rows, required, path, optional=(), remedy=None, delimite
             yield number, [record[column] for column in columns]
 
 
-def columns_of(names, required, path, optional=(), remedy=None, line=None):
+def columns_of(names, required, path, optional=(), remedy=None, line=None, delimiter=","):
     """Places of the columns in a header; a name in other letters means the only column that has it so."""
     required = [_as_in(names, each) for each in required]
-    if (
-        line == 1
-        and not set(required) & set(names)
-        and max(len(name.split()) for name in names or [""]) > _LONGEST_NAME
-    ):
-        message = f"the first line is a record, not the names of the columns: {names[0]:.60}"
-        remedy = "write them above it: (echo 'text,labels'; cat old.csv) > new.csv"
-        raise InputError(message, path=path, line=line, remedy=remedy)
+    if line == 1 and not set(required) & set(names):
+        above = delimiter.join([*required, *(f"column{n}" for n in range(len(required) + 1, len(names) + 1))])
+        write = f"(echo '{above}'; cat old.csv) > new.csv"
+        if max(len(name.split()) for name in names or [""]) > _LONGEST_NAME:
+            message = f"the first line is a record, not the names of the columns: {names[0]:.60}"
+            raise InputError(message, path=path, line=line, remedy=f"write them above it: {write}")
+        remedy = f"{remedy}, or, if this is a record, write the names of the columns above it: {write}"
     check_columns(required, names, path, line, remedy)
     return [names.index(name) for name in (*required, *(name for name in optional if name in names))]
 
@@ -69,25 +71,47 @@ _LONGEST_NAME = 12
 def _as_in(names, name):
     if name in names:
         return name
-    alike = [each for each in names if each.casefold() == name.casefold()]
+    alike = [each for each in names if plain_column(each) == plain_column(name)]
     return alike[0] if len(alike) == 1 else name
 
 
-def csv_records(lines, path, delimiter=",", first=1, quotes="double"):
-    """Fields of each record, after the number of its first line."""
+def csv_records(lines, path, delimiter=",", first=1, quotes="double", counts=None):
+    """Fields of each record, after the number of its first line; counts fields that look like several records."""
     csv.field_size_limit(sys.maxsize)
-    reader = csv.reader((line for _, line in lines), delimiter=delimiter, **_QUOTES[quotes])
+    line, n_several, n_alike = "", 0, 0
+
+    def texts():
+        nonlocal line
+        for _, line in lines:
+            yield line
+
+    reader = csv.reader(texts(), delimiter=delimiter, **_QUOTES[quotes])
     while True:
         number = reader.line_num + first
         try:
             record = next(reader, None)
         except csv.Error as error:
-            raise _malformed(error, path, number, quotes) from None
+            raise _malformed(error, path, number, quotes, line) from None
         if record is None:
-            return
+            break
         if quotes == "auto" and reader.line_num + first > number + 1:
             _require_no_swallowed(record, delimiter, path, number)
+            n_several += 1
+            n_alike += _are_like_records(record, delimiter)
         yield number, record
+    if n_several and n_alike == n_several:
+        # by chance some would differ
+        counts["fields_like_records"] += n_alike
+
+
+def _are_like_records(record, delimiter):
+    """Whether what is on each side of a field's line ends would be whole records with the other fields."""
+    return any(
+        [line.count(delimiter) for line in field.split("\n")]
+        == [len(record) - 1 - place, *[len(record) - 1] * (field.count("\n") - 1), place]
+        for place, field in enumerate(record)
+        if "\n" in field
+    )
 
 
 def _require_no_swallowed(record, delimiter, path, number):
@@ -123,15 +147,19 @@ def _header(lines, required, path, quotes):
         if line is None:
             break
         parts.append(line)
-    candidates = []
+    candidates, wanted = [], set(map(plain_column, required))
     for delimiter in chosen:
         try:
             names = _names(next(csv.reader(parts, delimiter=delimiter, **_QUOTES[quotes]), []))
         except csv.Error as error:
-            raise _malformed(error, path, 1, quotes) from None
-        folded = {name.casefold() for name in names}
-        candidates.append(({name.casefold() for name in required} <= folded, len(names), names, delimiter))
-    return *max(candidates)[2:], number
+            malformed = _malformed(error, path, number, quotes, header)
+        else:
+            # without the columns that are wanted, as many as there should be are likelier
+            is_full = len(names) == len(required) > 1
+            candidates.append((wanted <= set(map(plain_column, names)), is_full, len(names), names, delimiter))
+    if not candidates:
+        raise malformed
+    return *max(candidates)[3:], number
 
 
 _LONGEST_HEADER = 100
@@ -142,10 +170,11 @@ def _names(record):
     return [str(field).strip().lstrip("\ufeff") for field in record]
 
 
-def _malformed(error, path, line, quotes):
+def _malformed(error, path, line, quotes, written):
     remedy = "lines must end with a line feed"
     if "new-line" not in str(error):
         remedy = "check the quotes from here on"
         if quotes == "auto":
-            remedy += ', or set quotes: none if they mean nothing, quotes: backslash if \\" is a quote'
+            meant = 'backslash if \\" is a quote' if '\\"' in written else "none if they mean nothing"
+            remedy += f", or set quotes: {meant}"
     return InputError(f"malformed record ({str(error).partition(' - ')[0]})", path=path, line=line, remedy=remedy)

@@ -11,6 +11,7 @@ from ovaflow.reading.cells import (
     MISSING,
     NAMES,
     ONE_HOT,
+    NotAList,
     clean_name,
     group_of,
     label_of,
@@ -212,7 +213,7 @@ class Reading:
         """The labels of a cell as it has them."""
         if isinstance(content, str):
             stripped = content.strip()
-            content = listed(stripped)
+            content = self._listed(stripped)
             if content is None:
                 return self._separated(stripped) if stripped else ()
         return () if content is None else map(label_of, names_of(content, self.label_key))
@@ -233,8 +234,16 @@ class Reading:
         if not isinstance(content, str):
             return content
         stripped = content.strip()
-        found = listed(stripped)
+        found = self._listed(stripped)
         return self._separated(stripped) if found is None and stripped else found
+
+    def _listed(self, content):
+        try:
+            return listed(content)
+        except NotAList:
+            if self.separator == NO_SEPARATOR:
+                return None
+            raise
 
     def _one_hot(self, contents):
         """Names of the columns, or places in the list, that say yes."""
@@ -248,7 +257,8 @@ class Reading:
                 raise ValueError(f"{len(truths)} truth values for {self.n_labels} labels")
         if None in truths.values():
             name = next(name for name, is_true in truths.items() if is_true is None)
-            raise ValueError(f"{name!r} is neither yes nor no", f"correct it, or set labels_are: {NAMES}")
+            remedy = "write 1 or 0" if len(contents) > 1 else f"correct it, or set labels_are: {NAMES} if they are ids"
+            raise ValueError(f"{name!r} is neither yes nor no", remedy)
         return tuple(clean_name(name) for name, is_true in truths.items() if is_true)
 
     def _number(self, label):
@@ -258,9 +268,16 @@ class Reading:
         if is_number and self.first_label <= int(number) <= last:
             return str(int(number) - self.first_label)
         message = f"label {label[:60]!r} is not an id from {self.first_label} to {last}"
-        if is_number and int(number) == self.n_labels:
-            raise ValueError(message, "if ids are counted from 1, set first_label: 1")
-        raise ValueError(message, "leave out the file of label names if the data holds the names themselves")
+        remedy = "leave out the file of label names if the data holds the names themselves"
+        other = 1 - self.first_label
+        if is_number and int(number) == other * self.n_labels:
+            remedy = f"if ids are counted from {other}, set first_label: {other}"
+        elif several := _IDS.fullmatch(label):
+            remedy = f'if it is several ids, set label_separator: "{several[1]}"'
+        raise ValueError(message, remedy)
+
+
+_IDS = re.compile(r"\d+(?: *)([^\w.-])(?: *)\d+.*")
 
 
 def unreadable(error, path, line=None, row=None):
@@ -282,7 +299,23 @@ def united(instances):
 
 
 def split_names(columns):
-    return [name.strip() for name in columns.split(",") if name.strip()]
+    """Names of columns with commas between them; a name with a comma of its own is in quotes."""
+    found = (each.groups() for each in _COLUMN.finditer(columns))
+    names = (plain if quoted is None else quoted.replace('""', '"') for quoted, plain in found)
+    return [name for name in map(str.strip, names) if name]
+
+
+_COLUMN = re.compile(r'\s*(?:"((?:[^"]|"")+)"\s*(?=,|$)|([^,]+))')
+
+
+def joined_names(names):
+    """What :func:`split_names` splits."""
+    return ",".join('"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name for name in names)
+
+
+def plain_column(name):
+    """A column's name without what a person need not copy: capitals, and line ends, which messages have as escapes."""
+    return re.sub(" *, *", ",", " ".join(name.replace("\\n", " ").split())).casefold()
 
 
 def check_columns(required, existing, path, line=None, remedy=None):

@@ -2,13 +2,13 @@
 
 import re
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.cells import ONE_HOT, keys_of_names, truth_of
-from ovaflow.reading.instances import Reading, TextInstance, unreadable
+from ovaflow.reading.cells import NAMES, ONE_HOT, keys_of_names, truth_of
+from ovaflow.reading.instances import Reading, TextInstance, plain_column, unreadable
 from ovaflow.reading.streams import File
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ class _Cells(Reading):
 
 def look_at(paths, kind, reading):
     """Look at the beginnings of some files, all of which must be readable."""
+    if paths and kind.has_columns and max(len(reading.texts), len(reading.labels)) > 1:
+        reading = _with_commas(paths[0], kind, reading)
     cells = _Cells(**{name: getattr(reading, name) for name in reading.__dataclass_fields__})
     rows = []
     for path in paths:
@@ -87,8 +89,9 @@ def look_at(paths, kind, reading):
     if decided.labels_are != ONE_HOT:
         names = chain.from_iterable(row.understood(lambda content: list(decided.written_in(content))) for row in rows)
         decided = replace(decided, whole_numbers=_are_whole(chain.from_iterable(names)))
-    if paths and not kind.has_columns:
-        _require_order(rows)
+    if not kind.has_columns:
+        for _, of_file in groupby(rows, lambda row: row.path):
+            _require_order(list(of_file))
     instances = list(islice(kind.read(File(paths[0], reading.encoding), replace(decided)), RECORDS)) if paths else []
     return Look(decided, settings, list(map(Path, paths)), instances)
 
@@ -102,15 +105,36 @@ def _refuse_vectors(rows, reading):
                 raise InputError(message, path=row.path, line=row.line, remedy=f"set vector_column: {name}")
 
 
+def _with_commas(path, kind, reading):
+    """A reading in which names of columns are whole that have commas of their own."""
+    header = replace(reading, texts=[], labels=[], id_column=None, group_column=None, time_column=None, default_ids=())
+    next(kind.read(File(path, reading.encoding), header), None)
+    columns = {plain_column(name): name for name in header.seen.get("columns", ())}
+    names = {part: _whole(getattr(reading, part), columns) for part in ("texts", "labels")}
+    return replace(reading, **names)
+
+
+def _whole(names, columns):
+    """Names; neighbours that are a column only when they are joined are one."""
+    whole, start = [], 0
+    while start < len(names):
+        ends = [start + 1, *range(len(names), start + 1, -1)]
+        end = next((end for end in ends if plain_column(",".join(names[start:end])) in columns), start + 1)
+        whole.append(names[start] if end == start + 1 else columns[plain_column(",".join(names[start:end]))])
+        start = end
+    return whole
+
+
 def _key_of_names(rows, listed):
     """The key of the name in labels that are objects; None where they are none."""
     keys = keys_of_names([content for contents in listed for content in contents])
     if keys is None or len(keys) == 1:
         return keys and keys[0]
-    among = f"one of {', '.join(map(repr, keys))}" if keys else "a key whose values are names"
+    remedy = f"say which key has the name: set label_key to one of {', '.join(map(repr, keys))}"
+    if not keys:
+        remedy = "set label_key to the key of the name; if none has it, write the labels as a list of names"
     first = next(contents for contents in listed if any(contents))
     message = f"labels are objects, such as {first[0]!r:.100}"
-    remedy = f"say which key has the name: set label_key to {among}"
     raise InputError(message, path=rows[0].path, line=rows[0].line, remedy=remedy)
 
 
@@ -118,10 +142,30 @@ def _is_one_hot(reading, rows, listed):
     """Whether labels are truth values: in several columns, or in lists of one length in which ids would repeat."""
     if len(reading.labels) > 1:
         truths = [truth_of(content) for row in rows for content in row.labels]
-        return None not in truths and any(truths)
-    lists = [content for [content] in listed if isinstance(content, list) and content]
-    lengths = {len(each) for each in lists}
-    return len(lengths) == 1 and max(lengths) > 2 and all(_is_flag(label) for each in lists for label in each)
+        if None not in truths:
+            return any(truths)
+        _require_names(rows)
+    lists = [content for contents in listed for content in contents if isinstance(content, list) and content]
+    if len({len(each) for each in lists}) != 1 or not all(_is_flag(label) for each in lists for label in each):
+        return False
+    return any(len(set(map(truth_of, each))) < len(each) for each in lists)
+
+
+def _require_names(rows):
+    """Refuse columns of votes, weights or other words for yes and no, which occur in several columns of a record."""
+    filled = [[str(each) for each in row.labels if each not in (None, "")] for row in rows]
+    several = [each for each in filled if len(each) > 1]
+    again = sum(len(set(each)) < len(each) for each in several)
+    odd = [each for each in chain.from_iterable(filled) if _WEIGHT.fullmatch(each)]
+    if again > len(several) / 2 or len(odd) > len(rows) / 2:
+        values = ", ".join(islice(dict.fromkeys(chain(odd, *filled)), _SHOWN))
+        message = f"columns of labels hold the same values, such as {values:.60}, which are neither yes nor no"
+        remedy = f"write 1 where a column's label is meant, else 0; or set labels_are: {NAMES} if the values are labels"
+        raise InputError(message, path=rows[0].path, line=rows[0].line, remedy=remedy)
+
+
+_WEIGHT = re.compile(r"-\d.*|\d*\.\d*[1-9]\d*(e-?\d+)?")
+_SHOWN = 4
 
 
 def _is_flag(label):
@@ -149,12 +193,16 @@ def _require_order(rows):
     if differ and words[1] > _LONGER * max(words[0], 1):
         message = f"{order}; the first field looks like the text: {labels[0]:.60}"
         remedy = "exchange the fields, or write a header line (text, labels) and read it with format: csv"
+        if any("\t" in text for text in texts):
+            remedy = "write a header line with a name for each field and read it with format: csv"
         raise InputError(message, path=path, line=line, remedy=remedy)
     seconds = {text.partition("\t")[0] for text in texts}
-    if differ and all("\t" in text for text in texts) and len(seconds) < _MOSTLY * len(pairs):
+    are_ids = len(seconds) < _MOSTLY * len(pairs) or all(map(_ID.fullmatch, labels))
+    if differ and are_ids and all("\t" in text for text in texts):
         message = f"{order}; there are more fields, and the first looks like an id: {labels[0]:.60}"
         remedy = "remove it (cut -f 2- old.tsv > new.tsv), or write a header line and read it with format: csv"
         raise InputError(message, path=path, line=line, remedy=remedy)
 
 
+_ID = re.compile(r"[\w.:/-]+")
 _ENOUGH, _LONGER, _MOSTLY = 20, 2, 0.9

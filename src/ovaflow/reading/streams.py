@@ -137,7 +137,14 @@ class File:
         return open_seekable(self.path)
 
 
-_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_MARKS = {  # that of UTF-32 begins with one of UTF-16
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_SEVERAL_BYTES = re.compile(rb"[\x80-\xff]{2,}")
 
 
 class Lines:
@@ -179,6 +186,9 @@ class Lines:
         remedy = "set encoding to that of the program that wrote the file"
         if name == "UTF-8":
             remedy = f"set encoding: {_WINDOWS}, if a Windows program such as Excel wrote the file"
+            if 2 * sum(map(len, _SEVERAL_BYTES.findall(line))) > sum(byte >= 0x80 for byte in line):
+                # western letters with accents stand alone
+                remedy = "set encoding to that of the program, such as windows-1251, gb18030, shift_jis or euc-kr"
         if not self._has_setting:
             remedy = f"convert the file to UTF-8, for example: iconv -f {_WINDOWS} -t utf-8 old.csv > new.csv"
         return InputError(message, path=self._path, line=self._number, remedy=remedy)
@@ -199,7 +209,8 @@ class Lines:
     def _recognise_utf_16(self):
         """Lines of UTF-16 do not end with one byte, so it becomes UTF-8 before they are divided."""
         beginning = self._stream.peek(4)[:4] if hasattr(self._stream, "peek") else b""
-        encoding = _MARKS.get(beginning[:2], self.encoding)
+        marked = (encoding for mark, encoding in _MARKS.items() if beginning.startswith(mark))
+        encoding = self.encoding = next(marked, self.encoding)
         if encoding == "utf-8" and beginning.count(b"\0") == 2:
             message = "looks like UTF-16 without its mark"
             remedy = f"set encoding: utf-16-{'be' if beginning[:1] == bytes(1) else 'le'}"

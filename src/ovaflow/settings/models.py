@@ -28,6 +28,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from ovaflow.reading.formats import FORMATS
+from ovaflow.reading.instances import joined_names, split_names
 from ovaflow.settings.spelling import parsed
 from ovaflow.steps import METHODS, STEPS
 
@@ -149,7 +150,9 @@ Locations = Location | Annotated[list[Location], Field(min_length=1)]
 
 def _joined(names: Any) -> Any:
     texts = list(map(_plain_number, listed(names)))
-    return ",".join(texts) if all(isinstance(each, str) for each in texts) else names
+    if not all(isinstance(each, str) for each in texts):
+        return names
+    return joined_names(texts) if isinstance(names, list) else texts[0]
 
 
 ColumnNames = Annotated[
@@ -498,7 +501,7 @@ class Prepare(ReadTexts):
 
     @model_validator(mode="after")
     def _a_weight_per_column(self) -> Self:
-        columns = self.text_column.count(",") + 1
+        columns = len(split_names(self.text_column))
         if self.column_weights and len(self.column_weights) != columns:
             n = len(self.column_weights)
             raise ValueError(f"{n} column_weights for {columns} text columns ({self.text_column})")

@@ -1,0 +1,283 @@
+"""Labels of a cell as programs write them: what is read are the names that were written."""
+
+import csv
+import json
+import re
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ovaflow.reading.cells import clean_name, truth_of
+from ovaflow.reading.formats import FORMATS
+from ovaflow.reading.instances import Reading
+from ovaflow.reading.look import look_at
+from ovaflow.reading.streams import File
+
+# names as vocabularies have them, with whatever lists are made of inside
+NAME = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1, max_size=12).filter(
+    lambda name: clean_name(name) not in ("", "nan", "None", "NULL", "-") and clean_name(name).casefold() != "n/a"
+)
+WORD = st.sampled_from(
+    ["Science fiction", "l’été", "O'Brien", 'a "b"', "C, C++", "a\\b", "{x}", "[y]", "3", "x > y", "é"]
+)
+NAMES = st.lists(st.one_of(WORD, NAME), min_size=1, max_size=6)
+PLAIN = st.lists(
+    st.from_regex(r"[a-zA-Z#.+-][\w #.+-]{0,10}", fullmatch=True).filter(lambda name: clean_name(name) != "-"),
+    min_size=1,
+    max_size=6,
+)
+
+
+def read(cell, **settings):
+    return list(Reading(["text"], ["labels"], **settings).labels_in([cell]))
+
+
+def ours_and_theirs(cell, names, **settings):
+    # each once, in their order
+    assert read(cell, **settings) == list(dict.fromkeys(filter(None, map(clean_name, names))))
+
+
+def array_of_postgresql(names):
+    """As array_out of PostgreSQL writes it: what is plain has no quotes."""
+    quoted = ('"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"' for name in names)
+    plain = (re.fullmatch(r'[^{},"\\\s]+', name) and name.casefold() != "null" for name in names)
+    return (
+        "{"
+        + ",".join(name if is_plain else each for name, each, is_plain in zip(names, quoted, plain, strict=True))
+        + "}"
+    )
+
+
+@given(NAMES, st.sampled_from([",", ";", "|", " ", "none"]))
+def test_lists_as_programs_write_them(names, separator):
+    written = {"json": json.dumps(names), "indented": json.dumps(names, indent=2), "python": repr(names)}
+    written |= {"utf-8": json.dumps(names, ensure_ascii=False), "tuple": repr(tuple(names))}
+    written |= {"nested": json.dumps([names])}
+    written |= {"objects": json.dumps([{"id": 3, "name": name} for name in names])}
+    written |= {"python objects": repr([{"id": 3, "name": name} for name in names])}
+    for cell in written.values():
+        ours_and_theirs(cell, names, separator=separator, label_key="name")
+    # what has no order, or may be without one
+    for cell in (repr(set(names)), array_of_postgresql(names)):
+        assert set(read(cell, separator=separator)) == set(map(clean_name, names)), cell
+
+
+@given(NAMES)
+def test_arrays_as_numpy_prints_them(names):
+    array = np.array(names)
+    for width in (20, 75):
+        with np.printoptions(linewidth=width):
+            ours_and_theirs(str(array), array.tolist())
+            ours_and_theirs(repr(array), array.tolist())
+            ours_and_theirs(str(array.astype(object)), array.tolist())
+
+
+def test_arrays_that_numpy_cut_off_are_refused():
+    with np.printoptions(threshold=5):
+        for array in (np.array([f"name {n}" for n in range(50)]), np.zeros(50, int), np.arange(50) / 2):
+            for cell in (str(array), repr(array)):
+                with pytest.raises(ValueError, match="cut off"):
+                    read(cell)
+
+
+@given(PLAIN)
+def test_tags_and_lists_without_quotes(names):
+    ours_and_theirs("".join(f"<{name}>" for name in names), names)
+    ours_and_theirs(f"[{', '.join(names + ['b'])}]", [*names, "b"])
+    ours_and_theirs("{" + ",".join(names + ["b"]) + "}", [*names, "b"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "[Festschrift]",
+        "(a name) x",
+        "{x",
+        "<3 hearts",
+        "C<T> generics",
+        "a < b > c",
+        "[sic] a name",
+        "(1) one",
+        "<a",
+        "[]x",
+        "{a} b",
+        "[a] [b]",
+        "(a)",
+        "a [b]",
+        "'Tis",
+        '"Titel"',
+        "(NLP)",
+        "[1] a",
+        "<b>bold</b> x",
+        "(3)",
+        "[Paris]: a",
+        "array",
+        "Index",
+    ],
+)
+def test_names_that_begin_like_lists(name):
+    assert read(name) == read(name, separator="none") == [name]
+
+
+@pytest.mark.parametrize(
+    ("cell", "labels"),
+    [
+        ("[]", []),
+        ("{}", []),
+        ("()", []),
+        ("set()", []),
+        ("[[]]", []),
+        ('[""]', []),
+        ("[None]", []),
+        ("[nan]", []),
+        ("[NaN]", []),
+        ("['a', nan]", ["a"]),
+        ('["a", null]', ["a"]),
+        ("{NULL}", []),
+        ("{a,NULL}", ["a"]),
+        ("['a', None]", ["a"]),
+        ("[null]", []),
+        ("[['a', 'b'], ['c']]", ["a", "b", "c"]),
+        ("('a',)", ["a"]),
+        ("frozenset({'a'})", ["a"]),
+        ("[('a', 1)]", ["a", "1"]),
+        ("[3, 4]", ["3", "4"]),
+        ("[010, 1e3]", ["010", "1e3"]),
+        ("[250.10]", ["250.10"]),
+        ("(3, 4)", ["3", "4"]),
+        ("[3 4]", ["3", "4"]),
+        ("[3. 4.]", ["3", "4"]),
+        ("[3]", ["3"]),
+        ("array(['a', 'b'], dtype=object)", ["a", "b"]),
+        ("Index(['a', 'b'], dtype='object')", ["a", "b"]),
+        ("array([], dtype=float64)", []),
+        ("{'a': 1, 'b': 0}", ["a"]),
+        ('{"a": true, "b": false}', ["a"]),
+        ("{'/m/1': 'a', '/m/2': 'b'}", ["a", "b"]),
+        ("<a>, <b>", ["a", "b"]),
+        ("<a> <b>", ["a", "b"]),
+        ("<c#><.net>", ["c#", ".net"]),
+        ("['a']\n", ["a"]),
+        ("{{a,b},{c,d}}", list("abcd")),
+        ("array(['a', 'b'],\n      dtype='<U1')", ["a", "b"]),
+        ("deque(['a', 'b'])", ["a", "b"]),
+        ("dict_keys(['a', 'b'])", ["a", "b"]),
+        ("{'name': 'a'}", ["a"]),
+        ("[u'a', u'b']", ["a", "b"]),
+        ("['a' 'b'\n 'c']", ["a", "b", "c"]),
+        ("['a'\n 'b']", ["a", "b"]),
+    ],
+)
+def test_lists_that_are_written_in_some_way(cell, labels):
+    assert read(cell) == labels
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "['a', 'b'",
+        '["a", "b]',
+        "{'a': 3}",
+        '[{"id": 1}]',
+        "[{'name': 'a'}, {'title': 'b'}]",
+        "['a', ...]",
+    ],
+)
+def test_cells_that_are_no_lists_are_refused(cell):
+    with pytest.raises(ValueError, match="label"):
+        read(cell)
+
+
+@given(st.text(max_size=30))
+def test_names_are_cleaned_once_and_for_all(name):
+    cleaned = clean_name(name)
+    assert clean_name(cleaned) == cleaned == unicodedata.normalize("NFC", cleaned)
+    assert cleaned == cleaned.strip()
+    assert not {"\u200b", "\ufeff", "\xad", "\n", "\0"} & set(cleaned)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("e\u0301te\u0301", "été"),
+        ("a\u200b b\u2060", "a b"),
+        (" a\xa0 b\t", "a b"),
+        ("\ufeffa", "a"),
+        ("a\u200cb", "a\u200cb"),
+        ("a\xadb", "ab"),
+    ],
+)
+def test_clean_names(written, name):
+    assert clean_name(written) == name
+
+
+def looked_at(tmp_path, cells, **settings):
+    """Labels of a table of some cells, after a look at it."""
+    path = tmp_path / "table.csv"
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([("text", "labels"), *(("some words", cell) for cell in cells)])
+    reading = look_at([path], FORMATS["csv"], Reading(["text"], ["labels"], **settings)).reading
+    return [instance.labels for instance in FORMATS["csv"].read(File(path), reading)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "labels"),
+    [
+        (["3", "3.0", "4.0"], ["3", "3", "4"]),
+        (["250.10", "250.1", "250.0"], ["250.10", "250.1", "250.0"]),
+        (["2.50", "2.5"], ["2.50", "2.5"]),
+        (["010", "10", "1e3"], ["010", "10", "1e3"]),
+        (["3.0", "A.0"], ["3", "A.0"]),
+        (["-1.0", "-1"], ["-1", "-1"]),
+        (["[3.0]", "3", '["3.0"]'], ["3", "3", "3"]),
+    ],
+)
+def test_numbers(tmp_path, cells, labels):
+    assert looked_at(tmp_path, cells) == [(label,) for label in labels]
+
+
+@settings(max_examples=8)
+@given(
+    st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=20, max_size=30).filter(
+        lambda rows: any(map(any, rows))
+    )
+)
+def test_one_hot_prints(tmp_path_factory, rows):
+    theirs = [tuple(str(place) for place in np.flatnonzero(row)) for row in rows]
+    numbers = [np.array(row).astype(kind) for row in rows for kind in (int, float, bool, np.int8)]
+    for write in (
+        str,
+        repr,
+        lambda array: str(array.tolist()),
+        lambda array: json.dumps(array.tolist()),
+        lambda array: ",".join(map(str, array)),
+    ):
+        ours = looked_at(tmp_path_factory.mktemp("one-hot"), [write(array) for array in numbers])
+        assert ours == [each for each in theirs for _ in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("content", "truth"),
+    [
+        (1, True),
+        (1.0, True),
+        ("1.0", True),
+        ("TRUE", True),
+        ("x", True),
+        ("Yes", True),
+        ("", False),
+        (None, False),
+        (float("nan"), False),
+        ("0", False),
+        (-1, None),
+        (0.5, None),
+        ("2", None),
+        ("ja", None),
+        ("-", False),
+    ],
+)
+def test_truth_of_a_cell(content, truth):
+    assert truth_of(content) is truth
