@@ -61,9 +61,8 @@ def remarks_on(prepared):
     source = prepared.parameters["source"]
     counts = source["counts"]
     return [
-        *_on_files(source.get("files", {})),
         *_on_share(prepared, counts),
-        *_on_twins(counts),
+        *(_on_files(source.get("files", {})) or _on_twins(counts)),
         *(text.format(count=counts[name], **counts) for name, text in _COUNTED.items() if counts.get(name)),
         *_on_repeated(counts),
         *_on_spaces(prepared, counts),
@@ -76,7 +75,8 @@ def remarks_on(prepared):
 
 def _on_files(files):
     if "test" in files and files["test"]["sha256"] == files["train"]["sha256"]:
-        yield "the test file is the training file: figures say what the model remembers, not how good it is"
+        return ["the test file is the training file: figures say what the model remembers, not how good it is"]
+    return []
 
 
 def _on_repeated(counts):
