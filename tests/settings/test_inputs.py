@@ -52,7 +52,8 @@ def start(name):
     [
         ("prepare", {}, {}, PREPARE),
         ("prepare", {}, {"datasets": FEATURES}, [
-            "--first-label=0", "--tfidf=false", "--no-normalize", "--bias=1.0", "--unlabelled=keep", "--format=xmc-text",
+            "--first-label=0", "--tfidf=false", "--no-normalize", "--bias=1.0", "--unlabelled=keep",
+            "--format=xmc-text",
         ]),
         ("prepare", {}, {"prepare": {"split": "last", "split_column": "year"}},
          [*PREPARE[:20], "--split=last", "--split-column=year", *PREPARE[22:]]),

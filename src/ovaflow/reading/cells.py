@@ -11,8 +11,8 @@ import numpy as np
 
 from ovaflow.reading.streams import clean
 
-MISSING = ("nan", "none", "null", "n/a", "#n/a", "<na>", "nat", "-")
-"""How programs write that there is nothing, in lower case."""
+MISSING = ("nan", "NaN", "NAN", "None", "NULL", "Null", "null", "N/A", "n/a", "#N/A", "<NA>", "NaT", "-")
+"""How programs write that there is nothing; none is a name."""
 ONE_HOT, NAMES = "one-hot", "names"
 """What cells of labels hold: whether each of a row of labels is one, or names."""
 
@@ -52,7 +52,7 @@ def group_of(content):
 def time_of(content):
     """A number, or an ISO date or time as a year with its fraction; None without a value."""
     written = content.isoformat() if isinstance(content, date) else str(content).strip()
-    if content is None or not written or written.casefold() in MISSING:
+    if content is None or not written or written in MISSING:
         return None
     try:
         number = float(written)
@@ -116,7 +116,7 @@ def truth_of(content):
     written = written.removesuffix(".0")
     if written in _TRUE:
         return True
-    return False if written in _FALSE or written in MISSING else None
+    return False if written in _FALSE or str(content).strip() in MISSING else None
 
 
 # [Festschrift] and (a name) are labels; a list begins with a quoted name, a list, an object, or ends at once

@@ -82,7 +82,7 @@ class _Names(dict):
         name = clean_name(written)
         if self._is_numeric:
             name = _WITH_ZEROS.sub(r"\1", name)
-        self[written] = "" if name.casefold() in self._missing else name
+        self[written] = "" if name in self._missing else name
         return self[written]
 
 
@@ -145,7 +145,7 @@ class Reading:
     seen: dict = field(default_factory=dict)  # what a reader found: columns, delimiter, encoding, sheet
 
     def __post_init__(self):
-        self._missing = frozenset(word.casefold() for word in self.missing)
+        self._missing = frozenset(self.missing)
         self._longest_missing = max(map(len, self._missing), default=0)
         self._names = _Names(self._missing, self.whole_numbers)
 
@@ -188,7 +188,7 @@ class Reading:
 
     def _present(self, content):
         """The content of a cell, or None where it is a word for nothing."""
-        if isinstance(content, str) and len(content) <= self._longest_missing and content.casefold() in self._missing:
+        if isinstance(content, str) and len(content) <= self._longest_missing and content in self._missing:
             self.counts["missing_texts"] += 1
             return None
         return content
