@@ -80,7 +80,7 @@ FORMATS = {
     "csv": Format("csv_table.read", (".csv",), settings=("encoding", "quotes"), **_TABLE),
     "jsonl": Format("json_lines.read", (".jsonl", ".ndjson"), settings=_LINES, **_TABLE),
     "parquet": Format("parquet.read", (".parquet",), **_TABLE),
-    "xlsx": Format("spreadsheet.read", (".xlsx",), settings=("sheet",), **_TABLE),
+    "xlsx": Format("spreadsheet.read", (".xlsx", ".xlsm"), settings=("sheet",), **_TABLE),
     "ods": Format("spreadsheet.read", (".ods",), settings=("sheet",), **_TABLE),
     "text-tsv": Format("text_tsv.read", (".tsv",), is_ambiguous=True, has_separator=True, settings=_LINES),
     "fasttext": Format("fasttext.read", (".ft", ".fasttext"), settings=_LINES),
