@@ -20,8 +20,12 @@ def _zip(files):
 
 def xlsx(sheets, merged=()):
     numbered = list(enumerate(sheets.items(), 1))
-    parts = "".join(f'<Override PartName="/xl/worksheets/s{i}.xml" ContentType="{_TYPES}.worksheet+xml"/>' for i, _ in numbered)
-    relations = "".join(f'<Relationship Id="r{i}" Type="{_OFFICE}/worksheet" Target="worksheets/s{i}.xml"/>' for i, _ in numbered)
+    parts = "".join(
+        f'<Override PartName="/xl/worksheets/s{i}.xml" ContentType="{_TYPES}.worksheet+xml"/>' for i, _ in numbered
+    )
+    relations = "".join(
+        f'<Relationship Id="r{i}" Type="{_OFFICE}/worksheet" Target="worksheets/s{i}.xml"/>' for i, _ in numbered
+    )
     names = "".join(f'<sheet name="{escape(name)}" sheetId="{i}" r:id="r{i}"/>' for i, (name, _) in numbered)
     of_relations = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"'
     files = {
@@ -67,7 +71,8 @@ def ods(sheets):
         + "</table:table>"
         for name, rows in sheets.items()
     )
-    content = f"<office:document-content {spaces}><office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body></office:document-content>"
+    body = f"<office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body>"
+    content = f"<office:document-content {spaces}>{body}</office:document-content>"
     manifest = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
     kind = "application/vnd.oasis.opendocument.spreadsheet"
     return _zip({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest})

@@ -64,7 +64,9 @@ def test_columns_of_truth_values_are_labels(tmp_path, written):
     rows = [["text", "cats", "dogs"], *[["a", True, None], ["b", 1, 0], ["c", False, True]] * 3]
     path = written(rows)
     options = ["--labels-column=cats,dogs", "--min-df=1", "--max-df=1.0", "--test-fraction=0.1"]
-    assert main(["prepare", f"--format={path.suffix[1:]}", f"--train={path}", *options, f"--output={tmp_path}/a.h5"]) == 0
+    assert (
+        main(["prepare", f"--format={path.suffix[1:]}", f"--train={path}", *options, f"--output={tmp_path}/a.h5"]) == 0
+    )
     dataset = open_dataset(tmp_path / "a.h5")
     assert dataset.label_names == ["cats", "dogs"]
 

@@ -11,6 +11,7 @@ from ovaflow.data.subjects import distinct_names, read_vocabulary
 from ovaflow.data.tokens import Numbers
 from ovaflow.reading.cells import clean_name
 from ovaflow.reading.csv_table import csv_records
+from ovaflow.reading.instances import Identified
 from ovaflow.reading.streams import Lines, open_stream, read_lines
 
 
@@ -21,7 +22,10 @@ class NamedLabels:
     others, language = (), None
 
     def __init__(self, choice=None, above=None):
+        self.identified = Identified()
         self.choice = choice  # which of them are labels, where not all are
+        if choice is not None:
+            choice.identifiers = self.identified.identifiers
         self.above = above  # gives the names above a name, where they are a hierarchy
         self.described, self.new_names = {}, {}  # new names by label_map
         self._numbers, self._written = Numbers(), []
@@ -43,6 +47,8 @@ class NamedLabels:
         }
         if self.above is not None:
             self.described["above"] = matrix_above(names, self.above)
+        if self.identified.identifiers:
+            self.described["uris"] = [self.identified.identifiers.get(name, "") for name in names]
         return names, Y, Y_test, counts
 
     def names_in(self, lists):
@@ -74,6 +80,7 @@ class ListedLabels:
 
     def __init__(self, names, others=(), language=None, **described):
         self._names, self.described = names, described
+        self.identified = Identified(described.get("uris", ()))
         self.others, self.language, self.new_names = others, language, {}
 
     def names_in(self, lists):

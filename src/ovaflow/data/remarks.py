@@ -33,6 +33,10 @@ _COUNTED = {
     "they are none; missing: [] keeps them",
     "missing_texts": "{count:,} cells of texts are words for nothing such as nan, None, NULL, N/A or -: "
     "they are empty; missing: [] keeps them",
+    "headings_without_identifier": "{count:,} of {headings:,} headings have no identifier ($0): "
+    "they are the labels of the same name",
+    "records_not_in_utf8": "{count:,} records say that they are UTF-8 and have other bytes, which are replaced; "
+    "export them again",
     "records_joined": "{count:,} records are joined with an earlier one",
     "extra_instances": "{count:,} of {train_instances:,} training instances are extra ones",
     "records_replaced": "{count:,} records whose id occurs again later: left out",

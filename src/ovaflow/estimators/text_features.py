@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from ovaflow.console.errors import StrPath
 from ovaflow.console.progress import silence
 from ovaflow.data.blocks import NAMES
-from ovaflow.reading.instances import TextInstance
 from ovaflow.data.tfidf import TfIdf
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.estimators.labels import LabelForm, Labels, is_missing
+from ovaflow.reading.instances import TextInstance
 from ovaflow.settings.models import ChooseFeatures, Prepare
 from ovaflow.settings.schema import explain
 from ovaflow.tuning.features import compare_blocks

@@ -66,6 +66,9 @@ def settings_of_file(model, path, **chosen):
     options = {name: value for name, value in chosen.items() if value not in (None, (), [])}
     weights = model.transform["column_weights"] if weighs_columns(model) else []
     settings = {"format": format_for(model, path), "column_weights": weights} | remembered | options
+    if settings["format"] in FORMATS and settings["format"] != source.get("format") and not weights:
+        # such as MARC's, whose fields are no names of a table
+        settings |= FORMATS[settings["format"]].columns | options
     return PrepareSource.model_construct(**settings)
 
 

@@ -86,6 +86,22 @@ class _Names(dict):
 _WITH_ZEROS = re.compile(r"(-?\d+)\.0+")
 
 
+class Identified:
+    """Names of labels that have identifiers: each identifier has one, which no other has; those known are names."""
+
+    def __init__(self, known=()):
+        self.identifiers = {}  # by name
+        self._names = {identifier: identifier for identifier in known if identifier}
+
+    def name_of(self, identifier, heading):
+        if identifier not in self._names:
+            name = clean_name(heading)
+            if self.identifiers.get(name, identifier) != identifier:
+                name = f"{name} ({identifier})"
+            self._names[identifier], self.identifiers[name] = name, identifier
+        return self._names[identifier]
+
+
 @dataclass
 class Reading:
     """How instances are made of the contents of columns; ``counts`` gets what was left out.
@@ -134,6 +150,7 @@ class Reading:
     early: bool = False
     group_column: str | None = None
     time_column: str | None = None
+    identified: Identified = field(default_factory=Identified)
     counts: Counter = field(default_factory=Counter)
     seen: dict = field(default_factory=dict)  # what a reader found: columns, delimiter, encoding, sheet
 
