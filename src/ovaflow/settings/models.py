@@ -27,7 +27,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from ovaflow.reading.formats import FORMATS
+from ovaflow.reading.formats import FORMATS, conversion_of
 from ovaflow.steps import METHODS, STEPS
 
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
@@ -101,6 +101,8 @@ def with_columns() -> str:
 
 
 def _known_format(name: str) -> str:
+    if conversion := conversion_of(name):
+        raise ValueError(f"{name} is not read; {conversion}")
     if name not in FORMATS:
         raise PydanticCustomError("literal_error", "unknown format")
     return name
