@@ -314,3 +314,22 @@ def test_a_vocabulary_names_subjects_by_their_uris(tmp_path, prepared):
     assert "10 subjects of instances are not in the vocabulary" in log
     named = dataset.parameters["named_labels"]
     assert len(dataset.train.Y.indices) + len(dataset.test.Y.indices) == 30 + named
+
+
+def test_what_is_left_out_of_a_vocabulary_is_no_label_of_the_same_name(tmp_path, prepared):
+    (tmp_path / "v.tsv").write_text(f"<{BEES}>\tApis\n<{WAX}>\tBees\n")
+    _, dataset, log = prepared(f"--vocabulary={tmp_path}/v.tsv", "--exclude", BEES, "--no-label-names")
+    assert dataset.label_names == ["Bees"]
+    assert len(dataset.train.Y.indices) + len(dataset.test.Y.indices) == 10
+    assert "1 labels are left out by include and exclude, 10 times in instances" in log
+
+
+def test_a_catalogue_without_identifiers_is_not_remarked_on(tmp_path, capsys):
+    bare = [[field[:3] if field[0] == "650" else field for field in fields] for fields in catalogue()]
+    (tmp_path / "a.mrc").write_bytes(binary(bare))
+    asked = ["--format=marc", f"--train={tmp_path}/a.mrc", f"--output={tmp_path}/a.h5"]
+    assert main(["prepare", *asked, "--min-df=1", "--max-df=1.0"]) == 0
+    assert "identifier ($0):" not in capsys.readouterr().out
+    dataset = open_dataset(tmp_path / "a.h5")
+    assert [*dataset.label_names] == ["Ants", "Bees", "Plants", "Wax"]
+    assert len(dataset.label_uris) == 0

@@ -79,8 +79,7 @@ class ListedLabels:
     choice = above = None
 
     def __init__(self, names, others=(), language=None, **described):
-        self._names, self.described = names, described
-        self.identified = Identified(described.get("uris", ()))
+        self._names, self.described, self.identified = names, described, Identified()
         self.others, self.language, self.new_names = others, language, {}
 
     def names_in(self, lists):
@@ -124,8 +123,8 @@ class SubjectLabels(ListedLabels):
     """Labels given by URIs, or names, of a subject vocabulary."""
 
     def __init__(self, vocabulary, include=(), exclude=(), hierarchical=False):
+        every = vocabulary
         if include or exclude:
-            every = vocabulary
             finder = LabelFinder(every.names, every.uris, every.groups)
             allowed = finder.allowed(include, exclude)
             vocabulary = every.take(np.flatnonzero(allowed))
@@ -139,7 +138,7 @@ class SubjectLabels(ListedLabels):
             uri_of = dict(zip(names, uris, strict=True))
             self.above = lambda label: above(uri_of.get(label, label))
         super().__init__(names, others, language, uris=uris, notations=notations, **described)
-        self._uris = uris
+        self._uris, self.identified = uris, Identified(every.uris)
         self._numbers = {name: number for number, name in enumerate(names)}
         self._numbers |= {uri: number for number, uri in enumerate(uris)}
 
