@@ -61,7 +61,7 @@ def test_numbers_dates_and_truths_are_as_in_other_formats(written):
 
 
 def test_columns_of_truth_values_are_labels(tmp_path, written):
-    rows = [["text", "cats", "dogs"], *[["a", True, None], ["b", 1, 0], ["c", False, True]] * 3]
+    rows = [["text", "cats", "dogs"], *[["one cat", True, None], ["a cat", 1, 0], ["dogs", False, True]] * 3]
     path = written(rows)
     options = ["--labels-column=cats,dogs", "--min-df=1", "--max-df=1.0", "--test-fraction=0.1"]
     assert (
