@@ -40,7 +40,7 @@ class Corpus:
 
     def __init__(self, source, labels, role):
         self._source, self._labels, self._role = source, labels, role
-        self._reading = source.reading_with(labels.n_labels)
+        self._reading = source.reading_for(labels)
         self.counts = self._reading.counts
 
     def __iter__(self):

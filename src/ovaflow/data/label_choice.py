@@ -105,19 +105,21 @@ class NameChoice:
 
     def __init__(self, include, exclude):
         self._include, self._exclude = include, exclude
-        self._is_kept = {}
+        self._is_kept, self.identifiers = {}, {}  # identifiers of names
         self._included, self._excluded = _Entries(include), _Entries(exclude)
 
     def keeps(self, name):
         if name not in self._is_kept:
-            included = not self._include or self._included.mean(name)
-            self._is_kept[name] = included and not self._excluded.mean(name)
+            marks = [name, *filter(None, [self.identifiers.get(name)])]
+            included = not self._include or any(map(self._included.mean, marks))
+            self._is_kept[name] = included and not any(map(self._excluded.mean, marks))
         return self._is_kept[name]
 
     def n_left_out(self):
         """Number of names that are no labels; entries that mean none of all names are refused."""
         names = list(self._is_kept)
-        return int(np.count_nonzero(~LabelFinder(names).allowed(self._include, self._exclude)))
+        uris = [self.identifiers.get(name, name) for name in names]
+        return int(np.count_nonzero(~LabelFinder(names, uris).allowed(self._include, self._exclude)))
 
 
 def without_labels(Y, allowed):

@@ -11,6 +11,7 @@ from ovaflow.data.subjects import distinct_names, read_vocabulary
 from ovaflow.data.tokens import Numbers
 from ovaflow.reading.cells import clean_name
 from ovaflow.reading.csv_table import csv_records
+from ovaflow.reading.instances import Identified
 from ovaflow.reading.streams import Lines, open_stream, read_lines
 
 
@@ -21,7 +22,10 @@ class NamedLabels:
     others, language = (), None
 
     def __init__(self, choice=None, above=None):
+        self.identified = Identified()
         self.choice = choice  # which of them are labels, where not all are
+        if choice is not None:
+            choice.identifiers = self.identified.identifiers
         self.above = above  # gives the names above a name, where they are a hierarchy
         self.described, self.new_names = {}, {}  # new names by label_map
         self._numbers, self._written = Numbers(), []
@@ -43,6 +47,8 @@ class NamedLabels:
         }
         if self.above is not None:
             self.described["above"] = matrix_above(names, self.above)
+        if self.identified.identifiers:
+            self.described["uris"] = [self.identified.identifiers.get(name, "") for name in names]
         return names, Y, Y_test, counts
 
     def names_in(self, lists):
@@ -73,7 +79,7 @@ class ListedLabels:
     choice = above = None
 
     def __init__(self, names, others=(), language=None, **described):
-        self._names, self.described = names, described
+        self._names, self.described, self.identified = names, described, Identified()
         self.others, self.language, self.new_names = others, language, {}
 
     def names_in(self, lists):
@@ -117,8 +123,8 @@ class SubjectLabels(ListedLabels):
     """Labels given by URIs, or names, of a subject vocabulary."""
 
     def __init__(self, vocabulary, include=(), exclude=(), hierarchical=False):
+        every = vocabulary
         if include or exclude:
-            every = vocabulary
             finder = LabelFinder(every.names, every.uris, every.groups)
             allowed = finder.allowed(include, exclude)
             vocabulary = every.take(np.flatnonzero(allowed))
@@ -132,7 +138,7 @@ class SubjectLabels(ListedLabels):
             uri_of = dict(zip(names, uris, strict=True))
             self.above = lambda label: above(uri_of.get(label, label))
         super().__init__(names, others, language, uris=uris, notations=notations, **described)
-        self._uris = uris
+        self._uris, self.identified = uris, Identified(every.uris)
         self._numbers = {name: number for number, name in enumerate(names)}
         self._numbers |= {uri: number for number, uri in enumerate(uris)}
 

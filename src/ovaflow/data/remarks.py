@@ -38,6 +38,8 @@ _COUNTED = {
     "they are none; missing: [] keeps them",
     "missing_texts": "{count:,} cells of texts are words for nothing such as nan, None, NULL, N/A or -: "
     "they are empty; missing: [] keeps them",
+    "records_not_in_utf8": "{count:,} records say that they are UTF-8 and have other bytes, which are replaced; "
+    "export them again",
     "records_joined": "{count:,} records are joined with an earlier one",
     "extra_instances": "{count:,} of {train_instances:,} training instances are extra ones",
     "dev_records": "{count:,} records are dev in split_column: neither for training nor for testing",
@@ -64,6 +66,7 @@ def remarks_on(prepared):
         *_on_share(prepared, counts),
         *(_on_files(source.get("files", {})) or _on_twins(counts)),
         *(text.format(count=counts[name], **counts) for name, text in _COUNTED.items() if counts.get(name)),
+        *_on_headings(counts),
         *_on_repeated(counts),
         *_on_spaces(prepared, counts),
         *_on_unknown_labels(prepared, counts),
@@ -77,6 +80,13 @@ def _on_files(files):
     if "test" in files and files["test"]["sha256"] == files["train"]["sha256"]:
         return ["the test file is the training file: figures say what the model remembers, not how good it is"]
     return []
+
+
+def _on_headings(counts):
+    """What is odd in a catalogue that has identifiers."""
+    without, headings = counts.get("headings_without_identifier", 0), counts.get("headings", 0)
+    if 0 < without < headings / 2:
+        yield f"{without:,} of {headings:,} headings have no identifier ($0): they are the labels of the same name"
 
 
 def _on_repeated(counts):

@@ -12,8 +12,9 @@ from pathlib import Path
 from ovaflow.console.errors import InputError
 from ovaflow.data.docstrings import docstrings
 from ovaflow.data.labels import read_label_names
+from ovaflow.reading.column_names import joined_names, split_names
 from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.instances import Reading, joined_names, split_names, united
+from ovaflow.reading.instances import Identified, Reading, united
 from ovaflow.reading.look import look_at
 from ovaflow.reading.streams import File, matching_files, matching_paths, open_stream
 from ovaflow.settings.inputs import settings_of
@@ -80,11 +81,12 @@ class SourceFiles:
         look = look_at(paths, FORMATS[self.format], reading_of(self.settings, n_labels))
         return replace(look, instances=list(united(look.instances))) if self.settings.repeated == "join" else look
 
-    def reading_with(self, n_labels):
-        """How records are made, with counts of their own."""
+    def reading_for(self, labels):
+        """How records with these labels are made, with counts of their own."""
         if self.format == "builtin":
             return Reading([], [])
-        return replace(self.look.reading, n_labels=n_labels, counts=Counter())
+        own = {"n_labels": labels.n_labels, "identified": labels.identified, "counts": Counter()}
+        return replace(self.look.reading, **own)
 
     def provenance(self):
         """Format, and each file's name, size and hash."""
@@ -142,10 +144,10 @@ def reading_of(settings, n_labels=None, **more):
     return Reading(**columns | as_they_are | others | more)
 
 
-def read_file(settings, path):
-    """Instances of a file, or of several by a pattern, after a look at their beginnings."""
+def read_file(settings, path, known=()):
+    """Instances of a file, or of several by a pattern, after a look at their beginnings; labels known by identifier."""
     kind, paths = FORMATS[settings.format], matching_paths(path)
-    reading = look_at(paths, kind, reading_of(settings)).reading
+    reading = look_at(paths, kind, reading_of(settings, identified=Identified(known))).reading
     return chain.from_iterable(kind.read(File(each, reading.encoding), reading) for each in paths)
 
 

@@ -26,7 +26,7 @@ PROGRAM = 500  # megabytes of a job that holds nothing yet, with those of the sc
 PANEL = 1 << 16
 """Labels of an index that are made at a time, as in :mod:`ovaflow.model.index`, which compiles kernels."""
 
-EXPANDING = (*PACKED, ".parquet", ".npz")
+EXPANDING = (*PACKED, ".parquet", ".npz", ".xlsx", ".xlsm", ".ods")
 
 
 class Request(NamedTuple):

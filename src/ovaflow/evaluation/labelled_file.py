@@ -103,7 +103,7 @@ def _matrix(rows, n_labels):
 
 def _read_texts(predictor, path, settings):
     """Batches of features, known labels of each record, and the number of all its labels."""
-    instances = read_file(settings, path)
+    instances = read_file(settings, path, predictor.label_uris)
     if settings.repeated == "join":
         instances = united(instances)
     numbers, above = numbers_of_labels(predictor.model, predictor.model.transform), predictor.model.above

@@ -146,7 +146,7 @@ class JsonLines:
 
     def _entry(self, label):
         entry = {"id": label.id, "name": label.name}
-        if label.uri is not None:
+        if label.uri:
             entry["uri"] = label.uri
         entry["score"] = _number(label.score)
         if self._probabilistic:

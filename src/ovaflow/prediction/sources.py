@@ -7,8 +7,9 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.source import reading_of
 from ovaflow.data.vectors import stacked
 from ovaflow.prediction.drift import Words
+from ovaflow.reading.column_names import split_names
 from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, ending_of, format_of, refuse_foreign
-from ovaflow.reading.instances import FIELD, Reading, joined, split_names
+from ovaflow.reading.instances import FIELD, Reading, joined
 from ovaflow.reading.streams import File
 from ovaflow.settings.models import PrepareSource, ReadTexts
 from ovaflow.sparse.csr import CSR, from_scipy
@@ -68,6 +69,9 @@ def settings_of_file(model, path, **chosen):
     options = {name: value for name, value in chosen.items() if value not in (None, (), [])}
     weights = model.transform["column_weights"] if weighs_columns(model) else []
     settings = {"format": format_for(model, path), "column_weights": weights} | remembered | options
+    if settings["format"] in FORMATS and settings["format"] != source.get("format") and not weights:
+        # such as MARC's, whose fields are no names of a table
+        settings |= FORMATS[settings["format"]].columns | options
     return PrepareSource.model_construct(**settings)
 
 

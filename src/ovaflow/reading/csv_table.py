@@ -4,7 +4,8 @@ import csv
 import sys
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.instances import check_columns, empty, plain_column
+from ovaflow.reading.column_names import plain_column
+from ovaflow.reading.instances import check_columns, empty
 
 DELIMITERS = ",;\t|"
 _QUOTES = {

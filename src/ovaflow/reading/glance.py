@@ -74,6 +74,8 @@ def figures(counts: Counter[str], n: int, beginning: bool = True) -> dict[str, s
 
 def _how_labels(look: Look) -> str:
     reading = look.reading
+    if "labels" in reading.seen:
+        return str(reading.seen["labels"])
     if reading.labels_are == ONE_HOT:
         return "each a label where it says yes" if len(reading.labels) > 1 else "truth values, by their places"
     if reading.label_key is not None:

@@ -89,6 +89,22 @@ class _Names(dict):
 _WITH_ZEROS = re.compile(r"(-?\d+)\.0+")
 
 
+class Identified:
+    """Names of labels that have identifiers: each identifier has one, which no other has; those known are names."""
+
+    def __init__(self, known=()):
+        self.identifiers = {}  # by name
+        self._names = {identifier: identifier for identifier in known if identifier}
+
+    def name_of(self, identifier, heading):
+        if identifier not in self._names:
+            name = clean_name(heading)
+            if self.identifiers.get(name, identifier) != identifier:
+                name = f"{name} ({identifier})"
+            self._names[identifier], self.identifiers[name] = name, identifier
+        return self._names[identifier]
+
+
 @dataclass
 class Reading:
     """How instances are made of the contents of columns; ``counts`` gets what was left out.
@@ -141,6 +157,7 @@ class Reading:
     group_column: str | None = None
     time_column: str | None = None
     parts: bool = False  # whether that column says train, test or dev
+    identified: Identified = field(default_factory=Identified)
     counts: Counter = field(default_factory=Counter)
     seen: dict = field(default_factory=dict)  # what a reader found: columns, delimiter, encoding, sheet
 
@@ -296,26 +313,6 @@ def united(instances):
             labels = tuple(dict.fromkeys([*first.labels, *instance.labels]))
             found[instance.id or instance.text] = first._replace(labels=labels)
     return iter(found.values())
-
-
-def split_names(columns):
-    """Names of columns with commas between them; a name with a comma of its own is in quotes."""
-    found = (each.groups() for each in _COLUMN.finditer(columns))
-    names = (plain if quoted is None else quoted.replace('""', '"') for quoted, plain in found)
-    return [name for name in map(str.strip, names) if name]
-
-
-_COLUMN = re.compile(r'\s*(?:"((?:[^"]|"")+)"\s*(?=,|$)|([^,]+))')
-
-
-def joined_names(names):
-    """What :func:`split_names` splits."""
-    return ",".join('"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name for name in names)
-
-
-def plain_column(name):
-    """A column's name without what a person need not copy: capitals, and line ends, which messages have as escapes."""
-    return re.sub(" *, *", ",", " ".join(name.replace("\\n", " ").split())).casefold()
 
 
 def check_columns(required, existing, path, line=None, remedy=None):

@@ -3,6 +3,7 @@
 import json
 
 from ovaflow.console.errors import InputError
+from ovaflow.reading.formats import ONE_A_LINE
 from ovaflow.reading.instances import CORRECT, check_columns
 
 _EARLY = 512
@@ -38,12 +39,9 @@ def read_object(line, path, number):
     except (ValueError, RecursionError) as error:
         if line.strip() in ("[", "{"):
             message = "expected one object per line, found a value that spans lines"
-            raise InputError(message, path=path, line=number, remedy=_ONE_A_LINE) from None
+            raise InputError(message, path=path, line=number, remedy=ONE_A_LINE) from None
         raise InputError(f"not valid JSON ({error})", path=path, line=number, remedy=CORRECT) from None
     if not isinstance(entry, dict):
         message = f"expected a JSON object, found {line[:40]!r}"
-        raise InputError(message, path=path, line=number, remedy=_ONE_A_LINE)
+        raise InputError(message, path=path, line=number, remedy=ONE_A_LINE)
     return entry
-
-
-_ONE_A_LINE = "write one object per line: jq -c '.[]' old.json > new.jsonl"

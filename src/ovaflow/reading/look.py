@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.reading.cells import NAMES, ONE_HOT, keys_of_names, truth_of
-from ovaflow.reading.instances import Reading, TextInstance, plain_column, unreadable
+from ovaflow.reading.column_names import plain_column
+from ovaflow.reading.instances import Reading, TextInstance, unreadable
 from ovaflow.reading.streams import File
 
 if TYPE_CHECKING:

@@ -58,6 +58,8 @@ def read_header(stream, path):
     if len(counts) != 3 or len(line.split()) != 3 or len(line) == _LONGEST_HEADER:
         message = "expected a header 'instances features labels', such as '4880 1836 159'"
         remedy = "a file without a header can be read with format svmlight"
+        if line.startswith(b"__label__"):
+            remedy = "set format: fasttext, whose lines begin so"
         raise InputError(message, path=path, line=1, remedy=remedy)
     for count, (name, limit) in zip(counts, _LIMITS.items(), strict=True):
         if count > limit:

@@ -11,6 +11,7 @@ from collections import deque
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
+from ovaflow.reading.formats import refuse_content
 from ovaflow.storage.opening import BUFFER, open_regular
 from ovaflow.storage.refusals import read_error
 
@@ -195,7 +196,7 @@ class Lines:
 
     def _read(self):
         if self._number == 0 and not self._rest:
-            self._recognise_utf_16()
+            self._recognise_beginning()
         pieces, block = [self._rest], b"-"
         while block and b"\n" not in block:
             block = self._stream.read1(BUFFER)
@@ -206,9 +207,11 @@ class Lines:
             self._lines.append(self._rest)
             self._rest = b""
 
-    def _recognise_utf_16(self):
+    def _recognise_beginning(self):
         """Lines of UTF-16 do not end with one byte, so it becomes UTF-8 before they are divided."""
-        beginning = self._stream.peek(4)[:4] if hasattr(self._stream, "peek") else b""
+        peeked = self._stream.peek(4) if hasattr(self._stream, "peek") else b""
+        refuse_content(peeked, self._path)
+        beginning = peeked[:4]
         marked = (encoding for mark, encoding in _MARKS.items() if beginning.startswith(mark))
         encoding = self.encoding = next(marked, self.encoding)
         if encoding == "utf-8" and beginning.count(b"\0") == 2:

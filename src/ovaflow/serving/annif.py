@@ -362,6 +362,6 @@ def _results(labels, scores, threshold, notations):
         above = min(np.float32(score), np.nextafter(above, np.float32(0)))
         if above >= threshold:
             notation = (notations[label.id] or None) if len(notations) else None
-            uri = label.name if label.uri is None else label.uri
+            uri = label.uri or label.name
             results.append({"uri": uri, "label": label.name, "notation": notation, "score": float(above)})
     return results

@@ -84,8 +84,8 @@ class Corrections:
         ids = dict.fromkeys(map(self._id, labels))
         if "labels" in self._model.transform.get("source", {}).get("files", {}):
             return list(ids)
-        marks = self._predictor.label_uris or self._predictor.label_names
-        return [marks[label] for label in ids]
+        names, uris = self._predictor.label_names, self._predictor.label_uris
+        return [(uris[label] if uris else "") or names[label] for label in ids]
 
     def _id(self, label):
         if isinstance(label, str):
@@ -102,7 +102,7 @@ class Corrections:
     def _ids(self):
         predictor = self._predictor
         ids = {name: label for label, name in enumerate(predictor.label_names)}
-        return ids | {uri: label for label, uri in enumerate(predictor.label_uris)}
+        return ids | {uri: label for label, uri in enumerate(predictor.label_uris) if uri}
 
 
 def _id_of(texts):

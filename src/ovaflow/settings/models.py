@@ -27,8 +27,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.instances import joined_names, split_names
+from ovaflow.reading.column_names import joined_names, split_names
+from ovaflow.reading.formats import FORMATS, conversion_of
 from ovaflow.settings.spelling import parsed
 from ovaflow.steps import METHODS, STEPS
 
@@ -103,6 +103,8 @@ def with_columns() -> str:
 
 
 def _known_format(name: str) -> str:
+    if conversion := conversion_of(name):
+        raise ValueError(f"{name} is not read; {conversion}")
     if name not in FORMATS:
         raise PydanticCustomError("literal_error", "unknown format")
     return name

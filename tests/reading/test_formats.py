@@ -1,0 +1,200 @@
+"""All formats of texts: the same records from each; and a format that is added in one file."""
+
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+from xml.sax.saxutils import escape
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from pymarc import Field, Indicators, Record, Subfield
+from sheets import ods, xlsx
+
+from ovaflow.cli import main
+from ovaflow.reading.formats import FORMATS, format_of
+from ovaflow.reading.instances import Reading
+from ovaflow.reading.streams import File
+
+RECORDS = [
+    ("n1", "Bees & honey, a “guide” <1>", ["Bees", "Žižkov"]),
+    ("n2", "one label", ["wax"]),
+    ("n3", "no label", []),
+    ("n4", "Unicode: 蜜蜂 Œuvre 🐝", ["蜂", "Bees"]),
+    ("n5", "", ["wax", "Bees"]),
+]
+HEADER = ["id", "text", "labels"]
+
+
+def rows():
+    return [HEADER, *([number, text, "|".join(labels)] for number, text, labels in RECORDS)]
+
+
+def as_csv():
+    out = io.StringIO()
+    csv.writer(out).writerows(rows())
+    return out.getvalue().encode()
+
+
+def as_parquet():
+    columns = dict(zip(HEADER, map(list, zip(*RECORDS, strict=True)), strict=True))
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(columns), buffer)
+    return buffer.getvalue()
+
+
+def lines_of(line):
+    return "".join(f"{line(text, labels)}\n" for _, text, labels in RECORDS).encode()
+
+
+def as_marc():
+    content = b""
+    for number, text, labels in RECORDS:
+        record = Record()
+        record.add_field(Field("001", data=number), Field("245", Indicators("0", "0"), [Subfield("a", text)]))
+        for label in labels:
+            record.add_field(Field("650", Indicators(" ", "0"), [Subfield("a", label)]))
+        content += record.as_marc()
+    return content
+
+
+def as_marcxml():
+    field = '<datafield tag="{}" ind1=" " ind2=" "><subfield code="a">{}</subfield></datafield>'
+    parts = []
+    for number, text, labels in RECORDS:
+        fields = [field.format("245", escape(text)), *(field.format("650", label) for label in labels)]
+        parts.append(f'<record><controlfield tag="001">{number}</controlfield>{"".join(fields)}</record>')
+    return f"<collection>{''.join(parts)}</collection>".encode()
+
+
+WRITTEN = {
+    "csv": as_csv,
+    "jsonl": lambda: "".join(json.dumps(dict(zip(HEADER, each, strict=True))) + "\n" for each in RECORDS).encode(),
+    "parquet": as_parquet,
+    "xlsx": lambda: xlsx({"One": rows()}),
+    "ods": lambda: ods({"One": rows()}),
+    "text-tsv": lambda: lines_of(lambda text, labels: f"{'|'.join(labels)}\t{text}"),
+    "fasttext": lambda: lines_of(lambda text, labels: " ".join([*(f"__label__{each}" for each in labels), text])),
+    "annif": lambda: lines_of(lambda text, labels: f"{text}\t{' '.join(f'<{each}>' for each in labels)}"),
+    "marc": as_marc,
+    "marcxml": as_marcxml,
+}
+
+
+def read(path, kind):
+    columns = FORMATS[kind].columns
+    texts, labels = (columns.get(f"{name}_column", name) for name in ("text", "labels"))
+    reading = Reading(texts.split(","), labels.split(","), separator="|")
+    return list(FORMATS[kind].read(File(path), reading))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize("kind", [name for name, each in FORMATS.items() if each.holds_texts])
+def test_the_same_records_from_each_format(tmp_path, kind, pack):
+    path = tmp_path / "file.data"
+    path.write_bytes(pack(WRITTEN[kind]()))
+    ours = read(path, kind)
+    assert [(each.text, each.labels) for each in ours] == [(text, tuple(labels)) for _, text, labels in RECORDS]
+    ids = [number for number, *_ in RECORDS] if FORMATS[kind].has_columns else [""] * len(RECORDS)
+    assert [each.id for each in ours] == ids
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_endings_tell_the_format(kind):
+    for ending in FORMATS[kind].endings:
+        for name in (f"a{ending}", f"a.b{ending.upper()}.gz", f"a{ending}.zst"):
+            assert format_of(name) == kind
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "labels"),
+    [
+        ("__label__a __label__b-c some  text\r\n", "some text", ("a", "b-c")),
+        ("text __label__a in between __label__b\n", "text in between", ("a", "b")),
+        ("__label__vin\u00a0rouge\ttext __label__ x__label__y\n", "text x__label__y", ("vin rouge",)),
+        ("no label", "no label", ()),
+    ],
+)
+def test_lines_of_fasttext(tmp_path, line, text, labels):
+    (tmp_path / "a.ft").write_text(f"\n{line}", encoding="utf-8", newline="")
+    [ours] = read(tmp_path / "a.ft", "fasttext")
+    assert (ours.text, ours.labels, ours.place) == (text, labels, "line 2")
+
+
+def test_lines_of_fasttext_that_are_called_txt(tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("__label__a bees sing\n__label__b cats purr\n" * 3)
+    asked = [f"--train={tmp_path}/a.txt", f"--test={tmp_path}/a.txt", f"--output={tmp_path}/a.h5"]
+    assert main(["prepare", "--format=xmc-text", *asked]) == 2
+    assert "set format: fasttext" in capsys.readouterr().err
+    assert main(["prepare", "--format=fasttext", *asked, "--min-df=1", "--max-df=1.0"]) == 0
+
+
+# a format in one file: texts and labels on lines of their own, between empty lines
+ADDED = """
+from ovaflow.reading.formats import FORMATS, Format
+
+
+def read(file, reading):
+    with file.lines() as lines:
+        record, first = [], 1
+        for number, line in lines:
+            if line.strip():
+                record.append(line.strip())
+            elif record:
+                yield reading.plain_instance(record[0], record[1:], file.name, first)
+                record, first = [], number + 1
+        if record:
+            yield reading.plain_instance(record[0], record[1:], file.name, first)
+
+
+FORMATS["stanzas"] = Format(read, (".stanza",), settings=("encoding",))
+"""
+
+COMMANDS = """
+import contextlib, io, json, sys
+import added
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.settings.models import TrainLabels
+from ovaflow.training.shard_job import train_model
+
+def run(*arguments):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert main([*arguments]) == 0, arguments
+    return out.getvalue()
+
+found = {"config": run("train", "a.stanza.gz", "--print-config")}
+files = ["--train=a.stanza.gz", "--test=b.stanza", "--extra=c.stanza", "--extra-weight=2"]
+run("prepare", "--format=stanzas", *files, "--min-df=1", "--max-df=1.0", "--output=a.h5")
+dataset = open_dataset("a.h5")
+found["labels"] = [*dataset.label_names]
+found["extra"] = dataset.parameters["source"]["counts"]["extra_instances"]
+train_model(dataset, TrainLabels(), 0.0).save("model.h5")
+run("predict", "model.h5", "b.stanza", "--top-k=1", "--output=b.jsonl")
+run("evaluate", "b.stanza", "--model=model.h5", "--output=metrics.json")
+print(json.dumps(found))
+"""
+
+
+def test_a_new_format_is_one_file(tmp_path):
+    """It is known to the config, by its ending, and to all commands that read texts."""
+    assert ADDED.count("\n") <= 40
+    animals = "".join(f"{animal} number{i}\n{animal}\npet\n\n" for i in range(9) for animal in ("cat", "dog"))
+    (tmp_path / "a.stanza.gz").write_bytes(gzip.compress(animals.encode()))
+    (tmp_path / "b.stanza").write_text("cat five\ncat\n\n\ndog five\ndog")
+    (tmp_path / "c.stanza").write_text("bird\nbird\n")
+    (tmp_path / "added.py").write_text(ADDED)
+    done = subprocess.run([sys.executable, "-c", COMMANDS], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert "format: stanzas" in found["config"]
+    assert found["labels"] == ["bird", "cat", "dog", "pet"]
+    assert found["extra"] == 1
+    answers = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
+    assert [len(answer["labels"]) for answer in answers] == [1, 1]
+    metrics = json.loads((tmp_path / "metrics.json").read_text())["models"][0]["metrics"]
+    assert metrics["records"] == 2

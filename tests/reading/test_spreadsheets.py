@@ -1,0 +1,154 @@
+"""Sheets of Excel and LibreOffice, as people keep them."""
+
+import csv
+import json
+import sys
+from datetime import date, datetime
+
+import pytest
+from sheets import ods, xlsx
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.reading.formats import FORMATS
+from ovaflow.reading.instances import Reading
+from ovaflow.reading.streams import File
+from ovaflow.settings.models import TrainLabels
+from ovaflow.training.shard_job import train_model
+
+WRITERS = {"xlsx": xlsx, "ods": ods}
+HEADER = ["id", "text", "labels"]
+
+
+@pytest.fixture(params=WRITERS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def written(tmp_path, kind):
+    """Write sheets by name, or the rows of one: its path."""
+
+    def write(sheets, *merged):
+        sheets = sheets if isinstance(sheets, dict) else {"Sheet1": sheets}
+        (tmp_path / f"a.{kind}").write_bytes(WRITERS[kind](sheets, *merged))
+        return tmp_path / f"a.{kind}"
+
+    return write
+
+
+def instances_of(path, kind="xlsx", **settings):
+    reading = Reading(**{"texts": ["text"], "labels": ["labels"]} | settings)
+    return list(FORMATS[kind].read(File(path), reading))
+
+
+def fields_of(path, **settings):
+    return [(each.id, each.text, each.labels) for each in instances_of(path, **settings)]
+
+
+def test_numbers_dates_and_truths_are_as_in_other_formats(written):
+    when = [date(2024, 5, 31), datetime(2024, 5, 31, 12, 30)]
+    path = written([[*HEADER, "when"], [1, "a", 3.0, when[0]], [2.5, True, "x,3", when[1]], ["010", 0, 7, None]])
+    ours = instances_of(path, time_column="when")
+    assert [(each.id, each.text, each.labels) for each in ours] == [
+        ("1", "a", ("3",)),
+        ("2.5", "True", ("x", "3")),
+        ("010", "0", ("7",)),
+    ]
+    first, second, third = (each.time for each in ours)
+    assert first < second < first + 1 / 366
+    assert third is None
+
+
+def test_columns_of_truth_values_are_labels(tmp_path, written):
+    rows = [["text", "cats", "dogs"], *[["one cat", True, None], ["a cat", 1, 0], ["dogs", False, True]] * 3]
+    path = written(rows)
+    options = ["--labels-column=cats,dogs", "--min-df=1", "--max-df=1.0", "--test-fraction=0.1"]
+    assert (
+        main(["prepare", f"--format={path.suffix[1:]}", f"--train={path}", *options, f"--output={tmp_path}/a.h5"]) == 0
+    )
+    dataset = open_dataset(tmp_path / "a.h5")
+    assert dataset.label_names == ["cats", "dogs"]
+
+
+def test_empty_rows_and_columns_are_nothing(written):
+    path = written([[], [None, *HEADER], [], [None, 0, None, None], [None, 2, "b", "x"], [None, None], []])
+    assert fields_of(path) == [("0", "", ()), ("2", "b", ("x",))]
+    assert [each.place for each in instances_of(path)] == ["row 4", "row 5"]
+
+
+def test_the_header_may_stand_below_a_title(written):
+    path = written([["Export of 2024"], ["all records", None, 3], HEADER, [1, "a", "x"]])
+    assert fields_of(path) == [("1", "a", ("x",))]
+
+
+def test_a_missing_column_names_those_of_the_first_row(written, capsys):
+    path = written([["Nr", "Titel"], [1, "a"]])
+    assert main(["prepare", f"--format={path.suffix[1:]}", f"--train={path}", f"--output={path}.h5"]) == 2
+    assert "no column 'text', 'labels', there are 'Nr', 'Titel'; set text_column" in capsys.readouterr().err
+
+
+def test_merged_cells_are_meant_in_each_row(tmp_path):
+    path = tmp_path / "a.xlsx"
+    rows = [["A title", None, None], HEADER, [1, "a", "x"], [2, "b", None], [3, "c", None], [4, "d", "y"]]
+    path.write_bytes(xlsx({"One": rows}, ["C3:C5", "A1:C1", "A90:F90"]))
+    assert [labels for *_, labels in fields_of(path)] == [("x",), ("x",), ("x",), ("y",)]
+
+
+def test_a_sheet_is_chosen_by_name(written, capsys):
+    path = written({"Read me": [["Nothing here"]], "2024 & 2023": [HEADER, [1, "a", "x"]]})
+    assert fields_of(path, sheet="2024 & 2023") == [("1", "a", ("x",))]
+    asked = ["prepare", f"--format={path.suffix[1:]}", f"--train={path}", f"--output={path}.h5"]
+    assert main([*asked, "--sheet=2024"]) == 2
+    assert capsys.readouterr().err.endswith("no sheet '2024'; set sheet to one of 'Read me', '2024 & 2023'\n")
+
+
+@pytest.mark.parametrize("content", [b"", b"text,labels\na,b\n", b"PK\3\4 and no more"])
+def test_what_is_no_spreadsheet(tmp_path, kind, content, capsys):
+    path = tmp_path / f"a.{kind}"
+    path.write_bytes(content)
+    assert main(["prepare", f"--format={kind}", f"--train={path}", f"--output={path}.h5"]) == 2
+    assert "save it again as .xlsx, .ods or CSV UTF-8" in capsys.readouterr().err
+
+
+def test_an_empty_sheet(written, kind, capsys):
+    path = written([[]])
+    assert main(["prepare", f"--format={kind}", f"--train={path}", f"--output={path}.h5"]) == 2
+    assert "is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "extra"),
+    [("a.xlsx", "python_calamine", "sheets"), ("a.mrc", "pymarc", "marc"), ("a.xml", "pymarc", "marc")],
+)
+def test_a_package_that_is_not_installed(tmp_path, monkeypatch, capsys, name, module, extra):
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, f"{module}.marcxml", raising=False)
+    (tmp_path / name).write_bytes(b"-")
+    assert main(["train", str(tmp_path / name), "--dry-run"]) == 2
+    assert capsys.readouterr().err.endswith(f"pip install 'ovaflow[{extra}]'\n")
+
+
+def test_a_model_reads_what_it_was_trained_on(tmp_path, written, kind, capsys):
+    """It remembers sheet and columns; other tables are read by the same columns."""
+    records = [[f"n{i}", f"{animal} number{i}", animal, i] for i in range(12) for animal in ("cat", "dog")]
+    sheets = {"About": [["cats and dogs"]], "Pets": [["Nr", "Title", "Kind", "Year"], *records]}
+    path, model = written(sheets), tmp_path / "model.h5"
+    columns = ["--sheet=Pets", "--text-column=Title", "--labels-column=Kind", "--id-column=Nr"]
+    data = [f"--format={kind}", f"--train={path}", f"--output={tmp_path}/a.h5"]
+    assert main(["prepare", *data, *columns, "--min-df=1", "--max-df=1.0"]) == 0
+    train_model(open_dataset(tmp_path / "a.h5"), TrainLabels(), 0.0).save(model)
+    capsys.readouterr()
+    out = tmp_path / "out.csv"
+    assert main(["predict", str(model), str(path), "--top-k=1", "--keep=Year", f"--output={out}"]) == 0
+    rows = list(csv.DictReader(out.open(encoding="utf-8")))
+    assert [[row["instance"], row["Year"], row["label"]] for row in rows] == [
+        [nr, str(year), animal] for nr, _, animal, year in records
+    ]
+    assert main(["predict", str(model), str(path), "--top-k=1", "--id-column=Year"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[2])["id"] == 1
+    assert main(["evaluate", str(path), f"--model={model}", "--output", f"{tmp_path}/m.json"]) == 0
+    assert json.loads((tmp_path / "m.json").read_text())["models"][0]["metrics"]["P@1"] == 1
+    (tmp_path / "new.csv").write_text("Nr;Title\n7;cat\n")
+    assert main(["predict", str(model), f"{tmp_path}/new.csv", "--top-k=1"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["labels"][0]["name"] == "cat"
