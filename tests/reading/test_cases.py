@@ -182,3 +182,31 @@ def test_no_header(read, cases, tmp_path):
     header = re.search("echo '(.*)';", said)[1]
     (tmp_path / "new.csv").write_text(header + "\n" + (cases["13"] / "noheader.csv").read_text())
     assert read("13/new.csv", *SEMICOLON)[0] == (GENRES, 400, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "copies"),
+    [("train", "test", 120), ("train_short", "test_short", 120), ("train", "test_new", 0)],
+)
+def test_copies_of_short_texts(read, cases, train, test, copies):
+    _, said = read(f"14/{train}.csv", *PRODUCTS, f"--test={cases['14'] / test}.csv")
+    assert (f"{copies} of 120 test instances have a near twin in training" in said) == (copies > 0)
+
+
+def test_copies_are_on_one_side(read, tmp_path):
+    read("14/twice_short.csv", *PRODUCTS)
+    dataset = open_dataset(tmp_path / "dataset.h5")
+    # each text is followed by itself with a full stop
+    sides = [{int(record.split()[-1]) // 2 for record in dataset.ids(part)} for part in ("train", "test")]
+    assert not sides[0] & sides[1]
+    assert sum(map(len, sides)) == 600
+
+
+@pytest.mark.parametrize("name", ["zh30", "zh15", "zh100"])
+def test_texts_without_spaces_among_others(read, name):
+    found, said = read(f"15/{name}.csv", *SEMICOLON)
+    assert "set features: [" in said
+    advice = said.partition("set features: ")[2].partition("\n")[0].partition(", or lower")[0]
+    found, said = read(f"15/{name}.csv", *SEMICOLON, f"--features={advice}")
+    assert found is not None
+    assert "have no feature" not in said
