@@ -1,46 +1,17 @@
 """Options made of settings: what a config file accepts, the command line accepts in the same spelling."""
 
-from functools import cache
-
 import click
 import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from step_settings import REQUIRED, settings_from, settings_in
 
-from ovaflow.cli import group, main
-from ovaflow.cli.options import reads
+from ovaflow.cli import main
 from ovaflow.settings.inputs import model_of, settings_read
 from ovaflow.settings.schema import explain
 from ovaflow.steps import STEPS
-
-REQUIRED = {"prepare": {"format": "csv"}, "choose-features": {"format": "csv"}}
-
-
-@cache
-def command_that_reads(step):
-    @click.command(step)
-    @reads(step)
-    def command(settings):
-        return settings
-
-    class OneCommand(type(group)):
-        def get_command(self, context, name):
-            return command
-
-    return OneCommand()
-
-
-def settings_from(step, *options):
-    """What a step reads of options."""
-    required = [f"--{name}={value}" for name, value in REQUIRED.get(step, {}).items()]
-    return command_that_reads(step).main([step, *required, *options], "ovaflow", standalone_mode=False)
-
-
-def settings_in(step, **values):
-    """What a step reads of a config file."""
-    return model_of(settings_read(step)).model_validate(REQUIRED.get(step, {}) | values)
 
 
 def in_one_line(value):

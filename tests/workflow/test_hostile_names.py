@@ -1,5 +1,7 @@
 """Names, paths and separators that a shell or Snakemake would take for commands, patterns or options."""
 
+import csv
+import json
 import re
 import shutil
 
@@ -9,6 +11,7 @@ from pipeline_place import ROOT
 from tiny_table import write_config, write_table
 
 from ovaflow.data.dataset import open_dataset
+from ovaflow.reading.instances import split_names
 
 NUMBERS = {"resources.mem_mb", "threads", "wildcards.shard", "wildcards.share"}
 """Placeholders that can hold nothing but digits, points, dashes and e; wildcard_constraints see to it."""
@@ -64,6 +67,23 @@ def test_the_nastiest_legal_names_at_once(place):
     assert sorted(path.name for path in place.folder.iterdir()) == sorted(
         [".snakemake", "logs", "my.yaml", "records.csv", "results", folder.name]
     )
+
+
+@pytest.mark.workflow
+def test_columns_with_commas_and_line_ends(place):
+    names = ["Title, remainder", 'What happened?\n$(touch taken)\tPlease describe, in "quotes".', "of\nwhat"]
+    with open(place.folder / "records.csv", encoding="utf-8", newline="") as file:
+        rows = [[text, "more", labels] for text, labels in list(csv.reader(file))[1:]]
+    with open(place.folder / "records.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows)
+    entry = {"format": "jsonl", "train": "records.jsonl", "label_separator": "|", "column_weights": [2, 1]}
+    entry |= {"text_column": names[:2], "labels_column": names[2]}
+    write_config(place.folder / "my.yaml", datasets={"tiny": entry})
+    place.snakemake("results/tiny/dataset.h5")
+    dataset = open_dataset(place.folder / "results" / "tiny" / "dataset.h5")
+    assert split_names(dataset.parameters["source"]["text_column"]) == names[:2]
+    assert dataset.label_names == sorted(f"topic {j}" for j in range(10))
+    assert not (place.folder / "taken").exists()
 
 
 @pytest.mark.workflow

@@ -78,7 +78,12 @@ class SourceFiles:
         """What the beginnings of the training and test files say about how they are to be read."""
         n_labels = None if self.labels is None else len(read_label_names(self.labels)[0])
         paths = [path for role in ("train", "test") for path in self.paths.get(role, ())]
-        look = look_at(paths, FORMATS[self.format], reading_of(self.settings, n_labels))
+        reading = reading_of(self.settings, n_labels)
+        look = look_at(paths, FORMATS[self.format], reading)
+        n, texts = len(reading.texts), look.reading.texts
+        if reading.weighted and len(texts) != n:
+            message = f"{n} column_weights for {', '.join(map(repr, texts))}"
+            raise InputError(message, path=paths[0], remedy="set column_weights to one for each column")
         return replace(look, instances=list(united(look.instances))) if self.settings.repeated == "join" else look
 
     def reading_for(self, labels):

@@ -50,13 +50,15 @@ def input_file(model, path, kept=(), first_feature=None, **chosen):
     if settings.format != LINES and not FORMATS[settings.format].holds_texts:
         first = model.transform.get("first_feature", 0) if first_feature is None else first_feature
         return InputFile(File(path), settings.format, first_feature=first)
+    # a pipe is read only once, so its header cannot tell which commas are in a name
+    quoting = ", names with commas in double quotes" if "," in settings.text_column else ""
     reading = reading_of(
         settings.model_copy(update={"id_column": chosen.get("id_column")}),
         labels=[],
         kept=tuple(kept),
         default_ids=id_columns_of(model),
         weighted=weighs_columns(model),
-        remedy="name it with --text-column, --id-column or --keep",
+        remedy=f"name it with --text-column, --id-column or --keep{quoting}",
         early=True,
     )
     return InputFile(File(path, reading.encoding), settings.format, reading)

@@ -367,7 +367,9 @@ Candidate = Annotated[
 class ReadTexts(Section):
     """How files of texts and labels are read; a model remembers it."""
 
-    text_column: ColumnNames = setting("text", f"{_COLUMNS}: column of the text, or several: title,abstract")
+    text_column: ColumnNames = setting(
+        "text", f"{_COLUMNS}: column of the text, or several: title,abstract; a name with commas is in double quotes"
+    )
     vector_column: Text | None = setting(
         None, f"{_COLUMNS}: column of vectors, lists of numbers, which are the features instead of texts"
     )

@@ -1,0 +1,65 @@
+"""Names of columns: one or several, whatever characters they have."""
+
+import pytest
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+from step_settings import settings_from, settings_in
+
+from ovaflow.console.errors import InputError
+from ovaflow.reading.instances import joined_names, split_names
+from ovaflow.settings.config import load, resolve
+from ovaflow.settings.inputs import as_options, parameters_of
+
+# of a command line; readers strip names
+CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+NAME = st.one_of(st.text(CHARACTERS, min_size=1), st.text('a,"\n ', min_size=1)).map(str.strip).filter(bool)
+NAMES = st.lists(NAME, min_size=1, max_size=4)
+
+
+@given(NAMES, NAMES)
+@example(["Title, remainder"], ["labels"])
+@example(["What happened?\nPlease describe.", "a"], ['"', '""', ',"', '",'])
+@example(['"a', 'b"'], ['"a"'])
+def test_names_are_the_same_in_a_config_file_and_in_options(tmp_path_factory, texts, labels):
+    path = tmp_path_factory.getbasetemp() / "names.yaml"
+    entry = {"format": "csv", "train": "a.csv", "text_column": texts, "labels_column": labels}
+    path.write_text(yaml.safe_dump({"datasets": {"a": entry}, "runs": {"a": {}}}), encoding="utf-8")
+    config = resolve(load(path), {})
+    parameters = parameters_of("prepare", config, "a")
+    names = (parameters["text_column"], parameters["labels_column"])
+    assert tuple(map(split_names, names)) == (texts, labels)
+    found = settings_from("prepare", *as_options(parameters))
+    assert (found.text_column, found.labels_column) == names
+    found = settings_from("prepare", *(f"--text-column={name}" for name in [*texts, "last"]))
+    assert split_names(found.text_column) == [*texts, "last"]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters=',"')).map(str.strip).filter(bool)))
+def test_names_without_commas_are_joined_as_they_are(names):
+    assert joined_names(names) == ",".join(names)
+    assert split_names(",".join(names)) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("title,abstract", ["title", "abstract"]),
+        (" title , abstract,", ["title", "abstract"]),
+        ('"Title, remainder"', ["Title, remainder"]),
+        (' "Title, remainder" ,abstract, "a ""b"""', ["Title, remainder", "abstract", 'a "b"']),
+        ('5" disks, "a" or b', ['5" disks', '"a" or b']),
+        ('"never closed, b', ['"never closed', "b"]),
+        ("one\ntwo,three", ["one\ntwo", "three"]),
+    ],
+)
+def test_a_text_of_names(text, names):
+    assert split_names(text) == names
+    assert settings_in("prepare", text_column=text).text_column == text
+
+
+def test_weights_are_of_columns_whatever_commas_they_have():
+    settings = settings_in("prepare", text_column=["Title, remainder", "abstract"], column_weights=[2, 1])
+    assert settings.text_column == '"Title, remainder",abstract'
+    with pytest.raises(InputError, match=r'1 column_weights for 2 text columns \("Title, remainder",abstract\)'):
+        resolve({"prepare": {"text_column": settings.text_column, "column_weights": 1}}, {"datasets": {}, "runs": {}})

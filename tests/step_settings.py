@@ -1,0 +1,36 @@
+"""Settings that a step reads, of options and of a config file."""
+
+from functools import cache
+
+import click
+
+from ovaflow.cli import group
+from ovaflow.cli.options import reads
+from ovaflow.settings.inputs import model_of, settings_read
+
+REQUIRED = {"prepare": {"format": "csv"}, "choose-features": {"format": "csv"}}
+
+
+@cache
+def command_that_reads(step):
+    @click.command(step)
+    @reads(step)
+    def command(settings):
+        return settings
+
+    class OneCommand(type(group)):
+        def get_command(self, context, name):
+            return command
+
+    return OneCommand()
+
+
+def settings_from(step, *options):
+    """What a step reads of options."""
+    required = [f"--{name}={value}" for name, value in REQUIRED.get(step, {}).items()]
+    return command_that_reads(step).main([step, *required, *options], "ovaflow", standalone_mode=False)
+
+
+def settings_in(step, **values):
+    """What a step reads of a config file."""
+    return model_of(settings_read(step)).model_validate(REQUIRED.get(step, {}) | values)
