@@ -181,7 +181,7 @@ def test_without_a_second_stage_there_are_no_probabilities(crossed):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"rerank": 1}, "rerank: found 1, expected auto or a number of at least 0 and below 1"),
+        ({"rerank": 1}, "rerank: found 1, expected a number of at least 0 and below 1"),
         ({"rerank": 0.4, "initialization": "pretrained", "retrain": "new"}, "rerank needs retrain='all'"),
     ],
 )

@@ -56,7 +56,7 @@ def test_the_root_is_the_optimum_without_positives(C):
     dataset = dataset_of()
     X = dataset.train.X.to_scipy().toarray().astype(float)
     y = np.full(len(X), -1.0)
-    weights, outcome = solve_root(dataset.train.X, TrainLabels(C=C, root_epsilon=1e-5))
+    weights, outcome = solve_root(dataset.train.X, TrainLabels(C=C, root_epsilon=1e-6))
     theirs = scipy.optimize.minimize(
         lambda w: squared_hinge_objective(X, y, w, C),
         np.zeros(X.shape[1]),

@@ -100,7 +100,7 @@ REFUSED = {
     "a deep description": (described(b"[" * 100_000), "not a model of ovaflow"),
     "numbers for names": (
         described(DESCRIPTION | {"label_names": [1, 2]}),
-        r"label_names: found \[1, 2\], expected a list",
+        r"label_names: found 1, expected a text",
     ),
     "no transform": (
         described(DESCRIPTION | {"parameters": {"train": {}, "transform": 5}}),

@@ -146,7 +146,7 @@ def listed(content):
     printed = _PRINTED.fullmatch(content) if content[-1:] == ")" else None
     if printed:
         content = printed[1].strip() or "[]"
-    if content[:1] not in _BEGINNINGS:
+    if content[:1] not in _BEGINNINGS or (_BRACKETS.match(content) and content[-1] not in "])}"):
         return None
     if _LIST.match(content) or _OBJECT.match(content) or _TUPLE_OR_SET.match(content):
         return _literal(content)
@@ -159,6 +159,7 @@ def listed(content):
 
 
 _BEGINNINGS = frozenset("[({<")
+_BRACKETS = re.compile(r"[\[({]{2}")
 _NA = "<NA>"  # pandas' word for nothing, which is no tag
 
 
