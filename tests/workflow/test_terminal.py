@@ -87,7 +87,9 @@ def jobs_in(folder):
 def test_a_failure_says_why(place):
     write_config(place.folder / "my.yaml", prepare={"text_column": "nope"})
     lines = place.snakemake("results/tiny/dataset.h5", status=2).splitlines()
-    failed = lines.index("FAILED: prepare_dataset: results/tiny/dataset.h5 results/tiny/sizes.json results/tiny/reading.json")
+    failed = lines.index(
+        "FAILED: prepare_dataset: results/tiny/dataset.h5 results/tiny/sizes.json results/tiny/reading.json"
+    )
     assert lines[failed + 1] == "  the command returned non-zero exit status 2"
     assert lines[failed + 2].startswith("  ovaflow: error: records.csv, line 1: no column 'nope'")
     assert lines[failed + 3] == "  log: logs/tiny/prepare.log"
