@@ -56,7 +56,12 @@ class Glance:
 
     def __str__(self) -> str:
         width = max(map(len, self.lines))
-        return "\n".join(f"  {title:<{width}}  {line}" for title, line in self.lines.items())
+        return "\n".join(f"  {title:<{width}}  {_printable(line)}" for title, line in self.lines.items())
+
+
+def _printable(line: str) -> str:
+    """A line without characters that a terminal would obey."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
 
 
 def figures(counts: Counter[str], n: int, beginning: bool = True) -> dict[str, str]:

@@ -157,6 +157,7 @@ class Lines:
     def __init__(self, stream, path, encoding=None):
         self._stream, self._path = stream, path
         self._has_setting, self.encoding = encoding is not None, encoding or "utf-8"
+        self._decoded_by = self.encoding
         self._lines, self._rest, self._number = deque(), b"", 0
 
     def __iter__(self):
@@ -172,7 +173,7 @@ class Lines:
         if self._number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
         try:
-            return self._number, line.decode(self.encoding)
+            return self._number, line.decode(self._decoded_by)
         except UnicodeDecodeError as error:
             raise self._undecodable(error, line) from None
 
@@ -213,14 +214,14 @@ class Lines:
         refuse_content(peeked, self._path)
         beginning = peeked[:4]
         marked = (encoding for mark, encoding in _MARKS.items() if beginning.startswith(mark))
-        encoding = self.encoding = next(marked, self.encoding)
+        encoding = self.encoding = self._decoded_by = next(marked, self.encoding)
         if encoding == "utf-8" and beginning.count(b"\0") == 2:
             message = "looks like UTF-16 without its mark"
             remedy = f"set encoding: utf-16-{'be' if beginning[:1] == bytes(1) else 'le'}"
             raise InputError(message, path=self._path, remedy=remedy)
         if encoding.replace("_", "-").lower().startswith(("utf-16", "utf-32")):
             self._stream = _AsUtf8(self._stream, encoding, self._path)
-            self.encoding = "utf-8"
+            self._decoded_by = "utf-8"
 
 
 _WINDOWS = "windows-1252"
