@@ -103,6 +103,7 @@ function languageName(code) {
 
 async function predict() {
   const turn = ++state.turn;
+  await introduced;
   const request = readRequest();
   if (!by("text").value.trim()) {
     by("text").focus();
@@ -403,6 +404,9 @@ function introduce(health) {
     `curl '${base}labels?search=word'`].join("\n\n");
 }
 
+// people may ask before the model has said what it is
+const introduced = ask("health").then(introduce);
+
 async function begin() {
   by("form").addEventListener("submit", (event) => { event.preventDefault(); predict(); });
   by("text").addEventListener("keydown", (event) => {
@@ -417,7 +421,7 @@ async function begin() {
     button.addEventListener("click", () => copy(button, [...state.chosen.values()].map(line).join("\n")));
   }
   try {
-    introduce(await ask("health"));
+    await introduced;
   } catch (error) {
     by("about").textContent = "";
     complain(error);
