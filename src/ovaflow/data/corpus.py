@@ -249,18 +249,24 @@ class Parts(NamedTuple):
     doubt: Doubt | None  # about the separator of labels
 
 
-def collect(corpus, labels, seed=0, threads=1, folder=None, excerpt=0):
+def _quick_hash(text):
+    return hash(text) % (1 << 64)
+
+
+def collect(corpus, labels, seed=None, threads=1, folder=None, excerpt=0):
     """Read a corpus once; of each text so many characters are kept."""
     lists, ids, records = LabelLists(labels.number_of), [], []
     groups, numbers, times, extra = array("q"), group_numbers(), [], array("f")
     hashes, excerpts = array("Q"), StoredTexts(folder)
+    # only what is divided needs numbers that are the same tomorrow
+    number_of = _quick_hash if seed is None else lambda text: hash_of(text.replace(FIELD, " "), seed)
 
     def texts():
         for instance in corpus:
             lists.append(instance.labels)
             ids.append(instance.id)
             records.append(instance.name)
-            hashes.append(hash_of(instance.text.replace(FIELD, " "), seed))
+            hashes.append(number_of(instance.text))
             groups.append(numbers[instance.group])
             times.append(instance.time)
             extra.append(instance.weight or 0)
@@ -281,7 +287,7 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     """The training and the test records of a source."""
     source.require_files()
     seed, divided = source.settings.seed, source.test is None and source.format != "builtin"
-    reading = {"seed": seed, "threads": threads, "folder": folder}
+    reading = {"seed": seed if divided else None, "threads": threads, "folder": folder}
     corpora = [Corpus(source, labels, role) for role in ("train", "test")[: 2 - divided]]
     counts, parts = {"extra_instances": 0}, []
     for corpus, kept in zip(corpora, (excerpt * divided, excerpt), strict=False):
