@@ -46,13 +46,15 @@ class Look:
 
 
 class _Row(NamedTuple):
-    """A record before its cells are understood."""
+    """A record before its cells are understood, as readers give it to :meth:`Reading.instance`."""
 
+    fields: list
     texts: list
     labels: list
     path: Path
     line: int | None
     row: int | None
+    place: str | None
 
     def understood(self, function):
         """What a function makes of the cells of labels."""
@@ -61,13 +63,16 @@ class _Row(NamedTuple):
         except ValueError as error:
             raise unreadable(error, self.path, self.line, self.row) from None
 
+    def instance(self, reading):
+        return reading.instance(self.fields, self.path, self.line, self.row, self.place)
+
 
 class _Cells(Reading):
     """Collects cells instead of making instances."""
 
     def instance(self, fields, path, line=None, row=None, place=None):
-        n_texts = len(self.texts)
-        return _Row(fields[:n_texts], fields[n_texts : n_texts + len(self.labels)], path, line, row)
+        n_texts, end = len(self.texts), len(self.texts) + len(self.labels)
+        return _Row(fields, fields[:n_texts], fields[n_texts:end], path, line, row, place)
 
 
 def look_at(paths, kind, reading):
@@ -75,10 +80,10 @@ def look_at(paths, kind, reading):
     if paths and kind.has_columns and max(len(reading.texts), len(reading.labels)) > 1:
         reading = _with_commas(paths[0], kind, reading)
     cells = _Cells(**{name: getattr(reading, name) for name in reading.__dataclass_fields__})
-    rows = []
+    rows, first, seen = [], 0, {}
     for path in paths:
-        size = _OF_FURTHER if rows else RECORDS
-        rows += islice(kind.read(File(path, reading.encoding), cells), size)
+        rows += islice(kind.read(File(path, reading.encoding), cells), _OF_FURTHER if first else RECORDS)
+        first, seen = first or len(rows), seen or dict(cells.seen)
     if not reading.vectors:
         _refuse_vectors(rows, reading)
     listed, settings = [row.understood(reading.listed) for row in rows], {}
@@ -86,14 +91,14 @@ def look_at(paths, kind, reading):
         settings["label_key"] = key
     if reading.labels_are == "auto" and _is_one_hot(reading, rows, listed):
         settings["labels_are"] = ONE_HOT
-    decided = replace(reading, **settings)
+    decided = replace(reading, seen=seen, **settings)
     if decided.labels_are != ONE_HOT:
         names = chain.from_iterable(row.understood(lambda content: list(decided.written_in(content))) for row in rows)
         decided = replace(decided, whole_numbers=_are_whole(chain.from_iterable(names)))
     if not kind.has_columns:
         for _, of_file in groupby(rows, lambda row: row.path):
             _require_order(list(of_file))
-    instances = list(islice(kind.read(File(paths[0], reading.encoding), replace(decided)), RECORDS)) if paths else []
+    instances = [row.instance(decided) for row in rows[:first]]
     return Look(decided, settings, list(map(Path, paths)), instances)
 
 
