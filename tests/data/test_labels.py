@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from ovaflow.data.corpus import LabelLists
+from ovaflow.data.label_lists import LabelLists
 from ovaflow.data.labels import NamedLabels, NumberedLabels, read_label_names
 
 names = st.text(max_size=3)

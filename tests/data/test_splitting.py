@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from naive import jaccard, tokens
 
 from ovaflow.cli import main
-from ovaflow.data.corpus import collect
+from ovaflow.data.collected import collect
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.hold_out import copies_of, hold_out, is_far
 from ovaflow.data.labels import NamedLabels

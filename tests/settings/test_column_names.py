@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from step_settings import settings_from, settings_in
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.column_names import joined_names, split_names
+from ovaflow.reading.columns import joined_names, split_names
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.inputs import as_options, parameters_of
 

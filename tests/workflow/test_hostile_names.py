@@ -11,7 +11,7 @@ from pipeline_place import ROOT
 from tiny_table import write_config, write_table
 
 from ovaflow.data.dataset import open_dataset
-from ovaflow.reading.column_names import split_names
+from ovaflow.reading.columns import split_names
 
 NUMBERS = {"resources.mem_mb", "threads", "wildcards.shard", "wildcards.share"}
 """Placeholders that can hold nothing but digits, points, dashes and e; wildcard_constraints see to it."""

@@ -21,7 +21,8 @@ src/ovaflow/estimate/demand.py
 src/ovaflow/estimate/shards.py
 src/ovaflow/fingerprint.py
 src/ovaflow/reading/__init__.py
-src/ovaflow/reading/column_names.py
+src/ovaflow/reading/columns.py
+src/ovaflow/reading/foreign.py
 src/ovaflow/reading/formats.py
 src/ovaflow/reading/streams.py
 src/ovaflow/settings/__init__.py

@@ -20,6 +20,7 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.source import beginnings
 from ovaflow.machine.limits import read_allowance
 from ovaflow.reading import formats
+from ovaflow.reading.foreign import refuse_foreign
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.glance import Glance
 from ovaflow.reading.streams import matching_paths
@@ -111,7 +112,7 @@ def format_of(path: StrPath) -> str:
     """Format of a data file by its name, compressed or not; folders are Annif's."""
     if Path(path).is_dir():
         return "annif"
-    formats.refuse_foreign(path)
+    refuse_foreign(path)
     named = formats.format_of(path)
     if named is None:
         legal = ", ".join(FORMATS)

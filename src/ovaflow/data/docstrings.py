@@ -15,12 +15,13 @@ import warnings
 from collections import Counter
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.data.hold_out import in_test
-from ovaflow.reading.instances import Instances, TextInstance
+from ovaflow.reading.instances import TextInstance
 
 TEXTS = 20_000
 """Size of the dataset where the environment holds more docstrings."""
@@ -36,8 +37,16 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _RECEIVERS = frozenset({"self", "cls", "mcs"})
 
 
+class Docstrings(NamedTuple):
+    """Training and test instances, and figures."""
+
+    train: list[TextInstance]
+    test: list[TextInstance]
+    counts: dict
+
+
 def docstrings(roots=None, texts=TEXTS, test_fraction=0.2, seed=0):
-    """:class:`Instances` of the running interpreter's packages, or of those below ``roots``."""
+    """:class:`Docstrings` of the running interpreter's packages, or of those below ``roots``."""
     # in the order of a hash of their names, so that a share of a large environment is enough
     modules = sorted(_modules(_installed() if roots is None else roots), key=lambda pair: _hash(pair[0]))
     labels_by_text, counts = _collect(modules, texts)
@@ -51,7 +60,7 @@ def docstrings(roots=None, texts=TEXTS, test_fraction=0.2, seed=0):
         "python": ".".join(map(str, sys.version_info[:3])),
         "labels_used_once": sum(1 for count in frequency.values() if count == 1),
     }
-    return Instances(train, test, counts)
+    return Docstrings(train, test, counts)
 
 
 def _hash(text):

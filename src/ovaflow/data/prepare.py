@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.corpus import read_parts
 from ovaflow.data.dataset import EXCERPT, Split, without_known_labels, write_dataset
 from ovaflow.data.hold_out import copies_of
 from ovaflow.data.label_choice import LabelFinder, entries_of, without_labels
@@ -16,6 +15,7 @@ from ovaflow.data.label_names import with_label_names
 from ovaflow.data.labels import labels_of, names_of_ids
 from ovaflow.data.near_twins import have_near_twins
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
+from ovaflow.data.parts import read_parts
 from ovaflow.data.splitting import set_rows_aside
 from ovaflow.data.tfidf import weigh_counts
 from ovaflow.data.vectors import read_vectors

@@ -11,11 +11,10 @@ def last_rows(records):
 
 def joined_rows(records):
     """The first row of each record, and for each row the place of its record among these."""
-    keys = records.ids if any(records.ids) else records.hashes.tolist()
     places, firsts = {}, []
     numbers = np.empty(records.n, np.int64)
-    for row, key in enumerate(keys):
-        place = places.setdefault(key or row, len(firsts))
+    for row, (name, text) in enumerate(zip(records.ids, records.hashes.tolist(), strict=True)):
+        place = places.setdefault(name or text, len(firsts))
         if place == len(firsts):
             firsts.append(row)
         numbers[row] = place

@@ -12,7 +12,7 @@ from pathlib import Path
 from ovaflow.console.errors import InputError
 from ovaflow.data.docstrings import docstrings
 from ovaflow.data.labels import read_label_names
-from ovaflow.reading.column_names import joined_names, split_names
+from ovaflow.reading.columns import joined_names, split_names
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import Identified, Reading, united
 from ovaflow.reading.look import look_at

@@ -11,9 +11,9 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.reading.annif import without_brackets
+from ovaflow.reading.columns import check_columns
 from ovaflow.reading.csv_table import csv_records
 from ovaflow.reading.formats import ending_of
-from ovaflow.reading.instances import check_columns
 from ovaflow.reading.streams import Lines, clean, open_stream, read_lines
 
 _RDF = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".jsonld": "json-ld"}

@@ -4,8 +4,9 @@ import numpy as np
 import scipy
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.corpus import Corpus, LabelLists
+from ovaflow.data.corpus import Corpus
 from ovaflow.data.dataset import Split
+from ovaflow.data.label_lists import LabelLists
 from ovaflow.data.labels import labels_of
 from ovaflow.data.splitting import set_rows_aside
 from ovaflow.sparse.csr import from_scipy

@@ -7,8 +7,9 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.source import reading_of
 from ovaflow.data.vectors import stacked
 from ovaflow.prediction.drift import Words
-from ovaflow.reading.column_names import split_names
-from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, ending_of, format_of, refuse_foreign
+from ovaflow.reading.columns import split_names
+from ovaflow.reading.foreign import refuse_foreign
+from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, ending_of, format_of
 from ovaflow.reading.instances import FIELD, Reading, joined
 from ovaflow.reading.streams import File
 from ovaflow.settings.models import PrepareSource, ReadTexts

@@ -4,8 +4,8 @@ import csv
 import sys
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.column_names import plain_column
-from ovaflow.reading.instances import check_columns, empty
+from ovaflow.reading.columns import columns_of, plain_column
+from ovaflow.reading.instances import empty
 
 DELIMITERS = ",;\t|"
 _QUOTES = {
@@ -49,31 +49,6 @@ def table_fields(names, rows, required, path, optional=(), remedy=None, delimite
             raise InputError("the header occurs a second time", path=path, line=number, remedy=advice)
         if record:
             yield number, [record[column] for column in columns]
-
-
-def columns_of(names, required, path, optional=(), remedy=None, line=None, delimiter=","):
-    """Places of the columns in a header; a name in other letters means the only column that has it so."""
-    required = [_as_in(names, each) for each in required]
-    if line == 1 and not set(required) & set(names):
-        above = delimiter.join([*required, *(f"column{n}" for n in range(len(required) + 1, len(names) + 1))])
-        write = f"(echo '{above}'; cat old.csv) > new.csv"
-        if max(len(name.split()) for name in names or [""]) > _LONGEST_NAME:
-            message = f"the first line is a record, not the names of the columns: {names[0]:.60}"
-            raise InputError(message, path=path, line=line, remedy=f"write them above it: {write}")
-        remedy = f"{remedy}, or, if this is a record, write the names of the columns above it: {write}"
-    check_columns(required, names, path, line, remedy)
-    return [names.index(name) for name in (*required, *(name for name in optional if name in names))]
-
-
-_LONGEST_NAME = 12
-"""Words of a column's name; a text has more."""
-
-
-def _as_in(names, name):
-    if name in names:
-        return name
-    alike = [each for each in names if plain_column(each) == plain_column(name)]
-    return alike[0] if len(alike) == 1 else name
 
 
 def csv_records(lines, path, delimiter=",", first=1, quotes="double", counts=None):

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -54,14 +53,6 @@ class TextInstance(NamedTuple):
     def name(self):
         """What a report calls it: its id or place, after its file if there are several."""
         return ", ".join(filter(None, (self.file, self.id or self.place)))
-
-
-class Instances(NamedTuple):
-    """Training and test instances, to be read once, and figures, complete when both are read."""
-
-    train: Iterable
-    test: Iterable
-    counts: dict
 
 
 def joined(fields, weighted=False):
@@ -313,19 +304,6 @@ def united(instances):
             labels = tuple(dict.fromkeys([*first.labels, *instance.labels]))
             found[instance.id or instance.text] = first._replace(labels=labels)
     return iter(found.values())
-
-
-def check_columns(required, existing, path, line=None, remedy=None):
-    """Refuse a source that lacks one of the columns, naming those that it has."""
-    missing = [name for name in required if name not in existing]
-    if missing:
-        columns = ", ".join(map(repr, existing)) or "none"
-        message = f"no column {', '.join(map(repr, missing))}, there are {columns[:500]}"
-        raise InputError(message, path=path, line=line, remedy=remedy)
-    repeated = [name for name in required if list(existing).count(name) > 1]
-    if repeated:
-        message = f"there are several columns {repeated[0]!r}"
-        raise InputError(message, path=path, line=line, remedy="rename all but one")
 
 
 def empty(path):

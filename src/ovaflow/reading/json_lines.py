@@ -3,22 +3,23 @@
 import json
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.formats import ONE_A_LINE
-from ovaflow.reading.instances import CORRECT, check_columns
+from ovaflow.reading.columns import check_columns
+from ovaflow.reading.foreign import ONE_A_LINE
+from ovaflow.reading.instances import CORRECT
 
 _EARLY = 512
 """Lines in which every column occurs, if records are answered before the last is read."""
 
 
 def read(file, reading):
+    names = [*reading.required, *reading.optional]
     with file.lines() as lines:
-        for number, entry, _ in entries_of(lines, reading, file.name):
-            fields = [entry.get(name) for name in (*reading.required, *reading.optional)]
-            yield reading.instance(fields, file.name, number)
+        for number, entry in _entries(lines, reading, file.name):
+            yield reading.instance(list(map(entry.get, names)), file.name, number)
 
 
-def entries_of(lines, reading, path):
-    """Line number and object of each record, and the keys so far, among which all columns are at the end."""
+def _entries(lines, reading, path):
+    """Line number and object of each record, whose keys together must be all columns."""
     keys, entry = {}, None
     for number, line in lines:
         if not line.strip():
@@ -28,7 +29,7 @@ def entries_of(lines, reading, path):
         reading.seen["columns"] = keys
         if reading.early and (number >= _EARLY or not lines.ready):
             check_columns(reading.required, keys, path, remedy=reading.remedy)
-        yield number, entry, keys
+        yield number, entry
     if entry is not None:
         check_columns(reading.required, keys, path, remedy=reading.remedy)
 

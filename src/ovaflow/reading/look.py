@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.reading.cells import NAMES, ONE_HOT, keys_of_names, truth_of
-from ovaflow.reading.column_names import plain_column
+from ovaflow.reading.columns import plain_column
 from ovaflow.reading.instances import Reading, TextInstance, unreadable
 from ovaflow.reading.streams import File
 

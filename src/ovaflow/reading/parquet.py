@@ -6,7 +6,7 @@ import pyarrow.parquet
 import pyarrow.types
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.csv_table import columns_of
+from ovaflow.reading.columns import columns_of
 
 _BATCH = 1024
 _BUFFER = 1 << 20

@@ -11,7 +11,7 @@ from collections import deque
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.formats import refuse_content
+from ovaflow.reading.foreign import refuse_content
 from ovaflow.storage.opening import BUFFER, open_regular
 from ovaflow.storage.refusals import read_error
 

@@ -27,8 +27,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from ovaflow.reading.column_names import joined_names, split_names
-from ovaflow.reading.formats import FORMATS, conversion_of
+from ovaflow.reading.columns import joined_names, split_names
+from ovaflow.reading.foreign import conversion_of
+from ovaflow.reading.formats import FORMATS
 from ovaflow.settings.spelling import parsed
 from ovaflow.steps import METHODS, STEPS
 

@@ -1,0 +1,104 @@
+"""The records of a corpus after one reading: tokens of texts, and what else they have."""
+
+from array import array
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from ovaflow.data.hold_out import hash_of
+from ovaflow.data.label_lists import LabelLists
+from ovaflow.data.splitting import group_numbers
+from ovaflow.data.tfidf import GrowingVector
+from ovaflow.data.tokens import Tokens
+from ovaflow.data.vocabulary import read_tokens, taken
+from ovaflow.reading.instances import FIELD
+
+
+class StoredTexts:
+    """Texts one after the other; with a folder they are mapped from there."""
+
+    def __init__(self, folder=None):
+        self._bytes, self._ends = GrowingVector(np.uint8, folder), array("q", [0])
+        self._rows = None
+
+    def append(self, text):
+        content = text.encode("utf-8", "surrogatepass")
+        self._bytes.extend(np.frombuffer(content, np.uint8))
+        self._ends.append(self._ends[-1] + len(content))
+
+    def take(self, rows):
+        """Some of the texts, which are not copied."""
+        chosen = copy(self)
+        chosen._rows = rows if self._rows is None else self._rows[rows]
+        return chosen
+
+    def __iter__(self):
+        content = self._bytes.mapped()
+        for row in range(len(self._ends) - 1) if self._rows is None else self._rows:
+            yield content[self._ends[row] : self._ends[row + 1]].tobytes().decode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True)
+class Collected:
+    """The records of a corpus, row by row: tokens of texts, and what else they have."""
+
+    tokens: Tokens
+    labels: LabelLists
+    ids: list  # empty where a record has none
+    records: list  # what a report calls them
+    hashes: np.ndarray  # uint64, of the texts
+    sets: np.ndarray  # int64, of their sets of words; -1 without a word
+    groups: np.ndarray | None  # int64, -1 for none
+    times: list
+    extra: np.ndarray | None  # float32: what extra instances weigh, 0 for the others
+    excerpts: StoredTexts
+    rows: np.ndarray  # int64, ascending: which of the corpus they are
+
+    @property
+    def n(self):
+        return len(self.records)
+
+    def take(self, rows, folder=None):
+        """Some of the records, in ascending order."""
+        if len(rows) == self.n:
+            return self
+        arrays = {name: getattr(self, name) for name in ("hashes", "sets", "groups", "extra", "rows")}
+        arrays = {name: None if array is None else array[rows] for name, array in arrays.items()}
+        lists = {name: [getattr(self, name)[row] for row in rows] for name in ("ids", "records", "times")}
+        tokens, labels, excerpts = taken(self.tokens, rows, folder), self.labels.take(rows), self.excerpts.take(rows)
+        return Collected(tokens, labels, excerpts=excerpts, **arrays, **lists)
+
+
+def _quick_hash(text):
+    return hash(text) % (1 << 64)
+
+
+def collect(corpus, labels, seed=None, threads=1, folder=None, excerpt=0):
+    """Read a corpus once; of each text so many characters are kept."""
+    lists, ids, records = LabelLists(labels.number_of), [], []
+    groups, numbers, times, extra = array("q"), group_numbers(), [], array("f")
+    hashes, excerpts = array("Q"), StoredTexts(folder)
+    # only what is divided needs numbers that are the same tomorrow
+    number_of = _quick_hash if seed is None else lambda text: hash_of(text.replace(FIELD, " "), seed)
+
+    def texts():
+        for instance in corpus:
+            lists.append(instance.labels)
+            ids.append(instance.id)
+            records.append(instance.name)
+            hashes.append(number_of(instance.text))
+            groups.append(numbers[instance.group])
+            times.append(instance.time)
+            extra.append(instance.weight or 0)
+            if excerpt:
+                excerpts.append(instance.text[:excerpt].replace(FIELD, " "))
+            yield instance.text
+
+    sets = [np.empty(0, np.int64)]
+    tokens = read_tokens(texts(), threads, folder, sets)
+    grouped = np.array(groups, np.int64) if len(numbers) > 1 else None
+    weighted = np.array(extra, np.float32) if any(extra) else None
+    hashes = np.array(hashes, np.uint64)
+    rows, sets = np.arange(len(ids)), np.concatenate(sets)
+    return Collected(tokens, lists, ids, records, hashes, sets, grouped, times, weighted, excerpts, rows)

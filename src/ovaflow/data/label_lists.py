@@ -1,0 +1,76 @@
+"""The labels of one instance after the other, as numbers."""
+
+from array import array
+from itertools import pairwise
+
+import numpy as np
+import scipy
+
+from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
+
+
+class LabelLists:
+    """The labels of one instance after the other, as numbers."""
+
+    def __init__(self, number_of):
+        self._number_of = number_of
+        self._numbers, self._indptr = array("i"), array("q", [0])
+
+    @classmethod
+    def made_of(cls, numbers, indptr):
+        lists = cls(None)
+        lists._numbers, lists._indptr = numbers, indptr
+        return lists
+
+    def append(self, labels):
+        self._numbers.extend([self._number_of(label) for label in labels])
+        self._indptr.append(len(self._numbers))
+
+    @property
+    def numbers(self):
+        return np.array(self._numbers, np.int32)
+
+    @property
+    def indptr(self):
+        return np.array(self._indptr, np.int64)
+
+    @property
+    def lengths(self):
+        return np.diff(self.indptr)
+
+    def of(self, row):
+        return self._numbers[self._indptr[row] : self._indptr[row + 1]]
+
+    def __iter__(self):
+        for start, end in pairwise(self._indptr):
+            yield self._numbers[start:end]
+
+    def take(self, rows):
+        numbers = self.numbers
+        chosen = rows_of(CSR(np.empty(len(numbers), np.float32), numbers, self.indptr, 0), rows)
+        return LabelLists.made_of(chosen.indices, chosen.indptr)
+
+    def all_given(self, n):
+        """The labels of the first n instances as a matrix of ones, a column for each that any file has."""
+        known, indptr = self.numbers >= 0, self.indptr[: n + 1]
+        numbers, ends = self.numbers[: indptr[-1]], offsets(known[: indptr[-1]])[indptr]
+        numbers = numbers[numbers >= 0]
+        return scipy.sparse.csr_array((np.ones(len(numbers)), numbers, ends))
+
+    def united(self, numbers, n):
+        """Labels of all instances with the same number, below n, each once."""
+        rows = scipy.sparse.csr_array((np.ones(len(self._numbers), bool), self.numbers, self.indptr))
+        joins = scipy.sparse.csr_array((np.ones(len(numbers), bool), (numbers, np.arange(len(numbers)))))
+        joins.resize(n, len(numbers))
+        united = (joins @ rows).tocsr()
+        return LabelLists.made_of(united.indices, united.indptr)
+
+    def matrix(self, ids, n_labels):
+        """The matrix (n, l) of ones at the ids of the numbers; labels of the id -1 are left out."""
+        known = ids >= 0
+        indptr = offsets(known)[self.indptr]
+        ones = np.ones(indptr[-1], np.float32)
+        rows = scipy.sparse.csr_array((ones, ids[known], indptr), shape=(len(indptr) - 1, n_labels))
+        rows.sum_duplicates()
+        rows.data[:] = 1
+        return from_scipy(rows)

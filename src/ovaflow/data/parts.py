@@ -1,0 +1,91 @@
+"""The training and the test records of a source: collected, as the settings want them, and divided."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.collected import Collected, collect
+from ovaflow.data.corpus import Corpus
+from ovaflow.data.labels import labels_of
+from ovaflow.data.repeated import count_repeated, joined_rows, last_rows
+from ovaflow.data.separators import Doubt
+from ovaflow.data.splitting import set_aside
+from ovaflow.settings.models import holds_texts
+
+
+class Parts(NamedTuple):
+    """Training and test records, and figures."""
+
+    train: Collected
+    test: Collected
+    counts: Counter
+    doubt: Doubt | None  # about the separator of labels
+
+
+def read_parts(source, labels, threads=1, folder=None, excerpt=0):
+    """The training and the test records of a source."""
+    source.require_files()
+    seed, divided = source.settings.seed, source.test is None and source.format != "builtin"
+    reading = {"seed": seed if divided else None, "threads": threads, "folder": folder}
+    corpora = [Corpus(source, labels, role) for role in ("train", "test")[: 2 - divided]]
+    counts, parts = {"extra_instances": 0}, []
+    for corpus, kept in zip(corpora, (excerpt * divided, excerpt), strict=False):
+        parts.append(
+            _as_wanted(collect(corpus, labels, excerpt=kept, **reading), source.settings, corpus.counts, folder)
+        )
+        _add(counts, corpus.counts)
+    doubt = corpora[0].doubt(parts[0].labels, counts)
+    if not divided:
+        return Parts(*parts, counts, doubt)
+    [records] = parts
+    n = records.n if records.extra is None else records.n - np.count_nonzero(records.extra)
+    # extra instances are the last, and never set aside
+    division = set_aside(records, n, source.settings)
+    counts |= division.counts
+    extra = np.ones(records.n - n, bool)
+    train, test = (
+        np.flatnonzero(rows) for rows in (np.append(division.train, extra), np.append(division.test, ~extra))
+    )
+    return Parts(records.take(train, folder), records.take(test, folder), counts, doubt)
+
+
+def _add(counts, others):
+    """Add numbers; what else there is stays as it was first."""
+    for name, value in others.items():
+        counts[name] = counts.get(name, 0) + value if isinstance(value, int) else counts.get(name, value)
+
+
+def _as_wanted(records, settings, counts, folder):
+    """Records without those that others replace or that have no label, as the settings say."""
+    n = records.n
+    if settings.repeated == "last":
+        records = records.take(last_rows(records), folder)
+        counts["records_replaced"] += n - records.n
+    if settings.repeated == "join":
+        firsts, numbers = joined_rows(records)
+        labels = records.labels.united(numbers, len(firsts))
+        records = replace(records.take(firsts, folder), labels=labels)
+        counts["records_joined"] += n - records.n
+    count_repeated(records, counts)
+    if settings.unlabelled == "drop":
+        labelled = np.flatnonzero(records.labels.lengths)
+        counts["instances_without_labels"] += records.n - len(labelled)
+        records = records.take(labelled, folder)
+    return records
+
+
+def training_instances(source, threads=1):
+    """Training instances that may be held out, with their texts: a second reading of the files."""
+    source.require_files()
+    if source.format != "builtin" and not holds_texts(source.format):
+        message = f"{source.format} holds features, not texts"
+        raise InputError(message, path=source.train_name, remedy="leave out features: auto")
+    labels = labels_of(source)
+    records = read_parts(source, labels, threads).train
+    wanted = dict(zip(records.rows.tolist(), records.labels, strict=True))
+    for row, instance in enumerate(Corpus(source, labels, "train")):
+        if row in wanted and instance.weight is None:
+            yield instance._replace(labels=tuple(labels.written(number) for number in wanted[row] if number >= 0))
