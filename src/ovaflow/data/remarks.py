@@ -180,9 +180,10 @@ def _on_given_names(prepared, counts):
     groups = [group for group in alike.values() if len(group) > 1]
     if groups:
         first, second, *_ = groups[0]
+        advice = "; label_map merges them" if holds_texts(prepared.parameters["format"]) else ""
         yield (
             f"{sum(map(len, groups)):,} labels differ only in case or a final full stop, such as {first!r} and "
-            f"{second!r}: they are different labels; label_map merges them"
+            f"{second!r}: they are different labels{advice}"
         )
     marks = [name for name in prepared.label_names if not any(map(str.isalnum, name))]
     if marks:
