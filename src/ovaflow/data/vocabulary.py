@@ -140,19 +140,16 @@ def _texts(limit, n, rounded):
 
 def read_tokens(texts, threads=1, folder=None, sets=None):
     """Tokens of all texts, mapped from disk; words that were forgotten are None. ``sets`` gets :func:`word_sets`."""
-    table, document_frequency = WordTable(), np.zeros(0, np.int64)
-    folder = folder or tempfile.gettempdir()
+    table, folder = WordTable(), folder or tempfile.gettempdir()
     ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
     lengths = [np.zeros(1, np.int64)]
     for tokens in tokens_in_batches(texts, threads=threads, sets=sets):
         places = tokens.words.places
         number = table.number(tokens.words.letters, places[:-1], places[1:])
-        document_frequency.resize(table.issued, refcheck=False)
-        document_frequency[number] += _documents(tokens.ids, tokens.indptr, len(number))
         ids.extend(number[tokens.ids])
         fields.extend(tokens.fields)
         lengths.append(np.diff(tokens.indptr))
-        _make_room(table, document_frequency)
+        _make_room(table, ids, lengths)
     words = [word or None for word in table.words]
     return Tokens(words, ids.mapped(), np.cumsum(np.concatenate(lengths)), fields.mapped())
 
@@ -177,8 +174,8 @@ def features_of_tokens(transform, tokens, threads=1, folder=None):
 def _without_spaces(tokens):
     """How many texts have a word of a script that puts no spaces between words."""
     words = (word is not None and not word.isascii() and is_spaceless(word) for word in tokens.words)
-    spaceless = np.fromiter(words, bool, len(tokens.words))
-    return int(np.count_nonzero(np.diff(offsets(spaceless[tokens.ids])[tokens.indptr])))
+    places = np.flatnonzero(np.fromiter(words, bool, len(tokens.words))[tokens.ids])
+    return len(np.unique(np.searchsorted(tokens.indptr, places, "right")))
 
 
 def _features(transform, tokens, threads, folder):
@@ -187,11 +184,12 @@ def _features(transform, tokens, threads, folder):
     return transform.stack(in_order(count, _parts(tokens), threads), folder)
 
 
-def _make_room(table, document_frequency):
+def _make_room(table, ids, lengths):
     """Forget the rarest words until half of the room is free."""
     is_known = np.diff(table.words.places) > 0
     least = 1
     if np.count_nonzero(is_known) > _ROOM:
+        document_frequency = _documents(ids.mapped(), np.cumsum(np.concatenate(lengths)), table.issued)
         while np.count_nonzero(is_known) > _ROOM // 2:
             least += 1
             is_known &= document_frequency >= least
