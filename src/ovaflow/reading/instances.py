@@ -156,6 +156,8 @@ class Reading:
         self._missing = frozenset(self.missing)
         self._longest_missing = max(map(len, self._missing), default=0)
         self._names = _Names(self._missing, self.whole_numbers)
+        n_texts, n_labels = len(self.texts), len(self.labels)
+        self._ends = n_texts, n_texts + n_labels, n_texts + n_labels + len(self.kept)
 
     @property
     def required(self):
@@ -173,8 +175,7 @@ class Reading:
 
     def instance(self, fields, path, line=None, row=None, place=None):
         """The instance in the contents of the columns, in the order of ``required`` and ``optional``."""
-        n_texts, end = len(self.texts), len(self.texts) + len(self.labels)
-        end_of_kept = end + len(self.kept)
+        n_texts, end, end_of_kept = self._ends
         further = iter(fields[end_of_kept:])
         group = next(further) if self.group_column else None
         time = next(further) if self.time_column else None
@@ -183,8 +184,10 @@ class Reading:
         try:
             text = vector_of(fields[0]) if self.vectors else joined(map(self._present, fields[:n_texts]), self.weighted)
             labels = self.labels_in(fields[n_texts:end])
-            group, time = group_of(group), (part_of if self.parts else time_of)(time)
-            kept = tuple(clean(text_of(content)) for content in fields[end:end_of_kept])
+            group = group_of(group)
+            if self.time_column:
+                time = (part_of if self.parts else time_of)(time)
+            kept = tuple(clean(text_of(content)) for content in fields[end:end_of_kept]) if self.kept else ()
         except (ValueError, RecursionError) as error:
             raise unreadable(error, path, line, row) from None
         place = place or (f"line {line}" if row is None else f"row {row}")
