@@ -12,14 +12,14 @@ import numpy as np
 
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.prediction.predictions import read_predictions
+from ovaflow.prediction.predictions import Predictions
 from ovaflow.reranking.answer_length import probabilities_that_fit
 from ovaflow.reranking.expected_quality import expected_quality
 
 
 def measure(run, share=0.1):
     """Print the share of errors found, and how many labels these records have, for each order."""
-    ranking = read_predictions(run / "predictions.h5").ranking
+    ranking = Predictions.open(run / "predictions.h5").ranking
     Y = open_dataset(run.parent / "dataset.h5").test.Y
     answers = probabilities_that_fit(ranking.probabilities)
     quality = expected_quality(answers, ranking.probabilities)

@@ -43,5 +43,5 @@ def write_animals(folder):
 def train_animals(folder, *options):
     """Train on the corpus: model.h5."""
     assert main([*write_animals(folder), *options, f"--output={folder}/animals.h5"]) == 0
-    train_model(open_dataset(folder / "animals.h5"), TrainLabels(), 0.0).save(folder / "model.h5")
+    train_model(open_dataset(folder / "animals.h5"), TrainLabels(), 0.0).write(folder / "model.h5")
     return folder / "model.h5"

@@ -4,15 +4,13 @@ import gzip
 
 import naive
 import numpy as np
-import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from ovaflow.artifacts import label_tree
-from ovaflow.artifacts.label_tree import ROOT, compute_label_tree, read_label_tree, write_label_tree
-from ovaflow.console.errors import InputError
+from ovaflow.artifacts.label_tree import ROOT, compute_label_tree
 from ovaflow.sparse.csr import from_scipy
 
 label_matrices = st.builds(
@@ -113,15 +111,3 @@ def test_long_chain():
     tree = compute_label_tree(from_scipy(Y))
     assert (tree.subtrees, tree.height) == (1, n_labels)
     assert tree.total_cost == 5 + 4 * (n_labels - 1)
-
-
-def test_file_gives_back_what_was_written(tmp_path):
-    tree = compute_label_tree(from_scipy(np.random.default_rng(0).random((9, 7)) < 0.5))
-    write_label_tree(tmp_path / "label_tree.h5", tree, "abc")
-    again = read_label_tree(tmp_path / "label_tree.h5", "abc")
-    for name, dtype in [("parent", "i4"), ("distance", "i8"), ("order", "i4"), ("subtree", "i4"), ("depth", "i4")]:
-        np.testing.assert_array_equal(getattr(tree, name), getattr(again, name))
-        assert getattr(again, name).dtype == dtype
-    assert again.star_cost == tree.star_cost
-    with pytest.raises(InputError, match="another dataset"):
-        read_label_tree(tmp_path / "label_tree.h5", "def")

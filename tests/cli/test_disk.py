@@ -13,12 +13,12 @@ from synthetic import write_topics
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
-from ovaflow.model.training_file import read_shard
+from ovaflow.model.training_file import Shard
 from ovaflow.sparse import jit
 from ovaflow.storage import parts
 from ovaflow.storage.appending import append_lines
 from ovaflow.storage.arrays import create_array
-from ovaflow.storage.artifact import create_artifact
+from ovaflow.storage.hdf5 import create_artifact
 from ovaflow.storage.writing import explain_errors
 
 STEPS = [
@@ -144,7 +144,7 @@ def test_training_goes_on_where_the_disk_was_full(here, disk, capsys, monkeypatc
     capsys.readouterr()
     assert call(TRAIN, here, disk.folder) == 0
     assert "of 150 labels were finished" in capsys.readouterr().err
-    ours, theirs = read_shard(disk.folder / "shard.h5"), read_shard(here / "shard.h5")
+    ours, theirs = Shard.open(disk.folder / "shard.h5"), Shard.open(here / "shard.h5")
     for array, of_theirs in zip(ours.weights.arrays, theirs.weights.arrays, strict=True):
         assert np.array_equal(array, of_theirs)
 

@@ -121,7 +121,7 @@ def test_training_records_of_a_label(tmp_path, capsys, monkeypatch):
     table.write_text(RECORDS.replace("r1", "r9"))
     assert main(["prepare", "--format=csv", "--label-separator=;", "--min-df=1", *files]) == 0
     assert main(asked) == 2
-    assert "was not trained on" in capsys.readouterr().err
+    assert "made from another dataset than" in capsys.readouterr().err
 
 
 def test_html_is_read_without_tags_and_explained_in_its_places(tmp_path, capsys):

@@ -28,7 +28,7 @@ def folder(tmp_path_factory):
         (folder / f"{name}.csv").write_text("".join([head, *rows]))
         prepared = ["prepare", "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|"]
         assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
-        train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0).save(folder / f"{name}.h5")
+        train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0).write(folder / f"{name}.h5")
     return folder
 
 

@@ -180,7 +180,7 @@ def test_predictions_and_the_service_carry_uris(tmp_path, capsys):
     (tmp_path / "a.tsv").write_text(f"black cats\t{CATS}\nbarking dogs\t{DOGS}\n" * 5)
     files = [f"--train={tmp_path / 'a.tsv'}", f"--test={tmp_path / 'a.tsv'}", f"--vocabulary={tmp_path / 'v.tsv'}"]
     assert main(["prepare", "--format=annif", *files, f"--output={tmp_path / 'd.h5'}"]) == 0
-    train_model(open_dataset(tmp_path / "d.h5"), TrainLabels(), 0.0).save(tmp_path / "m.h5")
+    train_model(open_dataset(tmp_path / "d.h5"), TrainLabels(), 0.0).write(tmp_path / "m.h5")
     capsys.readouterr()
     predict = ["predict", f"--model={tmp_path / 'm.h5'}", "--text=a cat, two cats", "--top-k=1"]
     assert main([*predict, "--output-format=jsonl"]) == main([*predict, "--output-format=csv"]) == 0

@@ -96,7 +96,7 @@ def test_a_model_remembers_the_columns(data, capsys):
     columns = [f"--text-column={TITLE}", f"--text-column={QUESTION}", f"--labels-column={SUBJECTS}"]
     dataset = prepare(file, *columns, "--column-weights=[2, 1]")
     model = file.parent / "model.h5"
-    train_model(dataset, TrainLabels(), 0.0).save(model)
+    train_model(dataset, TrainLabels(), 0.0).write(model)
     capsys.readouterr()
     assert main(["predict", str(model), str(file), "--top-k=1", "--output-format=jsonl"]) == 0
     found = [json.loads(line)["labels"][0]["name"] for line in capsys.readouterr().out.splitlines()]
@@ -113,7 +113,7 @@ def test_corrections_are_training_records_of_these_columns(data):
     folder = file.parent
     names = {"text_column": [TITLE, QUESTION], "labels_column": [SUBJECTS]}
     dataset = prepare(file, f"--text-column={TITLE}", f"--text-column={QUESTION}", f"--labels-column={SUBJECTS}")
-    train_model(dataset, TrainLabels(), 0.0).save(folder / "served.h5")
+    train_model(dataset, TrainLabels(), 0.0).write(folder / "served.h5")
     predictor, corrections = Predictor.open(folder / "served.h5"), folder / "new.jsonl"
     with running_service(folder, predictor.model.path, f"--corrections={corrections}") as service:
         text = {TITLE: "word1", QUESTION: "thing1"}

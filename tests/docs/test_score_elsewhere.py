@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
     (folder / "records.csv").write_text(table, encoding="utf-8")
     prepared = ["prepare", "--format=csv", f"--train={folder}/records.csv", "--label-separator=|"]
     assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
-    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.01).save(folder / "model.h5")
+    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.01).write(folder / "model.h5")
     for to in ("npz", "tsv"):
         output = f"--output={folder}/elsewhere/model.{to}"
         assert main(["convert", f"{folder}/model.h5", f"--to={to}", output]) == 0

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from tiny_table import write_table
 
-from ovaflow.artifacts.means import compute_means, write_means
+from ovaflow.artifacts.means import compute_means
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.estimate import summary
 from ovaflow.estimate.demand import Demand
 from ovaflow.estimate.sample import Sample, in_separate_process
-from ovaflow.fastxml.training import read_tree_shard
+from ovaflow.fastxml.training import TreeShard
 from ovaflow.model.merge import merge
-from ovaflow.model.training_file import read_shard
+from ovaflow.model.training_file import Shard
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.plan import write_plan
 
@@ -24,7 +24,7 @@ from ovaflow.training.plan import write_plan
 def job(path):
     """Runs a training job on the dataset in a process of its own; the file that it wrote."""
     folder, dataset = path.parent, open_dataset(path)
-    write_means(folder / "means.h5", compute_means(dataset.train.X, dataset.positives), dataset.checksum)
+    compute_means(dataset.train.X, dataset.positives).write(folder / "means.h5", dataset=dataset)
     write_plan(folder / "plan.tsv", [np.arange(dataset.n_labels)], np.ones(dataset.n_labels))
 
     def run(command, *options, name="shard.h5"):
@@ -45,7 +45,7 @@ def assert_near(ours, theirs, threads):
 def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
     sample = in_separate_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=1000)
     shard = job("train-shard", "--threads=2")
-    assert_near(sample.demand, read_shard(shard).peak_rss_bytes, 2)
+    assert_near(sample.demand, Shard.open(shard).peak_rss_bytes, 2)
     weights = merge([shard], open_dataset(path), 0.05, tmp_path / "model.h5", tmp_path / "training.h5")
     # of all labels
     assert sample.solved == sample.of == 99
@@ -66,13 +66,13 @@ def test_memory_of_another_problem(path, job):
     settings = {"regularization": "l1", "loss": "logistic"}
     ours = in_separate_process("one-vs-all", dataset=str(path), settings=settings, prune=0.05, n_labels=40).demand
     shard = job("train-shard", *(f"--{name}={value}" for name, value in settings.items()))
-    assert_near(ours, read_shard(shard).peak_rss_bytes, 1)
+    assert_near(ours, Shard.open(shard).peak_rss_bytes, 1)
 
 
 @pytest.mark.long
 def test_memory_of_growing_trees(path, job):
     ours = in_separate_process("fastxml", dataset=str(path), settings={"trees": 2}).demand
-    assert_near(ours, read_tree_shard(job("train-trees", "--trees=2", "--threads=2")).peak_rss_bytes, 2)
+    assert_near(ours, TreeShard.open(job("train-trees", "--trees=2", "--threads=2")).peak_rss_bytes, 2)
 
 
 def test_command(tmp_path, capfd):

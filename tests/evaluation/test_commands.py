@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.model.training_file import STATISTICS, write_shard
+from ovaflow.model.training_file import STATISTICS, Shard, typed_statistics
 from ovaflow.sparse.csr import from_scipy
 
 N_LABELS = 6
@@ -49,17 +49,16 @@ def _run(name, *arguments):
 def test_from_shards_to_metrics(folder, dense_weights, capsys):
     dataset = open_dataset(folder / "dataset.h5")
     for number, labels in enumerate(([0, 2, 4], [1, 3, 5])):
-        write_shard(
-            folder / f"{number}.h5",
-            labels,
-            from_scipy(dense_weights[labels]),
+        shard = Shard(
+            np.int32(labels),
             np.array(labels) != UNTRAINED,
-            dict.fromkeys(STATISTICS, (1, 1, 1)),
-            {"stored_threshold": 0.0},
-            {"dataset": dataset.checksum},
+            from_scipy(dense_weights[labels]),
+            typed_statistics(dict.fromkeys(STATISTICS, (1, 1, 1))),
             core_seconds=2.0,
             peak_rss_bytes=1,
+            parameters={"stored_threshold": 0.0},
         )
+        shard.write(folder / f"{number}.h5", dataset=dataset)
     model, training, predictions = folder / "model.h5", folder / "training.h5", folder / "predictions.h5"
     data = f"--dataset={dataset.path}"
     shards = folder / "0.h5", folder / "1.h5"

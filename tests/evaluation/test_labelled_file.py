@@ -53,7 +53,7 @@ def folder(tmp_path_factory):
         columns = ["--text-column=title", "--labels-column=subjects", "--label-separator=|"]
         prepared = ["prepare", "--format=csv", f"--train={place}/train.csv", *columns]
         assert main([*prepared, f"--output={place}/dataset.h5"]) == 0
-        train_model(open_dataset(place / "dataset.h5"), TrainLabels(), 0.0).save(place / "model.h5")
+        train_model(open_dataset(place / "dataset.h5"), TrainLabels(), 0.0).write(place / "model.h5")
     return folder
 
 
@@ -152,7 +152,7 @@ def test_a_file_of_features(tmp_path):
     (tmp_path / "train.svm").write_text("".join(lines))
     prepared = f"prepare --format=svmlight --train={tmp_path}/train.svm --output={tmp_path}/dataset.h5"
     assert main(prepared.split()) == 0
-    train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0).save(tmp_path / "model.h5")
+    train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0).write(tmp_path / "model.h5")
     predictor, path = Predictor.open(tmp_path / "model.h5"), tmp_path / "new.svm"
     path.write_text("0,9 1:2 2:3\n2 4:5\n")
     ours = answer(predictor, path, settings_of_labelled(predictor.model, path))
@@ -236,7 +236,7 @@ def test_models_that_read_other_labels_are_refused(folder, tmp_path, capsys):
     columns = ["--text-column=title", "--labels-column=subjects", "--label-separator=;"]
     prepared = ["prepare", "--format=csv", f"--train={tmp_path}/train.csv", *columns]
     assert main([*prepared, f"--output={tmp_path}/dataset.h5"]) == 0
-    train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0).save(place)
+    train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0).write(place)
     both = ["evaluate", f"--model={old}/model.h5", f"--model={place}", str(folder / "new.csv")]
     assert main(both) == 2
     line = capsys.readouterr().err.splitlines()[-1]

@@ -8,7 +8,7 @@ from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
-from ovaflow.initialization.all_negative import read_root, solve_root, write_root
+from ovaflow.initialization.all_negative import Root, solve_root
 from ovaflow.initialization.label_tree import FromParent, parents_within, with_ancestors
 from ovaflow.initialization.starts import StartInputs, compute_start_inputs, make_start
 from ovaflow.settings.models import TrainLabels
@@ -56,31 +56,31 @@ def test_the_root_is_the_optimum_without_positives(C):
     dataset = dataset_of()
     X = dataset.train.X.to_scipy().toarray().astype(float)
     y = np.full(len(X), -1.0)
-    weights, outcome = solve_root(dataset.train.X, TrainLabels(C=C, root_epsilon=1e-6))
+    root = solve_root(dataset.train.X, TrainLabels(C=C, root_epsilon=1e-6))
     theirs = scipy.optimize.minimize(
         lambda w: squared_hinge_objective(X, y, w, C),
         np.zeros(X.shape[1]),
         jac=lambda w: squared_hinge_gradient(X, y, w, C),
         tol=1e-10,
     )
-    assert outcome.objective == pytest.approx(theirs.fun, rel=1e-4)
-    np.testing.assert_allclose(weights, theirs.x, atol=1e-3)
+    assert root.outcome.objective == pytest.approx(theirs.fun, rel=1e-4)
+    np.testing.assert_allclose(root.weights, theirs.x, atol=1e-3)
 
 
 @pytest.mark.parametrize("root_epsilon", [0.5, 0.01, 1e-4])
 def test_the_root_stops_early(root_epsilon):
     dataset = dataset_of()
     X, y = dataset.train.X.to_scipy().toarray().astype(float), np.full(dataset.train.X.n_rows, -1.0)
-    weights, outcome = solve_root(dataset.train.X, TrainLabels(root_epsilon=root_epsilon))
+    root = solve_root(dataset.train.X, TrainLabels(root_epsilon=root_epsilon))
     at_zero = np.linalg.norm(squared_hinge_gradient(X, y, np.zeros(X.shape[1])))
-    assert outcome.gradient_target == pytest.approx(root_epsilon * at_zero, rel=1e-5)
-    assert np.linalg.norm(squared_hinge_gradient(X, y, weights.astype(float))) <= 1.001 * root_epsilon * at_zero
+    assert root.outcome.gradient_target == pytest.approx(root_epsilon * at_zero, rel=1e-5)
+    assert np.linalg.norm(squared_hinge_gradient(X, y, root.weights.astype(float))) <= 1.001 * root_epsilon * at_zero
 
 
 def test_all_labels_start_at_the_root():
     dataset = dataset_of()
     ours = filled(dataset, initialization="all-negative")
-    np.testing.assert_array_equal(ours, solve_root(dataset.train.X, TrainLabels())[0])
+    np.testing.assert_array_equal(ours, solve_root(dataset.train.X, TrainLabels()).weights)
 
 
 @pytest.mark.parametrize("initialization", ["all-negative", "label-tree"])
@@ -91,19 +91,18 @@ def test_a_start_without_its_root_is_refused(initialization):
         make_start(TrainLabels(initialization=initialization), inputs)
 
 
-def test_the_root_file_is_of_its_dataset_and_settings(tmp_path):
+def test_the_root_file_is_of_its_settings(tmp_path):
     path, training = tmp_path / "root.h5", TrainLabels()
-    weights, outcome = solve_root(dataset_of().train.X, training)
-    write_root(path, weights, outcome, training, "abc")
-    assert read_root(path, "abc", training).tobytes() == weights.tobytes()
-    for dataset, other, complaint in (
-        ("other", training, "another dataset"),
-        ("abc", TrainLabels(C=2.0), "solved with C 1.0, not 2.0"),
-        ("abc", TrainLabels(loss="logistic"), "solved with loss squared-hinge, not logistic"),
-        ("abc", TrainLabels(root_epsilon=0.1), "solved with root_epsilon 0.01, not 0.1"),
+    solve_root(dataset_of().train.X, training).write(path)
+    root = Root.open(path)
+    root.require_settings(training)
+    for other, complaint in (
+        (TrainLabels(C=2.0), "solved with C 1.0, not 2.0"),
+        (TrainLabels(loss="logistic"), "solved with loss squared-hinge, not logistic"),
+        (TrainLabels(root_epsilon=0.1), "solved with root_epsilon 0.01, not 0.1"),
     ):
         with pytest.raises(InputError, match=complaint):
-            read_root(path, dataset, other)
+            root.require_settings(other)
 
 
 def test_parents_give_their_solution_once_to_each_child_and_are_forgotten():

@@ -1,11 +1,10 @@
 import pytest
-from finished_run import Folder, finish
+from finished_run import Folder, finish, of_every_method
 
 
 @pytest.fixture(scope="session")
 def finished(made_once):
-    """A finished run of every method."""
-    return Folder(made_once("every-method", lambda folder: finish(folder / "tiny", 1150, 0)) / "tiny")
+    return of_every_method(made_once)
 
 
 @pytest.fixture(scope="session")

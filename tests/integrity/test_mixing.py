@@ -51,10 +51,10 @@ SETTINGS = [
     ("train-shard", "root", "solved with C 3.0"),
     ("merge", "shard0", "differs from"),
     ("merge", "shard1", "differs from"),
-    ("evaluate", "predictions", "predictions were not made from it"),
-    ("evaluate", "model", "predictions were not made from it"),
+    ("evaluate", "predictions", "made from another model than"),
+    ("evaluate", "model", "made from another model than"),
     ("evaluate", "training", "a training with another C"),
-    ("predict", "reranker", "does not belong to"),
+    ("predict", "reranker", "made from another model than"),
     ("reliability", "reranker", "predictions were not made with it"),
 ]
 
@@ -82,10 +82,10 @@ def mixed(finished, other, tmp_path):
 
 
 REPORTED = {
-    "dataset": "predictions of another dataset",
+    "dataset": "predictions.h5: stale: made from another dataset than",
     "model": "it describes another model",
-    "predictions": "predictions of another dataset",
-    "training": "of a training on another dataset",
+    "predictions": "predictions.h5: stale: made from another dataset than",
+    "training": "training.h5: stale: made from another dataset than",
     "metrics": "stale: it describes another model",
 }
 
@@ -111,7 +111,7 @@ def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path):
 
 
 def test_a_service_refuses_the_second_stage_of_another_model(finished, other, mixed):
-    with pytest.raises(InputError, match="does not belong to"):
+    with pytest.raises(InputError, match="made from another model than"):
         open_served_model(mixed("reranker")["model"])
-    with pytest.raises(InputError, match="does not belong to"):
+    with pytest.raises(InputError, match="made from another model than"):
         open_served_model(finished["model"], other["reranker"])

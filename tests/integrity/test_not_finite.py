@@ -15,7 +15,7 @@ from ovaflow.initialization.all_negative import solve_root
 from ovaflow.initialization.pretrained import Earlier
 from ovaflow.initialization.starts import STARTS, StartInputs
 from ovaflow.model.model_file import write_model
-from ovaflow.model.training_file import STATISTICS, write_shard
+from ovaflow.model.training_file import STATISTICS, Shard
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
@@ -49,7 +49,7 @@ def inputs_of(dataset, training):
     means, more = compute_means(dataset.train.X, dataset.positives), {}
     n_labels, d = dataset.n_labels, dataset.n_features
     if training.initialization in ("all-negative", "label-tree"):
-        more["root"], _ = solve_root(dataset.train.X, training)
+        more["root"] = solve_root(dataset.train.X, training).weights
     if training.initialization == "label-tree":
         more["parents"] = compute_label_tree(dataset.train.Y).parent
     if training.initialization == "pretrained":
@@ -84,7 +84,7 @@ def test_shards_and_models_are_not_written(tmp_path, value):
     weights = CSR(np.float32([1, value, 2]), np.int32([0, 1, 0]), np.int64([0, 2, 3]), 2)
     said = rf"not written: a weight of label {{}} is {value}"
     with pytest.raises(InputError, match=said.format(7)):
-        write_shard(tmp_path / "0.h5", [7, 3], weights, [True, True], statistics, {}, {}, 1.0, 1)
+        Shard(np.int32([7, 3]), np.ones(2, bool), weights, statistics, 1.0, 1).write(tmp_path / "0.h5")
     pieces = [(weights.data[:1], weights.indices[:1]), (weights.data[1:], weights.indices[1:])]
     with pytest.raises(InputError, match=said.format(0)):
         write_model(tmp_path / "m.h5", [2, 1], pieces, 2, [True, True], [1, 1], Names(["a", "b"], []), {}, {})

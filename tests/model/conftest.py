@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse
 
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.model.training_file import STATISTICS, write_shard
+from ovaflow.model.training_file import STATISTICS, Shard, typed_statistics
 from ovaflow.sparse.csr import from_scipy, rows_of
 
 N_LABELS, N_FEATURES = 11, 7
@@ -46,16 +46,16 @@ def cut(tmp_path, small_dataset, all_weights):
             path.parent.mkdir(exist_ok=True)
             labels = np.asarray(labels, np.int64)
             given = {
-                "labels": labels,
+                "labels": labels.astype(np.int32),
                 "weights": rows_of(all_weights, labels),
                 "trained": labels != 3,
-                "statistics": dict.fromkeys(STATISTICS, 7 * labels % 5),
+                "statistics": typed_statistics(dict.fromkeys(STATISTICS, 7 * labels % 5)),
                 "parameters": {"stored_threshold": STORED, "C": 1.0},
                 "inputs": {"dataset": small_dataset.checksum},
                 "core_seconds": 1.0,
                 "peak_rss_bytes": 1000 + number,
             }
-            write_shard(path, **(given | changes))
+            Shard(**(given | changes)).write(path)
             paths.append(path)
         return paths
 

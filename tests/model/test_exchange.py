@@ -31,10 +31,8 @@ def model(tmp_path):
     names = Names(labels, [f"feature {j}" for j in range(d)], rng.random(d).astype(np.float32))
     weights = from_scipy(sp.csr_array(bits))
     arrays = {"trained": trained, "counts": np.arange(6), "weights": weights}
-    made = OneVsAll(
-        "memory", checksum="", parameters=parameters, inputs={"dataset": "x"}, names_in_memory=names, **arrays
-    )
-    made.save(tmp_path / "model.h5")
+    made = OneVsAll(path="memory", parameters=parameters, inputs={"dataset": "x"}, names_in_memory=names, **arrays)
+    made.write(tmp_path / "model.h5")
     return OneVsAll.open(tmp_path / "model.h5")
 
 

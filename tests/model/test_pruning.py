@@ -41,7 +41,7 @@ def trained(tmp_path_factory):
     """A model and its dataset."""
     folder = tmp_path_factory.mktemp("budget")
     dataset = write_topics(folder / "dataset.h5", n=300, d=400, n_labels=25, seed=0)
-    train_model(dataset, TrainLabels(stored_threshold=0.0), 0.0).save(folder / "model.h5")
+    train_model(dataset, TrainLabels(stored_threshold=0.0), 0.0).write(folder / "model.h5")
     return OneVsAll.open(folder / "model.h5"), folder
 
 

@@ -101,7 +101,7 @@ def test_a_model_from_before_answers_in_its_own_language(animals, tmp_path, caps
     old = tmp_path / "old.h5"
     model = OneVsAll.open(animals)
     names = replace(model.names, translations={}, groups={})
-    replace(model, names_in_memory=names).save(old)
+    replace(model, names_in_memory=names).write(old)
     assert main(["predict", str(old), "--text=cats", "--output-format=csv", "--exclude=cats"]) == 0
     rows = csv.DictReader(capsys.readouterr().out.splitlines())
     assert {row["label"] for row in rows} == {"dogs", "birds", "Helsinki"}

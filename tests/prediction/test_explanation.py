@@ -115,7 +115,7 @@ def test_features_are_found_where_they_are_in_a_text():
 
 
 FOREST = ForestModel(**common("fastxml"), forest=join_trees([], D, L))
-DRAWN = Projection(np.zeros((1, D, 64), np.float32), RANK, draw_features("gaussian", RANK, 11, 1.0, 0))
+DRAWN = Projection(np.zeros((1, D, 64), np.float32), RANK, *draw_features("gaussian", RANK, 11, 1.0, 0))
 KERNEL = EmbeddingModel(**common("rembrandt"), projection=DRAWN, decoder=np.zeros((L, 12), np.float32))
 
 

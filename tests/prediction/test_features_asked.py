@@ -38,7 +38,7 @@ def files(tmp_path_factory):
     }.items():
         assert main(["prepare", *options, f"--output={folder}/{name}.h5"]) == 0
         model = train_model(open_dataset(folder / f"{name}.h5"), TrainLabels(), 0.0)
-        model.save(folder / f"{name}.model.h5")
+        model.write(folder / f"{name}.model.h5")
     return folder, X[:N_NEW], Y[:N_NEW], model.weights.to_scipy().toarray()
 
 

@@ -18,7 +18,7 @@ from ovaflow.prediction.reasons import _name_in_text, _other_candidates
 from ovaflow.reranking.boosted_trees import BoostedTrees
 from ovaflow.reranking.company import Company
 from ovaflow.reranking.evidence import COLUMNS, Evidence
-from ovaflow.reranking.reranker_file import Reranker, write_reranker
+from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.sparse.csr import from_scipy
 
 TEXT = "green tea and the harbour of the old town"
@@ -73,10 +73,8 @@ def case(tmp_path_factory):
     weights = np.random.default_rng(3).normal(size=(dataset.n_labels, dataset.n_features))
     model = write_weights(folder / "model.h5", dataset, weights)
     evidence = Evidence.of(dataset, [0.7, -0.1])
-    write_reranker(
-        folder / "reranker.h5",
-        Reranker({"columns": COLUMNS}, {"model": model.checksum}, fewer_known_first(), evidence),
-    )
+    reranker = Reranker(fewer_known_first(), evidence=evidence, parameters={"columns": COLUMNS})
+    reranker.write(folder / "reranker.h5", model=model)
     return SimpleNamespace(path=folder / "model.h5", dataset=dataset)
 
 

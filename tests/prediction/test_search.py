@@ -138,7 +138,7 @@ def model(tmp_path_factory):
     weights = from_scipy(W)
     path, names = tmp_path_factory.mktemp("model") / "model.h5", Names([str(j) for j in range(900)], [])
     parameters = {"transform": {"bias": 1.0}}
-    OneVsAll(path, trained, trained * 3, "", parameters, {}, weights=weights, names_in_memory=names).save(path)
+    OneVsAll(trained, trained * 3, parameters=parameters, weights=weights, names_in_memory=names).write(path)
     return path, X
 
 

@@ -173,7 +173,7 @@ run("prepare", "--format=stanzas", *files, "--min-df=1", "--max-df=1.0", "--outp
 dataset = open_dataset("a.h5")
 found["labels"] = [*dataset.label_names]
 found["extra"] = dataset.parameters["source"]["counts"]["extra_instances"]
-train_model(dataset, TrainLabels(), 0.0).save("model.h5")
+train_model(dataset, TrainLabels(), 0.0).write("model.h5")
 run("predict", "model.h5", "b.stanza", "--top-k=1", "--output=b.jsonl")
 run("evaluate", "b.stanza", "--model=model.h5", "--output=metrics.json")
 print(json.dumps(found))

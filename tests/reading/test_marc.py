@@ -249,7 +249,7 @@ def test_predictions_have_names_and_uris(tmp_path, prepared, capsys):
         name: identifier or "" for name, identifier in SUBJECTS.values()
     }
     model, asked = tmp_path / "model.h5", tmp_path / "new.data"
-    train_model(dataset, TrainLabels(), 0.0).save(model)
+    train_model(dataset, TrainLabels(), 0.0).write(model)
     # others call the same subject by another name
     asked.write_bytes(WRITERS[kind](catalogue(1, "The {}.".format)))
     assert main(["predict", str(model), str(asked), f"--format={kind}", "--top-k=1"]) == 0
@@ -275,7 +275,7 @@ def test_a_model_of_a_table_reads_records(tmp_path, capsys):
     (tmp_path / "a.csv").write_text(f"text,labels\n{rows}")
     asked = ["prepare", "--format=csv", f"--train={tmp_path}/a.csv", f"--output={tmp_path}/a.h5"]
     assert main([*asked, "--min-df=1", "--max-df=1.0"]) == 0
-    train_model(open_dataset(tmp_path / "a.h5"), TrainLabels(), 0.0).save(tmp_path / "model.h5")
+    train_model(open_dataset(tmp_path / "a.h5"), TrainLabels(), 0.0).write(tmp_path / "model.h5")
     (tmp_path / "new.mrc").write_bytes(binary(catalogue(1)))
     capsys.readouterr()
     assert main(["predict", f"{tmp_path}/model.h5", f"{tmp_path}/new.mrc", "--top-k=1"]) == 0

@@ -137,7 +137,7 @@ def test_a_model_reads_what_it_was_trained_on(tmp_path, written, kind, capsys):
     columns = ["--sheet=Pets", "--text-column=Title", "--labels-column=Kind", "--id-column=Nr"]
     data = [f"--format={kind}", f"--train={path}", f"--output={tmp_path}/a.h5"]
     assert main(["prepare", *data, *columns, "--min-df=1", "--max-df=1.0"]) == 0
-    train_model(open_dataset(tmp_path / "a.h5"), TrainLabels(), 0.0).save(model)
+    train_model(open_dataset(tmp_path / "a.h5"), TrainLabels(), 0.0).write(model)
     capsys.readouterr()
     out = tmp_path / "out.csv"
     assert main(["predict", str(model), str(path), "--top-k=1", "--keep=Year", f"--output={out}"]) == 0

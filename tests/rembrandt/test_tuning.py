@@ -22,7 +22,7 @@ def made(dataset):
     """Projected instances, dataset and embedding."""
     settings = Embed(rank=8)
     embedding = compute_embedding(dataset, settings)
-    return project_in_memory(dataset, embedding, settings, Project()), dataset, embedding
+    return project_in_memory(dataset, embedding, Project()), dataset, embedding
 
 
 def divided(dataset, embedding):

@@ -9,8 +9,8 @@ from synthetic import write_weights
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.model.training_file import STATISTICS, Training, write_training
-from ovaflow.prediction.predictions import Predictions, write_predictions
+from ovaflow.model.training_file import STATISTICS, Training, typed_statistics
+from ovaflow.prediction.predictions import Predictions
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
 
@@ -72,9 +72,8 @@ def _make_run(folder, dataset, C, initialization):
     _write_training(folder, dataset, counts, 1.25 * C)
     scores = np.where(trained, dataset.test.X.to_scipy() @ weights.T, -np.inf)
     ids = np.argsort(-scores, axis=1, kind="stable")[:, :K].astype(np.int32)
-    inputs = {"dataset": dataset.checksum, "model": model.checksum}
     best = np.take_along_axis(scores, ids, axis=1)
-    write_predictions(folder / "predictions.h5", Predictions(ids, best, 0.0123, 1, inputs))
+    Predictions(ids, best.astype(np.float32), 0.0123, 1).write(folder / "predictions.h5", dataset=dataset, model=model)
     files = {name: folder / f"{name}.h5" for name in ("model", "training", "predictions")}
     options = {"dataset": dataset.path, "model": files["model"], "training": files["training"]}
     options |= {"output": folder / "metrics.json", "analysis": folder / "analysis.json"}
@@ -97,8 +96,8 @@ def _write_training(folder, dataset, counts, core_seconds):
         "gradient_target": target,
         "status": np.select([~trained, norm > target], [Status.NO_POSITIVES, Status.LINE_SEARCH_FAILED], 0),
     }
-    made = Training(statistics, core_seconds, 2, 300 << 20, inputs={"dataset": dataset.checksum})
-    write_training(folder / "training.h5", made)
+    made = Training(core_seconds, 2, 300 << 20, statistics=typed_statistics(statistics))
+    made.write(folder / "training.h5", dataset=dataset)
 
 
 @pytest.fixture(scope="session")

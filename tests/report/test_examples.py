@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.prediction.explanation import Explanation, contributions
-from ovaflow.prediction.predictions import read_predictions
+from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import examples, frequency
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
@@ -82,7 +82,7 @@ def test_choice_takes_each_kind_and_no_unlabelled_document(seed, n, wanted):
 
 def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
     dataset = open_dataset(runs[0].parent / "dataset.h5")
-    predicted = read_predictions(runs[0] / "predictions.h5").ids
+    predicted = Predictions.open(runs[0] / "predictions.h5").ids
     marked = {"hit": 0, "miss": 0}
     for row in range(30):
         (text,) = dataset.test_texts([row])

@@ -19,13 +19,13 @@ from synthetic import write_weights
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.prediction.predictions import Predictions, read_predictions, write_predictions
+from ovaflow.prediction.predictions import Predictions
 from ovaflow.report.gather import choose_shown, gather
 from ovaflow.report.page import anchors_of, parted, render
 from ovaflow.report.quality import Published
 from ovaflow.settings.models import Report
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.storage.artifact import checksum_of, open_artifact
+from ovaflow.storage.hdf5 import checksum_of, open_artifact
 from ovaflow.storage.texts import read_json, write_json
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr", "input"}
@@ -184,8 +184,8 @@ def test_run_of_another_method_without_statistics(runs, tmp_path):
     assert main(["merge-trees", trees, f"--dataset={dataset}", f"--output={model}", statistics]) == 0
     with open_artifact(model, "model") as file:
         checksum = checksum_of(file)
-    ours = read_predictions(predictions)
-    write_predictions(predictions, replace(ours, inputs=ours.inputs | {"model": checksum}))
+    ours = Predictions.open(predictions)
+    replace(ours, inputs=ours.inputs | {"model": checksum}).write(predictions)
     write_json(metrics, "metrics", read_json(metrics, "metrics"))
     text = "".join(Reader(render(gather([copy / "msi", copy / "dismec"]))).text)
     assert "fastxml" in text
@@ -212,9 +212,8 @@ def test_smallest_dataset(tmp_path, n_test):
     write_dataset(folder / "dataset.h5", bias, test, ["only"], [], {"bias": 1.0})
     dataset = open_dataset(folder / "dataset.h5")
     model = write_weights(folder / "run" / "model.h5", dataset, np.float32([[0, -1]]))
-    inputs = {"dataset": dataset.checksum, "model": model.checksum}
     ids, scores = np.full((n_test, 2), [0, -1], np.int32), np.full((n_test, 2), [-1, -np.inf], np.float32)
-    write_predictions(folder / "run" / "predictions.h5", Predictions(ids, scores, 0.0, 1, inputs))
+    Predictions(ids, scores, 0.0, 1).write(folder / "run" / "predictions.h5", dataset=dataset, model=model)
     metrics = {"P@1": 0.0, "PSP@5": 0.0, "predict_seconds": 0.1, "nonzeros": 1, "instances": n_test, "top_k": 2}
     metrics |= {"propensity_a": 0.55, "propensity_b": 1.5}
     write_json(folder / "run" / "metrics.json", "metrics", metrics)

@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.reliability import measure_reliability
-from ovaflow.prediction.predictions import read_predictions, write_predictions
+from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import second_stage
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
@@ -34,13 +34,13 @@ def folders(runs, tmp_path):
 def ranking(folders):
     """A second stage of the first run, which puts the labels in the opposite order by some probabilities."""
     run, dataset = folders[0], open_dataset(folders[0].parent / "dataset.h5")
-    first = read_predictions(run / "predictions.h5")
+    first = Predictions.open(run / "predictions.h5")
     probabilities = -np.sort(-np.random.default_rng(0).random(first.ids.shape), axis=1).astype(np.float32)
     ranking = Ranking(first.ids[:, ::-1], probabilities, first.ids, first.scores)
-    reranker = Reranker({"check": {"texts": 60, "lost": LOST}}, {}, checksum="its own")
+    reranker = Reranker(parameters={"check": {"texts": 60, "lost": LOST}}, checksum="its own")
     inputs = first.inputs | {"reranker": reranker.checksum}
     predictions = replace(first, ids=ranking.ids, scores=probabilities, ranking=ranking, inputs=inputs)
-    write_predictions(run / "predictions.h5", predictions)
+    predictions.write(run / "predictions.h5")
     measured = measure_reliability(predictions, dataset, reranker)
     write_json(run / "reliability.json", "reliability", measured)
     files = {"dataset": dataset.path, "model": run / "model.h5", "training": run / "training.h5"}
@@ -81,8 +81,8 @@ def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(runs,
 
 def test_labels_for_macro_f1_have_a_row_of_their_own(folders, ranking):
     path = folders[0] / "predictions.h5"
-    predictions = read_predictions(path)
-    write_predictions(path, replace(predictions, ids=ranking.first_ids))
+    predictions = Predictions.open(path)
+    replace(predictions, ids=ranking.first_ids).write(path)
     table = second_stage.show("mine", gather(folders)[0])["quality"]
     ways = ["by score alone", "for macro-F1, first 5", "by probability, first 5", "labels that fit"]
     assert [row.hint for row in table.rows] == ways
@@ -130,8 +130,8 @@ def test_the_page_says_why_a_second_stage_is_not_used(folders):
     # of an earlier run, which had one
     assert '<section class="second-stage"' not in render(gather(folders))
     path = folders[0] / "predictions.h5"
-    predictions = read_predictions(path)
-    write_predictions(path, replace(predictions, inputs=predictions.inputs | {"reranker": "one"}))
+    predictions = Predictions.open(path)
+    replace(predictions, inputs=predictions.inputs | {"reranker": "one"}).write(path)
     page = render(gather(folders))
     assert "The second stage of <bdi>msi</bdi> is not used: &lt;b&gt; was held out." in page
     assert "Run again with" not in page
@@ -141,6 +141,6 @@ def test_measurements_of_another_second_stage_are_not_shown(folders, ranking):
     page = render(gather(folders))
     assert '<section class="second-stage"' in page
     path = folders[0] / "predictions.h5"
-    predictions = read_predictions(path)
-    write_predictions(path, replace(predictions, inputs=predictions.inputs | {"reranker": "another"}))
+    predictions = Predictions.open(path)
+    replace(predictions, inputs=predictions.inputs | {"reranker": "another"}).write(path)
     assert '<section class="second-stage"' not in render(gather(folders))

@@ -28,7 +28,7 @@ def test_training_statistics_are_honest():
             [Status.CONVERGED, Status.NO_POSITIVES, Status.LINE_SEARCH_FAILED, Status.ITERATION_LIMIT], np.int8
         ),
     }
-    ours = training.summarise(Training(statistics, 2.0, 1, 1 << 20))
+    ours = training.summarise(Training(2.0, 1, 1 << 20, statistics=statistics))
     assert (ours.trained, ours.untrained, ours.reached, ours.above) == (3, 1, 1, 2)
     assert ours.endings == "1 iteration limit, 1 line search failed"
     run = SimpleNamespace(training=ours)

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ovaflow.artifacts.label_tree import compute_label_tree, write_label_tree
+from ovaflow.artifacts.label_tree import compute_label_tree
 from ovaflow.report.tables import table_of_runs
 from ovaflow.report.training import LABEL_TREES, read_label_tree_of
 from ovaflow.report.trees_and_embeddings import read_embedding, show_embeddings, show_trees
@@ -45,10 +45,11 @@ def test_trees_of_instances():
 def test_label_tree_of_a_run(tmp_path):
     Y = from_scipy(np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 1, 1]], bool))
     settings, folder = {"initialization": "label-tree"}, tmp_path / "run"
-    assert read_label_tree_of(folder, settings, "abc") is None
-    write_label_tree(tmp_path / "label_tree.h5", compute_label_tree(Y), "abc")
-    assert read_label_tree_of(folder, {"initialization": "zero"}, "abc") is None
-    ours = read_label_tree_of(folder, settings, "abc")
+    dataset = SimpleNamespace(path="dataset.h5", checksum="abc")
+    assert read_label_tree_of(folder, settings, dataset) is None
+    compute_label_tree(Y).write(tmp_path / "label_tree.h5", dataset=dataset)
+    assert read_label_tree_of(folder, {"initialization": "zero"}, dataset) is None
+    ours = read_label_tree_of(folder, settings, dataset)
     # 3, 4, 3 and 2 instances from the root; 2 to the last label, and one from each to the one before
     run = SimpleNamespace(name="tree", series=1, summary="", label_tree=ours)
     (row,) = table_of_runs("Label trees", [run], LABEL_TREES).rows

@@ -97,7 +97,7 @@ def test_what_is_refused(folder, tmp_path, capsys):
     dataset, held = (f"--{name}={folder / file}" for name, file in (("dataset", "dataset.h5"), ("held-out", "held.h5")))
     model = str(folder / "dataset" / "model.h5")
     for arguments, message in (
-        ([model, dataset, held], "was not trained on"),
+        ([model, dataset, held], "made from another dataset than"),
         ([model, dataset.replace("dataset.h5", "held.h5"), held], "was not held out of"),
         ([str(folder / "held" / "model.h5"), dataset], "no second stage, so every model has seen"),
         ([model, dataset, held, "--all"], "exclude each other"),

@@ -14,7 +14,7 @@ from sklearn.preprocessing import normalize
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.normalize import unit_rows
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.prediction.predictions import read_predictions
+from ovaflow.prediction.predictions import Predictions
 from ovaflow.reranking import fitting
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.candidates import Candidates, with_more
@@ -224,7 +224,7 @@ def test_rows_of_evidence_in_their_order(folder, evidence):
 
 def test_a_held_out_text_is_no_neighbour_of_itself(folder, monkeypatch):
     dataset, held = (open_dataset(folder / name) for name in ("dataset.h5", "held.h5"))
-    predictions = read_predictions(folder / "held" / "predictions.h5")
+    predictions = Predictions.open(folder / "held" / "predictions.h5")
     model = OneVsAll.open(folder / "dataset" / "model.h5")
     evidence = []
 

@@ -9,9 +9,9 @@ import pytest
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.prediction.predictions import read_predictions
+from ovaflow.prediction.predictions import Predictions
 from ovaflow.reranking.answer_length import labels_that_fit
-from ovaflow.reranking.reranker_file import read_about
+from ovaflow.reranking.reranker_file import Reranker
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +32,8 @@ def texts(folder, tmp_path_factory):
 @pytest.fixture(scope="module")
 def theirs(folder):
     """Labels that fit each test text, their expected precision and recall, and expected errors, one by one."""
-    ranking = read_predictions(folder / "dataset" / "predictions.h5").ranking
-    missed = read_about(folder / "dataset" / "reranker.h5").parameters["check"]["missed"]
+    ranking = Predictions.open(folder / "dataset" / "predictions.h5").ranking
+    missed = Reranker.about(folder / "dataset" / "reranker.h5").parameters["check"]["missed"]
     rows = []
     for ids, p in zip(ranking.ids, np.maximum(ranking.probabilities[:, :50], 0).astype(float), strict=True):
         m = labels_that_fit(p[None])[0]
@@ -93,7 +93,7 @@ def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, the
         assert [each["id"] for each in answers(path)] == [str(100 + i) for i in order]
     said = capsys.readouterr().err
     assert f"{len(orders[0])} of {len(theirs)} records" in said
-    check = read_about(model.replace("model.h5", "reranker.h5")).parameters["check"]
+    check = Reranker.about(model.replace("model.h5", "reranker.h5")).parameters["check"]
     row = check["sure"][35]
     assert row["level"] == 0.85
     measured = f"{row['records']} were so sure, and {100 * row['right']:.0f} % of {row['labels']} labels were right"
@@ -103,7 +103,7 @@ def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, the
 def test_what_was_measured_holds_for_new_records(folder, theirs):
     dataset, ranking = (
         open_dataset(folder / "dataset.h5"),
-        read_predictions(folder / "dataset" / "predictions.h5").ranking,
+        Predictions.open(folder / "dataset" / "predictions.h5").ranking,
     )
     hits = find_hits(ranking.ids, dataset.test.Y)
     right = sum(row[: len(each[0])].sum() for row, each in zip(hits, theirs, strict=True))

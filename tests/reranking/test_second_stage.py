@@ -13,7 +13,7 @@ from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.evaluation.reliability import LEVELS, SURE, measure_reliability
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.prediction.predictions import read_predictions
+from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.reranking import fitting
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -21,7 +21,7 @@ from ovaflow.reranking.evidence import GROUPS
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranked_model import RerankedModel
-from ovaflow.reranking.reranker_file import read_about, read_reranker, write_reranker
+from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.csr import rows_of
 
@@ -47,7 +47,7 @@ def dataset(folder):
 
 @pytest.fixture(scope="module")
 def predicted(folder):
-    return read_predictions(folder / "dataset" / "predictions.h5")
+    return Predictions.open(folder / "dataset" / "predictions.h5")
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def model(folder):
 def held_out(folder):
     """What was held out, and its predictions."""
     held = open_dataset(folder / "held.h5")
-    predictions = read_predictions(folder / "held" / "predictions.h5")
+    predictions = Predictions.open(folder / "held" / "predictions.h5")
     return held, predictions
 
 
@@ -89,7 +89,7 @@ def test_one_at_a_time_as_in_a_batch(folder, dataset, predicted):
 
 
 def test_it_ranks_and_knows_how_sure_it_is(folder, dataset, held_out, predicted):
-    reranker = read_about(folder / "dataset" / "reranker.h5")
+    reranker = Reranker.about(folder / "dataset" / "reranker.h5")
     check = reranker.parameters["check"]
     assert check["second_stage"] > check["first_stage"]
     assert set(check["lost"]) == set(GROUPS)
@@ -152,7 +152,7 @@ def test_labels_that_fit_or_are_probable(folder, dataset, predicted, tmp_path, c
 
 def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(folder, dataset, predicted, tmp_path, capsys):
     run("predict", folder, output=tmp_path / "predictions.h5", options=["--optimise=macro-F1", "--top-k=2"])
-    ours = read_predictions(tmp_path / "predictions.h5").ids
+    ours = Predictions.open(tmp_path / "predictions.h5").ids
     candidates = predicted.ranking.ids[:, :CANDIDATES], predicted.ranking.probabilities[:, :CANDIDATES]
     theirs, _ = labels_for_macro_f1(*candidates, 2)
     assert ours.tolist() == theirs.tolist()
@@ -178,8 +178,8 @@ def test_evaluate_shows_labels_by_probability(folder, capsys):
 
 
 REFUSED = {
-    "a second stage of another model": ("predict", {"model": "held/model.h5"}, "belong to"),
-    "other predictions": ("rerank", {"predictions": "dataset/predictions.h5"}, "other instances"),
+    "a second stage of another model": ("predict", {"model": "held/model.h5"}, "made from another model than"),
+    "other predictions": ("rerank", {"predictions": "dataset/predictions.h5"}, "made from another dataset than"),
     "other instances": ("rerank", {"held": "dataset.h5"}, "was not held out of"),
     "other probabilities": ("reliability", {"dataset": "held.h5"}, "were not made with it"),
 }
@@ -210,12 +210,12 @@ def test_one_that_is_not_used_leaves_predictions_as_they_are(
     if true is not None:
         monkeypatch.setattr(fitting, "_hits", lambda ids, Y: np.full(ids.shape, true))
     reranker = fit_reranker(model, dataset, held, fewer)
-    write_reranker(tmp_path / "none.h5", reranker)
-    assert read_reranker(tmp_path / "none.h5", model).unused == reason
+    reranker.write(tmp_path / "none.h5")
+    assert Reranker.of(tmp_path / "none.h5", model).unused == reason
     for name, options in (("with", []), ("without", ["--no-rerank"])):
         files = {"reranker": tmp_path / "none.h5", "output": tmp_path / f"{name}.h5"}
         run("predict", folder, **files, options=options)
-    ours, theirs = (read_predictions(tmp_path / f"{name}.h5") for name in ("with", "without"))
+    ours, theirs = (Predictions.open(tmp_path / f"{name}.h5") for name in ("with", "without"))
     assert np.array_equal([ours.ids, ours.scores], [theirs.ids, theirs.scores])
     assert ours.ranking is theirs.ranking is None
     files = {"reranker": tmp_path / "none.h5", "predictions": tmp_path / "with.h5"}

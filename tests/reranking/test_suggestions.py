@@ -15,10 +15,10 @@ from ovaflow import OneVsAllClassifier
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.prediction.predictions import read_predictions
+from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.boosted_trees import rank
-from ovaflow.reranking.reranker_file import read_about, read_reranker
+from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, read_suggestions
 from ovaflow.settings.models import CANDIDATES
 
@@ -127,7 +127,7 @@ def half(folder, tmp_path_factory):
 
 def predicted(folder, model, output, *options):
     run("predict", model, f"--dataset={folder}/dataset.h5", f"--output={output}", *options)
-    return read_predictions(output)
+    return Predictions.open(output)
 
 
 def test_a_text_of_which_the_file_says_nothing_is_ranked_without(folder, sources, half, tmp_path, capsys):
@@ -150,11 +150,11 @@ def test_a_text_of_which_the_file_says_nothing_is_ranked_without(folder, sources
 
 
 def test_each_source_is_evidence(sources):
-    check = read_about(sources[0].with_name("reranker.h5")).parameters["check"]
+    check = Reranker.about(sources[0].with_name("reranker.h5")).parameters["check"]
     assert check["second_stage"] > check["first_stage"]
     assert {"suggestions of trees", "suggestions of guesses"} < set(check["lost"])
     assert check["lost"]["suggestions of guesses"] > 0.05
-    alone = read_about(sources[1].with_name("reranker.h5")).parameters
+    alone = Reranker.about(sources[1].with_name("reranker.h5")).parameters
     assert alone["columns"][-2:] == ["score of trees", "rank of trees"]
 
 
@@ -181,9 +181,9 @@ def test_new_texts_are_ranked_as_those_of_the_test_set(folder, sources, half, tm
 def test_a_run_suggests_what_it_predicts(folder, sources, trees, tmp_path):
     path, test = tmp_path / "trees.h5", open_dataset(folder / "dataset.h5").test
     run("predict", trees[2], f"--dataset={folder}/dataset.h5", "--top-k=50", f"--output={path}")
-    suggested = read_predictions(path)
+    suggested = Predictions.open(path)
     ours = predicted(folder, sources[1], tmp_path / "ours.h5").ranking
-    reranker = read_reranker(sources[1].with_name("reranker.h5"), OneVsAll.open(sources[1]))
+    reranker = Reranker.of(sources[1].with_name("reranker.h5"), OneVsAll.open(sources[1]))
     suggestions = Suggestions.of_model(np.array(suggested.ids), np.array(suggested.scores))
     best = np.array(ours.first_ids), np.array(ours.scores)
     candidates = reranker.evidence.candidates(test.X, *best, suggestions=[suggestions])

@@ -12,7 +12,7 @@ from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.reference import write_reference
 from ovaflow.reranking.evidence import COLUMNS, Evidence
 from ovaflow.reranking.fitting import fit_trees
-from ovaflow.reranking.reranker_file import Reranker, write_reranker
+from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_model
 
@@ -30,7 +30,7 @@ def _fit_second_stage(dataset, path, output):
     candidates = evidence.candidates(X, ids, scores)
     rows = evidence.columns(candidates).reshape(-1, len(COLUMNS))
     trees = fit_trees(rows, find_hits(candidates.ids, Y).ravel())
-    write_reranker(output, Reranker({"columns": COLUMNS}, {"model": model.checksum}, trees, evidence))
+    Reranker(trees, evidence=evidence, parameters={"columns": COLUMNS}).write(output, model=model)
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +41,7 @@ def models(tmp_path_factory):
     prepared = ["prepare", "--format=csv", f"--train={folder}/texts.csv", "--label-separator=¦"]
     assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
     for name, C in (("a", 1.0), ("b", 0.05)):
-        train_model(open_dataset(folder / "dataset.h5"), TrainLabels(C=C), 0.01).save(folder / f"{name}.h5")
+        train_model(open_dataset(folder / "dataset.h5"), TrainLabels(C=C), 0.01).write(folder / f"{name}.h5")
     _fit_second_stage(folder / "dataset.h5", folder / "a.h5", folder / "a.reranker.h5")
     model = Predictor.open(folder / "a.h5", folder / "a.reranker.h5").model
     dataset = open_dataset(folder / "dataset.h5")
@@ -78,5 +78,5 @@ def library(tmp_path_factory):
     (folder / "animals.csv").write_text("uri,label_en,notation\n" + "".join(names))
     prepared = f"prepare --format=annif --train={folder}/train.tsv --vocabulary={folder}/animals.csv --min-df=1"
     assert main([*prepared.split(), "--max-df=1.0", f"--output={folder}/dataset.h5"]) == 0
-    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0).save(folder / "model.h5")
+    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0).write(folder / "model.h5")
     return folder / "model.h5"

@@ -13,7 +13,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.data.source import read_file
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reading.instances import FIELD
-from ovaflow.reranking.reranker_file import Reranker, write_reranker
+from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.models import PrepareSource, TrainLabels
 from ovaflow.training.shard_job import train_model
 
@@ -41,7 +41,7 @@ def folder(tmp_path_factory):
         assert main([argument.format(folder) for argument in arguments]) == 0
 
     run("prepare", "--format=xmc-text", "--train={}/train.txt", "--output={}/dataset.h5")
-    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.01).save(folder / "features.h5")
+    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.01).write(folder / "features.h5")
     run("train-trees", "{}/dataset.h5", "--trees=2", "--output={}/trees-0.h5")
     run("merge-trees", "{}/trees-0.h5", "--dataset={}/dataset.h5", "--output={}/trees.h5", "--statistics={}/t.h5")
     return folder
@@ -79,7 +79,7 @@ def test_text_columns_with_weights(tmp_path):
     (tmp_path / "train.csv").write_text("title,body,labels\n" + "".join(rows))
     prepared = "--text-column=title,body --column-weights=2 --column-weights=1"
     assert main(f"prepare --format=csv --train={tmp_path}/train.csv {prepared} --output={tmp_path}/d.h5".split()) == 0
-    train_model(open_dataset(tmp_path / "d.h5"), TrainLabels(), 0.0).save(tmp_path / "model.h5")
+    train_model(open_dataset(tmp_path / "d.h5"), TrainLabels(), 0.0).write(tmp_path / "model.h5")
     predictor = Predictor.open(tmp_path / "model.h5")
     columns = {"body": "c1 d0", "title": "a1 b"}
     X = predictor.from_texts([f"a1 b{FIELD}c1 d0"])
@@ -144,7 +144,7 @@ def test_the_second_stage_can_be_left_out(models, tmp_path):
 
 def test_a_second_stage_that_is_not_used_says_why(models, tmp_path, capsys):
     model = shutil.copy(models / "b.h5", tmp_path / "model.h5")
-    inputs = {"model": Predictor.open(model).model.checksum}
-    write_reranker(tmp_path / "reranker.h5", Reranker({"unused": "48 instances were held out"}, inputs))
+    reranker = Reranker(parameters={"unused": "48 instances were held out"})
+    reranker.write(tmp_path / "reranker.h5", model=Predictor.open(model).model)
     assert main(["predict", str(model), "--text=word10", "--fit"]) == 2
     assert "the one next to it is not used: 48 instances were held out" in capsys.readouterr().err

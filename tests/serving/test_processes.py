@@ -144,7 +144,7 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, e
                 shutil.copy(models / "b.h5", tmp_path / "next.h5")
                 (tmp_path / "next.h5").rename(served)
                 service.process.send_signal(signal.SIGHUP)
-                service.wait_for("cannot serve: .*reranker.h5: does not belong to .*model.h5")
+                service.wait_for("cannot serve: .*reranker.h5: stale: made from another model than .*model.h5")
                 service.wait_for("aborting the restart", times=2)
                 (tmp_path / "reranker.h5").unlink()
                 service.process.send_signal(signal.SIGHUP)

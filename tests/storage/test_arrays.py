@@ -12,7 +12,7 @@ from ovaflow.storage.arrays import (
     read_strings,
     write_strings,
 )
-from ovaflow.storage.artifact import create_artifact, open_artifact
+from ovaflow.storage.hdf5 import create_artifact, open_artifact
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from damage import flip, offset_of
 
 from ovaflow.console.errors import InputError
 from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.hdf5 import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
 from ovaflow.storage.writing import unfinished_folder, write_text
 
 

@@ -9,7 +9,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import read_catalogue
 from ovaflow.reading.streams import open_stream
 from ovaflow.settings.config import load
-from ovaflow.storage.artifact import open_artifact
+from ovaflow.storage.hdf5 import open_artifact
 from ovaflow.storage.opening import open_regular
 from ovaflow.storage.texts import read_json
 

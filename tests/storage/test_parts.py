@@ -10,7 +10,7 @@ from damage import flip, offset_of
 from ovaflow.console.errors import InputError
 from ovaflow.storage import parts
 from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import create_artifact, open_artifact
+from ovaflow.storage.hdf5 import create_artifact, open_artifact
 from ovaflow.storage.parts import Parts, digest_of, open_parts, parts_folder, remove_parts, restore
 
 PIECES = {7: [1.5, 2.5], 0: [], 2: [0.1] * 2000}

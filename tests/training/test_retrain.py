@@ -83,7 +83,7 @@ def test_added_labels_are_those_of_a_training_from_scratch(models, tmp_path, cap
     names = "dataset", "means", "shards", "shard", "model", "statistics", "earlier"
     files = {name: tmp_path / f"{name}.h5" for name in names}
     write_dataset(files["dataset"], grown.train, grown.test, grown.label_names, grown.feature_names, grown.parameters)
-    earlier.save(files["earlier"])
+    earlier.write(files["earlier"])
     train = "train-shard {dataset} --means={means} --plan={shards} --earlier={earlier} --output={shard} --shard=0"
     train += " --initialization=pretrained --retrain=new"
     steps = [

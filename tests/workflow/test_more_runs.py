@@ -7,8 +7,8 @@ from tiny_table import CONFIG, write_config, write_named_table
 
 from ovaflow.cli import main
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.reranking.reranker_file import read_about
-from ovaflow.storage.artifact import inputs_of, open_artifact
+from ovaflow.reranking.reranker_file import Reranker
+from ovaflow.storage.hdf5 import inputs_of, open_artifact
 
 pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(600)]
 
@@ -70,7 +70,7 @@ def test_trees_and_embeddings(more):
 
 def test_a_second_stage_of_few_instances_is_not_used(more):
     run = more.folder / "results" / "tiny" / "msi"
-    assert read_about(run / "reranker.h5").parameters["fraction"] == 0.3
+    assert Reranker.about(run / "reranker.h5").parameters["fraction"] == 0.3
     log = (more.folder / "logs" / "tiny" / "msi" / "rerank.log").read_text()
     assert "predictions stay as they are: " in log
     assert "F1-fit" not in json.loads((run / "metrics.json").read_text())

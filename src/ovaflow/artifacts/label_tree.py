@@ -18,21 +18,17 @@ import scipy
 from ovaflow.console.progress import Progress
 from ovaflow.sparse.csr import transpose
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import create_artifact, open_artifact, require_input
+from ovaflow.storage.artifact import Artifact
 
-KIND = "label-tree"
 ROOT = -1
 """Parent of the labels that are children of the all-negative root."""
 _BUFFER = 1 << 22
 """Edges in memory, at 12 bytes each, or four per label if that is more; the tree does not depend on it."""
 _LABELS_PER_STEP = 4096
 
-_ARRAYS = ("parent", "distance", "order", "subtree", "depth")
-
 
 @dataclass(frozen=True)
-class LabelTree:
+class LabelTree(Artifact, kind="label-tree", made_from=("dataset",)):
     """A spanning tree over labels, directed away from the all-negative root."""
 
     parent: np.ndarray  # ROOT for children of the root
@@ -40,20 +36,10 @@ class LabelTree:
     order: np.ndarray  # all labels depth first: parents before children, siblings ascending
     subtree: np.ndarray  # number of the label's subtree below the root, ascending along `order`
     depth: np.ndarray  # 1 for children of the root
+    subtrees: int
+    height: int  # edges on the longest path down from the root
+    total_cost: int
     star_cost: int  # if all labels were children of the root: the (instance, label) pairs
-
-    @property
-    def subtrees(self):
-        return int(np.count_nonzero(self.parent == ROOT))
-
-    @property
-    def height(self):
-        """Edges on the longest path down from the root."""
-        return int(self.depth.max(initial=0))
-
-    @property
-    def total_cost(self):
-        return int(self.distance.sum())
 
 
 def compute_label_tree(Y):
@@ -145,7 +131,9 @@ def _directed(head, tail, weight, star_cost):
     distance = np.empty(n_labels, np.int64)
     distance[np.where(parent[head] == tail, head, tail)] = weight
     parent[parent == n_labels] = ROOT
-    return LabelTree(parent[:-1], distance, order, subtree[:-1], depth[:-1], star_cost)
+    costs = int(distance.sum()), star_cost
+    subtrees, height = int(np.count_nonzero(parent[:-1] == ROOT)), int(depth[:-1].max(initial=0))
+    return LabelTree(parent[:-1], distance, order, subtree[:-1], depth[:-1], subtrees, height, *costs)
 
 
 @strict_kernel
@@ -175,20 +163,3 @@ def _depth_first(neighbours, starts, parent, depth, subtree, order):
                 parent[child] = vertex
                 stack[height] = child
                 height += 1
-
-
-def write_label_tree(path, tree, dataset):
-    """Write the label tree of the dataset file of this checksum."""
-    with create_artifact(path, KIND, inputs={"dataset": dataset}) as file:
-        for name in _ARRAYS:
-            create_array(file, name, getattr(tree, name))
-        for name in ("subtrees", "height", "total_cost", "star_cost"):
-            file.attrs[name] = np.int64(getattr(tree, name))
-
-
-def read_label_tree(path, dataset=None):
-    """Read a label tree file, made from the dataset file of this checksum if one is given."""
-    with open_artifact(path, KIND) as file:
-        require_input(file, "dataset", dataset)
-        arrays = {name: map_array(file[name]) for name in _ARRAYS}
-        return LabelTree(**arrays, star_cost=int(file.attrs["star_cost"]))

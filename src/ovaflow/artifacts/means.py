@@ -9,23 +9,20 @@ import numpy as np
 from ovaflow.console.progress import Progress
 from ovaflow.sparse.csr import add_row, column_of, for_kernels
 from ovaflow.sparse.jit import kernel
-from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import create_artifact, open_artifact, require_input
+from ovaflow.storage.artifact import Artifact
 
-KIND = "means"
 _BLOCKS_PER_THREAD = 16
-_ARRAYS = ("x_mean", "pp", "xp", "counts")
 
 
 @dataclass(frozen=True)
-class Means:
+class Means(Artifact, kind="means", made_from=("dataset",)):
     """Means and their inner products, in float64; 0 for labels without positives."""
 
     x_mean: np.ndarray  # mean of all n documents, shape (d,)
     pp: np.ndarray  # <p_mean, p_mean> of each label, shape (l,)
     xp: np.ndarray  # <x_mean, p_mean> of each label
-    xx: float  # <x_mean, x_mean>
     counts: np.ndarray  # positives of each label, int64
+    xx: float  # <x_mean, x_mean>
 
 
 def compute_means(X, positives, threads=1, n_documents=None):
@@ -47,7 +44,7 @@ def compute_means(X, positives, threads=1, n_documents=None):
             progress.advance(n_labels)
     # not np.dot, whose order of addition depends on the number of BLAS threads
     xx = float(np.square(x_mean).sum())
-    return Means(x_mean, pp, xp, xx, np.diff(positives.indptr).astype(np.int64))
+    return Means(x_mean, pp, xp, np.diff(positives.indptr).astype(np.int64), xx)
 
 
 def _blocks(indptr, n_blocks):
@@ -85,19 +82,3 @@ def _inner_products(data, indices, indptr, instances, starts, first, last, x_mea
         size = max(len(members), 1)
         pp[label] = squares / size / size
         xp[label] = products / size
-
-
-def write_means(path, means, dataset):
-    """Write the means of the dataset file of this checksum."""
-    with create_artifact(path, KIND, inputs={"dataset": dataset}) as file:
-        for name in _ARRAYS:
-            create_array(file, name, getattr(means, name))
-        file.attrs["xx"] = np.float64(means.xx)
-
-
-def read_means(path, dataset=None):
-    """Read a means file, made from the dataset file of this checksum if one is given."""
-    with open_artifact(path, KIND) as file:
-        require_input(file, "dataset", dataset)
-        arrays = {name: map_array(file[name]) for name in _ARRAYS}
-        return Means(**arrays, xx=float(file.attrs["xx"]))

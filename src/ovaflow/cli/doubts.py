@@ -15,7 +15,7 @@ from ovaflow.evaluation.doubts import HEADER, of_all, of_held_out, table
 from ovaflow.prediction.predictions import open_any_model
 from ovaflow.reranking.fitting import FEWEST
 from ovaflow.reranking.neighbours import NEAREST
-from ovaflow.reranking.reranker_file import FILE_NAME, read_about
+from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.models import HELD_OUT
 from ovaflow.storage.writing import write_csv
 
@@ -49,7 +49,7 @@ def doubts_command(run, dataset, held_out, every, threads, output):
     opened = open_dataset(dataset or model.parent.parent / "dataset.h5")
     if every:
         trained = open_any_model(model)
-        trained.require_dataset(opened)
+        trained.require(dataset=opened)
         doubts, n = of_all(opened, trained, threads)
     else:
         if held_out is None:
@@ -72,7 +72,7 @@ def _held_out_by(model):
         message = "no second stage, so every model has seen all training records"
         remedy = "give --all, or set predict: {rerank: 0.2} in the config and run again"
         raise InputError(message, path=model, remedy=remedy)
-    share = read_about(reranker).parameters["fraction"]
+    share = Reranker.about(reranker).parameters["fraction"]
     return model.parent.parent / f"{HELD_OUT}{share:g}" / "dataset.h5"
 
 
@@ -80,7 +80,7 @@ def _require_parts(dataset, held_out, model):
     if held_out.parameters.get("held_out", {}).get("of") != dataset.checksum:
         remedy = "give the held-out dataset and the dataset of one run"
         raise InputError(f"was not held out of {dataset.path}", path=held_out.path, remedy=remedy)
-    model.require_dataset(held_out)
+    model.require(dataset=held_out)
 
 
 def _print(rows):

@@ -33,8 +33,8 @@ from ovaflow.evaluation.labelled_file import (
 from ovaflow.evaluation.metrics import PLACES, evaluate
 from ovaflow.evaluation.model_comparison import Figures
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.model.training_file import read_training
-from ovaflow.prediction.predictions import open_any_model, read_predictions
+from ovaflow.model.training_file import Training
+from ovaflow.prediction.predictions import Predictions, open_any_model
 from ovaflow.prediction.reference import write_reference
 from ovaflow.settings.models import Report
 from ovaflow.storage.texts import write_json
@@ -89,9 +89,9 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, **
 def _evaluate_predictions(
     predictions, dataset, model, settings, table, training, output, groups, analysis, reference, labels
 ):
-    opened = read_predictions(predictions), open_dataset(dataset), open_any_model(model)
+    opened = Predictions.open(predictions), open_dataset(dataset), open_any_model(model)
     constants = settings.propensity_a, settings.propensity_b
-    metrics = evaluate(*opened, read_training(training), *constants)
+    metrics = evaluate(*opened, Training.open(training), *constants)
     write_json(output, "metrics", metrics, of=opened[2].checksum)
     if groups:
         write_json(groups, "groups", evaluate_groups(*opened, *constants))

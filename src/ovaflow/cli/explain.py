@@ -95,7 +95,7 @@ def _instance(predictor, text, dataset, row):
 
 def _open_dataset_of(model, path):
     opened = open_dataset(path)
-    model.require_dataset(opened)
+    model.require(dataset=opened)
     return opened
 
 

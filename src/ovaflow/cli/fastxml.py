@@ -1,5 +1,7 @@
 """Commands of FastXML."""
 
+from dataclasses import replace
+
 import click
 
 from ovaflow.cli.options import (
@@ -20,7 +22,7 @@ from ovaflow.data.dataset import bring_near, open_dataset
 from ovaflow.evaluation.curves import tree_curve
 from ovaflow.fastxml.merging import merge_trees
 from ovaflow.fastxml.model_file import ForestModel
-from ovaflow.fastxml.training import grow_trees, read_tree_shard, trees_of_shard, write_tree_shard
+from ovaflow.fastxml.training import TreeShard, grow_trees, trees_of_shard
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.pinning import pinned
 from ovaflow.storage.parts import digest_of, open_parts, remove_parts, restore
@@ -43,11 +45,11 @@ def train_trees_command(dataset, shard, shards, threads, output, settings):
         opened = open_dataset(dataset)
         near = bring_near(opened, pinning)
         digest = digest_of(settings.recorded, list(numbers), opened.checksum, code_fingerprint("train-trees"))
-        if restore(output, digest, read_tree_shard):
+        if restore(output, digest, TreeShard.open):
             return
         with open_parts(output, digest) as parts:
             grown = grow_trees(near, numbers, settings, threads, title, parts)
-            write_tree_shard(output, numbers, grown, settings.recorded, {"dataset": opened.checksum})
+            replace(grown, parameters=settings.recorded).write(output, dataset=opened)
     nodes = len(grown.forest.children)
     click.echo(f"{title}: {len(numbers)} trees, {nodes:,} nodes, {clock(grown.core_seconds)} of core time")
 

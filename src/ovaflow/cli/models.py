@@ -105,7 +105,7 @@ def convert_command(source, to, like, bias, normalize, output):
     elif to == "tsv":
         write_weights(output, model)
     else:
-        model.save(output)
+        model.write(output)
     click.echo(f"{output}: {model.n_labels:,} labels, {model.n_features:,} features, {model.nonzeros:,} weights")
     if to != "model":
         files = write_companions(output, model)

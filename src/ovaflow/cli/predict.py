@@ -39,7 +39,7 @@ from ovaflow.prediction.answers import (
     require_hierarchy,
 )
 from ovaflow.prediction.drift import remark_on_words
-from ovaflow.prediction.predictions import predict_test_set, require_second_stage, write_predictions
+from ovaflow.prediction.predictions import predict_test_set, require_second_stage
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
 from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import (
@@ -53,7 +53,7 @@ from ovaflow.prediction.sources import (
 )
 from ovaflow.reading.streams import clean
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
-from ovaflow.reranking.reranker_file import read_about
+from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.models import CANDIDATES, Predict, with_columns
 from ovaflow.storage.writing import write_atomically
 
@@ -166,8 +166,8 @@ def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, 
     predictions = predict_test_set(model, opened, top_k, threads, suggestions, optimise)
     if reranker is not None:
         # also one that is not used, so that the report tells why
-        predictions.inputs["reranker"] = read_about(reranker).checksum
-    write_predictions(output, predictions)
+        predictions.inputs["reranker"] = Reranker.about(reranker).checksum
+    predictions.write(output)
     n = len(predictions.ids)
     each = 1000 * predictions.core_seconds / max(n, 1)
     click.echo(f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s, {each:.2f} core-ms each")
@@ -358,7 +358,7 @@ def _batches(predictor, texts, sources, dataset):
 
 def _test_instances(predictor, dataset):
     """The test instances of a dataset, by their ids."""
-    predictor.model.require_dataset(dataset)
+    predictor.model.require(dataset=dataset)
     ids, X = dataset.ids("test"), dataset.test.X
     for low in range(0, X.n_rows, BATCH):
         high = min(low + BATCH, X.n_rows)

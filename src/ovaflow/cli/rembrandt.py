@@ -26,9 +26,9 @@ from ovaflow.evaluation.embedding_curve import describe_embedding
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pinned
-from ovaflow.model.training_file import read_shard, write_shard
+from ovaflow.model.training_file import Shard
 from ovaflow.rembrandt.decoder import multiclass, plan_decoder, train_decoder
-from ovaflow.rembrandt.embedding import compute_embedding, read_embedding, write_embedding
+from ovaflow.rembrandt.embedding import Embedding, compute_embedding
 from ovaflow.rembrandt.joining import join_decoder
 from ovaflow.rembrandt.projection import decoder_of, open_projected, project, write_projected
 from ovaflow.rembrandt.tuning import read_tuned, tune, write_tuned
@@ -52,7 +52,7 @@ def embed_command(dataset, for_softmax, threads, output, settings):
         multiclass(opened)
     embedding = compute_embedding(opened, settings, threads)
     seconds = time.process_time() - started
-    write_embedding(output, embedding, settings, opened.checksum, seconds, peak_rss_bytes())
+    replace(embedding, core_seconds=seconds, peak_rss_bytes=peak_rss_bytes()).write(output, dataset=opened)
     for ridge, error in embedding.held_out_errors.items():
         click.echo(f"ridge {ridge:g}: squared error {error:.4f} on held-out instances")
     fewer = "" if embedding.rank >= settings.rank else f" (the data have no more than {embedding.rank})"
@@ -69,12 +69,12 @@ def embed_command(dataset, for_softmax, threads, output, settings):
 def project_command(dataset, embedding, threads, output, settings):
     """Project the training instances of DATASET (dataset.h5) into an embedding."""
     opened, started = open_dataset(dataset), time.process_time()
-    file = read_embedding(embedding, opened.checksum)
-    projection, features = project(opened, file.embedding, settings, threads)
+    embedding = Embedding.open(embedding, dataset=opened)
+    projection, features = project(opened, embedding, settings, threads)
     decoder = decoder_of(opened.train.Y, settings.decoder)
-    parameters = file.parameters | settings.relevant | {"decoder": decoder}
-    seconds = file.core_seconds + time.process_time() - started
-    peak = max(file.peak_rss_bytes, peak_rss_bytes())
+    parameters = embedding.parameters | settings.relevant | {"decoder": decoder}
+    seconds = embedding.core_seconds + time.process_time() - started
+    peak = max(embedding.peak_rss_bytes, peak_rss_bytes())
     write_projected(output, opened, projection, features, parameters, seconds, peak)
     click.echo(f"{output}: {len(features):,} instances with {features.shape[1]:,} features, for a {decoder} decoder")
 
@@ -91,8 +91,8 @@ def tune_decoder_command(projected, dataset, embedding, threads, output, setting
     opened, source = open_projected(projected), open_dataset(dataset)
     if opened.source != source.checksum:
         raise InputError(f"was not made from {dataset}", path=projected, remedy="run `ovaflow project`")
-    vectors = read_embedding(embedding, source.checksum).embedding
-    tuned = tune(opened, source, vectors, settings, threads)
+    embedded = Embedding.open(embedding, dataset=source)
+    tuned = tune(opened, source, embedded, settings, threads)
     write_tuned(output, tuned, opened)
     for C, loss in tuned.losses.items():
         click.echo(f"C {C:g}: loss {loss:.4f} on held-out instances")
@@ -120,13 +120,11 @@ def train_decoder_command(projected, tuned, shard, shards, threads, output):
         labels = plan_decoder(counts, opened.decoder, shards)[shard]
         parameters = {**asdict(settings), "stored_threshold": 0.0, "method": "one-vs-all"}
         digest = digest_of(parameters, labels, opened.dataset.checksum, code_fingerprint("train-decoder"))
-        if restore(output, digest, read_shard):
+        if restore(output, digest, Shard.open):
             return
         with open_parts(output, digest) as parts:
             done = train_decoder(near, labels, settings, threads, title, parts)
-            inputs = {"dataset": opened.dataset.checksum}
-            figures = done.weights, done.trained, done.statistics
-            write_shard(output, labels, *figures, parameters, inputs, done.core_seconds, done.peak_rss_bytes)
+            replace(done, parameters=parameters).write(output, dataset=opened.dataset)
     click.echo(f"{title}: {len(labels):,} labels, {clock(done.core_seconds)} of core time")
 
 
@@ -154,7 +152,7 @@ def join_decoder_command(shards, projected, tuned, dataset, output, statistics):
 def describe_embedding_command(embedding, dataset, threads, output):
     """Measure EMBEDDING (by ovaflow embed): spectrum, quality by rank on the test instances, nearest labels."""
     opened = open_dataset(dataset)
-    described = describe_embedding(read_embedding(embedding, opened.checksum).embedding, opened, threads)
+    described = describe_embedding(Embedding.open(embedding, dataset=opened), opened, threads)
     write_json(output, "embedding-description", described)
     for point in described["points"]:
         click.echo(f"rank {point['rank']}: P@1 {100 * point['P@1']:.1f}, P@5 {100 * point['P@5']:.1f}")

@@ -9,9 +9,9 @@ from ovaflow.cli.suggestions import RIGHT_IDS, read_suggestion_files
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.reliability import measure_reliability
-from ovaflow.prediction.predictions import open_any_model, read_predictions
+from ovaflow.prediction.predictions import Predictions, open_any_model
 from ovaflow.reranking.fitting import fit_reranker, require_parts_of_one
-from ovaflow.reranking.reranker_file import read_about, write_reranker
+from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Source, Suggestions
 from ovaflow.storage.texts import write_json
 
@@ -34,8 +34,8 @@ from ovaflow.storage.texts import write_json
 @output("Second stage to write, reranker.h5.")
 def rerank_command(model, dataset, held_out, predictions, runs, suggestions, threads, output):
     """Fit a second stage for MODEL (model.h5): it ranks candidates by more than scores, and gives probabilities."""
-    opened, parts, predicted = open_any_model(model), open_dataset(held_out), read_predictions(predictions)
-    opened.require_dataset(whole := open_dataset(dataset))
+    opened, parts, predicted = open_any_model(model), open_dataset(held_out), Predictions.open(predictions)
+    opened.require(dataset=(whole := open_dataset(dataset)))
     require_parts_of_one(whole, parts, predicted)
     sources = {}
     for name, *files in runs:
@@ -45,7 +45,7 @@ def rerank_command(model, dataset, held_out, predictions, runs, suggestions, thr
     for name, file in files.items():
         sources[Source(name, None, file.checksum)] = _of_file(file, whole, parts)
     reranker = fit_reranker(opened, whole, parts, predicted, threads, sources)
-    write_reranker(output, reranker)
+    reranker.write(output)
     if reranker.unused:
         click.echo(f"{output}: predictions stay as they are: {reranker.unused}")
         return
@@ -56,8 +56,8 @@ def rerank_command(model, dataset, held_out, predictions, runs, suggestions, thr
 
 def _of_run(name, model, predictions, dataset, held_out):
     """The source that a run is, and its suggestions for held-out instances."""
-    opened, predicted = open_any_model(model), read_predictions(predictions)
-    opened.require_dataset(dataset)
+    opened, predicted = open_any_model(model), Predictions.open(predictions)
+    opened.require(dataset=dataset)
     require_parts_of_one(dataset, held_out, predicted)
     return Source(name, model, opened.checksum), Suggestions.of_model(predicted.ids, predicted.scores)
 
@@ -84,9 +84,8 @@ def _of_file(file, dataset, held_out):
 @output("Measurements to write, reliability.json.")
 def reliability_command(predictions, dataset, reranker, output):
     """Measure the probabilities of PREDICTIONS (predictions.h5), and how many labels to suggest."""
-    predicted, opened, second = read_predictions(predictions), open_dataset(dataset), read_about(reranker)
-    if predicted.inputs.get("dataset") != opened.checksum:
-        raise InputError("the predictions are of other instances", path=dataset, remedy="predict again")
+    predicted, opened, second = Predictions.open(predictions), open_dataset(dataset), Reranker.about(reranker)
+    predicted.require(dataset=opened)
     same_model = predicted.inputs["model"] == second.inputs["model"]
     if not same_model or predicted.inputs.get("reranker", second.checksum) != second.checksum:
         raise InputError("the predictions were not made with it", path=reranker, remedy="predict again")

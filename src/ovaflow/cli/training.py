@@ -1,19 +1,21 @@
 """Training one-vs-all models: what all shards share, one shard, and the option that names an earlier model."""
 
+from dataclasses import replace
+
 import click
 import numpy as np
 
-from ovaflow.artifacts.label_tree import compute_label_tree, read_label_tree, write_label_tree
-from ovaflow.artifacts.means import compute_means, read_means, write_means
+from ovaflow.artifacts.label_tree import LabelTree, compute_label_tree
+from ovaflow.artifacts.means import Means, compute_means
 from ovaflow.cli.options import DATASET, FILE, SHARDS, THREADS, output, reads, scratch_option
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import bring_near, open_dataset
-from ovaflow.initialization.all_negative import read_root, solve_root, write_root
+from ovaflow.initialization.all_negative import Root, solve_root
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.pinning import pinned
 from ovaflow.model.model_file import LabelWeights
-from ovaflow.model.training_file import read_shard, write_shard
+from ovaflow.model.training_file import Shard
 from ovaflow.solver.problem import Status
 from ovaflow.storage.parts import open_parts, restore
 from ovaflow.training.plan import estimated_work, plan_shards, read_plan, write_plan
@@ -28,7 +30,7 @@ def means_command(dataset, output, threads):
     """Compute the means of all instances and of each label's positives in DATASET (dataset.h5)."""
     opened = open_dataset(dataset)
     means = compute_means(opened.train.X, opened.positives, threads, opened.n_documents)
-    write_means(output, means, opened.checksum)
+    means.write(output, dataset=opened)
     trained = int((means.counts > 0).sum())
     click.echo(f"means of {opened.n_documents:,} instances and {trained:,} labels with positives: {output}")
 
@@ -40,7 +42,7 @@ def label_tree_command(dataset, output):
     """Compute the minimum spanning tree over the labels of DATASET (dataset.h5) and the all-negative root."""
     opened = open_dataset(dataset)
     tree = compute_label_tree(opened.train.Y)
-    write_label_tree(output, tree, opened.checksum)
+    tree.write(output, dataset=opened)
     cost = f"cost {tree.total_cost:,} against {tree.star_cost:,} of the star"
     click.echo(f"label tree with {tree.subtrees:,} subtrees, height {tree.height}, {cost}: {output}")
 
@@ -55,10 +57,10 @@ def root_command(dataset, output, settings):
     Every label starts there with the all-negative start, the children of the root with the label-tree start.
     """
     opened = open_dataset(dataset)
-    weights, outcome = solve_root(opened.documents.train.X, settings)
-    write_root(output, weights, outcome, settings, opened.checksum)
-    converged = "" if outcome.status == Status.CONVERGED else ", not converged"
-    click.echo(f"root after {outcome.newton_steps} Newton steps{converged}: {output}")
+    root = solve_root(opened.documents.train.X, settings)
+    root.write(output, dataset=opened)
+    converged = "" if root.outcome.status == Status.CONVERGED else ", not converged"
+    click.echo(f"root after {root.outcome.newton_steps} Newton steps{converged}: {output}")
 
 
 @click.command("plan")
@@ -69,7 +71,7 @@ def root_command(dataset, output, settings):
 def plan_command(dataset, shards, label_tree, output):
     """Divide the labels of DATASET (dataset.h5) into shards of about equal work."""
     opened = open_dataset(dataset)
-    tree = None if label_tree is None else read_label_tree(label_tree, opened.checksum)
+    tree = None if label_tree is None else LabelTree.open(label_tree, dataset=opened)
     Y = opened.train.Y
     counts = np.bincount(Y.indices, minlength=Y.n_columns)
     work = estimated_work(counts)
@@ -117,19 +119,20 @@ def train_shard_command(dataset, means, plan, root, label_tree, shard, earlier, 
         labels = read_plan(plan, shard, opened.n_labels)
         starts = {"earlier": earlier}
         if root is not None:
-            starts["root"] = read_root(root, opened.checksum, settings)
+            opened_root = Root.open(root, dataset=opened)
+            opened_root.require_settings(settings)
+            starts["root"] = opened_root.weights
         if label_tree is not None:
-            starts["parents"] = read_label_tree(label_tree, opened.checksum).parent
+            starts["parents"] = LabelTree.open(label_tree, dataset=opened).parent
         near = bring_near(opened, pinning)
-        inputs = StartInputs.of(near, read_means(means, opened.checksum), **starts)
+        inputs = StartInputs.of(near, Means.open(means, dataset=opened), **starts)
         made_from |= {"dataset": opened.checksum}
         digest = digest_of_shard(labels, settings, inputs, made_from)
-        if restore(output, digest, read_shard):
+        if restore(output, digest, Shard.open):
             return
         with open_parts(output, digest) as parts:
             done = train_labels(near, inputs, labels, settings, threads, title, parts)
-            figures = done.weights, done.trained, done.statistics
-            write_shard(output, labels, *figures, settings.recorded, made_from, done.core_seconds, done.peak_rss_bytes)
+            replace(done, parameters=settings.recorded, inputs=made_from).write(output)
     status = done.statistics["status"]
     counts = {
         "taken over": (status == Status.TAKEN_OVER).sum(),

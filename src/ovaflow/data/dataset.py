@@ -21,7 +21,7 @@ from ovaflow.storage.arrays import (
     write_csr,
     write_strings,
 )
-from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact, parameters_of
+from ovaflow.storage.hdf5 import checksum_of, create_artifact, open_artifact, parameters_of
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from ovaflow.prediction.predictor import Predictor, without_words
 from ovaflow.prediction.reasons import explain as explain_labels
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.fitting import fit_reranker
-from ovaflow.reranking.reranker_file import FILE_NAME, Reranker, read_reranker, write_reranker
+from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.models import CANDIDATES, Predict, Prepare, Section
 from ovaflow.settings.schema import explain
 from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
@@ -436,10 +436,10 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         if reranker is None and beside.exists():
             raise InputError("belongs to another model", path=beside, remedy="remove it, or save in another folder")
         parameters = model.parameters | {"labels": self._form.parameters}
-        replace(model, parameters=parameters).save(path)
+        replace(model, parameters=parameters).write(path)
         if reranker is not None:
             inputs = reranker.inputs | {"model": open_any_model(path).checksum}
-            write_reranker(beside, replace(reranker, inputs=inputs))
+            replace(reranker, inputs=inputs).write(beside)
 
     def _with_texts(self, text_features: TextFeatures) -> MethodModel:
         """The model with what makes its features from texts."""
@@ -517,7 +517,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         estimator.model_ = replace(model, names_in_memory=model.names)
         estimator.n_features_in_ = model.n_features - (model.bias != 0)
         beside = Path(path).with_name(FILE_NAME)
-        estimator.reranker_ = read_reranker(beside, model) if beside.exists() else None
+        estimator.reranker_ = Reranker.of(beside, model) if beside.exists() else None
         if estimator.reranker_ is not None:
             estimator.rerank = estimator.reranker_.parameters["fraction"]
         estimator._hold(LabelForm.from_parameters(model.parameters.get("labels", {}), model.label_names))

@@ -148,7 +148,7 @@ class OneVsAllClassifier(LabelClassifier):
     def _earlier(self, dataset: Dataset, labels: TrainLabels) -> Any:
         if labels.initialization != "pretrained":
             return None
-        model = self.pretrained
+        model: Any = self.pretrained
         if self.rerank and labels.retrain != "all":
             raise ValueError("rerank needs retrain='all'; kept weights may have seen held-out instances")
         if model is None:

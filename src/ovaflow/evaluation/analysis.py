@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ovaflow.evaluation.metrics import PLACES, check_inputs
+from ovaflow.evaluation.metrics import PLACES
 from ovaflow.evaluation.ranking import best_gains, find_hits, ratio
 from ovaflow.storage.writing import cell_of
 
@@ -183,7 +183,7 @@ def analyse(predictions, dataset, model, a, b):
 
 def _grouping(predictions, dataset, model, a, b):
     """Number of places, hits there, and a function of the groups' smallest counts."""
-    check_inputs(predictions, dataset, model)
+    predictions.require(dataset=dataset, model=model)
     Y, k = dataset.test.Y, min(max(PLACES), predictions.ids.shape[1])
     ids = predictions.ids[:, :k]
     hits, inverse = find_hits(ids, Y), dataset.inverse_propensity(a, b)

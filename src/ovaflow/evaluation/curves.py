@@ -22,7 +22,7 @@ MOST_POINTS = 24  # points of a tree curve; with fewer trees, every number of tr
 
 def prune_curve(model, dataset, thresholds, a, b, threads=1):
     """Size and quality at the model's threshold and larger ones, on a sample of the test set."""
-    model.require_dataset(dataset)
+    model.require(dataset=dataset)
     smallest = model.parameters["prune"]
     thresholds = sorted({smallest} | {float(each) for each in thresholds if each > smallest})
     n = dataset.test.X.n_rows
@@ -47,7 +47,7 @@ def _sizes(model, pruned):
 
 
 def quality_of(model, dataset, a, b, threads=1):
-    model.require_dataset(dataset)
+    model.require(dataset=dataset)
     return _measure(model, dataset.test, dataset.inverse_propensity(a, b), threads)
 
 
@@ -58,7 +58,7 @@ def _measure(model, test, inverse, threads, panels=None):
 
 def tree_curve(model, dataset, a, b, threads=1):
     """Quality of growing numbers of trees, from one pass over the test instances."""
-    model.require_dataset(dataset)
+    model.require(dataset=dataset)
     amounts = _amounts(model.forest.n_trees)
     inverse = dataset.inverse_propensity(a, b)
     ids, _ = predict_trees(model.forest, model.instances(dataset.test), max(PLACES), threads, amounts)

@@ -68,6 +68,8 @@ def _quality_by_rank(embedding, dataset, counts, threads):
 
 def nearest_labels(vectors, counts):
     """Neighbours by cosine of labels drawn in proportion to the root of their counts."""
+    if not vectors.size:
+        return []
     lengths = np.sqrt(np.einsum("jk,jk->j", vectors, vectors, dtype=np.float64))
     chances = np.sqrt(counts) * (lengths > 0)
     size = min(LABELS, int((chances > 0).sum()))

@@ -17,7 +17,7 @@ STEPS = ("newton_steps", "cg_steps")
 
 def evaluate(predictions, dataset, model, training, a, b):
     """Metrics, sizes and times of a run, flat and JSON-able; fractions in [0, 1]."""
-    check_inputs(predictions, dataset, model)
+    predictions.require(dataset=dataset, model=model)
     require_training_of(model, training)
     inverse = dataset.inverse_propensity(a, b)
     metrics = ranking_metrics(predictions.ids, dataset.test.Y, inverse)
@@ -118,9 +118,3 @@ def require_training_of(model, training):
         other = f"with another {differing[0]}" if differing else "on another dataset"
         message = f"the statistics are from a training {other}"
         raise InputError(message, path=model.path, remedy="give the training.h5 next to it")
-
-
-def check_inputs(predictions, dataset, model):
-    for name, artifact in (("dataset", dataset), ("model", model)):
-        if predictions.inputs.get(name) != artifact.checksum:
-            raise InputError("the predictions were not made from it", path=artifact.path, remedy="run predict again")

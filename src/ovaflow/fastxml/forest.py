@@ -5,9 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.sparse.csr import CSR, offsets
-from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
-
-_ARRAYS, _MATRICES = ("starts", "children", "sizes"), ("separators", "distributions")
 
 
 class Forest(NamedTuple):
@@ -56,15 +53,3 @@ def _stacked(matrices, n_columns):
 
 def _joined(parts, dtype):
     return np.concatenate([np.empty(0, dtype), *parts])
-
-
-def write_forest(group, forest):
-    for name in _ARRAYS:
-        create_array(group, name, getattr(forest, name))
-    for name in _MATRICES:
-        write_csr(group.create_group(name), getattr(forest, name))
-
-
-def read_forest(group):
-    arrays = {name: map_array(group[name]) for name in _ARRAYS}
-    return Forest(**arrays, **{name: read_csr(group[name]) for name in _MATRICES})

@@ -8,8 +8,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.fastxml.forest import join_trees
 from ovaflow.fastxml.model_file import ForestModel
-from ovaflow.fastxml.training import grow_trees, read_tree_shard
-from ovaflow.model.training_file import Training, require_alike, write_training
+from ovaflow.fastxml.training import TreeShard, grow_trees
+from ovaflow.model.training_file import Training, require_alike
 from ovaflow.sparse.jit import strict_kernel
 
 
@@ -53,14 +53,13 @@ def merge_trees(shards, dataset, model_path, training_path):
     places = _places(opened, dataset)
     trees = [opened[shard].forest.tree(place) for shard, place in places]
     forest, parameters = join_trees(trees, dataset.n_features, dataset.n_labels), opened[0].parameters
-    model_of(dataset, forest, parameters).save(model_path)
+    model_of(dataset, forest, parameters).write(model_path)
     shapes = [shape_of(tree, parameters["max_leaf"]) for tree in trees]
     statistics = {name: np.array([shape[name] for shape in shapes]) for name in shapes[0]}
     statistics["seconds"] = np.array([opened[shard].seconds[place] for shard, place in places])
     core_seconds, peak = sum(s.core_seconds for s in opened), max(s.peak_rss_bytes for s in opened)
-    inputs = {"dataset": dataset.checksum}
-    training = Training({}, core_seconds, len(opened), peak, statistics, parameters, inputs)
-    write_training(training_path, training)
+    training = Training(core_seconds, len(opened), peak, trees=statistics, parameters=parameters)
+    training.write(training_path, dataset=dataset)
     return len(forest.children)
 
 
@@ -68,7 +67,7 @@ def _read(paths, dataset):
     opened = []
     with Progress("checking shards", len(paths), "shards") as progress:
         for path in map(Path, paths):
-            opened.append(read_tree_shard(path))
+            opened.append(TreeShard.open(path))
             require_alike(opened[-1], opened[0], dataset)
             progress.advance()
     return opened

@@ -7,16 +7,16 @@ many weights as at the leaves.
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.fastxml.forest import Forest, read_forest, write_forest
-from ovaflow.model.model_file import KIND, MethodModel, read_common, require_method, write_common
+from ovaflow.fastxml.forest import Forest
+from ovaflow.model.model_file import MethodModel
 from ovaflow.model.top_k import first_allowed, insert_label, no_labels
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.storage.artifact import create_artifact, open_artifact
 
 METHOD = "fastxml"
 """Name of the method in configs and models."""
@@ -30,6 +30,7 @@ class ForestModel(MethodModel):
     """An open model of trees; arrays are mapped."""
 
     forest: Forest
+    of_method: ClassVar[str] = METHOD
 
     @property
     def n_features(self):
@@ -46,17 +47,6 @@ class ForestModel(MethodModel):
     @property
     def nonlinear(self):
         return "a label's score is the mean of the leaves an instance falls into"
-
-    @classmethod
-    def open(cls, path):
-        require_method(path, METHOD, "trees")
-        with open_artifact(path, KIND) as file:
-            return cls(**read_common(file, path), forest=read_forest(file["forest"]))
-
-    def save(self, path):
-        with create_artifact(path, KIND, self.parameters, self.inputs) as file:
-            write_forest(file.create_group("forest"), self.forest)
-            write_common(file, self.trained, self.counts, self.names)
 
     def prepare(self):
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1)

@@ -12,7 +12,6 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from pathlib import Path
 from threading import local
 from typing import NamedTuple
 
@@ -21,15 +20,14 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.fastxml.assignment import RESOLUTION, seed_of
-from ovaflow.fastxml.forest import Forest, join_trees, read_forest, write_forest
+from ovaflow.fastxml.forest import Forest, join_trees
 from ovaflow.fastxml.growing import Rules, grow_tree, make_scratch
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pin_thread
 from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import cost_of, create_artifact, open_artifact, origin_of
+from ovaflow.storage.artifact import Artifact
 from ovaflow.storage.parts import Parts
 
 TOLERANCE = 0.01
@@ -40,7 +38,6 @@ INNER_TOLERANCE = 0.35
 
 _MATRICES = [f"{name}_{part}" for name in ("separators", "distributions") for part in ("data", "indices", "indptr")]
 _TREE = ["children", "sizes", *_MATRICES]
-KIND = "tree-shard"
 
 
 MEASURES = {"nDCG": (None, True), "nDCG@5": (5, True), "P@5": (5, False)}
@@ -102,9 +99,12 @@ def trees_of_shard(trees, shards, shard):
 
 
 @dataclass(frozen=True)
-class GrownShard:
-    forest: Forest
+class TreeShard(Artifact, kind="tree-shard", made_from=("dataset",), remedy="train it again"):
+    """Some trees of a forest."""
+
+    numbers: np.ndarray  # int32 (T,); of the trees within their forest, ascending
     seconds: np.ndarray  # float64 (T,); processor time of each tree
+    forest: Forest
     core_seconds: float  # processor time, of all attempts
     peak_rss_bytes: int
 
@@ -148,8 +148,9 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
     core_seconds = parts.core_seconds
     parts.write()
     grown = [grown[number] for number in numbers]
+    seconds = np.array([tree["seconds"][0] for tree in grown], np.float64)
     forest = join_trees([_forest_of(tree, X.n_columns, Y.n_columns) for tree in grown], X.n_columns, Y.n_columns)
-    return GrownShard(forest, np.array([tree["seconds"][0] for tree in grown]), core_seconds, peak_rss_bytes())
+    return TreeShard(np.array(numbers, np.int32), seconds, forest, core_seconds, peak_rss_bytes())
 
 
 def _forest_of(tree, d, n_labels):
@@ -157,34 +158,3 @@ def _forest_of(tree, d, n_labels):
     matrices = [tree[name] for name in _MATRICES]
     starts = np.array([0, len(tree["children"])])
     return Forest(starts, tree["children"], tree["sizes"], CSR(*matrices[:3], d), CSR(*matrices[3:], n_labels))
-
-
-@dataclass(frozen=True)
-class TreeShard(GrownShard):
-    """An open shard file; the trees are mapped."""
-
-    path: Path
-    numbers: np.ndarray  # int32 (T,); of the trees within their forest, ascending
-    parameters: dict  # settings of the training
-    inputs: dict  # checksums of the artifacts used, by kind
-
-
-def write_tree_shard(path, numbers, grown, parameters, inputs):
-    with create_artifact(path, KIND, parameters, inputs) as file:
-        create_array(file, "numbers", np.asarray(numbers, np.int32))
-        create_array(file, "seconds", np.asarray(grown.seconds, np.float64))
-        write_forest(file.create_group("forest"), grown.forest)
-        for name in ("core_seconds", "peak_rss_bytes"):
-            file.attrs[name] = getattr(grown, name)
-
-
-def read_tree_shard(path):
-    with open_artifact(path, KIND) as file:
-        return TreeShard(
-            path=Path(path),
-            numbers=map_array(file["numbers"]),
-            forest=read_forest(file["forest"]),
-            seconds=map_array(file["seconds"]),
-            **cost_of(file),
-            **origin_of(file),
-        )

@@ -40,7 +40,7 @@ class StartInputs:
 def compute_start_inputs(dataset, training, threads=1, **more):
     """Inputs of a training outside a workflow, computed now."""
     if training.needs_root:
-        more["root"], _ = solve_root(dataset.documents.train.X, training)
+        more["root"] = solve_root(dataset.documents.train.X, training).weights
     if training.needs_tree:
         more["parents"] = compute_label_tree(dataset.train.Y).parent
     means = compute_means(dataset.train.X, dataset.positives, threads, dataset.n_documents)

@@ -22,8 +22,8 @@ import numpy as np
 
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import kernel, strict_kernel
-from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.artifact import load_fields, store_fields
+from ovaflow.storage.hdf5 import create_artifact, inputs_of, open_artifact, parameters_of
 
 PANEL = 1 << 16
 """Most labels of a panel: their numbers within it are stored in 16 bits."""
@@ -203,12 +203,7 @@ def write_index(path, model):
     """Build and write a model's index, one panel at a time in memory."""
     with create_artifact(path, KIND, {"scheme": SCHEME}, {"model": model.checksum}) as file:
         for number, panel in enumerate(build_index(model.weights, model.trained)):
-            group = file.create_group(f"{number:06d}")
-            for name, value in panel._asdict().items():
-                if np.ndim(value):
-                    create_array(group, name, value)
-                else:
-                    group.attrs[name] = value
+            store_fields(file.create_group(f"{number:06d}"), panel)
 
 
 def open_index(model):
@@ -219,8 +214,4 @@ def open_index(model):
     with open_artifact(path, KIND) as file:
         if inputs_of(file).get("model") != model.checksum or parameters_of(file).get("scheme") != SCHEME:
             return None
-        panels = []
-        for group in file.values():
-            arrays = {name: map_array(values) for name, values in group.items()}
-            panels.append(IndexPanel(**arrays, first=int(group.attrs["first"]), cut=float(group.attrs["cut"])))
-        return panels
+        return [IndexPanel(**load_fields(group, IndexPanel)) for group in file.values()]

@@ -9,14 +9,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.model.model_file import write_model
 from ovaflow.model.pruning import copy_kept, kept_per_row
-from ovaflow.model.training_file import (
-    STATISTICS,
-    Training,
-    read_shard,
-    read_weights,
-    require_alike,
-    write_training,
-)
+from ovaflow.model.training_file import STATISTICS, Shard, Training, read_weights, require_alike
 from ovaflow.sparse.csr import offsets
 
 PIECE = 1 << 24
@@ -50,7 +43,7 @@ def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
         {"train": training.parameters, "prune": threshold, "transform": dataset.parameters},
         {"dataset": dataset.checksum},
     )
-    write_training(training_path, training)
+    training.write(training_path)
     return int(plan.sizes.sum())
 
 
@@ -62,7 +55,7 @@ def _survey(paths, dataset, threshold):
     first, seconds, peaks = None, [], []
     with Progress("checking shards", len(paths), "shards") as progress:
         for number, path in enumerate(paths):
-            shard = read_shard(path)
+            shard = Shard.open(path)
             first = first or shard
             _check_shard(shard, first, dataset, threshold)
             _check_duplicates(shard, plan)
@@ -77,9 +70,9 @@ def _survey(paths, dataset, threshold):
             plan.checksums.append(shard.checksum)
             progress.advance()
     _check_cover(plan.shard, dataset)
-    training = Training(
-        statistics, sum(seconds), len(paths), max(peaks), parameters=first.parameters, inputs=first.inputs
-    )
+    costs = sum(seconds), len(paths), max(peaks)
+    about = {"parameters": first.parameters, "inputs": first.inputs}
+    training = Training(*costs, statistics=statistics, **about)
     return plan, trained, training
 
 

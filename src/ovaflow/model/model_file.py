@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,39 +10,48 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Named, Names, write_names
 from ovaflow.sparse.csr import CSR, offsets
-from ovaflow.storage.arrays import create_array, map_array, read_csr
-from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact, origin_of, parameters_of
-
-KIND = "model"
+from ovaflow.storage.arrays import create_array
+from ovaflow.storage.artifact import NOT_STORED, Artifact
+from ovaflow.storage.hdf5 import create_artifact, open_artifact, parameters_of
 
 ONE_VS_ALL = "one-vs-all"
 """Method of models that have weights for each label."""
 
 
 @dataclass(frozen=True)
-class ModelFile(Named, ABC):
-    """What every method keeps in its model file; names are loaded on demand."""
+class ModelFile(
+    Artifact, Named, ABC, kind="model", made_from=("dataset",), remedy="give the dataset that it was trained on"
+):
+    """What every method keeps in its model file; names are loaded on demand.
 
-    path: Path
+    Parameters are ``train``, settings of the training, among them ``method``, and ``transform``, parameters of the
+    dataset, see :class:`ovaflow.data.dataset.Dataset`.
+    """
+
     trained: np.ndarray  # bool (l,); labels without a classifier are never predicted
     counts: np.ndarray  # int64 (l,); training positives, without names of labels
-    checksum: str
-    # ``train`` (settings of the training, among them ``method``) and ``transform`` (parameters of
-    # the dataset, see :class:`ovaflow.data.dataset.Dataset`)
-    parameters: dict
-    inputs: dict  # ``dataset``: checksum of the dataset that the model was trained on
     # of a model in memory; others read their names on demand
-    names_in_memory: Names | None = field(default=None, kw_only=True)
-    kind: ClassVar[str] = KIND
+    names_in_memory: Names | None = field(default=None, kw_only=True, metadata=NOT_STORED)
+    of_method: ClassVar[str]
+
+    def store(self, file):
+        super().store(file)
+        write_names(file, self.names)
+
+    @classmethod
+    def fields_of(cls, file):
+        method = _method_of(file)
+        if method != cls.of_method:
+            raise InputError(f"a model of {method}", path=file.filename, remedy=f"give a model of {cls.of_method}")
+        return super().fields_of(file)
 
     @classmethod
     def in_memory(cls, dataset, trained, parameters, **parts):
         """A model just trained on a dataset; ``parts`` are what its method adds."""
         return cls(
-            dataset.path,
-            trained,
-            dataset.counts,
-            checksum="",
+            trained=trained,
+            counts=dataset.counts,
+            path=dataset.path,
             parameters={"transform": dataset.parameters} | parameters,
             inputs={"dataset": dataset.checksum},
             names_in_memory=dataset.names,
@@ -90,12 +98,6 @@ class ModelFile(Named, ABC):
     def instances(self, split):
         """Features of a dataset's instances as the model takes them."""
         return split.X
-
-    def require_dataset(self, dataset):
-        """Refuse a dataset that it was not trained on."""
-        if self.inputs.get("dataset") != dataset.checksum:
-            remedy = "give the dataset that it was trained on"
-            raise InputError(f"was not trained on {dataset.path}", path=self.path, remedy=remedy)
 
 
 class Model(ModelFile):
@@ -149,15 +151,6 @@ class Model(ModelFile):
 class MethodModel(Model):
     """A model of one method, in one file: each method has a class of its own."""
 
-    @classmethod
-    @abstractmethod
-    def open(cls, path):
-        """Open a model file; arrays are mapped."""
-
-    @abstractmethod
-    def save(self, path):
-        """Write the model file."""
-
 
 @dataclass(frozen=True)
 class LabelWeights(ModelFile):
@@ -167,11 +160,7 @@ class LabelWeights(ModelFile):
     # ``parameters["prune"]`` are dropped
     weights: CSR
 
-    @classmethod
-    def open(cls, path):
-        require_method(path, ONE_VS_ALL, "weights of labels")
-        with open_artifact(path, KIND) as file:
-            return cls(**read_common(file, path), weights=read_csr(file["weights"]))
+    of_method: ClassVar[str] = ONE_VS_ALL
 
     @property
     def n_features(self):
@@ -181,7 +170,7 @@ class LabelWeights(ModelFile):
 def write_model(path, weights_per_label, pieces, n_features, trained, counts, names, parameters, inputs):
     """Write the model file from pieces (data, indices), label after label, cut anywhere."""
     indptr = offsets(weights_per_label)
-    with create_artifact(path, KIND, parameters, inputs) as file:
+    with create_artifact(path, ModelFile.kind, parameters, inputs) as file:
         group = file.create_group("weights")
         group.attrs["n_columns"] = np.int64(n_features)
         data = create_array(group, "data", shape=indptr[-1:], dtype=np.float32)
@@ -194,37 +183,19 @@ def write_model(path, weights_per_label, pieces, n_features, trained, counts, na
             if end > start:
                 data[start:end], indices[start:end] = piece
             start = end
-        write_common(file, trained, counts, names)
-
-
-def write_common(file, trained, counts, names):
-    create_array(file, "trained", np.asarray(trained, bool))
-    create_array(file, "counts", np.asarray(counts, np.int64))
-    write_names(file, names)
-
-
-def read_common(file, path):
-    """What every method keeps, as arguments of :class:`ModelFile`."""
-    return {
-        "path": Path(path),
-        "trained": map_array(file["trained"]),
-        "counts": map_array(file["counts"]),
-        "checksum": checksum_of(file),
-    } | origin_of(file)
+        create_array(file, "trained", np.asarray(trained, bool))
+        create_array(file, "counts", np.asarray(counts, np.int64))
+        write_names(file, names)
 
 
 def method_of(path):
     """Method of a model file, such as ``one-vs-all``."""
-    with open_artifact(path, KIND) as file:
-        return parameters_of(file).get("train", {}).get("method", ONE_VS_ALL)
+    with open_artifact(path, ModelFile.kind) as file:
+        return _method_of(file)
 
 
-def require_method(path, method, parts):
-    """Refuse a model file of another method, which has no such parts."""
-    method_of_file = method_of(path)
-    if method_of_file != method:
-        message = f"a model of {method_of_file}, which has no {parts}"
-        raise InputError(message, path=path, remedy=f"give a model of {method}")
+def _method_of(file):
+    return parameters_of(file).get("train", {}).get("method", ONE_VS_ALL)
 
 
 def require_finite(data, start, indptr, labels, path=None):

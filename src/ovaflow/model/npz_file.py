@@ -82,10 +82,9 @@ def _model(path, weights, description):
     if not weights.n_rows == n_labels == len(trained) == len(counts):
         raise ValueError(f"{weights.n_rows:,} rows of weights, but {n_labels:,} names of labels")
     model = OneVsAll(
-        path,
         trained,
         counts,
-        checksum="",
+        path=path,
         parameters=description.parameters.model_dump(),
         inputs=description.inputs,
         weights=weights,

@@ -18,7 +18,7 @@ class OneVsAll(LabelWeights, MethodModel):
     def nonzeros(self):
         return len(self.weights.data)
 
-    def save(self, path):
+    def write(self, path):
         weights = self.weights
         pieces = [(weights.data, weights.indices)]
         arrays = np.diff(weights.indptr), pieces, weights.n_columns, self.trained, self.counts

@@ -106,7 +106,7 @@ def write_pruned(model, threshold, path):
         parameters=model.parameters | {"prune": threshold},
         inputs=model.inputs | {"unpruned": model.checksum},
     )
-    pruned.save(path)
+    pruned.write(path)
     return pruned
 
 

@@ -1,7 +1,7 @@
 """Predictions of a test set by a model of any method."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +15,9 @@ from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
 from ovaflow.rembrandt.model_file import EmbeddingModel
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranked_model import Ranking, RerankedModel
-from ovaflow.reranking.reranker_file import FILE_NAME, read_about, read_reranker
+from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.models import CANDIDATES
-from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
-
-KIND = "predictions"
-
+from ovaflow.storage.artifact import NOT_STORED, Artifact, MayBeInfinite
 
 MODELS = {ONE_VS_ALL: OneVsAll, FASTXML: ForestModel, REMBRANDT: EmbeddingModel}
 """Classes of models by method."""
@@ -43,7 +39,7 @@ def with_second_stage(model, path=None):
     beside = Path(model.path).with_name(FILE_NAME)
     if path is None and not beside.exists():
         return model
-    return reranked(model, read_reranker(path or beside, model))
+    return reranked(model, Reranker.of(path or beside, model))
 
 
 def reranked(model, reranker):
@@ -71,22 +67,25 @@ def require_second_stage(model):
     if not model.probabilistic:
         beside, remedy = Path(model.path).with_name(FILE_NAME), "set predict: {rerank: 0.2} in the config and run again"
         if beside.exists():
-            unused = read_about(beside).unused
+            unused = Reranker.about(beside).unused
             remedy = f"the one next to it is not used: {unused}" if unused else "leave out --no-rerank"
         message = "has no second stage, so no probabilities, and does not know how many labels fit"
         raise InputError(message, path=model.path, remedy=remedy)
 
 
 @dataclass(frozen=True)
-class Predictions:
+class Predictions(Artifact, kind="predictions", made_from=("dataset", "model"), remedy="run predict again"):
+    """The best labels of each test instance; ``inputs`` name ``reranker``, too, where there is a second stage."""
+
     ids: np.ndarray  # int32 (n, k); by falling score, ties by the smaller id; -1 where there are fewer than k
-    scores: np.ndarray  # float32 (n, k); -inf where the id is -1; probabilities where there is a second stage
+    # float32 (n, k); -inf where the id is -1; probabilities where there is a second stage
+    scores: MayBeInfinite
+    # all candidates of a second stage by probability, and the best k of the scores alone; None without one
+    ranking: Ranking | None = field(default=None, kw_only=True)
     seconds: float  # wall time of scoring, without opening files
     threads: int
-    inputs: dict  # checksums of ``dataset`` and ``model``
-    core_seconds: float = 0.0  # processor time of scoring; no part of the file
-    # all candidates of a second stage by probability, and the best k of the scores alone; None without one
-    ranking: Ranking | None = None
+    # processor time of scoring
+    core_seconds: float = field(default=0.0, kw_only=True, metadata=NOT_STORED)
 
 
 def predict_test_set(model, dataset, k, threads=1, suggestions=None, optimise=None):
@@ -94,7 +93,7 @@ def predict_test_set(model, dataset, k, threads=1, suggestions=None, optimise=No
 
     ``suggestions`` of files for them, by name, are for the second stage; ``optimise``: macro-F1.
     """
-    model.require_dataset(dataset)
+    model.require(dataset=dataset)
     model.prepare()
     wall, processor = time.perf_counter(), time.process_time()
     X, ranking = model.instances(dataset.test), None
@@ -109,33 +108,5 @@ def predict_test_set(model, dataset, k, threads=1, suggestions=None, optimise=No
     inputs = {"dataset": dataset.checksum, "model": model.checksum}
     if ranking is not None:
         inputs["reranker"] = model.reranker.checksum
-    return Predictions(ids, scores, seconds, threads, inputs, core_seconds, ranking)
-
-
-def write_predictions(path, predictions):
-    parameters = {"top_k": predictions.ids.shape[1]}
-    with create_artifact(path, KIND, parameters, predictions.inputs) as file:
-        create_array(file, "ids", np.asarray(predictions.ids, np.int32))
-        create_array(file, "scores", np.asarray(predictions.scores, np.float32), infinite=True)
-        if predictions.ranking is not None:
-            group = file.create_group("ranking")
-            for name, array in predictions.ranking._asdict().items():
-                create_array(group, name, array, infinite=True)
-        file.attrs["seconds"] = float(predictions.seconds)
-        file.attrs["threads"] = int(predictions.threads)
-
-
-def read_predictions(path):
-    with open_artifact(path, KIND) as file:
-        ranking = None
-        if "ranking" in file:
-            arrays = {name: map_array(array) for name, array in file["ranking"].items()}
-            ranking = Ranking(**arrays)
-        return Predictions(
-            ids=map_array(file["ids"]),
-            scores=map_array(file["scores"]),
-            seconds=float(file.attrs["seconds"]),
-            threads=int(file.attrs["threads"]),
-            inputs=inputs_of(file),
-            ranking=ranking,
-        )
+    about = {"core_seconds": core_seconds, "parameters": {"top_k": ids.shape[1]}, "inputs": inputs}
+    return Predictions(ids, scores, seconds, threads, ranking=ranking, **about)

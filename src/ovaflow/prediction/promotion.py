@@ -11,7 +11,7 @@ from pathlib import Path
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.model_folder import MODEL, files_of
 from ovaflow.prediction.predictions import open_any_model, with_second_stage
-from ovaflow.reranking.reranker_file import FILE_NAME, read_about
+from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 
 _PARTIAL = ".promoting"
 
@@ -40,7 +40,7 @@ def checksums_of(model):
     """Checksums of an open model and of the second stage next to it, which may be unused."""
     beside, second = model.path.with_name(FILE_NAME), ""
     if beside.exists():
-        second = read_about(beside).checksum
+        second = Reranker.about(beside).checksum
     return model.checksum, second
 
 

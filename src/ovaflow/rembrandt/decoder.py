@@ -14,6 +14,7 @@ from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.model.training_file import Shard, typed_statistics
 from ovaflow.rembrandt.panels import in_blocks
 from ovaflow.rembrandt.projection import SOFTMAX
 from ovaflow.rembrandt.softmax import MOST_ITERATIONS, Problem, fit_softmax
@@ -21,7 +22,7 @@ from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import full_matrix
 from ovaflow.training.plan import estimated_work, plan_shards
-from ovaflow.training.shard_job import TrainedShard, train_labels
+from ovaflow.training.shard_job import train_labels
 
 
 @dataclass(frozen=True)
@@ -65,17 +66,17 @@ def _train_softmax(projected, labels, settings, threads):
     of_instances, n_labels = multiclass(projected.dataset), projected.dataset.n_labels
     if not len(labels):
         nothing = np.empty((0, projected.projection.n_features), np.float32)
-        return _as_shard(nothing, np.empty(0, np.int64), (0, 0.0, 0.0), 0.0)
+        return _as_shard(labels, nothing, np.empty(0, np.int64), (0, 0.0, 0.0), 0.0)
     iterations = MOST_ITERATIONS if settings.iterations is None else settings.iterations
     with in_blocks(threads) as each:
         problem = Problem(projected.features, of_instances, n_labels, settings.C, each)
         fit = fit_softmax(problem, iterations, seed=settings.seed)
     counts = np.bincount(of_instances, minlength=n_labels)[labels]
     figures = fit.iterations, fit.objective, fit.gradient_norm
-    return _as_shard(fit.weights[labels], counts, figures, time.process_time() - started)
+    return _as_shard(labels, fit.weights[labels], counts, figures, time.process_time() - started)
 
 
-def _as_shard(weights, counts, figures, core_seconds):
+def _as_shard(labels, weights, counts, figures, core_seconds):
     m = len(weights)
     iterations, objective, norm = figures
     zeros = dict.fromkeys(
@@ -89,4 +90,5 @@ def _as_shard(weights, counts, figures, core_seconds):
         "gradient_norm": np.full(m, norm),
         "status": np.where(counts > 0, Status.CONVERGED, Status.NO_POSITIVES),
     }
-    return TrainedShard(full_matrix(weights), counts > 0, statistics, core_seconds, peak_rss_bytes())
+    parts = labels, counts > 0, full_matrix(weights), typed_statistics(statistics)
+    return Shard(*parts, core_seconds, peak_rss_bytes())

@@ -11,8 +11,7 @@ from ovaflow.rembrandt.least_squares import LeastSquares
 from ovaflow.rembrandt.panels import both_ways, from_panels, in_blocks, product, row_blocks, to_panels, zero_panels
 from ovaflow.sparse.csr import rows_of, transpose
 from ovaflow.sparse.panel import WIDTH
-from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import cost_of, create_artifact, open_artifact, parameters_of, require_input
+from ovaflow.storage.artifact import Artifact
 
 PCA = "pca"
 """The embedding of features: instances are projected onto their principal components."""
@@ -26,9 +25,7 @@ MOST_FEATURES = 4096
 HELD_OUT = 0.1
 """Share of the instances on which the ridge is chosen."""
 
-KIND = "embedding"
 _ROWS = 8192
-_ARRAYS = ("vectors", "eigenvalues", "label_covariance", "projection")
 
 
 def top_eigenvectors(multiply, size, rank, oversampling, passes, seed, each=map):
@@ -75,28 +72,34 @@ def _orthonormal(panels, rank, each):
 
 
 @dataclass(frozen=True)
-class Embedding:
+class Embedding(Artifact, kind="embedding", made_from=("dataset",)):
     """An embedding of the labels, and how instances are brought into it."""
 
-    vectors: np.ndarray  # float32 (l, k), R: one row per label; without columns where features alone were embedded
+    # float32 (l, k), R: one row per label; empty where features alone were embedded
+    vectors: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.float32), kw_only=True)
     # float64 (k,); of what was decomposed, divided by the number of instances; empty for a random embedding
-    eigenvalues: np.ndarray
-    label_covariance: np.ndarray  # float64; leading eigenvalues of Y^T Y / n, of the paper's figure 1b
+    eigenvalues: np.ndarray = field(default_factory=lambda: np.empty(0), kw_only=True)
+    # float64; leading eigenvalues of Y^T Y / n, of the paper's figure 1b
+    label_covariance: np.ndarray = field(default_factory=lambda: np.empty(0), kw_only=True)
     projection: np.ndarray  # float32 (ceil(k / 64), d, 64), W in panels
+    labels: int
     rank: int  # k, after what the data have
-    iterations: int = 0  # of the last least-squares fit; 0 where it was direct
-    ridge: float = 0.0  # of the least-squares fits
-    # squared error of the predicted labels on held-out instances, as a share of the labels' squares, by ridge;
-    # empty where there was no choice
-    held_out_errors: dict = field(default_factory=dict)
+    iterations: int = field(default=0, kw_only=True)  # of the last least-squares fit; 0 where it was direct
+    core_seconds: float = field(default=0.0, kw_only=True)  # processor time
+    peak_rss_bytes: int = field(default=0, kw_only=True)
 
-    def made_with(self, settings):
-        """What the embedding depends on: the settings, with the ridge that was chosen."""
-        if settings.embedding == NONE:
-            return settings.relevant
-        errors = {f"{ridge:g}": error for ridge, error in self.held_out_errors.items()}
-        chosen = {"ridge": float(self.ridge)} | ({"held_out_errors": errors} if errors else {})
-        return settings.relevant | chosen
+    @property
+    def ridge(self):
+        """Of the least-squares fits."""
+        return self.parameters.get("ridge", 0.0)
+
+    @property
+    def held_out_errors(self):
+        """Squared error of the predicted labels on held-out instances, as a share of the labels' squares, by ridge.
+
+        Empty where there was no choice.
+        """
+        return {float(ridge): error for ridge, error in self.parameters.get("held_out_errors", {}).items()}
 
 
 class _Problem:
@@ -173,7 +176,7 @@ def compute_embedding(dataset, settings, threads=1):
         remedy = "give a dataset whose training instances have labels"
         raise InputError("no training instance has a label", path=dataset.path, remedy=remedy)
     if settings.embedding == NONE:
-        return _no_embedding(dataset)
+        return _no_embedding(dataset, settings)
     ridges = settings.ridges if settings.embedding in OF_LABELS else settings.ridges[:1]
     errors = {}
     with in_blocks(threads) as each, Progress("embedding", 0, "passes") as progress:
@@ -185,11 +188,20 @@ def compute_embedding(dataset, settings, threads=1):
         covariance = problem.label_covariance()[1]
         panels, values, projection, rank = _embed(problem)
     n, vectors = dataset.train.X.n_rows, from_panels(panels, rank if len(panels) else 0, np.float32)
-    iterations = problem.fit.iterations
-    return Embedding(vectors, values / n, covariance / n, projection, rank, iterations, float(best), errors)
+    chosen = {"held_out_errors": {f"{ridge:g}": error for ridge, error in errors.items()}} if errors else {}
+    return Embedding(
+        projection,
+        dataset.n_labels,
+        rank,
+        vectors=vectors,
+        eigenvalues=values / n,
+        label_covariance=covariance / n,
+        iterations=problem.fit.iterations,
+        parameters=settings.relevant | {"ridge": float(best)} | chosen,
+    )
 
 
-def _no_embedding(dataset):
+def _no_embedding(dataset, settings):
     """The features, but for the constant one, which decoders have anyway."""
     d = dataset.train.X.n_columns
     rank = d - bool(dataset.parameters["bias"])
@@ -198,8 +210,7 @@ def _no_embedding(dataset):
         same = "is the same for labels that do not exclude each other"
         remedy = f"method: one-vs-all with loss: logistic {same}"
         raise InputError(message, path=dataset.path, remedy=remedy)
-    vectors = np.empty((dataset.n_labels, 0), np.float32)
-    return Embedding(vectors, np.empty(0), np.empty(0), to_panels(np.eye(d, rank)), rank)
+    return Embedding(to_panels(np.eye(d, rank)), dataset.n_labels, rank, parameters=settings.relevant)
 
 
 def divide(n, share, seed):
@@ -236,37 +247,3 @@ def _errors_by_ridge(dataset, settings, ridges, each, progress):
         squares = len(held_out_Y.data) + np.square(predicted).sum() - 2 * (predicted * embedded).sum()
         errors[ridge] = float(squares / max(len(held_out_Y.data), 1))
     return errors
-
-
-@dataclass(frozen=True)
-class EmbeddingFile:
-    embedding: Embedding  # arrays are mapped
-    parameters: dict
-    core_seconds: float  # processor time
-    peak_rss_bytes: int
-
-
-def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_bytes):
-    with create_artifact(path, KIND, embedding.made_with(settings), {"dataset": dataset}) as file:
-        for name in _ARRAYS:
-            if getattr(embedding, name).size:
-                create_array(file, name, getattr(embedding, name))
-        file.attrs["labels"] = np.int64(len(embedding.vectors))
-        file.attrs["rank"] = np.int64(embedding.rank)
-        file.attrs["iterations"] = np.int64(embedding.iterations)
-        file.attrs.update(core_seconds=float(core_seconds), peak_rss_bytes=int(peak_rss_bytes))
-
-
-def read_embedding(path, dataset=None):
-    """Open an embedding file, made from the dataset of this checksum if one is given."""
-    with open_artifact(path, KIND) as file:
-        require_input(file, "dataset", dataset)
-        arrays = {name: map_array(file[name]) for name in _ARRAYS if name in file}
-        rank, labels, iterations = (int(file.attrs[name]) for name in ("rank", "labels", "iterations"))
-        # a random embedding has no spectrum, one of features no labels
-        absent = {"vectors": np.empty((labels, 0), np.float32)}
-        absent |= dict.fromkeys(("eigenvalues", "label_covariance"), np.empty(0))
-        arrays = absent | arrays
-        parameters = parameters_of(file)
-        embedding = Embedding(**arrays, rank=rank, iterations=iterations, ridge=parameters.get("ridge", 0.0))
-        return EmbeddingFile(embedding, parameters, **cost_of(file))

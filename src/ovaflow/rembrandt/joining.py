@@ -6,7 +6,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.model.merge import merge
 from ovaflow.model.model_file import LabelWeights
-from ovaflow.model.training_file import Training, read_training, write_training
+from ovaflow.model.training_file import Training
 from ovaflow.rembrandt.decoder import train_decoder
 from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.model_file import METHOD, EmbeddingModel
@@ -24,18 +24,17 @@ def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
     with unfinished_folder(training_path) as folder:
         decoder_path, solved_path = folder / "decoder.h5", folder / "solved.h5"
         merge(shards, projected.dataset, 0.0, decoder_path, solved_path)
-        decoder, solved = LabelWeights.open(decoder_path), read_training(solved_path)
+        decoder, solved = LabelWeights.open(decoder_path), Training.open(solved_path)
         settings = model_settings(projected, tuned)
-        _model_of(dataset, projected, settings, decoder).save(model_path)
+        _model_of(dataset, projected, settings, decoder).write(model_path)
     seconds = projected.core_seconds + tuned.core_seconds + solved.core_seconds
     peak = max(projected.peak_rss_bytes, tuned.peak_rss_bytes, solved.peak_rss_bytes)
     parameters, statistics = settings, {name: np.array(values) for name, values in solved.statistics.items()}
     if projected.decoder == SOFTMAX:
         iterations = int(statistics["newton_steps"].max(initial=0))
         parameters, statistics = settings | {"iterations": iterations}, {}
-    inputs = {"dataset": dataset.checksum}
-    training = Training(statistics, seconds, solved.shards, peak, parameters=parameters, inputs=inputs)
-    write_training(training_path, training)
+    training = Training(seconds, solved.shards, peak, statistics=statistics, parameters=parameters)
+    training.write(training_path, dataset=dataset)
     return int(decoder.trained.sum())
 
 
@@ -55,18 +54,18 @@ def _model_of(dataset, projected, settings, solved):
 def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):
     """Embed, project and decode in this process: the model that shards of the same decoder are joined into."""
     made = compute_embedding(dataset, embedding, threads)
-    projected = project_in_memory(dataset, made, embedding, projecting, threads)
+    projected = project_in_memory(dataset, made, projecting, threads)
     tuned = tune(projected, dataset, made, tuning, threads)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     done = train_decoder(projected, labels, tuned.decoding, threads)
     return _model_of(dataset, projected, model_settings(projected, tuned), done)
 
 
-def project_in_memory(dataset, embedding, settings, projecting, threads=1):
+def project_in_memory(dataset, embedding, projecting, threads=1):
     """The projected training instances as if read from a file, but for the checksum."""
     projection, features = project(dataset, embedding, projecting, threads)
     decoder = decoder_of(dataset.train.Y, projecting.decoder)
-    parameters = {"bias": 1.0} | embedding.made_with(settings) | projecting.relevant | {"decoder": decoder}
+    parameters = {"bias": 1.0} | embedding.parameters | projecting.relevant | {"decoder": decoder}
     split = Split(full_matrix(features), dataset.train.Y)
     return Projected(
         Dataset(dataset.path, split, split, "", parameters),

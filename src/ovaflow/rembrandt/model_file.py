@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.model.model_file import KIND, MethodModel, read_common, require_method, write_common
+from ovaflow.model.model_file import MethodModel
 from ovaflow.model.top_k import chosen, insert_label, no_labels
 from ovaflow.rembrandt.panels import from_panels, in_blocks, row_blocks
-from ovaflow.rembrandt.projection import Projection, read_projection, write_projection
+from ovaflow.rembrandt.projection import Projection
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import create_artifact, open_artifact
 
 METHOD = "rembrandt"
 """Name of the method in configs and models."""
@@ -30,6 +29,7 @@ class EmbeddingModel(MethodModel):
 
     projection: Projection
     decoder: np.ndarray  # float32 (l, D); one row per label, the weight of the constant last
+    of_method: ClassVar[str] = METHOD
 
     @property
     def n_features(self):
@@ -48,19 +48,6 @@ class EmbeddingModel(MethodModel):
         random = self.projection.random
         drawn = 0 if random is None else random.frequencies.size + random.phases.size
         return self.n_features * self.projection.rank + drawn + self.decoder.size
-
-    @classmethod
-    def open(cls, path):
-        require_method(path, METHOD, "embedding")
-        with open_artifact(path, KIND) as file:
-            projection, decoder = read_projection(file["projection"]), map_array(file["decoder"])
-            return cls(**read_common(file, path), projection=projection, decoder=decoder)
-
-    def save(self, path):
-        with create_artifact(path, KIND, self.parameters, self.inputs) as file:
-            write_projection(file.create_group("projection"), self.projection)
-            create_array(file, "decoder", np.asarray(self.decoder, np.float32))
-            write_common(file, self.trained, self.counts, self.names)
 
     def prepare(self):
         _keep_best(np.zeros((1, 1), np.float32), 0, *no_labels(1, 1))

@@ -13,8 +13,9 @@ import numpy as np
 from ovaflow.data.dataset import KIND, Dataset, open_dataset
 from ovaflow.rembrandt.panels import from_panels, in_blocks, product, row_blocks, to_panels
 from ovaflow.sparse.csr import CSR, full_matrix, rows_of
-from ovaflow.storage.arrays import create_array, map_array, write_csr, write_strings
-from ovaflow.storage.artifact import cost_of, create_artifact, inputs_of, open_artifact
+from ovaflow.storage.arrays import write_csr, write_strings
+from ovaflow.storage.artifact import load_fields, store_fields
+from ovaflow.storage.hdf5 import cost_of, create_artifact, inputs_of, open_artifact
 
 BANDWIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Candidates, as shares of the median distance of two instances."""
@@ -82,23 +83,30 @@ class Projection(NamedTuple):
     # size
     panels: np.ndarray
     rank: int  # k
-    random: RandomFeatures | None = None  # phi; None is the identity
+    frequencies: np.ndarray | None = None  # of the random features that are phi; without them it is the identity
+    phases: np.ndarray | None = None
+
+    @property
+    def random(self):
+        """phi; None is the identity."""
+        return None if self.phases is None else RandomFeatures(self.frequencies, self.phases)
 
     @property
     def n_features(self):
         """D, the constant included."""
-        return (self.rank if self.random is None else len(self.random.phases)) + 1
+        return (self.rank if self.phases is None else len(self.phases)) + 1
 
     def features(self, X, each=map):
         """phi(X W) and the constant: float32 (n, D)."""
         Z = from_panels(product(X, self.panels, each), self.rank, np.float32)
         out = np.ones((len(Z), self.n_features), np.float32)
-        if self.random is None:
+        random = self.random
+        if random is None:
             out[:, :-1] = Z
             return out
 
         def fill(rows):
-            out[rows, :-1] = self.random(Z[rows])
+            out[rows, :-1] = random(Z[rows])
 
         for _ in each(fill, row_blocks(len(Z), _MAPPED_ROWS)):
             pass
@@ -122,22 +130,7 @@ def make_projection(X, embedding, targets, settings, each=map):
             settings.features, Z * factors.astype(np.float32), targets, settings.random_features, settings.seed
         )
     random = draw_features(settings.features, rank, settings.random_features, bandwidth, settings.seed)
-    return Projection(panels, rank, random)
-
-
-def write_projection(group, projection):
-    create_array(group, "panels", projection.panels)
-    group.attrs["rank"] = np.int64(projection.rank)
-    if projection.random is not None:
-        create_array(group, "frequencies", projection.random.frequencies)
-        create_array(group, "phases", projection.random.phases)
-
-
-def read_projection(group):
-    random = None
-    if "phases" in group:
-        random = RandomFeatures(map_array(group["frequencies"]), map_array(group["phases"]))
-    return Projection(map_array(group["panels"]), int(group.attrs["rank"]), random)
+    return Projection(panels, rank, *random)
 
 
 @dataclass(frozen=True)
@@ -187,13 +180,13 @@ def write_projected(path, dataset, projection, features, parameters, core_second
         write_csr(file.create_group("test/X"), empty)
         write_csr(file.create_group("test/Y"), empty._replace(n_columns=dataset.n_labels))
         write_strings(file, "label_names", [])
-        write_projection(file.create_group("projection"), projection)
+        store_fields(file.create_group("projection"), projection)
         file.attrs.update(core_seconds=float(core_seconds), peak_rss_bytes=int(peak_rss_bytes))
 
 
 def open_projected(path):
     dataset = open_dataset(path)
     with open_artifact(path, KIND) as file:
-        projection = read_projection(file["projection"])
+        projection = Projection(**load_fields(file["projection"], Projection))
         source = inputs_of(file)["dataset"]
         return Projected(dataset, projection, dataset.parameters["decoder"], source, **cost_of(file))

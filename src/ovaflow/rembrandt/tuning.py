@@ -60,7 +60,7 @@ class Tuned:
 def tune(projected, dataset, embedding, settings, threads=1):
     """Choose what a decoder is trained with, on held-out instances that a projection made without them brings in."""
     started = time.process_time()
-    random = projected.projection.random is not None
+    random = projected.projection.phases is not None
     candidates = settings.candidates or (C_of(projected.decoder, random),)
     decodings = [Decoding(C, settings.decoder_epsilon, None, settings.seed) for C in candidates]
     softmax = projected.decoder == SOFTMAX
@@ -89,7 +89,7 @@ def _project_anew(projected, dataset, embedding, kept, held_out, threads):
             fitted = LeastSquares(parts[0].X, embedding.ridge, each).solve(targets)
             embedding = replace(embedding, projection=fitted)
         linear = make_projection(parts[0].X, embedding, None, Project(features="linear"), each)
-        projection = linear._replace(random=projected.projection.random)
+        projection = linear._replace(frequencies=projected.projection.frequencies, phases=projected.projection.phases)
         features = [full_matrix(projection.features(part.X, each)) for part in parts]
     made = [replace(projected.dataset, train=Split(X, part.Y)) for X, part in zip(features, parts, strict=True)]
     return [replace(projected, dataset=each) for each in made]

@@ -6,13 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.artifacts.label_tree import LabelTree
-from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.metrics import samples_of, samples_of_order
-from ovaflow.model.model_file import KIND as MODEL
-from ovaflow.model.model_file import method_of
-from ovaflow.model.training_file import read_training
-from ovaflow.prediction.predictions import read_predictions
+from ovaflow.model.model_file import ModelFile, method_of
+from ovaflow.model.training_file import Training
+from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import cards, costs, drift, examples, quality
 from ovaflow.report.doubts import read_doubts
 from ovaflow.report.second_stage import read_second_stage
@@ -21,8 +19,9 @@ from ovaflow.report.training import TrainingOfRun, read_label_tree_of, summarise
 from ovaflow.report.trees_and_embeddings import read_embedding
 from ovaflow.settings.models import Report
 from ovaflow.storage.arrays import map_array
-from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
-from ovaflow.storage.refusals import remake, text_attribute
+from ovaflow.storage.artifact import Artifact, header_of
+from ovaflow.storage.hdf5 import open_artifact
+from ovaflow.storage.refusals import text_attribute
 from ovaflow.storage.texts import read_json
 
 SHOWN = 8  # runs that figures and examples show: as many as there are colours and markers
@@ -175,29 +174,24 @@ def choose_shown(metrics, methods):
 
 
 def _read_predictions(folder, dataset):
-    path = folder / "predictions.h5"
-    predictions = read_predictions(path)
-    if predictions.inputs.get("dataset") != dataset.checksum:
-        raise InputError("predictions of another dataset", path=path, remedy=f"predict {dataset.path} again")
-    return predictions
+    return Predictions.open(folder / "predictions.h5", dataset=dataset)
 
 
 def _read_run(folder, dataset, counts, predictions, series):
     path = folder / "model.h5"
-    with open_artifact(path, MODEL) as file:
+    with open_artifact(path, ModelFile.kind) as file:
+        model, version = Artifact(**header_of(file)), text_attribute(file, "ovaflow_version")
         trained = int(map_array(file["trained"]).sum())
-        parameters, checksum, version = parameters_of(file), checksum_of(file), text_attribute(file, "ovaflow_version")
-    metrics = read_json(folder / "metrics.json", "metrics", checksum)
-    if predictions.inputs.get("model") != checksum:
-        raise InputError("of another model", path=folder / "predictions.h5", remedy=remake("predictions"))
+    metrics = read_json(folder / "metrics.json", "metrics", model.checksum)
+    predictions.require(model=model)
     recorded = _read_training(folder, dataset)
     training = summarise(recorded) if recorded and recorded.statistics else None
-    settings = _settings(parameters | {name: metrics[name] for name in _OF_METRICS if name in metrics})
-    prune_curve = _read_json_of(checksum, folder / "prune.json", "prune-curve")
-    tree_curve = _read_json_of(checksum, folder / "trees.json", "tree-curve")
+    settings = _settings(model.parameters | {name: metrics[name] for name in _OF_METRICS if name in metrics})
+    prune_curve = _read_json_of(model.checksum, folder / "prune.json", "prune-curve")
+    tree_curve = _read_json_of(model.checksum, folder / "trees.json", "tree-curve")
     return Run(
         name=folder.name,
-        checksum=checksum,
+        checksum=model.checksum,
         series=series,
         # without labels in the test set the zeros of the file mean nothing
         metrics={name: value for name, value in metrics.items() if "@" not in name or len(dataset.test.Y.indices)},
@@ -207,11 +201,11 @@ def _read_run(folder, dataset, counts, predictions, series):
         trained=training.trained if training else trained,
         version=version,
         written=path.stat().st_mtime,
-        analysis=_read_json_of(checksum, folder / "analysis.json", "analysis"),
+        analysis=_read_json_of(model.checksum, folder / "analysis.json", "analysis"),
         training=training,
         trees=recorded and recorded.trees,
         tree_curve=tree_curve.get("points", []),
-        label_tree=read_label_tree_of(folder, settings, dataset.checksum),
+        label_tree=read_label_tree_of(folder, settings, dataset),
         embedding=read_embedding(folder, dataset.label_names),
         reranked=predictions.ranking is not None,
         by_probability=_are_most_probable(predictions),
@@ -247,12 +241,7 @@ def _read_json_of(model, path, kind):
 
 def _read_training(folder, dataset):
     path = folder / "training.h5"
-    if not path.exists():
-        return None
-    recorded = read_training(path)
-    if recorded.inputs.get("dataset") != dataset.checksum:
-        raise InputError("of a training on another dataset", path=path, remedy=remake("training"))
-    return recorded
+    return Training.open(path, dataset=dataset) if path.exists() else None
 
 
 def _settings(parameters):

@@ -7,7 +7,7 @@ from operator import attrgetter
 import numpy as np
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
-from ovaflow.artifacts.label_tree import read_label_tree
+from ovaflow.artifacts.label_tree import LabelTree
 from ovaflow.report import wording
 from ovaflow.report.drawing import FigureOfRuns, draw_all, line, series
 from ovaflow.report.tables import Column, table_of_runs
@@ -87,7 +87,7 @@ def read_label_tree_of(folder, settings, dataset):
     path = folder.parent / "label_tree.h5"
     if settings.get("initialization") != "label-tree" or not path.exists():
         return None
-    return read_label_tree(path, dataset)
+    return LabelTree.open(path, dataset=dataset)
 
 
 def _share_saved(run):

@@ -7,6 +7,7 @@ import scipy
 
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.sparse.jit import strict_kernel
+from ovaflow.storage.artifact import MayBeInfinite
 
 _BLOCK = 256
 """Rows that go down a tree side by side."""
@@ -15,13 +16,13 @@ _BLOCK = 256
 class BoostedTrees(NamedTuple):
     """Trees one after the other; the log-odds of a row are the sum of its leaves and the baseline."""
 
+    baseline: float
     roots: np.ndarray  # int64 (t,); first node of each tree
     depths: np.ndarray  # int64 (t,); most splits on the way to a leaf
     columns: np.ndarray  # int32 (m,); what the split of a node compares
-    thresholds: np.ndarray  # float64 (m,); rows of at most this go left
+    thresholds: MayBeInfinite  # float64 (m,); rows of at most this go left
     children: np.ndarray  # int32 (m, 2); left and right; a leaf is its own child
     values: np.ndarray  # float64 (m,); of leaves
-    baseline: float
 
     def part(self, start, end):
         """Some of the trees; the baseline belongs to the first one."""
@@ -31,7 +32,7 @@ class BoostedTrees(NamedTuple):
     def log_odds(self, rows):
         """Log-odds of rows (n, c): float64 (n,)."""
         out = np.full(len(rows), self.baseline)
-        _add_leaves(rows, *self[:-1], out)
+        _add_leaves(rows, *self[1:], out)
         return out
 
 

@@ -70,6 +70,7 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     inputs = {"model": model.checksum, "held_out": held_out.checksum}
     inputs["held_out_model"] = predictions.inputs["model"]
     inputs |= {source.group: source.checksum for source in sources}
+    about = {"inputs": inputs, "sources": sources}
     texts = _spread(len(predictions.ids), MOST)
     parameters = {**held_out.parameters["held_out"], "texts": len(texts)}
     parameters["columns"] = columns_with(sources)
@@ -79,7 +80,7 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     suggested = [each.take(texts) for each in suggestions.values()]
     complete = known_to_all(suggested, len(texts))
     if reason := _obstacle(complete, hits, ids != NO_LABEL):
-        return Reranker(parameters | {"unused": reason}, inputs, sources=sources)
+        return Reranker(parameters=parameters | {"unused": reason}, **about)
     likelihood = fit_likelihood(ids, scores, hits)
     X = rows_of(held_out.test.X, texts)
     evidence = Evidence.of(held_out, likelihood)
@@ -92,14 +93,14 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     parameters["check"] = check
     if check["second_stage"] <= check["first_stage"]:
         reason = "it ranks held-out instances no better than the scores do"
-        return Reranker(parameters | {"unused": reason}, inputs, sources=sources)
+        return Reranker(parameters=parameters | {"unused": reason}, **about)
     trees_alone, runs = None, [source for source in sources if source.model is not None]
     if len(runs) < len(sources):
         files = suggested[len(runs) :]
         alone = pairs.first(ids.shape[1] - n_more(files))
         _, trees_alone = _fit(alone._replace(columns=alone.columns[:, :, : len(columns_with(runs))]), threads)
     evidence = Evidence.of(dataset, likelihood)
-    return Reranker(parameters, inputs, trees, evidence, sources=sources, trees_alone=trees_alone)
+    return Reranker(trees, trees_alone, evidence, parameters=parameters, **about)
 
 
 def _hits(ids, Y):
@@ -125,8 +126,7 @@ def require_parts_of_one(dataset, held_out, predictions):
     if held_out.parameters.get("held_out", {}).get("of") != dataset.checksum:
         remedy = "give the held-out dataset and the dataset of one run"
         raise InputError(f"was not held out of {dataset.path}", path=held_out.path, remedy=remedy)
-    if predictions.inputs.get("dataset") != held_out.checksum:
-        raise InputError("the predictions are of other instances", path=held_out.path, remedy="predict again")
+    predictions.require(dataset=held_out)
 
 
 def _spread(n, most):
@@ -189,13 +189,13 @@ def _arrays_of(model):
     leaves = nodes["is_leaf"] == 1
     children[leaves] = np.flatnonzero(leaves)[:, None]
     return BoostedTrees(
+        float(model._baseline_prediction.item()),
         roots.astype(np.int64),
         np.array([tree["depth"].max() for tree in trees], np.int64),
         nodes["feature_idx"].astype(np.int32),
         np.where(leaves, np.inf, nodes["num_threshold"]),
         children.astype(np.int32),
         nodes["value"].astype(np.float64),
-        float(model._baseline_prediction.item()),
     )
 
 

@@ -12,15 +12,16 @@ from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, known_to_all
 from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.csr import CSR
+from ovaflow.storage.artifact import MayBeInfinite
 
 
 class Ranking(NamedTuple):
     """Candidates of each instance (n, k), by probability and by score; -1 where there are fewer than k."""
 
     ids: np.ndarray
-    probabilities: np.ndarray  # float32; -inf where there is no candidate
+    probabilities: MayBeInfinite  # float32; -inf where there is no candidate
     first_ids: np.ndarray
-    scores: np.ndarray
+    scores: MayBeInfinite
 
 
 @dataclass(frozen=True)

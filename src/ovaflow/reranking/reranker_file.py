@@ -1,7 +1,7 @@
 """The file of a second stage: trees and evidence as plain arrays, bound to the model whose candidates it ranks."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,29 +14,75 @@ from ovaflow.reranking.names import LabelNames
 from ovaflow.reranking.neighbours import Neighbours
 from ovaflow.reranking.suggestions import Source
 from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
-from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
-
-KIND = "reranker"
+from ovaflow.storage.artifact import NOT_STORED, Artifact, header_of
+from ovaflow.storage.hdf5 import open_artifact
 
 FILE_NAME = "reranker.h5"
 """Next to the model that it belongs to."""
 
 
 @dataclass(frozen=True)
-class Reranker:
-    """A second stage; without trees and evidence where it is not used."""
+class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rerank again, or remove the file"):
+    """A second stage; without trees and evidence where it is not used.
 
-    # how it was fitted; ``check``: what it was worth on held-out texts that it had not seen;
-    # ``unused``: why it is not used
-    parameters: dict
-    inputs: dict  # checksum of ``model``, and of what it was fitted to
+    Its parameters say how it was fitted; ``check``: what it was worth on held-out texts that it had not seen;
+    ``unused``: why it is not used.
+    """
+
     trees: BoostedTrees | None = None
-    evidence: Evidence | None = None
-    checksum: str = ""
-    path: Path | None = None  # of its file
-    sources: tuple[Source, ...] = ()  # whose suggestions are evidence; runs, then files
     # for texts of which a file says nothing; they know the columns before those of the files
     trees_alone: BoostedTrees | None = None
+    evidence: Evidence | None = field(default=None, metadata=NOT_STORED)
+    # whose suggestions are evidence; runs, then files
+    sources: tuple[Source, ...] = field(default=(), metadata=NOT_STORED)
+
+    def write(self, path, **made_from):
+        parameters = self.parameters
+        if self.sources:
+            parameters = parameters | {"sources": [_entry(source, path) for source in self.sources]}
+        Artifact.write(replace(self, parameters=parameters), path, **made_from)
+
+    def store(self, file):
+        super().store(file)
+        if self.evidence is None:
+            return
+        neighbours, names, company = self.evidence.neighbours, self.evidence.names, self.evidence.company
+        write_csr(file.create_group("texts"), neighbours.X)
+        write_csr(file.create_group("labels"), neighbours.Y)
+        write_csr(file.create_group("names"), names.features)
+        create_array(file, "names_of_labels", names.indptr)
+        create_array(file, "phrases", names.phrases)
+        create_array(file, "letters", names.letters)
+        write_csr(file.create_group("company"), company.probabilities)
+        create_array(file, "likelihood", np.array(self.evidence.likelihood))
+
+    @classmethod
+    def of(cls, path, model):
+        """The second stage of a model."""
+        with open_artifact(path, cls.kind) as file:
+            about = cls._about(file)
+            about.require(model=model)
+            if about.unused:
+                return about
+            if tuple(about.parameters["columns"]) != columns_with(about.sources):
+                message = "ranks by other evidence than this ovaflow knows"
+                raise InputError(message, path=path, remedy="run rerank again")
+            X, Y, names, company = (read_csr(file[name]) for name in ("texts", "labels", "names", "company"))
+            names = LabelNames(names, *(map_array(file[name]) for name in ("names_of_labels", "phrases", "letters")))
+            parts = Neighbours.of(X, Y), names, Company(company)
+            evidence = Evidence(model.counts, *parts, model.bias_feature, map_array(file["likelihood"]))
+            return replace(about, evidence=evidence, **cls.fields_of(file))
+
+    @classmethod
+    def about(cls, path):
+        """How a second stage was fitted, without its trees and evidence."""
+        with open_artifact(path, cls.kind) as file:
+            return cls._about(file)
+
+    @classmethod
+    def _about(cls, file):
+        header = header_of(file)
+        return cls(sources=tuple(_sources(header["parameters"], header["path"])), **header)
 
     @property
     def unused(self):
@@ -68,26 +114,6 @@ class Reranker:
         return probabilities, order
 
 
-def write_reranker(path, reranker):
-    parameters = reranker.parameters
-    if reranker.sources:
-        parameters = parameters | {"sources": [_entry(source, path) for source in reranker.sources]}
-    with create_artifact(path, KIND, parameters, reranker.inputs) as file:
-        if not reranker.unused:
-            _write_trees(file.create_group("trees"), reranker.trees)
-            if reranker.trees_alone is not None:
-                _write_trees(file.create_group("trees_alone"), reranker.trees_alone)
-            evidence = reranker.evidence
-            write_csr(file.create_group("texts"), evidence.neighbours.X)
-            write_csr(file.create_group("labels"), evidence.neighbours.Y)
-            write_csr(file.create_group("names"), evidence.names.features)
-            create_array(file, "names_of_labels", evidence.names.indptr)
-            create_array(file, "phrases", evidence.names.phrases)
-            create_array(file, "letters", evidence.names.letters)
-            write_csr(file.create_group("company"), evidence.company.probabilities)
-            create_array(file, "likelihood", np.array(evidence.likelihood))
-
-
 def _entry(source, path):
     """A source as parameters, its model relative to the folder of the second stage."""
     entry = {"name": source.name, "checksum": source.checksum}
@@ -109,53 +135,3 @@ def _sources(parameters, path):
 def copy_of_run(folder, name):
     """Where a folder that holds all that its model needs has the model of another run."""
     return Path(folder, "runs", f"{name}.h5")
-
-
-def _write_trees(group, trees):
-    arrays = trees._asdict()
-    group.attrs["baseline"] = arrays.pop("baseline")
-    for name, array in arrays.items():
-        create_array(group, name, array, infinite=name == "thresholds")
-
-
-def read_reranker(path, model):
-    """Read the second stage of a model."""
-    with open_artifact(path, KIND) as file:
-        about = about_reranker(file)
-        if about.inputs.get("model") != model.checksum:
-            remedy = "run rerank again, or remove the file"
-            raise InputError(f"does not belong to {model.path}", path=path, remedy=remedy)
-        if about.unused:
-            return about
-        if tuple(about.parameters["columns"]) != columns_with(about.sources):
-            message = "ranks by other evidence than this ovaflow knows"
-            raise InputError(message, path=path, remedy="run rerank again")
-        trees, trees_alone = _read_trees(file["trees"]), None
-        if "trees_alone" in file:
-            trees_alone = _read_trees(file["trees_alone"])
-        X, Y, names, company = (read_csr(file[name]) for name in ("texts", "labels", "names", "company"))
-        parts = (map_array(file[name]) for name in ("names_of_labels", "phrases", "letters"))
-        names = LabelNames(names, *parts)
-        parts = Neighbours.of(X, Y), names, Company(company)
-        likelihood = map_array(file["likelihood"])
-        evidence = Evidence(model.counts, *parts, model.bias_feature, likelihood)
-        return replace(about, trees=trees, evidence=evidence, trees_alone=trees_alone)
-
-
-def _read_trees(group):
-    arrays = {name: map_array(array) for name, array in group.items()}
-    return BoostedTrees(**arrays, baseline=float(group.attrs["baseline"]))
-
-
-def about_reranker(file):
-    """How a second stage was fitted, of its open file."""
-    path, parameters = Path(file.filename), parameters_of(file)
-    sources = tuple(_sources(parameters, path))
-    about = Reranker(parameters, inputs_of(file), checksum=checksum_of(file), path=path)
-    return replace(about, sources=sources)
-
-
-def read_about(path):
-    """How the second stage of a file was fitted, without its trees and evidence."""
-    with open_artifact(path, KIND) as file:
-        return about_reranker(file)

@@ -1,187 +1,173 @@
-"""Artifacts: HDF5 files as h5py writes and reads them, with checksums and what made them as attributes.
+"""What a step writes, declared once: a frozen dataclass whose fields are what its file stores.
 
-HDF5's own checksums guard its metadata, the attribute ``xxh3`` of an array its values, and ``checksum`` of the file
-stands for all attributes and arrays. Opening a file compares the last, reading an array its own.
+Numbers become attributes; arrays, matrices, and named tuples or dictionaries of them become datasets and groups, in
+the order of the fields. What is None or empty is left out where the field has a default.
 """
 
-import contextlib
-import json
-import os
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import cache
+from inspect import get_annotations
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args, get_origin, get_type_hints
 
 import h5py
 import numpy as np
-from xxhash import xxh3_128
 
-from ovaflow import __version__
-from ovaflow.console.errors import InputError, StrPath
-from ovaflow.storage.arrays import PAGE, NotFiniteError, raw_attribute, require_room, seal_array, values_of
-from ovaflow.storage.opening import open_regular
-from ovaflow.storage.refusals import (
-    damage_error,
-    kind_error,
-    read_error,
-    remake,
-    stale_error,
-    text_attribute,
-)
-from ovaflow.storage.writing import write_atomically
+from ovaflow.console.errors import StrPath
+from ovaflow.sparse.csr import CSR
+from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
+from ovaflow.storage.hdf5 import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.refusals import stale_error
 
-FORMAT_VERSION = 3
+AT_ROOT = {"at_root": True}
+"""Metadata of a named tuple or dictionary that is stored beside the other fields."""
 
-# of HDF5 1.10: all its metadata carry checksums, and h5dump of any version in use reads it
-_LAYOUT = {"libver": ("v110", "v110"), "alignment_threshold": PAGE, "alignment_interval": PAGE}
+NOT_STORED = {"not_stored": True}
+"""Metadata of a field that is no part of the file."""
 
-# what h5py raises where metadata are missing or damaged
-_UNREADABLE = (KeyError, OSError, RuntimeError, ValueError)
+MayBeInfinite = Annotated[np.ndarray, "may be infinite"]
+"""An array in which infinity means something."""
 
 
-@contextlib.contextmanager
-def create_artifact(
-    path: StrPath,
-    kind: str,
-    parameters: dict[str, Any] | None = None,
-    inputs: dict[str, str] | None = None,
-) -> Iterator[h5py.File]:
-    """Write an artifact, whole or not at all; the same content gives the same bytes.
+@dataclass(frozen=True, kw_only=True)
+class Artifact:
+    """What is stored in a file of a kind, and what the file says of itself; arrays of an open one are mapped."""
 
-    Arrays are added by :func:`~ovaflow.storage.arrays.create_array`, finite numbers as attributes. ``parameters`` are
-    the settings that made the artifact, ``inputs`` the checksums of those it was made from, by kind.
-    """
-    about = {"kind": kind, "ovaflow_version": __version__}
-    about |= {"parameters": _json(path, parameters), "inputs": _json(path, inputs)}
-    with write_atomically(path) as temporary:
-        with h5py.File(temporary, "w", locking=False, **_LAYOUT) as file:
-            try:
-                require_room(file, sum(map(len, about.values())))
-                file.attrs["format_version"] = FORMAT_VERSION
-                for name, value in about.items():
-                    # of fixed length, since HDF5 keeps others where it has no checksums
-                    file.attrs[name] = np.bytes_(value)
-                yield file
-                _seal(path, file)
-                require_room(file, 0)
-                file.flush()
-            except NotFiniteError as error:
-                raise _write_error(path, str(error)) from None
-            except (OSError, RuntimeError):
-                # HDF5 crashes if it cannot write its metadata when the file is closed
-                os.truncate(temporary, 0)
-                raise
+    path: Path | None = field(default=None, metadata=NOT_STORED)
+    parameters: dict[str, Any] = field(default_factory=dict, metadata=NOT_STORED)  # settings that made it
+    # checksums of what it was made from, by kind
+    inputs: dict[str, str] = field(default_factory=dict, metadata=NOT_STORED)
+    checksum: str = field(default="", metadata=NOT_STORED)  # of its file
 
+    kind: ClassVar[str]
+    made_from: ClassVar[tuple[str, ...]] = ()
+    remedy: ClassVar[str | None] = None
 
-def _json(path: StrPath, settings: dict[str, Any] | None) -> str:
-    try:
-        return json.dumps(settings or {}, sort_keys=True, allow_nan=False)
-    except ValueError:
-        raise _write_error(path, "a number among its settings is not finite") from None
+    def __init_subclass__(
+        cls, kind: str | None = None, made_from: tuple[str, ...] = (), remedy: str | None = None, **options: Any
+    ) -> None:
+        """Say what files of the class are, the kinds that they are made from, and what to do about a stale one."""
+        super().__init_subclass__(**options)
+        if kind is not None:
+            cls.kind, cls.made_from, cls.remedy = kind, made_from, remedy
 
+    def write(self, path: StrPath, **made_from: Any) -> None:
+        """Write the file, whole or not at all; by their kinds, the other artifacts that it was made from."""
+        inputs = {kind: other.checksum for kind, other in made_from.items()}
+        with create_artifact(path, self.kind, self.parameters, self.inputs | inputs) as file:
+            self.store(file)
 
-def _seal(path: StrPath, file: h5py.File) -> None:
-    file.flush()
+    def store(self, file: h5py.File) -> None:
+        """Store the fields in a new file."""
+        store_fields(file, self)
 
-    def seal(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset) and "xxh3" not in item.attrs:
-            seal_array(item, values_of(item)[0])
+    @classmethod
+    def open(cls, path: StrPath, **made_from: Any) -> Self:
+        """Open a file, made from these other artifacts, by their kinds; None: from any."""
+        with open_artifact(path, cls.kind) as file:
+            opened = cls(**cls.fields_of(file), **header_of(file))
+        opened.require(**made_from)
+        return opened
 
-    file.visititems(seal)
-    numbers = [value for value in file.attrs.values() if isinstance(value, float)]
-    if not np.isfinite(numbers).all():
-        raise _write_error(path, "a number among its attributes is not finite")
-    file.attrs["checksum"] = np.bytes_(_checksum(file))
+    @classmethod
+    def fields_of(cls, file: h5py.File) -> dict[str, Any]:
+        """What an open file stores, as arguments of the class."""
+        return load_fields(file, cls)
+
+    def require(self, **made_from: Any) -> None:
+        """Refuse it unless it was made from these other artifacts, by their kinds; None: from any."""
+        for kind, other in made_from.items():
+            if other is not None and self.inputs.get(kind) != other.checksum:
+                raise stale_error(self.kind, self.path, f"made from another {kind} than {other.path}", self.remedy)
 
 
-def _write_error(path: StrPath, message: str) -> InputError:
-    remedy = "look at the logs of earlier steps, or lower C"
-    return InputError(f"not written: {message}", path=path, remedy=remedy)
+def header_of(file: h5py.File) -> dict[str, Any]:
+    """What an open file says of itself, as arguments of :class:`Artifact`."""
+    return {
+        "path": Path(file.filename),
+        "parameters": parameters_of(file),
+        "inputs": inputs_of(file),
+        "checksum": checksum_of(file),
+    }
 
 
-def _checksum(file: h5py.File) -> str:
-    """Checksum of all attributes, including those of the arrays."""
-    digest = xxh3_128()
+class _Stored(NamedTuple):
+    """A field of a dataclass or of a named tuple."""
 
-    def add(name: bytes) -> None:
-        item = h5py.h5o.open(file.id, name)
-        digest.update(b"%s\n" % name)
-        for index in range(h5py.h5a.get_num_attrs(item)):
-            attribute = h5py.h5a.open(item, index=index)
-            if attribute.name != b"checksum":
-                digest.update(b"%s %s\n" % (attribute.name, raw_attribute(attribute)))
-
-    add(b".")
-    h5py.h5o.visit(file.id, add)
-    return digest.hexdigest()
+    name: str
+    hint: Any
+    has_default: bool
+    at_root: bool = False
 
 
-@contextlib.contextmanager
-def open_artifact(path: StrPath, kind: str) -> Iterator[h5py.File]:
-    """Open an artifact for reading; InputError if it is missing, damaged, of another kind or incomplete."""
-    with _open_file(path, kind) as file:
-        _check(file, path, kind)
-        try:
-            yield file
-        except KeyError as error:
-            raise damage_error(file, error.args[0]) from None
+@cache
+def _stored(of: Any) -> list[_Stored]:
+    """Fields that are stored, those of a class itself before those of its bases."""
+    hints = get_type_hints(of, include_extras=True)
+    if issubclass(of, tuple):
+        return [_Stored(name, hint, name in of._field_defaults) for name, hint in hints.items()]
+    stored = [each for each in fields(of) if not each.metadata.get("not_stored")]
+    places = [name for each in of.__mro__ for name in get_annotations(each)]
+    stored.sort(key=lambda each: places.index(each.name))
+    return [
+        _Stored(each.name, hints[each.name], _has_default(each), each.metadata.get("at_root", False)) for each in stored
+    ]
 
 
-def _open_file(path: StrPath, kind: str) -> h5py.File:
-    try:
-        open_regular(path).close()
-        return h5py.File(path, "r", locking=False)
-    except FileNotFoundError:
-        raise kind_error(kind, path, "no such file") from None
-    except OSError as error:
-        if not error.errno:
-            raise kind_error(kind, path) from None
-        raise read_error(path, error) from None
+def _has_default(each: Field) -> bool:
+    return each.default is not MISSING or each.default_factory is not MISSING
 
 
-def _check(file: h5py.File, path: StrPath, kind: str) -> None:
-    try:
-        kind_of_file, version = text_attribute(file, "kind"), file.attrs["format_version"]
-    except _UNREADABLE:
-        raise kind_error(kind, path) from None
-    if kind_of_file != kind:
-        raise kind_error(kind, path, f"expected {kind}, found {kind_of_file}")
-    if version != FORMAT_VERSION:
-        message = f"format version {version}, but this ovaflow reads {FORMAT_VERSION}"
-        raise InputError(message, path=path, remedy=remake(kind))
-    try:
-        intact = _checksum(file) == checksum_of(file)
-    except _UNREADABLE as error:
-        raise damage_error(file, error.args[0]) from None
-    if not intact:
-        raise damage_error(file, "its attributes do not match their checksum")
+def store_fields(group: h5py.Group, values: Any) -> None:
+    """Store the fields of a dataclass or a named tuple in their order."""
+    for each in _stored(values.__class__):
+        _store(group, each, getattr(values, each.name))
 
 
-def checksum_of(file: h5py.File) -> str:
-    """Checksum of an open artifact: 32 hexadecimal digits."""
-    return text_attribute(file, "checksum")
+def _store(group: h5py.Group, each: _Stored, value: Any) -> None:
+    name = "/" if each.at_root else each.name
+    if each.has_default and _is_empty(value):
+        return
+    match value:
+        case np.ndarray():
+            create_array(group, name, value, infinite=get_origin(each.hint) is Annotated)
+        case CSR():
+            write_csr(group.create_group(name), value)
+        case tuple():
+            store_fields(group.require_group(name), value)
+        case dict():
+            for key, array in value.items():
+                create_array(group, f"{name}/{key}", array)
+        case _:
+            group.attrs[name] = value
 
 
-def parameters_of(file: h5py.File) -> dict[str, Any]:
-    """Settings that made an open artifact."""
-    return json.loads(text_attribute(file, "parameters"))
+def _is_empty(value: Any) -> bool:
+    return value is None or (not value.size if isinstance(value, np.ndarray) else isinstance(value, dict) and not value)
 
 
-def inputs_of(file: h5py.File) -> dict[str, str]:
-    """Checksums of what an open artifact was made from, by kind."""
-    return json.loads(text_attribute(file, "inputs"))
+def load_fields(group: h5py.Group, of: type) -> dict[str, Any]:
+    """Fields of a class by their names, without those that were left out."""
+    return {each.name: _load(group, each) for each in _stored(of) if not _is_left_out(group, each)}
 
 
-def origin_of(file: h5py.File) -> dict[str, Any]:
-    """Settings that made an open artifact, and checksums of what it was made from."""
-    return {"parameters": parameters_of(file), "inputs": inputs_of(file)}
+def _is_left_out(group: h5py.Group, each: _Stored) -> bool:
+    return each.has_default and not (each.at_root or each.name in group or each.name in group.attrs)
 
 
-def cost_of(file: h5py.File) -> dict[str, Any]:
-    """Processor time and largest resident memory of the jobs that made an open artifact."""
-    attributes = file.attrs
-    return {"core_seconds": float(attributes["core_seconds"]), "peak_rss_bytes": int(attributes["peak_rss_bytes"])}
-
-
-def require_input(file: h5py.File, kind: str, checksum: str | None) -> None:
-    """Refuse an artifact that was made from another file of a kind; without a checksum any will do."""
-    if checksum is not None and inputs_of(file).get(kind) != checksum:
-        raise stale_error(text_attribute(file, "kind"), file.filename, f"made from another {kind} file")
+def _load(group: h5py.Group, each: _Stored) -> Any:
+    name, hint = "/" if each.at_root else each.name, each.hint
+    if isinstance(hint, UnionType):
+        hint = get_args(hint)[0]
+    if hint in (np.ndarray, MayBeInfinite):
+        return map_array(group[name])
+    if hint is CSR:
+        return read_csr(group[name])
+    if hint is dict:
+        arrays = [item for item in group[name].items() if isinstance(item[1], h5py.Dataset)]
+        # in the order in which they were written; HDF5 lists them by their names
+        return {key: map_array(values) for key, values in sorted(arrays, key=lambda item: item[1].id.get_offset() or 0)}
+    if issubclass(hint, tuple):
+        return hint(**load_fields(group[name], hint))
+    return hint(group.attrs[name])

@@ -19,7 +19,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError, UnreadableError
 from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
+from ovaflow.storage.hdf5 import create_artifact, inputs_of, open_artifact
 from ovaflow.storage.writing import write_atomically
 
 KIND = "part"

@@ -25,9 +25,9 @@ def kind_error(kind: str, path: StrPath, message: str = "") -> InputError:
     return InputError(message or f"not a {kind} file, or damaged", path=path, remedy=remedy)
 
 
-def stale_error(kind: str, path: StrPath, message: str) -> InputError:
+def stale_error(kind: str, path: StrPath | None, message: str, remedy: str | None = None) -> InputError:
     """The error of a file that was made from something else."""
-    return InputError(f"stale: {message}", path=path, remedy=f"make it again{producer(kind)}")
+    return InputError(f"stale: {message}", path=path, remedy=remedy or f"make it again{producer(kind)}")
 
 
 def damage_error(item: Any, message: object) -> InputError:

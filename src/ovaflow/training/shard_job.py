@@ -1,7 +1,6 @@
 """Training labels of a one-vs-all model: threads share a queue, and finished labels are kept."""
 
 import sys
-from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 
@@ -17,6 +16,7 @@ from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pin_thread
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import prune
+from ovaflow.model.training_file import Shard, typed_statistics
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.parts import Parts, digest_of
@@ -24,17 +24,6 @@ from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelSolver, Trai
 from ovaflow.training.plan import estimated_work
 
 _NO_SOLUTION = np.empty(0, np.int32), np.empty(0, np.float32)
-
-
-@dataclass(frozen=True)
-class TrainedShard:
-    """Labels of a shard after training, in the order of the arguments."""
-
-    weights: CSR  # shape (m, d)
-    trained: np.ndarray  # whether a label has weights, shape (m,)
-    statistics: dict  # arrays of shape (m,): the fields of Outcome, "positives" and "seconds"
-    core_seconds: float  # processor time, of all attempts
-    peak_rss_bytes: int
 
 
 def train_labels(dataset, inputs, labels, training, threads=1, title="train", parts=None):
@@ -57,7 +46,7 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", pa
     core_seconds = parts.core_seconds
     parts.write()
     in_order = [results.pop(label) for label in labels.tolist()]
-    return _assemble(in_order, counts, dataset.n_features, core_seconds)
+    return _assemble(labels, in_order, counts, dataset.n_features, core_seconds)
 
 
 def train_model(dataset, training, threshold, threads=1, earlier=None):
@@ -171,13 +160,14 @@ def _work_to_leaves(labels, work, parents):
     return below[labels]
 
 
-def _assemble(results, counts, d, core_seconds):
+def _assemble(labels, results, counts, d, core_seconds):
     statistics = {"positives": counts}
     for name in Outcome._fields:
         statistics[name] = np.array([getattr(result.outcome, name) for result in results])
     statistics["seconds"] = np.array([result.seconds for result in results])
     trained = statistics["status"] != Status.NO_POSITIVES
-    return TrainedShard(_join(results, d), trained, statistics, core_seconds, peak_rss_bytes())
+    parts = labels.astype(np.int32), trained, _join(results, d), typed_statistics(statistics)
+    return Shard(*parts, core_seconds, peak_rss_bytes())
 
 
 def _join(results, d):

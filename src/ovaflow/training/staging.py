@@ -11,7 +11,7 @@ import sys
 
 from ovaflow.data.dataset import KIND
 from ovaflow.machine.shared_files import SharedFile, private_folder
-from ovaflow.storage.artifact import checksum_of, open_artifact
+from ovaflow.storage.hdf5 import checksum_of, open_artifact
 
 _SPARE = 1 << 28
 

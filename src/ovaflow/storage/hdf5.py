@@ -1,0 +1,187 @@
+"""Artifacts: HDF5 files as h5py writes and reads them, with checksums and what made them as attributes.
+
+HDF5's own checksums guard its metadata, the attribute ``xxh3`` of an array its values, and ``checksum`` of the file
+stands for all attributes and arrays. Opening a file compares the last, reading an array its own.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import h5py
+import numpy as np
+from xxhash import xxh3_128
+
+from ovaflow import __version__
+from ovaflow.console.errors import InputError, StrPath
+from ovaflow.storage.arrays import PAGE, NotFiniteError, raw_attribute, require_room, seal_array, values_of
+from ovaflow.storage.opening import open_regular
+from ovaflow.storage.refusals import (
+    damage_error,
+    kind_error,
+    read_error,
+    remake,
+    stale_error,
+    text_attribute,
+)
+from ovaflow.storage.writing import write_atomically
+
+FORMAT_VERSION = 3
+
+# of HDF5 1.10: all its metadata carry checksums, and h5dump of any version in use reads it
+_LAYOUT = {"libver": ("v110", "v110"), "alignment_threshold": PAGE, "alignment_interval": PAGE}
+
+# what h5py raises where metadata are missing or damaged
+_UNREADABLE = (KeyError, OSError, RuntimeError, ValueError)
+
+
+@contextlib.contextmanager
+def create_artifact(
+    path: StrPath,
+    kind: str,
+    parameters: dict[str, Any] | None = None,
+    inputs: dict[str, str] | None = None,
+) -> Iterator[h5py.File]:
+    """Write an artifact, whole or not at all; the same content gives the same bytes.
+
+    Arrays are added by :func:`~ovaflow.storage.arrays.create_array`, finite numbers as attributes. ``parameters`` are
+    the settings that made the artifact, ``inputs`` the checksums of those it was made from, by kind.
+    """
+    about = {"kind": kind, "ovaflow_version": __version__}
+    about |= {"parameters": _json(path, parameters), "inputs": _json(path, inputs)}
+    with write_atomically(path) as temporary:
+        with h5py.File(temporary, "w", locking=False, **_LAYOUT) as file:
+            try:
+                require_room(file, sum(map(len, about.values())))
+                file.attrs["format_version"] = FORMAT_VERSION
+                for name, value in about.items():
+                    # of fixed length, since HDF5 keeps others where it has no checksums
+                    file.attrs[name] = np.bytes_(value)
+                yield file
+                _seal(path, file)
+                require_room(file, 0)
+                file.flush()
+            except NotFiniteError as error:
+                raise _write_error(path, str(error)) from None
+            except (OSError, RuntimeError):
+                # HDF5 crashes if it cannot write its metadata when the file is closed
+                os.truncate(temporary, 0)
+                raise
+
+
+def _json(path: StrPath, settings: dict[str, Any] | None) -> str:
+    try:
+        return json.dumps(settings or {}, sort_keys=True, allow_nan=False)
+    except ValueError:
+        raise _write_error(path, "a number among its settings is not finite") from None
+
+
+def _seal(path: StrPath, file: h5py.File) -> None:
+    file.flush()
+
+    def seal(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and "xxh3" not in item.attrs:
+            seal_array(item, values_of(item)[0])
+
+    file.visititems(seal)
+    numbers = [value for value in file.attrs.values() if isinstance(value, float)]
+    if not np.isfinite(numbers).all():
+        raise _write_error(path, "a number among its attributes is not finite")
+    file.attrs["checksum"] = np.bytes_(_checksum(file))
+
+
+def _write_error(path: StrPath, message: str) -> InputError:
+    remedy = "look at the logs of earlier steps, or lower C"
+    return InputError(f"not written: {message}", path=path, remedy=remedy)
+
+
+def _checksum(file: h5py.File) -> str:
+    """Checksum of all attributes, including those of the arrays."""
+    digest = xxh3_128()
+
+    def add(name: bytes) -> None:
+        item = h5py.h5o.open(file.id, name)
+        digest.update(b"%s\n" % name)
+        for index in range(h5py.h5a.get_num_attrs(item)):
+            attribute = h5py.h5a.open(item, index=index)
+            if attribute.name != b"checksum":
+                digest.update(b"%s %s\n" % (attribute.name, raw_attribute(attribute)))
+
+    add(b".")
+    h5py.h5o.visit(file.id, add)
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def open_artifact(path: StrPath, kind: str) -> Iterator[h5py.File]:
+    """Open an artifact for reading; InputError if it is missing, damaged, of another kind or incomplete."""
+    with _open_file(path, kind) as file:
+        _check(file, path, kind)
+        try:
+            yield file
+        except KeyError as error:
+            raise damage_error(file, error.args[0]) from None
+
+
+def _open_file(path: StrPath, kind: str) -> h5py.File:
+    try:
+        open_regular(path).close()
+        return h5py.File(path, "r", locking=False)
+    except FileNotFoundError:
+        raise kind_error(kind, path, "no such file") from None
+    except OSError as error:
+        if not error.errno:
+            raise kind_error(kind, path) from None
+        raise read_error(path, error) from None
+
+
+def _check(file: h5py.File, path: StrPath, kind: str) -> None:
+    try:
+        kind_of_file, version = text_attribute(file, "kind"), file.attrs["format_version"]
+    except _UNREADABLE:
+        raise kind_error(kind, path) from None
+    if kind_of_file != kind:
+        raise kind_error(kind, path, f"expected {kind}, found {kind_of_file}")
+    if version != FORMAT_VERSION:
+        message = f"format version {version}, but this ovaflow reads {FORMAT_VERSION}"
+        raise InputError(message, path=path, remedy=remake(kind))
+    try:
+        intact = _checksum(file) == checksum_of(file)
+    except _UNREADABLE as error:
+        raise damage_error(file, error.args[0]) from None
+    if not intact:
+        raise damage_error(file, "its attributes do not match their checksum")
+
+
+def checksum_of(file: h5py.File) -> str:
+    """Checksum of an open artifact: 32 hexadecimal digits."""
+    return text_attribute(file, "checksum")
+
+
+def parameters_of(file: h5py.File) -> dict[str, Any]:
+    """Settings that made an open artifact."""
+    return json.loads(text_attribute(file, "parameters"))
+
+
+def inputs_of(file: h5py.File) -> dict[str, str]:
+    """Checksums of what an open artifact was made from, by kind."""
+    return json.loads(text_attribute(file, "inputs"))
+
+
+def origin_of(file: h5py.File) -> dict[str, Any]:
+    """Settings that made an open artifact, and checksums of what it was made from."""
+    return {"parameters": parameters_of(file), "inputs": inputs_of(file)}
+
+
+def cost_of(file: h5py.File) -> dict[str, Any]:
+    """Processor time and largest resident memory of the jobs that made an open artifact."""
+    attributes = file.attrs
+    return {"core_seconds": float(attributes["core_seconds"]), "peak_rss_bytes": int(attributes["peak_rss_bytes"])}
+
+
+def require_input(file: h5py.File, kind: str, checksum: str | None) -> None:
+    """Refuse an artifact that was made from another file of a kind; without a checksum any will do."""
+    if checksum is not None and inputs_of(file).get(kind) != checksum:
+        raise stale_error(text_attribute(file, "kind"), file.filename, f"made from another {kind} file")
