@@ -115,6 +115,10 @@ class Model(ModelFile):
     def prepare(self):
         """Load or compile the kernels, so that what is timed later is scoring alone."""
 
+    def prepare_for_single(self):
+        """Make, too, what answers single instances fast."""
+        self.prepare()
+
     @abstractmethod
     def top_k(self, X, k, threads=1, quiet=True, allowed=None):
         """Best k labels of each instance: ids int32 and scores float32 (n, k), -1 and -inf where there are fewer.
@@ -125,10 +129,6 @@ class Model(ModelFile):
     @abstractmethod
     def score(self, X, labels):
         """Scores of chosen labels: float32 (n, m)."""
-
-    def for_many_calls(self):
-        """What answers many calls of :meth:`top_k`: the model, unless it keeps something between them."""
-        return self
 
     @property
     def nonlinear(self) -> str:

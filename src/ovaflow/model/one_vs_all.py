@@ -1,12 +1,12 @@
 """The one-vs-all model: sparse weights of each label."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from ovaflow.model.index import open_index
 from ovaflow.model.model_file import LabelWeights, MethodModel, write_model
-from ovaflow.model.top_k import Search, load_kernels, predict_top_k, scores_of
+from ovaflow.model.top_k import KeptIndex, load_kernels, scores_of
 from ovaflow.sparse.jit import strict_kernel
 
 
@@ -27,15 +27,19 @@ class OneVsAll(LabelWeights, MethodModel):
     def prepare(self):
         load_kernels()
 
+    def prepare_for_single(self):
+        load_kernels()
+        self._index.build()
+
+    @cached_property
+    def _index(self):
+        return KeptIndex(self)
+
     def top_k(self, X, k, threads=1, quiet=True, allowed=None):
-        parts = self.weights, self.trained, X, k, threads, quiet
-        return predict_top_k(*parts, panels=open_index(self), allowed=allowed)
+        return self._index.top_k(X, k, threads, quiet, allowed)
 
     def score(self, X, labels):
         return scores_of(self.weights, X, labels)
-
-    def for_many_calls(self):
-        return Search(self)
 
     @property
     def nonlinear(self):

@@ -39,29 +39,32 @@ SCANS = 16
 """Instances that are scored without an index before one is built, which takes as long as 20 to 30 of them."""
 
 
-class Search:
-    """A model that is searched again and again: with the index next to its file, or one built once it pays."""
+class KeptIndex:
+    """The index of a model: the one next to its file, or one that is built once it pays."""
 
     def __init__(self, model):
-        self._model, self._panels, self._scans_left = model, open_index(model), SCANS
+        self._model, self._panels, self._asked = model, open_index(model), 0
 
-    def prepare(self):
-        load_kernels()
+    def build(self):
         if self._panels is None:
             self._panels = list(build_index(self._model.weights, self._model.trained))
 
-    def top_k(self, X, k, threads=1, allowed=None):
-        weights, trained = self._model.weights, chosen(self._model.trained, allowed)
-        if k > LONGEST_LIST:
-            return sort_all(weights, trained, X, k)
-        if allowed is not None and np.count_nonzero(trained) <= FEW * len(trained):
-            return scan(weights, trained, X, k, threads)
-        if self._panels is None:
-            self._scans_left -= X.n_rows
-            if self._scans_left >= 0:
-                return scan(weights, trained, X, k, threads)
-            self.prepare()
-        return search_index(restricted(self._panels, allowed), weights, X, k, threads)
+    def top_k(self, X, k, threads=1, quiet=True, allowed=None):
+        """Best k labels, as :meth:`Model.top_k` has them."""
+        weights, trained = self._model.weights, self._model.trained
+        if self._scans(X.n_rows, allowed):
+            return scan(weights, chosen(trained, allowed), X, k, threads)
+        return predict_top_k(weights, trained, X, k, threads, quiet, self._panels, allowed)
+
+    def _scans(self, n, allowed):
+        """Whether to score every label of n further instances takes less time than an index does."""
+        if allowed is not None and np.count_nonzero(self._model.trained & allowed) <= FEW * len(allowed):
+            return True
+        asked_before, self._asked = self._asked, self._asked + n
+        if self._panels is None and self._asked > SCANS and asked_before:
+            # whoever asks for all at once needs no panel twice
+            self.build()
+        return self._panels is None and self._asked <= SCANS
 
 
 def chosen(trained, allowed):

@@ -49,7 +49,7 @@ class Predictor:
     """
 
     def __init__(self, model: Model) -> None:
-        self.model, self._search = model, model.for_many_calls()
+        self.model = model
         self._names: Sequence[str] | None = None
         self._finder: LabelFinder | None = None
 
@@ -83,7 +83,7 @@ class Predictor:
 
         Without it the first calls are slower, and the 17th instance builds the index in memory.
         """
-        self._search.prepare()
+        self.model.prepare_for_single()
         if self.takes_text:
             self.from_texts([""])
 
@@ -326,7 +326,7 @@ class Predictor:
             further["suggestions"] = suggestions
         if allowed is not None:
             further["allowed"] = allowed
-        return self._search.top_k(X, k, threads, **further)
+        return self.model.top_k(X, k, threads, **further)
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
         """Decision values of chosen labels.

@@ -82,7 +82,7 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
 
 def _places(model, x, ids):
     """Places of labels among the suggestions of each run that is a source, from 0."""
-    suggested = model.suggestions_of(model.others, x, 1)
+    suggested = model.suggestions_for(x)
     pairs = zip(model.reranker.runs, suggested, strict=False)
     return {source: each.columns(ids[None])[0, :, 1] for source, each in pairs}
 

@@ -63,6 +63,11 @@ class RerankedModel(Model):
             model.prepare()
         self._load_kernels()
 
+    def prepare_for_single(self):
+        for model in (self.first_stage, *self.others):
+            model.prepare_for_single()
+        self._load_kernels()
+
     def top_k(self, X, k, threads=1, quiet=True, allowed=None, suggestions=None):
         """``suggestions`` of files by name; without some for a text, the rest is the evidence.
 
@@ -70,30 +75,28 @@ class RerankedModel(Model):
         as without a choice.
         """
         if allowed is None:
-            return _first(self.ranking(X, k, threads, quiet, suggestions), k)
-        return self.best_allowed(self.first_stage, self.others, X, k, threads, allowed, suggestions)
+            ranking = self.ranking(X, k, threads, quiet, suggestions)
+            return ranking.ids[:, :k], ranking.probabilities[:, :k]
+        return self._best_allowed(X, k, threads, allowed, suggestions)
 
-    def best_allowed(self, first_stage, others, X, k, threads, allowed, suggestions=None):
-        """The best of some labels; ``first_stage`` and ``others`` answer for this model's own."""
+    def _best_allowed(self, X, k, threads, allowed, suggestions):
         x = self.features_for(self.first_stage, X)
-        best = first_stage.top_k(x, CANDIDATES, threads)
-        more = first_stage.top_k(x, max(k, CANDIDATES), threads, allowed=allowed)
-        suggested = self.suggestions_of(others, X, threads, suggestions)
-        ranking = self._rank(X, *best, threads, suggested, more)
+        best = self.first_stage.top_k(x, CANDIDATES, threads)
+        more = self.first_stage.top_k(x, max(k, CANDIDATES), threads, allowed=allowed)
+        ranking = self._rank(X, *best, threads, self.suggestions_for(X, threads, suggestions), more)
         return first_allowed(ranking.ids, ranking.probabilities, allowed, k)
 
     def ranking(self, X, k, threads=1, quiet=True, suggestions=None):
         """All candidates, or k if that is more; ``suggestions`` as for :meth:`top_k`."""
         x = self.features_for(self.first_stage, X)
         found = self.first_stage.top_k(x, max(k, CANDIDATES), threads, quiet)
-        suggested = self.suggestions_of(self.others, X, threads, suggestions)
-        return self._rank(X, *found, threads, suggested)
+        return self._rank(X, *found, threads, self.suggestions_for(X, threads, suggestions))
 
-    def suggestions_of(self, others, X, threads, suggestions=None):
-        """What each source suggests: ``others`` answer for the models of :attr:`others`."""
+    def suggestions_for(self, X, threads=1, suggestions=None):
+        """What each source suggests."""
         suggested = []
-        for model, asked in zip(self.others, others, strict=True):
-            found = asked.top_k(self.features_for(model, X), CANDIDATES, threads)
+        for model in self.others:
+            found = model.top_k(self.features_for(model, X), CANDIDATES, threads)
             suggested.append(Suggestions.of_model(*found))
         for name in self.reranker.files:
             suggested.append((suggestions or {}).get(name) or Suggestions.of_none(X.n_rows))
@@ -108,9 +111,6 @@ class RerankedModel(Model):
     def score(self, X, labels):
         """Scores of the first stage for chosen labels."""
         return self.first_stage.score(self.features_for(self.first_stage, X), labels)
-
-    def for_many_calls(self):
-        return _Search(self)
 
     @property
     def nonlinear(self):
@@ -147,30 +147,3 @@ class RerankedModel(Model):
 
 def _takes_unscaled(model):
     return model.transform.get("unscaled", False)
-
-
-def _first(ranking, k):
-    return ranking.ids[:, :k], ranking.probabilities[:, :k]
-
-
-class _Search:
-    """A model that is asked again and again."""
-
-    def __init__(self, model):
-        self._model, self._first_stage = model, model.first_stage.for_many_calls()
-        self._others = [other.for_many_calls() for other in model.others]
-
-    def prepare(self):
-        for search in (self._first_stage, *self._others):
-            search.prepare()
-        self._model._load_kernels()
-
-    def top_k(self, X, k, threads=1, allowed=None, suggestions=None):
-        model = self._model
-        if allowed is not None:
-            stages = self._first_stage, self._others
-            return model.best_allowed(*stages, X, k, threads, allowed, suggestions)
-        x = model.features_for(model.first_stage, X)
-        found = self._first_stage.top_k(x, max(k, CANDIDATES), threads)
-        suggested = model.suggestions_of(self._others, X, threads, suggestions)
-        return _first(model._rank(X, *found, threads, suggested), k)
