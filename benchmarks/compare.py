@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+from label_costs import sample_labels
 from peers.interface import as_matrix
 from peers.registry import OWN, PACKAGES, methods_of, some_of
 from tables import MISSING, aligned
@@ -24,7 +25,6 @@ from ovaflow.evaluation import ranking
 from ovaflow.machine.limits import ONE_THREAD
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 from ovaflow.storage.writing import write_text
-from ovaflow.training.benchmark import sample_labels
 
 PLACES = (1, 3, 5)
 

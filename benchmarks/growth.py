@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 import numpy as np
 import scipy.sparse
+from label_costs import sample_labels
 from matplotlib.figure import Figure
 from tables import aligned
 
@@ -13,7 +14,6 @@ from ovaflow.data.dataset import Dataset, Split, open_dataset
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy, rows_of
-from ovaflow.training.benchmark import sample_labels
 from ovaflow.training.shard_job import train_labels
 
 SHARES = (0.125, 0.25, 0.5, 1.0)

@@ -271,12 +271,6 @@ STEPS = {
     "prune": Step("models", "Shrink a model to a given size.", for_people=True),
     "convert": Step("models", "Convert a model to the npz of SciPy and PECOS, or back.", for_people=True),
     "warm-up": Step("warm_up", "Compile every kernel once.", rule="warm_up"),
-    "benchmark": Step(
-        "samples",
-        "Measure the solver.",
-        Reads("TrainLabels", _OF_LABELS, ("C", *_PROBLEM, "initialization")),
-        for_people=True,
-    ),
     "clean": Step("run", "List or remove results that a config no longer has.", for_people=True),
     "snakefile": Step("run", "Print the path of the workflow's Snakefile.", for_people=True),
 }

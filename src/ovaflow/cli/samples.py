@@ -4,15 +4,13 @@ import json
 
 import click
 
-from ovaflow.cli.options import DATASET, FILE, SHARDS, THREADS, chosen_option, number, option, reads, with_chosen
-from ovaflow.cli.training import earlier_option, read_earlier
-from ovaflow.data.dataset import open_dataset
+from ovaflow.cli.options import DATASET, FILE, SHARDS, THREADS, chosen_option, number, option, with_chosen
+from ovaflow.cli.training import earlier_option
 from ovaflow.estimate.demand import write_demand
 from ovaflow.estimate.sample import in_separate_process
 from ovaflow.estimate.summary import describe, summarize
 from ovaflow.settings.inputs import settings_read
 from ovaflow.settings.models import GrowTrees, Train, TrainLabels
-from ovaflow.training.benchmark import benchmark_solver
 
 
 def _settings_of_both(command):
@@ -77,25 +75,3 @@ def estimate_command(
 
 def _of(model, settings):
     return {name: value for name, value in settings.items() if name in model.model_fields and value is not None}
-
-
-@click.group("benchmark")
-def benchmark_command():
-    """Measure the solver."""
-
-
-@benchmark_command.command()
-@DATASET
-@number("--labels", 200, "Size of the sample.")
-@number("--seed", 0, "Seed of the sample.", least=0)
-@THREADS
-@reads("benchmark")
-@earlier_option
-@click.option("--reference", is_flag=True, help="Use the plain solver, one label at a time.")
-def solver(dataset, labels, seed, threads, earlier, reference, settings):
-    """Train a random sample of labels and print one line of JSON."""
-    opened = open_dataset(dataset)
-    start = read_earlier(earlier, opened)[0]
-    settings = settings.model_copy(update={"reference": reference})
-    figures = benchmark_solver(opened, labels, seed, threads, settings, start)
-    click.echo(json.dumps(figures))

@@ -165,12 +165,10 @@ def _load(group: h5py.Group, each: _Stored) -> Any:
     if hint is CSR:
         return read_csr(group[name])
     if hint is dict:
-        arrays = [item for item in group[name].items() if isinstance(item[1], h5py.Dataset)]
-        # in the order in which they were written; HDF5 lists them by their names
-        return {
-            key: map_array(values)
-            for key, values in sorted(arrays, key=lambda item: h5py.h5o.get_info(item[1].id).addr)
-        }
+        arrays = {key: values for key, values in group[name].items() if isinstance(values, h5py.Dataset)}
+        # HDF5 lists them by their names
+        as_written = sorted(arrays, key=lambda key: h5py.h5o.get_info(arrays[key].id).addr)
+        return {key: map_array(arrays[key]) for key in as_written}
     if issubclass(hint, tuple):
         return hint(**load_fields(group[name], hint))
     return hint(group.attrs[name])

@@ -1,17 +1,22 @@
 """What the solver costs on a sample of labels."""
 
+import json
 import time
 
+import click
 import numpy as np
 
 from ovaflow.artifacts.label_tree import ROOT
+from ovaflow.cli.options import DATASET, THREADS, number, reads
+from ovaflow.cli.training import earlier_option, read_earlier
+from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.solver.problem import Status
 from ovaflow.training.shard_job import train_labels
 
 
-def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
+def measure(dataset, n_labels, seed, threads, training, earlier=None):
     """Train random labels, with the label-tree start whole subtrees; means over them."""
     inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
     means = inputs.means
@@ -58,3 +63,23 @@ def sample_subtrees(counts, parents, n_labels, seed):
     subtrees = np.random.default_rng(seed).permutation(np.flatnonzero(members))
     enough = np.searchsorted(np.cumsum(members[subtrees]), n_labels) + 1
     return np.flatnonzero(np.isin(top, subtrees[:enough]) & (counts > 0))
+
+
+@click.command()
+@DATASET
+@number("--labels", 200, "Size of the sample.")
+@number("--seed", 0, "Seed of the sample.", least=0)
+@THREADS
+@reads("train-shard")
+@earlier_option
+@click.option("--reference", is_flag=True, help="Use the plain solver, one label at a time.")
+def main(dataset, labels, seed, threads, earlier, reference, settings):
+    """Train a random sample of the labels of DATASET (dataset.h5) and print one line of JSON."""
+    opened = open_dataset(dataset)
+    start = read_earlier(earlier, opened)[0]
+    settings = settings.model_copy(update={"reference": reference})
+    click.echo(json.dumps(measure(opened, labels, seed, threads, settings, start)))
+
+
+if __name__ == "__main__":
+    main()
