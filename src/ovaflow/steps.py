@@ -28,6 +28,7 @@ class Step(NamedTuple):
     method: str = ""  # the runs that have this step; all by default
     figure: str = ""  # file of each of these runs that is made for the report alone
     warm_up: tuple[str, ...] = ()  # commands that compile the kernels, in a folder {0} with a dataset.h5
+    revision: int = 1  # raised when the step comes to make other results of the same inputs and settings
 
 
 _PROBLEM = ("loss", "regularization", "weighting", "epsilon", "propensity_a", "propensity_b")

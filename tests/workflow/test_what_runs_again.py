@@ -130,26 +130,20 @@ def jobs_with(checkout, finished):
     return jobs_in(other.snakemake("--dry-run", PYTHONPATH=str(checkout / "src")))
 
 
-CODE = {
-    "solver/newton.py": done(TRAINED, TRAINED, warm_up=1),
-    "model/merge.py": done(MERGED, MERGED),
-}
+REVISED = {"train-shard": done(TRAINED, TRAINED), "merge": done(MERGED, MERGED)}
 
 
-@pytest.mark.parametrize("module", CODE)
-def test_changed_code_runs_what_executes_it(checkout, finished, module):
-    with open(checkout / "src" / "ovaflow" / module, "a", encoding="utf-8") as file:
-        file.write("\n\nCHANGED = True\n")
-    assert jobs_with(checkout, finished) == CODE[module]
+@pytest.mark.parametrize("step", REVISED)
+def test_a_revised_step_runs_again_and_what_depends_on_it(checkout, finished, step):
+    with open(checkout / "src" / "ovaflow" / "steps.py", "a", encoding="utf-8") as file:
+        file.write(f'STEPS["{step}"] = STEPS["{step}"]._replace(revision=2)\n')
+    assert jobs_with(checkout, finished) == REVISED[step]
 
 
-def test_comments_docstrings_and_another_way_to_estimate_run_nothing(checkout, finished):
-    docstring = re.compile(r'^( *)"""(?=\w)', re.MULTILINE)
+def test_other_code_of_the_same_revision_runs_nothing_but_kernels_are_compiled(checkout, finished):
     for path in checkout.glob("src/ovaflow/**/*.py"):
-        source = docstring.sub(r'\1"""In other words: ', path.read_text())
-        changed = "CHANGED = True\n" * (path.parent.name == "estimate")
-        path.write_text(f"{source}# the end\n{changed}")
-    assert jobs_with(checkout, finished) == {}
+        path.write_text(f"{path.read_text()}# the end\nCHANGED = True\n")
+    assert jobs_with(checkout, finished) == {None: {"warm_up": 1}}
 
 
 def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished, tmp_path, monkeypatch, capsys):

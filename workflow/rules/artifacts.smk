@@ -33,7 +33,7 @@ rule compute_means:
     benchmark:
         "logs/{dataset}/means.tsv"
     params:
-        code=code_fingerprint("means"),
+        revision=STEPS["means"].revision,
     resources:
         mem_mb=megabytes(1),
         kernels=1,
@@ -53,7 +53,7 @@ rule compute_label_tree:
     benchmark:
         "logs/{dataset}/label-tree.tsv"
     params:
-        code=code_fingerprint("label-tree"),
+        revision=STEPS["label-tree"].revision,
     resources:
         mem_mb=megabytes(0.5),
     conda:

@@ -6,13 +6,15 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import entry_of, read_catalogue
 from ovaflow.estimate import shards
-from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
+from ovaflow.fingerprint import kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, sources
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.models import ROLES, is_stored, listed
+from ovaflow.steps import STEPS
 from ovaflow.workflow import published_results
 from snakemake.settings.types import DeploymentMethod
 

@@ -56,7 +56,7 @@ rule choose_features:
         files=options_of_files,
         contents=contents_of(folders_of_documents),
         options=settings_of("choose-features"),
-        code=code_fingerprint("choose-features"),
+        revision=STEPS["choose-features"].revision,
     threads: 4
     resources:
         mem_mb=reading_megabytes,
@@ -85,7 +85,7 @@ rule prepare_dataset:
         files=options_of_files,
         contents=contents_of(folders_of_documents),
         options=settings_of("prepare"),
-        code=code_fingerprint("prepare"),
+        revision=STEPS["prepare"].revision,
     threads: 2
     resources:
         mem_mb=reading_megabytes,

@@ -33,7 +33,7 @@ rule evaluate_predictions:
         "logs/{dataset}/{run}/evaluate.tsv"
     params:
         options=settings_of("evaluate"),
-        code=code_fingerprint("evaluate"),
+        revision=STEPS["evaluate"].revision,
     resources:
         mem_mb=megabytes(1, models=False),
     conda:

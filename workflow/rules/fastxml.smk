@@ -37,7 +37,7 @@ rule train_trees:
     params:
         division=division_of_run,
         options=settings_of("train-trees"),
-        code=code_fingerprint("train-trees"),
+        revision=STEPS["train-trees"].revision,
     threads: threads_of_run
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt * request_of_trees(wildcards, input).mem_mb,
@@ -66,7 +66,7 @@ rule merge_trees:
         "logs/{dataset}/{run}/merge-trees.tsv"
     params:
         shards=shards_in_shell,
-        code=code_fingerprint("merge-trees"),
+        revision=STEPS["merge-trees"].revision,
     resources:
         mem_mb=megabytes(2),
     conda:
@@ -96,7 +96,7 @@ rule measure_trees:
         "logs/{dataset}/{run}/tree-curve.tsv"
     params:
         options=settings_of("tree-curve"),
-        code=code_fingerprint("tree-curve"),
+        revision=STEPS["tree-curve"].revision,
     threads: threads_of_run
     resources:
         mem_mb=megabytes(2),

@@ -20,7 +20,7 @@ rule measure_pruning:
     params:
         options=settings_of("prune-curve"),
         thresholds=[f"--threshold={threshold}" for threshold in SETTINGS.report.prune_thresholds],
-        code=code_fingerprint("prune-curve"),
+        revision=STEPS["prune-curve"].revision,
     threads: threads_of_run
     resources:
         mem_mb=megabytes(1.4),

@@ -17,7 +17,7 @@ rule choose_C:
         "logs/{dataset}/choose-c.{problem}.tsv"
     params:
         options=settings_of("choose-c"),
-        code=code_fingerprint("choose-c"),
+        revision=STEPS["choose-c"].revision,
     threads: 4
     resources:
         mem_mb=megabytes(5),
@@ -41,7 +41,7 @@ rule plan_shards:
     params:
         tree=lambda wildcards, input: options_of(tree_file(wildcards), input),
         division=division_of_run,
-        code=code_fingerprint("plan"),
+        revision=STEPS["plan"].revision,
     resources:
         mem_mb=megabytes(0.5, base=400),
     conda:
@@ -63,7 +63,7 @@ rule compute_root:
     params:
         chosen=lambda wildcards, input: options_of(chosen_C(wildcards), input),
         options=settings_of("root"),
-        code=code_fingerprint("root"),
+        revision=STEPS["root"].revision,
     resources:
         mem_mb=megabytes(2),
         kernels=1,
@@ -116,7 +116,7 @@ rule train_shard:
     params:
         starts=shard_starts,
         options=settings_of("train-shard"),
-        code=code_fingerprint("train-shard"),
+        revision=STEPS["train-shard"].revision,
     threads: threads_of_run
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt * request_of_shard(wildcards, input).mem_mb,
@@ -148,7 +148,7 @@ rule merge_shards:
     params:
         shards=shards_in_shell,
         options=settings_of("merge"),
-        code=code_fingerprint("merge"),
+        revision=STEPS["merge"].revision,
     resources:
         mem_mb=merging_megabytes,
     conda:

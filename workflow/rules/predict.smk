@@ -15,7 +15,7 @@ rule predict_labels:
         reranker=reranker_option,
         suggestions=suggestion_options,
         contents=contents_of(folders_of_suggestions),
-        code=code_fingerprint("predict"),
+        revision=STEPS["predict"].revision,
     threads: threads_of_run
     resources:
         mem_mb=megabytes(1.4),

@@ -13,7 +13,7 @@ rule embed_labels:
         "logs/{dataset}/embed.{embedding}.tsv"
     params:
         options=settings_of("embed"),
-        code=code_fingerprint("embed"),
+        revision=STEPS["embed"].revision,
     threads: lambda wildcards: train_of(run_by(wildcards)).threads
     resources:
         mem_mb=embedding_megabytes,
@@ -39,7 +39,7 @@ rule project_instances:
         "logs/{dataset}/{run}/project.tsv"
     params:
         options=settings_of("project"),
-        code=code_fingerprint("project"),
+        revision=STEPS["project"].revision,
     threads: threads_of_run
     resources:
         mem_mb=projecting_megabytes,
@@ -67,7 +67,7 @@ rule tune_decoder:
         "logs/{dataset}/{run}/tune-decoder.tsv"
     params:
         options=settings_of("tune-decoder"),
-        code=code_fingerprint("tune-decoder"),
+        revision=STEPS["tune-decoder"].revision,
     threads: threads_of_run
     resources:
         mem_mb=tuning_megabytes,
@@ -94,7 +94,7 @@ rule train_decoder:
         "logs/{dataset}/{run}/train-decoder.{shard}.tsv"
     params:
         division=division_of_run,
-        code=code_fingerprint("train-decoder"),
+        revision=STEPS["train-decoder"].revision,
     threads: threads_of_run
     resources:
         mem_mb=decoding_megabytes,
@@ -123,7 +123,7 @@ rule join_decoder:
         "logs/{dataset}/{run}/join-decoder.tsv"
     params:
         shards=shards_in_shell,
-        code=code_fingerprint("join-decoder"),
+        revision=STEPS["join-decoder"].revision,
     resources:
         mem_mb=megabytes(2),
     conda:
@@ -152,7 +152,7 @@ rule describe_embedding:
     benchmark:
         "logs/{dataset}/{run}/describe-embedding.tsv"
     params:
-        code=code_fingerprint("describe-embedding"),
+        revision=STEPS["describe-embedding"].revision,
     threads: threads_of_run
     resources:
         mem_mb=megabytes(6),

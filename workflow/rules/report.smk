@@ -31,7 +31,7 @@ rule write_report:
         options=[*settings_of("report")({}), *inputs.sweep_options(SETTINGS)],
         benchmarks=folder_of_benchmarks,
         choices=lambda wildcards, input: [f"--choice={path}" for path in input.get("choices", [])],
-        code=code_fingerprint("report"),
+        version=__version__,
         published=crc32(published_results().read_bytes()),
     resources:
         mem_mb=megabytes(1, base=600, models=False),

@@ -14,7 +14,7 @@ rule hold_out_instances:
     benchmark:
         "logs/{dataset}/held-out-{share}/hold-out.tsv"
     params:
-        code=code_fingerprint("hold-out"),
+        revision=STEPS["hold-out"].revision,
     resources:
         mem_mb=megabytes(2),
     conda:
@@ -43,7 +43,7 @@ rule fit_reranker:
     params:
         sources=source_options,
         contents=contents_of(folders_of_suggestions),
-        code=code_fingerprint("rerank"),
+        revision=STEPS["rerank"].revision,
     threads: threads_of_run
     resources:
         mem_mb=reranking_megabytes,
@@ -76,7 +76,7 @@ rule measure_reliability:
     benchmark:
         "logs/{dataset}/{run}/reliability.tsv"
     params:
-        code=code_fingerprint("reliability"),
+        revision=STEPS["reliability"].revision,
     resources:
         mem_mb=megabytes(2, base=400),
     conda:
@@ -106,7 +106,7 @@ rule list_doubts:
     benchmark:
         "logs/{dataset}/{run}/doubts.tsv"
     params:
-        code=code_fingerprint("doubts"),
+        revision=STEPS["doubts"].revision,
     threads: threads_of_run
     resources:
         mem_mb=megabytes(3),

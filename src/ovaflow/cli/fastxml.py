@@ -23,8 +23,8 @@ from ovaflow.evaluation.curves import tree_curve
 from ovaflow.fastxml.merging import merge_trees
 from ovaflow.fastxml.model_file import ForestModel
 from ovaflow.fastxml.training import TreeShard, grow_trees, trees_of_shard
-from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.pinning import pinned
+from ovaflow.steps import STEPS
 from ovaflow.storage.parts import digest_of, open_parts, remove_parts, restore
 from ovaflow.storage.texts import write_json
 
@@ -44,7 +44,7 @@ def train_trees_command(dataset, shard, shards, threads, output, settings):
     with pinned(threads, title) as pinning:
         opened = open_dataset(dataset)
         near = bring_near(opened, pinning)
-        digest = digest_of(settings.recorded, list(numbers), opened.checksum, code_fingerprint("train-trees"))
+        digest = digest_of(settings.recorded, list(numbers), opened.checksum, STEPS["train-trees"].revision)
         if restore(output, digest, TreeShard.open):
             return
         with open_parts(output, digest) as parts:

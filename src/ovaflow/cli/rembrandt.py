@@ -23,7 +23,6 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import bring_near, open_dataset
 from ovaflow.evaluation.embedding_curve import describe_embedding
-from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pinned
 from ovaflow.model.training_file import Shard
@@ -32,6 +31,7 @@ from ovaflow.rembrandt.embedding import Embedding, compute_embedding
 from ovaflow.rembrandt.joining import join_decoder
 from ovaflow.rembrandt.projection import decoder_of, open_projected, project, write_projected
 from ovaflow.rembrandt.tuning import read_tuned, tune, write_tuned
+from ovaflow.steps import STEPS
 from ovaflow.storage.parts import digest_of, open_parts, remove_parts, restore
 from ovaflow.storage.texts import write_json
 
@@ -119,7 +119,7 @@ def train_decoder_command(projected, tuned, shard, shards, threads, output):
         counts = np.diff(opened.dataset.positives.indptr)
         labels = plan_decoder(counts, opened.decoder, shards)[shard]
         parameters = {**asdict(settings), "stored_threshold": 0.0, "method": "one-vs-all"}
-        digest = digest_of(parameters, labels, opened.dataset.checksum, code_fingerprint("train-decoder"))
+        digest = digest_of(parameters, labels, opened.dataset.checksum, STEPS["train-decoder"].revision)
         if restore(output, digest, Shard.open):
             return
         with open_parts(output, digest) as parts:

@@ -9,7 +9,6 @@ import numpy as np
 from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.fingerprint import code_fingerprint
 from ovaflow.initialization.label_tree import parents_first, parents_within
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
@@ -19,6 +18,7 @@ from ovaflow.model.pruning import prune
 from ovaflow.model.training_file import Shard, typed_statistics
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR, offsets
+from ovaflow.steps import STEPS
 from ovaflow.storage.parts import Parts, digest_of
 from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelSolver, TrainedLabel, unsolved
 from ovaflow.training.plan import estimated_work
@@ -60,12 +60,12 @@ def train_model(dataset, training, threshold, threads=1, earlier=None):
 
 
 def digest_of_shard(labels, training, inputs, checksums):
-    """Digest of all that the weights of a shard depend on, including the code of train-shard."""
+    """Digest of all that the weights of a shard depend on, besides the code since the step's last revision."""
     means = inputs.means
     numbers = np.array([means.xx, inputs.bias, inputs.n])
     arrays = [labels, means.x_mean, means.pp, means.xp, numbers, means.counts]
     arrays += [array for array in (inputs.root, inputs.parents) if array is not None]
-    return digest_of(training.recorded, checksums, code_fingerprint("train-shard"), *arrays)
+    return digest_of(training.recorded, checksums, STEPS["train-shard"].revision, *arrays)
 
 
 def _keep_label(parts, label, result):

@@ -1,0 +1,129 @@
+"""A step that comes to make other results has another revision.
+
+revisions.json has the revision of each step and sums of its results. These are of one type of processor: solvers stop
+early, and where they stop depends on the order of sums. After a revision is raised:
+OVAFLOW_RECORD=1 pytest tests/contracts/test_revisions.py
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+from zlib import crc32
+
+import h5py
+import numpy as np
+import pytest
+from finished_run import STEPS as COMMANDS
+from finished_run import WRITTEN
+from llvmlite.binding import get_host_cpu_name
+
+from ovaflow.steps import STEPS
+
+RECORDED = Path(__file__).with_name("revisions.json")
+TOLERANCE = 1e-3
+
+_VARYING = re.compile("seconds|rss_bytes|checksum|xxh3|inputs|version|threads")
+_CHECKSUM = re.compile(r"[0-9a-f]{32}")
+
+
+def leaves_of(value, name=""):
+    """Numbers and texts of nested JSON, by the names on the way to them, without places in lists."""
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else (("", each) for each in value)
+        for key, each in items:
+            yield from leaves_of(each, f"{name}/{key}" if key else name)
+    elif not _VARYING.search(name) and not _CHECKSUM.search(str(value)):
+        yield name, value
+
+
+def values_of(path):
+    """Arrays and texts of an artifact by name."""
+    values = {}
+    if path.suffix == ".h5":
+
+        def add(name, item):
+            if isinstance(item, h5py.Dataset) and not _VARYING.search(name):
+                values[name] = item[()]
+            for key, value in item.attrs.items():
+                if not _VARYING.search(key):
+                    values[f"{name}.{key}"] = value
+
+        with h5py.File(path) as file:
+            add("", file)
+            file.visititems(add)
+        leaves = leaves_of(json.loads(values.pop(".parameters")))
+    elif path.suffix == ".json":
+        leaves = leaves_of(json.loads(path.read_text(encoding="utf-8")))
+    else:
+        leaves = [("", float(word)) for word in re.findall(r"[\d.]+", path.read_text().rpartition("#")[0])]
+    for name, value in leaves:
+        values.setdefault(f"said{name}", []).append(value)
+    return values
+
+
+def summary_of(values):
+    """Size of an array, its sum and the sum of its absolute values; of texts a checksum."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" or array.dtype == np.uint8:
+        return [array.size, crc32(repr(array.tolist()).encode())]
+    numbers = array[np.isfinite(array)].astype(float)
+    return [array.size, float(numbers.sum()), float(np.abs(numbers).sum())]
+
+
+def is_as_recorded(ours, theirs):
+    """Whether sums differ by no more than the tolerance, of all absolute values."""
+    if len(ours) < 3 or len(theirs) < 3:
+        return ours == theirs
+    return ours[0] == theirs[0] and np.allclose(ours[1:], theirs[1:], rtol=0, atol=TOLERANCE * theirs[2] + 1e-12)
+
+
+def results_of(finished, command):
+    names = WRITTEN.findall(command)
+    return {
+        f"{name} {key}": summary_of(values)
+        for name in names
+        for key, values in sorted(values_of(finished[name]).items())
+    }
+
+
+def step_of(command):
+    return command.split()[0]
+
+
+NUMBERED = [f"{place} {step_of(command)}" for place, command in enumerate(COMMANDS) if WRITTEN.search(command)]
+
+
+@pytest.fixture(scope="module")
+def recorded(finished):
+    if os.environ.get("OVAFLOW_RECORD"):
+        content = {"processor": get_host_cpu_name()}
+        for key in NUMBERED:
+            command = COMMANDS[int(key.split()[0])]
+            content[key] = {"revision": STEPS[step_of(command)].revision, "results": results_of(finished, command)}
+        text = json.dumps(content, indent=1)
+        RECORDED.write_text(re.sub(r"\[\n\s+([^\[\]]*?)\n\s+\]", lambda m: f"[{' '.join(m[1].split())}]", text) + "\n")
+    content = json.loads(RECORDED.read_text())
+    if content.pop("processor") != get_host_cpu_name():
+        pytest.skip(f"results were recorded on another processor than {get_host_cpu_name()}")
+    return content
+
+
+@pytest.mark.parametrize("key", NUMBERED)
+def test_results_are_those_of_the_revision(finished, recorded, key):
+    place, step = key.split()
+    theirs = recorded[key]
+    assert STEPS[step].revision == theirs["revision"], "record its results anew, as the head of this file says"
+    ours = results_of(finished, COMMANDS[int(place)])
+    assert ours.keys() == theirs["results"].keys()
+    other = {name: (ours[name], old) for name, old in theirs["results"].items() if not is_as_recorded(ours[name], old)}
+    assert not other, f"raise the revision of {step} in steps.py, and record its results"
+
+
+def test_a_change_of_one_hundredth_is_found(finished):
+    for name in ("model", "predictions", "metrics"):
+        values = values_of(finished[name])
+        for key, theirs in values.items():
+            array = np.asarray(theirs)
+            if array.dtype.kind == "f" and np.abs(array[np.isfinite(array)]).sum():
+                assert not is_as_recorded(summary_of(array * 1.01), summary_of(theirs)), (name, key)
