@@ -7,7 +7,8 @@ from running_service import running_service
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.prediction.predictions import open_any_model, predict_test_set
+from ovaflow.methods import open_any_model
+from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.reference import write_reference
 from ovaflow.reranking.evidence import COLUMNS, Evidence

@@ -24,9 +24,10 @@ from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.text_features import TextFeatures
 from ovaflow.evaluation.ranking import find_hits, precision
+from ovaflow.methods import open_any_model
 from ovaflow.model.model_file import ONE_VS_ALL, MethodModel
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.prediction.predictions import open_any_model, predict_test_set, reranked
+from ovaflow.prediction.predictions import predict_test_set, reranked
 from ovaflow.prediction.predictor import Predictor, without_words
 from ovaflow.prediction.reasons import explain as explain_labels
 from ovaflow.reranking.answer_length import labels_that_fit

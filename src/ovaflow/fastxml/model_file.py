@@ -32,6 +32,13 @@ class ForestModel(MethodModel):
     forest: Forest
     of_method: ClassVar[str] = METHOD
 
+    @classmethod
+    def what_scores_are(cls, settings):
+        return (
+            "A score of FastXML is the share of the label in the leaves that an instance reaches, averaged over all "
+            "trees; it is not the probability of the label, and labels outside these leaves cannot be predicted."
+        )
+
     @property
     def n_features(self):
         return self.forest.separators.n_columns

@@ -151,6 +151,11 @@ class Model(ModelFile):
 class MethodModel(Model):
     """A model of one method, in one file: each method has a class of its own."""
 
+    @classmethod
+    @abstractmethod
+    def what_scores_are(cls, settings) -> str:
+        """What scores mean after a training with these settings, in a sentence or two."""
+
 
 @dataclass(frozen=True)
 class LabelWeights(ModelFile):

@@ -14,6 +14,15 @@ from ovaflow.sparse.jit import strict_kernel
 class OneVsAll(LabelWeights, MethodModel):
     """An open model of one-vs-all."""
 
+    @classmethod
+    def what_scores_are(cls, settings):
+        if settings.get("loss") == "logistic":
+            return "A score is the log-odds by the label’s own classifier, as reliable as the training data."
+        return (
+            "Scores rank the labels of an instance. A score is the margin of the label’s own classifier, not a "
+            "probability: a label with a score below 0 may well be right. predict: {rerank: 0.2} gives probabilities."
+        )
+
     @property
     def nonzeros(self):
         return len(self.weights.data)

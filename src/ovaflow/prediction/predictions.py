@@ -7,28 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.fastxml.model_file import METHOD as FASTXML
-from ovaflow.fastxml.model_file import ForestModel
-from ovaflow.model.model_file import ONE_VS_ALL, method_of
-from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
-from ovaflow.rembrandt.model_file import EmbeddingModel
+from ovaflow.methods import open_any_model
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranked_model import Ranking, RerankedModel
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.models import CANDIDATES
 from ovaflow.storage.artifact import NOT_STORED, Artifact, MayBeInfinite
-
-MODELS = {ONE_VS_ALL: OneVsAll, FASTXML: ForestModel, REMBRANDT: EmbeddingModel}
-"""Classes of models by method."""
-
-
-def open_any_model(path):
-    method = method_of(path)
-    if method not in MODELS:
-        message = f"a model of {method}, which this ovaflow does not know"
-        raise InputError(message, path=path, remedy="use the ovaflow that wrote it, or a newer one")
-    return MODELS[method].open(path)
 
 
 def with_second_stage(model, path=None):

@@ -31,6 +31,13 @@ class EmbeddingModel(MethodModel):
     decoder: np.ndarray  # float32 (l, D); one row per label, the weight of the constant last
     of_method: ClassVar[str] = METHOD
 
+    @classmethod
+    def what_scores_are(cls, settings):
+        return (
+            "A score of Rembrandt comes from a decoder on the embedded instance; only scores of the same run can be "
+            "compared."
+        )
+
     @property
     def n_features(self):
         return self.projection.panels.shape[1]

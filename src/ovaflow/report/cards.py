@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from ovaflow.data.dataset import without_known_labels
+from ovaflow.methods import what_scores_are
 from ovaflow.report import wording
 from ovaflow.report.drawing import NAMED, draw, thousands
 from ovaflow.report.tables import Column, Row, make_table, metric
@@ -15,16 +16,6 @@ from ovaflow.sparse.csr import nonzeros_of_rows
 FEW = 5  # labels with at most this many training positives are rare
 
 _ON_THE_CARD = ("_instances", "_without_labels", "_labels_only", "_without_features")
-
-SCORES = {
-    "one-vs-all": "Scores rank the labels of an instance. A score is the margin of the label’s own classifier, not a "
-    "probability: a label with a score below 0 may well be right. predict: {rerank: 0.2} gives probabilities.",
-    "one-vs-all, logistic": "A score is the log-odds by the label’s own classifier, as reliable as the training data.",
-    "fastxml": "A score of FastXML is the share of the label in the leaves that an instance reaches, averaged over "
-    "all trees; it is not the probability of the label, and labels outside these leaves cannot be predicted.",
-    "rembrandt": "A score of Rembrandt comes from a decoder on the embedded instance; only scores of the same run can "
-    "be compared.",
-}
 
 
 @dataclass(frozen=True)
@@ -180,8 +171,7 @@ def limits(results):
     sentences = limits_of_labels(results.card.counts, results.card.known)
     if results.test.unseen:
         sentences.append(f"{wording.count(results.test.unseen)} true labels of test instances never occur in training.")
-    kinds = dict.fromkeys(kind_of(run.settings) for run in results.runs if not run.reranked)
-    sentences += [SCORES[kind] for kind in kinds if kind in SCORES]
+    sentences += dict.fromkeys(what_scores_are(run.settings) for run in results.runs if not run.reranked)
     reranked = ", ".join(run.name for run in results.runs if run.reranked)
     if reranked:
         sentences.append(f"Probabilities of {reranked} hold for texts and annotators like those of training.")
@@ -212,12 +202,6 @@ def limits_of_labels(counts, known):
 
 def _rare(counts):
     return int(((counts > 0) & (counts <= FEW)).sum())
-
-
-def kind_of(settings):
-    """Key of :data:`SCORES` for settings of a training."""
-    method = settings.get("method", "one-vs-all")
-    return f"{method}, logistic" if method == "one-vs-all" and settings.get("loss") == "logistic" else method
 
 
 def show_settings(anchor, results):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import yaml
 
 from ovaflow import __version__
+from ovaflow.methods import what_scores_are
 from ovaflow.report import cards, wording
 
 NAME = "README.md"
@@ -112,12 +113,11 @@ def _training_data(model):
 
 
 def _limits(model):
-    score = cards.SCORES.get(cards.kind_of(model.parameters.get("train", {})))
-    if model.probabilistic:
-        score = "Probabilities hold for texts and annotators like those of training."
     yield from cards.limits_of_labels(model.counts, model.trained)
-    if score:
-        yield score
+    if model.probabilistic:
+        yield "Probabilities hold for texts and annotators like those of training."
+    else:
+        yield what_scores_are(model.parameters.get("train", {}))
     yield cards.LIMIT_OF_TRAINING
 
 
