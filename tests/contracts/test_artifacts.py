@@ -22,6 +22,7 @@ from ovaflow.model.training_file import Shard, Training
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.rembrandt.embedding import Embedding
 from ovaflow.rembrandt.model_file import EmbeddingModel
+from ovaflow.rembrandt.projection import Projected
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.sparse.csr import CSR, from_scipy
 from ovaflow.storage.artifact import AT_ROOT, NOT_STORED, Artifact, MayBeInfinite
@@ -43,6 +44,7 @@ OF_NAMES = {
     "reranker": Reranker,
     "tree_shard": TreeShard,
     "embedding": Embedding,
+    "projected": Projected,
 }
 """Classes of the artifacts of a finished run."""
 

@@ -8,7 +8,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.rembrandt.decoder import Decoding, train_decoder
 from ovaflow.rembrandt.model_file import EmbeddingModel, predict_embedded
-from ovaflow.rembrandt.projection import open_projected
+from ovaflow.rembrandt.projection import Projected
 
 STEPS = """
 embed {data} --rank=8 --embedding={kind} --threads={threads} --output={folder}/embedding.h5
@@ -89,7 +89,7 @@ def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path):
     projected = f"--embedding={decoded.path.with_name('embedding.h5')}", f"--output={tmp_path / 'p.h5'}"
     assert main(["project", str(multilabel.path), *projected, "--decoder=softmax"]) == 0
     with pytest.raises(InputError, match="one label each; set decoder: auto, or logistic"):
-        train_decoder(open_projected(tmp_path / "p.h5"), np.arange(30, dtype=np.int32), Decoding(1.0, 0.1, None, 0))
+        train_decoder(Projected.open(tmp_path / "p.h5"), np.arange(30, dtype=np.int32), Decoding(1.0, 0.1, None, 0))
     with pytest.raises(InputError, match="rembrandt"):
         OneVsAll.open(decoded.path)
 

@@ -12,7 +12,7 @@ from ovaflow.data.dataset import Split
 from ovaflow.rembrandt import tuning
 from ovaflow.rembrandt.decoder import Decoding
 from ovaflow.rembrandt.embedding import compute_embedding
-from ovaflow.rembrandt.joining import project_in_memory
+from ovaflow.rembrandt.projection import project
 from ovaflow.rembrandt.tuning import C_of, tune
 from ovaflow.settings.models import Embed, Project, TuneDecoder
 from ovaflow.sparse.csr import from_scipy
@@ -22,7 +22,7 @@ def made(dataset):
     """Projected instances, dataset and embedding."""
     settings = Embed(rank=8)
     embedding = compute_embedding(dataset, settings)
-    return project_in_memory(dataset, embedding, Project()), dataset, embedding
+    return project(dataset, embedding, Project()), dataset, embedding
 
 
 def divided(dataset, embedding):

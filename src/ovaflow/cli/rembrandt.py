@@ -19,7 +19,6 @@ from ovaflow.cli.options import (
     reads,
     require_shard,
 )
-from ovaflow.console.errors import InputError
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import bring_near, open_dataset
 from ovaflow.evaluation.embedding_curve import describe_embedding
@@ -29,7 +28,7 @@ from ovaflow.model.training_file import Shard
 from ovaflow.rembrandt.decoder import multiclass, plan_decoder, train_decoder
 from ovaflow.rembrandt.embedding import Embedding, compute_embedding
 from ovaflow.rembrandt.joining import join_decoder
-from ovaflow.rembrandt.projection import decoder_of, open_projected, project, write_projected
+from ovaflow.rembrandt.projection import Projected, project
 from ovaflow.rembrandt.tuning import read_tuned, tune, write_tuned
 from ovaflow.steps import STEPS
 from ovaflow.storage.parts import digest_of, open_parts, remove_parts, restore
@@ -70,13 +69,12 @@ def project_command(dataset, embedding, threads, output, settings):
     """Project the training instances of DATASET (dataset.h5) into an embedding."""
     opened, started = open_dataset(dataset), time.process_time()
     embedding = Embedding.open(embedding, dataset=opened)
-    projection, features = project(opened, embedding, settings, threads)
-    decoder = decoder_of(opened.train.Y, settings.decoder)
-    parameters = embedding.parameters | settings.relevant | {"decoder": decoder}
+    made = project(opened, embedding, settings, threads)
     seconds = embedding.core_seconds + time.process_time() - started
     peak = max(embedding.peak_rss_bytes, peak_rss_bytes())
-    write_projected(output, opened, projection, features, parameters, seconds, peak)
-    click.echo(f"{output}: {len(features):,} instances with {features.shape[1]:,} features, for a {decoder} decoder")
+    replace(made, core_seconds=seconds, peak_rss_bytes=peak).write(output)
+    size = f"{made.dataset.train.X.n_rows:,} instances with {made.projection.n_features:,} features"
+    click.echo(f"{output}: {size}, for a {made.decoder} decoder")
 
 
 @click.command("tune-decoder")
@@ -88,9 +86,8 @@ def project_command(dataset, embedding, threads, output, settings):
 @output("File to write, for ovaflow train-decoder.")
 def tune_decoder_command(projected, dataset, embedding, threads, output, settings):
     """Choose the decoder's settings on held-out instances of PROJECTED (by ovaflow project)."""
-    opened, source = open_projected(projected), open_dataset(dataset)
-    if opened.source != source.checksum:
-        raise InputError(f"was not made from {dataset}", path=projected, remedy="run `ovaflow project`")
+    source = open_dataset(dataset)
+    opened = Projected.open(projected, dataset=source)
     embedded = Embedding.open(embedding, dataset=source)
     tuned = tune(opened, source, embedded, settings, threads)
     write_tuned(output, tuned, opened)
@@ -113,7 +110,7 @@ def train_decoder_command(projected, tuned, shard, shards, threads, output):
     require_shard(shard, shards)
     title = f"shard {shard}"
     with pinned(threads, title) as pinning:
-        opened = open_projected(projected)
+        opened = Projected.open(projected)
         settings = read_tuned(tuned, opened).decoding
         near = replace(opened, dataset=bring_near(opened.dataset, pinning))
         counts = np.diff(opened.dataset.positives.indptr)
@@ -137,7 +134,7 @@ def train_decoder_command(projected, tuned, shard, shards, threads, output):
 @STATISTICS
 def join_decoder_command(shards, projected, tuned, dataset, output, statistics):
     """Join a projection and the SHARDS of its decoder into one model."""
-    instances = open_projected(projected)
+    instances = Projected.open(projected)
     chosen, source = read_tuned(tuned, instances), open_dataset(dataset)
     trained = join_decoder(shards, instances, chosen, source, output, statistics)
     remove_parts(shards)

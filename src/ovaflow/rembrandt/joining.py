@@ -2,25 +2,20 @@
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Dataset, Split
 from ovaflow.model.merge import merge
 from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.training_file import Training
 from ovaflow.rembrandt.decoder import train_decoder
 from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.model_file import METHOD, EmbeddingModel
-from ovaflow.rembrandt.projection import SOFTMAX, Projected, decoder_of, project
+from ovaflow.rembrandt.projection import SOFTMAX, project
 from ovaflow.rembrandt.tuning import tune
-from ovaflow.sparse.csr import full_matrix
 from ovaflow.storage.writing import unfinished_folder
 
 
 def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
     """Write the model and training file of a run; their bytes do not depend on how labels were divided into shards."""
-    if projected.source != dataset.checksum:
-        message, path = f"was not made from {dataset.path}", projected.dataset.path
-        raise InputError(message, path=path, remedy="run `ovaflow project`")
+    projected.require(dataset=dataset)
     with unfinished_folder(training_path) as folder:
         decoder_path, solved_path = folder / "decoder.h5", folder / "solved.h5"
         merge(shards, projected.dataset, 0.0, decoder_path, solved_path)
@@ -54,24 +49,8 @@ def _model_of(dataset, projected, settings, solved):
 def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):
     """Embed, project and decode in this process: the model that shards of the same decoder are joined into."""
     made = compute_embedding(dataset, embedding, threads)
-    projected = project_in_memory(dataset, made, projecting, threads)
+    projected = project(dataset, made, projecting, threads)
     tuned = tune(projected, dataset, made, tuning, threads)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     done = train_decoder(projected, labels, tuned.decoding, threads)
     return _model_of(dataset, projected, model_settings(projected, tuned), done)
-
-
-def project_in_memory(dataset, embedding, projecting, threads=1):
-    """The projected training instances as if read from a file, but for the checksum."""
-    projection, features = project(dataset, embedding, projecting, threads)
-    decoder = decoder_of(dataset.train.Y, projecting.decoder)
-    parameters = {"bias": 1.0} | embedding.parameters | projecting.relevant | {"decoder": decoder}
-    split = Split(full_matrix(features), dataset.train.Y)
-    return Projected(
-        Dataset(dataset.path, split, split, "", parameters),
-        projection,
-        decoder,
-        source=dataset.checksum,
-        core_seconds=0.0,
-        peak_rss_bytes=0,
-    )

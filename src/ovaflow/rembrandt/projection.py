@@ -5,17 +5,16 @@ phi may be random cosine features, whose inner products approximate a kernel
 dense features without test instances, on which the decoder is trained.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.data.dataset import KIND, Dataset, open_dataset
+from ovaflow.data.dataset import KIND, Dataset, Split, open_dataset
 from ovaflow.rembrandt.panels import from_panels, in_blocks, product, row_blocks, to_panels
 from ovaflow.sparse.csr import CSR, full_matrix, rows_of
 from ovaflow.storage.arrays import write_csr, write_strings
-from ovaflow.storage.artifact import load_fields, store_fields
-from ovaflow.storage.hdf5 import cost_of, create_artifact, inputs_of, open_artifact
+from ovaflow.storage.artifact import NOT_STORED, Artifact
 
 BANDWIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Candidates, as shares of the median distance of two instances."""
@@ -134,13 +133,32 @@ def make_projection(X, embedding, targets, settings, each=map):
 
 
 @dataclass(frozen=True)
-class Projected:
-    dataset: Dataset  # the features of the decoder, the constant last
+class Projected(Artifact, kind=KIND, made_from=("dataset",), remedy="run `ovaflow project` again"):
+    """A dataset file of what the decoder is trained on, and how its features are made."""
+
+    dataset: Dataset = field(metadata=NOT_STORED)  # the features of the decoder, the constant last
     projection: Projection
-    decoder: str  # ``"softmax"`` or ``"logistic"``
-    source: str  # checksum of the dataset that was projected
-    core_seconds: float  # of the embedding and the projection
-    peak_rss_bytes: int
+    core_seconds: float = field(default=0.0, kw_only=True)  # of the embedding and the projection
+    peak_rss_bytes: int = field(default=0, kw_only=True)
+
+    def store(self, file):
+        X, Y = self.dataset.train.X, self.dataset.train.Y
+        empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64), X.n_columns)
+        write_csr(file.create_group("train/X"), X)
+        write_csr(file.create_group("train/Y"), Y)
+        write_csr(file.create_group("test/X"), empty)
+        write_csr(file.create_group("test/Y"), empty._replace(n_columns=Y.n_columns))
+        write_strings(file, "label_names", [])
+        super().store(file)
+
+    @classmethod
+    def fields_of(cls, file):
+        return {"dataset": open_dataset(file.filename), **super().fields_of(file)}
+
+    @property
+    def decoder(self):
+        """``"softmax"`` or ``"logistic"``."""
+        return self.parameters["decoder"]
 
     @property
     def features(self):
@@ -150,11 +168,15 @@ class Projected:
 
 
 def project(dataset, embedding, settings, threads=1):
-    """The projection of a dataset, and its training instances as features of the decoder, float32 (n, D)."""
+    """The training instances of a dataset as features of the decoder."""
+    Y = dataset.train.Y
     with in_blocks(threads) as each:
-        targets = _targets(dataset.train.Y, embedding.vectors, settings.seed)
+        targets = _targets(Y, embedding.vectors, settings.seed)
         projection = make_projection(dataset.train.X, embedding, targets, settings, each)
-        return projection, projection.features(dataset.train.X, each)
+        split = Split(full_matrix(projection.features(dataset.train.X, each)), Y)
+    parameters = {"bias": 1.0} | embedding.parameters | settings.relevant | {"decoder": decoder_of(Y, settings.decoder)}
+    made = Dataset(dataset.path, split, split, "", parameters)
+    return Projected(made, projection, parameters=parameters, inputs={"dataset": dataset.checksum})
 
 
 def _targets(Y, vectors, seed):
@@ -169,24 +191,3 @@ def decoder_of(Y, decoder):
     if decoder != "auto":
         return decoder
     return SOFTMAX if (np.diff(Y.indptr) == 1).all() else "logistic"
-
-
-def write_projected(path, dataset, projection, features, parameters, core_seconds, peak_rss_bytes):
-    X = full_matrix(features)
-    empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64), X.n_columns)
-    with create_artifact(path, KIND, {"bias": 1.0, **parameters}, {"dataset": dataset.checksum}) as file:
-        write_csr(file.create_group("train/X"), X)
-        write_csr(file.create_group("train/Y"), dataset.train.Y)
-        write_csr(file.create_group("test/X"), empty)
-        write_csr(file.create_group("test/Y"), empty._replace(n_columns=dataset.n_labels))
-        write_strings(file, "label_names", [])
-        store_fields(file.create_group("projection"), projection)
-        file.attrs.update(core_seconds=float(core_seconds), peak_rss_bytes=int(peak_rss_bytes))
-
-
-def open_projected(path):
-    dataset = open_dataset(path)
-    with open_artifact(path, KIND) as file:
-        projection = Projection(**load_fields(file["projection"], Projection))
-        source = inputs_of(file)["dataset"]
-        return Projected(dataset, projection, dataset.parameters["decoder"], source, **cost_of(file))

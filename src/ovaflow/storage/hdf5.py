@@ -23,7 +23,6 @@ from ovaflow.storage.refusals import (
     kind_error,
     read_error,
     remake,
-    stale_error,
     text_attribute,
 )
 from ovaflow.storage.writing import write_atomically
@@ -168,20 +167,3 @@ def parameters_of(file: h5py.File) -> dict[str, Any]:
 def inputs_of(file: h5py.File) -> dict[str, str]:
     """Checksums of what an open artifact was made from, by kind."""
     return json.loads(text_attribute(file, "inputs"))
-
-
-def origin_of(file: h5py.File) -> dict[str, Any]:
-    """Settings that made an open artifact, and checksums of what it was made from."""
-    return {"parameters": parameters_of(file), "inputs": inputs_of(file)}
-
-
-def cost_of(file: h5py.File) -> dict[str, Any]:
-    """Processor time and largest resident memory of the jobs that made an open artifact."""
-    attributes = file.attrs
-    return {"core_seconds": float(attributes["core_seconds"]), "peak_rss_bytes": int(attributes["peak_rss_bytes"])}
-
-
-def require_input(file: h5py.File, kind: str, checksum: str | None) -> None:
-    """Refuse an artifact that was made from another file of a kind; without a checksum any will do."""
-    if checksum is not None and inputs_of(file).get(kind) != checksum:
-        raise stale_error(text_attribute(file, "kind"), file.filename, f"made from another {kind} file")
