@@ -52,7 +52,7 @@ OF_NAMES = {
 def opened(finished, name):
     path, kind = finished[name], OF_NAMES[name]
     if kind is Reranker:
-        return Reranker.of(path, OneVsAll.open(finished["model"]))
+        return Reranker.open(path, model=OneVsAll.open(finished["model"]))
     return kind.open(path)
 
 

@@ -211,7 +211,7 @@ def test_one_that_is_not_used_leaves_predictions_as_they_are(
         monkeypatch.setattr(fitting, "_hits", lambda ids, Y: np.full(ids.shape, true))
     reranker = fit_reranker(model, dataset, held, fewer)
     reranker.write(tmp_path / "none.h5")
-    assert Reranker.of(tmp_path / "none.h5", model).unused == reason
+    assert Reranker.open(tmp_path / "none.h5", model=model).unused == reason
     for name, options in (("with", []), ("without", ["--no-rerank"])):
         files = {"reranker": tmp_path / "none.h5", "output": tmp_path / f"{name}.h5"}
         run("predict", folder, **files, options=options)

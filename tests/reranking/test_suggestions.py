@@ -183,7 +183,7 @@ def test_a_run_suggests_what_it_predicts(folder, sources, trees, tmp_path):
     run("predict", trees[2], f"--dataset={folder}/dataset.h5", "--top-k=50", f"--output={path}")
     suggested = Predictions.open(path)
     ours = predicted(folder, sources[1], tmp_path / "ours.h5").ranking
-    reranker = Reranker.of(sources[1].with_name("reranker.h5"), OneVsAll.open(sources[1]))
+    reranker = Reranker.open(sources[1].with_name("reranker.h5"), model=OneVsAll.open(sources[1]))
     suggestions = Suggestions.of_model(np.array(suggested.ids), np.array(suggested.scores))
     best = np.array(ours.first_ids), np.array(ours.scores)
     candidates = reranker.evidence.candidates(test.X, *best, suggestions=[suggestions])

@@ -222,11 +222,11 @@ def test_a_model_from_elsewhere(more):
     assert "--earlier=old.h5" in more.dry_run("--printshellcmds")
 
 
-def test_an_estimate_starts_from_a_model(more, capsys):
+def test_an_estimate_starts_from_a_model(more, capfd):
     results = more.folder / "results" / "tiny"
     start = [str(results / "dataset.h5"), "--initialization=pretrained"]
     earlier = f"--earlier={results / 'swept.C-2' / 'model.h5'}"
     assert main(["estimate", *start, earlier, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["sampled_labels"] == 10
+    assert json.loads(capfd.readouterr().out)["sampled_labels"] == 10
     assert main(["estimate", *start]) == 2
-    assert "give --earlier=MODEL" in capsys.readouterr().err
+    assert "give --earlier=MODEL" in capfd.readouterr().err

@@ -518,7 +518,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         estimator.model_ = replace(model, names_in_memory=model.names)
         estimator.n_features_in_ = model.n_features - (model.bias != 0)
         beside = Path(path).with_name(FILE_NAME)
-        estimator.reranker_ = Reranker.of(beside, model) if beside.exists() else None
+        estimator.reranker_ = Reranker.open(beside, model=model) if beside.exists() else None
         if estimator.reranker_ is not None:
             estimator.rerank = estimator.reranker_.parameters["fraction"]
         estimator._hold(LabelForm.from_parameters(model.parameters.get("labels", {}), model.label_names))

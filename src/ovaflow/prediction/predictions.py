@@ -23,7 +23,7 @@ def with_second_stage(model, path=None):
     beside = Path(model.path).with_name(FILE_NAME)
     if path is None and not beside.exists():
         return model
-    return reranked(model, Reranker.of(path or beside, model))
+    return reranked(model, Reranker.open(path or beside, model=model))
 
 
 def reranked(model, reranker):

@@ -57,8 +57,8 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
         create_array(file, "likelihood", np.array(self.evidence.likelihood))
 
     @classmethod
-    def of(cls, path, model):
-        """The second stage of a model."""
+    def open(cls, path, model):
+        """Open the second stage of a model."""
         with open_artifact(path, cls.kind) as file:
             about = cls._about(file)
             about.require(model=model)

@@ -144,7 +144,9 @@ def _store(group: h5py.Group, each: _Stored, value: Any) -> None:
 
 
 def _is_empty(value: Any) -> bool:
-    return value is None or (not value.size if isinstance(value, np.ndarray) else isinstance(value, dict) and not value)
+    if isinstance(value, np.ndarray):
+        return not value.size
+    return value is None or (isinstance(value, dict) and not value)
 
 
 def load_fields(group: h5py.Group, of: type) -> dict[str, Any]:
