@@ -52,7 +52,7 @@ class KeptIndex:
     def top_k(self, X, k, threads=1, quiet=True, allowed=None):
         """Best k labels, as :meth:`Model.top_k` has them."""
         weights, trained = self._model.weights, self._model.trained
-        if self._scans(X.n_rows, allowed):
+        if k <= LONGEST_LIST and self._scans(X.n_rows, allowed):
             return scan(weights, chosen(trained, allowed), X, k, threads)
         return predict_top_k(weights, trained, X, k, threads, quiet, self._panels, allowed)
 
