@@ -33,16 +33,16 @@ predict {model} --dataset={dataset} --reranker={reranker} --output={predictions}
 evaluate {predictions} --dataset={dataset} --model={model} --training={training} @measured
 prune-curve {model} --threshold=0.2 --dataset={dataset} --output={prune}
 reliability {predictions} --dataset={dataset} --reranker={reranker} --output={reliability}
-train-trees {dataset} --trees=3 --output={tree_shard}
-merge-trees {tree_shard} --dataset={dataset} --output={forest} --statistics={forest_training}
+train-shard {dataset} --method=fastxml --trees=3 --output={tree_shard}
+merge {tree_shard} --method=fastxml --dataset={dataset} --output={forest} --statistics={forest_training}
 predict {forest} --dataset={dataset} --output={forest_predictions}
 evaluate {forest_predictions} --dataset={dataset} --model={forest} --training={forest_training} @forest
 tree-curve {forest} --dataset={dataset} --output={tree_curve}
 embed {dataset} --rank=4 --output={embedding}
 project {dataset} --embedding={embedding} --output={projected}
 tune-decoder {projected} --dataset={dataset} --embedding={embedding} --C=0.5 --C=1 --output={tuned}
-train-decoder {projected} --tuned={tuned} --output={decoder}
-join-decoder {decoder} --tuned={tuned} --projected={projected} --dataset={dataset} @joined
+train-shard {projected} --method=rembrandt --tuned={tuned} --output={decoder}
+merge {decoder} --method=rembrandt --tuned={tuned} --projected={projected} --dataset={dataset} @joined
 predict {embedded} --dataset={dataset} --output={embedded_predictions}
 evaluate {embedded_predictions} --dataset={dataset} --model={embedded} --training={embedded_training} @embedded
 describe-embedding {embedding} --dataset={dataset} --output={described}

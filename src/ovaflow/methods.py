@@ -1,24 +1,79 @@
-"""Methods by the names that they have in configs and models."""
+"""Methods by the names that they have in configs and models, and the steps of all of them.
+
+Methods stand on top of the house, so here they are only named, as those of other packages are by their entry points.
+"""
+
+import importlib
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from ovaflow.console.errors import InputError
-from ovaflow.fastxml.model_file import ForestModel
-from ovaflow.model.model_file import method_of
-from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.rembrandt.model_file import EmbeddingModel
+from ovaflow.steps import STEPS, Step
 
-MODELS = {each.of_method: each for each in (OneVsAll, ForestModel, EmbeddingModel)}
-"""Classes of models."""
+if TYPE_CHECKING:
+    from ovaflow.training.method import Method
+
+ENTRY_POINTS = "ovaflow.methods"
+"""Group of the entry points of methods: each names a class, see :class:`ovaflow.training.method.Method`."""
+
+ONE_VS_ALL = "one-vs-all"
+
+BUILT_IN = {
+    ONE_VS_ALL: "ovaflow.one_vs_all.method:OneVsAllMethod",
+    "fastxml": "ovaflow.fastxml.method:FastXMLMethod",
+    "rembrandt": "ovaflow.rembrandt.method:RembrandtMethod",
+}
+
+CLASSIFIERS = {
+    "FastXMLClassifier": "ovaflow.fastxml.classifier",
+    "OneVsAllClassifier": "ovaflow.one_vs_all.classifier",
+    "RembrandtClassifier": "ovaflow.rembrandt.classifier",
+}
+"""Modules of the classifiers for Python programs."""
 
 
-def open_any_model(path):
-    """Open a model file of any method."""
-    method = method_of(path)
-    if method not in MODELS:
-        message = f"a model of {method}, which this ovaflow does not know"
-        raise InputError(message, path=path, remedy="use the ovaflow that wrote it, or a newer one")
-    return MODELS[method].open(path)
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    return {each.name: each for each in entry_points(group=ENTRY_POINTS)}
 
 
-def what_scores_are(settings):
-    """What the scores of a model trained with these settings mean, in a sentence or two."""
-    return MODELS[settings.get("method", OneVsAll.of_method)].what_scores_are(settings)
+def method_names() -> tuple[str, ...]:
+    """Names of all methods, those of ovaflow first."""
+    return (*BUILT_IN, *sorted(_installed().keys() - BUILT_IN.keys()))
+
+
+@cache
+def find_method(name: str) -> "Method":
+    """A method by its name."""
+    if name in BUILT_IN:
+        module, _, attribute = BUILT_IN[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)()
+    if name not in _installed():
+        remedy = f"install the package that has it; there are {', '.join(method_names())}"
+        raise InputError(f"no method {name}", remedy=remedy)
+    return _installed()[name].load()()
+
+
+def package_of(name: str) -> str:
+    """The package that a method comes from; empty for those of ovaflow."""
+    point = _installed().get(name) if name not in BUILT_IN else None
+    return point.dist.name if point and point.dist else ""
+
+
+@cache
+def all_steps() -> dict[str, Step]:
+    """Steps by their names in the order in which a run takes them, those of methods before their shards."""
+    before = list(STEPS).index("train-shard")
+    steps = dict(list(STEPS.items())[:before])
+    for name in method_names():
+        steps |= find_method(name).steps
+    return steps | STEPS
+
+
+def command_of(name: str) -> tuple[str, str]:
+    """The command and the method that an earlier name of a step stands for; empty for other names."""
+    for method in BUILT_IN:
+        if name in find_method(method).earlier_names:
+            return find_method(method).earlier_names[name], method
+    return "", ""

@@ -6,7 +6,7 @@ import pytest
 from ovaflow.estimate import demand
 from ovaflow.estimate.demand import Shape
 from ovaflow.model import index
-from ovaflow.settings.models import Rembrandt
+from ovaflow.rembrandt.settings import Rembrandt
 
 SHAPE = Shape(instances=200_000, features=50_000, labels=30_000, positives=400_000)
 ONE_LABEL_EACH = SHAPE._replace(positives=SHAPE.instances)

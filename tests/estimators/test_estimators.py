@@ -14,7 +14,10 @@ from sklearn.svm import LinearSVC
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, precision_at_k_scorer
 from ovaflow.console.errors import InputError
-from ovaflow.settings.models import Dataset, GrowTrees, Rembrandt, Run, TrainLabels
+from ovaflow.fastxml.settings import GrowTrees
+from ovaflow.rembrandt.settings import Rembrandt
+from ovaflow.settings.configuration import Dataset, Run
+from ovaflow.settings.models import TrainLabels
 
 CLASSIFIERS = [OneVsAllClassifier(), FastXMLClassifier(trees=4), RembrandtClassifier(rank=4)]
 

@@ -9,7 +9,7 @@ import scipy.sparse
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.evaluation.embedding_curve import describe_embedding
 from ovaflow.rembrandt.embedding import compute_embedding
-from ovaflow.settings.models import Embed
+from ovaflow.rembrandt.settings import Embed
 from ovaflow.sparse.csr import from_scipy
 
 

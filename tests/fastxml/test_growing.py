@@ -12,11 +12,11 @@ from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.fastxml.merging import merge_trees, shape_of
 from ovaflow.fastxml.model_file import predict_trees
 from ovaflow.fastxml.training import grow_trees, trees_of_shard
-from ovaflow.methods import open_any_model
+from ovaflow.model.model_file import open_any_model
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import predict_test_set
-from ovaflow.settings.models import GrowTrees
+from ovaflow.fastxml.settings import GrowTrees
 
 FOREST = GrowTrees(trees=6, max_leaf=8, leaf_labels=5)
 

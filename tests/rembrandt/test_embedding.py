@@ -9,7 +9,7 @@ import scipy.linalg
 from ovaflow.console.errors import InputError
 from ovaflow.rembrandt.embedding import Embedding, compute_embedding, top_eigenvectors
 from ovaflow.rembrandt.panels import from_panels, to_panels
-from ovaflow.settings.models import Embed
+from ovaflow.rembrandt.settings import Embed
 from ovaflow.sparse.csr import from_scipy
 
 EXACT = {"passes": 6, "ridge": 0.0}

@@ -14,7 +14,7 @@ from ovaflow.rembrandt.decoder import Decoding
 from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.projection import project
 from ovaflow.rembrandt.tuning import C_of, tune
-from ovaflow.settings.models import Embed, Project, TuneDecoder
+from ovaflow.rembrandt.settings import Embed, Project, TuneDecoder
 from ovaflow.sparse.csr import from_scipy
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
-from ovaflow.methods import open_any_model
+from ovaflow.model.model_file import open_any_model
 from ovaflow.report.drift import show
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render

@@ -7,7 +7,7 @@ from running_service import running_service
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.methods import open_any_model
+from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.reference import write_reference

@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from ovaflow.console.errors import InputError
 from ovaflow.settings.config import load, resolve
-from ovaflow.settings.models import Config, Dataset, Prepare, Report, Run
+from ovaflow.settings.configuration import Config, Dataset, Run
+from ovaflow.settings.models import Prepare, Report
 
 DEFAULTS = {"datasets": {"mine": {"format": "csv", "train": "a.csv"}}, "runs": {"msi": {}}}
 LISTS = ("text_column", "labels_column", "include", "exclude", "missing")

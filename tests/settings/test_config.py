@@ -14,7 +14,10 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import entry_of, read_catalogue
 from ovaflow.data.sizes import Shape, write_sizes
 from ovaflow.settings.config import load, require_files, resolve
-from ovaflow.settings.models import Config, Evaluate, FastXML, Method, Predict, Prepare, Rembrandt, Train
+from ovaflow.fastxml.settings import FastXML
+from ovaflow.rembrandt.settings import Rembrandt
+from ovaflow.settings.configuration import Config, MethodOfRun
+from ovaflow.settings.models import Evaluate, Predict, Prepare, Train
 from ovaflow.settings.paths import raw_files
 from ovaflow.settings.schema import json_schema
 

@@ -12,7 +12,8 @@ from synthetic import topics
 from ovaflow.data.dataset import Split
 from ovaflow.fastxml.training import grow_trees
 from ovaflow.initialization.starts import compute_start_inputs
-from ovaflow.settings.models import GrowTrees, TrainLabels
+from ovaflow.fastxml.settings import GrowTrees
+from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage import parts
 from ovaflow.storage.parts import Parts, open_parts

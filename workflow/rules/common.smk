@@ -14,7 +14,7 @@ from ovaflow.fingerprint import kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, sources
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.models import ROLES, is_stored, listed
-from ovaflow.steps import STEPS
+from ovaflow.methods import ONE_VS_ALL, all_steps, find_method
 from ovaflow.workflow import published_results
 from snakemake.settings.types import DeploymentMethod
 
@@ -59,11 +59,25 @@ def one_of(names):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-RUN_OF_EMBEDDING = paths.embeddings(SETTINGS)
+STEPS = all_steps()
+
+
+def method_of(run):
+    """The method of a run."""
+    return find_method(SETTINGS.runs[run].method)
+
+
 RUN_OF_PROBLEM = {
-    inputs.problem_of(SETTINGS, dataset, run): chains.first_run_of(SETTINGS, run)
+    method_of(run).problem(SETTINGS, dataset, run): chains.first_run_of(SETTINGS, run)
     for dataset in SETTINGS.datasets
-    for run in SETTINGS.runs_of("one-vs-all")
+    for run in SETTINGS.runs
+    if method_of(run).can_estimate
+}
+# rules to which a profile gives resources, threads or a group
+NAMED_BY_PROFILE = {
+    *workflow.resource_settings.overwrite_resources,
+    *workflow.resource_settings.overwrite_threads,
+    *workflow.group_settings.overwrite_groups,
 }
 
 
@@ -73,7 +87,6 @@ wildcard_constraints:
     shard=r"\d+",
     name=one_of(read_catalogue()),
     role=one_of(ROLES),
-    embedding=one_of(RUN_OF_EMBEDDING),
     problem=one_of(RUN_OF_PROBLEM),
 
 
@@ -100,8 +113,7 @@ def stage_of(job):
 
 def run_by(wildcards):
     """The run that a job belongs to, or one of the runs that share its output."""
-    shared = RUN_OF_EMBEDDING.get(wildcards.get("embedding")) or RUN_OF_PROBLEM.get(wildcards.get("problem"))
-    return shared or wildcards.get("run")
+    return RUN_OF_PROBLEM.get(wildcards.get("problem")) or wildcards.get("run")
 
 
 @cache
@@ -149,6 +161,11 @@ def number_of_shards(dataset, run):
 def division_of_run(wildcards):
     """Parameter of a rule: the number of shards, as an option."""
     return f"--shards={number_of_shards(wildcards.dataset, wildcards.run)}"
+
+
+def division_of_shards(wildcards):
+    """The same for shards, unless a plan divides them."""
+    return [] if method_of(wildcards.run).divided_by_plan else division_of_run(wildcards)
 
 
 def shards_of_run(wildcards):

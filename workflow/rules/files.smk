@@ -80,73 +80,56 @@ def tree_file(wildcards):
 
 
 @cache
-def estimate_file(dataset, run):
-    """Estimate from a sample of labels, shared by runs that pose the same problem and by the folds of a dataset."""
-    problem = inputs.problem_of(SETTINGS, dataset, run)
-    return paths.ESTIMATE.format(dataset=dataset.partition("/")[0], problem=problem)
+def estimate_options(dataset, run):
+    return method_of(run).estimate_options(SETTINGS, dataset, run)
 
 
 @cache
 def estimates(dataset, run):
-    """The estimate, by its name as an input; none for small data."""
-    path = estimate_file(dataset, run)
-    return {} if shards.is_small(SETTINGS, dataset, path) else {"estimate": path}
+    """The estimate, by its name as an input, shared by runs that train alike and by the folds of a dataset."""
+    whole, method = dataset.partition("/")[0], method_of(run)
+    path = (
+        paths.ESTIMATE.format(dataset=whole, problem=method.problem(SETTINGS, whole, run))
+        if method.can_estimate
+        else ""
+    )
+    return {"estimate": path} if method.needs_estimate(SETTINGS, dataset, path) else {}
 
 
-def estimate_of_run(wildcards):
-    return estimates(wildcards.dataset, wildcards.run)
+@cache
+def inputs_of_shards(dataset, run):
+    return method_of(run).inputs_of_shards(SETTINGS, dataset, run)
+
+
+@cache
+def inputs_of_merging(dataset, run):
+    return method_of(run).inputs_of_merging(SETTINGS, dataset, run)
 
 
 def shard_files(wildcards):
-    """What a shard needs besides dataset, means and plan."""
+    """What a shard needs."""
     names = wildcards.dataset, wildcards.run
-    files = start_files(*names) | {name: ancient(path) for name, path in estimates(*names).items()}
+    files = inputs_of_shards(*names) | {name: ancient(path) for name, path in estimates(*names).items()}
     if IN_STORAGE and "earlier" in files and SETTINGS.runs[wildcards.run].pretrained not in SETTINGS.runs:
         files["earlier"] = local(files["earlier"])
     return files
 
 
-# A parameter of its own, since Snakemake does not compare parameters that are made from a job's files.
-def shard_starts(wildcards, input):
+def merged_files(wildcards):
+    """What merging needs besides the shards."""
+    names = wildcards.dataset, wildcards.run
+    return estimates(*names) | inputs_of_merging(*names)
+
+
+# Parameters of their own, since Snakemake does not compare parameters that are made from a job's files.
+def shard_options(wildcards, input):
     """Options of a shard that name the files it starts from."""
-    return options_of(start_files(wildcards.dataset, wildcards.run), input)
+    files = inputs_of_shards(wildcards.dataset, wildcards.run)
+    return options_of([name for name in files if name not in ("dataset", "sizes")], input)
 
 
-def forest_of(dataset, run):
-    """Name of a run's trees, which depends on all their settings."""
-    return f"fastxml-{crc32(' '.join(parameters('train-trees', dataset, run)).encode()):08x}"
-
-
-FORESTS = {
-    forest_of(dataset, run): parameters("train-trees", dataset, run)
-    for dataset in SETTINGS.datasets
-    for run in SETTINGS.runs_of("fastxml")
-}
-
-
-def estimate_of_trees(wildcards):
-    """Estimate from one tree of a run, shared by the folds of a dataset."""
-    dataset = wildcards.dataset.partition("/")[0]
-    return paths.ESTIMATE.format(dataset=dataset, problem=forest_of(dataset, wildcards.run))
-
-
-@cache
-def rembrandt_of(run):
-    """Rembrandt's settings of a run."""
-    return SETTINGS.section("rembrandt", run=run)
-
-
-def embedding_of_run(wildcards):
-    """Embedding that a run uses, possibly shared with other runs."""
-    name = paths.embedding_name(rembrandt_of(wildcards.run))
-    return paths.EMBEDDING.format(dataset=wildcards.dataset, embedding=name)
-
-
-def softmax_of_embedding(wildcards):
-    """An option where a run with this embedding requires softmax; no parameter, since it changes no result."""
-    runs = [rembrandt_of(run) for run in SETTINGS.runs_of("rembrandt") if rembrandt_of(run).decoder == "softmax"]
-    names = [paths.embedding_name(run) for run in runs]
-    return "--for-softmax" if wildcards.embedding in names else "--for-any-decoder"
+def merging_options(wildcards, input):
+    return options_of(inputs_of_merging(wildcards.dataset, wildcards.run), input)
 
 
 def held_out_by(template):

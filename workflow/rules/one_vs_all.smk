@@ -1,4 +1,4 @@
-# Labels are divided into shards, trained in parallel, and joined into one model.
+# What the shards of one-vs-all runs need.
 
 
 rule choose_C:
@@ -73,88 +73,40 @@ rule compute_root:
         "ovaflow root {input.dataset:q} {params.chosen:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
 
 
-# Memory and time that shards request from a scheduler. The estimate is ancient to the shards, so that a new one trains nothing
-# again. While an ancient input is being made, Snakemake does not look for other reasons to run a job. So an estimate must run
-# again only when the shards do anyway: for a changed dataset. Settings are part of its name, and it has no code parameter.
-# After a driver that was killed while its estimate was made it runs again, too: merging follows it, and asks for all shards.
-rule estimate_training:
+rule compute_means:
     input:
-        unpack(chosen_C),
         dataset=paths.DATASET,
     output:
-        paths.ESTIMATE,
+        paths.MEANS,
     log:
-        "logs/{dataset}/estimate.{problem}.log",
+        "logs/{dataset}/means.log",
     benchmark:
-        "logs/{dataset}/estimate.{problem}.tsv"
+        "logs/{dataset}/means.tsv"
     params:
-        chosen=lambda wildcards, input: options_of(chosen_C(wildcards), input),
-        options=settings_of("estimate"),
-        stored=lambda wildcards: train_of(run_by(wildcards)).stored_threshold,
+        revision=STEPS["means"].revision,
     resources:
-        mem_mb=megabytes(3, base=800),
+        mem_mb=megabytes(1),
         kernels=1,
     conda:
         ENVIRONMENT
     shell:
-        "ovaflow estimate {input.dataset:q} {params.chosen:q} {params.options:q} --prune={params.stored:q} --labels=200"
-        " --output={output:q} > {log:q} 2>&1"
+        "ovaflow means {input.dataset:q} --output={output:q} > {log:q} 2>&1"
 
 
-rule train_shard:
+rule compute_label_tree:
     input:
-        unpack(shard_files),
         dataset=paths.DATASET,
-        means=paths.MEANS,
-        plan=paths.PLAN,
     output:
-        paths.SHARD,
+        paths.LABEL_TREE,
     log:
-        "logs/{dataset}/{run}/train-shard.{shard}.log",
+        "logs/{dataset}/label-tree.log",
     benchmark:
-        "logs/{dataset}/{run}/train-shard.{shard}.tsv"
+        "logs/{dataset}/label-tree.tsv"
     params:
-        starts=shard_starts,
-        options=settings_of("train-shard"),
-        revision=STEPS["train-shard"].revision,
-    threads: threads_of_run
+        revision=STEPS["label-tree"].revision,
     resources:
-        mem_mb=lambda wildcards, input, attempt: attempt * request_of_shard(wildcards, input).mem_mb,
-        runtime=lambda wildcards, input, attempt: attempt * request_of_shard(wildcards, input).runtime,
-        kernels=1,
+        mem_mb=megabytes(0.5),
     conda:
         ENVIRONMENT
-    wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("one-vs-all")),
     shell:
-        "ovaflow train-shard {input.dataset:q} --means={input.means:q}"
-        " --plan={input.plan:q} --shard={wildcards.shard} {params.starts:q} {params.options:q} --threads={threads}"
-        " --output={output:q} > {log:q} 2>&1"
-
-
-rule merge_shards:
-    input:
-        unpack(estimate_of_run),
-        dataset=paths.DATASET,
-        sizes=paths.SIZES,
-        shards=shards_of_run,
-    output:
-        model=paths.MODEL,
-        statistics=paths.TRAINING,
-    log:
-        "logs/{dataset}/{run}/merge.log",
-    benchmark:
-        "logs/{dataset}/{run}/merge.tsv"
-    params:
-        shards=shards_in_shell,
-        options=settings_of("merge"),
-        revision=STEPS["merge"].revision,
-    resources:
-        mem_mb=merging_megabytes,
-    conda:
-        ENVIRONMENT
-    wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("one-vs-all")),
-    shell:
-        "ovaflow merge {params.shards} --dataset={input.dataset:q} {params.options:q}"
-        " --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"
+        "ovaflow label-tree {input.dataset:q} --output={output:q} > {log:q} 2>&1"

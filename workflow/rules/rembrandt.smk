@@ -1,4 +1,44 @@
 # Labels are embedded once for all runs with the same embedding settings; each run projects instances and trains a decoder.
+from ovaflow.rembrandt import demand as embedding_demand
+from ovaflow.rembrandt import files as embedding_files
+
+RUNS_WITH_EMBEDDINGS = SETTINGS.runs_of("rembrandt")
+RUN_OF_EMBEDDING = embedding_files.embeddings(SETTINGS)
+
+
+@cache
+def rembrandt_of(run):
+    """Rembrandt's settings of a run."""
+    return SETTINGS.section("rembrandt", run=run)
+
+
+def embedding_of_run(wildcards):
+    """Embedding that a run uses, possibly shared with other runs."""
+    return embedding_files.embedding_of(SETTINGS, wildcards.dataset, wildcards.run)
+
+
+def softmax_of_embedding(wildcards):
+    """An option where a run with this embedding requires softmax; no parameter, since it changes no result."""
+    runs = [run for run in map(rembrandt_of, RUNS_WITH_EMBEDDINGS) if run.decoder == "softmax"]
+    names = map(embedding_files.embedding_name, runs)
+    return "--for-softmax" if wildcards.embedding in names else "--for-any-decoder"
+
+
+def embedding_megabytes(wildcards, input, attempt):
+    run = RUN_OF_EMBEDDING[wildcards.embedding]
+    shape, threads = shape_of(input), train_of(run).threads
+    return attempt * embedding_demand.of_embedding(shape, input.size_mb, rembrandt_of(run), threads)
+
+
+def projecting_megabytes(wildcards, input, attempt):
+    return attempt * embedding_demand.of_projecting(shape_of(input), input.size_mb, rembrandt_of(wildcards.run))
+
+
+def tuning_megabytes(wildcards, input, attempt):
+    """Memory of a job that chooses a decoder's settings, for which the instances are projected once more."""
+    settings, division = rembrandt_of(wildcards.run), number_of_shards(wildcards.dataset, wildcards.run)
+    decoding = embedding_demand.of_decoding(shape_of(input), settings, division, threads_of_run(wildcards))
+    return attempt * (decoding - demand.PROGRAM) + projecting_megabytes(wildcards, input, attempt)
 
 
 rule embed_labels:
@@ -6,21 +46,23 @@ rule embed_labels:
         dataset=paths.DATASET,
         sizes=paths.SIZES,
     output:
-        paths.EMBEDDING,
+        embedding_files.EMBEDDING,
     log:
         "logs/{dataset}/embed.{embedding}.log",
     benchmark:
         "logs/{dataset}/embed.{embedding}.tsv"
     params:
-        options=settings_of("embed"),
+        options=lambda wildcards: parameters("embed", wildcards.dataset, RUN_OF_EMBEDDING[wildcards.embedding]),
         revision=STEPS["embed"].revision,
-    threads: lambda wildcards: train_of(run_by(wildcards)).threads
+    threads: lambda wildcards: train_of(RUN_OF_EMBEDDING[wildcards.embedding]).threads
     resources:
         mem_mb=embedding_megabytes,
         softmax=softmax_of_embedding,
         kernels=1,
     conda:
         ENVIRONMENT
+    wildcard_constraints:
+        embedding=one_of(RUN_OF_EMBEDDING),
     shell:
         "ovaflow embed {input.dataset:q} {params.options:q} {resources.softmax:q} --threads={threads} --output={output:q}"
         " > {log:q} 2>&1"
@@ -32,7 +74,7 @@ rule project_instances:
         sizes=paths.SIZES,
         embedding=embedding_of_run,
     output:
-        paths.PROJECTED,
+        embedding_files.PROJECTED,
     log:
         "logs/{dataset}/{run}/project.log",
     benchmark:
@@ -47,7 +89,7 @@ rule project_instances:
     conda:
         ENVIRONMENT
     wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("rembrandt")),
+        run=one_of(RUNS_WITH_EMBEDDINGS),
     shell:
         "ovaflow project {input.dataset:q} --embedding={input.embedding:q} {params.options:q} --threads={threads}"
         " --output={output:q} > {log:q} 2>&1"
@@ -58,9 +100,9 @@ rule tune_decoder:
         dataset=paths.DATASET,
         sizes=paths.SIZES,
         embedding=embedding_of_run,
-        projected=paths.PROJECTED,
+        projected=embedding_files.PROJECTED,
     output:
-        paths.DECODER,
+        embedding_files.DECODER,
     log:
         "logs/{dataset}/{run}/tune-decoder.log",
     benchmark:
@@ -75,64 +117,10 @@ rule tune_decoder:
     conda:
         ENVIRONMENT
     wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("rembrandt")),
+        run=one_of(RUNS_WITH_EMBEDDINGS),
     shell:
         "ovaflow tune-decoder {input.projected:q} --dataset={input.dataset:q} --embedding={input.embedding:q}"
         " {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
-
-
-rule train_decoder:
-    input:
-        sizes=paths.SIZES,
-        projected=paths.PROJECTED,
-        tuned=paths.DECODER,
-    output:
-        paths.SHARD,
-    log:
-        "logs/{dataset}/{run}/train-decoder.{shard}.log",
-    benchmark:
-        "logs/{dataset}/{run}/train-decoder.{shard}.tsv"
-    params:
-        division=division_of_run,
-        revision=STEPS["train-decoder"].revision,
-    threads: threads_of_run
-    resources:
-        mem_mb=decoding_megabytes,
-        kernels=1,
-    conda:
-        ENVIRONMENT
-    wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("rembrandt")),
-    shell:
-        "ovaflow train-decoder {input.projected:q} --tuned={input.tuned:q}"
-        " --shard={wildcards.shard} {params.division:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
-
-
-rule join_decoder:
-    input:
-        dataset=paths.DATASET,
-        projected=paths.PROJECTED,
-        tuned=paths.DECODER,
-        shards=shards_of_run,
-    output:
-        model=paths.MODEL,
-        statistics=paths.TRAINING,
-    log:
-        "logs/{dataset}/{run}/join-decoder.log",
-    benchmark:
-        "logs/{dataset}/{run}/join-decoder.tsv"
-    params:
-        shards=shards_in_shell,
-        revision=STEPS["join-decoder"].revision,
-    resources:
-        mem_mb=megabytes(2),
-    conda:
-        ENVIRONMENT
-    wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("rembrandt")),
-    shell:
-        "ovaflow join-decoder {params.shards} --projected={input.projected:q} --tuned={input.tuned:q}"
-        " --dataset={input.dataset:q} --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"
 
 
 rule describe_embedding:
@@ -141,7 +129,7 @@ rule describe_embedding:
         embedding=embedding_of_run,
     output:
         report(
-            paths.EMBEDDING_CURVE,
+            embedding_files.EMBEDDING_CURVE,
             caption="../report/embedding.rst",
             category="{dataset}",
             subcategory="{run}",
@@ -159,7 +147,7 @@ rule describe_embedding:
     conda:
         ENVIRONMENT
     wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("rembrandt")),
+        run=one_of(RUNS_WITH_EMBEDDINGS),
     shell:
         "ovaflow describe-embedding {input.embedding:q} --dataset={input.dataset:q} --threads={threads}"
         " --output={output:q} > {log:q} 2>&1"

@@ -1,5 +1,5 @@
 CHOICES = [inputs.chosen_features(SETTINGS, dataset) for dataset in SETTINGS.datasets] + [
-    inputs.chosen_C(SETTINGS, dataset, run) for dataset in SETTINGS.datasets for run in SETTINGS.runs_of("one-vs-all")
+    inputs.chosen_C(SETTINGS, dataset, run) for dataset in SETTINGS.datasets for run in SETTINGS.runs_of(ONE_VS_ALL)
 ]
 
 

@@ -10,12 +10,12 @@ from click.shell_completion import CompletionItem
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.machine.limits import limit_libraries
-from ovaflow.steps import STEPS
+from ovaflow.methods import all_steps, command_of
 from ovaflow.storage.writing import explanation_of
 
 GROUPS = {
-    "Commands": [name for name, step in STEPS.items() if step.for_people],
-    "Steps of the pipeline": [name for name, step in STEPS.items() if not step.for_people],
+    "Commands": [name for name, step in all_steps().items() if step.for_people],
+    "Steps of the pipeline": [name for name, step in all_steps().items() if not step.for_people],
 }
 """Names of subcommands, as ``ovaflow --help`` lists them."""
 
@@ -24,28 +24,31 @@ INTERRUPTED = 130  # exit status after Ctrl-C
 
 class _LazyGroup(click.Group):
     def list_commands(self, context):
-        return list(STEPS)
+        return list(all_steps())
 
     def get_command(self, context, name):
-        if name not in STEPS:
-            return None
-        module = importlib.import_module(f"ovaflow.cli.{STEPS[name].module}")
+        if name not in all_steps():
+            step, method = command_of(name)
+            return self.get_command(context, step).of(method) if step else None
+        module = importlib.import_module(f"ovaflow.{all_steps()[name].module}")
         return getattr(module, f"{name.replace('-', '_')}_command")
 
     def resolve_command(self, context, args):
         name, command, rest = super().resolve_command(context, args)
+        if hasattr(command, "for_arguments"):
+            command = command.for_arguments(rest)
         return name, command, _with_switches(command, rest)
 
     def shell_complete(self, context, incomplete):
         # names alone, without loading the commands
-        names = [name for name in STEPS if name.startswith(incomplete)]
-        items = [CompletionItem(name, help=STEPS[name].help) for name in names]
+        names = [name for name in all_steps() if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=all_steps()[name].help) for name in names]
         return items + click.Command.shell_complete(self, context, incomplete)
 
     def format_commands(self, context, formatter):
         for title, names in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, STEPS[name].help) for name in names])
+                formatter.write_dl([(name, all_steps()[name].help) for name in names])
 
 
 def _with_switches(command, arguments):

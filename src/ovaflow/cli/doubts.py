@@ -12,7 +12,7 @@ from ovaflow.cli.options import FILE, THREADS
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.doubts import HEADER, of_all, of_held_out, table
-from ovaflow.methods import open_any_model
+from ovaflow.model.model_file import open_any_model
 from ovaflow.reranking.fitting import FEWEST
 from ovaflow.reranking.neighbours import NEAREST
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker

@@ -32,7 +32,7 @@ from ovaflow.evaluation.labelled_file import (
 )
 from ovaflow.evaluation.metrics import PLACES, evaluate
 from ovaflow.evaluation.model_comparison import Figures
-from ovaflow.methods import open_any_model
+from ovaflow.model.model_file import open_any_model
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import click
 
-from ovaflow.cli.options import FILE, OF_DATASET, STATISTICS, THREADS, option, output, reads
+from ovaflow.cli.options import FILE, THREADS, option, output
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.curves import quality_of
-from ovaflow.model.index import INDEX_PAYS, index_path, write_index
-from ovaflow.model.merge import merge
+from ovaflow.model.index import index_path, write_index
 from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.npz_file import read_npz, write_npz
 from ovaflow.model.one_vs_all import OneVsAll
@@ -19,25 +18,6 @@ from ovaflow.model.pruning import prune_to_bytes, write_pruned
 from ovaflow.model.text_files import write_companions, write_weights
 from ovaflow.reading.streams import open_stream
 from ovaflow.settings.models import Evaluate, Prepare, Train
-from ovaflow.storage.parts import remove_parts
-
-
-@click.command("merge")
-@click.argument("shards", nargs=-1, required=True, type=FILE)
-@OF_DATASET
-@reads("merge")
-@output("Model file to write, model.h5.")
-@STATISTICS
-def merge_command(shards, dataset, settings, output, statistics):
-    """Join trained SHARDS into one model."""
-    opened = open_dataset(dataset)
-    n_weights = merge(shards, opened, settings.prune, output, statistics)
-    if n_weights >= INDEX_PAYS:
-        write_index(index_path(output), LabelWeights.open(output))
-    remove_parts(shards)
-    size = output.stat().st_size
-    click.echo(f"{output}: {opened.n_labels:,} labels, {n_weights:,} weights, {size / 1e6:,.1f} MB")
-
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 

@@ -7,8 +7,9 @@ import click
 from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
-from ovaflow.settings.inputs import model_of, settings_read
-from ovaflow.settings.models import ReadTexts, Section, Train
+from ovaflow.methods import ONE_VS_ALL
+from ovaflow.settings.inputs import settings_read
+from ovaflow.settings.models import ReadTexts, Section, Train, named_model
 from ovaflow.settings.schema import explain, explain_value, schema_at
 from ovaflow.settings.spelling import parsed
 from ovaflow.storage.texts import read_json
@@ -165,15 +166,29 @@ THREADS = option(Train, "threads", help="Number of threads; results do not depen
 SHARDS = number("--shards", 1, "Number of training jobs that a run is divided into.")
 
 
+def file_options(files):
+    """Decorator: an option for each file that a method reads."""
+    options = []
+    for name, file in files.items():
+        option = "--" + name.replace("_", "-")
+        options.append(click.option(option, name, type=FILE, required=file.required, help=file.help))
+    return several(options)
+
+
+def chosen_files(files):
+    """Files that were given, by their names."""
+    return {name: path for name, path in files.items() if path is not None}
+
+
 def require_shard(shard, shards):
     if shard >= shards:
         raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
 
 
-def reads(step):
+def reads(step, method=ONE_VS_ALL):
     """Decorator: options of all settings that a step reads; the command takes them as one object, ``settings``."""
-    reads = settings_read(step)
-    model = model_of(reads)
+    reads = settings_read(step, method)
+    model = named_model(reads.model)
 
     def decorate(command):
         may_be_auto = [name for name in CHOSEN if name in reads.fields]

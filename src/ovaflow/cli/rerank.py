@@ -9,7 +9,7 @@ from ovaflow.cli.suggestions import RIGHT_IDS, read_suggestion_files
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.reliability import measure_reliability
-from ovaflow.methods import open_any_model
+from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.reranking.fitting import fit_reranker, require_parts_of_one
 from ovaflow.reranking.reranker_file import Reranker

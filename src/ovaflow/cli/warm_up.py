@@ -15,15 +15,20 @@ import ovaflow
 from ovaflow.cli import group
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.dataset import Split, write_dataset
+from ovaflow.methods import find_method, method_names
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.sparse.jit import cache_directory
-from ovaflow.steps import METHODS, STEPS, warm_up_of
+from ovaflow.steps import STEPS
+
+
+def _warm_up_of(name):
+    return find_method(name).warm_up
 
 
 def _method_options(command):
-    for name in filter(warm_up_of, METHODS):
+    for name in filter(_warm_up_of, method_names()):
         command = click.option(f"--{name}", is_flag=True, help=f"Also compile the kernels of {name}.")(command)
     return command
 
@@ -45,7 +50,7 @@ def warm_up_command(problems, rerank, **methods):
 
     Jobs that start together would otherwise each compile them.
     """
-    chosen = [name for name in METHODS if methods.get(name.replace("-", "_"))]
+    chosen = [name for name in method_names() if methods.get(name.replace("-", "_"))]
     steps = list(_steps(problems, chosen, rerank))
     marker = _marker(steps)
     if not (marker and marker.exists()):
@@ -119,6 +124,6 @@ def _steps(problems, methods, rerank):
             yield f"{_TRAIN} --loss={loss} --regularization={regularization} --initialization={start}"
     yield from _AFTER
     for method in methods:
-        yield from warm_up_of(method)
+        yield from _warm_up_of(method)
     if rerank:
         yield from STEPS["rerank"].warm_up

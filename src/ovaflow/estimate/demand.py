@@ -13,9 +13,8 @@ from functools import lru_cache, wraps
 from pathlib import Path
 from typing import NamedTuple
 
-from ovaflow.data.sizes import Shape, read_shape
+from ovaflow.data.sizes import read_shape
 from ovaflow.reading.formats import PACKED
-from ovaflow.settings.models import Rembrandt
 from ovaflow.storage.texts import write_json
 
 _KIND = "estimate"
@@ -113,49 +112,3 @@ def of_merging(labels: int, shards: float) -> int:
     """Memory of a job that joins shards piece by piece: arrays of the labels and a panel of an index."""
     panel = shards * min(1, PANEL / max(labels, 1))
     return int(650 + 200 * labels / 1e6 + 0.4 * panel)
-
-
-def of_embedding(shape: Shape, megabytes: float, settings: Rembrandt, threads: int) -> int:
-    n, d, labels, _ = shape
-    columns = _columns(settings, d)
-    embedded = _dense(columns, labels)
-    fit = threads * _dense(64, 3 * n + 6 * d) + _dense(columns, 2 * n + d)
-    return int(PROGRAM + 3 * megabytes + 1.1 * (embedded + max(embedded, fit)))
-
-
-def of_projecting(shape: Shape, megabytes: float, settings: Rembrandt) -> int:
-    n, d, _, _ = shape
-    columns = _columns(settings, d)
-    features = columns if settings.features == "linear" else settings.random_features
-    matrices = _dense(columns, 2 * n + 2 * d) + _dense(features, 2 * n)
-    return int(PROGRAM + 2 * megabytes + 1.25 * matrices)
-
-
-def of_decoding(shape: Shape, settings: Rembrandt, shards: int, threads: int) -> int:
-    """Memory of a job that trains a decoder or chooses its settings; softmax holds its weights some hundred times."""
-    n, features, labels, positives = shape
-    d = _decoded_features(settings, features)
-    if settings.decoder == "softmax" or (settings.decoder == "auto" and positives == n):
-        weights = _dense(d, 120 * labels) + _dense(2048, (4 + threads) * labels)
-        others = _dense(300, n) + min(512, _dense(2 * d * d, labels))
-    else:
-        weights = _dense(d, 4 * labels / shards)
-        others = _dense(128 * threads, n)
-    return int(PROGRAM + 4 * _dense(d, n) + 1.25 * (weights + others))
-
-
-def _dense(columns: float, rows: float) -> float:
-    return 4 * columns * rows / 1e6
-
-
-def _columns(settings: Rembrandt, features: int) -> int:
-    """Columns of a run's dense matrices, in panels of 64."""
-    columns = features if settings.embedding == "none" else settings.rank + settings.oversampling
-    return 64 * math.ceil(columns / 64)
-
-
-def _decoded_features(settings: Rembrandt, features: int) -> int:
-    """Features of a decoder, which are those of the instances, their projection, or drawn at random."""
-    if settings.features != "linear":
-        return settings.random_features
-    return features if settings.embedding == "none" else settings.rank

@@ -7,7 +7,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.estimate.demand import EXPANDING, shares_of_work
 from ovaflow.reading.streams import matching_files
 from ovaflow.settings import paths
-from ovaflow.settings.models import Config, is_stored, listed
+from ovaflow.settings.configuration import Config
+from ovaflow.settings.models import is_stored, listed
 
 _BYTES = 8e6
 """Of a shard; as texts, some twenty seconds of training."""

@@ -2,7 +2,6 @@
 
 import hashlib
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
@@ -24,8 +23,8 @@ from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.text_features import TextFeatures
 from ovaflow.evaluation.ranking import find_hits, precision
-from ovaflow.methods import open_any_model
-from ovaflow.model.model_file import ONE_VS_ALL, MethodModel
+from ovaflow.methods import ONE_VS_ALL, find_method
+from ovaflow.model.model_file import MethodModel, open_any_model
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictions import predict_test_set, reranked
 from ovaflow.prediction.predictor import Predictor, without_words
@@ -33,7 +32,7 @@ from ovaflow.prediction.reasons import explain as explain_labels
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
-from ovaflow.settings.models import CANDIDATES, Predict, Prepare, Section
+from ovaflow.settings.models import CANDIDATES, Predict, Prepare, Section, named_model
 from ovaflow.settings.schema import explain
 from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
 
@@ -55,8 +54,8 @@ def _has_second_stage(estimator: "LabelClassifier") -> bool:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """A classifier for few or very many labels; subclasses train in ``_train``.
+class LabelClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier for few or very many labels; a subclass has the name and the settings of a method.
 
     Parameters
     ----------
@@ -191,9 +190,10 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         instances = sp.vstack([sp.csr_array(X), features[known]])
         return instances, from_scipy(sp.vstack([Y.to_scipy(), labels]))
 
-    @abstractmethod
     def _train(self, dataset: Dataset) -> MethodModel:
         """The model of a dataset."""
+        method = find_method(self.method)
+        return method.train_model(dataset, self._part(named_model(method.settings)), self.threads)
 
     def _hold(self, form: LabelForm) -> None:
         self.classes_, self._form = form.classes, form

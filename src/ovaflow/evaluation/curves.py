@@ -1,4 +1,4 @@
-"""Quality of a model pruned further (DiSMEC, fig. 5), or of its first trees (FastXML, fig. 1)."""
+"""Quality of a model pruned further (DiSMEC, fig. 5)."""
 
 from dataclasses import replace
 
@@ -7,7 +7,6 @@ import numpy as np
 from ovaflow.console.progress import Progress
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES
-from ovaflow.fastxml.model_file import predict_trees
 from ovaflow.model.index import open_index
 from ovaflow.model.pruning import prune
 from ovaflow.model.top_k import predict_top_k
@@ -16,8 +15,6 @@ _BYTES_OF_A_WEIGHT = 8
 
 MOST_INSTANCES = 20_000
 """Test instances of a prune curve, evenly spaced: differences between its points need no more."""
-
-MOST_POINTS = 24  # points of a tree curve; with fewer trees, every number of trees is one
 
 
 def prune_curve(model, dataset, thresholds, a, b, threads=1):
@@ -53,30 +50,10 @@ def quality_of(model, dataset, a, b, threads=1):
 
 def _measure(model, test, inverse, threads, panels=None):
     ids, _ = predict_top_k(model.weights, model.trained, test.X, max(PLACES), threads, panels=panels)
-    return _quality(ids, test.Y, inverse)
+    return quality_of_top(ids, test.Y, inverse)
 
 
-def tree_curve(model, dataset, a, b, threads=1):
-    """Quality of growing numbers of trees, from one pass over the test instances."""
-    model.require(dataset=dataset)
-    amounts = _amounts(model.forest.n_trees)
-    inverse = dataset.inverse_propensity(a, b)
-    ids, _ = predict_trees(model.forest, model.instances(dataset.test), max(PLACES), threads, amounts)
-    points = []
-    for trees, each in zip(amounts, ids, strict=True):
-        points.append({"trees": trees, **_quality(each, dataset.test.Y, inverse)})
-    return {"model": model.checksum, "points": points}
-
-
-def _amounts(n_trees):
-    """All numbers of trees if there are few, otherwise ever wider steps to the last."""
-    steps = range(1, n_trees + 1)
-    if n_trees <= MOST_POINTS:
-        return list(steps)
-    return sorted({round(n_trees ** ((place + 1) / MOST_POINTS)) for place in range(MOST_POINTS)} | {1, n_trees})
-
-
-def _quality(ids, Y, inverse):
+def quality_of_top(ids, Y, inverse):
     hits = ranking.find_hits(ids, Y)
     precision = {f"P@{k}": ranking.precision(hits, k) for k in PLACES}
     scored = {f"PSP@{k}": ranking.propensity_scored_precision(ids, hits, Y, inverse, k) for k in PLACES}

@@ -7,7 +7,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.hold_out import held_out_documents
-from ovaflow.model.model_file import ONE_VS_ALL
+from ovaflow.methods import ONE_VS_ALL
 from ovaflow.reranking.doubts import find_doubts, joined
 from ovaflow.reranking.fitting import FEWEST
 from ovaflow.settings.models import TrainLabels

@@ -1,15 +1,9 @@
 """Merging: the shards' trees become one model."""
 
-from pathlib import Path
-
 import numpy as np
 
-from ovaflow.console.errors import InputError
-from ovaflow.console.progress import Progress
 from ovaflow.fastxml.forest import join_trees
 from ovaflow.fastxml.model_file import ForestModel
-from ovaflow.fastxml.training import TreeShard, grow_trees
-from ovaflow.model.training_file import Training, require_alike
 from ovaflow.sparse.jit import strict_kernel
 
 
@@ -47,51 +41,15 @@ def model_of(dataset, forest, parameters):
     return ForestModel.in_memory(dataset, trained, parameters, forest=forest)
 
 
-def merge_trees(shards, dataset, model_path, training_path):
-    """Join the shards of one forest into a model; its bytes do not depend on how trees were divided into shards."""
-    opened = _read(shards, dataset)
-    places = _places(opened, dataset)
-    trees = [opened[shard].forest.tree(place) for shard, place in places]
-    forest, parameters = join_trees(trees, dataset.n_features, dataset.n_labels), opened[0].parameters
-    model_of(dataset, forest, parameters).write(model_path)
-    shapes = [shape_of(tree, parameters["max_leaf"]) for tree in trees]
+def join_shards(pieces, dataset):
+    """The model of all trees, each as a shard and the tree's place in it."""
+    trees = [shard.forest.tree(place) for shard, place in pieces]
+    forest = join_trees(trees, dataset.n_features, dataset.n_labels)
+    return model_of(dataset, forest, pieces[0][0].parameters)
+
+
+def statistics_of(pieces):
+    """Statistics of trees by their names: arrays of one number for each tree."""
+    shapes = [shape_of(shard.forest.tree(place), shard.parameters["max_leaf"]) for shard, place in pieces]
     statistics = {name: np.array([shape[name] for shape in shapes]) for name in shapes[0]}
-    statistics["seconds"] = np.array([opened[shard].seconds[place] for shard, place in places])
-    core_seconds, peak = sum(s.core_seconds for s in opened), max(s.peak_rss_bytes for s in opened)
-    training = Training(core_seconds, len(opened), peak, trees=statistics, parameters=parameters)
-    training.write(training_path, dataset=dataset)
-    return len(forest.children)
-
-
-def _read(paths, dataset):
-    opened = []
-    with Progress("checking shards", len(paths), "shards") as progress:
-        for path in map(Path, paths):
-            opened.append(TreeShard.open(path))
-            require_alike(opened[-1], opened[0], dataset)
-            progress.advance()
-    return opened
-
-
-def _places(opened, dataset):
-    """Shard and place in it of each tree."""
-    places = {}
-    for number, shard in enumerate(opened):
-        for place, tree in enumerate(shard.numbers.tolist()):
-            if tree in places:
-                message = f"tree {tree} is also in {opened[places[tree][0]].path}"
-                remedy = "give the shards of one forest, each once"
-                raise InputError(message, path=shard.path, remedy=remedy)
-            places[tree] = number, place
-    missing = sorted(set(range(opened[0].parameters["trees"])) - set(places))
-    if missing:
-        message = f"no shard given has tree {missing[0]} of the forest on {dataset.path}"
-        remedy = "run train-trees for the missing shards and give all of them to merge-trees"
-        raise InputError(message, remedy=remedy)
-    return [places[tree] for tree in sorted(places)]
-
-
-def train_forest(dataset, settings, threads=1):
-    """Grow all trees in this process: the model that shards of the same forest merge into."""
-    grown = grow_trees(dataset, range(settings.trees), settings, threads)
-    return model_of(dataset, grown.forest, settings.recorded)
+    return statistics | {"seconds": np.array([shard.seconds[place] for shard, place in pieces])}

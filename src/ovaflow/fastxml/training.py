@@ -93,11 +93,6 @@ def gains_of(settings, dataset):
     return make_gains(settings.objective, Y, inverse)
 
 
-def trees_of_shard(trees, shards, shard):
-    """Numbers of the trees that a shard grows: none where there are more shards than trees."""
-    return range(shard * trees // shards, (shard + 1) * trees // shards)
-
-
 @dataclass(frozen=True)
 class TreeShard(Artifact, kind="tree-shard", made_from=("dataset",), remedy="train it again"):
     """Some trees of a forest."""

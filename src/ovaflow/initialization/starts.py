@@ -30,6 +30,14 @@ class StartInputs:
         """Inputs from a dataset, its means and what else the start needs."""
         return cls(means, dataset.n_documents, float(dataset.parameters["bias"]), **more)
 
+    @property
+    def arrays(self):
+        """All that solutions depend on."""
+        means = self.means
+        numbers = np.array([means.xx, self.bias, self.n])
+        arrays = [means.x_mean, means.pp, means.xp, numbers, means.counts, self.root, self.parents]
+        return [array for array in arrays if array is not None]
+
     def within(self, labels):
         """Inputs of a job of some labels: parents elsewhere are replaced by the root."""
         if self.parents is None:

@@ -9,13 +9,11 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Named, Names, write_names
+from ovaflow.methods import ONE_VS_ALL, find_method
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.arrays import create_array
 from ovaflow.storage.artifact import NOT_STORED, Artifact
 from ovaflow.storage.hdf5 import create_artifact, open_artifact, parameters_of
-
-ONE_VS_ALL = "one-vs-all"
-"""Method of models that have weights for each label."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +199,23 @@ def method_of(path):
 
 def _method_of(file):
     return parameters_of(file).get("train", {}).get("method", ONE_VS_ALL)
+
+
+def open_any_model(path):
+    """Open a model file of any method."""
+    with open_artifact(path, ModelFile.kind) as file:
+        method, package = _method_of(file), parameters_of(file).get("train", {}).get("package", "")
+    try:
+        found = find_method(method)
+    except InputError:
+        remedy = f"install {package}" if package else "use the ovaflow that wrote it, or a newer one"
+        raise InputError(f"a model of {method}, which is not installed here", path=path, remedy=remedy) from None
+    return found.model.open(path)
+
+
+def what_scores_are(settings):
+    """What the scores of a model trained with these settings mean, in a sentence or two."""
+    return find_method(settings.get("method", ONE_VS_ALL)).model.what_scores_are(settings)
 
 
 def require_finite(data, start, indptr, labels, path=None):

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
-from ovaflow.model.model_file import ONE_VS_ALL
+from ovaflow.methods import ONE_VS_ALL
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reading.npz import FOREIGN, read_matrix
 from ovaflow.reading.streams import clean

@@ -16,9 +16,8 @@ from ovaflow.data.label_choice import LabelFinder
 from ovaflow.data.normalize import model_features
 from ovaflow.data.tfidf import Features, TfIdf, weigh_counts
 from ovaflow.data.tokens import tokens_in_batches
-from ovaflow.methods import open_any_model
 from ovaflow.model.index import index_path
-from ovaflow.model.model_file import Model
+from ovaflow.model.model_file import Model, open_any_model
 from ovaflow.prediction.drift import Words, words_of
 from ovaflow.prediction.languages import names_in
 from ovaflow.prediction.predictions import with_second_stage

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
-from ovaflow.methods import open_any_model
+from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.model_folder import MODEL, files_of
 from ovaflow.prediction.predictions import with_second_stage
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker

@@ -6,7 +6,8 @@ first shard, and the others are left without labels.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.methods import ONE_VS_ALL
 from ovaflow.model.training_file import Shard, typed_statistics
 from ovaflow.rembrandt.panels import in_blocks
 from ovaflow.rembrandt.projection import SOFTMAX
@@ -23,6 +25,7 @@ from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import full_matrix
 from ovaflow.training.plan import estimated_work, plan_shards
 from ovaflow.training.shard_job import train_labels
+from ovaflow.training.shares import Share
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,14 @@ def plan_decoder(counts, decoder, shards):
     if decoder != SOFTMAX:
         return plan_shards(estimated_work(counts), shards)
     return [np.arange(len(counts), dtype=np.int32), *([np.empty(0, np.int32)] * (shards - 1))]
+
+
+def share_of_decoder(projected, decoding, shard, shards):
+    """What a job trains of a decoder."""
+    labels = plan_decoder(np.diff(projected.dataset.positives.indptr), projected.decoder, shards)[shard]
+    parameters = {**asdict(decoding), "stored_threshold": 0.0, "method": ONE_VS_ALL}
+    train = partial(train_decoder, labels=labels, settings=decoding)
+    return Share(labels, train, parameters, {"dataset": projected.dataset.checksum})
 
 
 def train_decoder(projected, labels, settings, threads=1, title="decoder", parts=None):

@@ -9,6 +9,7 @@ from ovaflow.rembrandt.decoder import train_decoder
 from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.model_file import METHOD, EmbeddingModel
 from ovaflow.rembrandt.projection import SOFTMAX, project
+from ovaflow.rembrandt.settings import Embed, Project, TuneDecoder
 from ovaflow.rembrandt.tuning import tune
 from ovaflow.storage.writing import unfinished_folder
 
@@ -46,11 +47,17 @@ def _model_of(dataset, projected, settings, solved):
     return EmbeddingModel.in_memory(dataset, solved.trained, {"train": settings}, **parts)
 
 
-def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):
+def train_embedding_model(dataset, settings, threads=1):
     """Embed, project and decode in this process: the model that shards of the same decoder are joined into."""
+    embedding, projecting, tuning = (_part(settings, each) for each in (Embed, Project, TuneDecoder))
     made = compute_embedding(dataset, embedding, threads)
     projected = project(dataset, made, projecting, threads)
     tuned = tune(projected, dataset, made, tuning, threads)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     done = train_decoder(projected, labels, tuned.decoding, threads)
     return _model_of(dataset, projected, model_settings(projected, tuned), done)
+
+
+def _part(settings, model):
+    """The settings of one step."""
+    return model.model_validate(settings.model_dump(include=set(model.model_fields)))

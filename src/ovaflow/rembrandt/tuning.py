@@ -18,8 +18,8 @@ from ovaflow.rembrandt.embedding import divide
 from ovaflow.rembrandt.least_squares import LeastSquares
 from ovaflow.rembrandt.panels import in_blocks, product, row_blocks, to_panels
 from ovaflow.rembrandt.projection import SOFTMAX, make_projection
+from ovaflow.rembrandt.settings import Project
 from ovaflow.rembrandt.softmax import Problem, fit_softmax
-from ovaflow.settings.models import Project
 from ovaflow.sparse.csr import full_matrix, rows_of
 from ovaflow.storage.texts import read_json, write_json
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from ovaflow.data.dataset import without_known_labels
-from ovaflow.methods import what_scores_are
+from ovaflow.model.model_file import what_scores_are
 from ovaflow.report import wording
 from ovaflow.report.drawing import NAMED, draw, thousands
 from ovaflow.report.tables import Column, Row, make_table, metric

@@ -7,12 +7,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
+from ovaflow.methods import all_steps
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS, NAMED, draw, logarithmic, series
 from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
 from ovaflow.report.training import steps_per_label
 from ovaflow.settings.models import HELD_OUT
-from ovaflow.steps import STEPS
 
 MIB = 1 << 20
 METRIC = "P@1"
@@ -140,7 +140,7 @@ def show_cost(anchor, results):
 
 DOWNLOADS = "download"  # folder of the benchmark files of downloads, and their step
 
-_ORDER = {step.replace("-", " "): place for place, step in enumerate(STEPS)}
+_ORDER = {step.replace("-", " "): place for place, step in enumerate(all_steps())}
 
 
 class Jobs(NamedTuple):

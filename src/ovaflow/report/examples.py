@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.methods import open_any_model
+from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import wording

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import yaml
 
 from ovaflow import __version__
-from ovaflow.methods import what_scores_are
+from ovaflow.model.model_file import what_scores_are
 from ovaflow.report import cards, wording
 
 NAME = "README.md"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.settings import paths
-from ovaflow.settings.models import Config, SweptRun
+from ovaflow.settings.configuration import Config, SweptRun
 
 
 def expand_sweeps(config: Config, path=None) -> Config:

@@ -13,7 +13,8 @@ from pydantic import ValidationError
 from ovaflow.console.errors import InputError
 from ovaflow.settings import models, paths
 from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps
-from ovaflow.settings.models import ROLES, Config, Dataset, Section, is_stored, listed, may_be_several
+from ovaflow.settings.configuration import Config, Dataset
+from ovaflow.settings.models import ROLES, Section, is_stored, listed, may_be_several
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 from ovaflow.settings.sources import check_sources, sources_of
 from ovaflow.settings.spelling import FAILURES, Loader

@@ -2,44 +2,42 @@
 
 from typing import Any
 
-from ovaflow.settings import models, paths
+from ovaflow.methods import ONE_VS_ALL, all_steps, find_method, method_names
+from ovaflow.settings import paths
 from ovaflow.settings.chains import earlier_model, first_run_of, sweeps_of
-from ovaflow.settings.models import Config, Section
-from ovaflow.steps import METHODS, STEPS, Reads, warm_up_of
+from ovaflow.settings.configuration import Config
+from ovaflow.settings.models import Section, named_model
+from ovaflow.steps import Reads
 
 
-def settings_read(step: str) -> Reads:
-    """The settings that a step reads, all of its fields named."""
-    reads = STEPS[step].settings
-    assert reads is not None, step
-    fields = reads.fields or tuple(model_of(reads).model_fields)
+def settings_read(step: str, method: str = ONE_VS_ALL) -> Reads:
+    """The settings that a step reads, all of its fields named; none where it reads none."""
+    reads = all_steps()[step].settings or find_method(method).reads(step) or Reads(Section, ())
+    fields = reads.fields or tuple(named_model(reads.model).model_fields)
     return reads._replace(fields=tuple(name for name in fields if name not in reads.without))
-
-
-def model_of(reads: Reads) -> type[Section]:
-    return getattr(models, reads.model)
 
 
 def settings_of(step: str, config: Config, dataset: str | None = None, run: str | None = None) -> Any:
     """The settings of a step, filled from a config."""
-    reads = settings_read(step)
+    reads = settings_read(step, _method_of(config, run))
     holders = [config.section(name, dataset, run) for name in reads.sections]
     if run is not None:
         holders.append(config.runs[run])
     if dataset is not None:
         holders.append(config.entry_of(dataset))
     values = {}
-    for name in model_of(reads).model_fields:
+    for name in named_model(reads.model).model_fields:
         for holder in holders:
             if hasattr(holder, name):
                 values[name] = getattr(holder, name)
                 break
-    return model_of(reads).model_validate(values)
+    return named_model(reads.model).model_validate(values)
 
 
 def parameters_of(step: str, config: Config, dataset: str | None = None, run: str | None = None) -> dict[str, Any]:
     """Settings that the results of a step depend on, by their names as options; files are inputs instead."""
-    settings, reads = settings_of(step, config, dataset, run), settings_read(step)
+    settings = settings_of(step, config, dataset, run)
+    reads = settings_read(step, _method_of(config, run))
     parameters = {}
     for name in reads.fields:
         value = settings.relevant.get(name)
@@ -49,6 +47,10 @@ def parameters_of(step: str, config: Config, dataset: str | None = None, run: st
         if value is not None and name not in settings.files:
             parameters[reads.options.get(name, name)] = value
     return parameters
+
+
+def _method_of(config, run):
+    return ONE_VS_ALL if run is None else config.runs[run].method
 
 
 def as_options(parameters: dict[str, Any]) -> list[str]:
@@ -107,9 +109,9 @@ def start_files(config: Config, dataset: str, run: str) -> dict[str, str]:
 
 def warm_up_options(config: Config) -> list[str]:
     """Options of ``ovaflow warm-up``: the kernels that the runs need."""
-    trains = [config.train_of(run) for run in config.runs_of("one-vs-all")]
+    trains = [config.train_of(run) for run in config.runs_of(ONE_VS_ALL)]
     problems = sorted({f"--problem={train.loss}/{train.regularization}" for train in trains})
-    methods = [f"--{method}" for method in METHODS if warm_up_of(method) and config.runs_of(method)]
+    methods = [f"--{name}" for name in method_names() if find_method(name).warm_up and config.runs_of(name)]
     return problems + methods + ["--rerank"] * bool(paths.folds(config))
 
 

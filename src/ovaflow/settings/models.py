@@ -6,6 +6,7 @@ fields, and the code gets the object itself.
 """
 
 import codecs
+import importlib
 import json
 import re
 from functools import cache
@@ -31,7 +32,6 @@ from ovaflow.reading.columns import joined_names, split_names
 from ovaflow.reading.foreign import conversion_of
 from ovaflow.reading.formats import FORMATS
 from ovaflow.settings.spelling import parsed
-from ovaflow.steps import METHODS, STEPS
 
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
 HELD_OUT = "held-out-"
@@ -175,7 +175,6 @@ Format = Annotated[str, AfterValidator(_known_format), WithJsonSchema({"type": "
 Encoding = Annotated[str, AfterValidator(_known_encoding)]
 Initialization = Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"]
 Weighting = Literal["none", "propensity"]
-MethodName = Literal[METHODS]  # type: ignore[valid-type]
 
 
 def setting(default: Any, sentence: str, **bounds: Any) -> Any:
@@ -184,9 +183,9 @@ def setting(default: Any, sentence: str, **bounds: Any) -> Any:
 
 
 # in several models each
-_INITIALIZATION = setting("mean-separating", "where the solver starts")
-_WEIGHTING = setting("none", "weight of positives; propensity: more for rare labels, which annotators miss most often")
-_SEED = setting(0, "seed of all random draws", ge=0, lt=2**63)
+INITIALIZATION = setting("mean-separating", "where the solver starts")
+WEIGHTING = setting("none", "weight of positives; propensity: more for rare labels, which annotators miss most often")
+SEED = setting(0, "seed of all random draws", ge=0, lt=2**63)
 
 
 class Section(BaseModel):
@@ -657,7 +656,8 @@ class Evaluate(Section):
     )
 
 
-def _unused_propensities(weighting: str) -> tuple[str, ...]:
+def unused_propensities(weighting: str) -> tuple[str, ...]:
+    """Settings of propensities that a weighting does not need."""
     return () if weighting == "propensity" else tuple(Evaluate.model_fields)
 
 
@@ -673,7 +673,7 @@ class Solve(Section):
     regularization: Literal["l2", "l1"] = setting(
         "l2", "penalty on the weights; l2: their squares; l1: their absolute values, which leaves few weights per label"
     )
-    weighting: Weighting = _WEIGHTING
+    weighting: Weighting = WEIGHTING
     epsilon: Annotated[float, Field(gt=0, le=100)] | Literal["auto"] = setting(
         "auto", "relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few positives"
     )
@@ -720,7 +720,7 @@ class TrainLabels(Evaluate, Solve):
     """What the training of labels reads."""
 
     method_trained: ClassVar = "one-vs-all"
-    initialization: Initialization = _INITIALIZATION
+    initialization: Initialization = INITIALIZATION
     stored_threshold: float = setting(STORED_THRESHOLD, "shards drop weights smaller than this", ge=0)
     reference: bool = setting(False, "use the plain solver, one label at a time")
 
@@ -736,125 +736,34 @@ class TrainLabels(Evaluate, Solve):
     @property
     def relevant(self) -> dict[str, Any]:
         unused = set().union(*STARTS.values()) - set(STARTS[self.initialization])
-        settings = self._without(*unused, *_unused_propensities(self.weighting))
+        settings = self._without(*unused, *unused_propensities(self.weighting))
         if "t" in settings:
             settings["t"] = self.negative_score
         return settings
+
+
+class SampleLabels(TrainLabels):
+    """What the training of a sample of the labels reads."""
+
+    labels: int = setting(300, "approximate size of the sample of labels", ge=2)
+    prune: float = setting(0.01, "drop weights smaller than this; a larger value makes a smaller model", ge=0)
+    stored_threshold: float | None = setting(  # type: ignore[assignment]
+        None, "shards drop weights smaller than this; null: as prune needs it", ge=0
+    )
+    seed: int = SEED
+
+    @property
+    def training(self) -> TrainLabels:
+        """How its labels are trained."""
+        settings = self.model_dump(include=set(TrainLabels.model_fields))
+        stored = Train(prune=self.prune).stored_threshold if self.stored_threshold is None else self.stored_threshold
+        return TrainLabels.model_validate(settings | {"stored_threshold": stored})
 
 
 class ChooseC(Comparison, TrainLabels):
     """What the choice of C reads."""
 
     candidates: Annotated[list[AboveZero], _candidates_of("C")] = setting(Candidates().C, "values of C to compare")
-
-
-class FastXML(Section):
-    """How FastXML grows its trees."""
-
-    trees: int = setting(50, "number of trees; half as many cost little quality", ge=1, le=100_000)
-    max_leaf: Positive = setting(10, "nodes with at most this many instances are not split")
-    leaf_labels: Positive = setting(20, "number of labels kept per leaf")
-    C_delta: float = setting(1.0, "weight of the separators' losses; larger: denser separators; 0.3 for texts", gt=0)
-    C_r: float = setting(1.0, "weight of the rankings; matters only with several updates", gt=0)
-    balanced: bool = setting(True, "divide C_delta of each side by its share of the node's instances")
-    objective: Literal["nDCG", "nDCG@5", "P@5"] = setting("nDCG", "ranking measure that chooses the sides of a node")
-    updates: Positive = setting(1, "how often each node fits its sides and then its separator")
-    outer_iterations: Positive = setting(10, "maximum number of Newton steps per separator")
-    inner_iterations: Positive = setting(10, "maximum number of passes over the features per Newton step")
-    seed: int = _SEED
-
-
-class GrowTrees(Evaluate, FastXML):
-    """What the growing of trees reads."""
-
-    method_trained: ClassVar = "fastxml"
-    weighting: Weighting = _WEIGHTING
-
-    @property
-    def relevant(self) -> dict[str, Any]:
-        return self._without(*_unused_propensities(self.weighting))
-
-
-def _several(value: float | list[float] | None) -> tuple[float, ...]:
-    return () if value is None else tuple(dict.fromkeys(listed(value)))
-
-
-class Embed(Section):
-    """How labels are embedded."""
-
-    rank: Positive = setting(100, "number of dimensions of the label embedding; more: better and slower")
-    embedding: Literal["rembrandt", "compressed-sensing", "pca", "plst", "none"] = setting(
-        "rembrandt",
-        "rembrandt, or a baseline of the paper: compressed-sensing (random), pca (features), plst (labels), none",
-    )
-    oversampling: int = setting(20, "extra dimensions while the embedding is computed", ge=0)
-    passes: Positive = setting(1, "subspace iterations that compute the embedding")
-    ridge: AtLeastZero | Annotated[list[AtLeastZero], Field(min_length=1)] = setting(
-        1.0, "regularisation of the least-squares fits; from a list, the best on held-out instances"
-    )
-    seed: int = _SEED
-
-    @property
-    def ridges(self) -> tuple[float, ...]:
-        return _several(self.ridge)
-
-    @property
-    def relevant(self) -> dict[str, Any]:
-        return {"embedding": "none"} if self.embedding == "none" else dict(self)
-
-
-class Project(Section):
-    """How instances become features of the decoder."""
-
-    decoder: Literal["auto", "softmax", "logistic"] = setting(
-        "auto", "auto: softmax if every instance has one label, otherwise a logistic loss for each label"
-    )
-    features: Literal["linear", "gaussian", "laplacian"] = setting(
-        "linear", "features of the decoder; gaussian and laplacian: random cosine features of that kernel"
-    )
-    random_features: Positive = setting(4000, "number of random features")
-    bandwidth: float | None = setting(None, "bandwidth of the kernel; null: chosen on held-out instances", gt=0)
-    seed: int = _SEED
-
-    @property
-    def relevant(self) -> dict[str, Any]:
-        if self.features == "linear":
-            return self._without("random_features", "bandwidth", "seed")
-        return self._without()
-
-
-class TuneDecoder(Section):
-    """How the decoder's settings are chosen."""
-
-    decoder_C: AboveZero | Annotated[list[AboveZero], Field(min_length=1)] | None = setting(
-        None,
-        "weight of the losses; from a list, the best on held-out instances; null: 1, kernels 30, softmax 500",
-    )
-    decoder_epsilon: float = setting(
-        0.1, "logistic decoder: relative gradient norm at which the solver stops", gt=0, le=100
-    )
-    held_out: float = setting(
-        0.1,
-        "share of the instances on which C and the end of softmax are chosen; 0: softmax is solved to the end",
-        ge=0,
-        lt=1,
-    )
-    seed: int = _SEED
-
-    @model_validator(mode="after")
-    def _instances_to_choose_on(self) -> Self:
-        if len(self.candidates) > 1 and not self.held_out:
-            raise ValueError("decoder_C: choosing from several needs held-out instances, and held_out is 0")
-        return self
-
-    @property
-    def candidates(self) -> tuple[float, ...]:
-        """Values of the decoder's C; none where the decoder has its own."""
-        return _several(self.decoder_C)
-
-
-class Rembrandt(TuneDecoder, Project, Embed):
-    """How Rembrandt embeds and decodes labels."""
 
 
 class Predict(Section):
@@ -911,150 +820,9 @@ class Sweep(Section):
         return ("C", sorted(self.C)) if self.C else ("seed", sorted(self.seed or []))
 
 
-class Method(Section):
-    """How a run trains."""
-
-    method: MethodName = setting("one-vs-all", "family of models")
-    initialization: Initialization = _INITIALIZATION
-    pretrained: Location | None = setting(
-        None, "with initialization: pretrained: another run of this config, or the path of a model.h5"
-    )
-    sweep: Sweep | None = setting(None, "one run per value; those of C are trained each from its neighbour's weights")
-
-    @model_validator(mode="after")
-    def _start_from_a_model(self) -> Self:
-        if (self.initialization == "pretrained") != (self.pretrained is not None):
-            raise ValueError("initialization: pretrained and pretrained: (a run or a path) need each other")
-        return self
-
-
-class Dataset(Evaluate, Prepare, Source):
-    """A dataset: its source, and its own values of keys of ``prepare`` and ``evaluate``."""
-
-
-class Run(Predict, Train, FastXML, Rembrandt, Method):
-    """A run: its method, and its own values of keys of ``train``, ``fastxml``, ``rembrandt`` and ``predict``."""
-
-    @model_validator(mode="after")
-    def _keys_of_its_method(self) -> Self:
-        foreign = sorted((self.model_fields_set & Run.model_fields.keys()) - _keys_of(self.method))
-        if foreign:
-            raise ValueError(f"{foreign[0]} is not a setting of method: {self.method}")
-        if self.sweep is not None:
-            name, _ = self.sweep.swept
-            if name not in _keys_of(self.method):
-                raise ValueError(f"method: {self.method} has no {name} to sweep")
-            if name in self.model_fields_set:
-                raise ValueError(f"{name} and sweep.{name} exclude each other")
-        return self
-
-
-@cache
-def _keys_of(method: str) -> frozenset[str]:
-    """Keys that a run of a method may set: those that its steps read, and those of all runs."""
-    keys = {"method", "shards", "threads", "sweep", *Predict.model_fields}
-    for step in STEPS.values():
-        if step.method == method and step.settings is not None:
-            keys |= set(step.settings.fields or globals()[step.settings.model].model_fields)
-    # what has a start may start from another run
-    return frozenset(keys | {"pretrained"} if "initialization" in keys else keys)
-
-
-class SweptRun(Run):
-    """One value of a sweep; made by :func:`ovaflow.settings.chains.expand_sweeps`, never in a config file."""
-
-    of: str = Field(description="name of the sweep")
-
-
-_NEEDS_RERANK = "rerank_with needs rerank, the share of instances that is held out"
-
-
-class Config(Section):
-    """A whole config file, defaults filled in."""
-
-    model_config = ConfigDict(title="ovaflow config file")
-
-    datasets: dict[Name, Dataset] = Field(min_length=1, description="each becomes a folder of results")
-    runs: dict[Name, Run] = Field(min_length=1, description="each is trained on every dataset")
-    prepare: Prepare = Field(default_factory=Prepare, description="defaults of all datasets")
-    train: Train = Field(default_factory=Train, description="defaults of all runs")
-    fastxml: FastXML = Field(default_factory=FastXML, description="defaults of all runs with method: fastxml")
-    rembrandt: Rembrandt = Field(default_factory=Rembrandt, description="defaults of all runs with method: rembrandt")
-    tune: Tune = Field(default_factory=Tune, description="how auto settings are chosen")
-    predict: Predict = Field(default_factory=Predict, description="defaults of all runs")
-    evaluate: Evaluate = Field(default_factory=Evaluate, description="defaults of all datasets")
-    report: Report = Field(default_factory=Report, description="the report page")
-
-    def entry_of(self, dataset: str) -> Dataset:
-        """The entry of a dataset, or of the one that a fold is held out of."""
-        return self.datasets[dataset.split("/")[0]]
-
-    def section(self, name: str, dataset: str | None = None, run: str | None = None) -> Any:
-        """A section with the keys that a dataset or a run sets otherwise."""
-        section: Section = getattr(self, name)
-        entry: Section = section
-        if name in ("prepare", "evaluate") and dataset is not None:
-            entry = self.entry_of(dataset)
-        elif name not in ("prepare", "evaluate", "report", "tune") and run is not None:
-            entry = self.runs[run]
-        overridden = {key: getattr(entry, key) for key in entry.model_fields_set & type(section).model_fields.keys()}
-        values = section.model_dump() | overridden
-        if name == "predict" and dataset is not None:
-            if dataset not in self.datasets:  # a fold
-                values |= {"top_k": CANDIDATES, "rerank": 0, "rerank_with": [], "optimise": None}
-            elif values["rerank"] == "auto":
-                values["rerank"] = self._share_held_out(dataset, run)
-        return type(section).model_validate(values)
-
-    def _share_held_out(self, dataset: str, run: str | None) -> float:
-        """What ``rerank: auto`` stands for; kept weights may have seen held-out instances."""
-        keeps_weights = run is not None and self.keeps_weights(run)
-        return AUTO_RERANK if self.datasets[dataset].has_texts and not keeps_weights else 0.0
-
-    def _has_second_stage(self, run: str) -> bool:
-        return any(self.section("predict", dataset, run).rerank for dataset in self.datasets)
-
-    def keeps_weights(self, run: str) -> bool:
-        """Whether it keeps weights of another model, which may have seen held-out instances."""
-        return self.runs[run].pretrained is not None and self.train_of(run).retrain != "all"
-
-    def train_of(self, run: str) -> Train:
-        return self.section("train", run=run)
-
-    def runs_of(self, method: str) -> list[str]:
-        return [name for name, run in self.runs.items() if run.method == method]
-
-    @model_validator(mode="after")
-    def _sections_fit(self) -> Self:
-        for dataset in self.datasets:
-            prepare = self.section("prepare", dataset)
-            fewest, most = prepare.min_df, prepare.max_df
-            if type(fewest) is type(most) and fewest > most:
-                raise ValueError(f"datasets.{dataset}: min_df ({fewest}) must not be above max_df ({most})")
-            if prepare.two_splits:
-                raise ValueError(f"datasets.{dataset}: {prepare.two_splits}")
-        for run in self.runs:
-            self._require_a_fit(run)
-        if self.predict.rerank_with and not any(map(self._has_second_stage, self.runs)):
-            raise ValueError(f"predict: {_NEEDS_RERANK}")
-        return self
-
-    def _require_a_fit(self, name: str) -> None:
-        run, train = self.runs[name], self.train_of(name)
-        if not train.negative_score < train.s:
-            raise ValueError(f"runs.{name}: t ({train.negative_score}) must be below s ({train.s})")
-        without = [dataset for dataset in self.datasets if not self.section("prepare", dataset).bias]
-        if run.initialization == "bias" and without:
-            raise ValueError(f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0")
-        if name in run.rerank_with:
-            raise ValueError(f"runs.{name}: rerank_with names the run itself; name others")
-        if run.rerank_with and not self._has_second_stage(name):
-            raise ValueError(f"runs.{name}: {_NEEDS_RERANK}")
-        if self.section("predict", run=name).optimise and not self._has_second_stage(name):
-            raise ValueError(f"runs.{name}: optimise needs rerank, which gives probabilities")
-        if run.method == "one-vs-all" and train.retrain != "all":
-            if run.sweep is not None:
-                raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
-            if self.keeps_weights(name) and self.section("predict", run=name).rerank not in ("auto", 0):
-                reason = "kept weights may have seen held-out instances"
-                raise ValueError(f"runs.{name}: rerank needs retrain: all; {reason}")
+def named_model(name: str | type[Section]) -> type[Section]:
+    """A model by its name here, or in another module, such as ``package.module:Name``; or the model itself."""
+    if not isinstance(name, str):
+        return name
+    module, _, attribute = name.rpartition(":")
+    return getattr(importlib.import_module(module or __name__), attribute)

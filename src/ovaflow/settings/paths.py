@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ovaflow.settings.models import HELD_OUT, ROLES, Config, Embed, is_address, is_stored
-from ovaflow.steps import STEPS
+from ovaflow.methods import ONE_VS_ALL, find_method, method_names
+from ovaflow.settings.configuration import Config
+from ovaflow.settings.models import HELD_OUT, ROLES, is_address, is_stored
 
 DOWNLOADS = "downloads"
 DOWNLOADED = f"{DOWNLOADS}/{{dataset}}/{{role}}/{{file}}"
@@ -17,37 +18,32 @@ CATALOGUE = f"{DOWNLOADS}/{{name}}/{{file}}"
 REPORT = "results/report.html"
 WARMED_UP = "results/.warm-up"
 
-_DATASET, _RUN = "results/{dataset}", "results/{dataset}/{run}"
-DATASET = f"{_DATASET}/dataset.h5"
-SIZES = f"{_DATASET}/sizes.json"
-READING = f"{_DATASET}/reading.json"
-HELD_OUT_DATASET = f"{_DATASET}/{HELD_OUT}{{share}}/dataset.h5"
-HELD_OUT_SIZES = f"{_DATASET}/{HELD_OUT}{{share}}/sizes.json"
-HELD_OUT_RECORDS = f"{_DATASET}/{HELD_OUT}{{share}}/records.csv"
-MEANS = f"{_DATASET}/means.h5"
-LABEL_TREE = f"{_DATASET}/label_tree.h5"
-EMBEDDING = f"{_DATASET}/embeddings/{{embedding}}.h5"
-ESTIMATE = f"{_DATASET}/estimates/{{problem}}.json"
-CHOSEN_FEATURES = f"{_DATASET}/features.json"
-CHOSEN_C = f"{_DATASET}/C/{{problem}}.json"
-PLAN = f"{_RUN}/shards.tsv"
-ROOT = f"{_RUN}/root.h5"
-PROJECTED = f"{_RUN}/projected.h5"
-DECODER = f"{_RUN}/decoder.json"
-SHARD = f"{_RUN}/shards/{{shard}}.h5"
-MODEL = f"{_RUN}/model.h5"
-TRAINING = f"{_RUN}/training.h5"
-PREDICTIONS = f"{_RUN}/predictions.h5"
-METRICS = f"{_RUN}/metrics.json"
-ANALYSIS = f"{_RUN}/analysis.json"
-LABELS = f"{_RUN}/labels.csv"
-REFERENCE = f"{_RUN}/reference.json"
-RERANKER = f"{_RUN}/reranker.h5"
-RELIABILITY = f"{_RUN}/reliability.json"
-DOUBTS = f"{_RUN}/doubts.csv"
-PRUNE_CURVE = f"{_RUN}/prune.json"
-TREE_CURVE = f"{_RUN}/{STEPS['tree-curve'].figure}"
-EMBEDDING_CURVE = f"{_RUN}/{STEPS['describe-embedding'].figure}"
+OF_DATASET, OF_RUN = "results/{dataset}", "results/{dataset}/{run}"
+DATASET = f"{OF_DATASET}/dataset.h5"
+SIZES = f"{OF_DATASET}/sizes.json"
+READING = f"{OF_DATASET}/reading.json"
+HELD_OUT_DATASET = f"{OF_DATASET}/{HELD_OUT}{{share}}/dataset.h5"
+HELD_OUT_SIZES = f"{OF_DATASET}/{HELD_OUT}{{share}}/sizes.json"
+HELD_OUT_RECORDS = f"{OF_DATASET}/{HELD_OUT}{{share}}/records.csv"
+MEANS = f"{OF_DATASET}/means.h5"
+LABEL_TREE = f"{OF_DATASET}/label_tree.h5"
+ESTIMATE = f"{OF_DATASET}/estimates/{{problem}}.json"
+CHOSEN_FEATURES = f"{OF_DATASET}/features.json"
+CHOSEN_C = f"{OF_DATASET}/C/{{problem}}.json"
+PLAN = f"{OF_RUN}/shards.tsv"
+ROOT = f"{OF_RUN}/root.h5"
+SHARD = f"{OF_RUN}/shards/{{shard}}.h5"
+MODEL = f"{OF_RUN}/model.h5"
+TRAINING = f"{OF_RUN}/training.h5"
+PREDICTIONS = f"{OF_RUN}/predictions.h5"
+METRICS = f"{OF_RUN}/metrics.json"
+ANALYSIS = f"{OF_RUN}/analysis.json"
+LABELS = f"{OF_RUN}/labels.csv"
+REFERENCE = f"{OF_RUN}/reference.json"
+RERANKER = f"{OF_RUN}/reranker.h5"
+RELIABILITY = f"{OF_RUN}/reliability.json"
+DOUBTS = f"{OF_RUN}/doubts.csv"
+PRUNE_CURVE = f"{OF_RUN}/prune.json"
 
 
 def raw_files(config: Config, dataset: str) -> dict[str, str | list[str]]:
@@ -75,20 +71,6 @@ def download_name(address: str) -> str:
     return re.sub(r"^[.-]", "_", re.sub(r"[^A-Za-z0-9._-]", "_", last)[-100:]) or "data"
 
 
-def embedding_name(embed: Embed) -> str:
-    """Name of an embedding, the same for all runs that embed alike."""
-    if embed.embedding == "none":
-        return "none"
-    ridges = "_".join(f"{ridge:g}" for ridge in embed.ridges)
-    tail = f"{embed.rank}-p{embed.oversampling}-q{embed.passes}-ridge{ridges}-{embed.seed}"
-    return f"{embed.embedding}-{tail}"
-
-
-def embeddings(config: Config) -> dict[str, str]:
-    """The embeddings that runs need: one run that has it, by name."""
-    return {embedding_name(config.section("rembrandt", run=run)): run for run in config.runs_of("rembrandt")}
-
-
 def for_each(template: str, config: Config, runs: Any) -> list[str]:
     """A file of some runs on every dataset."""
     return [template.format(dataset=dataset, run=run) for dataset, run in product(config.datasets, runs)]
@@ -98,10 +80,11 @@ def figure_files(config: Config) -> list[str]:
     """Files that are made for the report's figures alone."""
     files = []
     if config.report.prune_thresholds:
-        files += for_each(PRUNE_CURVE, config, config.runs_of("one-vs-all"))
-    for step in STEPS.values():
-        if step.figure:
-            files += for_each(f"{_RUN}/{step.figure}", config, config.runs_of(step.method))
+        files += for_each(PRUNE_CURVE, config, config.runs_of(ONE_VS_ALL))
+    for name in method_names():
+        for step in find_method(name).steps.values():
+            if step.figure:
+                files += for_each(f"{OF_RUN}/{step.figure}", config, config.runs_of(name))
     return files
 
 

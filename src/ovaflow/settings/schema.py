@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from ovaflow.settings.models import Config
+from ovaflow.settings.configuration import Config
 from ovaflow.settings.spelling import parsed
 
 REPLACED_WHOLE = ("datasets", "runs")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.settings.chains import sweeps_of
-from ovaflow.settings.models import Config
+from ovaflow.settings.configuration import Config
 
 
 class Sources(NamedTuple):

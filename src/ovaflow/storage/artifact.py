@@ -75,11 +75,23 @@ class Artifact:
         """What an open file stores, as arguments of the class."""
         return load_fields(file, cls)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return sum(_bytes_of(getattr(self, each.name)) for each in fields(self))
+
     def require(self, **made_from: Any) -> None:
         """Refuse it unless it was made from these other artifacts, by their kinds; None: from any."""
         for kind, other in made_from.items():
             if other is not None and self.inputs.get(kind) != other.checksum:
                 raise stale_error(self.kind, self.path, f"made from another {kind} than {other.path}", self.remedy)
+
+
+def _bytes_of(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else ()
+    return sum(map(_bytes_of, parts))
 
 
 def header_of(file: h5py.File) -> dict[str, Any]:

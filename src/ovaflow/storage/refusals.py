@@ -3,12 +3,12 @@
 from typing import Any
 
 from ovaflow.console.errors import InputError, StrPath, UnreadableError
-from ovaflow.steps import STEPS
+from ovaflow.methods import all_steps
 
 
 def producer(kind: str) -> str:
     """The command and rule that write a kind, as `` (ovaflow means, rule compute_means)``; empty for unknown kinds."""
-    for name, step in STEPS.items():
+    for name, step in all_steps().items():
         if kind in step.makes:
             return f" (ovaflow {name}, rule {step.rule})" if step.rule else f" (ovaflow {name})"
     return ""

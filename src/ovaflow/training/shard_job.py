@@ -18,8 +18,7 @@ from ovaflow.model.pruning import prune
 from ovaflow.model.training_file import Shard, typed_statistics
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR, offsets
-from ovaflow.steps import STEPS
-from ovaflow.storage.parts import Parts, digest_of
+from ovaflow.storage.parts import Parts
 from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelSolver, TrainedLabel, unsolved
 from ovaflow.training.plan import estimated_work
 
@@ -57,15 +56,6 @@ def train_model(dataset, training, threshold, threads=1, earlier=None):
     parameters = {"train": training.recorded, "prune": threshold}
     weights = prune(done.weights, threshold)
     return OneVsAll.in_memory(dataset, done.trained, parameters, weights=weights)
-
-
-def digest_of_shard(labels, training, inputs, checksums):
-    """Digest of all that the weights of a shard depend on, besides the code since the step's last revision."""
-    means = inputs.means
-    numbers = np.array([means.xx, inputs.bias, inputs.n])
-    arrays = [labels, means.x_mean, means.pp, means.xp, numbers, means.counts]
-    arrays += [array for array in (inputs.root, inputs.parents) if array is not None]
-    return digest_of(training.recorded, checksums, STEPS["train-shard"].revision, *arrays)
 
 
 def _keep_label(parts, label, result):

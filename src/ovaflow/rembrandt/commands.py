@@ -1,37 +1,27 @@
 """Commands of Rembrandt."""
 
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import click
-import numpy as np
 
 from ovaflow.cli.options import (
     DATASET,
     EMBEDDING,
     FILE,
     OF_DATASET,
-    SHARD,
-    SHARDS,
-    STATISTICS,
     THREADS,
     output,
     reads,
-    require_shard,
 )
 from ovaflow.console.progress import clock
-from ovaflow.data.dataset import bring_near, open_dataset
-from ovaflow.evaluation.embedding_curve import describe_embedding
+from ovaflow.data.dataset import open_dataset
 from ovaflow.machine.limits import peak_rss_bytes
-from ovaflow.machine.pinning import pinned
-from ovaflow.model.training_file import Shard
-from ovaflow.rembrandt.decoder import multiclass, plan_decoder, train_decoder
+from ovaflow.rembrandt.curve import describe_embedding
+from ovaflow.rembrandt.decoder import multiclass
 from ovaflow.rembrandt.embedding import Embedding, compute_embedding
-from ovaflow.rembrandt.joining import join_decoder
 from ovaflow.rembrandt.projection import Projected, project
-from ovaflow.rembrandt.tuning import read_tuned, tune, write_tuned
-from ovaflow.steps import STEPS
-from ovaflow.storage.parts import digest_of, open_parts, remove_parts, restore
+from ovaflow.rembrandt.tuning import tune, write_tuned
 from ovaflow.storage.texts import write_json
 
 
@@ -96,49 +86,6 @@ def tune_decoder_command(projected, dataset, embedding, threads, output, setting
     iterations = tuned.decoding.iterations
     steps = "" if iterations is None else f", {iterations} iterations"
     click.echo(f"{output}: C {tuned.decoding.C:g}{steps}, {clock(tuned.core_seconds)} of core time")
-
-
-@click.command("train-decoder")
-@click.argument("projected", type=FILE)
-@click.option("--tuned", type=FILE, required=True, help="Settings to train with, by ovaflow tune-decoder.")
-@SHARD
-@SHARDS
-@THREADS
-@output("Shard file to write.")
-def train_decoder_command(projected, tuned, shard, shards, threads, output):
-    """Train one shard of the decoder on PROJECTED (by ovaflow project)."""
-    require_shard(shard, shards)
-    title = f"shard {shard}"
-    with pinned(threads, title) as pinning:
-        opened = Projected.open(projected)
-        settings = read_tuned(tuned, opened).decoding
-        near = replace(opened, dataset=bring_near(opened.dataset, pinning))
-        counts = np.diff(opened.dataset.positives.indptr)
-        labels = plan_decoder(counts, opened.decoder, shards)[shard]
-        parameters = {**asdict(settings), "stored_threshold": 0.0, "method": "one-vs-all"}
-        digest = digest_of(parameters, labels, opened.dataset.checksum, STEPS["train-decoder"].revision)
-        if restore(output, digest, Shard.open):
-            return
-        with open_parts(output, digest) as parts:
-            done = train_decoder(near, labels, settings, threads, title, parts)
-            replace(done, parameters=parameters).write(output, dataset=opened.dataset)
-    click.echo(f"{title}: {len(labels):,} labels, {clock(done.core_seconds)} of core time")
-
-
-@click.command("join-decoder")
-@click.argument("shards", nargs=-1, required=True, type=FILE)
-@click.option("--projected", required=True, type=FILE, help="The instances they were trained on, by ovaflow project.")
-@click.option("--tuned", required=True, type=FILE, help="The settings they were trained with, by ovaflow tune-decoder.")
-@OF_DATASET
-@output("Model file to write, model.h5.")
-@STATISTICS
-def join_decoder_command(shards, projected, tuned, dataset, output, statistics):
-    """Join a projection and the SHARDS of its decoder into one model."""
-    instances = Projected.open(projected)
-    chosen, source = read_tuned(tuned, instances), open_dataset(dataset)
-    trained = join_decoder(shards, instances, chosen, source, output, statistics)
-    remove_parts(shards)
-    click.echo(f"{output}: {trained:,} labels, {output.stat().st_size / 1e6:,.1f} MB")
 
 
 @click.command("describe-embedding")

@@ -1,0 +1,68 @@
+"""FastXML as a method: its trees are what shards divide."""
+
+from typing import ClassVar
+
+from ovaflow.steps import Reads, Step
+from ovaflow.training.method import Method
+
+
+class FastXMLMethod(Method):
+    name = "fastxml"
+    section = "ovaflow.fastxml.settings:FastXML"
+    settings = "ovaflow.fastxml.settings:GrowTrees"
+    sections = ("fastxml", "train", "evaluate")
+    unit = "trees"
+    sample_size = 1
+    steps: ClassVar = {
+        "tree-curve": Step(
+            "fastxml.commands",
+            "Measure a model by number of trees (fastxml).",
+            Reads("Evaluate", ("evaluate",)),
+            makes=("tree-curve",),
+            rule="measure_trees",
+            figure="trees.json",
+        ),
+    }
+    earlier_names: ClassVar = {"train-trees": "train-shard", "merge-trees": "merge"}
+    warm_up = (
+        "train-shard {0}/dataset.h5 --method=fastxml --trees=1 --output={0}/tree-shard.h5",
+        "merge {0}/tree-shard.h5 --method=fastxml --dataset={0}/dataset.h5 --output={0}/trees.h5"
+        " --statistics={0}/tree-training.h5",
+        "predict {0}/trees.h5 --dataset={0}/dataset.h5 --output={0}/tree-predictions.h5",
+    )
+
+    @property
+    def model(self):
+        from ovaflow.fastxml.model_file import ForestModel
+
+        return ForestModel
+
+    @property
+    def shard(self):
+        from ovaflow.fastxml.training import TreeShard
+
+        return TreeShard
+
+    def units(self, dataset, settings):
+        return settings.trees
+
+    def units_of_run(self, config, run):
+        return config.section(self.name, run=run).trees
+
+    def train(self, dataset, numbers, settings, threads=1, title="grow", parts=None):
+        from ovaflow.fastxml.training import grow_trees
+
+        return grow_trees(dataset, numbers, settings, threads, title, parts)
+
+    def describe(self, shard):
+        return f"{super().describe(shard)}, {len(shard.forest.children):,} nodes"
+
+    def join(self, pieces, dataset):
+        from ovaflow.fastxml.merging import join_shards
+
+        return join_shards(pieces, dataset)
+
+    def statistics(self, pieces):
+        from ovaflow.fastxml.merging import statistics_of
+
+        return {"trees": statistics_of(pieces)}

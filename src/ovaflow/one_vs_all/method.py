@@ -1,0 +1,150 @@
+"""One-vs-all as a method: its labels are divided by a plan, and start from what steps of its own compute."""
+
+from typing import ClassVar
+
+from ovaflow.steps import PROBLEM, Reads, Step
+from ovaflow.training.method import File, Method
+
+_TRAIN = ("train", "evaluate")
+_EARLIER = File("Model that --initialization=pretrained starts from.", required=False)
+
+
+class OneVsAllMethod(Method):
+    name = "one-vs-all"
+    settings = "TrainLabels"
+    section = "Train"
+    divided_by_plan = True
+    training_files: ClassVar = {
+        "means": File("Means of the dataset, by ovaflow means."),
+        "plan": File("Table of shards, by ovaflow plan."),
+        "root": File("Solution without positives, by ovaflow root, for the starts that need it.", required=False),
+        "label_tree": File("Label tree, by ovaflow label-tree, for the start of that name.", required=False),
+        "earlier": _EARLIER,
+    }
+    sampling_files: ClassVar = {"earlier": _EARLIER}
+    steps: ClassVar = {
+        "means": Step(
+            "one_vs_all.commands",
+            "Compute the means that starting points need.",
+            makes=("means",),
+            rule="compute_means",
+        ),
+        "label-tree": Step(
+            "one_vs_all.commands",
+            "Compute the minimum spanning tree over the labels.",
+            makes=("label-tree",),
+            rule="compute_label_tree",
+        ),
+        "plan": Step(
+            "one_vs_all.commands",
+            "Divide the labels into shards of equal work.",
+            makes=("plan",),
+            rule="plan_shards",
+        ),
+        "root": Step(
+            "one_vs_all.commands",
+            "Solve the problem without positives.",
+            Reads("TrainLabels", _TRAIN, ("C", "loss", "root_epsilon")),
+            makes=("root",),
+            rule="compute_root",
+        ),
+    }
+
+    @property
+    def model(self):
+        from ovaflow.model.one_vs_all import OneVsAll
+
+        return OneVsAll
+
+    @property
+    def shard(self):
+        from ovaflow.model.training_file import Shard
+
+        return Shard
+
+    def reads(self, step):
+        return {
+            "train-shard": Reads("TrainLabels", _TRAIN, without=("reference",)),
+            "estimate": Reads("SampleLabels", _TRAIN, without=("reference",)),
+            "merge": Reads("Train", ("train",), ("prune",)),
+        }.get(step)
+
+    def share(self, dataset, settings, files, shard, shards):
+        from ovaflow.one_vs_all.share import share_of_plan
+
+        return share_of_plan(dataset, settings, files, shard)
+
+    def train(self, dataset, numbers, settings, threads=1, title="train", parts=None):
+        from ovaflow.initialization.starts import compute_start_inputs
+        from ovaflow.training.shard_job import train_labels
+
+        inputs = compute_start_inputs(dataset, settings, threads)
+        return train_labels(dataset, inputs, numbers, settings, threads, title, parts)
+
+    def describe(self, shard):
+        from ovaflow.one_vs_all.share import describe_shard
+
+        return describe_shard(shard)
+
+    def merge(self, shards, dataset, settings, files, model_path, training_path):
+        from ovaflow.model.index import INDEX_PAYS, index_path, write_index
+        from ovaflow.model.merge import merge
+        from ovaflow.model.model_file import LabelWeights
+
+        n_weights = merge(shards, dataset, settings.prune, model_path, training_path)
+        if n_weights >= INDEX_PAYS:
+            write_index(index_path(model_path), LabelWeights.open(model_path))
+        return f"{dataset.n_labels:,} labels, {n_weights:,} weights"
+
+    def join(self, pieces, dataset):
+        raise NotImplementedError("weights are joined piece by piece, by merge")
+
+    def train_model(self, dataset, settings, threads=1):
+        from ovaflow.training.shard_job import train_model
+
+        return train_model(dataset, settings, settings.stored_threshold, threads)
+
+    def sample(self, path, settings, files):
+        from ovaflow.one_vs_all.sample import sample_labels
+
+        return sample_labels(path, settings, files.get("earlier"))
+
+    def inputs_of_shards(self, config, dataset, run):
+        from ovaflow.settings import paths
+        from ovaflow.settings.inputs import start_files
+
+        templates = {"dataset": paths.DATASET, "means": paths.MEANS, "plan": paths.PLAN}
+        files = {name: template.format(dataset=dataset, run=run) for name, template in templates.items()}
+        return start_files(config, dataset, run) | files
+
+    def problem(self, config, dataset, run):
+        from ovaflow.settings.inputs import problem_of
+
+        return problem_of(config, dataset, run)
+
+    def estimate_options(self, config, dataset, run):
+        from ovaflow.settings.inputs import as_options, parameters_of
+
+        parameters = parameters_of("estimate", config, dataset, run)
+        chosen = {name: parameters[name] for name in ("C", *PROBLEM) if name in parameters}
+        # shards keep more weights than the model
+        return as_options(chosen | {"prune": config.train_of(run).stored_threshold, "labels": 200})
+
+    def needs_estimate(self, config, dataset, path):
+        from ovaflow.estimate.shards import is_small
+
+        return not is_small(config, dataset, path)
+
+    def request(self, config, run, shard, shards, files):
+        from ovaflow.estimate.demand import SMALL, read_demand, shares_of_work
+
+        if "estimate" not in files:
+            return SMALL
+        share = shares_of_work(files["plan"]).get(shard, 0.0)
+        pretrained = config.runs[run].pretrained is not None
+        return read_demand(files["estimate"]).request(share, config.train_of(run).threads, pretrained)
+
+    def merging_megabytes(self, labels, inputs, shards):
+        from ovaflow.estimate.demand import of_merging
+
+        return of_merging(labels, shards)

@@ -1,0 +1,139 @@
+"""Rembrandt as a method: labels are embedded and instances projected first, and the decoder is what shards divide."""
+
+from typing import ClassVar
+
+from ovaflow.steps import Reads, Step
+from ovaflow.training.method import File, Method
+
+_TUNED = File("Settings of the decoder, by ovaflow tune-decoder.")
+
+
+class RembrandtMethod(Method):
+    name = "rembrandt"
+    section = settings = "ovaflow.rembrandt.settings:Rembrandt"
+    can_estimate = False
+    training_files: ClassVar = {"tuned": _TUNED}
+    merging_files: ClassVar = {
+        "projected": File("The instances the shards were trained on, by ovaflow project."),
+        "tuned": _TUNED,
+    }
+    steps: ClassVar = {
+        "embed": Step(
+            "rembrandt.commands",
+            "Embed the labels in a few dimensions (rembrandt).",
+            Reads("ovaflow.rembrandt.settings:Embed", ("rembrandt",)),
+            makes=("embedding",),
+            rule="embed_labels",
+        ),
+        "project": Step(
+            "rembrandt.commands",
+            "Project the training instances into an embedding (rembrandt).",
+            Reads("ovaflow.rembrandt.settings:Project", ("rembrandt",)),
+            makes=("projected",),
+            rule="project_instances",
+        ),
+        "tune-decoder": Step(
+            "rembrandt.commands",
+            "Choose the settings of a decoder (rembrandt).",
+            Reads(
+                "ovaflow.rembrandt.settings:TuneDecoder",
+                ("rembrandt",),
+                options={"decoder_C": "C", "decoder_epsilon": "epsilon"},
+            ),
+            makes=("tuned",),
+            rule="tune_decoder",
+        ),
+        "describe-embedding": Step(
+            "rembrandt.commands",
+            "Measure an embedding by its rank (rembrandt).",
+            makes=("embedding-description",),
+            rule="describe_embedding",
+            figure="embedding.json",
+        ),
+    }
+    earlier_names: ClassVar = {"train-decoder": "train-shard", "join-decoder": "merge"}
+    warm_up = (
+        "embed {0}/dataset.h5 --rank=4 --output={0}/embedding.h5",
+        "project {0}/dataset.h5 --embedding={0}/embedding.h5 --output={0}/projected.h5",
+        "tune-decoder {0}/projected.h5 --dataset={0}/dataset.h5 --embedding={0}/embedding.h5 --output={0}/decoder.json",
+        "train-shard {0}/projected.h5 --method=rembrandt --tuned={0}/decoder.json --output={0}/decoder.h5",
+        "merge {0}/decoder.h5 --method=rembrandt --tuned={0}/decoder.json --projected={0}/projected.h5"
+        " --dataset={0}/dataset.h5 --output={0}/embedded.h5 --statistics={0}/embedded-training.h5",
+        "predict {0}/embedded.h5 --dataset={0}/dataset.h5 --output={0}/embedded-predictions.h5",
+    )
+
+    @property
+    def model(self):
+        from ovaflow.rembrandt.model_file import EmbeddingModel
+
+        return EmbeddingModel
+
+    @property
+    def shard(self):
+        from ovaflow.model.training_file import Shard
+
+        return Shard
+
+    def reads(self, step):
+        # its shards read what tune-decoder has chosen
+        return None
+
+    def open(self, path):
+        from ovaflow.rembrandt.projection import Projected
+
+        return Projected.open(path)
+
+    def bring_near(self, projected, pinning):
+        from dataclasses import replace
+
+        return replace(projected, dataset=super().bring_near(projected.dataset, pinning))
+
+    def share(self, projected, settings, files, shard, shards):
+        from ovaflow.rembrandt.decoder import share_of_decoder
+        from ovaflow.rembrandt.tuning import read_tuned
+
+        return share_of_decoder(projected, read_tuned(files["tuned"], projected).decoding, shard, shards)
+
+    def train(self, projected, numbers, settings, threads=1, title="decoder", parts=None):
+        from ovaflow.rembrandt.decoder import train_decoder
+
+        return train_decoder(projected, numbers, settings, threads, title, parts)
+
+    def describe(self, shard):
+        return f"{len(shard.labels):,} labels"
+
+    def merge(self, shards, dataset, settings, files, model_path, training_path):
+        from ovaflow.rembrandt.joining import join_decoder
+        from ovaflow.rembrandt.tuning import read_tuned
+
+        projected = self.open(files["projected"])
+        tuned = read_tuned(files["tuned"], projected)
+        return f"{join_decoder(shards, projected, tuned, dataset, model_path, training_path):,} labels"
+
+    def join(self, pieces, dataset):
+        raise NotImplementedError("a decoder is joined with its projection, by merge")
+
+    def train_model(self, dataset, settings, threads=1):
+        from ovaflow.rembrandt.joining import train_embedding_model
+
+        return train_embedding_model(dataset, settings, threads)
+
+    def inputs_of_shards(self, config, dataset, run):
+        from ovaflow.rembrandt import files
+        from ovaflow.settings import paths
+
+        templates = {"sizes": paths.SIZES, "dataset": files.PROJECTED, "tuned": files.DECODER}
+        return {name: template.format(dataset=dataset, run=run) for name, template in templates.items()}
+
+    def inputs_of_merging(self, config, dataset, run):
+        from ovaflow.rembrandt import files
+
+        templates = {"projected": files.PROJECTED, "tuned": files.DECODER}
+        return {name: template.format(dataset=dataset, run=run) for name, template in templates.items()}
+
+    def request(self, config, run, shard, shards, files):
+        from ovaflow.estimate.demand import Request, shape_of
+        from ovaflow.rembrandt.demand import of_decoding
+
+        settings, threads = config.section(self.name, run=run), config.train_of(run).threads
+        return Request(of_decoding(shape_of(files["sizes"]), settings, shards, threads), runtime=60)

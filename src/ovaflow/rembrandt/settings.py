@@ -1,0 +1,89 @@
+"""Settings of Rembrandt."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from ovaflow.settings.models import SEED, AboveZero, AtLeastZero, Positive, Section, listed, setting
+
+
+def _several(value: float | list[float] | None) -> tuple[float, ...]:
+    return () if value is None else tuple(dict.fromkeys(listed(value)))
+
+
+class Embed(Section):
+    """How labels are embedded."""
+
+    rank: Positive = setting(100, "number of dimensions of the label embedding; more: better and slower")
+    embedding: Literal["rembrandt", "compressed-sensing", "pca", "plst", "none"] = setting(
+        "rembrandt",
+        "rembrandt, or a baseline of the paper: compressed-sensing (random), pca (features), plst (labels), none",
+    )
+    oversampling: int = setting(20, "extra dimensions while the embedding is computed", ge=0)
+    passes: Positive = setting(1, "subspace iterations that compute the embedding")
+    ridge: AtLeastZero | Annotated[list[AtLeastZero], Field(min_length=1)] = setting(
+        1.0, "regularisation of the least-squares fits; from a list, the best on held-out instances"
+    )
+    seed: int = SEED
+
+    @property
+    def ridges(self) -> tuple[float, ...]:
+        return _several(self.ridge)
+
+    @property
+    def relevant(self) -> dict[str, Any]:
+        return {"embedding": "none"} if self.embedding == "none" else dict(self)
+
+
+class Project(Section):
+    """How instances become features of the decoder."""
+
+    decoder: Literal["auto", "softmax", "logistic"] = setting(
+        "auto", "auto: softmax if every instance has one label, otherwise a logistic loss for each label"
+    )
+    features: Literal["linear", "gaussian", "laplacian"] = setting(
+        "linear", "features of the decoder; gaussian and laplacian: random cosine features of that kernel"
+    )
+    random_features: Positive = setting(4000, "number of random features")
+    bandwidth: float | None = setting(None, "bandwidth of the kernel; null: chosen on held-out instances", gt=0)
+    seed: int = SEED
+
+    @property
+    def relevant(self) -> dict[str, Any]:
+        if self.features == "linear":
+            return self._without("random_features", "bandwidth", "seed")
+        return self._without()
+
+
+class TuneDecoder(Section):
+    """How the decoder's settings are chosen."""
+
+    decoder_C: AboveZero | Annotated[list[AboveZero], Field(min_length=1)] | None = setting(
+        None,
+        "weight of the losses; from a list, the best on held-out instances; null: 1, kernels 30, softmax 500",
+    )
+    decoder_epsilon: float = setting(
+        0.1, "logistic decoder: relative gradient norm at which the solver stops", gt=0, le=100
+    )
+    held_out: float = setting(
+        0.1,
+        "share of the instances on which C and the end of softmax are chosen; 0: softmax is solved to the end",
+        ge=0,
+        lt=1,
+    )
+    seed: int = SEED
+
+    @model_validator(mode="after")
+    def _instances_to_choose_on(self) -> Self:
+        if len(self.candidates) > 1 and not self.held_out:
+            raise ValueError("decoder_C: choosing from several needs held-out instances, and held_out is 0")
+        return self
+
+    @property
+    def candidates(self) -> tuple[float, ...]:
+        """Values of the decoder's C; none where the decoder has its own."""
+        return _several(self.decoder_C)
+
+
+class Rembrandt(TuneDecoder, Project, Embed):
+    """How Rembrandt embeds and decodes labels."""

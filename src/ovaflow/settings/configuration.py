@@ -1,0 +1,195 @@
+"""A whole config file: datasets, runs, and their defaults, of which each method has a section."""
+
+from functools import cache
+from typing import Any, Literal, Self
+
+from pydantic import ConfigDict, Field, create_model, model_validator
+
+from ovaflow.methods import ONE_VS_ALL, find_method, method_names
+from ovaflow.settings.models import (
+    AUTO_RERANK,
+    CANDIDATES,
+    INITIALIZATION,
+    Evaluate,
+    Initialization,
+    Location,
+    Name,
+    Predict,
+    Prepare,
+    Report,
+    Section,
+    Source,
+    Sweep,
+    Train,
+    Tune,
+    named_model,
+    setting,
+)
+
+_METHODS = [find_method(name) for name in method_names()]
+# one-vs-all has the section train
+_SECTIONS = {method: named_model(method.section or method.settings) for method in _METHODS if method.name != ONE_VS_ALL}
+MethodName: Any = Literal[method_names()]
+
+
+class MethodOfRun(Section):
+    """How a run trains."""
+
+    method: MethodName = setting(ONE_VS_ALL, "family of models")
+    initialization: Initialization = INITIALIZATION
+    pretrained: Location | None = setting(
+        None, "with initialization: pretrained: another run of this config, or the path of a model.h5"
+    )
+    sweep: Sweep | None = setting(None, "one run per value; those of C are trained each from its neighbour's weights")
+
+    @model_validator(mode="after")
+    def _start_from_a_model(self) -> Self:
+        if (self.initialization == "pretrained") != (self.pretrained is not None):
+            raise ValueError("initialization: pretrained and pretrained: (a run or a path) need each other")
+        return self
+
+
+class Dataset(Evaluate, Prepare, Source):
+    """A dataset: its source, and its own values of keys of ``prepare`` and ``evaluate``."""
+
+
+class Run(Predict, Train, *_SECTIONS.values(), MethodOfRun):  # type: ignore[misc]
+    """A run: its method, and its own values of keys of ``train``, ``predict`` and the section of its method."""
+
+    @model_validator(mode="after")
+    def _keys_of_its_method(self) -> Self:
+        foreign = sorted((self.model_fields_set & Run.model_fields.keys()) - _keys_of(self.method))
+        if foreign:
+            raise ValueError(f"{foreign[0]} is not a setting of method: {self.method}")
+        if self.sweep is not None:
+            name, _ = self.sweep.swept
+            if name not in _keys_of(self.method):
+                raise ValueError(f"method: {self.method} has no {name} to sweep")
+            if name in self.model_fields_set:
+                raise ValueError(f"{name} and sweep.{name} exclude each other")
+        return self
+
+
+@cache
+def _keys_of(method: str) -> frozenset[str]:
+    """Keys that a run of a method may set: those that its steps read, and those of all runs."""
+    keys = {"method", "shards", "threads", "sweep", *Predict.model_fields}
+    found = find_method(method)
+    own = [step.settings for step in found.steps.values()]
+    for reads in [found.reads("train-shard"), found.reads("merge"), *own]:
+        if reads is not None:
+            keys |= set(reads.fields or named_model(reads.model).model_fields)
+    # what has a start may start from another run
+    return frozenset(keys | {"pretrained"} if "initialization" in keys else keys)
+
+
+class SweptRun(Run):
+    """One value of a sweep; made by :func:`ovaflow.settings.chains.expand_sweeps`, never in a config file."""
+
+    of: str = Field(description="name of the sweep")
+
+
+_NEEDS_RERANK = "rerank_with needs rerank, the share of instances that is held out"
+
+
+class _Trained(Section):
+    datasets: dict[Name, Dataset] = Field(min_length=1, description="each becomes a folder of results")
+    runs: dict[Name, Run] = Field(min_length=1, description="each is trained on every dataset")
+    prepare: Prepare = Field(default_factory=Prepare, description="defaults of all datasets")
+    train: Train = Field(default_factory=Train, description="defaults of all runs")
+
+
+def _section(method: Any, model: Any) -> Any:
+    return model, Field(default_factory=model, description=f"defaults of all runs with method: {method.name}")
+
+
+_WithMethods: Any = create_model(
+    "_WithMethods",
+    __base__=_Trained,
+    **{method.section_name: _section(method, model) for method, model in _SECTIONS.items()},
+)
+
+
+class Config(_WithMethods):
+    """A whole config file, defaults filled in."""
+
+    model_config = ConfigDict(title="ovaflow config file")
+
+    tune: Tune = Field(default_factory=Tune, description="how auto settings are chosen")
+    predict: Predict = Field(default_factory=Predict, description="defaults of all runs")
+    evaluate: Evaluate = Field(default_factory=Evaluate, description="defaults of all datasets")
+    report: Report = Field(default_factory=Report, description="the report page")
+
+    def entry_of(self, dataset: str) -> Dataset:
+        """The entry of a dataset, or of the one that a fold is held out of."""
+        return self.datasets[dataset.split("/")[0]]
+
+    def section(self, name: str, dataset: str | None = None, run: str | None = None) -> Any:
+        """A section with the keys that a dataset or a run sets otherwise."""
+        section: Section = getattr(self, name)
+        entry: Section = section
+        if name in ("prepare", "evaluate") and dataset is not None:
+            entry = self.entry_of(dataset)
+        elif name not in ("prepare", "evaluate", "report", "tune") and run is not None:
+            entry = self.runs[run]
+        overridden = {key: getattr(entry, key) for key in entry.model_fields_set & type(section).model_fields.keys()}
+        values = section.model_dump() | overridden
+        if name == "predict" and dataset is not None:
+            if dataset not in self.datasets:  # a fold
+                values |= {"top_k": CANDIDATES, "rerank": 0, "rerank_with": [], "optimise": None}
+            elif values["rerank"] == "auto":
+                values["rerank"] = self._share_held_out(dataset, run)
+        return type(section).model_validate(values)
+
+    def _share_held_out(self, dataset: str, run: str | None) -> float:
+        """What ``rerank: auto`` stands for; kept weights may have seen held-out instances."""
+        keeps_weights = run is not None and self.keeps_weights(run)
+        return AUTO_RERANK if self.datasets[dataset].has_texts and not keeps_weights else 0.0
+
+    def _has_second_stage(self, run: str) -> bool:
+        return any(self.section("predict", dataset, run).rerank for dataset in self.datasets)
+
+    def keeps_weights(self, run: str) -> bool:
+        """Whether it keeps weights of another model, which may have seen held-out instances."""
+        return self.runs[run].pretrained is not None and self.train_of(run).retrain != "all"
+
+    def train_of(self, run: str) -> Train:
+        return self.section("train", run=run)
+
+    def runs_of(self, method: str) -> list[str]:
+        return [name for name, run in self.runs.items() if run.method == method]
+
+    @model_validator(mode="after")
+    def _sections_fit(self) -> Self:
+        for dataset in self.datasets:
+            prepare = self.section("prepare", dataset)
+            fewest, most = prepare.min_df, prepare.max_df
+            if type(fewest) is type(most) and fewest > most:
+                raise ValueError(f"datasets.{dataset}: min_df ({fewest}) must not be above max_df ({most})")
+            if prepare.two_splits:
+                raise ValueError(f"datasets.{dataset}: {prepare.two_splits}")
+        for run in self.runs:
+            self._require_a_fit(run)
+        if self.predict.rerank_with and not any(map(self._has_second_stage, self.runs)):
+            raise ValueError(f"predict: {_NEEDS_RERANK}")
+        return self
+
+    def _require_a_fit(self, name: str) -> None:
+        run, train = self.runs[name], self.train_of(name)
+        if not train.negative_score < train.s:
+            raise ValueError(f"runs.{name}: t ({train.negative_score}) must be below s ({train.s})")
+        without = [dataset for dataset in self.datasets if not self.section("prepare", dataset).bias]
+        if run.initialization == "bias" and without:
+            raise ValueError(f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0")
+        if name in run.rerank_with:
+            raise ValueError(f"runs.{name}: rerank_with names the run itself; name others")
+        if run.rerank_with and not self._has_second_stage(name):
+            raise ValueError(f"runs.{name}: {_NEEDS_RERANK}")
+        if self.section("predict", run=name).optimise and not self._has_second_stage(name):
+            raise ValueError(f"runs.{name}: optimise needs rerank, which gives probabilities")
+        if run.method == ONE_VS_ALL and train.retrain != "all":
+            if run.sweep is not None:
+                raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
+            if self.keeps_weights(name) and self.section("predict", run=name).rerank not in ("auto", 0):
+                reason = "kept weights may have seen held-out instances"
+                raise ValueError(f"runs.{name}: rerank needs retrain: all; {reason}")
