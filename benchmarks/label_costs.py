@@ -7,11 +7,11 @@ import click
 import numpy as np
 
 from ovaflow.artifacts.label_tree import ROOT
-from ovaflow.cli.options import DATASET, THREADS, number, reads
-from ovaflow.cli.training import earlier_option, read_earlier
+from ovaflow.cli.options import DATASET, FILE, THREADS, number, reads
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.one_vs_all.share import read_earlier
 from ovaflow.solver.problem import Status
 from ovaflow.training.shard_job import train_labels
 
@@ -71,7 +71,7 @@ def sample_subtrees(counts, parents, n_labels, seed):
 @number("--seed", 0, "Seed of the sample.", least=0)
 @THREADS
 @reads("train-shard")
-@earlier_option
+@click.option("--earlier", type=FILE, help="Model that --initialization=pretrained starts from.")
 @click.option("--reference", is_flag=True, help="Use the plain solver, one label at a time.")
 def main(dataset, labels, seed, threads, earlier, reference, settings):
     """Train a random sample of the labels of DATASET (dataset.h5) and print one line of JSON."""

@@ -6,15 +6,17 @@ import click
 
 from ovaflow.cli import group
 from ovaflow.cli.options import reads
-from ovaflow.settings.inputs import model_of, settings_read
+from ovaflow.methods import ONE_VS_ALL
+from ovaflow.settings.inputs import settings_read
+from ovaflow.settings.models import named_model
 
 REQUIRED = {"prepare": {"format": "csv"}, "choose-features": {"format": "csv"}}
 
 
 @cache
-def command_that_reads(step):
+def command_that_reads(step, method):
     @click.command(step)
-    @reads(step)
+    @reads(step, method)
     def command(settings):
         return settings
 
@@ -25,12 +27,12 @@ def command_that_reads(step):
     return OneCommand()
 
 
-def settings_from(step, *options):
+def settings_from(step, *options, method=ONE_VS_ALL):
     """What a step reads of options."""
     required = [f"--{name}={value}" for name, value in REQUIRED.get(step, {}).items()]
-    return command_that_reads(step).main([step, *required, *options], "ovaflow", standalone_mode=False)
+    return command_that_reads(step, method).main([step, *required, *options], "ovaflow", standalone_mode=False)
 
 
-def settings_in(step, **values):
+def settings_in(step, method=ONE_VS_ALL, **values):
     """What a step reads of a config file."""
-    return model_of(settings_read(step)).model_validate(REQUIRED.get(step, {}) | values)
+    return named_model(settings_read(step, method).model).model_validate(REQUIRED.get(step, {}) | values)

@@ -11,10 +11,13 @@ import yaml
 from ovaflow import estimators
 from ovaflow.cli import GROUPS, group
 from ovaflow.estimators.base import LabelClassifier
+from ovaflow.fastxml.settings import FastXML
+from ovaflow.methods import all_steps
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.rembrandt.settings import Rembrandt
 from ovaflow.settings import models
+from ovaflow.settings.configuration import Config, MethodOfRun
 from ovaflow.settings.schema import json_schema, legal_values, schema_at
-from ovaflow.steps import STEPS
 
 FOLDER = Path(__file__).parents[1] / "reference"
 _MADE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"
@@ -22,15 +25,15 @@ _MADE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"
 _SECTIONS = {
     "datasets": (models.Source, "An entry has a name, that of its folder in `results/`, and these keys. It can also "
                                 "override any key of `prepare` and `evaluate`."),
-    "runs": (models.Method, "An entry has a name, that of its folder in the dataset's, and these keys. It can also "
+    "runs": (MethodOfRun, "An entry has a name, that of its folder in the dataset's, and these keys. It can also "
                             "override any key of `train` and `predict`; with `method: fastxml` any key of "
                             "`fastxml` and `predict`, and of `train` only `shards`, `threads` and `weighting`; with "
                             "`method: rembrandt` any key of `rembrandt` and `predict`, and of `train` only `shards` "
                             "and `threads`."),
     "prepare": (models.Prepare, "From raw files to `dataset.h5`."),
     "train": (models.Train, "From a dataset to a model, `method: one-vs-all`."),
-    "fastxml": (models.FastXML, "How `method: fastxml` grows its trees: see [FastXML](../explanation/fastxml.md)."),
-    "rembrandt": (models.Rembrandt, "How `method: rembrandt` embeds and decodes labels: see "
+    "fastxml": (FastXML, "How `method: fastxml` grows its trees: see [FastXML](../explanation/fastxml.md)."),
+    "rembrandt": (Rembrandt, "How `method: rembrandt` embeds and decodes labels: see "
                                     "[Rembrandt](../explanation/rembrandt.md)."),
     "tune": (models.Comparison, "How `features: auto` and `C: auto` are [chosen](../how-to/choose-features-and-C.md); "
                                 "test instances play no part."),
@@ -43,7 +46,7 @@ _SECTIONS = {
 
 def config_page():
     """Every key of the config file."""
-    missing = set(models.Config.model_fields) - set(_SECTIONS)
+    missing = set(Config.model_fields) - set(_SECTIONS)
     if missing:
         raise ValueError(f"sections without a description: {missing}")
     parts = [
@@ -80,7 +83,7 @@ def commands_page():
     ]
     for title, names in GROUPS.items():
         parts.append(f"\n| {title.lower()} | |\n| --- | --- |\n")
-        parts += [f"| [{name}](#ovaflow-{name}) | {STEPS[name].help} |\n" for name in names]
+        parts += [f"| [{name}](#ovaflow-{name}) | {all_steps()[name].help} |\n" for name in names]
     context = click.Context(group, info_name="ovaflow")
     for name in (*GROUPS["Commands"], *GROUPS["Steps of the pipeline"]):
         parts.append(_command(group.get_command(context, name), f"ovaflow {name}", context, "##"))

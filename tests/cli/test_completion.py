@@ -12,7 +12,7 @@ from pathlib import Path
 import pyte
 import pytest
 
-from ovaflow.steps import STEPS
+from ovaflow.methods import all_steps
 
 
 def seen(command, typed, **options):
@@ -73,5 +73,5 @@ print(*(each.value for each in group.shell_complete(click.Context(group), "")))
 print(*(name for name in sys.modules if name.startswith(("numba", "numpy"))))"""
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     names, loaded = done.stdout.splitlines()
-    assert set(STEPS) <= set(names.split())
+    assert set(all_steps()) <= set(names.split())
     assert loaded == ""

@@ -7,10 +7,10 @@ import pytest
 from ovaflow import cli
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
-from ovaflow.steps import STEPS
+from ovaflow.methods import all_steps
 
 
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", all_steps())
 def test_every_command_has_help(name, capsys):
     assert main([name, "--help"]) == 0
     assert "Usage: ovaflow " + name in capsys.readouterr().out

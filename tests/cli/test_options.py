@@ -9,9 +9,10 @@ from pydantic import ValidationError
 from step_settings import REQUIRED, settings_from, settings_in
 
 from ovaflow.cli import main
-from ovaflow.settings.inputs import model_of, settings_read
+from ovaflow.methods import ONE_VS_ALL, all_steps, find_method, method_names
+from ovaflow.settings.inputs import settings_read
+from ovaflow.settings.models import named_model
 from ovaflow.settings.schema import explain
-from ovaflow.steps import STEPS
 
 
 def in_one_line(value):
@@ -19,9 +20,20 @@ def in_one_line(value):
     return text.removesuffix("\n").removesuffix("\n...")
 
 
-@pytest.mark.parametrize("step", [name for name, step in STEPS.items() if step.settings])
-def test_every_default_can_be_written_as_in_a_config_file(step):
-    model, settings = model_of(settings_read(step)), settings_read(step)
+OF_METHODS = [
+    (step, name)
+    for name in method_names()
+    for step in ("train-shard", "merge", "estimate")
+    if find_method(name).reads(step)
+]
+
+
+@pytest.mark.parametrize(
+    ("step", "method"), [(name, ONE_VS_ALL) for name, step in all_steps().items() if step.settings] + OF_METHODS
+)
+def test_every_default_can_be_written_as_in_a_config_file(step, method):
+    settings = settings_read(step, method)
+    model = named_model(settings.model)
     for name in settings.fields:
         field = model.model_fields[name]
         if field.is_required() or (field.default is None and name in model.texts()):
@@ -29,7 +41,7 @@ def test_every_default_can_be_written_as_in_a_config_file(step):
         option = settings.options.get(name, name).replace("_", "-")
         written = str(field.default) if name in model.texts() else in_one_line(field.default)
         arguments = [f"--{option}={written}"] if written != "[]" or name not in model.texts() else []
-        assert settings_from(step, *arguments) == settings_in(step), name
+        assert settings_from(step, *arguments, method=method) == settings_in(step, method), name
 
 
 @pytest.mark.parametrize(
@@ -55,7 +67,6 @@ def test_every_default_can_be_written_as_in_a_config_file(step):
         ("train-shard", "epsilon", "1e-3"),
         ("train-shard", "t", "null"),
         ("train-shard", "C", "1e+1"),
-        ("train-trees", "balanced", "off"),
         ("embed", "ridge", "[1e-1, 10]"),
         ("embed", "ridge", "2"),
         ("project", "bandwidth", "null"),
@@ -149,7 +160,7 @@ def test_an_error_names_the_alternative_that_was_meant(step, name, written, expe
         with pytest.raises(ValidationError) as caught:
             settings_in(step, **{name: value})
         content = REQUIRED.get(step, {}) | {name: value}
-        assert expected in explain(caught.value, content, model_of(settings_read(step)))
+        assert expected in explain(caught.value, content, named_model(settings_read(step).model))
     with pytest.raises(click.BadParameter) as refused:
         settings_from(step, f"--{name.replace('_', '-')}={written}")
     assert expected in refused.value.message

@@ -120,7 +120,9 @@ def recorded(finished):
 def test_results_are_those_of_the_revision(finished, recorded, key):
     place, step = key.split()
     theirs = recorded[key]
-    assert revision_of(COMMANDS[int(place)]) == theirs["revision"], "record its results anew, as the head of this file says"
+    assert revision_of(COMMANDS[int(place)]) == theirs["revision"], (
+        "record its results anew, as the head of this file says"
+    )
     ours = results_of(finished, COMMANDS[int(place)])
     assert ours.keys() == theirs["results"].keys()
     other = {name: (ours[name], old) for name, old in theirs["results"].items() if not is_as_recorded(ours[name], old)}

@@ -13,9 +13,11 @@ from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.estimate import summary
 from ovaflow.estimate.demand import Demand
 from ovaflow.estimate.sample import Sample, in_separate_process
+from ovaflow.fastxml.settings import GrowTrees
 from ovaflow.fastxml.training import TreeShard
 from ovaflow.model.merge import merge
 from ovaflow.model.training_file import Shard
+from ovaflow.settings.models import SampleLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.plan import write_plan
 
@@ -28,7 +30,7 @@ def job(path):
     write_plan(folder / "plan.tsv", [np.arange(dataset.n_labels)], np.ones(dataset.n_labels))
 
     def run(command, *options, name="shard.h5"):
-        given = ["--means=means.h5", "--plan=plan.tsv", "--shard=0"] if command == "train-shard" else []
+        given = [] if "--method=fastxml" in options else ["--means=means.h5", "--plan=plan.tsv", "--shard=0"]
         words = [command, str(path), *given, *options, f"--output={name}"]
         subprocess.run([sys.executable, "-P", "-m", "ovaflow", *words], check=True, capture_output=True, cwd=folder)
         return folder / name
@@ -43,7 +45,7 @@ def assert_near(ours, theirs, threads):
 
 @pytest.mark.long
 def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
-    sample = in_separate_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=1000)
+    sample = in_separate_process("one-vs-all", path, SampleLabels(prune=0.05, labels=1000), {})
     shard = job("train-shard", "--threads=2")
     assert_near(sample.demand, Shard.open(shard).peak_rss_bytes, 2)
     weights = merge([shard], open_dataset(path), 0.05, tmp_path / "model.h5", tmp_path / "training.h5")
@@ -53,7 +55,7 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
     figures = summary.summarize(sample, path, 1, 1, "labels")
     assert figures["model_bytes"] == pytest.approx((tmp_path / "model.h5").stat().st_size, rel=0.1)
     assert figures["core_seconds_with_rerank"] is None
-    few = in_separate_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=40)
+    few = in_separate_process("one-vs-all", path, SampleLabels(prune=0.05, labels=40), {})
     assert few.weights == pytest.approx(weights, rel=0.2)
     # the machine's part is left when there is no error of sampling
     ours, theirs = (found.core_error / found.demand.core_seconds for found in (sample, few))
@@ -64,15 +66,17 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
 @pytest.mark.long
 def test_memory_of_another_problem(path, job):
     settings = {"regularization": "l1", "loss": "logistic"}
-    ours = in_separate_process("one-vs-all", dataset=str(path), settings=settings, prune=0.05, n_labels=40).demand
+    ours = in_separate_process("one-vs-all", path, SampleLabels(**settings, prune=0.05, labels=40), {}).demand
     shard = job("train-shard", *(f"--{name}={value}" for name, value in settings.items()))
     assert_near(ours, Shard.open(shard).peak_rss_bytes, 1)
 
 
 @pytest.mark.long
 def test_memory_of_growing_trees(path, job):
-    ours = in_separate_process("fastxml", dataset=str(path), settings={"trees": 2}).demand
-    assert_near(ours, TreeShard.open(job("train-trees", "--trees=2", "--threads=2")).peak_rss_bytes, 2)
+    ours = in_separate_process("fastxml", path, GrowTrees(trees=2), {}).demand
+    assert_near(
+        ours, TreeShard.open(job("train-shard", "--method=fastxml", "--trees=2", "--threads=2")).peak_rss_bytes, 2
+    )
 
 
 def test_command(tmp_path, capfd):

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from ovaflow.data.dataset import Dataset, Split
-from ovaflow.evaluation.embedding_curve import describe_embedding
+from ovaflow.rembrandt.curve import describe_embedding
 from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.settings import Embed
 from ovaflow.sparse.csr import from_scipy

@@ -7,17 +7,19 @@ import pytest
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.data.normalize import unscale
-from ovaflow.evaluation.curves import tree_curve
 from ovaflow.evaluation.ranking import find_hits, precision
-from ovaflow.fastxml.merging import merge_trees, shape_of
+from ovaflow.fastxml.curve import tree_curve
+from ovaflow.fastxml.merging import shape_of
+from ovaflow.fastxml.method import FastXMLMethod
 from ovaflow.fastxml.model_file import predict_trees
-from ovaflow.fastxml.training import grow_trees, trees_of_shard
+from ovaflow.fastxml.settings import GrowTrees
+from ovaflow.fastxml.training import grow_trees
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import predict_test_set
-from ovaflow.fastxml.settings import GrowTrees
 
+METHOD = FastXMLMethod()
 FOREST = GrowTrees(trees=6, max_leaf=8, leaf_labels=5)
 
 
@@ -26,14 +28,17 @@ def grown(dataset):
     return grow_trees(dataset, range(6), FOREST)
 
 
+def merge(shards, dataset, folder):
+    METHOD.merge(shards, dataset, FOREST, {}, folder / "model.h5", folder / "training.h5")
+
+
 def train(dataset, folder, shards, threads=1, forestry=FOREST):
     folder.mkdir()
     paths = [folder / f"{shard}.h5" for shard in range(shards)]
     for shard, path in enumerate(paths):
-        numbers = trees_of_shard(forestry.trees, shards, shard)
-        done = grow_trees(dataset, numbers, forestry, threads)
-        replace(done, parameters=forestry.recorded).write(path, dataset=dataset)
-    merge_trees(paths, dataset, folder / "model.h5", folder / "training.h5")
+        share = METHOD.share(dataset, forestry, {}, shard, shards)
+        replace(share.train(dataset, threads=threads), parameters=share.parameters).write(path, dataset=dataset)
+    merge(paths, dataset, folder)
     return folder / "model.h5"
 
 
@@ -163,10 +168,10 @@ def test_shards_that_do_not_fit(dataset, tmp_path):
     write_dataset(tmp_path / "other.h5", dataset.test, dataset.test, ["x"] * 30, [], {"bias": 1.0, "seed": 7})
     first, other = tmp_path / "a/0.h5", open_dataset(tmp_path / "other.h5")
     for shards, data, message in (
-        ([first], dataset, "tree 3 of the forest"),
+        ([first], dataset, "tree 3 of the training"),
         ([first, first], dataset, r"tree 0 is also in .*a/0\.h5"),
         ([first, tmp_path / "b/1.h5"], dataset, r"differs from .*a/0\.h5 in seed"),
         ([first], other, "made from another dataset than"),
     ):
         with pytest.raises(InputError, match=message):
-            merge_trees(shards, data, tmp_path / "model.h5", tmp_path / "training.h5")
+            merge(shards, data, tmp_path)

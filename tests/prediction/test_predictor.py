@@ -11,13 +11,13 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import names_of_word
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tokens import normal_form
+from ovaflow.methods import BUILT_IN
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.sparse.csr import rows_of
-from ovaflow.steps import METHODS
 
 
-@pytest.fixture(scope="module", params=METHODS)
+@pytest.fixture(scope="module", params=BUILT_IN)
 def predictor(request, tiny_models):
     return Predictor.open(tiny_models / f"{request.param}.h5")
 

@@ -13,8 +13,8 @@ from ovaflow.rembrandt import tuning
 from ovaflow.rembrandt.decoder import Decoding
 from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.projection import project
-from ovaflow.rembrandt.tuning import C_of, tune
 from ovaflow.rembrandt.settings import Embed, Project, TuneDecoder
+from ovaflow.rembrandt.tuning import C_of, tune
 from ovaflow.sparse.csr import from_scipy
 
 

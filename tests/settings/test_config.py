@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import entry_of, read_catalogue
 from ovaflow.data.sizes import Shape, write_sizes
-from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.fastxml.settings import FastXML
 from ovaflow.rembrandt.settings import Rembrandt
+from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.configuration import Config, MethodOfRun
 from ovaflow.settings.models import Evaluate, Predict, Prepare, Train
 from ovaflow.settings.paths import raw_files
@@ -247,7 +247,7 @@ def test_files_must_be_there_or_what_was_prepared_from_them(tmp_path, monkeypatc
 
 SAMPLE = {"sweep": {"C": [1]}, "pretrained": "x", "initialization": "zero"}
 KEYS = {
-    "one-vs-all": {*Train.model_fields, *Method.model_fields},
+    "one-vs-all": {*Train.model_fields, *MethodOfRun.model_fields},
     "fastxml": {*FastXML.model_fields, "method", "shards", "threads", "weighting"},
     "rembrandt": {*Rembrandt.model_fields, "method", "shards", "threads"},
 }

@@ -1,6 +1,7 @@
 import pytest
 
 from ovaflow.console.errors import InputError
+from ovaflow.rembrandt.files import embeddings
 from ovaflow.settings import paths
 from ovaflow.settings.config import resolve
 from ovaflow.settings.models import Predict
@@ -19,7 +20,7 @@ def test_runs_that_embed_alike_share_the_embedding():
         "c": {"rank": 7, "ridge": [0, 2.5]},
         "d": {"rank": 9, "embedding": "none"},
     }
-    found = paths.embeddings(settings({name: {"method": "rembrandt", **run} for name, run in runs.items()}))
+    found = embeddings(settings({name: {"method": "rembrandt", **run} for name, run in runs.items()}))
     assert list(found) == ["rembrandt-7-p20-q1-ridge1-0", "rembrandt-7-p20-q1-ridge0_2.5-0", "none"]
 
 

@@ -10,14 +10,14 @@ from solving import assert_same_bits
 from synthetic import topics
 
 from ovaflow.data.dataset import Split
+from ovaflow.fastxml.settings import GrowTrees
 from ovaflow.fastxml.training import grow_trees
 from ovaflow.initialization.starts import compute_start_inputs
-from ovaflow.fastxml.settings import GrowTrees
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage import parts
-from ovaflow.storage.parts import Parts, open_parts
-from ovaflow.training.shard_job import digest_of_shard, train_labels
+from ovaflow.storage.parts import Parts, digest_of, open_parts
+from ovaflow.training.shard_job import train_labels
 
 
 class Interrupted(BaseException):
@@ -54,7 +54,7 @@ def interrupted_after(count, monkeypatch):
 
 def train(dataset, inputs, training, output, threads):
     labels = np.arange(dataset.n_labels, dtype=np.int32)
-    digest = digest_of_shard(labels, training, inputs, {})
+    digest = digest_of(training.recorded, labels, *inputs.arrays)
     with open_parts(output, digest) as opened:
         return train_labels(dataset, inputs, labels, training, threads, "test", opened)
 

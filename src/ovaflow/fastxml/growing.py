@@ -72,7 +72,7 @@ def make_scratch(X, Y):
 
 
 class Rules(NamedTuple):
-    """Constants of growing, of :class:`ovaflow.settings.models.FastXML`."""
+    """Constants of growing, of :class:`ovaflow.fastxml.settings.FastXML`."""
 
     max_leaf: int
     leaf_labels: int

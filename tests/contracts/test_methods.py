@@ -1,0 +1,188 @@
+"""What every method keeps, those of ovaflow and nearest_centroid.py, which stands for one of another package."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from contracts.nearest_centroid import NearestCentroid
+from ovaflow import methods
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.estimators.base import LabelClassifier
+from ovaflow.model.model_file import open_any_model, what_scores_are
+from ovaflow.model.training_file import Training
+from ovaflow.settings.models import named_model
+from ovaflow.storage import parts
+from ovaflow.storage.parts import Parts
+
+NEW = NearestCentroid.name
+
+BEFORE = {
+    "one-vs-all": ["means {dataset} --output={here}/means.h5", "plan {dataset} --shards={n} --output={here}/plan.tsv"],
+    "rembrandt": [
+        "embed {dataset} --rank=4 --output={here}/embedding.h5",
+        "project {dataset} --embedding={here}/embedding.h5 --output={here}/projected.h5",
+        "tune-decoder {here}/projected.h5 --dataset={dataset} --embedding={here}/embedding.h5 --C=1"
+        " --output={here}/decoder.json",
+    ],
+}
+TRAINED_ON = {
+    "one-vs-all": "{dataset} --means={here}/means.h5 --plan={here}/plan.tsv",
+    "rembrandt": "{here}/projected.h5 --tuned={here}/decoder.json --shards={n}",
+    "fastxml": "{dataset} --trees=6 --shards={n}",
+}
+MERGED_WITH = {"rembrandt": "--projected={here}/projected.h5 --tuned={here}/decoder.json"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def registered():
+    """The method of this folder, by its name."""
+    with pytest.MonkeyPatch.context() as context:
+        context.setitem(methods.BUILT_IN, NEW, "contracts.nearest_centroid:NearestCentroid")
+        yield
+
+
+class Trained:
+    """A folder where a method is trained by its commands."""
+
+    def __init__(self, method, dataset, here, n):
+        self.method, self.n, self.names = method, n, {"dataset": dataset, "here": here, "n": n}
+        here.mkdir(exist_ok=True)
+        self.here = here
+        for line in BEFORE.get(method, []):
+            self.run(line)
+
+    def run(self, line, status=0):
+        assert main(line.format(**self.names).split()) == status
+
+    def shard(self, number, *options):
+        on = TRAINED_ON.get(self.method, "{dataset} --shards={n}")
+        more = " ".join([f"--shard={number}", *options])
+        self.run(f"train-shard {on} --method={self.method} {more} --output={{here}}/{number}.h5")
+
+    def merge(self, numbers=None, status=0):
+        shards = " ".join(f"{{here}}/{number}.h5" for number in (range(self.n) if numbers is None else numbers))
+        more = MERGED_WITH.get(self.method, "")
+        files = "--output={here}/model.h5 --statistics={here}/training.h5"
+        self.run(f"merge {shards} --method={self.method} --dataset={{dataset}} {more} {files}", status)
+        return self.here / "model.h5"
+
+    def whole(self):
+        for number in range(self.n):
+            self.shard(number)
+        return self.merge()
+
+
+@pytest.fixture(scope="module", params=[*methods.BUILT_IN, NEW])
+def method(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def whole(method, finished, tmp_path_factory):
+    """A model of one shard."""
+    return Trained(method, finished["dataset"], tmp_path_factory.mktemp("whole"), 1).whole()
+
+
+def test_the_model_has_the_same_bytes_for_any_shards_and_threads(method, whole, finished, tmp_path):
+    trained = Trained(method, finished["dataset"], tmp_path, 3)
+    for number in range(3):
+        trained.shard(number, "--threads=2")
+    assert trained.merge().read_bytes() == whole.read_bytes()
+    ours, theirs = (Training.open(path.with_name("training.h5")) for path in (tmp_path / "model.h5", whole))
+    assert (ours.shards, theirs.shards) == (3, 1)
+    assert ours.parameters == theirs.parameters
+    assert not list(tmp_path.glob("*.parts"))
+
+
+class Killed(Exception):
+    pass
+
+
+def test_a_job_that_was_killed_continues_to_the_same_bytes(method, whole, finished, tmp_path, monkeypatch, capfd):
+    trained, keep, kept = Trained(method, finished["dataset"], tmp_path, 1), Parts.keep, []
+
+    def counted(self, number, **arrays):
+        kept.append(number)
+        keep(self, number, **arrays)
+        if len(kept) == 3:
+            raise Killed
+
+    with monkeypatch.context() as context:
+        context.setattr(parts, "SECONDS", -1.0)
+        context.setattr(Parts, "keep", counted)
+        with pytest.raises(Killed):
+            trained.shard(0)
+        before = set(kept)
+        kept.clear()
+        context.setattr(Parts, "keep", lambda self, number, **arrays: kept.append(number))
+        trained.shard(0)
+    assert kept
+    assert not before & set(kept)
+    assert trained.merge().read_bytes() == whole.read_bytes()
+
+
+def test_shards_that_are_no_whole_model_are_refused(method, whole, finished, tmp_path, capfd):
+    trained = Trained(method, finished["dataset"], tmp_path, 2)
+    for number in range(2):
+        trained.shard(number)
+    for numbers, said in (([0], "give all of them to merge"), ([0, 1, 1], "is also in")):
+        capfd.readouterr()
+        trained.merge(numbers, status=2)
+        assert said in capfd.readouterr().err
+    assert not (tmp_path / "model.h5").exists()
+
+
+def test_an_estimate_is_near_or_refused(method, finished, capfd):
+    known = methods.find_method(method)
+    dataset = open_dataset(finished["dataset"])
+    if not known.can_estimate:
+        assert main(["estimate", str(finished["dataset"]), f"--method={method}"]) == 2
+        assert "no sample" in capfd.readouterr().err
+        return
+    settings = settings_of(known)
+    sample = known.sample(finished["dataset"], settings, {})
+    model = known.train_model(dataset, settings_of(known, "train-shard"), 1)
+    assert sample.weights == pytest.approx(model.nonzeros, rel=0.3)
+    assert 0 < sample.solved <= sample.of
+
+
+def settings_of(known, step="estimate"):
+    model = named_model(known.reads(step).model)
+    return model.model_validate({"trees": 6} if "trees" in model.model_fields else {})
+
+
+def test_scores_are_those_of_the_best_labels_and_explained_or_why_not(method, whole, finished):
+    model, dataset = open_any_model(whole), open_dataset(finished["dataset"])
+    X = model.instances(dataset.test.take(np.arange(20)))
+    ids, scores = model.top_k(X, 4)
+    ours, theirs = model.score(X, np.arange(dataset.n_labels)), scores
+    found = ids >= 0
+    np.testing.assert_allclose(np.take_along_axis(ours, np.maximum(ids, 0), 1)[found], theirs[found], atol=1e-5)
+    assert (np.diff(np.where(found, scores, -np.inf), axis=1) <= 0)[found[:, 1:]].all()
+    assert what_scores_are(model.parameters["train"]) == type(model).what_scores_are(model.parameters["train"])
+    if model.nonlinear:
+        return
+    for row, label in ((0, ids[0, 0]), (3, ids[3, 1])):
+        instance = X.to_scipy()[[row]].toarray().ravel()
+        used = np.flatnonzero(instance)
+        explained = model.label_weights(label, used) @ instance[used] + model.constant(label)
+        assert explained == pytest.approx(ours[row, label], abs=1e-5)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NearestCentroidClassifier(LabelClassifier):
+    smallest: float = 0.01
+    method = NEW
+
+
+def test_a_classifier_has_a_name_and_settings(finished):
+    data = open_dataset(finished["dataset"])
+    X, Y = (matrix.to_scipy()[: data.n_documents] for matrix in (data.train.X, data.train.Y))
+    fitted = NearestCentroidClassifier(smallest=0.0, bias=0.0).fit(X[:, :-1], Y)
+    theirs = cosine_similarity(X[:50, :-1], Y.T @ X[:, :-1])
+    np.testing.assert_allclose(fitted.decision_function(X[:50, :-1]), theirs, atol=1e-5)
+    with pytest.raises(ValueError, match="smallest: found -1"):
+        NearestCentroidClassifier(smallest=-1).fit(X[:, :-1], Y)
