@@ -107,7 +107,7 @@ def test_it_answers_explains_and_is_served(place, tmp_path, monkeypatch):
     with running_service(tmp_path, place.folder / MODEL) as service:
         status, served = service.ask("/predict", {"text": "name1 of name27"})
     assert status == 200
-    assert served["labels"][0]["name"] == first["name"]
+    assert served["predictions"][0]["labels"][0]["name"] == first["name"]
 
 
 def test_without_its_package_one_learns_what_to_install(place):

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from contracts.nearest_centroid import NearestCentroid
 from sklearn.metrics.pairwise import cosine_similarity
 
-from contracts.nearest_centroid import NearestCentroid
 from ovaflow import methods
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset

@@ -45,7 +45,7 @@ def assert_near(ours, theirs, threads):
 
 @pytest.mark.long
 def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
-    sample = in_separate_process("one-vs-all", path, SampleLabels(prune=0.05, labels=1000), {})
+    sample = in_separate_process("one-vs-all", path, SampleLabels(prune=0.05, sample=1000), {})
     shard = job("train-shard", "--threads=2")
     assert_near(sample.demand, Shard.open(shard).peak_rss_bytes, 2)
     weights = merge([shard], open_dataset(path), 0.05, tmp_path / "model.h5", tmp_path / "training.h5")
@@ -55,7 +55,7 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
     figures = summary.summarize(sample, path, 1, 1, "labels")
     assert figures["model_bytes"] == pytest.approx((tmp_path / "model.h5").stat().st_size, rel=0.1)
     assert figures["core_seconds_with_rerank"] is None
-    few = in_separate_process("one-vs-all", path, SampleLabels(prune=0.05, labels=40), {})
+    few = in_separate_process("one-vs-all", path, SampleLabels(prune=0.05, sample=40), {})
     assert few.weights == pytest.approx(weights, rel=0.2)
     # the machine's part is left when there is no error of sampling
     ours, theirs = (found.core_error / found.demand.core_seconds for found in (sample, few))
@@ -66,7 +66,7 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
 @pytest.mark.long
 def test_memory_of_another_problem(path, job):
     settings = {"regularization": "l1", "loss": "logistic"}
-    ours = in_separate_process("one-vs-all", path, SampleLabels(**settings, prune=0.05, labels=40), {}).demand
+    ours = in_separate_process("one-vs-all", path, SampleLabels(**settings, prune=0.05, sample=40), {}).demand
     shard = job("train-shard", *(f"--{name}={value}" for name, value in settings.items()))
     assert_near(ours, Shard.open(shard).peak_rss_bytes, 1)
 

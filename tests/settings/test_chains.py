@@ -58,7 +58,7 @@ def test_another_value_leaves_the_runs_below_it_as_they_are():
 def test_seeds_become_runs_that_know_nothing_of_each_other():
     swept = settings({"trees": {"method": "fastxml", "sweep": {"seed": [3, 1]}}})
     assert sweeps_of(swept) == {"trees": ["trees.seed-1", "trees.seed-3"]}
-    assert [inputs.parameters_of("train-trees", swept, "mine", run)["seed"] for run in swept.runs] == [1, 3]
+    assert [inputs.parameters_of("train-shard", swept, "mine", run)["seed"] for run in swept.runs] == [1, 3]
     assert [run.pretrained for run in swept.runs.values()] == [None, None]
 
 

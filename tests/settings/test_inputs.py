@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ovaflow.methods import all_steps
+from ovaflow.methods import all_steps, find_method
 from ovaflow.settings import inputs, paths
 from ovaflow.settings.config import resolve
 from ovaflow.settings.models import CANDIDATES
@@ -86,9 +86,8 @@ def start(name):
          [*WEIGHTED, *MSI, "--propensity-a=0.6", "--propensity-b=1.5", start("mean-separating"), LAST]),
         ("train-shard", {"prune": 0.001}, {},
          [*PROBLEM, *MSI, start("mean-separating"), "--stored-threshold=0.001"]),
-        ("estimate", {"initialization": "zero"}, {}, PROBLEM),
         ("root", {"initialization": "label-tree"}, {}, ["--C=1.0", "--loss=squared-hinge", "--root-epsilon=0.01"]),
-        ("train-trees", FASTXML | {"trees": 7, "balanced": False}, {"fastxml": {"trees": 9, "max_leaf": 4}}, [
+        ("train-shard", FASTXML | {"trees": 7, "balanced": False}, {"fastxml": {"trees": 9, "max_leaf": 4}}, [
             "--trees=7", "--max-leaf=4", "--leaf-labels=20", "--C-delta=1.0", "--C-r=1.0", "--no-balanced",
             "--objective=nDCG", "--updates=1", "--outer-iterations=10", "--inner-iterations=10", "--seed=0",
             "--weighting=none",
@@ -111,6 +110,16 @@ def start(name):
 )  # fmt: skip
 def test_settings_that_a_step_depends_on(step, run, sections, expected):
     assert options(step, run, **sections) == expected
+
+
+def test_what_an_estimate_is_made_with():
+    config = settings(runs={"a": {"initialization": "zero", "prune": 0.001}, "b": FASTXML | {"trees": 7}})
+    assert find_method("one-vs-all").estimate_options(config, "mine", "a") == [
+        *PROBLEM,
+        "--prune=0.001",
+        "--labels=200",
+    ]
+    assert "--trees=7" in find_method("fastxml").estimate_options(config, "mine", "b")
 
 
 def test_features_are_chosen_for_texts_alone_and_C_where_it_is_auto():

@@ -65,7 +65,9 @@ class OneVsAllMethod(Method):
     def reads(self, step):
         return {
             "train-shard": Reads("TrainLabels", _TRAIN, without=("reference",)),
-            "estimate": Reads("SampleLabels", _TRAIN, without=("reference",)),
+            "estimate": Reads(
+                "SampleLabels", _TRAIN, without=("reference", "stored_threshold"), options={"sample": "labels"}
+            ),
             "merge": Reads("Train", ("train",), ("prune",)),
         }.get(step)
 
@@ -125,7 +127,7 @@ class OneVsAllMethod(Method):
     def estimate_options(self, config, dataset, run):
         from ovaflow.settings.inputs import as_options, parameters_of
 
-        parameters = parameters_of("estimate", config, dataset, run)
+        parameters = parameters_of("train-shard", config, dataset, run)
         chosen = {name: parameters[name] for name in ("C", *PROBLEM) if name in parameters}
         # shards keep more weights than the model
         return as_options(chosen | {"prune": config.train_of(run).stored_threshold, "labels": 200})

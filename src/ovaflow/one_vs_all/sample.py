@@ -40,7 +40,7 @@ def sample_labels(dataset, settings, earlier=None):
         raise InputError("no label has positives", path=dataset, remedy=remedy)
     # the first labels touch new memory and cold caches: let them be the frequent ones, whose
     # multiplicities are small
-    labels, multiplicities = (array[::-1] for array in stratified_sample(counts, settings.labels, seed))
+    labels, multiplicities = (array[::-1] for array in stratified_sample(counts, settings.sample, seed))
     n, solved = len(labels), np.concatenate([labels, _company(labels, counts, seed)])
     if inputs.parents is not None:
         # a label that starts at its parent's solution needs the path up to the root

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from ovaflow.console.errors import InputError
 from ovaflow.settings import models, paths
 from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps
-from ovaflow.settings.configuration import Config, Dataset
+from ovaflow.settings.configuration import Config, Dataset, Run
 from ovaflow.settings.models import ROLES, Section, is_stored, listed, may_be_several
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 from ovaflow.settings.sources import check_sources, sources_of
@@ -21,7 +21,7 @@ from ovaflow.settings.spelling import FAILURES, Loader
 from ovaflow.storage.opening import open_regular
 from ovaflow.storage.refusals import read_error
 
-_TEXTS = frozenset().union(
+_TEXTS = Run.texts().union(
     *(each.texts() for each in vars(models).values() if isinstance(each, type) and issubclass(each, Section))
 )
 _TAKEN_FOR = {"int": "a number", "float": "a number", "bool": "a truth value", "timestamp": "a date", "null": "nothing"}

@@ -745,19 +745,15 @@ class TrainLabels(Evaluate, Solve):
 class SampleLabels(TrainLabels):
     """What the training of a sample of the labels reads."""
 
-    labels: int = setting(300, "approximate size of the sample of labels", ge=2)
+    sample: int = setting(300, "approximate size of the sample of labels", ge=2)
     prune: float = setting(0.01, "drop weights smaller than this; a larger value makes a smaller model", ge=0)
-    stored_threshold: float | None = setting(  # type: ignore[assignment]
-        None, "shards drop weights smaller than this; null: as prune needs it", ge=0
-    )
     seed: int = SEED
 
     @property
     def training(self) -> TrainLabels:
         """How its labels are trained."""
         settings = self.model_dump(include=set(TrainLabels.model_fields))
-        stored = Train(prune=self.prune).stored_threshold if self.stored_threshold is None else self.stored_threshold
-        return TrainLabels.model_validate(settings | {"stored_threshold": stored})
+        return TrainLabels.model_validate(settings | {"stored_threshold": Train(prune=self.prune).stored_threshold})
 
 
 class ChooseC(Comparison, TrainLabels):
