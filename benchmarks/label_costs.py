@@ -6,9 +6,9 @@ import time
 import click
 import numpy as np
 
-from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.cli.options import DATASET, FILE, THREADS, number, reads
 from ovaflow.data.dataset import open_dataset
+from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.one_vs_all.share import read_earlier

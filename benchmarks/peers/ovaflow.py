@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ovaflow.artifacts.means import compute_means
+from ovaflow.initialization.means import compute_means
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.model.top_k import load_kernels, predict_top_k
 from ovaflow.settings.models import TrainLabels

@@ -46,11 +46,11 @@ predict model.h5 --dataset=dataset.h5 --output=predictions.h5
 """
 MORE = """
 means dataset.h5 --output=means.h5
-train-trees dataset.h5 --trees=6 --output=trees.h5
+train-shard --method=fastxml dataset.h5 --trees=6 --output=trees.h5
 embed dataset.h5 --rank=4 --output=embedding.h5
 project dataset.h5 --embedding=embedding.h5 --output=projected.h5
 tune-decoder projected.h5 --dataset=dataset.h5 --embedding=embedding.h5 --C=1 --C=2 --output=decoder.json
-train-decoder projected.h5 --tuned=decoder.json --output=decoder.h5
+train-shard --method=rembrandt projected.h5 --tuned=decoder.json --output=decoder.h5
 """
 LINES = COMMANDS.strip().splitlines()
 LINES += [pytest.param(line, marks=pytest.mark.long) for line in MORE.strip().splitlines()]

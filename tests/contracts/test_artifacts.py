@@ -11,12 +11,12 @@ import pytest
 from damage import flip, offset_of
 
 import ovaflow
-from ovaflow.artifacts.label_tree import LabelTree
-from ovaflow.artifacts.means import Means
 from ovaflow.console.errors import InputError
 from ovaflow.fastxml.model_file import ForestModel
 from ovaflow.fastxml.training import TreeShard
 from ovaflow.initialization.all_negative import Root
+from ovaflow.initialization.means import Means
+from ovaflow.initialization.spanning_tree import LabelTree
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import Shard, Training
 from ovaflow.prediction.predictions import Predictions

@@ -78,7 +78,7 @@ def test_each_file_has_a_weight(files, capfd):
 
 def test_other_methods_refuse_weights(files, capfd):
     prepare(files)
-    status = main(["train-trees", str(files / "dataset.h5"), f"--output={files / 'trees.h5'}"])
+    status = main(["train-shard", "--method=fastxml", str(files / "dataset.h5"), f"--output={files / 'trees.h5'}"])
     assert status == 2
     assert "give the extra files the weight 1" in capfd.readouterr().err
     assert np.unique(open_dataset(files / "dataset.h5").train.weights).tolist() == [0.5, 1.0, 2.0]

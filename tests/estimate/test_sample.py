@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from tiny_table import write_table
 
-from ovaflow.artifacts.means import compute_means
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.estimate import summary
@@ -15,6 +14,7 @@ from ovaflow.estimate.demand import Demand
 from ovaflow.estimate.sample import Sample, in_separate_process
 from ovaflow.fastxml.settings import GrowTrees
 from ovaflow.fastxml.training import TreeShard
+from ovaflow.initialization.means import compute_means
 from ovaflow.model.merge import merge
 from ovaflow.model.training_file import Shard
 from ovaflow.settings.models import SampleLabels

@@ -16,16 +16,16 @@ train-shard {0}/dataset.h5 --means={1}/means.h5 --plan={1}/shards.tsv --shard=0 
 train-shard {0}/dataset.h5 --means={1}/means.h5 --plan={1}/shards.tsv --shard=1 {2} --output={1}/1.h5
 merge""",
     "fastxml": """
-train-trees {0}/dataset.h5 --shard=0 --shards=2 {2} --output={1}/0.h5
-train-trees {0}/dataset.h5 --shard=1 --shards=2 {2} --output={1}/1.h5
-merge-trees""",
+train-shard --method=fastxml {0}/dataset.h5 --shard=0 --shards=2 {2} --output={1}/0.h5
+train-shard --method=fastxml {0}/dataset.h5 --shard=1 --shards=2 {2} --output={1}/1.h5
+merge --method=fastxml""",
     "rembrandt": """
 embed {0}/dataset.h5 {2} --output={1}/embedding.h5
 project {0}/dataset.h5 --embedding={1}/embedding.h5 --output={1}/projected.h5
 tune-decoder {1}/projected.h5 --dataset={0}/dataset.h5 --embedding={1}/embedding.h5 --output={1}/decoder.json
-train-decoder {1}/projected.h5 --tuned={1}/decoder.json --shard=0 --shards=2 --output={1}/0.h5
-train-decoder {1}/projected.h5 --tuned={1}/decoder.json --shard=1 --shards=2 --output={1}/1.h5
-join-decoder --projected={1}/projected.h5 --tuned={1}/decoder.json""",
+train-shard --method=rembrandt {1}/projected.h5 --tuned={1}/decoder.json --shard=0 --shards=2 --output={1}/0.h5
+train-shard --method=rembrandt {1}/projected.h5 --tuned={1}/decoder.json --shard=1 --shards=2 --output={1}/1.h5
+merge --method=rembrandt --projected={1}/projected.h5 --tuned={1}/decoder.json""",
 }
 JOIN = " {1}/0.h5 {1}/1.h5 --dataset={0}/dataset.h5 --output={1}/model.h5 --statistics={1}/training.h5"
 CASES = {

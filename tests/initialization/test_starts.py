@@ -4,12 +4,12 @@ import scipy.optimize
 import scipy.sparse as sp
 from naive import squared_hinge_gradient, squared_hinge_objective
 
-from ovaflow.artifacts.label_tree import ROOT
-from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.initialization.all_negative import Root, solve_root
 from ovaflow.initialization.label_tree import FromParent, parents_within, with_ancestors
+from ovaflow.initialization.means import compute_means
+from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.initialization.starts import StartInputs, compute_start_inputs, make_start
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy

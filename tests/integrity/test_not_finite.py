@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ovaflow.artifacts.label_tree import compute_label_tree
-from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.initialization.all_negative import solve_root
+from ovaflow.initialization.means import compute_means
 from ovaflow.initialization.pretrained import Earlier
+from ovaflow.initialization.spanning_tree import compute_label_tree
 from ovaflow.initialization.starts import STARTS, StartInputs
 from ovaflow.model.model_file import write_model
 from ovaflow.model.training_file import STATISTICS, Shard

@@ -8,13 +8,13 @@ means {0}/dataset.h5 --output={0}/means.h5
 plan {0}/dataset.h5 --shards=1 --output={0}/shards.tsv
 train-shard {0}/dataset.h5 --means={0}/means.h5 --plan={0}/shards.tsv --shard=0 --output={0}/0.h5
 merge {0}/0.h5 --dataset={0}/dataset.h5 --output={0}/one-vs-all.h5 --statistics={0}/t.h5
-train-trees {0}/dataset.h5 --trees=3 --output={0}/trees.h5
-merge-trees {0}/trees.h5 --dataset={0}/dataset.h5 --output={0}/fastxml.h5 --statistics={0}/t.h5
+train-shard --method=fastxml {0}/dataset.h5 --trees=3 --output={0}/trees.h5
+merge --method=fastxml {0}/trees.h5 --dataset={0}/dataset.h5 --output={0}/fastxml.h5 --statistics={0}/t.h5
 embed {0}/dataset.h5 --rank=8 --output={0}/e.h5
 project {0}/dataset.h5 --embedding={0}/e.h5 --output={0}/p.h5
 tune-decoder {0}/p.h5 --dataset={0}/dataset.h5 --embedding={0}/e.h5 --output={0}/d.json
-train-decoder {0}/p.h5 --tuned={0}/d.json --output={0}/d.h5
-join-decoder {0}/d.h5 --projected={0}/p.h5 --tuned={0}/d.json --dataset={0}/dataset.h5 \
+train-shard --method=rembrandt {0}/p.h5 --tuned={0}/d.json --output={0}/d.h5
+merge --method=rembrandt {0}/d.h5 --projected={0}/p.h5 --tuned={0}/d.json --dataset={0}/dataset.h5 \
 --output={0}/rembrandt.h5 --statistics={0}/t.h5
 """
 

@@ -16,10 +16,10 @@ project {data} --embedding={folder}/embedding.h5 {features} --threads={threads} 
 tune-decoder {folder}/projected.h5 --dataset={data} --embedding={folder}/embedding.h5 {tune} --threads={threads} \
 --output={folder}/decoder.json
 """
-SHARD = """train-decoder {folder}/projected.h5 --tuned={folder}/decoder.json --shard={shard} --shards={shards} \
---threads={threads} --output={folder}/{shard}.h5"""
-JOIN = """join-decoder {parts} --projected={folder}/projected.h5 --tuned={folder}/decoder.json --dataset={data} \
---output={folder}/model.h5 --statistics={folder}/training.h5"""
+SHARD = """train-shard --method=rembrandt {folder}/projected.h5 --tuned={folder}/decoder.json --shard={shard} \
+--shards={shards} --threads={threads} --output={folder}/{shard}.h5"""
+JOIN = """merge --method=rembrandt {parts} --projected={folder}/projected.h5 --tuned={folder}/decoder.json \
+--dataset={data} --output={folder}/model.h5 --statistics={folder}/training.h5"""
 
 
 def run(dataset, folder, shards=1, threads=1, features="", tune="", kind="rembrandt"):

@@ -179,9 +179,9 @@ def test_run_of_another_method_without_statistics(runs, tmp_path):
     (copy / "msi" / "training.h5").unlink()
     model, predictions, metrics = (copy / "msi" / name for name in ("model.h5", "predictions.h5", "metrics.json"))
     trees, dataset = str(tmp_path / "trees.h5"), str(copy / "dataset.h5")
-    assert main(["train-trees", dataset, "--trees=1", f"--output={trees}"]) == 0
+    assert main(["train-shard", "--method=fastxml", dataset, "--trees=1", f"--output={trees}"]) == 0
     statistics = f"--statistics={tmp_path / 'training.h5'}"
-    assert main(["merge-trees", trees, f"--dataset={dataset}", f"--output={model}", statistics]) == 0
+    assert main(["merge", "--method=fastxml", trees, f"--dataset={dataset}", f"--output={model}", statistics]) == 0
     with open_artifact(model, "model") as file:
         checksum = checksum_of(file)
     ours = Predictions.open(predictions)

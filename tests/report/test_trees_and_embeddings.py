@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ovaflow.artifacts.label_tree import compute_label_tree
+from ovaflow.initialization.spanning_tree import compute_label_tree
 from ovaflow.report.tables import table_of_runs
 from ovaflow.report.training import LABEL_TREES, read_label_tree_of
 from ovaflow.report.trees_and_embeddings import read_embedding, show_embeddings, show_trees

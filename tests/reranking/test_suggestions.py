@@ -102,9 +102,9 @@ def trees(folder, tmp_path_factory):
     place = tmp_path_factory.mktemp("trees")
     for part in ("dataset", "held"):
         shard, model = place / f"{part}-shard.h5", place / part / "model.h5"
-        run("train-trees", folder / f"{part}.h5", "--trees=4", f"--output={shard}")
+        run("train-shard", "--method=fastxml", folder / f"{part}.h5", "--trees=4", f"--output={shard}")
         options = f"--dataset={folder}/{part}.h5", f"--output={model}", f"--statistics={place}/{part}.h5"
-        run("merge-trees", shard, *options)
+        run("merge", "--method=fastxml", shard, *options)
     predictions = place / "predictions.h5"
     run("predict", model, f"--dataset={folder}/held.h5", "--top-k=50", f"--output={predictions}")
     return "--with-run", "trees", place / "dataset" / "model.h5", predictions

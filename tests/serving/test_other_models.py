@@ -42,8 +42,9 @@ def folder(tmp_path_factory):
 
     run("prepare", "--format=xmc-text", "--train={}/train.txt", "--output={}/dataset.h5")
     train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.01).write(folder / "features.h5")
-    run("train-trees", "{}/dataset.h5", "--trees=2", "--output={}/trees-0.h5")
-    run("merge-trees", "{}/trees-0.h5", "--dataset={}/dataset.h5", "--output={}/trees.h5", "--statistics={}/t.h5")
+    run("train-shard", "--method=fastxml", "{}/dataset.h5", "--trees=2", "--output={}/trees-0.h5")
+    merged = ["--dataset={}/dataset.h5", "--output={}/trees.h5", "--statistics={}/t.h5"]
+    run("merge", "--method=fastxml", "{}/trees-0.h5", *merged)
     return folder
 
 

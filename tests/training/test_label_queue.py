@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.artifacts.label_tree import ROOT
+from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.training.label_jobs import LabelQueue
 
 

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from solving import jobs_of, liblinear, trained
 from synthetic import topics
 
-from ovaflow.artifacts.means import compute_means
 from ovaflow.data.dataset import Split, inverse_propensity
+from ovaflow.initialization.means import compute_means
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.artifacts.label_tree import ROOT, compute_label_tree
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.label_tree import parents_within
+from ovaflow.initialization.spanning_tree import ROOT, compute_label_tree
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.plan import (
     divide_tree,

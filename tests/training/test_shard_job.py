@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 from solving import assert_same_bits, in_memory, trained
 
-from ovaflow.artifacts.label_tree import ROOT, compute_label_tree
 from ovaflow.console.errors import InputError
+from ovaflow.initialization.spanning_tree import ROOT, compute_label_tree
 from ovaflow.initialization.starts import COLD, compute_start_inputs
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status

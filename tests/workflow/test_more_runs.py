@@ -19,15 +19,16 @@ RUNS = CONFIG["runs"] | {
     "swept": {"sweep": {"C": [1, 2]}, "shards": 1},
 }
 PREDICTED = {"predict_labels": 1, "evaluate_predictions": 1}
-GROWN = {"train_trees": 1, "merge_trees": 1, "measure_trees": 1, **PREDICTED}
-JOINED = {"join_decoder": 1, **PREDICTED}
-TUNED = {"tune_decoder": 1, "train_decoder": 1, **JOINED}
+TRAINED_ANEW = {"train_shard": 1, "merge_shards": 1}
+GROWN = {**TRAINED_ANEW, "measure_trees": 1, **PREDICTED}
+JOINED = {"merge_shards": 1, **PREDICTED}
+TUNED = {"tune_decoder": 1, "train_shard": 1, **JOINED}
 PROJECTED = {"project_instances": 1, **TUNED}
 TRAINED = {"train_shard": 1, "merge_shards": 1, **PREDICTED}
 PLANNED = {"plan_shards": 1, **TRAINED}
 FITTED = {"fit_reranker": 1, "measure_reliability": 1, **PREDICTED}
 RERANKED = FITTED | {"predict_labels": 2, "list_doubts": 1}
-REPORT, TREES, EMBEDDING = {"write_report": 1}, {"estimate_trees": 1}, {"embed_labels": 1}
+REPORT, TREES, EMBEDDING = {"write_report": 1}, {"estimate_training": 1}, {"embed_labels": 1}
 
 
 def write(place, settings=None, **changes):
@@ -181,7 +182,7 @@ CHANGES = {
         {},
         {
             # the other run without the instances that are held out
-            "trees": {"train_trees": 1, "merge_trees": 1, "predict_labels": 1},
+            "trees": {**TRAINED_ANEW, "predict_labels": 1},
             "msi": FITTED,
             None: {},
         },
@@ -194,7 +195,7 @@ CHANGES = {
     "shards of a decoder, and a run that shares its embedding": (
         {"embedded": {"shards": 3}, "other": RUNS["embedded"] | {"decoder_epsilon": 0.01}},
         {},
-        {"embedded": {"train_decoder": 3, **JOINED}, "other": {"describe_embedding": 1, **PROJECTED}},
+        {"embedded": {"train_shard": 3, **JOINED}, "other": {"describe_embedding": 1, **PROJECTED}},
     ),
 }  # fmt: skip
 

@@ -4,7 +4,7 @@ from threading import Lock
 
 import numpy as np
 
-from ovaflow.artifacts.label_tree import ROOT
+from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.initialization.start import Start
 
 

@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ovaflow.artifacts.label_tree import compute_label_tree
-from ovaflow.artifacts.means import Means, compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.all_negative import AllNegative, solve_root
 from ovaflow.initialization.label_tree import FromParent, parents_within
 from ovaflow.initialization.mean_separating import MeanSeparating
+from ovaflow.initialization.means import Means, compute_means
 from ovaflow.initialization.pretrained import Earlier, Pretrained
+from ovaflow.initialization.spanning_tree import compute_label_tree
 from ovaflow.initialization.start import Bias, Zero
 
 

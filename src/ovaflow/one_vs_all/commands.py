@@ -3,11 +3,11 @@
 import click
 import numpy as np
 
-from ovaflow.artifacts.label_tree import LabelTree, compute_label_tree
-from ovaflow.artifacts.means import compute_means
 from ovaflow.cli.options import DATASET, FILE, SHARDS, THREADS, output, reads
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.all_negative import solve_root
+from ovaflow.initialization.means import compute_means
+from ovaflow.initialization.spanning_tree import LabelTree, compute_label_tree
 from ovaflow.solver.problem import Status
 from ovaflow.training.plan import estimated_work, plan_shards, write_plan
 

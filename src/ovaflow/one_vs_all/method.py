@@ -6,6 +6,7 @@ from ovaflow.steps import PROBLEM, Reads, Step
 from ovaflow.training.method import File, Method
 
 _TRAIN = ("train", "evaluate")
+_UNSAMPLED = ("reference", "stored_threshold")
 _EARLIER = File("Model that --initialization=pretrained starts from.", required=False)
 
 

@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from ovaflow.artifacts.label_tree import LabelTree
-from ovaflow.artifacts.means import Means
 from ovaflow.initialization.all_negative import Root
+from ovaflow.initialization.means import Means
 from ovaflow.initialization.pretrained import match_model, require_same_problem
+from ovaflow.initialization.spanning_tree import LabelTree
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.model.model_file import LabelWeights
 from ovaflow.solver.problem import Status

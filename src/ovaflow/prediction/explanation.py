@@ -142,7 +142,7 @@ def _require_weights(model, label):
     remedy = "give the name or the number of one of its labels"
     if model.nonlinear:
         message = f"its scores are not sums over features: {model.nonlinear}"
-        remedy = "give a model of one-vs-all, or of rembrandt with linear features"
+        remedy = "give a model whose scores are sums over features, such as one of one-vs-all"
     elif not 0 <= label < model.n_labels:
         message = f"no label {label}: the model has {model.n_labels:,}"
     elif not model.trained[label]:

@@ -11,8 +11,8 @@ from functools import partial
 
 import numpy as np
 
-from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
+from ovaflow.initialization.means import compute_means
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.methods import ONE_VS_ALL

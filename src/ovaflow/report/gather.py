@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ovaflow.artifacts.label_tree import LabelTree
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.metrics import samples_of, samples_of_order
+from ovaflow.initialization.spanning_tree import LabelTree
 from ovaflow.model.model_file import ModelFile, method_of
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions

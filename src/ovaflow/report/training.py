@@ -7,7 +7,7 @@ from operator import attrgetter
 import numpy as np
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
-from ovaflow.artifacts.label_tree import LabelTree
+from ovaflow.initialization.spanning_tree import LabelTree
 from ovaflow.report import wording
 from ovaflow.report.drawing import FigureOfRuns, draw_all, line, series
 from ovaflow.report.tables import Column, table_of_runs

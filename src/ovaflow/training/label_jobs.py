@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.errors import InputError
+from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.initialization.starts import RANKING, make_start, ranking_start
 from ovaflow.model.pruning import large_weights
 from ovaflow.solver.fast_path import Newton, fast_path, one_by_one

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.errors import InputError
+from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.storage.texts import read_lines, write_lines
 
 PLAN = "plan"

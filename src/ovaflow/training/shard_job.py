@@ -6,10 +6,10 @@ from threading import Thread
 
 import numpy as np
 
-from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.initialization.label_tree import parents_first, parents_within
+from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pin_thread

@@ -4,7 +4,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.artifacts.means import compute_means
+from ovaflow.initialization.means import compute_means
 from ovaflow.sparse.csr import from_scipy, transpose
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from ovaflow.artifacts import label_tree
-from ovaflow.artifacts.label_tree import ROOT, compute_label_tree
+from ovaflow.initialization import spanning_tree
+from ovaflow.initialization.spanning_tree import ROOT, compute_label_tree
 from ovaflow.sparse.csr import from_scipy
 
 label_matrices = st.builds(
@@ -87,7 +87,7 @@ def test_tree_does_not_depend_on_the_buffer(monkeypatch):
         Y[:, np.random.default_rng(1).integers(0, 20, 80)] * (np.random.default_rng(2).random((60, 80)) < 0.9)
     )
     large = compute_label_tree(Y)
-    monkeypatch.setattr(label_tree, "_BUFFER", 1)
+    monkeypatch.setattr(spanning_tree, "_BUFFER", 1)
     small = compute_label_tree(Y)
     for name in ("parent", "distance", "order", "subtree", "depth"):
         np.testing.assert_array_equal(getattr(large, name), getattr(small, name))

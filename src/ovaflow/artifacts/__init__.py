@@ -1,1 +1,0 @@
-"""What is computed once per dataset for all runs: means and the label tree."""
