@@ -113,3 +113,21 @@ def test_the_repository_tests_other_machines():
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yaml").read_text())["jobs"]
     for job in ("tests", "workflow"):
         assert {"ubuntu-24.04-arm", "macos-15"} <= set(jobs[job]["strategy"]["matrix"]["os"])
+
+
+KNOW_METHODS = {"src/ovaflow/methods.py", "workflow/Snakefile", "workflow/rules/modules.smk"}
+
+
+def test_no_other_file_knows_a_method_by_its_name():
+    named = set()
+    for path in [
+        *(ROOT / "src/ovaflow").rglob("*.py"),
+        *(ROOT / "workflow").rglob("*.smk"),
+        ROOT / "workflow/Snakefile",
+    ]:
+        place = str(path.relative_to(ROOT))
+        text = re.sub("“rembrandt”", "", path.read_text(encoding="utf-8"))  # the embedding of that name
+        is_own = re.match(r"(src/ovaflow|workflow/rules)/(fastxml|rembrandt)\b", place)
+        if re.search(r"fastxml|rembrandt", text) and not is_own:
+            named.add(place)
+    assert named == KNOW_METHODS

@@ -97,6 +97,17 @@ def test_the_model_has_the_same_bytes_for_any_shards_and_threads(method, whole, 
     assert not list(tmp_path.glob("*.parts"))
 
 
+@pytest.mark.parametrize(("old", "new"), [("train-trees", "train-shard"), ("merge-trees", "merge")])
+def test_old_names_are_understood(old, new, capsys):
+    helps = []
+    for words in ([old], [new, "--method=fastxml"]):
+        assert main([*words, "--help"]) == 0
+        helps.append(capsys.readouterr().out.partition("\n")[2])
+    assert helps[0] == helps[1]
+    assert main(["--help"]) == 0
+    assert old not in capsys.readouterr().out
+
+
 class Killed(Exception):
     pass
 
@@ -163,12 +174,13 @@ def test_scores_are_those_of_the_best_labels_and_explained_or_why_not(method, wh
     np.testing.assert_allclose(np.take_along_axis(ours, np.maximum(ids, 0), 1)[found], theirs[found], atol=1e-5)
     assert (np.diff(np.where(found, scores, -np.inf), axis=1) <= 0)[found[:, 1:]].all()
     assert what_scores_are(model.parameters["train"]) == type(model).what_scores_are(model.parameters["train"])
-    if model.nonlinear:
+    if model.linear is None:
+        assert model.why_unexplainable
         return
     for row, label in ((0, ids[0, 0]), (3, ids[3, 1])):
         instance = X.to_scipy()[[row]].toarray().ravel()
         used = np.flatnonzero(instance)
-        explained = model.label_weights(label, used) @ instance[used] + model.constant(label)
+        explained = model.linear.label_weights(label, used) @ instance[used] + model.linear.intercept(label)
         assert explained == pytest.approx(ours[row, label], abs=1e-5)
 
 

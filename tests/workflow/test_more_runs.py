@@ -1,6 +1,7 @@
 """Runs of other methods, a second stage, sweeps, and runs that start from others, added to a finished run."""
 
 import json
+import re
 
 import pytest
 from tiny_table import CONFIG, write_config, write_named_table
@@ -137,7 +138,8 @@ CHANGES = {
         {"swept": {"sweep": {"C": [0.5, 1, 2]}}, "msi": {"prune": 0.05}},
         {"fastxml": {"max_leaf": 5}, "rembrandt": {"embedding": "plst"}},
         {
-            None: TREES | EMBEDDING | {"estimate_training": 1},
+            # of trees, and of the lowest C
+            None: EMBEDDING | {"estimate_training": 2},
             "trees": GROWN,
             "embedded": {"describe_embedding": 1, **PROJECTED},
             "swept.C-0.5": PLANNED,
@@ -213,6 +215,19 @@ def test_a_profile_groups_the_shards_of_runs_that_start_from_each_other(more, pr
     write(more, later={"initialization": "pretrained", "pretrained": "swept.C-1", "shards": 1})
     jobs = more.jobs("--forceall", f"--workflow-profile={profile}")
     assert [jobs[run]["train_shard"] for run in ("swept.C-1", "swept.C-2", "later")] == [1, 1, 1]
+
+
+OLD_NAMES = ("train_trees", "merge_trees", "train_decoder", "join_decoder", "estimate_trees")
+
+
+def test_resources_in_profiles_by_the_old_names_of_rules(more):
+    write(more)
+    resources = [f"{name}:mem_mb={100 + place}" for place, name in enumerate(OLD_NAMES)]
+    written = more.dry_run("--forceall", "--set-resources", *resources)
+    jobs = {name: job for name, job in re.findall(r"^ *rule (\w+):\n((?: +.*\n)*)", written, re.MULTILINE)}
+    for place, name in enumerate(OLD_NAMES):
+        assert f"mem_mb={100 + place}" in jobs[name]
+    assert not set(OLD_NAMES) & set(re.findall(r"rule (\w+):", more.dry_run("--forceall")))
 
 
 def test_a_model_from_elsewhere(more):

@@ -31,6 +31,7 @@ class ForestModel(MethodModel):
 
     forest: Forest
     of_method: ClassVar[str] = METHOD
+    why_unexplainable: ClassVar[str] = "a label's score is the mean of the leaves an instance falls into"
 
     @classmethod
     def what_scores_are(cls, settings):
@@ -50,10 +51,6 @@ class ForestModel(MethodModel):
     def nonzeros(self):
         """Number of the separators' weights and of the leaves' scores."""
         return len(self.forest.separators.data) + len(self.forest.distributions.data)
-
-    @property
-    def nonlinear(self):
-        return "a label's score is the mean of the leaves an instance falls into"
 
     def prepare(self):
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1)

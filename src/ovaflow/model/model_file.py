@@ -129,21 +129,28 @@ class Model(ModelFile):
         """Scores of chosen labels: float32 (n, m)."""
 
     @property
-    def nonlinear(self) -> str:
-        """Why scores are not sums over features, so that they cannot be explained; empty where they are."""
-        return "its method has no weights of labels"
+    def linear(self) -> "LinearScores | None":
+        """What explains scores that are sums over features; None where they are not."""
+        return self if isinstance(self, LinearScores) else None
 
+    why_unexplainable: ClassVar[str] = "its method has no weights of labels"
+    """Why scores are not sums over features, where they are not."""
+
+
+class LinearScores(ABC):
+    """What a model has besides whose scores are sums over features."""
+
+    @abstractmethod
     def label_weights(self, label, features):
-        """Weights of a label at some features; only where :attr:`nonlinear` is empty."""
-        raise NotImplementedError
+        """Weights of a label at some features."""
 
-    def constant(self, label):
+    def intercept(self, label):
         """What the score of a label has besides its weights."""
         return 0.0
 
+    @abstractmethod
     def cosines(self, label):
-        """Cosines of the weights of a label and of all labels, without the bias feature; likewise."""
-        raise NotImplementedError
+        """Cosines of the weights of a label and of all labels, without the bias feature."""
 
 
 class MethodModel(Model):

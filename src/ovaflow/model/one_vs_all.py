@@ -5,13 +5,13 @@ from functools import cached_property
 
 import numpy as np
 
-from ovaflow.model.model_file import LabelWeights, MethodModel, write_model
+from ovaflow.model.model_file import LabelWeights, LinearScores, MethodModel, write_model
 from ovaflow.model.top_k import KeptIndex, load_kernels, scores_of
 from ovaflow.sparse.jit import strict_kernel
 
 
 @dataclass(frozen=True)
-class OneVsAll(LabelWeights, MethodModel):
+class OneVsAll(LabelWeights, MethodModel, LinearScores):
     """An open model of one-vs-all."""
 
     @classmethod
@@ -49,10 +49,6 @@ class OneVsAll(LabelWeights, MethodModel):
 
     def score(self, X, labels):
         return scores_of(self.weights, X, labels)
-
-    @property
-    def nonlinear(self):
-        return ""
 
     def label_weights(self, label, features):
         entries = slice(*self.weights.indptr[label : label + 2])

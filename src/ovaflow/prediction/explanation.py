@@ -3,7 +3,7 @@
 The score of label j for the instance x is the sum of w_jf x_f over the features
 f, the bias feature's contribution included, and a constant that only some
 models have. Models without weights of labels, such as a forest, have a reason
-in :attr:`Model.nonlinear`.
+in :attr:`Model.why_unexplainable`.
 """
 
 import difflib
@@ -44,12 +44,12 @@ class Explanation(NamedTuple):
 
 def contributions(predictor, x, label, top=None):
     """What pushes a label's score up and down for one instance, ``top`` features of each sign."""
-    model = _require_weights(predictor.model, label)
+    linear, model = _require_weights(predictor.model, label), predictor.model
     if model.probabilistic:
         x = model.features_for(model.first_stage, x)
-    values = x.data.astype(np.float64) * model.label_weights(label, x.indices)
-    is_bias = x.indices == model.bias_feature
-    bias = math.fsum(values[is_bias]) + model.constant(label)
+    values = x.data.astype(np.float64) * linear.label_weights(label, x.indices)
+    is_bias = x.indices == linear.bias_feature
+    bias = math.fsum(values[is_bias]) + linear.intercept(label)
     features, values = x.indices[~is_bias], values[~is_bias]
     up, down, others = _by_sign(features, values, top)
     return Explanation(int(label), math.fsum([bias, *values]), bias, up, down, others)
@@ -61,7 +61,7 @@ def strongest_features(predictor, label, top=10):
     weights = model.label_weights(label, np.arange(model.n_features))
     features = np.flatnonzero(weights)
     features = features[features != model.bias_feature]
-    bias = float(weights[-1]) * model.bias + model.constant(label)
+    bias = float(weights[-1]) * model.bias + model.intercept(label)
     up, down, _ = _by_sign(features, weights[features].astype(np.float64), top)
     return up, down, bias
 
@@ -138,17 +138,17 @@ def spans_in_text(predictor, text):
 
 
 def _require_weights(model, label):
-    """The model, refused where it has no weights of the label."""
+    """What explains its scores, refused where it has no weights of the label."""
     remedy = "give the name or the number of one of its labels"
-    if model.nonlinear:
-        message = f"its scores are not sums over features: {model.nonlinear}"
+    if model.linear is None:
+        message = f"its scores are not sums over features: {model.why_unexplainable}"
         remedy = "give a model whose scores are sums over features, such as one of one-vs-all"
     elif not 0 <= label < model.n_labels:
         message = f"no label {label}: the model has {model.n_labels:,}"
     elif not model.trained[label]:
         message = f"label {label} had no training positives and so no classifier"
     else:
-        return model
+        return model.linear
     raise InputError(message, path=model.path, remedy=remedy)
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.model.model_file import MethodModel
+from ovaflow.model.model_file import LinearScores, MethodModel
 from ovaflow.model.top_k import chosen, insert_label, no_labels
 from ovaflow.rembrandt.panels import from_panels, in_blocks, row_blocks
 from ovaflow.rembrandt.projection import Projection
@@ -24,12 +24,13 @@ _LABELS = 4096
 
 
 @dataclass(frozen=True)
-class EmbeddingModel(MethodModel):
+class EmbeddingModel(MethodModel, LinearScores):
     """An open model of Rembrandt; arrays are mapped."""
 
     projection: Projection
     decoder: np.ndarray  # float32 (l, D); one row per label, the weight of the constant last
     of_method: ClassVar[str] = METHOD
+    why_unexplainable: ClassVar[str] = "random cosine features mix all features in each score"
 
     @classmethod
     def what_scores_are(cls, settings):
@@ -68,17 +69,15 @@ class EmbeddingModel(MethodModel):
             return self.projection.features(X) @ self.decoder[labels].T
 
     @property
-    def nonlinear(self):
-        if self.projection.random is None:
-            return ""
-        return "random cosine features mix all features in each score"
+    def linear(self):
+        return self if self.projection.random is None else None
 
     def label_weights(self, label, features):
         """W d_j, the effective weights: the decoder's of the projected instance are <d_j, W^T x>."""
         rows = from_panels(self.projection.panels[:, features], self.projection.rank)
         return rows @ self.decoder[label, :-1].astype(np.float64)
 
-    def constant(self, label):
+    def intercept(self, label):
         return float(self.decoder[label, -1])
 
     def cosines(self, label):

@@ -39,7 +39,7 @@ def first_explained(folders):
     """Number and predictor of the first run whose scores are sums over features, None if there is no such run."""
     for number, folder in enumerate(folders):
         model = open_any_model(folder / "model.h5")
-        if not model.nonlinear:
+        if model.linear is not None:
             return number, Predictor(model)
     return None
 

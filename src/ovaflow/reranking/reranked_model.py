@@ -113,17 +113,12 @@ class RerankedModel(Model):
         return self.first_stage.score(self.features_for(self.first_stage, X), labels)
 
     @property
-    def nonlinear(self):
-        return self.first_stage.nonlinear
+    def linear(self):
+        return self.first_stage.linear
 
-    def label_weights(self, label, features):
-        return self.first_stage.label_weights(label, features)
-
-    def constant(self, label):
-        return self.first_stage.constant(label)
-
-    def cosines(self, label):
-        return self.first_stage.cosines(label)
+    @property
+    def why_unexplainable(self):
+        return self.first_stage.why_unexplainable
 
     def _rank(self, X, ids, scores, threads, suggested, more=None):
         """Candidates of texts, of which the best by score are known, and perhaps ``more``."""

@@ -44,7 +44,7 @@ class ServedModel:
     @property
     def explains(self):
         """Whether scores are sums over features, so that they can be explained."""
-        return not self.model.nonlinear
+        return self.model.linear is not None
 
     @property
     def vocabulary(self):
