@@ -116,24 +116,15 @@ def test_without_any_folder_kernels_are_compiled_in_memory(folder, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("checksums", [True, False])
-def test_damaged_files_are_compiled_anew(folder, tmp_path, checksums):
+def test_files_cut_short_by_a_crash_are_compiled_anew(folder, tmp_path):
     run(WORK, folder, OVAFLOW_CACHE=tmp_path)
     (index,), (code,), (empty,) = (
         list(tmp_path.rglob(pattern)) for pattern in ("*.half-*.nbi", "*.quarter-*.nbc", "*.third-*.nbc")
     )
     listed, good = index.read_bytes(), code.read_bytes()
     empty.write_bytes(b"")
-    if checksums:
-        index.write_bytes(listed[:-30] + bytes(20) + listed[-10:])
-        code.write_bytes(good[:9000] + bytes([good[9000] ^ 1]) + good[9001:])
-    else:
-        # a crash of the machine, soon after the files were written
-        next(tmp_path.rglob("checksums.json")).unlink()
-        index.write_bytes(listed[:-9])
-        code.write_bytes(bytes(len(good)))
-    damaged = code.read_bytes()
+    index.write_bytes(listed[:-9])
+    code.write_bytes(bytes(len(good)))
     assert run(WORK, folder, OVAFLOW_CACHE=tmp_path) == (PRINTED, "")
-    assert code.read_bytes() != damaged
     # Numba says what it stores
     assert "saved" not in run(WORK, folder, OVAFLOW_CACHE=tmp_path, NUMBA_DEBUG_CACHE=1)[0]

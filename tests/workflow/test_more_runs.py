@@ -224,7 +224,7 @@ def test_resources_in_profiles_by_the_old_names_of_rules(more):
     write(more)
     resources = [f"{name}:mem_mb={100 + place}" for place, name in enumerate(OLD_NAMES)]
     written = more.dry_run("--forceall", "--set-resources", *resources)
-    jobs = {name: job for name, job in re.findall(r"^ *rule (\w+):\n((?: +.*\n)*)", written, re.MULTILINE)}
+    jobs = dict(re.findall(r"^ *rule (\w+):\n((?: +.*\n)*)", written, re.MULTILINE))
     for place, name in enumerate(OLD_NAMES):
         assert f"mem_mb={100 + place}" in jobs[name]
     assert not set(OLD_NAMES) & set(re.findall(r"rule (\w+):", more.dry_run("--forceall")))
