@@ -26,7 +26,6 @@ class Step(NamedTuple):
     rule: str = ""  # which makes them in the workflow
     for_people: bool = False  # listed first by ovaflow --help
     figure: str = ""  # file of each run of its method that is made for the report alone
-    warm_up: tuple[str, ...] = ()  # commands that compile the kernels, in a folder {0} with a dataset.h5
     revision: int = 1  # raised when the step comes to make other results of the same inputs and settings
 
 
@@ -102,19 +101,6 @@ STEPS = {
         "Fit the second stage, which ranks candidates, on held-out instances.",
         makes=("reranker",),
         rule="fit_reranker",
-        warm_up=(
-            "hold-out {0}/dataset.h5 --output={0}/held.h5",
-            "means {0}/held.h5 --output={0}/held-means.h5",
-            "plan {0}/held.h5 --shards=1 --output={0}/held-plan.tsv",
-            "train-shard {0}/held.h5 --means={0}/held-means.h5 --plan={0}/held-plan.tsv --shard=0"
-            " --output={0}/held-shard.h5",
-            "merge {0}/held-shard.h5 --dataset={0}/held.h5 --output={0}/held-model.h5"
-            " --statistics={0}/held-training.h5",
-            "predict {0}/held-model.h5 --dataset={0}/held.h5 --output={0}/held-predictions.h5",
-            "rerank {0}/model.h5 --dataset={0}/dataset.h5 --held-out={0}/held.h5"
-            " --predictions={0}/held-predictions.h5 --output={0}/reranker.h5",
-            "predict {0}/model.h5 --dataset={0}/dataset.h5 --output={0}/reranked.h5",
-        ),
     ),
     "evaluate": Step(
         "cli.evaluating",

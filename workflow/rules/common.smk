@@ -10,7 +10,7 @@ from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import entry_of, read_catalogue
 from ovaflow.estimate import shards
-from ovaflow.fingerprint import kernel_fingerprint
+from ovaflow.sparse.fingerprint import kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, sources
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.models import ROLES, is_stored, listed

@@ -22,7 +22,6 @@ src/ovaflow/estimate/shards.py
 src/ovaflow/fastxml/__init__.py
 src/ovaflow/fastxml/method.py
 src/ovaflow/fastxml/settings.py
-src/ovaflow/fingerprint.py
 src/ovaflow/methods.py
 src/ovaflow/one_vs_all/__init__.py
 src/ovaflow/one_vs_all/method.py
@@ -46,6 +45,8 @@ src/ovaflow/settings/paths.py
 src/ovaflow/settings/schema.py
 src/ovaflow/settings/sources.py
 src/ovaflow/settings/spelling.py
+src/ovaflow/sparse/__init__.py
+src/ovaflow/sparse/fingerprint.py
 src/ovaflow/steps.py
 src/ovaflow/storage/__init__.py
 src/ovaflow/storage/opening.py

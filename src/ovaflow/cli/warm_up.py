@@ -20,7 +20,6 @@ from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.sparse.jit import cache_directory
-from ovaflow.steps import STEPS
 
 
 def _warm_up_of(name):
@@ -115,6 +114,18 @@ _AFTER = (
     "explain {0}/model.h5 --label=label-0",
 )
 
+_RERANK = (
+    "hold-out {0}/dataset.h5 --output={0}/held.h5",
+    "means {0}/held.h5 --output={0}/held-means.h5",
+    "plan {0}/held.h5 --shards=1 --output={0}/held-plan.tsv",
+    "train-shard {0}/held.h5 --means={0}/held-means.h5 --plan={0}/held-plan.tsv --shard=0 --output={0}/held-shard.h5",
+    "merge {0}/held-shard.h5 --dataset={0}/held.h5 --output={0}/held-model.h5 --statistics={0}/held-training.h5",
+    "predict {0}/held-model.h5 --dataset={0}/held.h5 --output={0}/held-predictions.h5",
+    "rerank {0}/model.h5 --dataset={0}/dataset.h5 --held-out={0}/held.h5"
+    " --predictions={0}/held-predictions.h5 --output={0}/reranker.h5",
+    "predict {0}/model.h5 --dataset={0}/dataset.h5 --output={0}/reranked.h5",
+)
+
 
 def _steps(problems, methods, rerank):
     yield from _BEFORE
@@ -126,4 +137,4 @@ def _steps(problems, methods, rerank):
     for method in methods:
         yield from _warm_up_of(method)
     if rerank:
-        yield from STEPS["rerank"].warm_up
+        yield from _RERANK

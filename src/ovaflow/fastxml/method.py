@@ -24,12 +24,7 @@ class FastXMLMethod(Method):
         ),
     }
     earlier_names: ClassVar = {"train-trees": "train-shard", "merge-trees": "merge"}
-    warm_up = (
-        "train-shard {0}/dataset.h5 --method=fastxml --trees=1 --output={0}/tree-shard.h5",
-        "merge {0}/tree-shard.h5 --method=fastxml --dataset={0}/dataset.h5 --output={0}/trees.h5"
-        " --statistics={0}/tree-training.h5",
-        "predict {0}/trees.h5 --dataset={0}/dataset.h5 --output={0}/tree-predictions.h5",
-    )
+    small = "--trees=1"
 
     @property
     def model(self):

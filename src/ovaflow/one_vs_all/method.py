@@ -15,6 +15,8 @@ class OneVsAllMethod(Method):
     settings = "TrainLabels"
     section = "Train"
     divided_by_plan = True
+    # ovaflow warm-up compiles its kernels for each problem
+    warm_up = ()
     training_files: ClassVar = {
         "means": File("Means of the dataset, by ovaflow means."),
         "plan": File("Table of shards, by ovaflow plan."),

@@ -17,7 +17,7 @@ from functools import cache
 import numba
 from llvmlite import binding
 
-from ovaflow.fingerprint import cache_folder, kernel_fingerprint
+from ovaflow.sparse.fingerprint import cache_folder, kernel_fingerprint
 
 _END = b"."  # of a file of the cache: that of a pickle
 

@@ -78,8 +78,8 @@ class Method(ABC):
     revisions: ClassVar[Mapping[str, int]] = MappingProxyType({"train-shard": 1, "merge": 1})
     """Raised when the step comes to make other results of the same inputs and settings."""
 
-    warm_up: ClassVar[tuple[str, ...]] = ()
-    """Commands that compile the kernels, in a folder {0} with a dataset.h5."""
+    small: ClassVar[str] = ""
+    """Options with which training is short."""
 
     earlier_names: ClassVar[Mapping[str, str]] = NOTHING
     """Commands by their names before all methods shared them."""
@@ -118,6 +118,17 @@ class Method(ABC):
         """Settings that a step of all methods reads."""
         of_training = Reads(self.settings, self.sections or (self.section_name,))
         return of_training if step in ("train-shard", "estimate") else None
+
+    @property
+    def warm_up(self) -> tuple[str, ...]:
+        """Commands that compile the kernels, in a folder {0} with a dataset.h5."""
+        own = f"{{0}}/{self.name}"
+        return (
+            f"train-shard {{0}}/dataset.h5 --method={self.name} {self.small} --output={own}-shard.h5",
+            f"merge {own}-shard.h5 --method={self.name} --dataset={{0}}/dataset.h5 --output={own}.h5"
+            f" --statistics={own}-training.h5",
+            f"predict {own}.h5 --dataset={{0}}/dataset.h5 --output={own}-predictions.h5",
+        )
 
     @property
     def section_name(self) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import ovaflow
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(ovaflow.__file__).parent
 _HAS_KERNELS = re.compile(rb"^from ovaflow\.sparse\.jit import .*kernel", re.MULTILINE)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ovaflow
-from ovaflow import fingerprint
+from ovaflow.sparse import fingerprint
 
 KERNEL = "from ovaflow.sparse.jit import kernel\n@kernel\ndef dot(x): pass\n"
 FILES = {
