@@ -526,8 +526,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def _settings_of(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        known = cls().get_params()
-        return {name: value for name, value in parameters["train"].items() if name in known}
+        settings = find_method(cls.method).settings_of(parameters)
+        return settings.model_dump(include=cls().get_params().keys())
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_predictor"}

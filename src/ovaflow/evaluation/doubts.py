@@ -7,12 +7,10 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.hold_out import held_out_documents
-from ovaflow.methods import ONE_VS_ALL
+from ovaflow.methods import find_method
 from ovaflow.reranking.doubts import find_doubts, joined
 from ovaflow.reranking.fitting import FEWEST
-from ovaflow.settings.models import TrainLabels
 from ovaflow.storage.writing import cell_of
-from ovaflow.training.shard_job import train_model
 
 FOLDS = 5
 
@@ -35,23 +33,19 @@ def of_held_out(dataset, held_out, model, threads=1):
 
 def of_all(dataset, model, threads=1):
     """Doubts about all training instances, each by a model of four fifths without it; how many these are."""
-    if model.method != ONE_VS_ALL:
-        message = f"a model of {model.method}; only one-vs-all models are trained again here"
-        raise InputError(message, path=model.path, remedy="leave out --all")
     n = int(np.count_nonzero(~_extra(dataset)))
     if n < FOLDS * FEWEST:
         message = f"{n:,} training records are too few to look at all; {FOLDS * FEWEST:,} are needed"
         raise InputError(message, path=dataset.path)
-    settings = model.parameters["train"]
-    names = TrainLabels.model_fields.keys() & settings.keys() - {"initialization"}
-    training = TrainLabels.model_validate({name: settings[name] for name in names})
+    method = find_method(model.method)
+    settings = method.settings_of(model.parameters)
     folds, parts = _folds(dataset), []
     with Progress("doubts", FOLDS, "folds") as progress:
         for fold in range(FOLDS):
             with silence():
                 rows = np.flatnonzero((folds == fold) & ~_extra(dataset))
                 others = _without(dataset, folds == fold)
-                trained = train_model(others, training, model.parameters["prune"], threads)
+                trained = method.train_model(others, settings, threads)
                 parts.append(find_doubts(dataset, rows, others, trained, threads))
             progress.advance()
     return joined(parts), n

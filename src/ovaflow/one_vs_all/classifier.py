@@ -154,6 +154,4 @@ class OneVsAllClassifier(LabelClassifier):
 
     @classmethod
     def _settings_of(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        settings = super()._settings_of(parameters) | {"prune": parameters.get("prune", 0.0)}
-        # its weights are here; what it started from is not
-        return settings | ({"initialization": "mean-separating"} if settings["initialization"] == "pretrained" else {})
+        return super()._settings_of(parameters) | {"prune": parameters.get("prune", 0.0)}

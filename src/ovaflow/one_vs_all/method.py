@@ -104,6 +104,12 @@ class OneVsAllMethod(Method):
     def join(self, pieces, dataset):
         raise NotImplementedError("weights are joined piece by piece, by merge")
 
+    def settings_of(self, parameters):
+        train = parameters["train"] | {"stored_threshold": parameters.get("prune", 0.0)}
+        # what it started from is not here
+        start = {"initialization": "mean-separating"} if train["initialization"] == "pretrained" else {}
+        return super().settings_of({"train": train | start})
+
     def train_model(self, dataset, settings, threads=1):
         from ovaflow.training.shard_job import train_model
 

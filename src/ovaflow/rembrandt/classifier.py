@@ -1,7 +1,6 @@
 """The classifier of Rembrandt for Python programs."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from ovaflow.estimators.base import LabelClassifier
 from ovaflow.rembrandt.projection import SOFTMAX
@@ -63,9 +62,3 @@ class RembrandtClassifier(LabelClassifier):
 
     def _has_one_label(self) -> bool:
         return self.model_.parameters["train"]["decoder"] == SOFTMAX
-
-    @classmethod
-    def _settings_of(cls, parameters: dict[str, Any]) -> dict[str, Any]:
-        train = parameters["train"]
-        given = {"decoder_C": train.get("C"), "decoder_epsilon": train.get("epsilon")}
-        return super()._settings_of(parameters) | {name: value for name, value in given.items() if value is not None}

@@ -113,6 +113,11 @@ class RembrandtMethod(Method):
     def join(self, pieces, dataset):
         raise NotImplementedError("a decoder is joined with its projection, by merge")
 
+    def settings_of(self, parameters):
+        train = parameters["train"]
+        chosen = {"decoder_C": train.get("C"), "decoder_epsilon": train.get("epsilon")}
+        return super().settings_of({"train": train | {name: value for name, value in chosen.items() if value}})
+
     def train_model(self, dataset, settings, threads=1):
         from ovaflow.rembrandt.joining import train_embedding_model
 

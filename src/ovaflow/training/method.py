@@ -189,7 +189,7 @@ class Method(ABC):
         from ovaflow.training.shares import open_shards, whole
 
         opened = open_shards(self, shards, dataset)
-        pieces = whole(self, opened, self.units(dataset, self.settings_of(opened[0].parameters)), dataset)
+        pieces = whole(self, opened, self.units(dataset, self.settings_of({"train": opened[0].parameters})), dataset)
         model = self.join(pieces, dataset)
         model.write(model_path)
         self.training(pieces, opened).write(training_path, dataset=dataset)
@@ -206,12 +206,12 @@ class Method(ABC):
         """Statistics of the units, as fields of :class:`ovaflow.model.training_file.Training`."""
         return {}
 
-    def settings_of(self, parameters: dict[str, Any]) -> Any:
-        """Settings of training from what a shard or a model records."""
+    def settings_of(self, parameters: Mapping[str, Any]) -> Any:
+        """Settings of the training of a model, from its parameters."""
         from ovaflow.settings.models import named_model
 
-        model = named_model(self.settings)
-        return model.model_validate({name: value for name, value in parameters.items() if name in model.model_fields})
+        model, train = named_model(self.settings), parameters["train"]
+        return model.model_validate({name: value for name, value in train.items() if name in model.model_fields})
 
     def train_model(self, dataset: "Dataset", settings: Any, threads: int = 1) -> "MethodModel":
         """Train in this process: the model that shards of the same training are merged into."""
