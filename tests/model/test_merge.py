@@ -84,7 +84,7 @@ def test_command(tmp_path, small_dataset, all_weights, cut, capsys, monkeypatch)
     files = [f"--dataset={small_dataset.path}", f"--output={tmp_path / 'm.h5'}", f"--statistics={tmp_path / 't.h5'}"]
     assert main(["merge", *shards, *files]) == 0
     assert open_index(OneVsAll.open(tmp_path / "m.h5")) is None
-    monkeypatch.setattr("ovaflow.cli.models.INDEX_PAYS", 1)
+    monkeypatch.setattr("ovaflow.model.index.INDEX_PAYS", 1)
     assert main(["merge", *shards, *files]) == 0
     assert open_index(OneVsAll.open(tmp_path / "m.h5")) is not None
     assert f"11 labels, {len(all_weights.data)} weights" in capsys.readouterr().out

@@ -135,8 +135,8 @@ REVISED = {"train-shard": done(TRAINED, TRAINED), "merge": done(MERGED, MERGED)}
 
 @pytest.mark.parametrize("step", REVISED)
 def test_a_revised_step_runs_again_and_what_depends_on_it(checkout, finished, step):
-    with open(checkout / "src" / "ovaflow" / "steps.py", "a", encoding="utf-8") as file:
-        file.write(f'STEPS["{step}"] = STEPS["{step}"]._replace(revision=2)\n')
+    with open(checkout / "src" / "ovaflow" / "training" / "method.py", "a", encoding="utf-8") as file:
+        file.write(f'Method.revisions = {{**Method.revisions, "{step}": 2}}\n')
     assert jobs_with(checkout, finished) == REVISED[step]
 
 
