@@ -5,10 +5,15 @@ import pytest
 
 from ovaflow.data.sizes import Shape
 from ovaflow.rembrandt import demand
-from ovaflow.rembrandt.settings import Rembrandt
+from ovaflow.settings.config import resolve
 
 SHAPE = Shape(instances=200_000, features=50_000, labels=30_000, positives=400_000)
 ONE_LABEL_EACH = SHAPE._replace(positives=SHAPE.instances)
+
+
+def config(threads=1, **run):
+    runs = {"a": {"method": "rembrandt", "threads": threads} | run}
+    return resolve({"datasets": {"mine": {"source": "builtin"}}, "runs": runs}, {})
 
 
 def megabytes(*shape):
@@ -17,24 +22,25 @@ def megabytes(*shape):
 
 @pytest.mark.parametrize("embedding", ["rembrandt", "none"])
 def test_an_embedding_has_a_row_per_label_and_is_fitted_to_instances(embedding):
-    settings = Rembrandt(embedding=embedding, rank=100)
+    ours, more = (config(threads, embedding=embedding, rank=100) for threads in (1, 8))
     columns = SHAPE.features if embedding == "none" else 100
     held = megabytes(SHAPE.labels, columns) + 2 * megabytes(SHAPE.instances, columns)
-    assert held < demand.of_embedding(SHAPE, 0, settings, 1) < 2.5 * held + 1000
-    assert demand.of_embedding(SHAPE, 0, settings, 8) > demand.of_embedding(SHAPE, 0, settings, 1)
+    assert held < demand.of_embedding(ours, "a", SHAPE, 0) < 2.5 * held + 1000
+    assert demand.of_embedding(more, "a", SHAPE, 0) > demand.of_embedding(ours, "a", SHAPE, 0)
 
 
 @pytest.mark.parametrize("features", ["linear", "gaussian"])
 def test_projected_instances_have_a_column_per_feature(features):
-    settings = Rembrandt(rank=100, features=features, random_features=4000)
+    ours = config(rank=100, features=features, random_features=4000)
     held = megabytes(SHAPE.instances, 4000 if features == "gaussian" else 100)
-    assert held < demand.of_projecting(SHAPE, 0, settings) < 3 * held + 1000
+    assert held < demand.of_projecting(ours, "a", SHAPE, 0) < 3 * held + 1000
 
 
 def test_softmax_takes_more_than_a_loss_per_label():
-    settings, jobs = Rembrandt(rank=2000), {"shards": 8, "threads": 1}
-    logistic = demand.of_decoding(SHAPE, settings, **jobs)
-    softmax = demand.of_decoding(ONE_LABEL_EACH, settings, **jobs)
+    ours, always = config(rank=2000), config(rank=2000, decoder="softmax")
+    logistic = demand.of_decoding(ours, "a", SHAPE, 8)
+    softmax = demand.of_decoding(ours, "a", ONE_LABEL_EACH, 8)
     assert logistic > megabytes(SHAPE.instances, 2000)
     assert softmax > megabytes(100 * SHAPE.labels, 2000) > logistic
-    assert demand.of_decoding(SHAPE, settings.model_copy(update={"decoder": "softmax"}), **jobs) == softmax
+    assert demand.of_decoding(always, "a", SHAPE, 8) == softmax
+    assert demand.of_tuning(ours, "a", SHAPE, 0) > logistic

@@ -6,41 +6,6 @@ RUNS_WITH_EMBEDDINGS = SETTINGS.runs_of("rembrandt")
 RUN_OF_EMBEDDING = embedding_files.embeddings(SETTINGS)
 
 
-@cache
-def rembrandt_of(run):
-    """Rembrandt's settings of a run."""
-    return SETTINGS.section("rembrandt", run=run)
-
-
-def embedding_of_run(wildcards):
-    """Embedding that a run uses, possibly shared with other runs."""
-    return embedding_files.embedding_of(SETTINGS, wildcards.dataset, wildcards.run)
-
-
-def softmax_of_embedding(wildcards):
-    """An option where a run with this embedding requires softmax; no parameter, since it changes no result."""
-    runs = [run for run in map(rembrandt_of, RUNS_WITH_EMBEDDINGS) if run.decoder == "softmax"]
-    names = map(embedding_files.embedding_name, runs)
-    return "--for-softmax" if wildcards.embedding in names else "--for-any-decoder"
-
-
-def embedding_megabytes(wildcards, input, attempt):
-    run = RUN_OF_EMBEDDING[wildcards.embedding]
-    shape, threads = shape_of(input), train_of(run).threads
-    return attempt * embedding_demand.of_embedding(shape, input.size_mb, rembrandt_of(run), threads)
-
-
-def projecting_megabytes(wildcards, input, attempt):
-    return attempt * embedding_demand.of_projecting(shape_of(input), input.size_mb, rembrandt_of(wildcards.run))
-
-
-def tuning_megabytes(wildcards, input, attempt):
-    """Memory of a job that chooses a decoder's settings, for which the instances are projected once more."""
-    settings, division = rembrandt_of(wildcards.run), number_of_shards(wildcards.dataset, wildcards.run)
-    decoding = embedding_demand.of_decoding(shape_of(input), settings, division, threads_of_run(wildcards))
-    return attempt * (decoding - demand.PROGRAM) + projecting_megabytes(wildcards, input, attempt)
-
-
 rule embed_labels:
     input:
         dataset=paths.DATASET,
@@ -56,8 +21,12 @@ rule embed_labels:
         revision=STEPS["embed"].revision,
     threads: lambda wildcards: train_of(RUN_OF_EMBEDDING[wildcards.embedding]).threads
     resources:
-        mem_mb=embedding_megabytes,
-        softmax=softmax_of_embedding,
+        mem_mb=lambda wildcards, input, attempt: attempt
+        * embedding_demand.of_embedding(
+            SETTINGS, RUN_OF_EMBEDDING[wildcards.embedding], shape_of(input), input.size_mb
+        ),
+        # no parameter, since it changes no result
+        softmax=lambda wildcards: embedding_files.softmax_option(SETTINGS, wildcards.embedding),
         kernels=1,
     conda:
         ENVIRONMENT
@@ -72,7 +41,7 @@ rule project_instances:
     input:
         dataset=paths.DATASET,
         sizes=paths.SIZES,
-        embedding=embedding_of_run,
+        embedding=lambda wildcards: embedding_files.embedding_of(SETTINGS, wildcards.dataset, wildcards.run),
     output:
         embedding_files.PROJECTED,
     log:
@@ -84,7 +53,8 @@ rule project_instances:
         revision=STEPS["project"].revision,
     threads: threads_of_run
     resources:
-        mem_mb=projecting_megabytes,
+        mem_mb=lambda wildcards, input, attempt: attempt
+        * embedding_demand.of_projecting(SETTINGS, wildcards.run, shape_of(input), input.size_mb),
         kernels=1,
     conda:
         ENVIRONMENT
@@ -99,7 +69,7 @@ rule tune_decoder:
     input:
         dataset=paths.DATASET,
         sizes=paths.SIZES,
-        embedding=embedding_of_run,
+        embedding=lambda wildcards: embedding_files.embedding_of(SETTINGS, wildcards.dataset, wildcards.run),
         projected=embedding_files.PROJECTED,
     output:
         embedding_files.DECODER,
@@ -112,7 +82,8 @@ rule tune_decoder:
         revision=STEPS["tune-decoder"].revision,
     threads: threads_of_run
     resources:
-        mem_mb=tuning_megabytes,
+        mem_mb=lambda wildcards, input, attempt: attempt
+        * embedding_demand.of_tuning(SETTINGS, wildcards.run, shape_of(input), input.size_mb),
         kernels=1,
     conda:
         ENVIRONMENT
@@ -126,7 +97,7 @@ rule tune_decoder:
 rule describe_embedding:
     input:
         dataset=paths.DATASET,
-        embedding=embedding_of_run,
+        embedding=lambda wildcards: embedding_files.embedding_of(SETTINGS, wildcards.dataset, wildcards.run),
     output:
         report(
             embedding_files.EMBEDDING_CURVE,

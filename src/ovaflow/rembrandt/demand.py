@@ -5,9 +5,11 @@ import math
 from ovaflow.data.sizes import Shape
 from ovaflow.estimate.demand import PROGRAM
 from ovaflow.rembrandt.settings import Rembrandt
+from ovaflow.settings.configuration import Config
 
 
-def of_embedding(shape: Shape, megabytes: float, settings: Rembrandt, threads: int) -> int:
+def of_embedding(config: Config, run: str, shape: Shape, megabytes: float) -> int:
+    settings, threads = config.section("rembrandt", run=run), config.train_of(run).threads
     n, d, labels, _ = shape
     columns = _columns(settings, d)
     embedded = _dense(columns, labels)
@@ -15,7 +17,8 @@ def of_embedding(shape: Shape, megabytes: float, settings: Rembrandt, threads: i
     return int(PROGRAM + 3 * megabytes + 1.1 * (embedded + max(embedded, fit)))
 
 
-def of_projecting(shape: Shape, megabytes: float, settings: Rembrandt) -> int:
+def of_projecting(config: Config, run: str, shape: Shape, megabytes: float) -> int:
+    settings = config.section("rembrandt", run=run)
     n, d, _, _ = shape
     columns = _columns(settings, d)
     features = columns if settings.features == "linear" else settings.random_features
@@ -23,8 +26,14 @@ def of_projecting(shape: Shape, megabytes: float, settings: Rembrandt) -> int:
     return int(PROGRAM + 2 * megabytes + 1.25 * matrices)
 
 
-def of_decoding(shape: Shape, settings: Rembrandt, shards: int, threads: int) -> int:
-    """Memory of a job that trains a decoder or chooses its settings; softmax holds its weights some hundred times."""
+def of_tuning(config: Config, run: str, shape: Shape, megabytes: float) -> int:
+    """Memory of a job that chooses a decoder's settings, for which the instances are projected once more."""
+    return of_decoding(config, run, shape, 1) + of_projecting(config, run, shape, megabytes) - PROGRAM
+
+
+def of_decoding(config: Config, run: str, shape: Shape, shards: int) -> int:
+    """Memory of a job that trains a decoder; softmax holds its weights some hundred times."""
+    settings, threads = config.section("rembrandt", run=run), config.train_of(run).threads
     n, features, labels, positives = shape
     d = _decoded_features(settings, features)
     if settings.decoder == "softmax" or (settings.decoder == "auto" and positives == n):

@@ -27,3 +27,10 @@ def embeddings(config: Config) -> dict[str, str]:
 def embedding_of(config: Config, dataset: str, run: str) -> str:
     """Embedding that a run uses, possibly shared with other runs."""
     return EMBEDDING.format(dataset=dataset, embedding=embedding_name(config.section("rembrandt", run=run)))
+
+
+def softmax_option(config: Config, embedding: str) -> str:
+    """An option where a run with this embedding requires softmax."""
+    runs = [config.section("rembrandt", run=run) for run in config.runs_of("rembrandt")]
+    names = [embedding_name(run) for run in runs if run.decoder == "softmax"]
+    return "--for-softmax" if embedding in names else "--for-any-decoder"

@@ -140,5 +140,4 @@ class RembrandtMethod(Method):
         from ovaflow.estimate.demand import Request, shape_of
         from ovaflow.rembrandt.demand import of_decoding
 
-        settings, threads = config.section(self.name, run=run), config.train_of(run).threads
-        return Request(of_decoding(shape_of(files["sizes"]), settings, shards, threads), runtime=60)
+        return Request(of_decoding(config, run, shape_of(files["sizes"]), shards), runtime=60)
