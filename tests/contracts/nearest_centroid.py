@@ -12,7 +12,7 @@ from ovaflow.settings.models import Section, setting
 from ovaflow.sparse.csr import CSR, from_scipy
 from ovaflow.storage.artifact import Artifact
 from ovaflow.storage.parts import Parts
-from ovaflow.training.method import Method
+from ovaflow.training.even_division import EvenlyDivided
 
 
 class Centroids(Section):
@@ -42,7 +42,7 @@ class CentroidModel(OneVsAll):
         return "A score is the cosine between an instance and the mean of the label’s training instances."
 
 
-class NearestCentroid(Method):
+class NearestCentroid(EvenlyDivided):
     name = "nearest-centroid"
     settings = Centroids
     model = CentroidModel

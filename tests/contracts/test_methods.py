@@ -149,7 +149,7 @@ def test_shards_that_are_no_whole_model_are_refused(method, whole, finished, tmp
 def test_an_estimate_is_near_or_refused(method, finished, capfd):
     known = methods.find_method(method)
     dataset = open_dataset(finished["dataset"])
-    if not known.can_estimate:
+    if known.sample is None:
         assert main(["estimate", str(finished["dataset"]), f"--method={method}"]) == 2
         assert "no sample" in capfd.readouterr().err
         return

@@ -71,7 +71,7 @@ RUN_OF_PROBLEM = {
     method_of(run).problem(SETTINGS, dataset, run): chains.first_run_of(SETTINGS, run)
     for dataset in SETTINGS.datasets
     for run in SETTINGS.runs
-    if method_of(run).can_estimate
+    if method_of(run).sample
 }
 # rules to which a profile gives resources, threads or a group
 NAMED_BY_PROFILE = {

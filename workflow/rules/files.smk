@@ -88,11 +88,7 @@ def estimate_options(dataset, run):
 def estimates(dataset, run):
     """The estimate, by its name as an input, shared by runs that train alike and by the folds of a dataset."""
     whole, method = dataset.partition("/")[0], method_of(run)
-    path = (
-        paths.ESTIMATE.format(dataset=whole, problem=method.problem(SETTINGS, whole, run))
-        if method.can_estimate
-        else ""
-    )
+    path = paths.ESTIMATE.format(dataset=whole, problem=method.problem(SETTINGS, whole, run)) if method.sample else ""
     return {"estimate": path} if method.needs_estimate(SETTINGS, dataset, path) else {}
 
 

@@ -54,6 +54,7 @@ src/ovaflow/storage/refusals.py
 src/ovaflow/storage/texts.py
 src/ovaflow/storage/writing.py
 src/ovaflow/training/__init__.py
+src/ovaflow/training/even_division.py
 src/ovaflow/training/method.py
 src/ovaflow/workflow.py
 Snakefile

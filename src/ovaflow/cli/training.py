@@ -101,7 +101,7 @@ def _estimate(method):
         from ovaflow.estimate.sample import in_separate_process
         from ovaflow.estimate.summary import describe, summarize
 
-        if not method.can_estimate:
+        if method.sample is None:
             raise click.UsageError(f"{method.name} has no sample to estimate from")
         sample = in_separate_process(method.name, dataset, settings, chosen_files(files))
         if output is not None:

@@ -33,7 +33,7 @@ class Sample:
 
 
 def sample_units(method, path, settings):
-    """Train some units of a method, evenly spaced, as one of its jobs trains them."""
+    """Train some units of an evenly divided method, as one of its jobs trains them."""
     dataset = method.open(path)
     units = method.units(dataset, settings)
     size = min(units, method.sample_size)

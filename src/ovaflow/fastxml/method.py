@@ -3,10 +3,10 @@
 from typing import ClassVar
 
 from ovaflow.steps import Reads, Step
-from ovaflow.training.method import Method
+from ovaflow.training.even_division import EvenlyDivided
 
 
-class FastXMLMethod(Method):
+class FastXMLMethod(EvenlyDivided):
     name = "fastxml"
     section = "ovaflow.fastxml.settings:FastXML"
     settings = "ovaflow.fastxml.settings:GrowTrees"

@@ -79,13 +79,6 @@ class OneVsAllMethod(Method):
 
         return share_of_plan(dataset, settings, files, shard)
 
-    def train(self, dataset, numbers, settings, threads=1, title="train", parts=None):
-        from ovaflow.initialization.starts import compute_start_inputs
-        from ovaflow.training.shard_job import train_labels
-
-        inputs = compute_start_inputs(dataset, settings, threads)
-        return train_labels(dataset, inputs, numbers, settings, threads, title, parts)
-
     def describe(self, shard):
         from ovaflow.one_vs_all.share import describe_shard
 
@@ -100,9 +93,6 @@ class OneVsAllMethod(Method):
         if n_weights >= INDEX_PAYS:
             write_index(index_path(model_path), LabelWeights.open(model_path))
         return f"{dataset.n_labels:,} labels, {n_weights:,} weights"
-
-    def join(self, pieces, dataset):
-        raise NotImplementedError("weights are joined piece by piece, by merge")
 
     def settings_of(self, parameters):
         train = parameters["train"] | {"stored_threshold": parameters.get("prune", 0.0)}

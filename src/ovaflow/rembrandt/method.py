@@ -11,7 +11,6 @@ _TUNED = File("Settings of the decoder, by ovaflow tune-decoder.")
 class RembrandtMethod(Method):
     name = "rembrandt"
     section = settings = "ovaflow.rembrandt.settings:Rembrandt"
-    can_estimate = False
     training_files: ClassVar = {"tuned": _TUNED}
     merging_files: ClassVar = {
         "projected": File("The instances the shards were trained on, by ovaflow project."),
@@ -94,11 +93,6 @@ class RembrandtMethod(Method):
 
         return share_of_decoder(projected, read_tuned(files["tuned"], projected).decoding, shard, shards)
 
-    def train(self, projected, numbers, settings, threads=1, title="decoder", parts=None):
-        from ovaflow.rembrandt.decoder import train_decoder
-
-        return train_decoder(projected, numbers, settings, threads, title, parts)
-
     def describe(self, shard):
         return f"{len(shard.labels):,} labels"
 
@@ -109,9 +103,6 @@ class RembrandtMethod(Method):
         projected = self.open(files["projected"])
         tuned = read_tuned(files["tuned"], projected)
         return f"{join_decoder(shards, projected, tuned, dataset, model_path, training_path):,} labels"
-
-    def join(self, pieces, dataset):
-        raise NotImplementedError("a decoder is joined with its projection, by merge")
 
     def settings_of(self, parameters):
         train = parameters["train"]

@@ -42,20 +42,20 @@ def train_shard(method, path, settings, files, shard, shards, threads, output):
     return f"{title}: {method.describe(done)}, {clock(done.core_seconds)} of core time"
 
 
-def open_shards(method, paths, dataset):
+def open_shards(kind, paths, dataset):
     """Shards of one training of a dataset."""
     opened = []
     with Progress("checking shards", len(paths), "shards") as progress:
         for path in map(Path, paths):
-            opened.append(method.shard.open(path))
+            opened.append(kind.open(path))
             require_alike(opened[-1], opened[0], dataset)
             progress.advance()
     return opened
 
 
-def whole(method, opened, units, dataset):
+def whole(opened, unit, units, dataset):
     """The shard and the place in it of each unit; refuses shards that have a unit twice or not at all."""
-    unit, places = method.unit.removesuffix("s"), {}
+    unit, places = unit.removesuffix("s"), {}
     for shard in opened:
         for place, number in enumerate(shard.numbers.tolist()):
             if number in places:
