@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.estimate.demand import EXPANDING, shares_of_work
+from ovaflow.methods import find_method
 from ovaflow.reading.streams import matching_files
 from ovaflow.settings import paths
 from ovaflow.settings.configuration import Config
@@ -26,7 +27,7 @@ def number_of_shards(config: Config, dataset: str, run: str) -> int:
     size, plan = training_bytes(config, dataset), Path(paths.PLAN.format(dataset=dataset, run=run))
     if size is None and plan.exists():
         return len(shares_of_work(plan))
-    if size in (None, _ELSEWHERE) or config.runs[run].method != "one-vs-all":
+    if size in (None, _ELSEWHERE) or not find_method(config.runs[run].method).divided_by_plan:
         return _OTHERWISE
     return min(max(1, math.ceil(size / _BYTES)), _MOST)
 

@@ -1,6 +1,6 @@
 """Settings of FastXML."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from ovaflow.settings.models import (
     SEED,
@@ -33,7 +33,6 @@ class FastXML(Section):
 class GrowTrees(Evaluate, FastXML):
     """What the growing of trees reads."""
 
-    method_trained: ClassVar = "fastxml"
     weighting: Weighting = WEIGHTING
 
     @property

@@ -11,7 +11,7 @@ import json
 import re
 from functools import cache
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -28,6 +28,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from ovaflow.methods import ONE_VS_ALL
 from ovaflow.reading.columns import joined_names, split_names
 from ovaflow.reading.foreign import conversion_of
 from ovaflow.reading.formats import FORMATS
@@ -192,7 +193,6 @@ class Section(BaseModel):
     """Settings that belong together; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
-    method_trained: ClassVar[str]
 
     @classmethod
     @cache
@@ -215,11 +215,6 @@ class Section(BaseModel):
     def files(self) -> dict[str, str]:
         """Settings that are paths of files, which rules take as inputs."""
         return {}
-
-    @property
-    def recorded(self) -> dict[str, Any]:
-        """The relevant settings with the method, as artifacts record them."""
-        return {"method": self.method_trained} | self.relevant
 
     def _without(self, *unused: str) -> dict[str, Any]:
         return {name: value for name, value in self if name not in unused}
@@ -719,7 +714,6 @@ class Train(Solve):
 class TrainLabels(Evaluate, Solve):
     """What the training of labels reads."""
 
-    method_trained: ClassVar = "one-vs-all"
     initialization: Initialization = INITIALIZATION
     stored_threshold: float = setting(STORED_THRESHOLD, "shards drop weights smaller than this", ge=0)
     reference: bool = setting(False, "use the plain solver, one label at a time")
@@ -740,6 +734,11 @@ class TrainLabels(Evaluate, Solve):
         if "t" in settings:
             settings["t"] = self.negative_score
         return settings
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The relevant settings with the method, as artifacts record them."""
+        return {"method": ONE_VS_ALL} | self.relevant
 
 
 class SampleLabels(TrainLabels):
