@@ -57,10 +57,10 @@ class Trained:
     def run(self, line, status=0):
         assert main(line.format(**self.names).split()) == status
 
-    def shard(self, number, *options):
+    def shard(self, number, *options, name=None):
         on = TRAINED_ON.get(self.method, "{dataset} --shards={n}")
         more = " ".join([f"--shard={number}", *options])
-        self.run(f"train-shard {on} --method={self.method} {more} --output={{here}}/{number}.h5")
+        self.run(f"train-shard {on} --method={self.method} {more} --output={{here}}/{name or number}.h5")
 
     def merge(self, numbers=None, status=0):
         shards = " ".join(f"{{here}}/{number}.h5" for number in (range(self.n) if numbers is None else numbers))
@@ -135,15 +135,32 @@ def test_a_job_that_was_killed_continues_to_the_same_bytes(method, whole, finish
     assert trained.merge().read_bytes() == whole.read_bytes()
 
 
-def test_shards_that_are_no_whole_model_are_refused(method, whole, finished, tmp_path, capfd):
-    trained = Trained(method, finished["dataset"], tmp_path, 2)
+OTHERWISE = {"one-vs-all": "--C=3", "fastxml": "--seed=1", NEW: "--smallest=0.5"}
+
+
+def test_shards_that_are_no_whole_model_are_refused(method, finished, tmp_path, capfd):
+    trained, mixtures = Trained(method, finished["dataset"], tmp_path, 2), {"one": [0], "twice": [0, 1, 1]}
     for number in range(2):
         trained.shard(number)
-    for numbers, said in (([0], "give all of them to merge"), ([0, 1, 1], "is also in")):
+    if method in OTHERWISE:
+        trained.shard(1, OTHERWISE[method], name="other")
+        mixtures["unlike"] = [0, "other"]
+    said = {"one": "give all of them to merge", "twice": "is also in", "unlike": "differs from"}
+    for mixture, shards in mixtures.items():
         capfd.readouterr()
-        trained.merge(numbers, status=2)
-        assert said in capfd.readouterr().err
+        trained.merge(shards, status=2)
+        assert said[mixture] in capfd.readouterr().err
     assert not (tmp_path / "model.h5").exists()
+
+
+def test_a_shard_that_is_gone_comes_back_without_training(method, finished, tmp_path, capfd):
+    trained = Trained(method, finished["dataset"], tmp_path, 2)
+    trained.shard(1)
+    content = (tmp_path / "1.h5").read_bytes()
+    (tmp_path / "1.h5").unlink()
+    trained.shard(1)
+    assert "1.h5: finished earlier" in capfd.readouterr().err
+    assert (tmp_path / "1.h5").read_bytes() == content
 
 
 def test_an_estimate_is_near_or_refused(method, finished, capfd):

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.data.normalize import unscale
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.fastxml.curve import tree_curve
@@ -92,11 +91,6 @@ def test_predictions(dataset, grown):
     np.testing.assert_array_equal(scores, again[1])
 
 
-@pytest.mark.parametrize(("shards", "threads"), [(4, 3), (8, 1)])
-def test_a_model_is_the_same_for_any_number_of_threads_and_shards(dataset, whole, tmp_path, shards, threads):
-    assert whole.read_bytes() == train(dataset, tmp_path / "other", shards, threads).read_bytes()
-
-
 def test_first_trees_stay_and_every_setting_is_felt(dataset, grown):
     weights = [grown.forest.tree(number).separators.data for number in range(6)]
     more = grow_trees(dataset, range(3), FOREST.model_copy(update={"trees": 3}))
@@ -160,18 +154,3 @@ def test_shape_of_a_tree(grown):
     assert shape["depth"] == max(depth for depth, _ in leaves)
     assert shape["mean_depth"] == pytest.approx(sum(depth * size for depth, size in leaves) / 600)
     assert shape["balance"] == pytest.approx(shape["mean_depth"] / np.log2(600 / 8))
-
-
-def test_shards_that_do_not_fit(dataset, tmp_path):
-    train(dataset, tmp_path / "a", 2)
-    train(dataset, tmp_path / "b", 2, forestry=FOREST.model_copy(update={"seed": 1}))
-    write_dataset(tmp_path / "other.h5", dataset.test, dataset.test, ["x"] * 30, [], {"bias": 1.0, "seed": 7})
-    first, other = tmp_path / "a/0.h5", open_dataset(tmp_path / "other.h5")
-    for shards, data, message in (
-        ([first], dataset, "tree 3 of the training"),
-        ([first, first], dataset, r"tree 0 is also in .*a/0\.h5"),
-        ([first, tmp_path / "b/1.h5"], dataset, r"differs from .*a/0\.h5 in seed"),
-        ([first], other, "made from another dataset than"),
-    ):
-        with pytest.raises(InputError, match=message):
-            merge(shards, data, tmp_path)

@@ -10,8 +10,6 @@ from solving import assert_same_bits
 from synthetic import topics
 
 from ovaflow.data.dataset import Split
-from ovaflow.fastxml.settings import GrowTrees
-from ovaflow.fastxml.training import grow_trees
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy
@@ -107,20 +105,3 @@ def test_another_training_begins_again(dataset, tmp_path, capsys):
         ours = train(dataset, inputs, TrainLabels(**change), tmp_path / "0.h5", 1)
         assert "continues" not in capsys.readouterr().err
         assert_same(ours, train_labels(dataset, inputs, labels, TrainLabels(**change)))
-
-
-def test_trees_go_on_to_the_same_bytes(dataset, tmp_path, monkeypatch, capsys):
-    forestry, numbers, threads = GrowTrees(trees=7), range(2, 7), 2
-    theirs = grow_trees(dataset, numbers, forestry)
-    for count in (2, 1):
-        with open_parts(tmp_path / "0.h5", "digest") as opened:
-            with pytest.raises(Interrupted), interrupted_after(count, monkeypatch):
-                grow_trees(dataset, numbers, forestry, threads, "test", opened)
-    with open_parts(tmp_path / "0.h5", "digest") as opened:
-        ours = grow_trees(dataset, numbers, forestry, threads, "test", opened)
-    assert "test: continues, 3 of 5 trees were finished" in capsys.readouterr().err
-    flat = [
-        [array.tobytes() for part in grown.forest for array in (getattr(part, "arrays", None) or [part])]
-        for grown in (ours, theirs)
-    ]
-    assert flat[0] == flat[1]
