@@ -6,13 +6,10 @@ Methods stand on top of the house, so here they are only named, as those of othe
 import importlib
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ovaflow.console.errors import InputError
 from ovaflow.steps import STEPS, Step
-
-if TYPE_CHECKING:
-    from ovaflow.training.method import Method
 
 ENTRY_POINTS = "ovaflow.methods"
 """Group of the entry points of methods: each names a class, see :class:`ovaflow.training.method.Method`."""
@@ -44,8 +41,8 @@ def method_names() -> tuple[str, ...]:
 
 
 @cache
-def find_method(name: str) -> "Method":
-    """A method by its name."""
+def find_method(name: str) -> Any:
+    """A method by its name, see :class:`ovaflow.training.method.Method`."""
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")
         return getattr(importlib.import_module(module), attribute)()
