@@ -14,6 +14,7 @@ from ovaflow.estimators.base import LabelClassifier
 from ovaflow.fastxml.settings import FastXML
 from ovaflow.methods import all_steps
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.question import Question
 from ovaflow.rembrandt.settings import Rembrandt
 from ovaflow.settings import models
 from ovaflow.settings.configuration import Config, MethodOfRun
@@ -60,14 +61,18 @@ def config_page():
         "On the command line: `ovaflow run my.yaml --config 'train={C: 2, prune: 0.05}'`.\n"
     ]
     for section, (model, said) in _SECTIONS.items():
-        parts.append(
-            f"\n## {section}\n\n{said}\n\n| key | default | legal values | what it does |\n| --- | --- | --- | --- |\n"
-        )
-        for key, field in model.model_fields.items():
-            shown = "required" if field.is_required() else f"`{json.dumps(field.default)}`"
-            legal = legal_values(schema_at(model, [key])).replace("|", "\\|")
-            parts.append(f"| `{key}` | {shown} | {legal} | {field.description} |\n")
+        parts += [f"\n## {section}\n\n{said}\n\n", _keys(model, "key")]
     return "".join(parts)
+
+
+def _keys(model, kind):
+    """A table of the fields of a model."""
+    rows = [f"| {kind} | default | legal values | what it does |\n| --- | --- | --- | --- |\n"]
+    for key, field in model.model_fields.items():
+        shown = "required" if field.is_required() else f"`{json.dumps(field.default)}`"
+        legal = legal_values(schema_at(model, [key])).replace("|", "\\|")
+        rows.append(f"| `{key}` | {shown} | {legal} | {field.description} |\n")
+    return "".join(rows)
 
 
 def commands_page():
@@ -132,7 +137,8 @@ _METHODS = (
 )  # fmt: skip
 _TEXT_FEATURES = ("fit", "fit_transform", "transform", "get_feature_names_out")
 _PREDICTOR = (
-    "open", "prepare", "from_texts", "from_features", "from_split", "allowed", "in_language", "top_k", "scores",
+    "open", "prepare", "from_texts", "from_features", "from_split", "answer", "allowed", "in_language", "top_k",
+    "scores",
     "label_names", "feature_names",
 )  # fmt: skip
 
@@ -151,6 +157,8 @@ def python_page():
     parts.append(_class(estimators.precision_at_k_scorer, "ovaflow.precision_at_k_scorer", ()))
     parts.append(_class(estimators.f1_scorer, "ovaflow.f1_scorer", ()))
     parts.append(_class(Predictor, "ovaflow.prediction.predictor.Predictor", _PREDICTOR))
+    parts.append("\n## Question\n\nWhat `answer` takes, and what the command line and the service ask, too.\n\n")
+    parts.append(_keys(Question, "field"))
     return "".join(parts)
 
 

@@ -19,11 +19,11 @@ from ovaflow.cli.labelled import distinct_names
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.labelled_file import (
-    Answers,
-    answer,
+    RankedRecords,
     by_label,
     by_probability,
     measure,
+    rank_records,
     settings_of_labelled,
 )
 from ovaflow.evaluation.model_comparison import Figures
@@ -73,7 +73,7 @@ def truth(folder, predictor):
 
 def test_metrics_like_scikit_learn(folder, predictor, truth):
     path = folder / "new.csv"
-    answers = answer(predictor, path, settings_of_labelled(predictor.model, path))
+    answers = rank_records(predictor, path, settings_of_labelled(predictor.model, path))
     ours, (given, has, scores) = measure(answers, Figures.of(answers, False)), truth
     best = np.argsort(-scores, axis=1, kind="stable")[:, :5]
     hits, some = np.take_along_axis(has, best, axis=1), has.any(axis=1)
@@ -91,9 +91,23 @@ def test_metrics_like_scikit_learn(folder, predictor, truth):
     assert not any("fit" in name for name in ours)
 
 
+def test_labels_that_are_not_asked_for_are_neither_predicted_nor_missing(folder, predictor, truth, tmp_path):
+    given, has, scores = truth
+    allowed = np.array([name not in ("topic 1", "topic 2") for name in predictor.label_names])
+    options = ["--exclude=topic 1", "--exclude=topic 2", f"--output={tmp_path / 'out.json'}"]
+    assert main(["evaluate", str(folder / "new.csv"), f"--model={folder / 'old' / 'model.h5'}", *options]) == 0
+    [entry] = json.loads((tmp_path / "out.json").read_text())["models"]
+    ours, asked = entry["metrics"], has & allowed
+    unknown = np.array(list(map(len, given))) - has.sum(axis=1)
+    labelled = asked.sum(axis=1) + unknown > 0
+    assert ours["labels"] == asked.sum() + unknown.sum()
+    best = np.where(allowed, scores, -np.inf).argmax(axis=1)
+    assert ours["P@1"] == pytest.approx(asked[np.arange(len(best)), best][labelled].mean())
+
+
 def test_labels_that_fit_like_scikit_learn(folder, predictor, truth):
     path, (given, has, scores) = folder / "new.csv", truth
-    answers = answer(predictor, path, settings_of_labelled(predictor.model, path))
+    answers = rank_records(predictor, path, settings_of_labelled(predictor.model, path))
     # as if a second stage had said so
     answers = answers._replace(scores=expit(2 * answers.scores))
     probabilities, chosen = expit(2 * scores), np.zeros_like(has)
@@ -136,12 +150,14 @@ def test_every_format_has_the_same_answer(folder, predictor, tmp_path):
     (tmp_path / "new.tsv").write_text("".join(f"{row['subjects']}\t{row['title']}\n" for row in rows))
     table = {"topic": [row["title"] for row in rows], "of": [row["subjects"].split("|") for row in rows]}
     pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "new.parquet")
-    theirs = answer(predictor, path, settings_of_labelled(predictor.model, path))
+    theirs = rank_records(predictor, path, settings_of_labelled(predictor.model, path))
     for name, chosen in (
         ("new.tsv", {"format": "text-tsv"}),
         ("new.parquet", {"text_column": "topic", "labels_column": "of"}),
     ):
-        ours = answer(predictor, tmp_path / name, settings_of_labelled(predictor.model, tmp_path / name, **chosen))
+        ours = rank_records(
+            predictor, tmp_path / name, settings_of_labelled(predictor.model, tmp_path / name, **chosen)
+        )
         for field in ("ids", "scores", "n_true"):
             assert np.array_equal(getattr(ours, field), getattr(theirs, field)), name
         assert np.array_equal(ours.Y.indices, theirs.Y.indices)
@@ -155,14 +171,14 @@ def test_a_file_of_features(tmp_path):
     train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0).write(tmp_path / "model.h5")
     predictor, path = Predictor.open(tmp_path / "model.h5"), tmp_path / "new.svm"
     path.write_text("0,9 1:2 2:3\n2 4:5\n")
-    ours = answer(predictor, path, settings_of_labelled(predictor.model, path))
+    ours = rank_records(predictor, path, settings_of_labelled(predictor.model, path))
     theirs = predictor.top_k(predictor.from_features([{0: 2, 1: 3}, {3: 5}]), 3)
     assert np.array_equal(ours.ids, theirs[0])
     assert np.array_equal(ours.scores, theirs[1])
     assert (ours.Y.indices.tolist(), ours.n_true.tolist()) == ([0, 2], [2, 1])
     path.write_text("0 1:2 9:3\n")
     with pytest.raises(InputError, match="9 features, the model has 4"):
-        answer(predictor, path, settings_of_labelled(predictor.model, path))
+        rank_records(predictor, path, settings_of_labelled(predictor.model, path))
 
 
 def hits_of(predictor, folder):
@@ -209,7 +225,7 @@ def test_a_difference_beyond_chance_is_better_or_worse(share, verdict):
     wrong = np.arange(200) < int(200 * share)
     zeros = np.zeros((200, 1), np.int32)
     Y = from_scipy(scipy.sparse.csr_array(np.stack([~wrong, wrong], axis=1) * np.float32(1)))
-    answers = [Answers(ids, zeros, Y, np.ones(200)) for ids in (zeros, zeros + 1)]
+    answers = [RankedRecords(ids, zeros, Y, np.ones(200)) for ids in (zeros, zeros + 1)]
     ours, theirs = (Figures.of(each, False) for each in answers)
     assert ours.differences_from(theirs)["P@1"].verdict == verdict
 
@@ -249,4 +265,4 @@ def test_labels_that_are_none_of_the_models_are_refused(folder, predictor, tmp_p
     (tmp_path / "new.csv").write_text("title,subjects\nword00,other\n")
     complaint = "no label of any record is one of those of .*model.h5; check --labels-column"
     with pytest.raises(InputError, match=complaint):
-        answer(predictor, tmp_path / "new.csv", settings_of_labelled(predictor.model, tmp_path / "new.csv"))
+        rank_records(predictor, tmp_path / "new.csv", settings_of_labelled(predictor.model, tmp_path / "new.csv"))

@@ -6,8 +6,6 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-from ovaflow.prediction.answers import answers_of
-
 TEXTS = ["word00 word01 größe0 filler3", "GRÖSSE3 word32 Ⅳx\U000104003, and Unknown", "nothing known", ""]
 
 
@@ -45,7 +43,7 @@ def test_requests_that_mean_the_same_have_the_same_answer(service):
 
 def test_labels_that_fit_and_those_that_are_probable(service, predictor, predicted):
     X = predictor.from_texts(TEXTS)
-    ours = [[label.id for label in each.labels] for each in answers_of(predictor, X, 1, fit=True)]
+    ours = [[label.id for label in each.labels] for each in predictor.answer(X, fit=True)]
     _, answer = service.ask("/predict", {"texts": TEXTS, "top_k": 1, "fit": True})
     assert answer["probabilities"]
     assert column(answer, "id") == ours

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from ovaflow.cli.asking import asks
 from ovaflow.cli.drift import drift_lines
 from ovaflow.cli.labelled import (
     differences_tables,
@@ -22,13 +23,13 @@ from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_lab
 from ovaflow.evaluation.curves import prune_curve
 from ovaflow.evaluation.labelled_file import (
     annif_metrics,
-    answers_of,
     by_label,
     by_level,
     by_precision,
     by_probability,
     drift_from_training,
     measure,
+    rank_file,
 )
 from ovaflow.evaluation.metrics import PLACES, evaluate
 from ovaflow.evaluation.model_comparison import Figures
@@ -46,6 +47,7 @@ from ovaflow.storage.writing import write_csv
 @click.argument("data", type=click.Path(path_type=Path), metavar="FILE|PREDICTIONS")
 @click.option("--model", "models", required=True, type=FILE, multiple=True, help="A model.h5; repeatable for a FILE.")
 @reads_labelled_file
+@asks("include", "exclude")
 @click.option("--labels", type=FILE, help="Table of labels to write, labels.csv; for a FILE, with one model.")
 @THREADS
 @click.option("--dataset", type=FILE, help="The dataset.h5 of the PREDICTIONS.")
@@ -64,12 +66,12 @@ from ovaflow.storage.writing import write_csv
 @click.option(
     "--metrics", "table", type=click.Choice(["annif"]), help="PREDICTIONS: also print what annif eval prints."
 )
-def evaluate_command(data, models, dataset, threads, labels, settings, table, **options):
+def evaluate_command(data, models, dataset, threads, labels, settings, table, question, **options):
     """Measure models on a labelled FILE, or compare PREDICTIONS with the test labels.
 
-    FILE holds records that the models have not seen, with their labels, and is read as the data of
-    each model was. With a second stage next to a model, F1 of the labels that fit and a table by
-    probability are added. Several models are compared with the first one, record by record.
+    FILE holds records that the models have not seen, with their labels, and is read as the data of each model was. With
+    a second stage next to a model, F1 of the labels that fit and a table by probability are added. Several models are
+    compared with the first one, record by record. With --include or --exclude other labels do not count at all.
 
     PREDICTIONS (predictions.h5) are compared with the labels of the test instances of --dataset; --training and
     --output are then needed.
@@ -79,8 +81,10 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, **
         for name, value in {**options, "metrics": table}.items():
             if value is not None and name != "output":
                 raise click.UsageError(f"--{name} goes with --dataset")
-        _evaluate_file(data, models, labels, options["output"], threads, reading)
+        _evaluate_file(data, models, labels, options["output"], threads, reading, question)
         return
+    if question.chooses_labels:
+        raise click.UsageError("--include and --exclude go with a FILE")
     lacking = [name for name in ("training", "output") if options[name] is None]
     if lacking or len(models) > 1:
         raise click.UsageError(f"--dataset needs --{lacking[0]}" if lacking else "--dataset goes with one --model")
@@ -108,7 +112,7 @@ def _evaluate_predictions(
             click.echo(f"{name:<31}{value}" if isinstance(value, int) else f"{name:<31}{value:.4f}")
 
 
-def _evaluate_file(path, models, labels, output, threads, reading):
+def _evaluate_file(path, models, labels, output, threads, reading, question):
     if labels and len(models) > 1:
         raise click.UsageError("--labels goes with one --model")
     predictors = {}
@@ -116,7 +120,7 @@ def _evaluate_file(path, models, labels, output, threads, reading):
         if model in predictors:
             raise click.UsageError(f"--model {model} appears twice")
         predictors[model] = open_predictor(model)
-    answers = answers_of(predictors, path, reading, threads)
+    answers = rank_file(predictors, path, reading, threads, question)
     entries = _entries(predictors, answers)
     console = Console(highlight=False)
     click.echo(f"{path}, means with 95 % intervals:")

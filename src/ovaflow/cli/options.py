@@ -55,7 +55,7 @@ def source_files(name, text):
         name,
         type=click.Path(path_type=Path),
         multiple=True,
-        callback=lambda _context, _option, paths: _one_or_several(paths),
+        callback=lambda _context, _option, paths: one_or_several(paths),
         help=f"{text}; for texts also a pattern such as 'exports/*.csv', and repeatable.",
     )
 
@@ -72,7 +72,7 @@ def _checked(model, field):
     owner = [each for each in model.__mro__ if issubclass(each, Section) and field in each.model_fields][-1]
 
     def check(context, option, written):
-        value = _one_or_several(written)
+        value = one_or_several(written)
         if value is None:
             return None
         try:
@@ -146,7 +146,7 @@ def reading_option(name):
 
 def chosen_reading(options):
     """What options of how a file is read say, without those that are left out."""
-    chosen = {name: _one_or_several(value) for name, value in options.items()}
+    chosen = {name: one_or_several(value) for name, value in options.items()}
     chosen = {name: value for name, value in chosen.items() if value is not None}
     return ReadTexts.model_validate(chosen).model_dump(include=set(chosen))
 
@@ -196,7 +196,7 @@ def reads(step, method=ONE_VS_ALL):
         @functools.wraps(command)
         def with_settings(**arguments):
             files = {name: arguments.pop(f"chosen_{name}") for name in may_be_auto}
-            values = {name: _one_or_several(arguments.pop(name)) for name in reads.fields}
+            values = {name: one_or_several(arguments.pop(name)) for name in reads.fields}
             values = {name: value for name, value in values.items() if value is not None}
             try:
                 settings = model.model_validate(values)
@@ -233,7 +233,7 @@ def with_chosen(settings, files):
     return settings.model_copy(update=choices)
 
 
-def _one_or_several(value):
+def one_or_several(value):
     """One value of a repeatable option, or a list; None if there is none."""
     if not isinstance(value, tuple):
         return value

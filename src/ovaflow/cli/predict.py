@@ -8,7 +8,7 @@ from functools import partial
 import click
 import numpy as np
 
-from ovaflow.cli.choice import CHOICE, chooses_labels, chosen_labels
+from ovaflow.cli.asking import asks
 from ovaflow.cli.options import (
     FILE,
     SUGGESTIONS,
@@ -19,7 +19,14 @@ from ovaflow.cli.options import (
     second_stage,
     several,
 )
-from ovaflow.cli.review import LOOK, Look, by_errors, chooses_records, divide, report_division
+from ovaflow.cli.review import (
+    RECORD_SELECTION,
+    RecordSelection,
+    by_errors,
+    divide,
+    report_division,
+    selects_records,
+)
 from ovaflow.cli.suggestions import RIGHT_IDS, suggestion_files_for
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
@@ -33,14 +40,11 @@ from ovaflow.prediction.answers import (
     Record,
     Table,
     XmcText,
-    answers_of,
-    candidates_of,
-    first_answers,
-    require_hierarchy,
 )
 from ovaflow.prediction.drift import remark_on_words
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
+from ovaflow.prediction.question import Question, Ranked, answers_of
 from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import (
     BATCH,
@@ -54,13 +58,13 @@ from ovaflow.prediction.sources import (
 from ovaflow.reading.streams import clean
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
-from ovaflow.settings.models import CANDIDATES, Predict, with_columns
+from ovaflow.settings.models import Predict, with_columns
 from ovaflow.storage.writing import write_atomically
 
 _FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
 _OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
 _READING = ("text_column", "id_column", "missing", "encoding", "quotes", "sheet")
-_OF_RAW = ("fit", "min_probability", "min_score", "joined", "keep", *LOOK)
+_OF_RAW = ("joined", "keep", *RECORD_SELECTION)
 
 
 @click.command("predict")
@@ -81,25 +85,9 @@ _OF_RAW = ("fit", "min_probability", "min_score", "joined", "keep", *LOOK)
     help="First feature's number in svmlight; by default as in the model's data.",
 )
 @click.option("--dataset", type=FILE, help="Predict the test instances of this dataset.h5 instead.")
-@option(Predict, "top_k")
+@asks()
 @option(Predict, "optimise")
-@click.option(
-    "--fit", is_flag=True, help="As many labels as fit each text, whatever --top-k says; needs a second stage."
-)
-@click.option(
-    "--min-probability",
-    type=click.FloatRange(0, 1),
-    help="Keep only top labels that are at least this probable; needs a second stage.",
-)
-@click.option(
-    "--most-specific",
-    "specific",
-    is_flag=True,
-    help="No label above another one of the answer; needs a model with a hierarchy of labels.",
-)
-@click.option("--min-score", type=float, help="Keep only top labels with at least this score.")
-@chooses_labels
-@chooses_records
+@selects_records
 @second_stage
 @SUGGESTIONS
 @THREADS
@@ -111,7 +99,7 @@ _OF_RAW = ("fit", "min_probability", "min_score", "joined", "keep", *LOOK)
 @click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")
 @click.option("--joined", metavar="MARK", help="csv with one row per record, its labels joined by this, such as ' | '.")
 def predict_command(
-    inputs, model, texts, dataset, top_k, optimise, reranker, rerank, suggestions, threads, output, **options
+    inputs, model, texts, dataset, question, optimise, reranker, rerank, suggestions, threads, output, **options
 ):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
@@ -128,23 +116,60 @@ def predict_command(
     if dataset is not None and (inputs or texts):
         raise click.UsageError("--dataset takes no FILE and no --text")
     if dataset is not None and output is not None and output.suffix == ".h5":
-        if _any_set(options, (*_OF_RAW, *CHOICE)):
+        if _any_set(options, _OF_RAW) or question != Question(top_k=question.top_k):
             message = "predictions.h5 takes only --top-k, --suggestions and --threads; name a .csv or .jsonl file"
             raise click.UsageError(message)
-        _predict_dataset(predictor.model, dataset, files, reranker, top_k, optimise, threads, output)
-    elif inputs or texts or dataset is not None:
-        if optimise:
-            require_second_stage(predictor.model)
-            if options["fit"] or options["specific"]:
-                raise click.UsageError("--optimise excludes --fit and --most-specific")
-        names = (options.pop(name) for name in CHOICE)
-        predictor, options["allowed"] = chosen_labels(predictor, *names)
-        look = Look(*(options.pop(name) for name in LOOK))
-        look.require_sense(predictor.model, output, options | {"optimise": optimise})
-        options["fit"] |= look.chooses
-        _predict_raw(predictor, inputs, texts, dataset, files, top_k, optimise, threads, output, look, **options)
-    else:
+        _predict_dataset(predictor.model, dataset, files, reranker, question.top_k, optimise, threads, output)
+        return
+    if not (inputs or texts or dataset is not None):
         raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
+    if optimise:
+        require_second_stage(predictor.model)
+        if question.fit or question.most_specific:
+            raise click.UsageError("--optimise excludes --fit and --most-specific")
+    selection = RecordSelection(*(options.pop(name) for name in RECORD_SELECTION))
+    selection.require_sense(predictor.model, output, question, optimise)
+    if selection.selects:
+        question = question.model_copy(update={"fit": True})
+    question.require(predictor.model)
+    if question.language is not None:
+        predictor = predictor.in_language(question.language)
+    reading = chosen_reading({name: options.pop(name) for name in _READING})
+    reading |= {name: options.pop(name) for name in ("format", "first_feature")}
+    sources = [input_file(predictor.model, path, options["keep"], **reading) for path in inputs]
+    _check_kept(options["keep"], sources, texts, dataset)
+    titled = bool(sources) or dataset is not None or len(texts) > 1
+    sinks = partial(_written, predictor, titled=titled, selects=selection.selects, **options)
+    plain = texts or any(source.format == LINES for source in sources)
+    if plain and (remark := remark_on_columns(predictor.model)):
+        click.echo(f"ovaflow: {remark}", err=True)
+    quiet = not inputs or (output is None and sys.stdout.isatty())
+    with Progress("predicting", 0, "instances", quiet=quiet) as progress:
+        records = _Records(predictor, _batches(predictor, texts, sources, dataset), files, progress)
+        asking = _macro_f1 if optimise else _each
+        _write(asking(records, question, threads), records, selection, sinks, output)
+    records.remark_on_unknown()
+
+
+def _write(answered, records, selection, sinks, output):
+    """Write batches of records and answers, those that are selected or all."""
+    with sinks(output) as lines:
+        if selection.sure is not None:
+            with sinks(selection.unsure) as others:
+                labels, right = divide(answered, selection.sure, lines, others)
+                records.require_suggestions()
+            amounts = lines.n, others.n
+        else:
+            if selection.review is not None:
+                answered = [by_errors(itertools.chain.from_iterable(answered), selection.review)]
+            for pairs in answered:
+                lines.add(pairs)
+            records.require_suggestions()
+    if lines.empty and isinstance(lines.writer, Csv):
+        remark = "is kept, so they have no line; --joined gives each a row"
+        click.echo(f"ovaflow: no label of {lines.empty:,} of {records.n:,} instances {remark}", err=True)
+    if selection.sure is not None:
+        report_division(records.predictor.model, selection, output, amounts, labels, right)
 
 
 def _any_set(options, names):
@@ -173,123 +198,77 @@ def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, 
     click.echo(f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s, {each:.2f} core-ms each")
 
 
-def _predict_raw(
-    predictor,
-    inputs,
-    texts,
-    dataset,
-    files,
-    top_k,
-    optimise,
-    threads,
-    output,
-    look,
-    output_format,
-    joined,
-    keep,
-    **options,
-):
-    probability = options.pop("min_probability")
-    if options["fit"] or probability is not None:
-        require_second_stage(predictor.model)
-    if options["specific"]:
-        require_hierarchy(predictor.model)
-    if probability is not None:
-        options["min_score"] = probability
-    reading = chosen_reading({name: options.pop(name) for name in _READING})
-    reading |= {name: options.pop(name) for name in ("format", "first_feature")}
-    sources = [input_file(predictor.model, path, keep, **reading) for path in inputs]
-    if keep and not all(source.kind.has_columns for source in sources):
-        raise click.UsageError(_KEEP)
-    if keep and (texts or dataset):
-        raise click.UsageError(_KEEP)
-    titled = bool(sources) or dataset is not None or len(texts) > 1
-    written = partial(_written, predictor, output_format, titled, joined, keep, look.chooses)
-    plain = texts or any(source.format == LINES for source in sources)
-    if plain and (remark := remark_on_columns(predictor.model)):
-        click.echo(f"ovaflow: {remark}", err=True)
-    quiet = not inputs or (output is None and sys.stdout.isatty())
-    with written(output) as lines, Progress("predicting", 0, "instances", quiet=quiet) as progress:
-        answering = _Answering(predictor, files, threads, progress)
-        batches = _batches(predictor, texts, sources, dataset)
-        if optimise:
-            answered = answering.for_macro_f1(batches, top_k, options["min_score"], options["allowed"])
-        else:
-            answered = answering.by_probability(batches, top_k, options)
-        if look.sure is not None:
-            with written(look.unsure) as others:
-                labels, right = divide(answered, look.sure, lines, others)
-                _require_suggestions(files, answering.known, progress.done)
-        else:
-            if look.review is not None:
-                answered = [by_errors(itertools.chain.from_iterable(answered), look.review)]
-            for pairs in answered:
-                lines.add(pairs)
-            _require_suggestions(files, answering.known, progress.done)
-    answering.remark_on_unknown()
-    if lines.empty and isinstance(lines.writer, Csv):
-        remark = "is kept, so they have no line; --joined gives each a row"
-        click.echo(f"ovaflow: no label of {lines.empty:,} of {progress.done:,} instances {remark}", err=True)
-    if look.sure is not None:
-        amounts = lines.n, others.n
-        report_division(predictor.model, look, output, amounts, labels, right)
+def _check_kept(keep, sources, texts, dataset):
+    has_columns = all(source.kind.has_columns for source in sources)
+    if keep and (texts or dataset or not has_columns):
+        raise click.UsageError(f"--keep goes with files of {with_columns()}, which have columns")
 
 
-_KEEP = f"--keep goes with files of {with_columns()}, which have columns"
+class _Records:
+    """Records batch by batch with their features and what files suggest for them; and what is to be said of them."""
 
+    def __init__(self, predictor, batches, files, progress):
+        self.predictor, self._batches, self._files, self._progress = predictor, batches, files, progress
+        self._known = dict.fromkeys(files, 0)
+        self._unknown = self._words = self._unknown_words = 0
 
-class _Answering:
-    """Records with their answers, batch by batch, and what is to be said of them."""
+    @property
+    def n(self):
+        return self._progress.done
 
-    def __init__(self, predictor, files, threads, progress):
-        self._predictor, self._threads = predictor, threads
-        self._files, self._progress = files, progress
-        self.known = dict.fromkeys(files, 0)
-        self.unknown = self.words = self.unknown_words = 0
-
-    def by_probability(self, batches, k, options):
-        ask = partial(answers_of, self._predictor, k=k, threads=self._threads, **options)
-        for records, X, suggestions in self._read(batches):
-            yield zip(records, ask(X, suggestions=suggestions), strict=True)
-
-    def for_macro_f1(self, batches, k, min_score, allowed):
-        records, candidates = [], []
-        further = {"threads": self._threads, "allowed": allowed}
-        for more, X, suggestions in self._read(batches):
-            records += more
-            further["suggestions"] = suggestions
-            candidates.append(candidates_of(self._predictor, X, max(k, CANDIDATES), **further))
-        if records:
-            ids, scores = map(np.concatenate, zip(*candidates, strict=True))
-            chosen = labels_for_macro_f1(ids, scores, k)
-            answers = first_answers(self._predictor, *chosen, k, min_score, scores)
-            yield zip(records, answers, strict=True)
-
-    def remark_on_unknown(self):
-        """Say how many texts and words the model does not know."""
-        n = self._progress.done
-        if self.unknown:
-            remark = "have no word that the model knows: what is predicted fits any text"
-            click.echo(f"ovaflow: {self.unknown:,} of {n:,} texts {remark}", err=True)
-        reference = read_reference(self._predictor.model)
-        if remark := remark_on_words(n, self.words, self.unknown_words, reference):
-            click.echo(f"ovaflow: {remark}", err=True)
-
-    def _read(self, batches):
-        """Records, their features and what files suggest for them."""
-        for batch in batches:
+    def __iter__(self):
+        for batch in self._batches:
             if batch.texts is not None:
-                self.unknown += without_words(self._predictor, batch.X)
+                self._unknown += without_words(self.predictor, batch.X)
             if batch.words is not None:
-                self.words += batch.words.amount
-                self.unknown_words += batch.words.unknown.total()
-            first = self._progress.done + 1
+                self._words += batch.words.amount
+                self._unknown_words += batch.words.unknown.total()
+            first = self.n + 1
             ids = _ids(batch.names, first)
             suggestions = {name: file.suggestions_for(ids) for name, file in self._files.items()}
             for name, each in suggestions.items():
-                self.known[name] += int(each.known.sum())
+                self._known[name] += int(each.known.sum())
             yield _records(batch, first), batch.X, suggestions
             self._progress.advance(len(batch.names))
+
+    def remark_on_unknown(self):
+        """Say how many texts and words the model does not know."""
+        if self._unknown:
+            remark = "have no word that the model knows: what is predicted fits any text"
+            click.echo(f"ovaflow: {self._unknown:,} of {self.n:,} texts {remark}", err=True)
+        reference = read_reference(self.predictor.model)
+        if remark := remark_on_words(self.n, self._words, self._unknown_words, reference):
+            click.echo(f"ovaflow: {remark}", err=True)
+
+    def require_suggestions(self):
+        """Refuse files that suggest nothing for any instance; say for how many the others do."""
+        for name, file in self._files.items():
+            if not self._known[name]:
+                remedy = "give the ids of the instances, as the output has them; see --id-column"
+                message = f"none of its {file.n_texts:,} ids is that of an instance"
+                raise InputError(message, path=file.path, remedy=remedy)
+            if self._known[name] < self.n:
+                amount = f"{self._known[name]:,} of {self.n:,} instances"
+                click.echo(f"ovaflow: {file.path} suggests labels for {amount}", err=True)
+
+
+def _each(records, question, threads):
+    """Batches of records with their answers."""
+    for batch, X, suggestions in records:
+        yield zip(batch, records.predictor.answer(X, question, threads, suggestions), strict=True)
+
+
+def _macro_f1(records, question, threads):
+    """All records with their answers, chosen together."""
+    everybody, ranked = [], []
+    for batch, X, suggestions in records:
+        everybody += batch
+        ranked.append(records.predictor.rank(X, question, threads, suggestions))
+    if everybody:
+        ids, scores = (np.concatenate([getattr(each, name) for each in ranked]) for name in ("ids", "scores"))
+        together = Ranked(ids, scores, ranked[0].missed)
+        chosen = labels_for_macro_f1(ids, scores, question.top_k)
+        yield zip(everybody, answers_of(records.predictor, question, together, chosen), strict=True)
 
 
 def _records(batch, first):
@@ -298,10 +277,10 @@ def _records(batch, first):
 
 
 @contextmanager
-def _written(predictor, output_format, titled, mark, keep, chosen, path):
+def _written(predictor, path, output_format, titled, joined, keep, selects):
     """Lines of a file, or of standard output."""
-    writer = _writer(output_format, path, predictor, titled, mark, keep)
-    if chosen and isinstance(writer, XmcText):
+    writer = _writer(output_format, path, predictor, titled, joined, keep)
+    if selects and isinstance(writer, XmcText):
         raise click.UsageError("xmc-text has no ids, so it needs all records: write csv or jsonl")
     with _destination(path) as out:
         if path is not None and isinstance(writer, JoinedCsv):
@@ -332,18 +311,6 @@ class _Lines:
 def _ids(names, first):
     """What instances are called in files of suggestions: as in the output, by name or by number."""
     return [clean(str(number if name is None else name)) for number, name in enumerate(names, first)]
-
-
-def _require_suggestions(files, known, n):
-    """Refuse files that suggest nothing for any instance; say for how many the others do."""
-    for name, file in files.items():
-        if not known[name]:
-            remedy = "give the ids of the instances, as the output has them; see --id-column"
-            message = f"none of its {file.n_texts:,} ids is that of an instance"
-            raise InputError(message, path=file.path, remedy=remedy)
-        if known[name] < n:
-            amount = f"{known[name]:,} of {n:,} instances"
-            click.echo(f"ovaflow: {file.path} suggests labels for {amount}", err=True)
 
 
 def _batches(predictor, texts, sources, dataset):

@@ -8,7 +8,7 @@ from ovaflow.cli.labelled import percent, points, reads_labelled_file
 from ovaflow.cli.options import FILE, THREADS
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.labelled_file import answers_of
+from ovaflow.evaluation.labelled_file import rank_file
 from ovaflow.evaluation.model_comparison import COMPARED, ENOUGH, Figures
 from ovaflow.prediction.promotion import checksums_of, model_in_use, promote, turn
 
@@ -86,7 +86,7 @@ def promote_command(context, new, link, path, reading, metric, tolerance, thread
 
 
 def _figures(predictors, path, reading, threads, metric):
-    for model, answers in answers_of(predictors, path, reading, threads).items():
+    for model, answers in rank_file(predictors, path, reading, threads).items():
         figures = Figures.of(answers, predictors[model].model.probabilistic)
         if metric not in figures.records:
             message, remedy = f"has no second stage, so no {metric}", "choose another --metric"

@@ -10,7 +10,7 @@ import click
 from ovaflow.cli.options import FILE, several
 from ovaflow.prediction.predictions import require_second_stage
 
-LOOK = ("review", "sure", "unsure")
+RECORD_SELECTION = ("review", "sure", "unsure")
 
 _OPTIONS = (
     click.option(
@@ -32,13 +32,12 @@ _OPTIONS = (
         help="With --sure: file for all other records, those with the most expected errors first.",
     ),
 )
-_OTHER_ANSWERS = ("optimise", "min_probability", "min_score")
 
 
-chooses_records = several(_OPTIONS)
+selects_records = several(_OPTIONS)
 
 
-class Look(NamedTuple):
+class RecordSelection(NamedTuple):
     """Which records are written: all, the first ``review`` by errors, or the ``sure`` ones."""
 
     review: int | None
@@ -46,24 +45,24 @@ class Look(NamedTuple):
     unsure: Path | None
 
     @property
-    def chooses(self):
+    def selects(self):
         return self.review is not None or self.sure is not None
 
-    def require_sense(self, model, output, options):
+    def require_sense(self, model, output, question, optimise):
         """Refuse options that do not go together."""
         if (self.sure is None) != (self.unsure is None) or (self.sure and output is None):
             message = "--sure, --output and --unsure go together: a share, and a file for each kind"
             raise click.UsageError(message)
-        if not self.chooses:
+        if not self.selects:
             return
         require_second_stage(model)
         name = "review" if self.sure is None else "sure"
         if self.review is not None and self.sure is not None:
             message = "--review goes without --sure: --unsure is in this order already"
             raise click.UsageError(message)
-        for other in _OTHER_ANSWERS:
-            if options[other] is not None:
-                other = other.replace("_", "-")
+        others = {"optimise": optimise, "min-probability": question.min_probability, "min-score": question.min_score}
+        for other, value in others.items():
+            if value is not None:
                 message = f"--{name} takes the labels that fit, so it goes without --{other}"
                 raise click.UsageError(message)
 
@@ -93,14 +92,14 @@ def divide(batches, sure, lines, others):
     return labels, right
 
 
-def report_division(model, look, output, amounts, labels, right):
+def report_division(model, selection, output, amounts, labels, right):
     """Say how many records are sure, and what the second stage measured of such records."""
     n, n_others = amounts
     parts = f"{output}: {n:,} of {n + n_others:,} records, {labels:,} labels"
     if labels:
         parts += f", of which {100 * right / labels:.0f} % should be right"
-    click.echo(f"ovaflow: {parts}; {look.unsure}: the others, most expected errors first", err=True)
-    click.echo(f"ovaflow: {_measured(model.reranker.parameters['check'], look.sure)}", err=True)
+    click.echo(f"ovaflow: {parts}; {selection.unsure}: the others, most expected errors first", err=True)
+    click.echo(f"ovaflow: {_measured(model.reranker.parameters['check'], selection.sure)}", err=True)
 
 
 def _measured(check, sure):

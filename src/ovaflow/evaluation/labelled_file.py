@@ -16,6 +16,7 @@ from ovaflow.evaluation import ranking
 from ovaflow.evaluation.reliability import SURE, automatic
 from ovaflow.prediction.drift import Words, drift_of, first_labels_of, frequent_labels
 from ovaflow.prediction.predictor import FeaturesAndWords
+from ovaflow.prediction.question import Question
 from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import BATCH, LINES, features_of_vectors, settings_of_file
 from ovaflow.reading.formats import FORMATS
@@ -29,8 +30,8 @@ from ovaflow.storage.writing import cell_of
 _BEST_OF_RECORD = 5  # labels of each record that count as predicted without a second stage
 
 
-class Answers(NamedTuple):
-    """The labels that a model predicts for each record, and the true ones."""
+class RankedRecords(NamedTuple):
+    """The labels that a model ranks for each record of a file, and the true ones."""
 
     ids: np.ndarray  # int32 (n, K); by descending score, -1 for none
     scores: np.ndarray  # float32 (n, K)
@@ -54,12 +55,12 @@ def settings_of_labelled(model, path, **chosen):
     return settings
 
 
-def answers_of(predictors, path, chosen, threads=1):
-    """Answers of models, by name, to the records of a file, of which all must read the same."""
+def rank_file(predictors, path, chosen, threads=1, question=None):
+    """What models rank for the records of a file, by their names; all must read the same."""
     answers, file_labels = {}, chosen.get("file_labels")
     for name, predictor in predictors.items():
         settings = settings_of_labelled(predictor.model, path, **chosen)
-        answers[name] = answer(predictor, path, settings, threads, file_labels)
+        answers[name] = rank_records(predictor, path, settings, question, threads, file_labels)
     (first, theirs), *others = answers.items()
     for name, ours in others:
         if not np.array_equal(ours.n_true, theirs.n_true):
@@ -73,15 +74,23 @@ def _amounts(answers):
     return f"{len(answers.n_true):,} records with {answers.n_true.sum():,} labels"
 
 
-def answer(predictor, path, settings, threads=1, file_labels=None):
+def rank_records(predictor, path, settings, question=None, threads=1, file_labels=None):
+    """What a model ranks for the records of a file, of the labels that a question allows."""
     read = _read_texts
     if not FORMATS[settings.format].holds_texts:
         read = partial(_read_features, file_labels=file_labels)
+    question, allowed = (question or Question()).model_copy(update={"top_k": CANDIDATES}), None
+    if question.chooses_labels:
+        allowed = predictor.allowed(question.include, question.exclude)
     predictions, rows, n_true, words = [], [], [], []
     for (X, words_of_batch), labels, counts in read(predictor, path, settings):
-        predictions.append(predictor.top_k(X, min(CANDIDATES, predictor.n_labels), threads))
-        rows += labels
-        n_true += counts
+        ranked = predictor.rank(X, question, threads)
+        predictions.append((ranked.ids, ranked.scores))
+        for known, count in zip(labels, counts, strict=True):
+            # others are not asked for, so they are not missing
+            asked = known if allowed is None else {label for label in known if allowed[label]}
+            rows.append(asked)
+            n_true.append(count - len(known) + len(asked))
         words.append(words_of_batch)
     if not any(rows):
         what = "no record has a label"
@@ -91,7 +100,7 @@ def answer(predictor, path, settings, threads=1, file_labels=None):
         raise InputError(what, path=path, remedy=remedy)
     ids, scores = map(np.concatenate, zip(*predictions, strict=True))
     Y = _matrix(rows, predictor.n_labels)
-    return Answers(ids, scores, Y, np.array(n_true), Words.sum(words))
+    return RankedRecords(ids, scores, Y, np.array(n_true), Words.sum(words))
 
 
 def _matrix(rows, n_labels):

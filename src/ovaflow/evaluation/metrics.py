@@ -52,7 +52,7 @@ def _of_second_stage(predictions, Y, inverse):
     candidates, k = predictions.ranking, predictions.ids.shape[1]
     hits = ranking.find_hits(candidates.ids, Y)
     amounts = labels_that_fit(candidates.probabilities)
-    fit = ranking.answers_of(hits, amounts, np.diff(Y.indptr))
+    fit = ranking.quality_of_answers(hits, amounts, np.diff(Y.indptr))
     means = {f"{name}-fit": value for name, value in fit.items()}
     return means | {"first_stage": ranking_metrics(candidates.first_ids[:, :k], Y, inverse)}
 

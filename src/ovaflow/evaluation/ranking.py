@@ -83,7 +83,7 @@ def f1(ids, hits, Y, k):
     return macro, ratio(2 * true.sum(), predicted.sum() + positives.sum())
 
 
-def answers_of(hits, amounts, positives):
+def quality_of_answers(hits, amounts, positives):
     """Precision, recall and F1, means over texts, of the first labels of each text; an empty answer has precision 0."""
     each = answer_of_each(hits, amounts, positives)
     return {name: float(np.mean(values)) for name, values in each.items()}

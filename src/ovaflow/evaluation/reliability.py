@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from ovaflow.evaluation.ranking import answers_of, find_hits, ratio
+from ovaflow.evaluation.ranking import find_hits, quality_of_answers, ratio
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.expected_quality import sure_records
@@ -72,7 +72,7 @@ def by_amount(probabilities, hits, positives):
     most = min(SUGGESTED, hits.shape[1])
     ways = [(str(m), np.full(len(hits), m)) for m in range(1, most + 1)]
     return [
-        {"name": name} | answers_of(hits, amounts, positives)
+        {"name": name} | quality_of_answers(hits, amounts, positives)
         for name, amounts in [*ways, ("fit", labels_that_fit(probabilities))]
     ]
 

@@ -7,20 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
-from ovaflow.data.hierarchy import most_specific
-from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.answer_length import labels_that_fit
-from ovaflow.reranking.expected_quality import ExpectedQuality, expected_quality
-from ovaflow.settings.models import CANDIDATES
 from ovaflow.storage.writing import cell_of
-
-
-class Label(NamedTuple):
-    id: int
-    name: str
-    score: np.float32  # a probability where the model has a second stage
-    uri: str | None = None
 
 
 class Record(NamedTuple):
@@ -30,86 +17,6 @@ class Record(NamedTuple):
     name: str | None
     text: str | None
     kept: tuple  # texts of further columns
-
-
-class Answer(NamedTuple):
-    labels: list
-    quality: ExpectedQuality | None  # without a second stage: None
-
-
-def labels_of(predictor, X, k, **further):
-    """The labels of :func:`answers_of`."""
-    return (answer.labels for answer in answers_of(predictor, X, k, **further))
-
-
-def answers_of(predictor, X, k, fit=False, min_score=None, specific=False, **further):
-    """The best k labels of each instance by falling score; ``fit``: as many as fit instead.
-
-    ``specific``: of these labels those without others below them, as :func:`most_specific` takes them.
-
-    ``further`` arguments are those of :meth:`Predictor.top_k`.
-    """
-    several = fit or specific
-    ids, scores = candidates_of(predictor, X, CANDIDATES if several else k, **further)
-    if not specific:
-        amounts = labels_that_fit(scores)[:, None] if fit else k
-        return first_answers(predictor, ids, scores, amounts, min_score)
-    amounts = labels_that_fit(scores)[:, None] if fit else CANDIDATES
-    most = CANDIDATES if fit else k
-    return first_answers(predictor, ids, scores, amounts, min_score, specific=most)
-
-
-def candidates_of(predictor, X, k, **further):
-    """Ids and scores of the best k labels; with a second stage at least its candidates."""
-    if predictor.model.probabilistic:
-        k = max(k, CANDIDATES)
-    return predictor.top_k(X, min(k, predictor.n_labels), **further)
-
-
-def first_answers(predictor, ids, scores, amounts, min_score=None, candidates=None, specific=None):
-    """The first labels of each instance, of ids and scores (n, k), as many as ``amounts`` (n, 1) or a number says.
-
-    ``candidates``: scores of all, where the ids are some that were chosen. ``specific``: of these labels at most so
-    many without others below them.
-    """
-    kept = (ids != NO_LABEL) & (np.arange(ids.shape[1]) < amounts)
-    if min_score is not None:
-        kept &= scores >= min_score
-    if specific is not None:
-        kept = _most_specific(predictor.model, ids, kept, specific)
-    candidates = scores if candidates is None else candidates
-    qualities = _qualities(predictor.model, np.where(kept, scores, -np.inf), candidates)
-    names, uris = predictor.label_names, predictor.label_uris
-    for quality, *row in zip(qualities, ids.tolist(), kept, scores, strict=True):
-        labels = []
-        for j, is_kept, score in zip(*row, strict=True):
-            if is_kept:
-                labels.append(Label(j, names[j], score, uris[j] if len(uris) else None))
-        yield Answer(labels, quality)
-
-
-def _most_specific(model, ids, kept, most):
-    """Which of the kept labels have none of the others below them: bool (n, k)."""
-    above, chosen = require_hierarchy(model), np.zeros_like(kept)
-    for row, (labels, is_kept) in enumerate(zip(ids, kept, strict=True)):
-        deepest = most_specific(labels[is_kept].tolist(), above, most)
-        chosen[row] = np.isin(labels, deepest)
-    return chosen
-
-
-def require_hierarchy(model):
-    """Labels above each label; refused where the model has no hierarchy."""
-    if model.above is None:
-        remedy = "train with hierarchy: ' > ', or what is between the levels"
-        raise InputError("its labels are no hierarchy", path=model.path, remedy=remedy)
-    return model.above
-
-
-def _qualities(model, answers, candidates):
-    if not model.probabilistic:
-        return [None] * len(answers)
-    quality = expected_quality(answers, candidates, model.reranker.missed)
-    return map(ExpectedQuality, *quality)
 
 
 def _number(value):

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -21,10 +21,14 @@ from ovaflow.model.model_file import Model, open_any_model
 from ovaflow.prediction.drift import Words, words_of
 from ovaflow.prediction.languages import names_in
 from ovaflow.prediction.predictions import with_second_stage
+from ovaflow.prediction.question import Answer, Question, Ranked, answers_of, missed_by
 from ovaflow.reading.markup import without_markup
 from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.suggestions import Suggestions
 from ovaflow.sparse.csr import CSR, from_scipy
+
+CHOICES = 64
+"""Choices of labels that are remembered, a byte for each label."""
 
 _SEVERAL = 10
 """Rows that do not have length 1 by chance."""
@@ -52,6 +56,7 @@ class Predictor:
         self.model = model
         self._names: Sequence[str] | None = None
         self._finder: LabelFinder | None = None
+        self._languages: dict[str, Self] = {}
 
     @classmethod
     def open(cls, path: StrPath, reranker: StrPath | None = None, rerank: bool = True) -> Self:
@@ -257,9 +262,12 @@ class Predictor:
         InputError
             If the model has no names in this language.
         """
-        other = copy(self)
-        other._names, other._finder = names_in(self.model, language), None
-        return other
+        if language not in self._languages:
+            other = copy(self)
+            other.__dict__.pop("_chosen", None)
+            other._names, other._finder = names_in(self.model, language), None
+            self._languages[language] = other
+        return self._languages[language]
 
     @property
     def finder(self) -> LabelFinder:
@@ -327,6 +335,64 @@ class Predictor:
         if allowed is not None:
             further["allowed"] = allowed
         return self.model.top_k(X, k, threads, **further)
+
+    def rank(
+        self,
+        X: CSR,
+        question: Question,
+        threads: int = 1,
+        suggestions: Mapping[str, Suggestions] | None = None,
+    ) -> Ranked:
+        """The labels from which a question is answered, see :func:`ovaflow.prediction.question.answers_of`."""
+        question.require(self.model)
+        allowed = None
+        if question.chooses_labels:
+            allowed = self._chosen(tuple(question.include), tuple(question.exclude))
+        k = question.ranked(self.model)
+        ids, scores = self.top_k(X, k, threads, suggestions, allowed)
+        return Ranked(ids, scores, missed_by(self.model, allowed, k))
+
+    @cached_property
+    def _chosen(self) -> Any:
+        return lru_cache(CHOICES)(self.allowed)
+
+    def answer(
+        self,
+        instances: CSR | Iterable[str],
+        question: Question | None = None,
+        threads: int = 1,
+        suggestions: Mapping[str, Suggestions] | None = None,
+        **asked: Any,
+    ) -> Iterator[Answer]:
+        """Answer a question for each instance.
+
+        Parameters
+        ----------
+        instances : CSR of shape (n, d), or iterable of str
+            Features, by :meth:`from_texts`, :meth:`from_features` or :meth:`from_split`; or texts.
+        question : Question, optional
+            What is asked.
+        threads : int
+            They change no result.
+        suggestions : mapping of str to Suggestions, optional
+            As for :meth:`top_k`.
+        **asked
+            In place of ``question`` its fields, such as ``top_k=3, fit=True``.
+
+        Yields
+        ------
+        Answer
+            In the order of the instances.
+
+        Raises
+        ------
+        InputError
+            If the model cannot answer, or a label is none of its labels.
+        """
+        question = question or Question.model_validate(asked)
+        named = self if question.language is None else self.in_language(question.language)
+        X = instances if isinstance(instances, CSR) else self.from_texts(instances)
+        return answers_of(named, question, named.rank(X, question, threads, suggestions))
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
         """Decision values of chosen labels.

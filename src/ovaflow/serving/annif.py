@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
-from ovaflow.prediction.answers import first_answers
+from ovaflow.prediction.question import Question
 from ovaflow.reading.streams import clean
 from ovaflow.serving import metrics
 from ovaflow.serving.corrections import Correction, Corrections
@@ -339,11 +339,9 @@ def _card(name, served):
 
 
 def _suggest(served, texts, limit, threshold):
-    predictor, suggestions = served.predictor, []
-    X, words = predictor.read_texts(texts)
-    ids, scores = predictor.top_k(X, min(max(limit, 1), predictor.n_labels))
-    served.count(words, ids, scores)
-    answers = first_answers(predictor, ids, scores, max(limit, 1))
+    suggestions = []
+    X, words = served.predictor.read_texts(texts)
+    answers = served.answers(X, words, Question(top_k=max(limit, 1)))
     for answer, known in zip(answers, served.known_features(X), strict=True):
         # without a known word the labels would be those of any text
         labels = answer.labels[:limit] if known else []

@@ -1,6 +1,6 @@
 """What requests and answers look like; limits are part of it."""
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import (
     BaseModel,
@@ -12,6 +12,8 @@ from pydantic import (
     create_model,
     model_validator,
 )
+
+from ovaflow.prediction.question import Question
 
 LARGEST_ID = (1 << 31) - 1
 MOST_FEATURES = 100_000
@@ -207,17 +209,32 @@ def _text_within(options, columns):
     ]
 
 
+def _asked_within(options):
+    """What can be asked, within the limits of a service."""
+    Entry = Annotated[str, Field(min_length=1, max_length=LONGEST_ENTRY)]
+    Entries = Annotated[list[Entry], Field(max_length=MOST_ENTRIES)]
+    limited = {"top_k": _number(1, options.max_top_k), "include": Entries, "exclude": Entries, "language": Language}
+    fields = {}
+    for name, info in Question.model_fields.items():
+        sentence, _, _ = info.description.partition("; null: ")
+        # in JSON what is not asked is left out, rather than null
+        kind = next((part for part in get_args(info.annotation) if part is not type(None)), info.annotation)
+        described = Field(description=f"{sentence[:1].upper()}{sentence[1:]}.")
+        kind = Annotated[limited.get(name, kind), described, *([] if name in limited else info.metadata)]
+        fields[name] = kind, min(info.default, options.max_top_k) if name == "top_k" else info.default
+    return create_model("Asked", **fields)
+
+
 def requests_within(options, columns=("text",)):
     """Models of the bodies of requests to a model with such text columns."""
     Text = _text_within(options, columns)
     Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE, allow_inf_nan=False)]
     Instance = Annotated[dict[str, Value], Field(max_length=MOST_FEATURES)]
-    Probability = Annotated[float, Field(ge=0, le=1)]
-    Entry = Annotated[str, Field(min_length=1, max_length=LONGEST_ENTRY)]
-    Entries = Annotated[list[Entry], Field(max_length=MOST_ENTRIES)]
     TopK, Words, LabelId = _number(1, options.max_top_k), _number(1, MOST_WORDS), _number(0, LARGEST_ID)
 
-    class PredictRequest(_request(("text", "texts", "features"), {"text": "How to train a dragon", "top_k": 3})):
+    class PredictRequest(
+        _request(("text", "texts", "features"), {"text": "How to train a dragon", "top_k": 3}), _asked_within(options)
+    ):
         """One text, several, or instances given by their features."""
 
         text: Text = Field(None)
@@ -228,17 +245,10 @@ def requests_within(options, columns=("text",)):
             max_length=options.max_batch,
             description="Values by feature name, or by id if features have no names.",
         )
-        top_k: TopK = Field(min(5, options.max_top_k))
-        fit: bool = Field(False, description="As many labels as fit, whatever top_k says; needs a second stage.")
-        min_probability: Probability = Field(
-            None, description="Only labels that are at least this probable; needs a second stage."
-        )
-        most_specific: bool = Field(
-            False, description="No label above another one of the answer; needs a hierarchy of labels."
-        )
-        include: Entries = Field([], description="Only these labels: names, URIs, patterns with *, URIs of schemes.")
-        exclude: Entries = Field([], description="None of these labels, likewise; others take their places.")
-        language: Language = Field(None, description=LANGUAGE)
+
+        @property
+        def question(self):
+            return Question.model_validate(self.model_dump(include=set(Question.model_fields)))
 
     class ExplainRequest(_request(("text", "features"), {"text": "How to train a dragon", "words": 5})):
         """A text, or an instance given by its features."""

@@ -10,20 +10,16 @@ from fastapi import HTTPException
 from ovaflow.console.errors import InputError
 from ovaflow.data.tokens import normal_form
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.answers import first_answers, labels_of, promises, require_hierarchy
+from ovaflow.prediction.answers import promises
 from ovaflow.prediction.drift import Words
 from ovaflow.prediction.explanation import describe_label, label_entry
 from ovaflow.prediction.languages import languages_of
-from ovaflow.prediction.predictions import require_second_stage
-from ovaflow.prediction.predictor import FeaturesAndWords, Predictor, remark_on_memory
+from ovaflow.prediction.predictor import CHOICES, FeaturesAndWords, Predictor, remark_on_memory
+from ovaflow.prediction.question import answers_of
 from ovaflow.prediction.reasons import explain
 from ovaflow.prediction.sources import remark_on_columns, text_of_columns
 from ovaflow.reading.instances import FIELD
-from ovaflow.reranking.answer_length import labels_that_fit
-from ovaflow.settings.models import CANDIDATES
 
-_CHOICES = 64
-"""Choices of labels that are remembered, a byte for each label."""
 _PATTERNS = 10
 """Most patterns of a request; each is compared with the names and URIs of all labels."""
 
@@ -98,32 +94,24 @@ class ServedModel:
 
     def predict(self, request):
         """Best labels of the instances of a request, and how many labels of each fit."""
-        if request.fit or request.min_probability is not None:
-            self._require_second_stage()
-        allowed = self._allowed(request)
+        question = request.question
+        self._check(question)
         X, words = self._instances(request)
-        specific = None
-        if request.most_specific:
-            self._require(require_hierarchy)
-            specific = CANDIDATES if request.fit else request.top_k
-        k = CANDIDATES if request.fit or specific else request.top_k
-        ids, scores, amounts = self._ranked(X, k, allowed)
-        if allowed is None:
-            self.count(words, ids, scores)
-        first = np.array(amounts)[:, None] if request.fit else k
-        least = request.min_probability
-        answers = first_answers(self.predictor, ids, scores, first, least, specific=specific)
         predictions = []
-        for number, (answer, fit, known) in enumerate(zip(answers, amounts, self.known_features(X), strict=True)):
-            if specific and fit is not None:
-                fitting = set(ids[number, :fit].tolist())
-                fit = sum(label.id in fitting for label in answer.labels)
+        for answer, known in zip(self.answers(X, words, question), self.known_features(X), strict=True):
             entries = []
             for label in answer.labels:
                 entries.append(label_entry(self.predictor, label.id) | {"score": label.score})
-            prediction = {"labels": _rounded(entries), "fit": fit, "features": known}
+            prediction = {"labels": _rounded(entries), "fit": answer.fit, "features": known}
             predictions.append(prediction | promises(answer.quality))
         return {"model": self.model.checksum, "probabilities": self.model.probabilistic, "predictions": predictions}
+
+    def answers(self, X, words, question):
+        """Answers to a question, counted unless only some labels may be predicted."""
+        ranked = self.predictor.rank(X, question)
+        if not question.chooses_labels:
+            self.count(words, ranked.ids, ranked.scores)
+        return answers_of(self.predictor, question, ranked)
 
     def explain(self, request):
         """Why the best labels, or those of the request, have their scores."""
@@ -198,41 +186,35 @@ class ServedModel:
             return text
         return text_of_columns(self.model, text.model_dump(by_alias=True))
 
-    def _ranked(self, X, k, allowed):
-        """Ids and scores of the best k labels, or of all candidates of a second stage; how many of them fit."""
-        probabilistic, n_labels = self.model.probabilistic, self.predictor.n_labels
-        k = min(max(k, CANDIDATES) if probabilistic else k, n_labels)
-        ids, scores = self.predictor.top_k(X, k, allowed=allowed)
-        if not probabilistic:
-            return ids, scores, [None] * X.n_rows
-        return ids, scores, labels_that_fit(scores).tolist()
-
-    def _allowed(self, request):
-        """Which labels a request allows; None for all."""
-        if not (request.include or request.exclude):
-            return None
-        return self._choices(tuple(request.include), tuple(request.exclude))
+    def _check(self, question):
+        """Refuse what the model cannot answer, and labels that it does not have."""
+        try:
+            question.require(self.model)
+        except InputError as error:
+            raise HTTPException(409, f"the served model {self._without_path(error)}") from None
+        if question.chooses_labels:
+            self._checked_choice(tuple(question.include), tuple(question.exclude))
 
     @cached_property
-    def _choices(self):
-        """A function that finds the labels of a choice, and remembers those of the last ones."""
-        return lru_cache(_CHOICES)(self._choice)
+    def _checked_choice(self):
+        """A function that checks a choice of labels, and remembers the last ones."""
+        return lru_cache(CHOICES)(self._check_choice)
 
-    def _choice(self, include, exclude):
-        finder = self.predictor.finder
+    def _check_choice(self, include, exclude):
         for field, entries in (("include", include), ("exclude", exclude)):
             if sum("*" in entry for entry in entries) > _PATTERNS:
                 raise HTTPException(422, f"{field}: more than {_PATTERNS} patterns")
-            for place in finder.unknown(entries):
+            for place in self.predictor.finder.unknown(entries):
                 raise HTTPException(404, f"{field}.{place}: no such label; see /labels")
         try:
-            return finder.allowed(include, exclude)
+            self.predictor.allowed(include, exclude)
         except InputError as error:
             raise HTTPException(404, str(error)) from None
 
     def _labels_to_explain(self, X, request):
         if request.labels is None:
-            return [label.id for label in next(labels_of(self.predictor, X, request.top_k))]
+            [answer] = self.predictor.answer(X, top_k=request.top_k)
+            return [label.id for label in answer.labels]
         for label in request.labels:
             self._require_label(label)
             if not self.model.trained[label]:
@@ -248,15 +230,6 @@ class ServedModel:
         if not 0 <= label < self.predictor.n_labels:
             last = self.predictor.n_labels - 1
             raise HTTPException(404, f"no label {label}: their ids run from 0 to {last}")
-
-    def _require_second_stage(self):
-        self._require(require_second_stage)
-
-    def _require(self, check):
-        try:
-            check(self.model)
-        except InputError as error:
-            raise HTTPException(409, f"the served model {self._without_path(error)}") from None
 
     def _without_path(self, error):
         """What is wrong, without the path of the model."""

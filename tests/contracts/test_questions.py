@@ -1,0 +1,175 @@
+"""What can be asked through one door can be asked through every door, and the answers are the same."""
+
+import json
+import subprocess
+import sys
+from urllib.parse import urlencode
+
+import pytest
+from finished_run import of_every_method
+from running_service import running_service
+
+from ovaflow.cli import main
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.question import Question
+
+TEXTS = ["word10 word11 word12 left1 right2", "word30 word31 word52 word53 left0 right0", "nothing known"]
+
+QUESTIONS = {
+    "the default": {},
+    "some": {"top_k": 3},
+    "more than candidates": {"top_k": 70},
+    "what fits": {"fit": True},
+    "probable": {"top_k": 9, "min_probability": 0.2},
+    "likely by score": {"top_k": 9, "min_score": 0.3},
+    "of some labels": {"top_k": 3, "include": ["topic*", "both 0"]},
+    "without some": {"fit": True, "exclude": ["topic 1", "both*"]},
+}
+
+
+@pytest.fixture(scope="module")
+def model(made_once):
+    folder = of_every_method(made_once)
+    return folder["model"]
+
+
+@pytest.fixture(scope="module")
+def service(model, tmp_path_factory):
+    with running_service(tmp_path_factory.mktemp("service"), model) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def predictor(model):
+    return Predictor.open(model)
+
+
+def entry_of(answer):
+    """An answer as numbers that doors round alike."""
+    quality = answer.quality
+    recall = None if quality is None else round(float(quality.recall), 4)
+    labels = [(label.id, label.name, pytest.approx(float(label.score), abs=1e-6)) for label in answer.labels]
+    return labels, recall
+
+
+def of_json(entry):
+    return [(label["id"], label["name"], label["score"]) for label in entry["labels"]], entry["expected_recall"]
+
+
+@pytest.fixture(scope="module", params=QUESTIONS)
+def asked(request, predictor):
+    """A question, and the answers in Python."""
+    question = QUESTIONS[request.param]
+    return question, [entry_of(each) for each in predictor.answer(TEXTS, **question)]
+
+
+def test_fields_in_python_are_those_of_the_question(predictor, asked):
+    question, theirs = asked
+    X = predictor.from_texts(TEXTS)
+    assert [entry_of(each) for each in predictor.answer(X, Question(**question))] == theirs
+
+
+def test_the_command_line(model, asked, tmp_path):
+    question, theirs = asked
+    options = []
+    for name, value in question.items():
+        dashed = name.replace("_", "-")
+        options += [f"--{dashed}"] if value is True else [f"--{dashed}={each}" for each in _several(value)]
+    texts = [f"--text={text}" for text in TEXTS]
+    assert main(["predict", str(model), *texts, *options, f"--output={tmp_path / 'a.jsonl'}"]) == 0
+    lines = (tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [of_json(json.loads(line)) for line in lines] == theirs
+
+
+def test_http(service, asked):
+    question, theirs = asked
+    status, answer = service.ask("/predict", {"texts": TEXTS, **question})
+    assert status == 200, answer
+    assert [of_json(entry) for entry in answer["predictions"]] == theirs
+
+
+OF_ANNIF = {"top_k": "limit", "min_probability": "threshold", "language": "language"}
+"""What Annif's interface has a name for."""
+
+
+def test_annif(service, model, asked):
+    question, theirs = asked
+    if not question.keys() <= OF_ANNIF.keys():
+        pytest.skip("Annif's interface has no such question")
+    form = {OF_ANNIF[name]: value for name, value in {"top_k": 5, **question}.items()}
+    project = service.ask("/v1/projects")[1]["projects"][0]["project_id"]
+    body = urlencode({"text": TEXTS[0], **form}).encode()
+    connection = service.connect()
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    connection.request("POST", f"/v1/projects/{project}/suggest", body, headers)
+    results = json.loads(connection.getresponse().read())["results"]
+    connection.close()
+    assert [(each["label"], each["score"]) for each in results] == [label[1:] for label in theirs[0][0]]
+
+
+def test_labels_that_are_not_asked_for_are_not_missing(predictor):
+    few, many = (next(predictor.answer(TEXTS[:1], top_k=2, include=each)) for each in (["topic 1", "topic 3"], []))
+    assert few.quality.recall == 1
+    assert many.quality.recall < 0.9
+
+
+def _several(value):
+    return value if isinstance(value, list) else [value]
+
+
+def test_every_field_is_asked_here_or_needs_another_model():
+    asked = set().union(*QUESTIONS.values())
+    assert Question.model_fields.keys() - asked == {"most_specific", "language"}
+
+
+NEW = """
+import numpy as np
+from ovaflow.prediction import question
+from ovaflow.settings.models import setting
+
+
+class LongerQuestion(question.Question):
+    longest_name: int = setting(1000, "no label with a longer name", ge=1)
+
+    def keeps(self, model, ids, scores):
+        short = np.array([len(name) <= self.longest_name for name in model.label_names])
+        return super().keeps(model, ids, scores) & short[np.maximum(ids, 0)]
+
+
+question.Question = LongerQuestion
+"""
+
+
+def test_a_new_field_is_everywhere(model, tmp_path):
+    """A field of five lines: on the command line, over HTTP and in its description, and in Python."""
+    (tmp_path / "longer.py").write_text(NEW)
+    code = f"""
+import json
+import longer
+from types import SimpleNamespace
+from ovaflow.cli import main
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.serving.schemas import requests_within
+from ovaflow.serving.served_model import open_served_model
+
+model, asked = {str(model)!r}, {{"top_k": 14, "longest_name": 6}}
+answers = [[label.name for label in answer.labels] for answer in Predictor.open(model).answer(["both"], **asked)]
+request, _ = requests_within(SimpleNamespace(max_text=99, max_top_k=20, max_batch=1))
+served = open_served_model(model).predict(request.model_validate({{"text": "both"}} | asked))
+answers.append([label["name"] for label in served["predictions"][0]["labels"]])
+assert main(["predict", model, "--text=both", "--top-k=14", "--longest-name=6", "--output-format=jsonl"]) == 0
+print(json.dumps([answers, request.model_json_schema()["properties"]["longest_name"]]))
+assert main(["predict", "--help"]) == 0
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    by_command, rest, *_ = done.stdout.splitlines()
+    answers, described = json.loads(rest)
+    names = [label["name"] for label in json.loads(by_command)["labels"]]
+    assert answers == [names, names]
+    assert names
+    assert max(map(len, names)) <= 6
+    assert described["description"] == "No label with a longer name."
+    assert described["minimum"] == 1
+    assert "--longest-name INTEGER" in done.stdout
+    assert "No label with a longer name." in done.stdout
