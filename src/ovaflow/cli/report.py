@@ -49,24 +49,16 @@ def _sweeps(context, parameter, values):
     type=FILE,
     help="Output of choose-features or choose-c, in the folder of its dataset; repeatable.",
 )
-@click.option(
-    "--drift",
-    "new_records",
-    multiple=True,
-    type=FILE,
-    help="Output of `ovaflow evaluate` for a file, for a section on how its records differ from "
-    "the test set; repeatable.",
-)
 @reads("report")
 @output("The page to write, such as results/report.html.")
-def report_command(runs, published, seed, benchmarks, sweeps, choices, new_records, settings, output):
+def report_command(runs, published, seed, benchmarks, sweeps, choices, settings, output):
     """Write one self-contained HTML page about all RUNS.
 
     Each of RUNS is a folder results/{dataset}/{run} with model.h5, predictions.h5, metrics.json and, where the method
     keeps it, training.h5; dataset.h5 is in its parent.
     """
     theirs = read_published(published or published_results())
-    results = gather(runs, theirs, benchmarks, seed, sweeps, settings, choices, new_records)
+    results = gather(runs, theirs, benchmarks, seed, sweeps, settings, choices)
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_text(output, render(results, describe_machine(), describe_software(), written))
     click.echo(f"report: {output}")

@@ -11,7 +11,7 @@ from ovaflow.initialization.spanning_tree import LabelTree
 from ovaflow.model.model_file import ModelFile, method_of
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
-from ovaflow.report import cards, costs, drift, examples, quality
+from ovaflow.report import cards, costs, examples, quality
 from ovaflow.report.doubts import read_doubts
 from ovaflow.report.second_stage import read_second_stage
 from ovaflow.report.sweeps import drawable, read_choices, read_sweeps
@@ -83,7 +83,6 @@ class DatasetResults:
     jobs: list  # of costs.Jobs
     sweeps: dict  # runs by sweep
     choices: list  # as the section shows them
-    new_records: list  # of drift.NewRecords
     settings: Report
 
     @property
@@ -100,22 +99,16 @@ def gather(
     sweeps=None,
     settings=None,
     choices=(),
-    new_records=(),
 ):
-    """Read every run, results/{dataset}/{run}, dataset by dataset; ``sweeps`` are names of runs by sweep.
-
-    ``new_records`` are files that ``ovaflow evaluate FILE --output`` wrote.
-    """
-    datasets, evaluations = {}, drift.read_evaluations(new_records)
+    """Read every run, results/{dataset}/{run}, dataset by dataset; ``sweeps`` are names of runs by sweep."""
+    datasets = {}
     for folder in dict.fromkeys(Path(folder).resolve() for folder in folders):
         datasets.setdefault(folder.parent, []).append(folder)
-    more = published, benchmarks, seed, sweeps or {}, settings or Report(), choices, evaluations
-    results = [_gather_dataset(dataset, runs, *more) for dataset, runs in datasets.items()]
-    drift.require_runs(evaluations, results, new_records)
-    return results
+    more = published, benchmarks, seed, sweeps or {}, settings or Report(), choices
+    return [_gather_dataset(dataset, runs, *more) for dataset, runs in datasets.items()]
 
 
-def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, settings, choices, evaluations):
+def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, settings, choices):
     opened = open_dataset(folder / "dataset.h5")
     card, dataset = cards.make_card(folder.name, opened, _read_reading(folder / "reading.json")), opened.documents
     metrics = [read_json(run / "metrics.json", "metrics") for run in run_folders]
@@ -144,7 +137,6 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, se
         jobs=costs.read_jobs(run_folders, benchmarks),
         sweeps=read_sweeps(sweeps, runs),
         choices=read_choices(folder, choices),
-        new_records=drift.new_records_of(runs, evaluations),
         settings=settings,
     )
 

@@ -19,7 +19,6 @@ from ovaflow.report import (
     cards,
     costs,
     doubts,
-    drift,
     frequency,
     quality,
     second_stage,
@@ -29,7 +28,6 @@ from ovaflow.report import (
     wording,
 )
 from ovaflow.report.drawing import MARKERS
-from ovaflow.report.latex import latex_link
 
 PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "scikit-learn", "h5py", "pyarrow", "snakemake")
 
@@ -58,7 +56,6 @@ SECTIONS = (
     PageSection("frequency", "Rare and frequent labels", frequency.show),
     PageSection("trust", "Best and worst labels", _gathered("trust")),
     PageSection("doubts", "Training labels to check", doubts.show),
-    PageSection("new-records", "New records", drift.show),
     PageSection("training", "Training", training.show),
     PageSection("pruning", "Pruning", sweeps.show_pruning),
     PageSection("trees", "Trees of instances", trees_and_embeddings.show_trees),
@@ -102,7 +99,7 @@ def _environment():
     )
     for words_of in (wording.count, wording.percent, wording.plain, parted, slug):
         environment.filters[words_of.__name__] = words_of
-    environment.globals |= {"markers": len(MARKERS), "latex_link": latex_link}
+    environment.globals["markers"] = len(MARKERS)
     return environment
 
 
