@@ -111,7 +111,7 @@ def test_examples_show_probabilities_in_percent_and_shade_labels_that_fit(folder
 def test_ranges_of_probability_with_few_labels_are_left_out(folders, ranking):
     results = gather(folders)[0]
     ((run, automatic, sure, lengths),) = second_stage.show("mine", results)["tables"]
-    groups = run.second_stage["lengths"]
+    groups = run.read["second-stage"]["lengths"]
     shown = [[each for each in group["ranges"] if each["labels"] >= 10] for group in groups]
     expected = sum(each["right"] for ranges in shown for each in ranges)
     rights = [value for row in figures(lengths) for value in row[1::2] if value is not None]
@@ -119,7 +119,7 @@ def test_ranges_of_probability_with_few_labels_are_left_out(folders, ranking):
     assert len(rights) < sum(len(group["ranges"]) for group in groups)
     assert [row.name for row in automatic.rows][:2] == ["at least 50 %", "at least 60 %"]
     assert [row.name for row in sure.rows] == ["at least 70 %", "at least 80 %", "at least 90 %", "at least 95 %"]
-    assert [row[2] for row in figures(sure)] == [row["labels"] for row in run.second_stage["sure"]]
+    assert [row[2] for row in figures(sure)] == [row["labels"] for row in run.read["second-stage"]["sure"]]
     assert "Which records can go without a look?" in render([results])
 
 

@@ -31,7 +31,7 @@ def test_training_statistics_are_honest():
     ours = training.summarise(Training(2.0, 1, 1 << 20, statistics=statistics))
     assert (ours.trained, ours.untrained, ours.reached, ours.above) == (3, 1, 1, 2)
     assert ours.endings == "1 iteration limit, 1 line search failed"
-    run = SimpleNamespace(training=ours)
+    run = SimpleNamespace(read={"training": ours})
     newton, cg = (training.steps_per_label(name)(run) for name in ("newton_steps", "cg_steps"))
     assert (newton, cg, ours.halvings_per_label) == (6, 10, 1)
     assert np.isnan(ours.worst_ratio)
@@ -46,7 +46,7 @@ def test_the_section_on_pruning_shows_larger_thresholds(runs, tmp_path):
     assert main(["prune-curve", str(model), *options]) == 0
     gathered = gather([folder / "msi"])
     metrics = json.loads((folder / "msi" / "metrics.json").read_text())
-    own, *further = gathered[0].runs[0].pruning
+    own, *further = gathered[0].runs[0].read["pruning"]
     assert (own["prune"], own["P@1"], own["nonzeros"]) == (0.01, metrics["P@1"], metrics["nonzeros"])
     assert [point["prune"] for point in further] == [0.1, 1.0]
     page = render(gathered)

@@ -9,6 +9,7 @@ from ovaflow.cli.options import FILE, number, output, reads
 from ovaflow.report.gather import gather
 from ovaflow.report.page import describe_machine, describe_software, render
 from ovaflow.report.quality import read_published
+from ovaflow.report.tidy import tidy_csv
 from ovaflow.storage.writing import write_text
 from ovaflow.workflow import published_results
 
@@ -49,9 +50,10 @@ def _sweeps(context, parameter, values):
     type=FILE,
     help="Output of choose-features or choose-c, in the folder of its dataset; repeatable.",
 )
+@click.option("--csv", "tidy", type=FILE, help="CSV file of all figures of all runs to write, too, one in each row.")
 @reads("report")
 @output("The page to write, such as results/report.html.")
-def report_command(runs, published, seed, benchmarks, sweeps, choices, settings, output):
+def report_command(runs, published, seed, benchmarks, sweeps, choices, tidy, settings, output):
     """Write one self-contained HTML page about all RUNS.
 
     Each of RUNS is a folder results/{dataset}/{run} with model.h5, predictions.h5, metrics.json and, where the method
@@ -61,4 +63,6 @@ def report_command(runs, published, seed, benchmarks, sweeps, choices, settings,
     results = gather(runs, theirs, benchmarks, seed, sweeps, settings, choices)
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_text(output, render(results, describe_machine(), describe_software(), written))
+    if tidy is not None:
+        write_text(tidy, tidy_csv(results))
     click.echo(f"report: {output}")

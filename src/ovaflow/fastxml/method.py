@@ -23,6 +23,7 @@ class FastXMLMethod(EvenlyDivided):
             figure="trees.json",
         ),
     }
+    report_sections = ("ovaflow.fastxml.section:SECTION",)
     earlier_names: ClassVar = {"train-trees": "train-shard", "merge-trees": "merge"}
     small = "--trees=1"
 

@@ -50,6 +50,7 @@ class RembrandtMethod(Method):
             figure="embedding.json",
         ),
     }
+    report_sections = ("ovaflow.rembrandt.section:SECTION",)
     earlier_names: ClassVar = {"train-decoder": "train-shard", "join-decoder": "merge"}
     warm_up = (
         "embed {0}/dataset.h5 --rank=4 --output={0}/embedding.h5",

@@ -5,26 +5,27 @@ from functools import partial
 from itertools import islice
 
 from ovaflow.report import wording
+from ovaflow.report.section import Section
 from ovaflow.report.tables import Column, Row, make_table
 
 SHOWN = 10
 
 
-def read_doubts(folder):
-    """The worst rows of a run's doubts.csv; none without the file."""
-    path = folder / "doubts.csv"
+def read(run):
+    """The worst rows of a run's doubts.csv; None without the file."""
+    path = run.path / "doubts.csv"
     if not path.exists():
-        return []
+        return None
     with open(path, newline="", encoding="utf-8") as file:
         return list(islice(csv.DictReader(file), SHOWN))
 
 
 def show(anchor, results):
     """The labels to check by the first run that has any, unless the page shows no examples."""
-    runs = [run for run in results.runs if run.second_stage and run.doubts]
+    runs = [run for run in results.runs if "second-stage" in run.read and run.read.get("doubts")]
     if not (runs and results.settings.examples):
         return None
-    table = make_table("Training labels to check", "record", COLUMNS, runs[0].doubts, _row)
+    table = make_table("Training labels to check", "record", COLUMNS, runs[0].read["doubts"], _row)
     return {"run": runs[0], "table": table}
 
 
@@ -47,3 +48,6 @@ COLUMNS = (
     _figure("similar records", "similar", wording.count, hint="of 30 that have the label"),
     _text("words", "words", 40),
 )
+
+
+SECTION = Section("doubts", "Training labels to check", show, read)

@@ -12,6 +12,7 @@ from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import wording
+from ovaflow.report.section import Section
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.sparse.csr import rows_of
@@ -307,3 +308,9 @@ def _confused_table(documents, confused):
         Column("by chance", itemgetter("expected"), wording.decimal, hint=_BY_CHANCE),
     ]
     return documents.table("Labels predicted instead of others", "missed label", columns, confused, "true")
+
+
+TRUST_SECTION = Section("trust", "Best and worst labels", lambda anchor, results: results.trust)
+LABELS_SECTION = Section("labels", "Labels and their words", lambda anchor, results: results.labels)
+DOCUMENTS_SECTION = Section("examples", "Test documents", lambda anchor, results: results.examples)
+FAILURES_SECTION = Section("failures", "Failures worth a look", lambda anchor, results: results.failures)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ovaflow.report import wording
 from ovaflow.report.drawing import draw, line, side_by_side
+from ovaflow.report.section import Section
 from ovaflow.report.tables import Column, Row, make_table, table_of_runs
 
 
@@ -139,3 +140,6 @@ def _paint(axes, runs, groups, heading, k):
     axes.grid(axis="x", visible=False)
     highest = max((line.get_ydata().max(initial=0) for line in axes.lines), default=0)
     axes.set_ylim(0, None if highest else 1)
+
+
+SECTION = Section("frequency", "Rare and frequent labels", show)

@@ -7,16 +7,12 @@ import numpy as np
 
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.metrics import samples_of, samples_of_order
-from ovaflow.initialization.spanning_tree import LabelTree
 from ovaflow.model.model_file import ModelFile, method_of
-from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import cards, costs, examples, quality
-from ovaflow.report.doubts import read_doubts
-from ovaflow.report.second_stage import read_second_stage
-from ovaflow.report.sweeps import drawable, read_choices, read_sweeps
-from ovaflow.report.training import TrainingOfRun, read_label_tree_of, summarise
-from ovaflow.report.trees_and_embeddings import read_embedding
+from ovaflow.report.section import RunFolder
+from ovaflow.report.sections import SECTIONS
+from ovaflow.report.sweeps import read_choices, read_sweeps
 from ovaflow.settings.models import Report
 from ovaflow.storage.arrays import map_array
 from ovaflow.storage.artifact import Artifact, header_of
@@ -48,16 +44,9 @@ class Run:
     version: str  # of the ovaflow that wrote the model
     written: float  # in seconds since 1970
     analysis: dict  # analysis.json
-    training: TrainingOfRun | None
-    trees: dict | None  # statistics, arrays of one number per tree
-    tree_curve: list  # points of trees.json: number of trees and metrics
-    label_tree: LabelTree | None
-    embedding: dict | None  # embedding.json, with names of labels
     reranked: bool  # whether a second stage made its predictions
     by_probability: bool  # whether predictions are the most probable labels, not those for macro-F1
-    second_stage: dict | None  # reliability.json
-    doubts: list  # worst rows of doubts.csv
-    pruning: list  # points of prune.json: threshold, metrics and size
+    read: dict  # what sections have read of its folder, by their keys
 
     def per_label(self, value):
         return value / self.trained if value is not None and self.trained else None
@@ -176,11 +165,10 @@ def _read_run(folder, dataset, counts, predictions, series):
         trained = int(map_array(file["trained"]).sum())
     metrics = read_json(folder / "metrics.json", "metrics", model.checksum)
     predictions.require(model=model)
-    recorded = _read_training(folder, dataset)
-    training = summarise(recorded) if recorded and recorded.statistics else None
     settings = _settings(model.parameters | {name: metrics[name] for name in _OF_METRICS if name in metrics})
-    prune_curve = _read_json_of(model.checksum, folder / "prune.json", "prune-curve")
-    tree_curve = _read_json_of(model.checksum, folder / "trees.json", "tree-curve")
+    opened = RunFolder(folder, model, settings, dataset, predictions)
+    read = {section.key: section.read(opened) for section in SECTIONS if section.read}
+    read = {key: content for key, content in read.items() if content is not None}
     return Run(
         name=folder.name,
         checksum=model.checksum,
@@ -190,20 +178,13 @@ def _read_run(folder, dataset, counts, predictions, series):
         **_samples(predictions, dataset, metrics),
         settings=settings,
         summary=", ".join(settings[name] for name in _FIRST if name in settings),
-        trained=training.trained if training else trained,
+        trained=read["training"].trained if "training" in read else trained,
         version=version,
         written=path.stat().st_mtime,
-        analysis=_read_json_of(model.checksum, folder / "analysis.json", "analysis"),
-        training=training,
-        trees=recorded and recorded.trees,
-        tree_curve=tree_curve.get("points", []),
-        label_tree=read_label_tree_of(folder, settings, dataset),
-        embedding=read_embedding(folder, dataset.label_names),
+        analysis=opened.json("analysis.json", "analysis"),
         reranked=predictions.ranking is not None,
         by_probability=_are_most_probable(predictions),
-        second_stage=read_second_stage(folder, predictions, dataset.test.Y),
-        doubts=read_doubts(folder),
-        pruning=drawable(prune_curve.get("points", [])),
+        read=read,
     )
 
 
@@ -222,18 +203,6 @@ def _samples(predictions, dataset, metrics):
         first = candidates.first_ids[:, : predictions.ids.shape[1]]
         samples["first_samples"] = samples_of_order(first, Y, inverse)
     return samples
-
-
-def _read_json_of(model, path, kind):
-    """Content of a file about a model; empty where there is none, or it is about another model."""
-    if path.exists() and (content := read_json(path, kind)).get("model") == model:
-        return content
-    return {}
-
-
-def _read_training(folder, dataset):
-    path = folder / "training.h5"
-    return Training.open(path, dataset=dataset) if path.exists() else None
 
 
 def _settings(parameters):

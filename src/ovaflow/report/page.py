@@ -4,10 +4,8 @@ import base64
 import hashlib
 import platform
 import re
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
 
 import jinja2
 import psutil
@@ -15,58 +13,16 @@ from markupsafe import Markup, escape
 
 from ovaflow import __version__
 from ovaflow.machine.topology import processor, read_topology
-from ovaflow.report import (
-    cards,
-    costs,
-    doubts,
-    frequency,
-    quality,
-    second_stage,
-    sweeps,
-    training,
-    trees_and_embeddings,
-    wording,
-)
+from ovaflow.report import quality, wording
 from ovaflow.report.drawing import MARKERS
+from ovaflow.report.sections import SECTIONS
 
 PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "scikit-learn", "h5py", "pyarrow", "snakemake")
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-class PageSection(NamedTuple):
-    key: str  # names its macro in sections.html.j2 and ends its anchor
-    title: str
-    show: Callable  # content for the macro, or nothing, from the dataset's anchor and DatasetResults
-
-
-def _gathered(name):
-    return lambda anchor, results: getattr(results, name)
-
-
-SECTIONS = (
-    PageSection("data", "Data", cards.show_data),
-    PageSection("choices", "Choices", _gathered("choices")),
-    PageSection("quality", "Quality", quality.show),
-    PageSection("published", "Comparison with published results", quality.show_published),
-    PageSection("second-stage", "Second stage", second_stage.show),
-    PageSection("trade-offs", "Trade-offs", costs.show_trade_offs),
-    PageSection("cost", "Cost", costs.show_cost),
-    PageSection("sweeps", "Sweeps", sweeps.show_sweeps),
-    PageSection("frequency", "Rare and frequent labels", frequency.show),
-    PageSection("trust", "Best and worst labels", _gathered("trust")),
-    PageSection("doubts", "Training labels to check", doubts.show),
-    PageSection("training", "Training", training.show),
-    PageSection("pruning", "Pruning", sweeps.show_pruning),
-    PageSection("trees", "Trees of instances", trees_and_embeddings.show_trees),
-    PageSection("embeddings", "Label embeddings", trees_and_embeddings.show_embeddings),
-    PageSection("labels", "Labels and their words", _gathered("labels")),
-    PageSection("examples", "Test documents", _gathered("examples")),
-    PageSection("failures", "Failures worth a look", _gathered("failures")),
-    PageSection("resources", "Resources", costs.show_resources),
-    PageSection("model-card", "Model card", cards.show_model_card),
-    PageSection("settings", "Settings", cards.show_settings),
-)
+_MACROS = '{% from "macros.html.j2" import table, pairs, chart, gallery, legend, swatch, names, near, pushing %}'
 
 
 def render(all_results, machine=(), software=(), written=""):
@@ -100,6 +56,14 @@ def _environment():
     for words_of in (wording.count, wording.percent, wording.plain, parted, slug):
         environment.filters[words_of.__name__] = words_of
     environment.globals["markers"] = len(MARKERS)
+    macros = environment.get_template("sections.html.j2").module
+
+    def section_html(section, content, view):
+        if not section.template:
+            return getattr(macros, section.key.replace("-", "_"))(content, view)
+        return Markup(environment.from_string(_MACROS + section.template).render(it=content, view=view))
+
+    environment.globals["section_html"] = section_html
     return environment
 
 

@@ -10,6 +10,7 @@ from ovaflow.data.near_twins import are_noticed
 from ovaflow.evaluation.metrics import PLACES, SAMPLED
 from ovaflow.reading.streams import read_lines
 from ovaflow.report import wording
+from ovaflow.report.section import Section
 from ovaflow.report.tables import Cell, Column, Row, Table, make_table, metric, samples, table_of_runs
 
 FAMILIES = ("P", "nDCG", "PSP", "recall")
@@ -254,3 +255,7 @@ def show_published(anchor, results):
 
     compared = [*results.runs, *results.published]
     return {"table": make_table("Comparison with published results", "method", columns, compared, row_of)}
+
+
+SECTION = Section("quality", "Quality", show)
+PUBLISHED_SECTION = Section("published", "Comparison with published results", show_published)

@@ -5,6 +5,7 @@ from operator import itemgetter
 
 from ovaflow.report import wording
 from ovaflow.report.drawing import NAMED, FigureOfRuns, draw_all, line, series
+from ovaflow.report.section import Section
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.reranking.evidence import GROUPS
 from ovaflow.storage.texts import read_json
@@ -12,18 +13,18 @@ from ovaflow.storage.texts import read_json
 FEWEST = 10  # labels of a range of probabilities that is shown
 
 
-def read_second_stage(folder, predictions, Y):
-    """Content of a run's reliability.json; None without one of these predictions, or without labels Y."""
-    path = folder / "reliability.json"
-    if not (path.exists() and len(Y.indices)):
+def read(run):
+    """Content of a run's reliability.json; None without one of its predictions, or without test labels."""
+    path = run.path / "reliability.json"
+    if not (path.exists() and len(run.dataset.test.Y.indices)):
         return None
     measured = read_json(path, "reliability")
-    return measured if predictions.inputs.get("reranker") == measured["reranker"] else None
+    return measured if run.predictions.inputs.get("reranker") == measured["reranker"] else None
 
 
 def show(anchor, results):
     """What the second stage of each run is worth, and why it is not used where it is not."""
-    runs = [run for run in results.runs if run.second_stage]
+    runs = [run for run in results.runs if "second-stage" in run.read]
     if not runs:
         return None
     used = [run for run in runs if run.reranked]
@@ -41,7 +42,7 @@ def show(anchor, results):
 def _quality(runs):
     rows = []
     for run in runs:
-        *firsts, fit = run.second_stage["suggested"]
+        *firsts, fit = run.read["second-stage"]["suggested"]
         answer = firsts[:5][-1]
         rows.append((run, "by score alone", run.metrics["first_stage"], run.first_samples))
         first = f"first {answer['name']}"
@@ -80,7 +81,7 @@ _one_digit = partial(wording.percent, digits=1)
 def _evidence(runs):
     columns, sources = [], set()
     for run in runs:
-        check = run.second_stage["fitted"]["check"]
+        check = run.read["second-stage"]["fitted"]["check"]
         hint = f"on {check['texts']:,} held-out instances"
         lost = check["lost"].get
         columns.append(Column(run.name, lost, _one_digit, "points of nDCG@5 lost", hint, "fraction"))
@@ -91,7 +92,7 @@ def _evidence(runs):
 
 def _lengths(run):
     columns, lows = [], set()
-    for group in run.second_stage["lengths"]:
+    for group in run.read["second-stage"]["lengths"]:
         ranges = {each["from"]: each for each in group["ranges"] if each["labels"] >= FEWEST}
         lows.update(ranges)
         texts = f"{group['from']:,}–{group['to']:,} features"
@@ -115,7 +116,7 @@ def _automatic(run):
         return Row(f"at least {100 * entry['probability']:g} %", cells)
 
     title = f"Labels of {run.name} by least probability"
-    return make_table(title, "probability", AUTOMATIC, run.second_stage["automatic"], row_of)
+    return make_table(title, "probability", AUTOMATIC, run.read["second-stage"]["automatic"], row_of)
 
 
 def _fraction(title, name, group, hint=""):
@@ -136,7 +137,7 @@ def _sure(run):
     def row_of(entry, cells):
         return Row(f"at least {100 * entry['level']:g} %", cells)
 
-    title, rows = f"Records of {run.name} by expected precision", run.second_stage.get("sure", ())
+    title, rows = f"Records of {run.name} by expected precision", run.read["second-stage"].get("sure", ())
     return make_table(title, "expected precision", SURE, rows, row_of)
 
 
@@ -152,7 +153,7 @@ SURE = (
 def _paint_reliability(axes, runs):
     axes.plot((0, 100), (0, 100), color=NAMED["muted"], linestyle=(0, (4, 3)), linewidth=1.1)
     for run in runs:
-        bins = [each for each in run.second_stage["probabilities"]["bins"] if each["predictions"] >= FEWEST]
+        bins = [each for each in run.read["second-stage"]["probabilities"]["bins"] if each["predictions"] >= FEWEST]
         x, y = [100 * each["probability"] for each in bins], [100 * each["hits"] for each in bins]
         line(axes, run, x, y, markevery=1)
     axes.set(xlabel="probability in %", ylabel="right of these in %", xlim=(-2, 102), ylim=(-2, 102))
@@ -160,7 +161,7 @@ def _paint_reliability(axes, runs):
 
 def _paint_amounts(axes, runs):
     for run in runs:
-        *firsts, fit = run.second_stage["suggested"]
+        *firsts, fit = run.read["second-stage"]["suggested"]
         x, y = [entry["labels"] for entry in firsts], [100 * entry["F1"] for entry in firsts]
         line(axes, run, x, y, f"{run.name}, first labels", markevery=1)
         x, y = [fit["labels"]], [100 * fit["F1"]]
@@ -186,3 +187,6 @@ FIGURES = (
         _paint_amounts,
     ),
 )
+
+
+SECTION = Section("second-stage", "Second stage", show, read)

@@ -19,6 +19,7 @@ from ovaflow.report.drawing import (
     series,
     side_by_side,
 )
+from ovaflow.report.section import Section
 from ovaflow.report.tables import Cell, Column, Row, make_table, metric, samples
 from ovaflow.report.training import steps_per_label
 from ovaflow.settings.paths import CHOSEN_FEATURES
@@ -45,7 +46,8 @@ def _sweep(runs):
 
 
 def _unmoved(run):
-    return run.training and int((run.training.newton_steps == 0).sum())
+    training = run.read.get("training")
+    return training and int((training.newton_steps == 0).sum())
 
 
 QUALITY = tuple(Column(name, metric(name), wording.percent, best=max, samples=samples(name)) for name in METRICS)
@@ -117,16 +119,20 @@ def drawable(points):
     return positive if len(positive) > 1 else []
 
 
+def _read_pruning(run):
+    return drawable(run.json("prune.json", "prune-curve").get("points", [])) or None
+
+
 def show_pruning(anchor, results):
-    runs = [run for run in results.shown if run.pruning]
+    runs = [run for run in results.shown if run.read.get("pruning")]
     return {"runs": runs, "figures": draw_all(anchor, runs, PRUNING)} if runs else None
 
 
 def _paint_precision(axes, runs):
     for run, factor in zip(runs, _factors(runs), strict=True):
-        x = np.array([point["prune"] for point in run.pruning])
+        x = np.array([point["prune"] for point in run.read["pruning"]])
         for name, style in STYLES.items():
-            y = [100 * point[name] for point in run.pruning]
+            y = [100 * point[name] for point in run.read["pruning"]]
             markers = {"markevery": 1} if name == "P@1" else {"marker": None}
             line(axes, run, factor * x, y, keep=False, linestyle=style, **markers)
             axes.keep(f"{run.name}, {name}", x=x, y=y)
@@ -137,8 +143,8 @@ def _paint_precision(axes, runs):
 
 def _paint_size(axes, runs):
     for run, factor in zip(runs, _factors(runs), strict=True):
-        x = np.array([point["prune"] for point in run.pruning])
-        y = [point["model_bytes"] / (1 << 20) for point in run.pruning]
+        x = np.array([point["prune"] for point in run.read["pruning"]])
+        y = [point["model_bytes"] / (1 << 20) for point in run.read["pruning"]]
         line(axes, run, factor * x, y, keep=False, markevery=1)
         axes.keep(run.name, x=x, y=y)
     _threshold_axis(axes, runs)
@@ -152,7 +158,7 @@ def _factors(runs):
 
 
 def _threshold_axis(axes, runs):
-    thresholds = {point["prune"] for run in runs for point in run.pruning}
+    thresholds = {point["prune"] for run in runs for point in run.read["pruning"]}
     _values_axis(axes, "prune threshold", sorted(thresholds))
 
 
@@ -220,3 +226,8 @@ _COSTS_OF_CHOICES = (
     Column("instances", lambda entry: entry["held_out"], wording.count, "tried", "held-out instances"),
     Column("time", lambda entry: entry["seconds"], wording.duration, "tried", "processor time"),
 )
+
+
+CHOICES_SECTION = Section("choices", "Choices", lambda anchor, results: results.choices)
+SECTION = Section("sweeps", "Sweeps", show_sweeps)
+PRUNING_SECTION = Section("pruning", "Pruning", show_pruning, _read_pruning)

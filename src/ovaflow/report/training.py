@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 from ovaflow.initialization.spanning_tree import LabelTree
 from ovaflow.report import wording
 from ovaflow.report.drawing import FigureOfRuns, draw_all, line, series
+from ovaflow.report.section import Section
 from ovaflow.report.tables import Column, table_of_runs
 from ovaflow.solver.problem import Status
 
@@ -27,6 +28,7 @@ class TrainingOfRun:
     newton_steps: np.ndarray  # of the trained labels
     cg_steps: np.ndarray
     halvings_per_label: float | None
+    label_tree: LabelTree | None  # with the start of that name
 
     @property
     def above(self):
@@ -35,10 +37,20 @@ class TrainingOfRun:
 
 def steps_per_label(name):
     """Function of a run: mean ``newton_steps`` or ``cg_steps`` of a label, where the method has them."""
-    return lambda run: run.training and _mean(getattr(run.training, name))
+
+    def mean(run):
+        training = run.read.get("training")
+        return training and _mean(getattr(training, name))
+
+    return mean
 
 
-def summarise(recorded):
+def read(run):
+    """What the solver did, where labels have problems of their own."""
+    return summarise(run.training, _label_tree(run)) if run.training and run.training.statistics else None
+
+
+def summarise(recorded, label_tree=None):
     trained = np.asarray(recorded.statistics["positives"]) > 0
     statistics = {name: np.asarray(values)[trained] for name, values in recorded.statistics.items()}
     norm, target = statistics["gradient_norm"], statistics["gradient_target"]
@@ -53,6 +65,7 @@ def summarise(recorded):
         newton_steps=statistics["newton_steps"],
         cg_steps=statistics["cg_steps"],
         halvings_per_label=_mean(statistics["line_search_halvings"]),
+        label_tree=label_tree,
     )
 
 
@@ -66,32 +79,34 @@ def _mean(array):
 
 
 def _column(title, name, group, hint, text=wording.count):
-    return Column(title, attrgetter(name), text, group, hint)
+    figure = attrgetter(name)
+    return Column(title, lambda run: figure(run.read["training"]), text, group, hint)
 
 
 _REACHED = "gradient norm within the stopping rule's bound"
 _ABOVE = "the solver gave up before the stopping rule was met"
-_WORST = "training.worst_ratio", "|g| / target", "largest ratio over the trained labels"
-_HALVINGS = "training.halvings_per_label", "line search", "halved steps per label"
+_WORST = "worst_ratio", "|g| / target", "largest ratio over the trained labels"
+_HALVINGS = "halvings_per_label", "line search", "halved steps per label"
 STATUS = (
-    _column("reached the target", "training.reached", "labels", _REACHED),
-    _column("stopped above it", "training.above", "labels", _ABOVE),
-    _column("because", "training.endings", "labels", "statuses of these", None),
-    _column("no positives", "training.untrained", "labels", "no classifier, never predicted"),
+    _column("reached the target", "reached", "labels", _REACHED),
+    _column("stopped above it", "above", "labels", _ABOVE),
+    _column("because", "endings", "labels", "statuses of these", None),
+    _column("no positives", "untrained", "labels", "no classifier, never predicted"),
     _column("worst", *_WORST, wording.decimal),
     _column("halvings", *_HALVINGS, wording.decimal),
 )
 
 
-def read_label_tree_of(folder, settings, dataset):
-    path = folder.parent / "label_tree.h5"
-    if settings.get("initialization") != "label-tree" or not path.exists():
+def _label_tree(run):
+    path = run.path.parent / "label_tree.h5"
+    if run.settings.get("initialization") != "label-tree" or not path.exists():
         return None
-    return LabelTree.open(path, dataset=dataset)
+    return LabelTree.open(path, dataset=run.dataset)
 
 
 def _share_saved(run):
-    return 1 - run.label_tree.total_cost / run.label_tree.star_cost
+    tree = run.read["training"].label_tree
+    return 1 - tree.total_cost / tree.star_cost
 
 
 _HEIGHT = "edges on the longest path down from the root"
@@ -106,11 +121,11 @@ LABEL_TREES = (
 
 
 def show(anchor, results):
-    solved = [run for run in results.runs if run.training is not None]
+    solved = [run for run in results.runs if "training" in run.read]
     if not solved:
         return None
     shown = [run for run in solved if run.series is not None]
-    trees = [run for run in results.runs if run.label_tree is not None]
+    trees = [run for run in solved if run.read["training"].label_tree is not None]
     return {
         "runs": shown,
         "status": table_of_runs("Training", solved, STATUS),
@@ -120,10 +135,10 @@ def show(anchor, results):
 
 
 def _paint_newton_steps(axes, runs):
-    last = min(MOST_STEPS, max(int(run.training.newton_steps.max(initial=1)) for run in runs))
+    last = min(MOST_STEPS, max(int(run.read["training"].newton_steps.max(initial=1)) for run in runs))
     edges = np.arange(last + 2) - 0.5
     for run in runs:
-        shares = 100 * histogram(run.training.newton_steps, last)
+        shares = 100 * histogram(run.read["training"].newton_steps, last)
         axes.stairs(shares, edges, color=series(run.series), fill=True, alpha=0.13)
         axes.stairs(shares, edges, color=series(run.series), linewidth=1.6)
         line(axes, run, range(last + 1), shares, linestyle="none", markevery=shares > 0.5)
@@ -151,3 +166,6 @@ FIGURES = (
         _paint_newton_steps,
     ),
 )
+
+
+SECTION = Section("training", "Training", show, read)

@@ -73,6 +73,9 @@ class Method(ABC):
     earlier_names: ClassVar[Mapping[str, str]] = NOTHING
     """Commands by their names before all methods shared them."""
 
+    report_sections: ClassVar[tuple[str, ...]] = ()
+    """Its sections of the report, see :class:`ovaflow.report.section.Section`, as ``package.module:name``."""
+
     small: ClassVar[str] = ""
     """Options with which training is short."""
 

@@ -1,0 +1,37 @@
+"""The sections of the report in their order; those of methods stand beside what they measure."""
+
+import importlib
+
+from ovaflow.methods import find_method, method_names
+from ovaflow.report import cards, costs, doubts, examples, frequency, quality, second_stage, sweeps, training
+
+
+def _of_methods():
+    for name in method_names():
+        for place in find_method(name).report_sections:
+            module, _, attribute = place.partition(":")
+            yield getattr(importlib.import_module(module), attribute)
+
+
+SECTIONS = [
+    cards.DATA_SECTION,
+    sweeps.CHOICES_SECTION,
+    quality.SECTION,
+    quality.PUBLISHED_SECTION,
+    second_stage.SECTION,
+    costs.TRADE_OFFS_SECTION,
+    costs.COST_SECTION,
+    sweeps.SECTION,
+    frequency.SECTION,
+    examples.TRUST_SECTION,
+    doubts.SECTION,
+    training.SECTION,
+    sweeps.PRUNING_SECTION,
+    *_of_methods(),
+    examples.LABELS_SECTION,
+    examples.DOCUMENTS_SECTION,
+    examples.FAILURES_SECTION,
+    costs.RESOURCES_SECTION,
+    cards.MODEL_CARD_SECTION,
+    cards.SETTINGS_SECTION,
+]

@@ -1,0 +1,22 @@
+"""All figures of all runs as one table, a figure in each row, for pandas and the like."""
+
+from numbers import Number
+
+from ovaflow.evaluation.resampling import interval
+from ovaflow.report.tables import csv_of
+
+COLUMNS = ("dataset", "run", "method", "initialization", "figure", "value", "low", "high")
+
+
+def tidy_csv(all_results):
+    """CSV of the metrics of the runs; low and high end the 95 % interval of those that have samples."""
+    rows = []
+    for results in all_results:
+        for run in results.runs:
+            about = [results.card.name, run.name, *(run.settings.get(name) for name in ("method", "initialization"))]
+            for name, value in run.metrics.items():
+                if isinstance(value, Number) and not isinstance(value, bool):
+                    sampled = (run.samples or {}).get(name)
+                    bounds = (None, None) if sampled is None else interval(sampled)
+                    rows.append([*about, name, value, *bounds])
+    return csv_of(COLUMNS, rows)

@@ -1,0 +1,84 @@
+"""A section of the report is there where its files are, and not elsewhere; a new one is one file."""
+
+import csv
+import shutil
+
+import pytest
+from finished_run import Folder, run
+
+from ovaflow.report.gather import gather
+from ovaflow.report.page import render
+from ovaflow.report.section import Section
+from ovaflow.report.sections import SECTIONS
+
+FILES = {"second-stage": "reliability.json", "pruning": "prune.json", "training": "training.h5"}
+"""Sections of a one-vs-all run that read files of their own; those of other methods are in tests/report."""
+
+
+@pytest.fixture
+def folder(finished, tmp_path):
+    copy = Folder(tmp_path / "tiny")
+    shutil.copytree(finished.path, copy.path)
+    return copy
+
+
+def page_of(folder):
+    return render(gather([folder.path / "msi"]))
+
+
+@pytest.mark.parametrize("key", FILES)
+def test_a_section_is_where_its_file_is(folder, key):
+    (section,) = (each for each in SECTIONS if each.key == key)
+    for there in (True, False):
+        page = page_of(folder)
+        assert (f'id="tiny.{key}"' in page) == there
+        assert (f"<h3>{section.title}" in page) == there
+        (folder.path / "msi" / FILES[key]).unlink(missing_ok=True)
+
+
+def read_notes(run):
+    path = run.path / "notes.txt"
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+def show_notes(anchor, results):
+    return [run for run in results.runs if "notes" in run.read]
+
+
+NOTES = Section(
+    "notes",
+    "Notes",
+    show_notes,
+    read_notes,
+    "{% for run in it %}<p>{{ names([run]) }}: {{ run.read.notes|plain(200) }}</p>{% endfor %}",
+)
+
+
+@pytest.fixture
+def notes():
+    SECTIONS.append(NOTES)
+    yield
+    SECTIONS.remove(NOTES)
+
+
+def test_a_new_section(folder, notes):
+    assert "Notes" not in page_of(folder)
+    (folder.path / "msi" / "notes.txt").write_text("for <b>the board</b>")
+    page = page_of(folder)
+    assert "<p><bdi>msi</bdi>: for &lt;b&gt;the board&lt;/b&gt;</p>" in page
+    assert 'href="#tiny.notes"' in page
+
+
+def test_figures_of_all_runs_in_one_table(folder, tmp_path):
+    done = run(
+        "report", folder.path / "msi", f"--csv={tmp_path / 'figures.csv'}", f"--output={tmp_path / 'report.html'}"
+    )
+    assert done.status == 0, done.written
+    with open(tmp_path / "figures.csv", newline="", encoding="utf-8") as file:
+        rows = {row["figure"]: row for row in csv.DictReader(file)}
+    [results] = gather([folder.path / "msi"])
+    ours, theirs = rows["P@5"], results.runs[0].metrics["P@5"]
+    assert float(ours["value"]) == pytest.approx(theirs)
+    assert float(ours["low"]) < theirs < float(ours["high"])
+    assert (ours["dataset"], ours["run"], ours["method"]) == ("tiny", "msi", "one-vs-all")
+    assert not rows["train_seconds"]["low"]
