@@ -1,7 +1,8 @@
 """Labelled files: options that say how to read one, and tables of what models are worth on it."""
 
-import functools
 import itertools
+from functools import partial, wraps
+from operator import itemgetter
 from pathlib import Path
 
 import click
@@ -10,6 +11,9 @@ from rich.table import Table
 
 from ovaflow.cli.options import FILE, chosen_reading, reading_option, several
 from ovaflow.reading.formats import FORMATS
+from ovaflow.report import wording
+from ovaflow.report.probabilities import automatic_table, sure_table
+from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.settings.models import ReadTexts
 
 _NAMES = tuple(name for name in ReadTexts.model_fields if name != "html")
@@ -23,7 +27,7 @@ _OPTIONS = (
 def reads_labelled_file(command):
     """Decorate a command with options of a labelled FILE, which it takes as a dict, ``reading``."""
 
-    @functools.wraps(command)
+    @wraps(command)
     def with_reading(**arguments):
         reading = {name: arguments.pop(name) for name in ("format", "file_labels")}
         chosen = chosen_reading({name: arguments.pop(name) for name in _NAMES})
@@ -99,27 +103,17 @@ def differences_tables(entries):
 def levels_tables(entries):
     """How good probable labels are, of each model that has probabilities, with a title."""
     for entry in entries:
-        if not entry["automatic"]:
-            continue
-        table = _table("probability", "labels", "said", "right", "found", "records with a label")
-        for row in entry["automatic"]:
-            shares = [row[name] for name in ("expected", "precision", "recall", "instances")]
-            first = f"at least {row['probability']:g}"
-            table.add_row(first, f"{row['predictions']:,}", *map(_share, shares))
-        yield f"{entry['model']}, labels by least probability:", table
+        if entry["automatic"]:
+            title = f"{entry['model']}, labels by least probability:"
+            yield title, automatic_table(title, entry["automatic"]).terminal
 
 
 def sure_tables(entries):
     """What is right of records that might go without a look, of each model that has probabilities, with a title."""
     for entry in entries:
-        if not entry["sure"]:
-            continue
-        table = _table("expected precision", "records", "of all", "labels", "said", "right")
-        for row in entry["sure"]:
-            share, *shares = [_share(row[name]) for name in ("instances", "expected", "right")]
-            first = f"at least {row['level']:g}"
-            table.add_row(first, f"{row['records']:,}", share, f"{row['labels']:,}", *shares)
-        yield f"{entry['model']}, records by expected precision of the labels that fit:", table
+        if entry["sure"]:
+            title = f"{entry['model']}, records by expected precision of the labels that fit:"
+            yield title, sure_table(title, entry["sure"]).terminal
 
 
 def hierarchy_tables(entries):
@@ -127,20 +121,16 @@ def hierarchy_tables(entries):
     for entry in entries:
         if not entry["by_level"]:
             continue
-        table = _table("level", "labels", "records", "right")
-        for row in entry["by_level"]:
-            table.add_row(str(row["level"]), f"{row['labels']:,}", f"{row['records']:,}", _share(row["right"]))
-        yield f"{entry['model']}, first label of each level, on the records that have one:", table
+        title = f"{entry['model']}, first label of each level, on the records that have one:"
+        yield title, make_table(title, "level", _LEVELS, entry["by_level"], _row_of_level).terminal
 
 
-def _table(first, *others):
-    """An empty table with the names of its columns, of which the first is of words."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column(first, no_wrap=True)
-    for name in others:
-        table.add_column(name, justify="right")
-    return table
+_LEVELS = (
+    Column("labels", itemgetter("labels"), wording.count),
+    Column("records", itemgetter("records"), wording.count),
+    Column("right, %", itemgetter("right"), partial(wording.percent, digits=1)),
+)
 
 
-def _share(value):
-    return "" if value is None else percent(value)
+def _row_of_level(row, cells):
+    return Row(str(row["level"]), cells)

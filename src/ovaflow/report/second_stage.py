@@ -1,10 +1,10 @@
 """The section on the second stage, from reliability.json and metrics.json."""
 
 from functools import partial
-from operator import itemgetter
 
 from ovaflow.report import wording
 from ovaflow.report.drawing import NAMED, FigureOfRuns, draw_all, line, series
+from ovaflow.report.probabilities import automatic_table, sure_table
 from ovaflow.report.section import Section
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.reranking.evidence import GROUPS
@@ -35,7 +35,7 @@ def show(anchor, results):
         "quality": _quality(used),
         "evidence": _evidence(used),
         "figures": draw_all(anchor, shown, FIGURES),
-        "tables": [(run, _automatic(run), _sure(run), _lengths(run)) for run in shown],
+        "tables": [(run, *_by_probability(run), _lengths(run)) for run in shown],
     }
 
 
@@ -111,43 +111,10 @@ def _row_of_range(low, cells):
     return Row(f"{100 * low:.0f}–{100 * low + 10:.0f} %", cells)
 
 
-def _automatic(run):
-    def row_of(entry, cells):
-        return Row(f"at least {100 * entry['probability']:g} %", cells)
-
-    title = f"Labels of {run.name} by least probability"
-    return make_table(title, "probability", AUTOMATIC, run.read["second-stage"]["automatic"], row_of)
-
-
-def _fraction(title, name, group, hint=""):
-    return Column(title, itemgetter(name), _one_digit, group, hint, "fraction")
-
-
-AUTOMATIC = (
-    Column("labels", itemgetter("predictions"), wording.count, hint="of all test instances"),
-    _fraction("right", "precision", "labels, %"),
-    _fraction("expected", "expected", "labels, %", "mean of their probabilities"),
-    _fraction("found", "recall", "labels, %", "recall"),
-    _fraction("with a label", "instances", "test instances, %", "that get at least one label"),
-    Column("labels each", itemgetter("labels"), wording.decimal),
-)
-
-
-def _sure(run):
-    def row_of(entry, cells):
-        return Row(f"at least {100 * entry['level']:g} %", cells)
-
-    title, rows = f"Records of {run.name} by expected precision", run.read["second-stage"].get("sure", ())
-    return make_table(title, "expected precision", SURE, rows, row_of)
-
-
-SURE = (
-    Column("records", itemgetter("records"), wording.count),
-    _fraction("of all", "instances", "records, %", "test instances"),
-    Column("labels", itemgetter("labels"), wording.count),
-    _fraction("right", "right", "labels, %"),
-    _fraction("expected", "expected", "labels, %", "mean of their probabilities"),
-)
+def _by_probability(run):
+    measured = run.read["second-stage"]
+    automatic = automatic_table(f"Labels of {run.name} by least probability", measured["automatic"])
+    return automatic, sure_table(f"Records of {run.name} by expected precision", measured.get("sure", ()))
 
 
 def _paint_reliability(axes, runs):

@@ -11,6 +11,9 @@ from operator import attrgetter
 from typing import NamedTuple
 from urllib.parse import quote
 
+import rich.box
+import rich.table
+
 from ovaflow.evaluation.resampling import by_chance, interval
 from ovaflow.report import wording
 from ovaflow.storage.writing import cell_of
@@ -88,6 +91,18 @@ class Table:
             for line, cell in zip(lines, cells, strict=True):
                 line += [_figure_of(cell), *(cell.interval or (None, None)) * sampled]
         return csv_link(names, lines)
+
+    @property
+    def terminal(self):
+        """The table for a terminal."""
+        shown = rich.table.Table(box=rich.box.SIMPLE_HEAD)
+        shown.add_column(self.corner, no_wrap=True)
+        for column in self.columns:
+            heading = "\n".join(filter(None, (column.group, column.title)))
+            shown.add_column(heading, justify="left" if column.words else "right")
+        for row in self.rows:
+            shown.add_row(row.name, *(cell.text for cell in row.cells))
+        return shown
 
     @property
     def groups(self):
