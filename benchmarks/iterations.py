@@ -18,7 +18,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.label_tree import parents_first, with_ancestors
 from ovaflow.initialization.starts import COLD, compute_start_inputs
 from ovaflow.settings.models import TrainLabels
-from ovaflow.solver.newton import FAILED, begin, pose, take_step
+from ovaflow.solver.newton import FAILED, begin, set_up_problem, take_step
 from ovaflow.solver.objective import value
 from ovaflow.solver.problem import make_workspace
 from ovaflow.training.label_jobs import LabelJobs
@@ -84,7 +84,7 @@ def _iterations(jobs, label, work):
     positives = jobs.positives_of(label)
     jobs.start.fill(label, X, positives, work.weights)
     cost = np.float32(jobs.positive_costs[label])
-    pose(X, jobs.alone.instances, positives, cost, work)
+    set_up_problem(X, jobs.alone.instances, positives, cost, work)
     at = None
     for number in range(settings.max_newton + 1):
         began = time.thread_time()

@@ -10,7 +10,7 @@ from ovaflow.initialization.pretrained import Earlier
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO
-from ovaflow.solver.problem import Settings, alike, make_workspace
+from ovaflow.solver.problem import Settings, make_workspace, unit_weights
 from ovaflow.solver.stopping import relative_tolerance
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelSolver
@@ -103,7 +103,7 @@ def posed(X, y, start=None, loss="squared-hinge", **constants):
     target = relative_tolerance(settings.epsilon, len(positives), len(y)) * at_zero
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = 0.0 if start is None else start
-    return X, alike(X.n_rows), positives, target, work, settings
+    return X, unit_weights(X.n_rows), positives, target, work, settings
 
 
 def contents(path):

@@ -10,11 +10,11 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.data.hold_out import (
     SHORTEST,
-    cut_some,
     held_out,
     held_out_with_twins,
     hold_out,
     in_test,
+    truncate_every_third,
 )
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.settings.models import Prepare
@@ -60,7 +60,7 @@ def test_each_third_text_ends_early(seed, normalized):
     fitted = fit_features(map(" ".join, words), settings)
     norms = None if fitted.norms is None else fitted.norms.astype(np.float32)
     whole = Split(fitted.X, from_scipy(np.ones((7, 1))), norms=norms)
-    ours = cut_some(whole, normalized)
+    ours = truncate_every_third(whole, normalized)
     for i, text in enumerate(words):
         row, before = ours.X.part(i, i + 1), whole.X.part(i, i + 1)
         features = row.places != NOWHERE

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from synthetic import write_topics
 
-from ovaflow.data.dataset import bring_near
+from ovaflow.data.dataset import copy_to_local_node
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine import shared_files, topology
 from ovaflow.machine.pinning import NOT_PINNED, pinned
@@ -35,7 +35,7 @@ def test_training_on_the_copy_changes_no_bit(dataset, two_nodes, tmp_path):
     inputs = compute_start_inputs(dataset, training)
     theirs = train_labels(dataset, inputs, labels, training)
     with pinned(1, "job") as place:
-        near = bring_near(dataset, place)
+        near = copy_to_local_node(dataset, place)
         (copy,) = tmp_path.glob("*/*.copy")
         assert copy.name == f"{dataset.checksum}-features-node0.copy"
         for ours, mapped in zip(near.train.X.arrays, dataset.train.X.arrays, strict=True):
@@ -49,4 +49,4 @@ def test_training_on_the_copy_changes_no_bit(dataset, two_nodes, tmp_path):
 
 
 def test_without_a_place_the_file_is_read(dataset):
-    assert bring_near(dataset, NOT_PINNED) is dataset
+    assert copy_to_local_node(dataset, NOT_PINNED) is dataset

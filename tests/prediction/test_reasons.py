@@ -16,7 +16,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.reasons import _name_in_text, _other_candidates
 from ovaflow.reranking.boosted_trees import BoostedTrees
-from ovaflow.reranking.company import Company
+from ovaflow.reranking.cooccurrence import LabelCooccurrence
 from ovaflow.reranking.evidence import COLUMNS, Evidence
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.sparse.csr import from_scipy
@@ -139,7 +139,7 @@ def test_what_is_said_of_a_name(words, several, share, said):
 
 @pytest.mark.parametrize("others", [10, 2])
 def test_labels_that_go_together_as_the_table_has_them(case, capsys, monkeypatch, others):
-    monkeypatch.setattr("ovaflow.reranking.company.OTHERS", others)
+    monkeypatch.setattr("ovaflow.reranking.cooccurrence.OTHERS", others)
     labels, predictor = explained(case, capsys, ALL), Predictor.open(case.path)
     Y = case.dataset.documents.train.Y.to_scipy().toarray()
     scores = predictor.scores(predictor.from_texts([TEXT]), range(len(TOPICS)))[0]
@@ -154,7 +154,7 @@ def test_labels_that_go_together_as_the_table_has_them(case, capsys, monkeypatch
 
 def test_parts_of_the_company_add_up_to_it():
     rng = np.random.default_rng(2)
-    company = Company.among(from_scipy(scipy.sparse.csr_array(rng.random((200, 30)) < 0.2)))
+    company = LabelCooccurrence.among(from_scipy(scipy.sparse.csr_array(rng.random((200, 30)) < 0.2)))
     candidates, likelihoods = rng.permutation(30).astype(np.int32), rng.random(30).astype(np.float32)
     theirs = company.support(candidates[None], likelihoods[None])[0]
     np.testing.assert_allclose(company.parts(candidates, likelihoods).sum(axis=0), theirs, rtol=1e-5)

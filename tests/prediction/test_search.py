@@ -18,8 +18,8 @@ from ovaflow.model.index import (
     error_bound,
     index_path,
     open_index,
-    optimistic_scores,
     panel_ranges,
+    upper_bounds,
     write_index,
 )
 from ovaflow.model.one_vs_all import OneVsAll
@@ -99,7 +99,7 @@ def test_the_error_bound_holds(problem):
     kept = X.astype(float) @ np.where(in_lists & (W < 0) & (-panel.cut < W), 0, W).astype(float).T
     for i in range(len(X)):
         row = instances.data, instances.indices, instances.indptr[i], instances.indptr[i + 1], panel
-        optimistic_scores(*row, out)
+        upper_bounds(*row, out)
         bound = error_bound(*row)
         assert ((exact[i] - out)[trained] <= bound).all()
         assert ((summed[i] - out)[trained] <= bound).all()

@@ -62,8 +62,8 @@ def test_similar_records_are_those_of_scikit_learn(folder, rows):
     # equally similar texts may be others
     clear = np.abs(distances[:, -1] - 1) > 1e-6
     theirs = has_label.sum(axis=1)
-    assert np.mean(theirs[clear] == doubts.holders[clear]) > 0.8
-    assert np.abs(theirs[clear] - doubts.holders[clear]).max() <= 5
+    assert np.mean(theirs[clear] == doubts.neighbour_counts[clear]) > 0.8
+    assert np.abs(theirs[clear] - doubts.neighbour_counts[clear]).max() <= 5
 
 
 def test_the_table_of_a_run(folder, rows, tmp_path, capsys):

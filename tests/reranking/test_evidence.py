@@ -18,7 +18,7 @@ from ovaflow.prediction.predictions import Predictions
 from ovaflow.reranking import fitting
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.candidates import Candidates, with_more
-from ovaflow.reranking.company import OTHERS, Company
+from ovaflow.reranking.cooccurrence import OTHERS, LabelCooccurrence
 from ovaflow.reranking.evidence import COLUMNS, Evidence
 from ovaflow.reranking.fitting import MOST_TREES, SETTINGS, STEP, best_number, fit_trees
 from ovaflow.reranking.names import LabelNames
@@ -140,7 +140,7 @@ def test_names_are_compared_as_sets_of_features_are(made):
 def test_company_is_counted(made):
     _, _, Y, candidates = made
     likelihoods = np.random.default_rng(0).random(candidates.shape).astype(np.float32)
-    ours = Company.among(from_scipy(Y)).support(candidates, likelihoods)
+    ours = LabelCooccurrence.among(from_scipy(Y)).support(candidates, likelihoods)
     sets = [set(np.flatnonzero(row).tolist()) for row in Y]
     for i, row in enumerate(candidates.tolist()):
         for c, j in enumerate(row):
@@ -155,8 +155,8 @@ def test_company_is_counted(made):
 
 def test_company_of_many_pairs_is_counted_in_some_texts(monkeypatch):
     Y = np.eye(4, dtype=np.float32)[[0, 0, 0, 1, 1, 1]] + np.eye(4, dtype=np.float32)[[2] * 6]
-    monkeypatch.setattr("ovaflow.reranking.company.PAIRS", 16)
-    ours = Company.among(from_scipy(Y)).probabilities.to_scipy().toarray()
+    monkeypatch.setattr("ovaflow.reranking.cooccurrence.PAIRS", 16)
+    ours = LabelCooccurrence.among(from_scipy(Y)).probabilities.to_scipy().toarray()
     assert ours[2] == pytest.approx([2 / 5, 2 / 5, 0, 0])
 
 

@@ -179,10 +179,10 @@ def test_kernels_of_all_runs():
 def test_a_sweep_has_the_problem_of_its_first_run_and_a_fold_that_of_its_dataset():
     config = settings(runs={"a": {"sweep": {"C": [0.3, 1, 3]}}, "b": {"C": 0.3}})
     found = {
-        inputs.problem_of(config, dataset, run) for run in config.runs for dataset in ("mine", "mine/held-out-0.2")
+        inputs.estimate_key(config, dataset, run) for run in config.runs for dataset in ("mine", "mine/held-out-0.2")
     }
     assert found == {"squared-hinge-l2-none-C0.3-epsilonauto-stored0.01"}
-    assert "propensity-0.6-1.5" in inputs.problem_of(settings(runs={"a": {"weighting": "propensity"}}), "mine", "a")
+    assert "propensity-0.6-1.5" in inputs.estimate_key(settings(runs={"a": {"weighting": "propensity"}}), "mine", "a")
 
 
 def test_rules_of_the_table_are_those_of_the_workflow():

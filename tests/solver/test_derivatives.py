@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ovaflow.solver.coordinate_descent import minimise_l1
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO, loss_curvature, loss_slope, loss_value
-from ovaflow.solver.newton import pose
+from ovaflow.solver.newton import set_up_problem
 from ovaflow.solver.objective import collect_active, fill_curved, fill_gradient, fill_preconditioner, value
-from ovaflow.solver.problem import Settings, alike, make_workspace
+from ovaflow.solver.problem import Settings, make_workspace, unit_weights
 from ovaflow.sparse.csr import transpose
 
 STEP = 1e-7
@@ -22,7 +22,7 @@ PROBLEMS = [(loss, C, cost) for loss in LOSSES for C, cost in [(0.5, 1.0), (2.0,
 def posed(X, y, weights, cost):
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = weights
-    pose(X, alike(X.n_rows), np.flatnonzero(y > 0).astype(np.int32), np.float32(cost), work)
+    set_up_problem(X, unit_weights(X.n_rows), np.flatnonzero(y > 0).astype(np.int32), np.float32(cost), work)
     return work
 
 

@@ -10,7 +10,7 @@ from solving import DEGENERATE, liblinear
 
 from ovaflow.solver.coordinate_descent import solve_label_l1
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO
-from ovaflow.solver.problem import L1, Settings, Status, alike, make_workspace
+from ovaflow.solver.problem import L1, Settings, Status, make_workspace, unit_weights
 from ovaflow.solver.stopping import STRICTER, violation_targets
 from ovaflow.solver.working_features import make_features, make_scratch, solve_on_features
 from ovaflow.sparse.csr import from_scipy
@@ -20,7 +20,7 @@ WAYS = ["all features", "working features"]
 
 def target_of(X, y, loss, constants, cost):
     labels = from_scipy(sp.csr_array((y > 0)[None].astype(float)))
-    slope, features = SLOPE_AT_ZERO[LOSSES[loss]], make_features(X, alike(X.n_rows))
+    slope, features = SLOPE_AT_ZERO[LOSSES[loss]], make_features(X, unit_weights(X.n_rows))
     return violation_targets(constants, slope, X, labels, features, np.array([float(cost)]))[0]
 
 
@@ -28,7 +28,7 @@ def solve(way, X, y, loss="squared-hinge", start=None, cost=1.0, **constants):
     """Weights, outcome and target of one label."""
     constants = Settings(**{"C": 1.0, "epsilon": 0.01, "loss": LOSSES[loss], "regularization": L1} | constants)
     positives, target = np.flatnonzero(y > 0).astype(np.int32), target_of(X, y, loss, constants, cost)
-    features = make_features(X, alike(X.n_rows))
+    features = make_features(X, unit_weights(X.n_rows))
     work = (make_workspace if way == "all features" else make_scratch)(X.n_rows, X.n_columns)
     work.weights[:] = 0.0 if start is None else start
     if way == "all features":
@@ -141,4 +141,4 @@ def test_the_bias_is_the_last_feature_that_all_instances_have_alike():
     ones, some = np.ones((4, 1)), np.array([[1.0], [0.0], [1.0], [1.0]])
     matrices = [(some, ones), (ones, some), (some, 0.5 * ones), (ones, ones + some)]
     stacked = [from_scipy(sp.csr_array(np.hstack(columns))) for columns in matrices]
-    assert [make_features(X, alike(X.n_rows)).bias for X in stacked] == [1, -1, 1, -1]
+    assert [make_features(X, unit_weights(X.n_rows)).bias for X in stacked] == [1, -1, 1, -1]

@@ -31,7 +31,7 @@ def dataset():
     return replace(documents, train=train, parameters={"bias": 1.0, "named_labels": N_LABELS - 1})
 
 
-def problem_of(dataset, label):
+def estimate_key(dataset, label):
     """Instances of a label's problem and their signs."""
     X, Y = dataset.train.X.to_scipy().astype(float), dataset.train.Y.to_scipy().toarray()
     rows = np.r_[:N, N + np.flatnonzero(Y[N:, label])]
@@ -52,7 +52,7 @@ def test_same_optimum_as_liblinear_without_names_of_others(dataset, loss, regula
         of_documents = dataset.train.Y.to_scipy()[:N].sum(axis=0)
         np.testing.assert_allclose(costs, 2 * inverse_propensity(of_documents, N, 0.55, 1.5) - 1)
     for label in range(0, N_LABELS, 2):
-        X, y = problem_of(dataset, label)
+        X, y = estimate_key(dataset, label)
         found = done.weights.to_scipy()[[label]].toarray()[0], liblinear(X, y, loss, 1.0, costs[label], regularization)
         ours, theirs = (naive.objective(X, y, w, loss, 1.0, costs[label], regularization) for w in found)
         assert theirs * 0.999 <= ours <= theirs * 1.001
@@ -69,7 +69,7 @@ def test_both_solvers_are_tried(dataset, loss):
 def test_target_of_l1_follows_from_the_gradient_at_zero(dataset, loss):
     jobs = jobs_of(dataset, loss=loss, regularization="l1", weighting="propensity", epsilon=0.01)
     for label, cost in enumerate(jobs.positive_costs):
-        X, y = problem_of(dataset, label)
+        X, y = estimate_key(dataset, label)
         violation = naive.l1_violation(X, y, np.zeros(X.shape[1]), loss, 1.0, cost)
         share = 0.1 * 0.01 * max(1, min((y > 0).sum(), N - (y > 0).sum())) / N
         assert jobs.targets[label] == pytest.approx(share * violation, rel=1e-5)

@@ -50,7 +50,7 @@ src/ovaflow/sparse/fingerprint.py
 src/ovaflow/steps.py
 src/ovaflow/storage/__init__.py
 src/ovaflow/storage/opening.py
-src/ovaflow/storage/refusals.py
+src/ovaflow/storage/errors.py
 src/ovaflow/storage/texts.py
 src/ovaflow/storage/writing.py
 src/ovaflow/training/__init__.py

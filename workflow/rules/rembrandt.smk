@@ -22,7 +22,7 @@ rule embed_labels:
     threads: lambda wildcards: train_of(RUN_OF_EMBEDDING[wildcards.embedding]).threads
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt
-        * embedding_demand.of_embedding(
+        * embedding_demand.embedding_memory_mb(
             SETTINGS, RUN_OF_EMBEDDING[wildcards.embedding], shape_of(input), input.size_mb
         ),
         # no parameter, since it changes no result
@@ -54,7 +54,7 @@ rule project_instances:
     threads: threads_of_run
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt
-        * embedding_demand.of_projecting(SETTINGS, wildcards.run, shape_of(input), input.size_mb),
+        * embedding_demand.projecting_memory_mb(SETTINGS, wildcards.run, shape_of(input), input.size_mb),
         kernels=1,
     conda:
         ENVIRONMENT
@@ -83,7 +83,7 @@ rule tune_decoder:
     threads: threads_of_run
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt
-        * embedding_demand.of_tuning(SETTINGS, wildcards.run, shape_of(input), input.size_mb),
+        * embedding_demand.tuning_memory_mb(SETTINGS, wildcards.run, shape_of(input), input.size_mb),
         kernels=1,
     conda:
         ENVIRONMENT

@@ -23,7 +23,7 @@ def megabytes_of(input, condition):
 
 
 def reading_megabytes(wildcards, input, attempt):
-    return attempt * demand.of_reading(input, input.size_mb)
+    return attempt * demand.reading_memory_mb(input, input.size_mb)
 
 
 def request_of_shard(wildcards, input):
@@ -48,4 +48,4 @@ def reranking_megabytes(wildcards, input, attempt):
     datasets = megabytes_of(input, lambda path: Path(path).name == DATASET)
     predictions = megabytes_of(input, lambda path: Path(path).name == PREDICTIONS)
     suggestions = megabytes_of(input, set(input.get("suggestions", [])).__contains__)
-    return attempt * demand.of_reranking(datasets, predictions, suggestions)
+    return attempt * demand.reranking_memory_mb(datasets, predictions, suggestions)

@@ -11,7 +11,7 @@ from rich.text import Text
 from ovaflow.cli.options import FILE, THREADS
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.doubts import HEADER, of_all, of_held_out, table
+from ovaflow.evaluation.doubts import HEADER, doubts_by_cross_validation, doubts_of_held_out, table
 from ovaflow.model.model_file import open_any_model
 from ovaflow.reranking.fitting import FEWEST
 from ovaflow.reranking.neighbours import NEAREST
@@ -50,14 +50,14 @@ def doubts_command(run, dataset, held_out, every, threads, output):
     if every:
         trained = open_any_model(model)
         trained.require(dataset=opened)
-        doubts, n = of_all(opened, trained, threads)
+        doubts, n = doubts_by_cross_validation(opened, trained, threads)
     else:
         if held_out is None:
             held_out = _held_out_by(model)
             model = held_out.parent / model.parent.name / model.name
         parts, trained = open_dataset(held_out), open_any_model(model)
         _require_parts(opened, parts, trained)
-        doubts, n = of_held_out(opened, parts, trained, threads)
+        doubts, n = doubts_of_held_out(opened, parts, trained, threads)
     rows = table(opened, doubts.worst_first())
     if output:
         write_csv(output, [HEADER, *rows])

@@ -10,7 +10,7 @@ from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.labelled_file import rank_file
 from ovaflow.evaluation.model_comparison import COMPARED, ENOUGH, Figures
-from ovaflow.prediction.promotion import checksums_of, model_in_use, promote, turn
+from ovaflow.prediction.promotion import checksums_of, model_in_use, promote, promotion_lock
 
 
 @click.command("promote")
@@ -60,7 +60,7 @@ def promote_command(context, new, link, path, reading, metric, tolerance, thread
     the new ones. Earlier folders stay.
     """
     model, metric = open_predictor(new), COMPARED[metric]
-    with turn(link):
+    with promotion_lock(link):
         current = model_in_use(link)
         predictors, lost = {str(new): model}, False
         if current is not None:

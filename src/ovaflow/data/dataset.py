@@ -326,7 +326,7 @@ def inverse_propensity(counts, n_instances, a, b):
 _ALIGNMENT = 4096
 
 
-def bring_near(dataset, pinning):
+def copy_to_local_node(dataset, pinning):
     """The same dataset, its training features copied to the job's node if it has room."""
     X = dataset.train.X
     ends = np.cumsum([_ALIGNMENT * -(-array.nbytes // _ALIGNMENT) for array in X.arrays])

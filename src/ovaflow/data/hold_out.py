@@ -98,7 +98,7 @@ def held_by_hash(groups, hashes, fraction):
     return (hashes < fraction * 2.0**64)[representatives[groups]]
 
 
-def cut_some(split, normalized):
+def truncate_every_third(split, normalized):
     """Texts of which each third ends early, as titles alone do: log-uniformly from :data:`SHORTEST` tokens on."""
     X, n = split.X, split.X.n_rows
     if X.places is None:
@@ -133,6 +133,6 @@ def hold_out(dataset, fraction, seed=0):
         # of extra instances a share is left out of training, too, near twins of held-out ones with them
         tested = held & ~dataset.train.extra
     train, test = (dataset.train.take(np.flatnonzero(rows)) for rows in (~held, tested))
-    test = cut_some(test, dataset.parameters.get("normalize", False))
+    test = truncate_every_third(test, dataset.parameters.get("normalize", False))
     settings = dataset.parameters | {"held_out": {"of": dataset.checksum, "fraction": fraction, "seed": seed}}
     return replace(dataset, train=train, test=test, checksum="", parameters=settings)

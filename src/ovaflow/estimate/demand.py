@@ -98,17 +98,17 @@ def shares_of_work(plan):
 shape_of = _read_once(read_shape)
 
 
-def of_reading(files: list[str], megabytes: float) -> int:
+def reading_memory_mb(files: list[str], megabytes: float) -> int:
     """Memory of a job that reads raw files; compressed ones expand to a multiple of their size."""
     expanding = any(path.endswith(EXPANDING) for path in files)
     return 550 + int((5 if expanding else 2) * megabytes)
 
 
-def of_reranking(datasets: float, predictions: float, suggestions: float = 0) -> int:
+def reranking_memory_mb(datasets: float, predictions: float, suggestions: float = 0) -> int:
     return int(700 + 4 * datasets + 20 * predictions + 4 * suggestions)
 
 
-def of_merging(labels: int, shards: float) -> int:
+def merging_memory_mb(labels: int, shards: float) -> int:
     """Memory of a job that joins shards piece by piece: arrays of the labels and a panel of an index."""
     panel = shards * min(1, PANEL / max(labels, 1))
     return int(650 + 200 * labels / 1e6 + 0.4 * panel)

@@ -20,7 +20,7 @@ WORDS = 8
 HEADER = ("record", "label", "kind", "probability", "lift", "similar", "words")
 
 
-def of_held_out(dataset, held_out, model, threads=1):
+def doubts_of_held_out(dataset, held_out, model, threads=1):
     """Doubts about the training instances that were held out, by a model of the others; how many these are."""
     settings = held_out.parameters["held_out"]
     held = held_out_documents(dataset, settings["fraction"], settings["seed"])
@@ -31,7 +31,7 @@ def of_held_out(dataset, held_out, model, threads=1):
     return find_doubts(dataset, rows, held_out, model, threads), len(rows)
 
 
-def of_all(dataset, model, threads=1):
+def doubts_by_cross_validation(dataset, model, threads=1):
     """Doubts about all training instances, each by a model of four fifths without it; how many these are."""
     n = int(np.count_nonzero(~_extra(dataset)))
     if n < FOLDS * FEWEST:

@@ -13,7 +13,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.start import Start
 from ovaflow.solver.losses import SLOPE_AT_ZERO
 from ovaflow.solver.newton import solve_label
-from ovaflow.solver.problem import Outcome, Settings, alike, make_workspace
+from ovaflow.solver.problem import Outcome, Settings, make_workspace, unit_weights
 from ovaflow.solver.stopping import gradient_norm_at_zero
 from ovaflow.storage.artifact import AT_ROOT, Artifact
 
@@ -48,7 +48,7 @@ def solve_root(X, training):
     work.weights[:] = 0.0
     positives = np.empty(0, np.int32)
     target = training.root_epsilon * norm_at_zero
-    outcome = solve_label(X, alike(X.n_rows), positives, target, work, settings)
+    outcome = solve_label(X, unit_weights(X.n_rows), positives, target, work, settings)
     return Root(work.weights.copy(), outcome, parameters=_settings_of(training))
 
 

@@ -158,7 +158,7 @@ def error_bound(data, indices, start, end, panel):
 
 
 @kernel
-def optimistic_scores(data, indices, start, end, panel, out):
+def upper_bounds(data, indices, start, end, panel, out):
     """out = base x_d + sum_f x_f step_f q_f for every label of the panel."""
     rows, factors = np.empty(end - start + 3, np.int32), np.zeros(end - start + 3, np.float32)
     dense = 0

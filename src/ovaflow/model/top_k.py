@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.model.index import build_index, build_panel, error_bound, open_index, optimistic_scores
+from ovaflow.model.index import build_index, build_panel, error_bound, open_index, upper_bounds
 from ovaflow.sparse.csr import CSR, clear, scatter
 from ovaflow.sparse.jit import strict_kernel
 
@@ -200,22 +200,22 @@ def insert_label(score, label, ids, best):
 
 
 @strict_kernel
-def _search(data, indices, indptr, low, high, panel, weights, hoped, spread, ids, best):
+def _search(data, indices, indptr, low, high, panel, weights, bounds, spread, ids, best):
     """Insert a panel's best labels into the lists of instances low..high, which may hold smaller labels already."""
     near, near_ids = np.empty(ids.shape[1], np.float32), np.empty(ids.shape[1], np.int32)
     for i in range(low, high):
         error = error_bound(data, indices, indptr[i], indptr[i + 1], panel)
-        optimistic_scores(data, indices, indptr[i], indptr[i + 1], panel, hoped)
+        upper_bounds(data, indices, indptr[i], indptr[i + 1], panel, bounds)
         row = _row(data, indices, indptr, i, spread)
         if best[i, -1] == -np.inf:
             near[:] = -np.inf
-            _keep_near(hoped, near, near_ids)
+            _keep_near(bounds, near, near_ids)
             for place in range(len(near)):
                 j = near_ids[place]
                 if near[place] > -np.inf:
-                    hoped[j] = -np.inf
-                    _offer(panel.first + j, weights, row, ids[i], best[i])
-        _keep_exact(hoped, error, panel.first, weights, row, ids[i], best[i])
+                    bounds[j] = -np.inf
+                    _score_and_insert(panel.first + j, weights, row, ids[i], best[i])
+        _keep_exact(bounds, error, panel.first, weights, row, ids[i], best[i])
         clear(row[1], spread)
 
 
@@ -235,18 +235,18 @@ def _keep_near(scores, near, ids):
 
 
 @strict_kernel
-def _keep_exact(hoped, error, first, weights, row, ids, best):
+def _keep_exact(bounds, error, first, weights, row, ids, best):
     """Score exactly what may be among the best: what is -inf is not, what is nan, by overflow, may be."""
-    for start in range(0, len(hoped), _RUN):
-        end = min(start + _RUN, len(hoped))
+    for start in range(0, len(bounds), _RUN):
+        end = min(start + _RUN, len(bounds))
         floor = np.float32(best[-1] - error)
         above = False
         for j in range(np.uint64(start), np.uint64(end)):
-            above |= not hoped[j] < floor
+            above |= not bounds[j] < floor
         if above:
             for j in range(start, end):
-                if hoped[j] != -np.inf and not hoped[j] + error < best[-1]:
-                    _offer(first + j, weights, row, ids, best)
+                if bounds[j] != -np.inf and not bounds[j] + error < best[-1]:
+                    _score_and_insert(first + j, weights, row, ids, best)
 
 
 @strict_kernel
@@ -255,7 +255,7 @@ def _scan(data, indices, indptr, low, high, weights, trained, spread, ids, best)
         row = _row(data, indices, indptr, i, spread)
         for label in range(len(trained)):
             if trained[label]:
-                _offer(label, weights, row, ids[i], best[i])
+                _score_and_insert(label, weights, row, ids[i], best[i])
         clear(row[1], spread)
 
 
@@ -268,7 +268,7 @@ def _row(data, indices, indptr, i, spread):
 
 
 @strict_kernel
-def _offer(label, weights, row, ids, best):
+def _score_and_insert(label, weights, row, ids, best):
     """Score a label exactly, and insert it if it is among the best."""
     data, indices, indptr = weights
     values, features, spread = row

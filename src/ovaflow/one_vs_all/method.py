@@ -119,9 +119,9 @@ class OneVsAllMethod(Method):
         return start_files(config, dataset, run) | files
 
     def problem(self, config, dataset, run):
-        from ovaflow.settings.inputs import problem_of
+        from ovaflow.settings.inputs import estimate_key
 
-        return problem_of(config, dataset, run)
+        return estimate_key(config, dataset, run)
 
     def estimate_options(self, config, dataset, run):
         from ovaflow.settings.inputs import as_options, parameters_of
@@ -146,6 +146,6 @@ class OneVsAllMethod(Method):
         return read_demand(files["estimate"]).request(share, config.train_of(run).threads, pretrained)
 
     def merging_megabytes(self, labels, inputs, shards):
-        from ovaflow.estimate.demand import of_merging
+        from ovaflow.estimate.demand import merging_memory_mb
 
-        return of_merging(labels, shards)
+        return merging_memory_mb(labels, shards)

@@ -28,7 +28,7 @@ _PROMISES = ("expected_precision", "expected_recall")
 """Of an answer, where there is a second stage."""
 
 
-def promises(quality):
+def expected_quality_fields(quality):
     """Expected precision and recall by name; None where unknown, as the precision of no labels."""
     if quality is None:
         return dict.fromkeys(_PROMISES)
@@ -48,7 +48,7 @@ class JsonLines:
         entry = {} if record.name is None else {"id": record.name}
         entry["labels"] = list(map(self._entry, answer.labels))
         if self._probabilistic:
-            entry |= promises(answer.quality)
+            entry |= expected_quality_fields(answer.quality)
         return json.dumps(entry, ensure_ascii=False) + "\n"
 
     def _entry(self, label):
@@ -116,7 +116,7 @@ def _first_cells(record):
 
 
 def _last_cells(answer):
-    return [] if answer.quality is None else [*promises(answer.quality).values()]
+    return [] if answer.quality is None else [*expected_quality_fields(answer.quality).values()]
 
 
 def _csv_lines(rows):

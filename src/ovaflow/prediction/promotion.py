@@ -46,7 +46,7 @@ def checksums_of(model):
 
 
 @contextlib.contextmanager
-def turn(link):
+def promotion_lock(link):
     """Wait until no other promotion uses a link, and remove what one that was killed has left."""
     if not link.parent.exists():
         yield

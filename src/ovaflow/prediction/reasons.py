@@ -59,7 +59,7 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
     evidence = predictor.model.reranker.evidence
     row = unit_rows(x, evidence.bias_feature)
     shares = evidence.names.overlap(row, ids[None]).share[0]
-    holders, similar = evidence.neighbours.holders(row)
+    neighbour_counts, similar = evidence.neighbours.neighbour_counts(row)
     words = _words(text or "", predictor.model.transform.get("html"))
     several = np.diff(evidence.names.indptr) > 1
     companions, places = _companions(predictor, x, ids), _places(predictor.model, x, ids)
@@ -69,7 +69,7 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
         name = _words(predictor.model.label_names[label])
         parts = (
             _name_in_text(name, several[label], words, float(shares[place])),
-            _similar_texts(int(holders[label]), similar),
+            _similar_texts(int(neighbour_counts[label]), similar),
             _other_candidates(predictor, companions[label]),
             _frequency(int(evidence.counts[label])),
             *(_suggested(source, int(ranks[place])) for source, ranks in places.items()),

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.reading.foreign import refuse_content
+from ovaflow.storage.errors import read_error
 from ovaflow.storage.opening import BUFFER, open_regular
-from ovaflow.storage.refusals import read_error
 
 _COMPRESSED = re.compile(rb"(?P<gzip>\x1f\x8b)|(?P<bz2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)")
 """How compressed files begin, by the name that pyarrow has for each kind; it reads all but xz."""

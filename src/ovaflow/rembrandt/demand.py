@@ -8,7 +8,7 @@ from ovaflow.rembrandt.settings import Rembrandt
 from ovaflow.settings.configuration import Config
 
 
-def of_embedding(config: Config, run: str, shape: Shape, megabytes: float) -> int:
+def embedding_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -> int:
     settings, threads = config.section("rembrandt", run=run), config.train_of(run).threads
     n, d, labels, _ = shape
     columns = _columns(settings, d)
@@ -17,7 +17,7 @@ def of_embedding(config: Config, run: str, shape: Shape, megabytes: float) -> in
     return int(PROGRAM + 3 * megabytes + 1.1 * (embedded + max(embedded, fit)))
 
 
-def of_projecting(config: Config, run: str, shape: Shape, megabytes: float) -> int:
+def projecting_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -> int:
     settings = config.section("rembrandt", run=run)
     n, d, _, _ = shape
     columns = _columns(settings, d)
@@ -26,12 +26,12 @@ def of_projecting(config: Config, run: str, shape: Shape, megabytes: float) -> i
     return int(PROGRAM + 2 * megabytes + 1.25 * matrices)
 
 
-def of_tuning(config: Config, run: str, shape: Shape, megabytes: float) -> int:
+def tuning_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -> int:
     """Memory of a job that chooses a decoder's settings, for which the instances are projected once more."""
-    return of_decoding(config, run, shape, 1) + of_projecting(config, run, shape, megabytes) - PROGRAM
+    return decoding_memory_mb(config, run, shape, 1) + projecting_memory_mb(config, run, shape, megabytes) - PROGRAM
 
 
-def of_decoding(config: Config, run: str, shape: Shape, shards: int) -> int:
+def decoding_memory_mb(config: Config, run: str, shape: Shape, shards: int) -> int:
     """Memory of a job that trains a decoder; softmax holds its weights some hundred times."""
     settings, threads = config.section("rembrandt", run=run), config.train_of(run).threads
     n, features, labels, positives = shape

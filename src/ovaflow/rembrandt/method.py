@@ -83,10 +83,10 @@ class RembrandtMethod(Method):
 
         return Projected.open(path)
 
-    def bring_near(self, projected, pinning):
+    def copy_to_local_node(self, projected, pinning):
         from dataclasses import replace
 
-        return replace(projected, dataset=super().bring_near(projected.dataset, pinning))
+        return replace(projected, dataset=super().copy_to_local_node(projected.dataset, pinning))
 
     def share(self, projected, settings, files, shard, shards):
         from ovaflow.rembrandt.decoder import share_of_decoder
@@ -130,6 +130,6 @@ class RembrandtMethod(Method):
 
     def request(self, config, run, shard, shards, files):
         from ovaflow.estimate.demand import Request, shape_of
-        from ovaflow.rembrandt.demand import of_decoding
+        from ovaflow.rembrandt.demand import decoding_memory_mb
 
-        return Request(of_decoding(config, run, shape_of(files["sizes"]), shards), runtime=60)
+        return Request(decoding_memory_mb(config, run, shape_of(files["sizes"]), shards), runtime=60)

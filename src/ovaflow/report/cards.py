@@ -20,7 +20,7 @@ _ON_THE_CARD = ("_instances", "_without_labels", "_labels_only", "_without_featu
 
 
 @dataclass(frozen=True)
-class Card:
+class DatasetSummary:
     name: str
     n_train: int  # instances
     n_test: int
@@ -38,7 +38,7 @@ def make_card(name, dataset, reading=()):
     sizes = dataset.train.X.n_rows, dataset.test.X.n_rows
     source = list(source_words(dataset.parameters.get("source", {})))
     transform = transform_words(dataset.parameters)
-    return Card(name, *sizes, dataset.counts, known, _facts(dataset), source, transform, list(reading))
+    return DatasetSummary(name, *sizes, dataset.counts, known, _facts(dataset), source, transform, list(reading))
 
 
 def source_words(source):

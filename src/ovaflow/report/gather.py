@@ -16,8 +16,8 @@ from ovaflow.report.sweeps import read_choices, read_sweeps
 from ovaflow.settings.models import Report
 from ovaflow.storage.arrays import map_array
 from ovaflow.storage.artifact import Artifact, header_of
+from ovaflow.storage.errors import text_attribute
 from ovaflow.storage.hdf5 import open_artifact
-from ovaflow.storage.refusals import text_attribute
 from ovaflow.storage.texts import read_json
 
 SHOWN = 8  # runs that figures and examples show: as many as there are colours and markers
@@ -60,7 +60,7 @@ class Run:
 
 @dataclass(frozen=True)
 class DatasetResults:
-    card: cards.Card
+    card: cards.DatasetSummary
     runs: list
     test: quality.Assigned
     examples: list

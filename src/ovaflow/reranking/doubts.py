@@ -35,7 +35,7 @@ class Doubts(NamedTuple):
     rows: np.ndarray  # numbers of the training instances
     labels: np.ndarray
     probabilities: np.ndarray  # 0 where a label is no candidate
-    holders: np.ndarray  # how many of the nearest training texts have the label
+    neighbour_counts: np.ndarray  # how many of the nearest training texts have the label
     lifts: np.ndarray  # how many times as likely as labels drawn by frequency; nan where not given
 
     def take(self, chosen):
@@ -149,9 +149,9 @@ class _Texts:
         near = (nearest >= 0) & (cosines > 0)
         ends, shape = offsets(near.sum(axis=1)), (len(near), self.evidence.neighbours.Y.n_rows)
         chosen = scipy.sparse.csr_array((np.ones(ends[-1]), nearest[near], ends), shape=shape)
-        holders = _entries(chosen @ self.evidence.neighbours.Y.to_scipy(), texts, labels)
+        neighbour_counts = _entries(chosen @ self.evidence.neighbours.Y.to_scipy(), texts, labels)
         lifts = np.full(len(texts), np.nan)
-        return Doubts(self.rows[texts], labels, probabilities, holders.astype(int), lifts)
+        return Doubts(self.rows[texts], labels, probabilities, neighbour_counts.astype(int), lifts)
 
     def pairs(self, frequent, drawing):
         """Given labels as :class:`_Pairs`, then others, drawn from ``frequent``."""

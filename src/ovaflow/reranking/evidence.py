@@ -7,7 +7,7 @@ import scipy
 
 from ovaflow.data.normalize import unit_rows
 from ovaflow.reranking.candidates import MORE, Candidates, first_of, with_more
-from ovaflow.reranking.company import Company
+from ovaflow.reranking.cooccurrence import LabelCooccurrence
 from ovaflow.reranking.names import WHOLE, LabelNames
 from ovaflow.reranking.neighbours import Neighbours
 from ovaflow.reranking.suggestions import NO_SCORE
@@ -51,14 +51,14 @@ class Evidence:
     counts: np.ndarray  # (l,); training positives
     neighbours: Neighbours
     names: LabelNames
-    company: Company
+    company: LabelCooccurrence
     bias_feature: int  # -1 where there is none
     likelihood: list  # slope and intercept of the log-odds of a label over its score, for its company alone
 
     @classmethod
     def of(cls, dataset, likelihood):
         """Evidence from the training set of a dataset."""
-        company = Company.among(dataset.documents.train.Y)
+        company = LabelCooccurrence.among(dataset.documents.train.Y)
         parts = Neighbours.among(dataset), LabelNames.of(dataset), company
         return cls(dataset.counts, *parts, dataset.bias_feature, likelihood)
 

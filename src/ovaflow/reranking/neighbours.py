@@ -56,7 +56,7 @@ class Neighbours:
         _keep_most(*nearest, *self.Y.arrays[1:], np.zeros(self.Y.n_columns, np.float32), ids, votes)
         return ids
 
-    def holders(self, x):
+    def neighbour_counts(self, x):
         """How many of the nearest texts of one text have each label, int (l,), and how many such texts there are."""
         nearest, cosines = self.nearest(x)
         texts = nearest[cosines > 0]

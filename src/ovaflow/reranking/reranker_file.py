@@ -8,7 +8,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
-from ovaflow.reranking.company import Company
+from ovaflow.reranking.cooccurrence import LabelCooccurrence
 from ovaflow.reranking.evidence import Evidence, columns_with
 from ovaflow.reranking.names import LabelNames
 from ovaflow.reranking.neighbours import Neighbours
@@ -69,7 +69,7 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
                 raise InputError(message, path=path, remedy="run rerank again")
             X, Y, names, company = (read_csr(file[name]) for name in ("texts", "labels", "names", "company"))
             names = LabelNames(names, *(map_array(file[name]) for name in ("names_of_labels", "phrases", "letters")))
-            parts = Neighbours.of(X, Y), names, Company(company)
+            parts = Neighbours.of(X, Y), names, LabelCooccurrence(company)
             evidence = Evidence(model.counts, *parts, model.bias_feature, map_array(file["likelihood"]))
             return replace(about, evidence=evidence, **cls.fields_of(file))
 

@@ -10,7 +10,7 @@ from fastapi import HTTPException
 from ovaflow.console.errors import InputError
 from ovaflow.data.tokens import normal_form
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.answers import promises
+from ovaflow.prediction.answers import expected_quality_fields
 from ovaflow.prediction.drift import Words
 from ovaflow.prediction.explanation import describe_label, label_entry
 from ovaflow.prediction.languages import languages_of
@@ -103,7 +103,7 @@ class ServedModel:
             for label in answer.labels:
                 entries.append(label_entry(self.predictor, label.id) | {"score": label.score})
             prediction = {"labels": _rounded(entries), "fit": answer.fit, "features": known}
-            predictions.append(prediction | promises(answer.quality))
+            predictions.append(prediction | expected_quality_fields(answer.quality))
         return {"model": self.model.checksum, "probabilities": self.model.probabilistic, "predictions": predictions}
 
     def answers(self, X, words, question):

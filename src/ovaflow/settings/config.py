@@ -18,8 +18,8 @@ from ovaflow.settings.models import ROLES, Section, is_stored, listed, may_be_se
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 from ovaflow.settings.sources import check_sources, sources_of
 from ovaflow.settings.spelling import FAILURES, Loader
+from ovaflow.storage.errors import read_error
 from ovaflow.storage.opening import open_regular
-from ovaflow.storage.refusals import read_error
 
 _TEXTS = Run.texts().union(
     *(each.texts() for each in vars(models).values() if isinstance(each, type) and issubclass(each, Section))

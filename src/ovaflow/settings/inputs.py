@@ -67,7 +67,7 @@ def as_options(parameters: dict[str, Any]) -> list[str]:
     return options
 
 
-def problem_of(config: Config, dataset: str, run: str) -> str:
+def estimate_key(config: Config, dataset: str, run: str) -> str:
     """Name of the problem that a run, or the first in its chain, poses; all runs that pose it share one estimate."""
     labels = settings_of("train-shard", config, dataset, first_run_of(config, run))
     propensities = f"-{labels.propensity_a:g}-{labels.propensity_b:g}" if labels.weighting != "none" else ""
@@ -80,7 +80,7 @@ def chosen_C(config: Config, dataset: str, run: str) -> dict[str, str]:
     """The file with the choice for ``C: auto``, by option; runs of the same problem and folds of a dataset share it."""
     if config.train_of(run).C != "auto":
         return {}
-    problem = problem_of(config, dataset, run)
+    problem = estimate_key(config, dataset, run)
     return {"chosen_C": paths.CHOSEN_C.format(dataset=dataset.partition("/")[0], problem=problem)}
 
 

@@ -19,7 +19,15 @@ feature is penalised like the others, as in LIBLINEAR.
 import numpy as np
 
 from ovaflow.solver.losses import loss_curvature, loss_slope
-from ovaflow.solver.newton import CONVERGED, FAILED, ITERATION_LIMIT, LINE_SEARCH_FAILED, advance, loss_change, pose
+from ovaflow.solver.newton import (
+    CONVERGED,
+    FAILED,
+    ITERATION_LIMIT,
+    LINE_SEARCH_FAILED,
+    advance,
+    loss_change,
+    set_up_problem,
+)
 from ovaflow.solver.objective import total_loss, toward
 from ovaflow.solver.problem import Outcome
 from ovaflow.sparse.csr import CSR, add_row
@@ -36,7 +44,7 @@ def solve_label_l1(X, columns, instances, positives, violation_target, work, set
     ``settings.max_newton`` limits the steps, ``max_cg`` the passes over the features in one step. In the Outcome
     ``cg_steps`` counts these passes, and ``gradient_norm`` is the violation.
     """
-    pose(X, instances, positives, np.float32(positive_cost), work)
+    set_up_problem(X, instances, positives, np.float32(positive_cost), work)
     return minimise_l1(columns, violation_target, work, settings)
 
 

@@ -46,12 +46,12 @@ class Iteration(NamedTuple):
 
 def solve_label(X, instances, positives, gradient_target, work, settings, positive_cost=1.0):
     """Minimise the objective of one label, from ``work.weights`` and into them; returns its Outcome."""
-    pose(X, instances, positives, np.float32(positive_cost), work)
+    set_up_problem(X, instances, positives, np.float32(positive_cost), work)
     return minimise(X, gradient_target, work, settings)
 
 
 @kernel
-def pose(X, instances, positives, positive_cost, work):
+def set_up_problem(X, instances, positives, positive_cost, work):
     """Costs y_i c_i, with c_i = v_i c_+ for positives, v_i for other documents, else 0, and s = X w."""
     for i in range(len(work.signed_costs)):
         work.signed_costs[i] = -instances.weights[i] if i < instances.n_documents else np.float32(0.0)
@@ -131,7 +131,7 @@ def solve_newton_system(X, work, n_active, settings):
         new_model, new_energy = _move(work, np.float32(energy / curvature))
         if k * (new_model - model) >= tolerance * new_model:
             return k
-        _turn(work, np.float32(new_energy / energy))
+        _update_direction(work, np.float32(new_energy / energy))
         model, energy = new_model, new_energy
     return settings.max_cg
 
@@ -166,7 +166,7 @@ def _move(work, length):
 
 
 @kernel
-def _turn(work, ratio):
+def _update_direction(work, ratio):
     """Next direction d = M^-1 r + b d."""
     for j in range(len(work.direction)):
         work.direction[j] = work.residual[j] / work.preconditioner[j] + ratio * work.direction[j]

@@ -56,7 +56,7 @@ class Instances(NamedTuple):
         return float(self.weights[: self.n_documents].sum(dtype=np.float64))
 
 
-def alike(n, n_documents=None):
+def unit_weights(n, n_documents=None):
     """Instances of weight 1; all are documents unless there are fewer."""
     return Instances(np.ones(n, np.float32), n if n_documents is None else n_documents)
 

@@ -32,13 +32,13 @@ from ovaflow.solver.problem import Instances, Outcome, Status, make_workspace
 from ovaflow.solver.sampled_problem import (
     SampledLabel,
     fill_gradients,
+    flip_positive_rows,
     make_panel,
     objective,
     reset_slots,
     solve_at_anchor,
     solve_at_weights,
     step_and_score,
-    turn_positives,
 )
 from ovaflow.solver.working_set import make_local
 from ovaflow.sparse.csr import CSR, transpose
@@ -114,7 +114,7 @@ class SampledSolver:
             self._solve(progress, solve_at_anchor)
         step_and_score(self._X, self._anchor.instances, self._panel)
         for progress in labels:
-            turn_positives(progress.label, self._anchor.instances, self._panel)
+            flip_positive_rows(progress.label, self._anchor.instances, self._panel)
         fill_gradients(self._anchor.columns, self._settings.C, self._panel)
 
     def advance(self, label):

@@ -118,7 +118,7 @@ def fill_sigmoids(scores, powers, power_bits):
 
 
 @strict_kernel
-def turn_positives(label, instances, panel):
+def flip_positive_rows(label, instances, panel):
     """-v_i c_+ (1 - sigma(<w, x_i>)), the slopes of positives; 0 for names of other labels."""
     c = label.slot
     panel.slopes[instances.n_documents :, c] = 0.0
@@ -146,9 +146,9 @@ def fill_gradients(columns, C, panel):
 def solve_at_anchor(label, X, anchor, panel, local, settings):
     """Solve a label's first sampled problem, made where its positives still are negatives; returns the Outcome."""
     exact = _take_rows(label.positives, 0, panel, local)
-    part, work = _pose(label, exact, X, anchor, panel, local)
+    part, work = _set_up_problem(label, exact, X, anchor, panel, local)
     _fill_shift(label.slot, part, work, panel, local, settings)
-    _turn_rows(label, anchor, work)
+    _flip_rows(label, anchor, work)
     return _solve(label, part, work, panel, local, settings)
 
 
@@ -161,8 +161,8 @@ def solve_at_weights(label, X, anchor, panel, local, settings):
     threshold = threshold_for(slopes, len(slopes), n_near, panel.histogram)
     n_near = collect_above(slopes, len(slopes), threshold, 0, active, 0)
     exact = _take_rows(active[:n_near], exact, panel, local)
-    part, work = _pose(label, exact, X, anchor, panel, local)
-    _turn_rows(label, anchor, work)
+    part, work = _set_up_problem(label, exact, X, anchor, panel, local)
+    _flip_rows(label, anchor, work)
     _fill_shift(label.slot, part, work, panel, local, settings)
     return _solve(label, part, work, panel, local, settings)
 
@@ -178,7 +178,7 @@ def _take_rows(candidates, count, panel, local):
 
 
 @kernel
-def _pose(label, exact, X, anchor, panel, local):
+def _set_up_problem(label, exact, X, anchor, panel, local):
     """The rows taken so far and the sample, which stands for all other negatives, with w and its scores."""
     count = _take_rows(anchor.sample, exact, panel, local)
     for i in panel.rows[:count]:
@@ -202,7 +202,7 @@ def _pose(label, exact, X, anchor, panel, local):
 
 
 @kernel
-def _turn_rows(label, anchor, work):
+def _flip_rows(label, anchor, work):
     """v_i c_+, the costs of positives, which are the first rows."""
     for r, i in enumerate(label.positives):
         work.signed_costs[r] = anchor.instances.weights[i] * label.positive_cost

@@ -115,7 +115,7 @@ def _minimise(X, features, positives, positive_cost, target, scratch, settings):
     status = CONVERGED
     while True:
         part, n_rows, others = _gather(features, positives, count, scratch)
-        view = _pose(part, n_rows, count, positives, positive_cost, features, scratch)
+        view = _set_up_problem(part, n_rows, count, positives, positive_cost, features, scratch)
         background = view.scores[n_rows]
         solved = minimise_l1(part, inside, view, settings)
         if rounds == 0:
@@ -199,7 +199,7 @@ def _gather(features, positives, count, scratch):
 
 
 @kernel
-def _pose(part, n_rows, count, positives, positive_cost, features, scratch):
+def _set_up_problem(part, n_rows, count, positives, positive_cost, features, scratch):
     """Costs, weights and scores of the problem on the working features, in a part of the workspace."""
     view = part_of(scratch.local, n_rows + 1, count)
     others = features.total

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.solver.newton import minimise, pose
+from ovaflow.solver.newton import minimise, set_up_problem
 from ovaflow.solver.problem import Instances, Workspace, make_workspace, part_of, separate_arrays
 from ovaflow.sparse.csr import CSR, row_dot
 from ovaflow.sparse.jit import inner_kernel, kernel, strict_kernel
@@ -66,7 +66,7 @@ def solve_rows(X, instances, rows, n_positives, positive_cost, target, local, se
     for e in range(part.n_columns):
         work.weights[e] = local.dense[local.features[e]]
     chosen = Instances(instances.weights[rows], len(rows))
-    pose(part, chosen, local.first[:n_positives], np.float32(positive_cost), work)
+    set_up_problem(part, chosen, local.first[:n_positives], np.float32(positive_cost), work)
     return part.n_columns, minimise(part, target, work, settings)
 
 

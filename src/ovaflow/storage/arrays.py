@@ -13,7 +13,7 @@ import numpy as np
 from xxhash import xxh3_128
 
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.refusals import damage_error
+from ovaflow.storage.errors import damage_error
 
 PAGE = 4096
 

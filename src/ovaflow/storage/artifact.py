@@ -17,8 +17,8 @@ import numpy as np
 from ovaflow.console.errors import StrPath
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
+from ovaflow.storage.errors import stale_error
 from ovaflow.storage.hdf5 import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.refusals import stale_error
 
 AT_ROOT = {"at_root": True}
 """Metadata of a named tuple or dictionary that is stored beside the other fields."""

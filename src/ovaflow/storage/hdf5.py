@@ -17,14 +17,14 @@ from xxhash import xxh3_128
 from ovaflow import __version__
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.storage.arrays import PAGE, NotFiniteError, raw_attribute, require_room, seal_array, values_of
-from ovaflow.storage.opening import open_regular
-from ovaflow.storage.refusals import (
+from ovaflow.storage.errors import (
     damage_error,
     kind_error,
     read_error,
     remake,
     text_attribute,
 )
+from ovaflow.storage.opening import open_regular
 from ovaflow.storage.writing import write_atomically
 
 FORMAT_VERSION = 3

@@ -6,7 +6,7 @@ import stat
 from typing import Any
 
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.storage.refusals import read_error
+from ovaflow.storage.errors import read_error
 
 BUFFER = 1 << 17
 

@@ -3,8 +3,8 @@
 import json
 
 from ovaflow.console.errors import InputError
+from ovaflow.storage.errors import kind_error, producer, read_error, remake, stale_error
 from ovaflow.storage.opening import open_regular
-from ovaflow.storage.refusals import kind_error, producer, read_error, remake, stale_error
 from ovaflow.storage.writing import write_text
 
 KEY = "checksum"

@@ -125,11 +125,11 @@ class Method(ABC):
 
         return open_dataset(path)
 
-    def bring_near(self, dataset: Any, pinning: Any) -> Any:
+    def copy_to_local_node(self, dataset: Any, pinning: Any) -> Any:
         """The same, its features on the node where the job runs."""
-        from ovaflow.data.dataset import bring_near
+        from ovaflow.data.dataset import copy_to_local_node
 
-        return bring_near(dataset, pinning)
+        return copy_to_local_node(dataset, pinning)
 
     def recorded(self, settings: "Section") -> dict[str, Any]:
         """Settings as shards and models record them."""

@@ -31,7 +31,7 @@ def train_shard(method, path, settings, files, shard, shards, threads, output):
     with pinned(threads, title) as pinning:
         dataset = method.open(path)
         share = method.share(dataset, settings, files, shard, shards)
-        near = method.bring_near(dataset, pinning)
+        near = method.copy_to_local_node(dataset, pinning)
         revision = method.revisions["train-shard"]
         digest = digest_of(share.parameters, share.inputs, revision, np.array(share.numbers), *share.depends_on)
         if restore(output, digest, method.shard.open):

@@ -15,7 +15,7 @@ OTHERS = 10
 
 
 @dataclass(frozen=True)
-class Company:
+class LabelCooccurrence:
     """P(j | i) of the labels j that stand beside each label i in a training text: CSR (l, l)."""
 
     probabilities: CSR
