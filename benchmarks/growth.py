@@ -12,7 +12,7 @@ from tables import aligned
 
 from ovaflow.data.dataset import Dataset, Split, open_dataset
 from ovaflow.initialization.starts import compute_start_inputs
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy, rows_of
 from ovaflow.training.shard_job import train_labels
 

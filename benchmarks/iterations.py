@@ -17,7 +17,7 @@ from tables import aligned
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.label_tree import parents_first, with_ancestors
 from ovaflow.initialization.starts import COLD, compute_start_inputs
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.newton import FAILED, begin, set_up_problem, take_step
 from ovaflow.solver.objective import value
 from ovaflow.solver.problem import make_workspace

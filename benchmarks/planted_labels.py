@@ -15,7 +15,7 @@ import scipy.sparse
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.hold_out import held_out_documents, hold_out
 from ovaflow.reranking.doubts import find_doubts
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_model
 

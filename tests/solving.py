@@ -8,7 +8,7 @@ from liblinear.liblinearutil import parameter, problem, train
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.initialization.pretrained import Earlier
 from ovaflow.initialization.starts import compute_start_inputs
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO
 from ovaflow.solver.problem import Settings, make_workspace, unit_weights
 from ovaflow.solver.stopping import relative_tolerance

@@ -8,7 +8,7 @@ from ovaflow.cli import group
 from ovaflow.cli.options import reads
 from ovaflow.methods import ONE_VS_ALL
 from ovaflow.settings.inputs import settings_read
-from ovaflow.settings.models import named_model
+from ovaflow.settings.section import named_model
 
 REQUIRED = {"prepare": {"format": "csv"}, "choose-features": {"format": "csv"}}
 

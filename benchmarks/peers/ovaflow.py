@@ -5,7 +5,7 @@ import numpy as np
 from ovaflow.initialization.means import compute_means
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.model.top_k import load_kernels, predict_top_k
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_labels
 from peers.interface import Peer
 

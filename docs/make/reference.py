@@ -16,32 +16,35 @@ from ovaflow.methods import all_steps
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.question import Question
 from ovaflow.rembrandt.settings import Rembrandt
-from ovaflow.settings import models
 from ovaflow.settings.configuration import Config, MethodOfRun
+from ovaflow.settings.predict import Predict, Report
+from ovaflow.settings.prepare import Candidates, Comparison, Prepare
 from ovaflow.settings.schema import json_schema, legal_values, schema_at
+from ovaflow.settings.source import Source
+from ovaflow.settings.train import Evaluate, Train
 
 FOLDER = Path(__file__).parents[1] / "reference"
 _MADE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"
 
 _SECTIONS = {
-    "datasets": (models.Source, "An entry has a name, that of its folder in `results/`, and these keys. It can also "
+    "datasets": (Source, "An entry has a name, that of its folder in `results/`, and these keys. It can also "
                                 "override any key of `prepare` and `evaluate`."),
     "runs": (MethodOfRun, "An entry has a name, that of its folder in the dataset's, and these keys. It can also "
                             "override any key of `train` and `predict`; with `method: fastxml` any key of "
                             "`fastxml` and `predict`, and of `train` only `shards`, `threads` and `weighting`; with "
                             "`method: rembrandt` any key of `rembrandt` and `predict`, and of `train` only `shards` "
                             "and `threads`."),
-    "prepare": (models.Prepare, "From raw files to `dataset.h5`."),
-    "train": (models.Train, "From a dataset to a model, `method: one-vs-all`."),
+    "prepare": (Prepare, "From raw files to `dataset.h5`."),
+    "train": (Train, "From a dataset to a model, `method: one-vs-all`."),
     "fastxml": (FastXML, "How `method: fastxml` grows its trees: see [FastXML](../explanation/fastxml.md)."),
     "rembrandt": (Rembrandt, "How `method: rembrandt` embeds and decodes labels: see "
                                     "[Rembrandt](../explanation/rembrandt.md)."),
-    "tune": (models.Comparison, "How `features: auto` and `C: auto` are [chosen](../how-to/choose-features-and-C.md); "
+    "tune": (Comparison, "How `features: auto` and `C: auto` are [chosen](../how-to/choose-features-and-C.md); "
                                 "test instances play no part."),
-    "tune.candidates": (models.Candidates, "What they are chosen from."),
-    "predict": (models.Predict, "From a model to predictions."),
-    "evaluate": (models.Evaluate, "From predictions to [metrics](metrics.md)."),
-    "report": (models.Report, "The report page."),
+    "tune.candidates": (Candidates, "What they are chosen from."),
+    "predict": (Predict, "From a model to predictions."),
+    "evaluate": (Evaluate, "From predictions to [metrics](metrics.md)."),
+    "report": (Report, "The report page."),
 }  # fmt: skip
 
 

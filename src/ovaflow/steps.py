@@ -11,7 +11,7 @@ from typing import NamedTuple
 class Reads(NamedTuple):
     """Settings that a step reads: fields of a model, all of them by default, filled from sections of a config."""
 
-    model: str | type  # the model, or its name in ovaflow.settings.models, or in another module: "package.module:Name"
+    model: str | type  # the model, or its place: "package.module:Name"
     sections: tuple[str, ...]
     fields: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ STEPS = {
     "prepare": Step(
         "cli.data",
         "Turn raw files into dataset.h5.",
-        Reads("PrepareSource", ("prepare",), without=("has_test",)),
+        Reads("ovaflow.settings.prepare:PrepareSource", ("prepare",), without=("has_test",)),
         makes=("dataset", "sizes", "reading"),
         rule="prepare_dataset",
         for_people=True,
@@ -46,7 +46,7 @@ STEPS = {
     "choose-features": Step(
         "cli.data",
         "Choose features of texts on held-out instances.",
-        Reads("ChooseFeatures", ("prepare", "tune"), without=("features", "has_test")),
+        Reads("ovaflow.settings.prepare:ChooseFeatures", ("prepare", "tune"), without=("features", "has_test")),
         makes=("features",),
         rule="choose_features",
     ),
@@ -54,7 +54,7 @@ STEPS = {
         "cli.data",
         "Choose C on held-out instances.",
         Reads(
-            "ChooseC",
+            "ovaflow.settings.train:ChooseC",
             ("train", "tune", "evaluate"),
             (*PROBLEM, "stored_threshold", "metric", "instances", "held_out", "candidates"),
         ),
@@ -89,7 +89,7 @@ STEPS = {
     "predict": Step(
         "cli.predict",
         "Predict the labels of texts, features or a test set.",
-        Reads("Predict", ("predict",), ("top_k", "optimise")),
+        Reads("ovaflow.settings.predict:Predict", ("predict",), ("top_k", "optimise")),
         makes=("predictions",),
         rule="predict_labels",
         for_people=True,
@@ -105,7 +105,7 @@ STEPS = {
     "evaluate": Step(
         "cli.evaluating",
         "Measure a model on a labelled file or on the test set.",
-        Reads("Evaluate", ("evaluate",)),
+        Reads("ovaflow.settings.train:Evaluate", ("evaluate",)),
         makes=("metrics", "analysis", "reference"),
         rule="evaluate_predictions",
         for_people=True,
@@ -128,14 +128,14 @@ STEPS = {
     "prune-curve": Step(
         "cli.evaluating",
         "Measure a model pruned at larger thresholds.",
-        Reads("Evaluate", ("evaluate",)),
+        Reads("ovaflow.settings.train:Evaluate", ("evaluate",)),
         makes=("prune-curve",),
         rule="measure_pruning",
     ),
     "report": Step(
         "cli.report",
         "Write the report page.",
-        Reads("Report", ("report",), ("examples", "intended_use", "licence")),
+        Reads("ovaflow.settings.predict:Report", ("report",), ("examples", "intended_use", "licence")),
         rule="write_report",
         for_people=True,
     ),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ovaflow.initialization.starts import compute_start_inputs
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_labels
 
 

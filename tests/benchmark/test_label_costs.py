@@ -5,7 +5,7 @@ from click.testing import CliRunner
 from label_costs import main, sample_labels
 
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 
 

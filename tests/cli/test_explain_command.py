@@ -12,7 +12,7 @@ from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.settings.models import Prepare
+from ovaflow.settings.prepare import Prepare
 from ovaflow.sparse.csr import from_scipy
 
 TOPICS = {

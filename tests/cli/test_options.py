@@ -11,8 +11,8 @@ from step_settings import REQUIRED, settings_from, settings_in
 from ovaflow.cli import main
 from ovaflow.methods import ONE_VS_ALL, all_steps, find_method, method_names
 from ovaflow.settings.inputs import settings_read
-from ovaflow.settings.models import named_model
 from ovaflow.settings.schema import explain
+from ovaflow.settings.section import named_model
 
 
 def in_one_line(value):

@@ -10,7 +10,7 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction import promotion
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 
 

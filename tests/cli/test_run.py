@@ -9,7 +9,7 @@ from ovaflow.cli.run import config_for, format_of, name_of
 from ovaflow.console.errors import InputError
 from ovaflow.reading.formats import FORMATS
 from ovaflow.settings.config import resolve
-from ovaflow.settings.models import Source
+from ovaflow.settings.source import Source
 
 
 @pytest.mark.parametrize(

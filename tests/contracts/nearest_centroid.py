@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.settings.models import Section, setting
+from ovaflow.settings.section import Section, setting
 from ovaflow.sparse.csr import CSR, from_scipy
 from ovaflow.storage.artifact import Artifact
 from ovaflow.storage.parts import Parts

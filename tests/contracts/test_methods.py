@@ -13,7 +13,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.estimators.base import LabelClassifier
 from ovaflow.model.model_file import open_any_model, what_scores_are
 from ovaflow.model.training_file import Training
-from ovaflow.settings.models import named_model
+from ovaflow.settings.section import named_model
 from ovaflow.storage import parts
 from ovaflow.storage.parts import Parts
 

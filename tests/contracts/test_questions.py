@@ -125,7 +125,7 @@ def test_every_field_is_asked_here_or_needs_another_model():
 NEW = """
 import numpy as np
 from ovaflow.prediction import question
-from ovaflow.settings.models import setting
+from ovaflow.settings.section import setting
 
 
 class LongerQuestion(question.Question):

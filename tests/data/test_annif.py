@@ -20,7 +20,7 @@ from ovaflow.reading.instances import Reading
 from ovaflow.reading.streams import File, matching_files, matching_paths
 from ovaflow.serving.schemas import requests_within
 from ovaflow.serving.served_model import open_served_model
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 
 CATS, DOGS, OLD = (f"http://example.org/{name}" for name in ("cats", "dogs", "old"))

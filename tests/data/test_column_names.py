@@ -10,7 +10,8 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.source import read_file
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.settings.models import PrepareSource, TrainLabels
+from ovaflow.settings.prepare import PrepareSource
+from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 
 TITLE = "Title, remainder"

@@ -17,7 +17,7 @@ from ovaflow.data.hold_out import (
     truncate_every_third,
 )
 from ovaflow.data.vocabulary import fit_features
-from ovaflow.settings.models import Prepare
+from ovaflow.settings.prepare import Prepare
 from ovaflow.sparse.csr import NOWHERE, from_scipy
 
 

@@ -9,7 +9,8 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.data.hold_out import hold_out
 from ovaflow.data.prepare import prepare
 from ovaflow.data.source import SourceFiles
-from ovaflow.settings.models import ChooseC, ChooseFeatures, PrepareSource, TrainLabels
+from ovaflow.settings.prepare import ChooseFeatures, PrepareSource
+from ovaflow.settings.train import ChooseC, TrainLabels
 from ovaflow.training.shard_job import train_model
 from ovaflow.tuning.cost import choose_C
 from ovaflow.tuning.features import choose_features

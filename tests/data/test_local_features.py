@@ -8,7 +8,7 @@ from ovaflow.data.dataset import copy_to_local_node
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine import shared_files, topology
 from ovaflow.machine.pinning import NOT_PINNED, pinned
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_labels
 
 

@@ -8,7 +8,7 @@ from ovaflow.data.phrases import Phrases
 from ovaflow.data.tokens import numbered
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.reading.instances import FIELD
-from ovaflow.settings.models import Prepare
+from ovaflow.settings.prepare import Prepare
 
 WORDS = st.sampled_from(["art", "arts", "social", "socialist", "socia", "work", "worker", "workers"])
 

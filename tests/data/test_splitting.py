@@ -22,7 +22,7 @@ from ovaflow.data.near_twins import FEWEST, SIMILAR, have_near_twins
 from ovaflow.data.splitting import set_aside, stratified
 from ovaflow.reading.cells import time_of
 from ovaflow.reading.instances import TextInstance
-from ovaflow.settings.models import PrepareSource
+from ovaflow.settings.prepare import PrepareSource
 from ovaflow.sparse.csr import from_scipy
 
 COLUMNS = ["id", "text", "labels", "series", "year"]

@@ -16,7 +16,7 @@ from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
 from ovaflow.data.tokens import normal_form
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.reading.instances import FIELD
-from ovaflow.settings.models import Prepare
+from ovaflow.settings.prepare import Prepare
 from ovaflow.sparse.csr import NOWHERE, from_scipy
 
 WORDS = ["der", "das", "Straße", "STRASSE", "Äpfel", "äpfel", "2005", "x", "abc3", "tietoa", "e-mail", "snake_case"]

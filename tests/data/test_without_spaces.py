@@ -13,7 +13,8 @@ from ovaflow.data.remarks import remarks_on
 from ovaflow.data.source import SourceFiles
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.settings.models import ChooseFeatures, Prepare, PrepareSource, TrainLabels
+from ovaflow.settings.prepare import ChooseFeatures, Prepare, PrepareSource
+from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 from ovaflow.tuning.features import choose_features
 

@@ -7,7 +7,9 @@ from collections import Counter
 import pytest
 from docs.pages import PAGES, ROOT, name_of, prose_of
 
-from ovaflow.settings.models import Evaluate, Predict, Prepare, Report, Train
+from ovaflow.settings.predict import Predict, Report
+from ovaflow.settings.prepare import Prepare
+from ovaflow.settings.train import Evaluate, Train
 
 _SPEC = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "make" / "reference.py")
 reference = importlib.util.module_from_spec(_SPEC)

@@ -17,7 +17,7 @@ from ovaflow.fastxml.training import TreeShard
 from ovaflow.initialization.means import compute_means
 from ovaflow.model.merge import merge
 from ovaflow.model.training_file import Shard
-from ovaflow.settings.models import SampleLabels
+from ovaflow.settings.train import SampleLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.plan import write_plan
 

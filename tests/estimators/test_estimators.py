@@ -17,7 +17,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.fastxml.settings import GrowTrees
 from ovaflow.rembrandt.settings import Rembrandt
 from ovaflow.settings.configuration import Dataset, Run
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 
 CLASSIFIERS = [OneVsAllClassifier(), FastXMLClassifier(trees=4), RembrandtClassifier(rank=4)]
 

@@ -12,7 +12,7 @@ from solving import assert_same_bits, trained
 from ovaflow import OneVsAllClassifier, TextFeatures
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.settings.models import Prepare
+from ovaflow.settings.prepare import Prepare
 from ovaflow.sparse.csr import from_scipy
 
 TEXTS = [f"{'Salzige' if i % 2 else 'hohe'} {'See' if i % 3 else 'Hügel'} und Nummern{i % 7}" for i in range(60)]

@@ -29,7 +29,7 @@ from ovaflow.evaluation.labelled_file import (
 from ovaflow.evaluation.model_comparison import Figures
 from ovaflow.evaluation.reliability import LEVELS
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_model
 

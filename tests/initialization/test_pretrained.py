@@ -14,7 +14,7 @@ from ovaflow.initialization.pretrained import match_model, places_of
 from ovaflow.initialization.starts import compute_start_inputs, make_start
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 
 NAMES = st.lists(st.text("abc", max_size=3), max_size=12)

@@ -11,7 +11,7 @@ from ovaflow.initialization.label_tree import FromParent, parents_within, with_a
 from ovaflow.initialization.means import compute_means
 from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.initialization.starts import StartInputs, compute_start_inputs, make_start
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 
 

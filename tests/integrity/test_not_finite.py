@@ -16,7 +16,7 @@ from ovaflow.initialization.spanning_tree import compute_label_tree
 from ovaflow.initialization.starts import STARTS, StartInputs
 from ovaflow.model.model_file import write_model
 from ovaflow.model.training_file import STATISTICS, Shard
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.csr import CSR, from_scipy

@@ -11,7 +11,7 @@ from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import kept_per_row, prune, prune_to_bytes, threshold_for
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import CSR, from_scipy
 from ovaflow.training.shard_job import train_model
 

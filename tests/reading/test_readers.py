@@ -23,7 +23,7 @@ from ovaflow.reading import npz
 from ovaflow.reading.instances import TextInstance
 from ovaflow.reading.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.reading.streams import read_lines
-from ovaflow.settings.models import PrepareSource
+from ovaflow.settings.prepare import PrepareSource
 
 ALIKE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 LABELS = st.lists(

@@ -13,7 +13,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import Reading
 from ovaflow.reading.streams import File
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 
 WRITERS = {"xlsx": xlsx, "ods": ods}

@@ -16,7 +16,7 @@ import scipy.sparse
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.settings.models import holds_texts
+from ovaflow.settings.source import holds_texts
 
 PLAIN = ("--no-normalize", "--bias=0")
 ALL_TOKENS = ("--min-df=1", "--max-df=1.0", "--tfidf=false", "--no-sublinear")

@@ -23,7 +23,7 @@ from ovaflow.prediction.predictions import Predictions
 from ovaflow.report.gather import choose_shown, gather
 from ovaflow.report.page import anchors_of, parted, render
 from ovaflow.report.quality import Published
-from ovaflow.settings.models import Report
+from ovaflow.settings.predict import Report
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.hdf5 import checksum_of, open_artifact
 from ovaflow.storage.texts import read_json, write_json

@@ -7,7 +7,7 @@ from scipy.special import expit
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.evidence import COLUMNS
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 
 
 @pytest.fixture(scope="module")

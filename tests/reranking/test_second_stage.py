@@ -22,7 +22,7 @@ from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.reranker_file import Reranker
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import rows_of
 
 

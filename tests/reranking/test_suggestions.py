@@ -20,7 +20,7 @@ from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.boosted_trees import rank
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, read_suggestions
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 
 names, scores = st.sampled_from("abcdefgh"), st.none() | st.integers(-3, 3)
 rows = st.lists(st.tuples(st.sampled_from(["1", "2", "text"]), st.just("") | names, scores))

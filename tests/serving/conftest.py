@@ -14,7 +14,7 @@ from ovaflow.prediction.reference import write_reference
 from ovaflow.reranking.evidence import COLUMNS, Evidence
 from ovaflow.reranking.fitting import fit_trees
 from ovaflow.reranking.reranker_file import Reranker
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 
 URI = "http://example.org/{}".format

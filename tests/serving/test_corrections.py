@@ -15,7 +15,7 @@ from hostile_table import HOSTILE
 from running_service import exchange, running_service
 
 from ovaflow.data.source import read_file
-from ovaflow.settings.models import PrepareSource
+from ovaflow.settings.prepare import PrepareSource
 
 LONG = "größe \U00010400 " * 5000
 

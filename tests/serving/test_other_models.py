@@ -14,7 +14,8 @@ from ovaflow.data.source import read_file
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reading.instances import FIELD
 from ovaflow.reranking.reranker_file import Reranker
-from ovaflow.settings.models import PrepareSource, TrainLabels
+from ovaflow.settings.prepare import PrepareSource
+from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 
 

@@ -8,7 +8,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.settings import inputs
 from ovaflow.settings.chains import earlier_model, sweeps_of, swept_name
 from ovaflow.settings.config import require_files, resolve
-from ovaflow.settings.models import NAME, Predict
+from ovaflow.settings.predict import Predict
+from ovaflow.settings.section import NAME
 
 MINE = {"mine": {"format": "csv", "train": "a.csv"}, "more": {"format": "csv", "train": "b.csv"}}
 SWEEP = {"initialization": "zero", "sweep": {"C": [1, 0.1, 10]}, "top_k": 7}

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from ovaflow.console.errors import InputError
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.configuration import Config, Dataset, Run
-from ovaflow.settings.models import Prepare, Report
+from ovaflow.settings.predict import Report
+from ovaflow.settings.prepare import Prepare
 
 DEFAULTS = {"datasets": {"mine": {"format": "csv", "train": "a.csv"}}, "runs": {"msi": {}}}
 LISTS = ("text_column", "labels_column", "include", "exclude", "missing")

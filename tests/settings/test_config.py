@@ -17,9 +17,11 @@ from ovaflow.fastxml.settings import FastXML
 from ovaflow.rembrandt.settings import Rembrandt
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.configuration import Config, MethodOfRun
-from ovaflow.settings.models import Evaluate, Predict, Prepare, Train
 from ovaflow.settings.paths import raw_files
+from ovaflow.settings.predict import Predict
+from ovaflow.settings.prepare import Prepare
 from ovaflow.settings.schema import json_schema
+from ovaflow.settings.train import Evaluate, Train
 
 ROOT = Path(__file__).parents[2]
 DEFAULTS = {

@@ -8,7 +8,7 @@ import pytest
 from ovaflow.methods import all_steps, find_method
 from ovaflow.settings import inputs, paths
 from ovaflow.settings.config import resolve
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 
 ROOT = Path(__file__).parents[2]
 MINE = {"mine": {"format": "csv", "train": "a b'c;d.csv.gz", "propensity_a": 0.6}}

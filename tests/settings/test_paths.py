@@ -4,7 +4,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.rembrandt.files import embeddings
 from ovaflow.settings import paths
 from ovaflow.settings.config import resolve
-from ovaflow.settings.models import Predict
+from ovaflow.settings.predict import Predict
 
 MINE = {"format": "csv", "train": "a b'c;d.csv.gz"}
 

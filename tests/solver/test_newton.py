@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from solving import DEGENERATE, liblinear, posed
 
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.newton import FAILED, search_step, solve_label, solve_newton_system
 from ovaflow.solver.objective import collect_active, fill_gradient, fill_preconditioner

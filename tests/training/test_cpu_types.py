@@ -9,7 +9,7 @@ import pytest
 from synthetic import topics
 
 from ovaflow.initialization.starts import compute_start_inputs
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.training.shard_job import train_labels
 

@@ -11,7 +11,7 @@ from synthetic import topics
 
 from ovaflow.data.dataset import Split
 from ovaflow.initialization.starts import compute_start_inputs
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage import parts
 from ovaflow.storage.parts import Parts, digest_of, open_parts

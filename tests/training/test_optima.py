@@ -16,7 +16,7 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import Dataset, Split, open_dataset
 from ovaflow.initialization.label_tree import with_ancestors
 from ovaflow.initialization.starts import COLD, compute_start_inputs
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import rows_of
 from ovaflow.training.label_jobs import positive_costs

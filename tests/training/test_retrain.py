@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Names, Split, write_dataset
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy, rows_of
 from ovaflow.training.shard_job import train_model
 

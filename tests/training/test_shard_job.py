@@ -10,7 +10,7 @@ from solving import assert_same_bits, in_memory, trained
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.spanning_tree import ROOT, compute_label_tree
 from ovaflow.initialization.starts import COLD, compute_start_inputs
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.training.shard_job import train_labels
 

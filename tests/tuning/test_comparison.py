@@ -9,7 +9,7 @@ from ovaflow.data.dataset import Dataset, Names, Split, open_dataset
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.reading.instances import TextInstance
-from ovaflow.settings.models import ChooseC, TrainLabels
+from ovaflow.settings.train import ChooseC, TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_model
 from ovaflow.tuning import comparison, cost, features

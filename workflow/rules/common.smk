@@ -13,7 +13,8 @@ from ovaflow.estimate import shards
 from ovaflow.sparse.fingerprint import kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, sources
 from ovaflow.settings.config import load, require_files, resolve
-from ovaflow.settings.models import ROLES, is_stored, listed
+from ovaflow.settings.source import ROLES, is_stored
+from ovaflow.settings.section import listed
 from ovaflow.methods import ONE_VS_ALL, all_steps, find_method
 from ovaflow.workflow import published_results
 from snakemake.settings.types import DeploymentMethod

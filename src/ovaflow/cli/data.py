@@ -13,7 +13,9 @@ from ovaflow.data.remarks import kept_together, remarks_on
 from ovaflow.data.sizes import Shape, write_sizes
 from ovaflow.data.source import SourceFiles
 from ovaflow.reading.glance import Glance
-from ovaflow.settings.models import Train, holds_texts, listed
+from ovaflow.settings.section import listed
+from ovaflow.settings.source import holds_texts
+from ovaflow.settings.train import Train
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import explain_errors, write_csv
 from ovaflow.tuning import cost, features

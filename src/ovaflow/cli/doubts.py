@@ -16,7 +16,7 @@ from ovaflow.model.model_file import open_any_model
 from ovaflow.reranking.fitting import FEWEST
 from ovaflow.reranking.neighbours import NEAREST
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
-from ovaflow.settings.models import HELD_OUT
+from ovaflow.settings.section import HELD_OUT
 from ovaflow.storage.writing import write_csv
 
 SHOWN = 10

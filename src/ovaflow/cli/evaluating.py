@@ -38,7 +38,7 @@ from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.reference import write_reference
-from ovaflow.settings.models import Report
+from ovaflow.settings.predict import Report
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import write_csv
 

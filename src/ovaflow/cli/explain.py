@@ -24,7 +24,7 @@ from ovaflow.prediction.explanation import (
 from ovaflow.prediction.predictor import without_words
 from ovaflow.prediction.reasons import explain
 from ovaflow.prediction.sources import remark_on_columns
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import rows_of
 
 

@@ -14,7 +14,7 @@ from ovaflow.reading.formats import FORMATS
 from ovaflow.report import wording
 from ovaflow.report.probabilities import automatic_table, sure_table
 from ovaflow.report.tables import Column, Row, make_table
-from ovaflow.settings.models import ReadTexts
+from ovaflow.settings.source import ReadTexts
 
 _NAMES = tuple(name for name in ReadTexts.model_fields if name != "html")
 _OPTIONS = (

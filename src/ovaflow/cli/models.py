@@ -17,7 +17,8 @@ from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import prune_to_bytes, write_pruned
 from ovaflow.model.text_files import write_companions, write_weights
 from ovaflow.reading.streams import open_stream
-from ovaflow.settings.models import Evaluate, Prepare, Train
+from ovaflow.settings.prepare import Prepare
+from ovaflow.settings.train import Evaluate, Train
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
 

@@ -9,9 +9,11 @@ from pydantic_core import PydanticUndefined
 
 from ovaflow.methods import ONE_VS_ALL
 from ovaflow.settings.inputs import settings_read
-from ovaflow.settings.models import ReadTexts, Section, Train, named_model
 from ovaflow.settings.schema import explain, explain_value, schema_at
+from ovaflow.settings.section import Section, named_model
+from ovaflow.settings.source import ReadTexts
 from ovaflow.settings.spelling import parsed
+from ovaflow.settings.train import Train
 from ovaflow.storage.texts import read_json
 
 FILE = click.Path(dir_okay=False, path_type=Path)

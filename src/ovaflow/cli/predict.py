@@ -58,7 +58,8 @@ from ovaflow.prediction.sources import (
 from ovaflow.reading.streams import clean
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
-from ovaflow.settings.models import Predict, with_columns
+from ovaflow.settings.predict import Predict
+from ovaflow.settings.source import with_columns
 from ovaflow.storage.writing import write_atomically
 
 _FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])

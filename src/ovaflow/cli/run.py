@@ -26,7 +26,8 @@ from ovaflow.reading.glance import Glance
 from ovaflow.reading.streams import matching_paths
 from ovaflow.settings import paths
 from ovaflow.settings.config import load, resolve
-from ovaflow.settings.models import NAME, RESERVED, ReadTexts
+from ovaflow.settings.section import NAME, RESERVED
+from ovaflow.settings.source import ReadTexts
 from ovaflow.storage.parts import parts_folder
 from ovaflow.workflow import owner, require_writable, snakefile
 

@@ -8,7 +8,7 @@ from pydantic import Field, PositiveInt, ValidationError, model_validator
 
 from ovaflow.console.errors import InputError
 from ovaflow.settings.config import load
-from ovaflow.settings.models import Section
+from ovaflow.settings.section import Section
 
 _PACKAGE = Path(__file__).parents[1]
 _LAYOUTS = (

@@ -11,7 +11,8 @@ from ovaflow.reading.formats import FORMATS, format_of
 from ovaflow.reading.instances import NO_SEPARATOR
 from ovaflow.reading.markup import without_markup
 from ovaflow.reading.streams import File, matching_paths
-from ovaflow.settings.models import holds_texts, listed
+from ovaflow.settings.section import listed
+from ovaflow.settings.source import holds_texts
 
 _MARKUP = re.compile(
     r"&(?:[a-z]{2,8}|#\d{2,6}|#x[\da-f]{2,6});"

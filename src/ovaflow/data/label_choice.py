@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.reading.annif import without_brackets
 from ovaflow.reading.cells import clean_name
 from ovaflow.reading.streams import read_lines
-from ovaflow.settings.models import is_list_of_labels
+from ovaflow.settings.prepare import is_list_of_labels
 from ovaflow.sparse.csr import CSR, offsets
 
 

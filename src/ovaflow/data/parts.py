@@ -13,7 +13,7 @@ from ovaflow.data.labels import labels_of
 from ovaflow.data.repeated import count_repeated, joined_rows, last_rows
 from ovaflow.data.separators import Doubt
 from ovaflow.data.splitting import set_aside
-from ovaflow.settings.models import holds_texts
+from ovaflow.settings.source import holds_texts
 
 
 class Parts(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ovaflow.data.blocks import pieces_for
 from ovaflow.data.near_twins import are_noticed
-from ovaflow.settings.models import holds_texts
+from ovaflow.settings.source import holds_texts
 
 _NO_FEATURE = "have no feature: an empty text, or only words that are too rare or too frequent"
 _COUNTED = {

@@ -18,7 +18,9 @@ from ovaflow.reading.instances import Identified, Reading, united
 from ovaflow.reading.look import look_at
 from ovaflow.reading.streams import File, matching_files, matching_paths, open_stream
 from ovaflow.settings.inputs import settings_of
-from ovaflow.settings.models import ROLES, PrepareSource, ReadTexts, holds_texts, listed, may_be_several
+from ovaflow.settings.prepare import PrepareSource
+from ovaflow.settings.section import listed
+from ovaflow.settings.source import ROLES, ReadTexts, holds_texts, may_be_several
 from ovaflow.storage.opening import open_regular
 
 

@@ -40,7 +40,7 @@ from ovaflow.data.tokens import (
 )
 from ovaflow.data.word_table import WordTable
 from ovaflow.reading.streams import read_lines
-from ovaflow.settings.models import is_language
+from ovaflow.settings.prepare import is_language
 from ovaflow.sparse.csr import CSR, offsets, rows_of
 from ovaflow.sparse.jit import strict_kernel
 

@@ -16,7 +16,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.estimate.demand import Demand
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.methods import find_method
-from ovaflow.settings.models import named_model
+from ovaflow.settings.section import named_model
 
 _STEADY = 4.0
 _REPEATS = 5

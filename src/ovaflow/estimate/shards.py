@@ -9,7 +9,8 @@ from ovaflow.methods import find_method
 from ovaflow.reading.streams import matching_files
 from ovaflow.settings import paths
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.models import is_stored, listed
+from ovaflow.settings.section import listed
+from ovaflow.settings.source import is_stored
 
 _BYTES = 8e6
 """Of a shard; as texts, some twenty seconds of training."""

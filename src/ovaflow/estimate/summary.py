@@ -7,7 +7,7 @@ import psutil
 
 from ovaflow.console.progress import clock
 from ovaflow.machine.limits import read_allowance
-from ovaflow.settings.models import AUTO_RERANK
+from ovaflow.settings.predict import AUTO_RERANK
 from ovaflow.storage.hdf5 import open_artifact, parameters_of
 
 _LONG_JOB = 600.0

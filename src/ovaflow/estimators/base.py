@@ -32,8 +32,10 @@ from ovaflow.prediction.reasons import explain as explain_labels
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
-from ovaflow.settings.models import CANDIDATES, Predict, Prepare, Section, named_model
+from ovaflow.settings.predict import CANDIDATES, Predict
+from ovaflow.settings.prepare import Prepare
 from ovaflow.settings.schema import explain
+from ovaflow.settings.section import Section, named_model
 from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
 
 AnySection = TypeVar("AnySection", bound=Section)

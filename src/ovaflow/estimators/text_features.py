@@ -17,7 +17,7 @@ from ovaflow.data.tfidf import TfIdf
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.estimators.labels import LabelForm, Labels, is_missing
 from ovaflow.reading.instances import TextInstance
-from ovaflow.settings.models import ChooseFeatures, Prepare
+from ovaflow.settings.prepare import ChooseFeatures, Prepare
 from ovaflow.settings.schema import explain
 from ovaflow.tuning.features import compare_blocks
 

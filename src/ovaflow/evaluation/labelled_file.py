@@ -23,7 +23,7 @@ from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import united
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.expected_quality import sure_records
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR, from_scipy
 from ovaflow.storage.writing import cell_of
 

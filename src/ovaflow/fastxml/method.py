@@ -17,7 +17,7 @@ class FastXMLMethod(EvenlyDivided):
         "tree-curve": Step(
             "fastxml.commands",
             "Measure a model by number of trees (fastxml).",
-            Reads("Evaluate", ("evaluate",)),
+            Reads("ovaflow.settings.train:Evaluate", ("evaluate",)),
             makes=("tree-curve",),
             rule="measure_trees",
             figure="trees.json",

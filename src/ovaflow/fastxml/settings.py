@@ -2,16 +2,8 @@
 
 from typing import Any, Literal
 
-from ovaflow.settings.models import (
-    SEED,
-    WEIGHTING,
-    Evaluate,
-    Positive,
-    Section,
-    Weighting,
-    setting,
-    unused_propensities,
-)
+from ovaflow.settings.section import SEED, WEIGHTING, Positive, Section, Weighting, setting
+from ovaflow.settings.train import Evaluate, unused_propensities
 
 
 class FastXML(Section):

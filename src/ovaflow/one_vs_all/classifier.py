@@ -16,7 +16,7 @@ from ovaflow.estimators.labels import Labels, Matrix
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.model.model_file import MethodModel, Model
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.settings.models import ChooseC, Train, TrainLabels
+from ovaflow.settings.train import ChooseC, Train, TrainLabels
 from ovaflow.training.shard_job import train_model
 from ovaflow.tuning.cost import choose_C
 

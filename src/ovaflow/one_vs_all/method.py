@@ -12,8 +12,8 @@ _EARLIER = File("Model that --initialization=pretrained starts from.", required=
 
 class OneVsAllMethod(Method):
     name = "one-vs-all"
-    settings = "TrainLabels"
-    section = "Train"
+    settings = "ovaflow.settings.train:TrainLabels"
+    section = "ovaflow.settings.train:Train"
     divided_by_plan = True
     # ovaflow warm-up compiles its kernels for each problem
     warm_up = ()
@@ -47,7 +47,7 @@ class OneVsAllMethod(Method):
         "root": Step(
             "one_vs_all.commands",
             "Solve the problem without positives.",
-            Reads("TrainLabels", _TRAIN, ("C", "loss", "root_epsilon")),
+            Reads("ovaflow.settings.train:TrainLabels", _TRAIN, ("C", "loss", "root_epsilon")),
             makes=("root",),
             rule="compute_root",
         ),
@@ -67,11 +67,14 @@ class OneVsAllMethod(Method):
 
     def reads(self, step):
         return {
-            "train-shard": Reads("TrainLabels", _TRAIN, without=("reference",)),
+            "train-shard": Reads("ovaflow.settings.train:TrainLabels", _TRAIN, without=("reference",)),
             "estimate": Reads(
-                "SampleLabels", _TRAIN, without=("reference", "stored_threshold"), options={"sample": "labels"}
+                "ovaflow.settings.train:SampleLabels",
+                _TRAIN,
+                without=("reference", "stored_threshold"),
+                options={"sample": "labels"},
             ),
-            "merge": Reads("Train", ("train",), ("prune",)),
+            "merge": Reads("ovaflow.settings.train:Train", ("train",), ("prune",)),
         }.get(step)
 
     def share(self, dataset, settings, files, shard, shards):

@@ -11,7 +11,7 @@ from ovaflow.model.model_file import open_any_model
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranked_model import Ranking, RerankedModel
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 from ovaflow.storage.artifact import NOT_STORED, Artifact, MayBeInfinite
 
 

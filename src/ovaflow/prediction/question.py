@@ -11,7 +11,8 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictions import require_second_stage
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.expected_quality import ExpectedQuality, expected_quality
-from ovaflow.settings.models import CANDIDATES, Positive, Section, Text, listed, setting
+from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.section import Positive, Section, Text, listed, setting
 
 Entries = Annotated[list[Text], BeforeValidator(listed)]
 _ENTRIES = "names, URIs, patterns such as http://example.org/places/*, URIs of schemes and collections"

@@ -7,7 +7,7 @@ from ovaflow.data.tokens import token_spans
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.explanation import contributions, label_entry, shown_name, spans_in_text
 from ovaflow.reranking.names import WHOLE
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 
 MOST = 0.5
 """Share of a name, by squares of its features, from which most of it is in a text."""

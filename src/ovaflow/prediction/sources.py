@@ -12,7 +12,8 @@ from ovaflow.reading.foreign import refuse_foreign
 from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, ending_of, format_of
 from ovaflow.reading.instances import FIELD, Reading, joined
 from ovaflow.reading.streams import File
-from ovaflow.settings.models import PrepareSource, ReadTexts
+from ovaflow.settings.prepare import PrepareSource
+from ovaflow.settings.source import ReadTexts
 from ovaflow.sparse.csr import CSR, from_scipy
 
 STDIN = File.STDIN

@@ -20,7 +20,7 @@ from ovaflow.model.training_file import Shard, typed_statistics
 from ovaflow.rembrandt.panels import in_blocks
 from ovaflow.rembrandt.projection import SOFTMAX
 from ovaflow.rembrandt.softmax import MOST_ITERATIONS, Problem, fit_softmax
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import full_matrix
 from ovaflow.training.plan import estimated_work, plan_shards

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from ovaflow.settings.models import SEED, AboveZero, AtLeastZero, Positive, Section, listed, setting
+from ovaflow.settings.section import SEED, AboveZero, AtLeastZero, Positive, Section, listed, setting
 
 
 def _several(value: float | list[float] | None) -> tuple[float, ...]:

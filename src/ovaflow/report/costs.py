@@ -13,7 +13,7 @@ from ovaflow.report.drawing import MARKERS, NAMED, draw, logarithmic, series
 from ovaflow.report.section import Section
 from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
 from ovaflow.report.training import steps_per_label
-from ovaflow.settings.models import HELD_OUT
+from ovaflow.settings.section import HELD_OUT
 
 MIB = 1 << 20
 METRIC = "P@1"

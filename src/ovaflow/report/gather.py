@@ -13,7 +13,7 @@ from ovaflow.report import cards, costs, examples, quality
 from ovaflow.report.section import RunFolder
 from ovaflow.report.sections import SECTIONS
 from ovaflow.report.sweeps import read_choices, read_sweeps
-from ovaflow.settings.models import Report
+from ovaflow.settings.predict import Report
 from ovaflow.storage.arrays import map_array
 from ovaflow.storage.artifact import Artifact, header_of
 from ovaflow.storage.errors import text_attribute

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.model.top_k import NO_LABEL, no_labels
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 

@@ -16,7 +16,7 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.candidates import Candidates, with_more
 from ovaflow.reranking.evidence import Evidence
 from ovaflow.reranking.fitting import FEWEST, fit_likelihood, fit_trees
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR, offsets, rows_of
 
 DRAWN = 3

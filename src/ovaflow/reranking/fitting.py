@@ -18,7 +18,7 @@ from ovaflow.reranking.evidence import Evidence, columns_with, groups_with
 from ovaflow.reranking.expected_quality import LEVELS, sure_records
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import known_to_all
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import rows_of
 
 MOST = 20_000

@@ -10,7 +10,7 @@ from ovaflow.model.model_file import Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL, first_allowed
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, known_to_all
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.artifact import MayBeInfinite
 

@@ -13,7 +13,7 @@ from ovaflow.data.tokens import Numbers
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reading.annif import ENDINGS
 from ovaflow.reading.suggestions import read_suggested
-from ovaflow.settings.models import CANDIDATES
+from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
 

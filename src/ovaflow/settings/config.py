@@ -11,19 +11,20 @@ import yaml
 from pydantic import ValidationError
 
 from ovaflow.console.errors import InputError
-from ovaflow.settings import models, paths
+from ovaflow.settings import paths
 from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps
 from ovaflow.settings.configuration import Config, Dataset, Run
-from ovaflow.settings.models import ROLES, Section, is_stored, listed, may_be_several
+from ovaflow.settings.predict import Report, Sweep
+from ovaflow.settings.prepare import Candidates
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
+from ovaflow.settings.section import listed
+from ovaflow.settings.source import ROLES, is_stored, may_be_several
 from ovaflow.settings.sources import check_sources, sources_of
 from ovaflow.settings.spelling import FAILURES, Loader
 from ovaflow.storage.errors import read_error
 from ovaflow.storage.opening import open_regular
 
-_TEXTS = Run.texts().union(
-    *(each.texts() for each in vars(models).values() if isinstance(each, type) and issubclass(each, Section))
-)
+_TEXTS = frozenset().union(*(each.texts() for each in (Dataset, Run, Report, Sweep, Candidates)))
 _TAKEN_FOR = {"int": "a number", "float": "a number", "bool": "a truth value", "timestamp": "a date", "null": "nothing"}
 
 

@@ -6,25 +6,11 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, create_model, model_validator
 
 from ovaflow.methods import ONE_VS_ALL, find_method, method_names
-from ovaflow.settings.models import (
-    AUTO_RERANK,
-    CANDIDATES,
-    INITIALIZATION,
-    Evaluate,
-    Initialization,
-    Location,
-    Name,
-    Predict,
-    Prepare,
-    Report,
-    Section,
-    Source,
-    Sweep,
-    Train,
-    Tune,
-    named_model,
-    setting,
-)
+from ovaflow.settings.predict import AUTO_RERANK, CANDIDATES, Predict, Report, Sweep
+from ovaflow.settings.prepare import Prepare, Tune
+from ovaflow.settings.section import Name, Section, named_model, setting
+from ovaflow.settings.source import Location, Source
+from ovaflow.settings.train import INITIALIZATION, Evaluate, Initialization, Train
 
 _METHODS = [find_method(name) for name in method_names()]
 # one-vs-all has the section train

@@ -6,7 +6,7 @@ from ovaflow.methods import ONE_VS_ALL, all_steps, find_method, method_names
 from ovaflow.settings import paths
 from ovaflow.settings.chains import earlier_model, first_run_of, sweeps_of
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.models import Section, named_model
+from ovaflow.settings.section import Section, named_model
 from ovaflow.steps import Reads
 
 

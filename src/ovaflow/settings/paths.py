@@ -9,7 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 from ovaflow.methods import ONE_VS_ALL, find_method, method_names
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.models import HELD_OUT, ROLES, is_address, is_stored
+from ovaflow.settings.section import HELD_OUT
+from ovaflow.settings.source import ROLES, is_address, is_stored
 
 DOWNLOADS = "downloads"
 DOWNLOADED = f"{DOWNLOADS}/{{dataset}}/{{role}}/{{file}}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ovaflow.estimate.sample import Sample
     from ovaflow.model.model_file import MethodModel
     from ovaflow.settings.configuration import Config
-    from ovaflow.settings.models import Section
+    from ovaflow.settings.section import Section
     from ovaflow.storage.artifact import Artifact
     from ovaflow.training.shares import Share
 
@@ -140,7 +140,7 @@ class Method(ABC):
 
     def settings_of(self, parameters: Mapping[str, Any]) -> Any:
         """Settings of the training of a model, from its parameters."""
-        from ovaflow.settings.models import named_model
+        from ovaflow.settings.section import named_model
 
         model, train = named_model(self.settings), parameters["train"]
         return model.model_validate({name: value for name, value in train.items() if name in model.model_fields})

@@ -21,7 +21,7 @@ from ovaflow.data.parts import training_instances
 from ovaflow.data.splitting import group_numbers
 from ovaflow.data.tokens import numbered, word_sets
 from ovaflow.data.vocabulary import NoTermsError, fit_features
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.tuning.comparison import METRICS, Trial, compare, folds, summary, try_on
 

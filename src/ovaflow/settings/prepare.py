@@ -1,0 +1,326 @@
+"""Settings of how files become a dataset, and how its features are chosen."""
+
+import json
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from ovaflow.reading.columns import split_names
+from ovaflow.reading.formats import FORMATS
+from ovaflow.settings.section import AboveZero, Frequency, LabelList, Positive, Section, Spelled, Text, listed, setting
+from ovaflow.settings.source import Format, ReadTexts, holds_texts, with_columns
+from ovaflow.settings.spelling import parsed
+
+
+def is_language(stop_words: str) -> bool:
+    """Whether stop words are those of a language rather than of a file."""
+    return re.fullmatch("[a-z]+", stop_words) is not None
+
+
+def is_list_of_labels(entry: str) -> bool:
+    """Whether what is to be included or excluded is a file of names rather than a name."""
+    return entry.endswith(".txt")
+
+
+_BLOCKS = {
+    "words": ("", "", "nothing"),
+    "pairs": ("", "", "nothing"),
+    "names": ("", "", "nothing"),
+    "prefixes": (r"[1-9]\d?", "6", "a number of letters below 100"),
+    "stems": (r"[a-z_]+(,[a-z_]+)*", "", 'a language, such as finnish or "no" in quotes, or a list of languages'),
+    "characters": (
+        "|".join(f"{least}-[{least}-9]" for least in range(1, 10)),
+        "4-5",
+        "the least and the most letters, each below 10, such as [4, 5]",
+    ),
+}
+"""What each block of features takes: a pattern, the default, and both in words."""
+
+
+def _block(written: Any) -> str:
+    """A block of features in one word, such as ``prefixes=6``, from ``{prefixes: 6}``."""
+    block = parsed(written)
+    if isinstance(block, dict) and len(block) == 1:
+        ((name, argument),) = block.items()
+    else:
+        name, _, argument = str(block).partition("=")
+    if name not in _BLOCKS:
+        raise ValueError(
+            f"{written} is not a block of features: give words, pairs, names, prefixes or {{prefixes: 6}}, "
+            "{stems: finnish} (or a list of languages), characters or {characters: [4, 5]}"
+        )
+    pattern, default, expected = _BLOCKS[name]
+    if argument is None or argument == "":
+        argument = default
+    separator = "-" if name == "characters" else ","
+    text = separator.join(map(str, argument)) if isinstance(argument, list) else str(argument)
+    if not re.fullmatch(pattern, text):
+        found = "nothing" if argument == "" else json.dumps(argument, default=str)
+        raise ValueError(f"{name}: found {found}, expected {expected}")
+    return f"{name}={text}" if text else name
+
+
+Block = Annotated[
+    str,
+    Spelled(_block),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": ["words", "pairs", "names", "prefixes", "characters"]},
+                {"type": "object"},
+                {"type": "string", "pattern": "[:=]"},
+            ]
+        }
+    ),
+]
+DEFAULT_FEATURES = ["words", "prefixes=6"]
+
+
+def _candidate(blocks: Any) -> str:
+    """Several blocks in one word, such as ``words+prefixes=6``."""
+    blocks = parsed(blocks)
+    return "+".join(map(_block, blocks.split("+") if isinstance(blocks, str) else listed(blocks)))
+
+
+Candidate = Annotated[
+    str,
+    Spelled(_candidate),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {}}]}),
+]
+
+_COLUMNS = with_columns()
+
+
+class Prepare(ReadTexts):
+    """From raw files to dataset.h5."""
+
+    features: Literal["auto"] | Annotated[list[Block], BeforeValidator(listed), Field(min_length=1)] = setting(
+        DEFAULT_FEATURES,
+        "features of texts, side by side: words, pairs of neighbouring words, {prefixes: 6} (of longer words), "
+        "{stems: finnish}, {characters: [4, 5]} (inside words), names of labels; also in one word, such as "
+        "characters=4-5; auto: the best on held-out training instances",
+    )
+    stop_words: Text | None = setting(
+        None, "words left out of texts: a language, such as german, or the path of a file with one per line"
+    )
+    column_weights: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
+        [], "weight of a word in each text column; []: all columns are one text"
+    )
+    label_names: bool = setting(True, "also train on the name of each label, as one more text with that label")
+    language: Text | None = setting(None, "language of the labels' names in a subject vocabulary; null: its only one")
+    tfidf: Literal["auto"] | bool = setting(
+        "auto", "weight features by tf-idf; auto: for texts, not for ready-made features"
+    )
+    min_df: Frequency = setting(
+        2, "drop terms that occur in fewer training texts; a number of texts or, with a decimal point, a share"
+    )
+    max_df: Frequency = setting(
+        0.5, "drop terms that occur in more training texts; a number of texts or, with a decimal point, a share"
+    )
+    max_features: Positive | None = setting(None, "keep only the most frequent terms; null: all")
+    sublinear: bool = setting(True, "use ln(1 + count) instead of a term's count in a text")
+    normalize: bool = setting(True, "scale each instance to length 1")
+    bias: float = setting(1.0, "value of the bias feature appended to each instance; 0: none", ge=0)
+    test_fraction: float = setting(0.2, "share of instances set aside for testing if there is no test file", gt=0, lt=1)
+    seed: int = setting(0, "seed of the split if there is no test file", ge=0)
+    split: Literal["together", "random", "stratified", "last"] = setting(
+        "together",
+        "instances set aside: together, drawn so that copies, near twins and groups are never parted; random, each by "
+        "itself, for texts that recur; stratified, as together, but rare labels are on both sides; last: the last ones",
+    )
+    split_column: Text | None = setting(
+        None,
+        f"{_COLUMNS}: column that says train, test or dev, which is left out; for split: last a column of "
+        "numbers or ISO dates, null: order in the file",
+    )
+    group_column: Text | None = setting(
+        None,
+        f"{_COLUMNS}: column, such as series; records with the same value are never parted, "
+        "except by split: last and split_column",
+    )
+    label_map: Text | None = setting(
+        None, "texts: file of two columns, old and new label name; an empty new name drops the label"
+    )
+    include: LabelList = setting(
+        [],
+        "the only labels: names, URIs, patterns such as http://example.org/places/*, schemes and "
+        "collections of the vocabulary, or a .txt file with one of these per line; []: all",
+    )
+    exclude: LabelList = setting([], "what are no labels, also of those included; as include")
+    hierarchy: Text | None = setting(
+        None,
+        "texts: separator of levels in labels' names, such as ' > ', or broader for the relations of a vocabulary: "
+        "records also have the labels above theirs",
+    )
+    unlabelled: Literal["keep", "drop"] = setting(
+        "keep", "instances without labels: keep, as negatives of all labels, or drop, in training and test"
+    )
+
+    @property
+    def files(self) -> dict[str, str]:
+        files = {}
+        if self.stop_words and not is_language(self.stop_words):
+            files["stop_words"] = self.stop_words
+        if self.label_map:
+            files["label_map"] = self.label_map
+        for name, entries in (("include", self.include), ("exclude", self.exclude)):
+            if any(map(is_list_of_labels, entries)):
+                files[name] = entries[0]
+        return files
+
+    @property
+    def two_splits(self) -> str:
+        """What is wrong if split and split_column both say what is for testing; empty if they do not."""
+        if self.split_column and self.split in ("random", "stratified"):
+            return f"split_column ({self.split_column}) divides the records itself; leave out split: {self.split}"
+        return ""
+
+    @model_validator(mode="after")
+    def _one_list_of_labels(self) -> Self:
+        for name in ("include", "exclude"):
+            entries = getattr(self, name)
+            if len(entries) > 1 and any(map(is_list_of_labels, entries)):
+                raise ValueError(f"{name}: give one .txt file or a list of names, not both")
+        return self
+
+    @model_validator(mode="after")
+    def _a_weight_per_column(self) -> Self:
+        columns = len(split_names(self.text_column))
+        if self.column_weights and len(self.column_weights) != columns:
+            n = len(self.column_weights)
+            raise ValueError(f"{n} column_weights for {columns} text columns ({self.text_column})")
+        return self
+
+
+_SETTINGS_OF_TEXTS = ("features", "stop_words", "label_names", "language", "min_df", "max_df", "max_features")
+_SETTINGS_OF_COLUMNS = (
+    "text_column",
+    "vector_column",
+    "labels_column",
+    "column_weights",
+    "id_column",
+    "group_column",
+    "split_column",
+)
+_SETTINGS_OF_LABELS = ("label_map", "html", "hierarchy", "label_key", "labels_are", "missing", "repeated")
+_SETTINGS_OF_SPLITS = ("test_fraction", "seed", "split", "split_column")
+
+
+class ExtraFiles(Section):
+    """Of further training files."""
+
+    extra_weight: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
+        [], "weight of the records of each extra file, in their order"
+    )
+
+
+class PrepareSource(Prepare, ExtraFiles):
+    """What ``ovaflow prepare`` reads."""
+
+    format: Annotated[Literal["builtin"] | Format, BeforeValidator(lambda name: name or "builtin")] = setting(
+        ..., "builtin needs no files"
+    )
+    has_test: bool = setting(False, "whether there is a test file")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _columns_of_the_format(cls, values: Any) -> Any:
+        """Columns that a format has by itself, where none is chosen."""
+        kind = FORMATS.get(str(values.get("format"))) if isinstance(values, dict) else None
+        for name, column in kind.columns.items() if kind else ():
+            if values.get(name) in (None, cls.model_fields[name].default):
+                values = values | {name: column}
+        return values
+
+    @property
+    def has_texts(self) -> bool:
+        return self.format == "builtin" or (holds_texts(self.format) and self.vector_column is None)
+
+    @property
+    def weighs(self) -> bool:
+        """Whether features are weighted by tf-idf."""
+        return self.tfidf if isinstance(self.tfidf, bool) else self.has_texts
+
+    @property
+    def relevant(self) -> dict[str, Any]:
+        unused = {"has_test"}
+        if not self.has_texts:
+            unused.update(_SETTINGS_OF_TEXTS)
+        if not (self.has_texts or self.weighs):
+            unused.add("sublinear")
+        kind = FORMATS.get(self.format)
+        if kind is None or not kind.has_columns:
+            unused.update(_SETTINGS_OF_COLUMNS)
+        if kind is None or not kind.has_separator:
+            unused.add("label_separator")
+        if not holds_texts(self.format):
+            unused.update(_SETTINGS_OF_LABELS)
+        unused.update({"encoding", "quotes", "sheet"} - set(kind.settings if kind else ()))
+        if self.has_test:
+            unused.update(_SETTINGS_OF_SPLITS)
+            if self.split == "random":
+                # it also says how later steps hold out
+                unused.discard("split")
+        elif self.format == "builtin":
+            unused.add("split")
+        elif self.split == "last":
+            unused.add("seed")
+        elif self.split_column and kind is not None and kind.has_columns:
+            unused.update(("test_fraction", "seed", "split"))
+        return self._without(*unused) | {"tfidf": self.weighs}
+
+    @model_validator(mode="after")
+    def _one_way_to_split(self) -> Self:
+        if self.two_splits:
+            raise ValueError(self.two_splits)
+        return self
+
+
+class Candidates(Section):
+    """What ``auto`` chooses from."""
+
+    features: Annotated[list[Candidate], BeforeValidator(listed), Field(min_length=1)] = setting(
+        ["words", "words+prefixes=6", "words+pairs", "words+pairs+prefixes=6"], "blocks of features"
+    )
+    C: Annotated[list[AboveZero], BeforeValidator(listed), Field(min_length=1)] = setting(
+        [0.1, 0.3, 1.0, 3.0, 10.0], "values of C; only neighbours of better ones are tried"
+    )
+
+
+class Comparison(Section):
+    """How candidates are compared."""
+
+    metric: Literal["P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5"] = setting(
+        "nDCG@5", "metric by which auto chooses"
+    )
+    instances: int | None = setting(
+        None,
+        "most training instances on which candidates are compared; null: 12,000; for features 3,000 of "
+        "less than 200,000",
+        ge=2,
+    )
+    held_out: float = setting(0.1, "share of these instances set aside to measure candidates", gt=0, lt=1)
+
+
+class Tune(Comparison):
+    """How ``features: auto`` and ``C: auto`` are chosen, without test instances."""
+
+    candidates: Candidates = Field(default_factory=Candidates, description="candidates of features and C")
+
+
+def candidates_of(name: str) -> BeforeValidator:
+    """Candidates of one setting, from those of all or from one or several."""
+    return BeforeValidator(lambda value: getattr(value, name) if isinstance(value, Candidates) else listed(value))
+
+
+class FeatureCandidates(Comparison):
+    """How blocks of features are compared."""
+
+    candidates: Annotated[list[Candidate], candidates_of("features")] = setting(
+        Candidates().features, "blocks of features to compare, such as words+pairs"
+    )
+
+
+class ChooseFeatures(FeatureCandidates, PrepareSource):
+    """What the choice of features reads."""

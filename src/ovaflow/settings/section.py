@@ -1,0 +1,116 @@
+"""What a section of settings is, and the types that many of them have.
+
+Sections are what a config file says. Classes named by a verb are what one step of the pipeline reads: the config fills
+them, the rule's parameters are their :attr:`Section.relevant` settings, options of the subcommand are made of their
+fields, and the code gets the object itself.
+"""
+
+import importlib
+from functools import cache
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+)
+
+from ovaflow.settings.spelling import parsed
+
+NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
+HELD_OUT = "held-out-"
+"""Folders of what is trained without held-out instances begin like this."""
+RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
+
+
+def _free_name(name: str) -> str:
+    if name in RESERVED or name.startswith(HELD_OUT):
+        raise ValueError(f"{name} is the name of a result file; choose another name")
+    return name
+
+
+Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100), AfterValidator(_free_name)]
+
+
+def plain_number(value: Any) -> Any:
+    """A text of a whole number, which can only be written in one way where the loader of config files took it."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Text = Annotated[str, BeforeValidator(plain_number), StringConstraints(min_length=1)]
+
+
+def listed(value: Any) -> Any:
+    """One or several as a list."""
+    return value if isinstance(value, list) else [value]
+
+
+LabelList = Annotated[list[Text], BeforeValidator(listed)]
+Positive = Annotated[int, Field(ge=1)]
+AtLeastZero = Annotated[float, Field(ge=0)]
+AboveZero = Annotated[float, Field(gt=0)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
+Weighting = Literal["none", "propensity"]
+
+
+def setting(default: Any, sentence: str, **bounds: Any) -> Any:
+    """A field: its default, what it does, and its bounds as :func:`pydantic.Field` names them."""
+    return Field(default, description=sentence, **bounds)
+
+
+WEIGHTING = setting("none", "weight of positives; propensity: more for rare labels, which annotators miss most often")
+SEED = setting(0, "seed of all random draws", ge=0, lt=2**63)
+
+
+class Section(BaseModel):
+    """Settings that belong together; unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
+
+    @classmethod
+    @cache
+    def texts(cls) -> frozenset[str]:
+        """Settings that take texts, which are never parsed."""
+        return frozenset(name for name, field in cls.model_fields.items() if _takes_texts(field.annotation))
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _as_written(cls, value: Any, info: ValidationInfo) -> Any:
+        """Values from texts, which command lines and YAML's ``1e-2`` give."""
+        return value if info.field_name in cls.texts() else parsed(value)
+
+    @property
+    def relevant(self) -> dict[str, Any]:
+        """Settings that the result depends on, given the others: what rules compare and artifacts record."""
+        return self._without()
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Settings that are paths of files, which rules take as inputs."""
+        return {}
+
+    def _without(self, *unused: str) -> dict[str, Any]:
+        return {name: value for name, value in self if name not in unused}
+
+
+def _takes_texts(annotation: Any) -> bool:
+    parts = get_args(annotation)
+    return annotation is str or (not any(isinstance(part, Spelled) for part in parts) and any(map(_takes_texts, parts)))
+
+
+class Spelled(BeforeValidator):
+    """Makes one word of what a setting's values say, texts or not; such a word is no text that must stay as it is."""
+
+
+def named_model(name: str | type[Section]) -> type[Section]:
+    """A model by its place, such as ``package.module:Name``, or the model itself."""
+    if not isinstance(name, str):
+        return name
+    module, _, attribute = name.rpartition(":")
+    return getattr(importlib.import_module(module), attribute)

@@ -1,0 +1,148 @@
+"""Settings of how a one-vs-all model is trained and measured, and how its C is chosen."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from ovaflow.methods import ONE_VS_ALL
+from ovaflow.settings.prepare import Candidates, Comparison, candidates_of
+from ovaflow.settings.section import SEED, WEIGHTING, AboveZero, Positive, Section, Weighting, setting
+
+STARTS = {
+    "zero": (),
+    "bias": ("bias_lambda",),
+    "all-negative": ("root_epsilon",),
+    "label-tree": ("root_epsilon",),
+    "mean-separating": ("s", "t"),
+    # labels that an earlier model lacks start mean-separating
+    "pretrained": ("s", "t", "retrain"),
+}
+"""Settings that each start reads."""
+NEGATIVE_SCORE = {"squared-hinge": -2.0, "logistic": -3.0}
+"""Default of t by loss: mean score of the negatives in the mean-separating start (MSI, sec. 4)."""
+STORED_THRESHOLD = 0.01
+"""Shards keep all weights of at least this size, so that pruning more needs no training."""
+Initialization = Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"]
+# in several models each
+INITIALIZATION = setting("mean-separating", "where the solver starts")
+
+
+class Evaluate(Section):
+    """From predictions to metrics."""
+
+    propensity_a: float = setting(
+        0.55, "A of the propensities (Jain et al. 2016); 0.5 for Wikipedia, 0.6 for Amazon data", gt=0
+    )
+    propensity_b: float = setting(
+        1.5, "B of the propensities (Jain et al. 2016); 0.4 for Wikipedia, 2.6 for Amazon data", ge=0
+    )
+
+
+def unused_propensities(weighting: str) -> tuple[str, ...]:
+    """Settings of propensities that a weighting does not need."""
+    return () if weighting == "propensity" else tuple(Evaluate.model_fields)
+
+
+class Solve(Section):
+    """The problem of each label, and where its solution starts."""
+
+    C: AboveZero | Literal["auto"] = setting(
+        1.0, "weight of the loss against the regularisation; auto: the best on held-out training instances"
+    )
+    loss: Literal["squared-hinge", "logistic"] = setting(
+        "squared-hinge", "loss function; logistic needs a larger C, 10 to 100"
+    )
+    regularization: Literal["l2", "l1"] = setting(
+        "l2", "penalty on the weights; l2: their squares; l1: their absolute values, which leaves few weights per label"
+    )
+    weighting: Weighting = WEIGHTING
+    epsilon: Annotated[float, Field(gt=0, le=100)] | Literal["auto"] = setting(
+        "auto", "relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few positives"
+    )
+    s: float = setting(1.0, "mean-separating start: score of the mean of the positives")
+    t: float | None = setting(
+        None, "mean-separating start: score of the mean of the negatives; null: -2, with the logistic loss -3"
+    )
+    bias_lambda: float = setting(2.0, "bias start: every score starts at minus this", gt=0)
+    root_epsilon: float = setting(
+        0.01,
+        "all-negative and label-tree starts: relative gradient norm at which solving the root stops early",
+        gt=0,
+        lt=1,
+    )
+    retrain: Literal["all", "changed", "new"] = setting(
+        "all",
+        "pretrained start: labels to train; the others keep the earlier model's weights; "
+        "changed: those whose number of positives differs, and new ones; new: those that the model lacks",
+    )
+
+    @property
+    def negative_score(self) -> float:
+        """``t``, or what it is by default under this loss."""
+        return NEGATIVE_SCORE[self.loss] if self.t is None else self.t
+
+
+class Train(Solve):
+    """From a dataset to a model."""
+
+    prune: float = setting(0.01, "drop weights smaller than this; a larger value makes a smaller model", ge=0)
+    shards: Annotated[int, Field(ge=1, le=100_000)] | Literal["auto"] = setting(
+        "auto",
+        "number of training jobs that a run is divided into; auto: by the size of files, one for each 8 MB of texts",
+    )
+    threads: Positive = setting(1, "threads of each of these jobs; results do not depend on it")
+
+    @property
+    def stored_threshold(self) -> float:
+        """Size from which on weights are stored in shards."""
+        return min(self.prune, STORED_THRESHOLD)
+
+
+class TrainLabels(Evaluate, Solve):
+    """What the training of labels reads."""
+
+    initialization: Initialization = INITIALIZATION
+    stored_threshold: float = setting(STORED_THRESHOLD, "shards drop weights smaller than this", ge=0)
+    reference: bool = setting(False, "use the plain solver, one label at a time")
+
+    @property
+    def needs_root(self) -> bool:
+        """Whether the start needs the problem without positives solved."""
+        return "root_epsilon" in STARTS[self.initialization]
+
+    @property
+    def needs_tree(self) -> bool:
+        return self.initialization == "label-tree"
+
+    @property
+    def relevant(self) -> dict[str, Any]:
+        unused = set().union(*STARTS.values()) - set(STARTS[self.initialization])
+        settings = self._without(*unused, *unused_propensities(self.weighting))
+        if "t" in settings:
+            settings["t"] = self.negative_score
+        return settings
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The relevant settings with the method, as artifacts record them."""
+        return {"method": ONE_VS_ALL} | self.relevant
+
+
+class SampleLabels(TrainLabels):
+    """What the training of a sample of the labels reads."""
+
+    sample: int = setting(300, "approximate size of the sample of labels", ge=2)
+    prune: float = setting(0.01, "drop weights smaller than this; a larger value makes a smaller model", ge=0)
+    seed: int = SEED
+
+    @property
+    def training(self) -> TrainLabels:
+        """How its labels are trained."""
+        settings = self.model_dump(include=set(TrainLabels.model_fields))
+        return TrainLabels.model_validate(settings | {"stored_threshold": Train(prune=self.prune).stored_threshold})
+
+
+class ChooseC(Comparison, TrainLabels):
+    """What the choice of C reads."""
+
+    candidates: Annotated[list[AboveZero], candidates_of("C")] = setting(Candidates().C, "values of C to compare")
