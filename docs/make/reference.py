@@ -18,7 +18,7 @@ from ovaflow.prediction.question import Question
 from ovaflow.rembrandt.settings import Rembrandt
 from ovaflow.settings.configuration import Config, MethodOfRun
 from ovaflow.settings.predict import Predict, Report
-from ovaflow.settings.prepare import Candidates, Comparison, Prepare
+from ovaflow.settings.prepare import AutoCandidates, Comparison, Prepare
 from ovaflow.settings.schema import json_schema, legal_values, schema_at
 from ovaflow.settings.source import Source
 from ovaflow.settings.train import Evaluate, Train
@@ -41,7 +41,7 @@ _SECTIONS = {
                                     "[Rembrandt](../explanation/rembrandt.md)."),
     "tune": (Comparison, "How `features: auto` and `C: auto` are [chosen](../how-to/choose-features-and-C.md); "
                                 "test instances play no part."),
-    "tune.candidates": (Candidates, "What they are chosen from."),
+    "tune.candidates": (AutoCandidates, "What they are chosen from."),
     "predict": (Predict, "From a model to predictions."),
     "evaluate": (Evaluate, "From predictions to [metrics](metrics.md)."),
     "report": (Report, "The report page."),

@@ -8,7 +8,7 @@ from finished_run import Folder, run
 
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
-from ovaflow.report.section import Section
+from ovaflow.report.section import ReportSection
 from ovaflow.report.sections import SECTIONS
 
 FILES = {"second-stage": "reliability.json", "pruning": "prune.json", "training": "training.h5"}
@@ -45,7 +45,7 @@ def show_notes(anchor, results):
     return [run for run in results.runs if "notes" in run.read]
 
 
-NOTES = Section(
+NOTES = ReportSection(
     "notes",
     "Notes",
     show_notes,

@@ -16,7 +16,7 @@ from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, 
 from ovaflow.console.errors import InputError
 from ovaflow.fastxml.settings import GrowTrees
 from ovaflow.rembrandt.settings import Rembrandt
-from ovaflow.settings.configuration import Dataset, Run
+from ovaflow.settings.configuration import DatasetEntry, RunEntry
 from ovaflow.settings.train import TrainLabels
 
 CLASSIFIERS = [OneVsAllClassifier(), FastXMLClassifier(trees=4), RembrandtClassifier(rank=4)]
@@ -105,7 +105,7 @@ def test_settings_and_defaults_are_those_of_the_config(kind):
     # estimators are given features, for which auto is 0
     assert ours.pop("rerank") == 0
     assert ours.keys() == SETTINGS[kind] | {"bias", "threads"}
-    theirs = {name: field.default for part in (Dataset, Run) for name, field in part.model_fields.items()}
+    theirs = {name: field.default for part in (DatasetEntry, RunEntry) for name, field in part.model_fields.items()}
     assert ours == {name: theirs[name] for name in ours}
 
 

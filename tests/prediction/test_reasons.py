@@ -17,7 +17,7 @@ from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.reasons import _name_in_text, _other_candidates
 from ovaflow.reranking.boosted_trees import BoostedTrees
 from ovaflow.reranking.cooccurrence import LabelCooccurrence
-from ovaflow.reranking.evidence import COLUMNS, Evidence
+from ovaflow.reranking.evidence import COLUMNS, CandidateEvidence
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.sparse.csr import from_scipy
 
@@ -72,7 +72,7 @@ def case(tmp_path_factory):
     dataset = open_dataset(folder / "dataset.h5")
     weights = np.random.default_rng(3).normal(size=(dataset.n_labels, dataset.n_features))
     model = write_weights(folder / "model.h5", dataset, weights)
-    evidence = Evidence.of(dataset, [0.7, -0.1])
+    evidence = CandidateEvidence.of(dataset, [0.7, -0.1])
     reranker = Reranker(fewer_known_first(), evidence=evidence, parameters={"columns": COLUMNS})
     reranker.write(folder / "reranker.h5", model=model)
     return SimpleNamespace(path=folder / "model.h5", dataset=dataset)

@@ -13,7 +13,7 @@ from ovaflow.rembrandt import tuning
 from ovaflow.rembrandt.decoder import Decoding
 from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.projection import project
-from ovaflow.rembrandt.settings import Embed, Project, TuneDecoder
+from ovaflow.rembrandt.settings import Embed, ProjectInstances, TuneDecoder
 from ovaflow.rembrandt.tuning import C_of, tune
 from ovaflow.sparse.csr import from_scipy
 
@@ -22,7 +22,7 @@ def made(dataset):
     """Projected instances, dataset and embedding."""
     settings = Embed(rank=8)
     embedding = compute_embedding(dataset, settings)
-    return project(dataset, embedding, Project()), dataset, embedding
+    return project(dataset, embedding, ProjectInstances()), dataset, embedding
 
 
 def divided(dataset, embedding):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tokens import TOKEN_PATTERN
-from ovaflow.prediction.explanation import Explanation, contributions
+from ovaflow.prediction.explanation import LabelContributions, contributions
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import examples, frequency
 from ovaflow.report.gather import gather
@@ -106,7 +106,7 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
 
 def test_words_of_a_prediction_are_the_strongest(predictor):
     listed = [(0, 0.5), (3, 0.3), (4, 0.2), (5, 0.1), (6, 0.05), (2, 0.01)], [(1, -0.4), (7, -0.3), (8, -0.2)]
-    up, down = examples.words_of(predictor, Explanation(0, 0.26, 0.0, *listed, 0.0))
+    up, down = examples.words_of(predictor, LabelContributions(0, 0.26, 0.0, *listed, 0.0))
     names = predictor.feature_names
     assert up == [(names[0], 0.5), (names[3], 0.3), (names[4], 0.2), (names[5], 0.1)]
     assert down == [(names[1], -0.4), (names[7], -0.3)]

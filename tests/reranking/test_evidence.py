@@ -19,7 +19,7 @@ from ovaflow.reranking import fitting
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.candidates import Candidates, with_more
 from ovaflow.reranking.cooccurrence import OTHERS, LabelCooccurrence
-from ovaflow.reranking.evidence import COLUMNS, Evidence
+from ovaflow.reranking.evidence import COLUMNS, CandidateEvidence
 from ovaflow.reranking.fitting import MOST_TREES, SETTINGS, STEP, best_number, fit_trees
 from ovaflow.reranking.names import LabelNames
 from ovaflow.reranking.neighbours import NEAREST, Neighbours
@@ -172,7 +172,7 @@ def test_labels_that_fit_have_the_largest_expected_f1(probabilities, missing):
 
 @pytest.fixture(scope="module")
 def evidence(folder):
-    return Evidence.of(open_dataset(folder / "dataset.h5"), [2.0, -1.0])
+    return CandidateEvidence.of(open_dataset(folder / "dataset.h5"), [2.0, -1.0])
 
 
 def test_names_of_labels_are_neither_neighbours_nor_company(folder, evidence):

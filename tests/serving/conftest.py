@@ -11,7 +11,7 @@ from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.reference import write_reference
-from ovaflow.reranking.evidence import COLUMNS, Evidence
+from ovaflow.reranking.evidence import COLUMNS, CandidateEvidence
 from ovaflow.reranking.fitting import fit_trees
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.train import TrainLabels
@@ -27,7 +27,7 @@ def _fit_second_stage(dataset, path, output):
     opened, model = open_dataset(dataset), open_any_model(path)
     X, Y = opened.documents.train.X, opened.documents.train.Y
     ids, scores = model.top_k(X, len(HOSTILE))
-    evidence = Evidence.of(opened, [1.0, 0.0])
+    evidence = CandidateEvidence.of(opened, [1.0, 0.0])
     candidates = evidence.candidates(X, ids, scores)
     rows = evidence.columns(candidates).reshape(-1, len(COLUMNS))
     trees = fit_trees(rows, find_hits(candidates.ids, Y).ravel())

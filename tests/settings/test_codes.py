@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from ovaflow.console.errors import InputError
 from ovaflow.settings.config import load, resolve
-from ovaflow.settings.configuration import Config, Dataset, Run
+from ovaflow.settings.configuration import Config, DatasetEntry, RunEntry
 from ovaflow.settings.predict import Report
 from ovaflow.settings.prepare import Prepare
 
@@ -151,7 +151,7 @@ def test_numbers_of_other_settings_are_as_they_were(tmp_path):
 
 
 def test_every_text_of_a_section_is_a_name(tmp_path):
-    sections = {"prepare": Prepare, "report": Report, "datasets.a": Dataset, "runs.a": Run}
+    sections = {"prepare": Prepare, "report": Report, "datasets.a": DatasetEntry, "runs.a": RunEntry}
     assert {name for name, model in sections.items() if not model.texts()} == set()
     assert Prepare.texts() >= {"stop_words", "language", "hierarchy", "label_map", "group_column", "split_column"}
     assert not Prepare.texts() & {"features", "min_df", "split"}

@@ -38,7 +38,7 @@ from ovaflow.prediction.answers import (
     JoinedCsv,
     JsonLines,
     Record,
-    Table,
+    TerminalTable,
     XmcText,
 )
 from ovaflow.prediction.drift import remark_on_words
@@ -50,7 +50,7 @@ from ovaflow.prediction.sources import (
     BATCH,
     LINES,
     READ_FORMATS,
-    Batch,
+    RecordBatch,
     batches_of,
     input_file,
     remark_on_columns,
@@ -319,7 +319,7 @@ def _batches(predictor, texts, sources, dataset):
         yield from _test_instances(predictor, open_dataset(dataset))
     if texts:
         n = len(texts)
-        yield Batch(predictor.from_texts(texts), [None] * n, list(texts), [()] * n)
+        yield RecordBatch(predictor.from_texts(texts), [None] * n, list(texts), [()] * n)
     for source in sources:
         yield from batches_of(source, predictor)
 
@@ -330,7 +330,7 @@ def _test_instances(predictor, dataset):
     ids, X = dataset.ids("test"), dataset.test.X
     for low in range(0, X.n_rows, BATCH):
         high = min(low + BATCH, X.n_rows)
-        yield Batch(X.part(low, high), ids[low:high], None, [()] * (high - low))
+        yield RecordBatch(X.part(low, high), ids[low:high], None, [()] * (high - low))
 
 
 def open_predictor(path, reranker=None, rerank=True):
@@ -360,7 +360,7 @@ def _writer(name, output, predictor, titled, mark, keep):
             raise click.UsageError("xmc-text begins with the number of instances: name a file with --output")
         return XmcText(predictor.n_labels)
     if name == "table":
-        return Table(titled, predictor.model.probabilistic)
+        return TerminalTable(titled, predictor.model.probabilistic)
     return JsonLines(predictor.model.probabilistic)
 
 

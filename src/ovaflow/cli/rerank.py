@@ -13,7 +13,7 @@ from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.reranking.fitting import fit_reranker, require_parts_of_one
 from ovaflow.reranking.reranker_file import Reranker
-from ovaflow.reranking.suggestions import Source, Suggestions
+from ovaflow.reranking.suggestions import Suggestions, SuggestionSource
 from ovaflow.storage.texts import write_json
 
 
@@ -44,7 +44,7 @@ def rerank_command(model, dataset, held_out, predictions, runs, suggestions, thr
         sources[source] = suggested
     files = read_suggestion_files(suggestions, whole, whole.parameters)
     for name, file in files.items():
-        sources[Source(name, None, file.checksum)] = _of_file(file, whole, parts)
+        sources[SuggestionSource(name, None, file.checksum)] = _of_file(file, whole, parts)
     reranker = fit_reranker(opened, whole, parts, predicted, threads, sources)
     reranker.write(output)
     if reranker.unused:
@@ -60,7 +60,7 @@ def _of_run(name, model, predictions, dataset, held_out):
     opened, predicted = open_any_model(model), Predictions.open(predictions)
     opened.require(dataset=dataset)
     require_parts_of_one(dataset, held_out, predicted)
-    return Source(name, model, opened.checksum), Suggestions.of_model(predicted.ids, predicted.scores)
+    return SuggestionSource(name, model, opened.checksum), Suggestions.of_model(predicted.ids, predicted.scores)
 
 
 def _of_file(file, dataset, held_out):

@@ -16,7 +16,7 @@ from ovaflow.data.splitting import set_aside
 from ovaflow.settings.source import holds_texts
 
 
-class Parts(NamedTuple):
+class InstanceParts(NamedTuple):
     """Training and test records, and figures."""
 
     train: Collected
@@ -39,7 +39,7 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
         _add(counts, corpus.counts)
     doubt = corpora[0].doubt(parts[0].labels, counts)
     if not divided:
-        return Parts(*parts, counts, doubt)
+        return InstanceParts(*parts, counts, doubt)
     [records] = parts
     n = records.n if records.extra is None else records.n - np.count_nonzero(records.extra)
     # extra instances are the last, and never set aside
@@ -49,7 +49,7 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     train, test = (
         np.flatnonzero(rows) for rows in (np.append(division.train, extra), np.append(division.test, ~extra))
     )
-    return Parts(records.take(train, folder), records.take(test, folder), counts, doubt)
+    return InstanceParts(records.take(train, folder), records.take(test, folder), counts, doubt)
 
 
 def _add(counts, others):

@@ -20,7 +20,7 @@ from ovaflow.sparse.csr import with_room
 from ovaflow.sparse.jit import strict_kernel
 
 
-class Scratch(NamedTuple):
+class TreeScratch(NamedTuple):
     """What one thread grows trees in: vectors as long as the root needs; nodes use the beginnings."""
 
     members: np.ndarray  # int32 (n,); instances, those of each node together
@@ -47,7 +47,7 @@ class Scratch(NamedTuple):
 
 def make_scratch(X, Y):
     n, d, labels = X.n_rows, X.n_columns, Y.n_columns
-    return Scratch(
+    return TreeScratch(
         members=np.empty(n, np.int32),
         sides_before=np.empty(n, np.int8),
         sides=np.empty(n, np.int8),

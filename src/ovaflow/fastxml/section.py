@@ -5,7 +5,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ovaflow.report import wording
 from ovaflow.report.drawing import STYLES, FigureOfRuns, draw_all, line
-from ovaflow.report.section import Section
+from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, table_of_runs
 
 
@@ -88,4 +88,4 @@ _TEMPLATE = """
 {% endfor %}
 """
 
-SECTION = Section("trees", "Trees of instances", show, read, _TEMPLATE)
+SECTION = ReportSection("trees", "Trees of instances", show, read, _TEMPLATE)

@@ -3,11 +3,11 @@
 from typing import ClassVar
 
 from ovaflow.steps import PROBLEM, Reads, Step
-from ovaflow.training.method import File, Method
+from ovaflow.training.method import InputFile, Method
 
 _TRAIN = ("train", "evaluate")
 _UNSAMPLED = ("reference", "stored_threshold")
-_EARLIER = File("Model that --initialization=pretrained starts from.", required=False)
+_EARLIER = InputFile("Model that --initialization=pretrained starts from.", required=False)
 
 
 class OneVsAllMethod(Method):
@@ -18,10 +18,10 @@ class OneVsAllMethod(Method):
     # ovaflow warm-up compiles its kernels for each problem
     warm_up = ()
     training_files: ClassVar = {
-        "means": File("Means of the dataset, by ovaflow means."),
-        "plan": File("Table of shards, by ovaflow plan."),
-        "root": File("Solution without positives, by ovaflow root, for the starts that need it.", required=False),
-        "label_tree": File("Label tree, by ovaflow label-tree, for the start of that name.", required=False),
+        "means": InputFile("Means of the dataset, by ovaflow means."),
+        "plan": InputFile("Table of shards, by ovaflow plan."),
+        "root": InputFile("Solution without positives, by ovaflow root, for the starts that need it.", required=False),
+        "label_tree": InputFile("Label tree, by ovaflow label-tree, for the start of that name.", required=False),
         "earlier": _EARLIER,
     }
     sampling_files: ClassVar = {"earlier": _EARLIER}

@@ -140,7 +140,7 @@ class XmcText:
         return " ".join(f"{label.id}:{label.score}" for label in answer.labels) + "\n"
 
 
-class Table:
+class TerminalTable:
     """For people: one label per line."""
 
     head = ""

@@ -17,7 +17,7 @@ from ovaflow.data.blocks import NAMES, PAIRS, name_of_pair, places_in_word
 from ovaflow.data.tokens import token_spans
 
 
-class Explanation(NamedTuple):
+class LabelContributions(NamedTuple):
     """What the score of a label for an instance is made of."""
 
     label: int
@@ -52,7 +52,7 @@ def contributions(predictor, x, label, top=None):
     bias = math.fsum(values[is_bias]) + linear.intercept(label)
     features, values = x.indices[~is_bias], values[~is_bias]
     up, down, others = _by_sign(features, values, top)
-    return Explanation(int(label), math.fsum([bias, *values]), bias, up, down, others)
+    return LabelContributions(int(label), math.fsum([bias, *values]), bias, up, down, others)
 
 
 def strongest_features(predictor, label, top=10):

@@ -66,7 +66,7 @@ class Question(Section):
         return _most_specific(model, ids, kept, most) if self.most_specific else kept
 
 
-class Label(NamedTuple):
+class AnsweredLabel(NamedTuple):
     id: int
     name: str
     score: np.float32  # a probability where the model has a second stage
@@ -76,7 +76,7 @@ class Label(NamedTuple):
 class Answer(NamedTuple):
     """The labels of an instance; without a second stage neither their quality nor how many fit is known."""
 
-    labels: list[Label]
+    labels: list[AnsweredLabel]
     quality: ExpectedQuality | None
     fit: int | None  # the first ones
 
@@ -106,7 +106,7 @@ def answers_of(predictor, question, ranked, chosen=None):
         labels = []
         for j, is_kept, score in zip(*row, strict=True):
             if is_kept:
-                labels.append(Label(j, names[j], score, uris[j] if len(uris) else None))
+                labels.append(AnsweredLabel(j, names[j], score, uris[j] if len(uris) else None))
         yield Answer(labels, quality, fit)
 
 

@@ -23,7 +23,7 @@ READ_FORMATS = (LINES, *FORMATS)
 BATCH = 512  # most instances scored together
 
 
-class Batch(NamedTuple):
+class RecordBatch(NamedTuple):
     """Some instances: what the source calls each, or None; texts None where it has features."""
 
     X: CSR
@@ -143,16 +143,16 @@ def batches_of(source, predictor):
     """Read instances as batches, which end where the next line would have to be waited for."""
     if not source.kind.holds_texts:
         for X in source.kind.read_batches(source.file, predictor.n_source_features, source.first_feature):
-            yield Batch(predictor.transformed(X), [None] * X.n_rows, None, [()] * X.n_rows)
+            yield RecordBatch(predictor.transformed(X), [None] * X.n_rows, None, [()] * X.n_rows)
         return
     for instances in _batched(source):
         texts, names = [instance.text for instance in instances], [instance.record for instance in instances]
         kept = [instance.kept for instance in instances]
         if source.reading.vectors:
-            yield Batch(features_of_vectors(predictor, texts, source.file.name), names, None, kept)
+            yield RecordBatch(features_of_vectors(predictor, texts, source.file.name), names, None, kept)
             continue
         X, words = predictor.read_texts(texts)
-        yield Batch(X, names, [text.replace(FIELD, " ") for text in texts], kept, words)
+        yield RecordBatch(X, names, [text.replace(FIELD, " ") for text in texts], kept, words)
 
 
 def features_of_vectors(predictor, vectors, path):

@@ -9,7 +9,7 @@ from ovaflow.rembrandt.decoder import train_decoder
 from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.model_file import METHOD, EmbeddingModel
 from ovaflow.rembrandt.projection import SOFTMAX, project
-from ovaflow.rembrandt.settings import Embed, Project, TuneDecoder
+from ovaflow.rembrandt.settings import Embed, ProjectInstances, TuneDecoder
 from ovaflow.rembrandt.tuning import tune
 from ovaflow.storage.writing import unfinished_folder
 
@@ -49,7 +49,7 @@ def _model_of(dataset, projected, settings, solved):
 
 def train_embedding_model(dataset, settings, threads=1):
     """Embed, project and decode in this process: the model that shards of the same decoder are joined into."""
-    embedding, projecting, tuning = (_part(settings, each) for each in (Embed, Project, TuneDecoder))
+    embedding, projecting, tuning = (_part(settings, each) for each in (Embed, ProjectInstances, TuneDecoder))
     made = compute_embedding(dataset, embedding, threads)
     projected = project(dataset, made, projecting, threads)
     tuned = tune(projected, dataset, made, tuning, threads)

@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from ovaflow.steps import Reads, Step
-from ovaflow.training.method import File, Method
+from ovaflow.training.method import InputFile, Method
 
-_TUNED = File("Settings of the decoder, by ovaflow tune-decoder.")
+_TUNED = InputFile("Settings of the decoder, by ovaflow tune-decoder.")
 
 
 class RembrandtMethod(Method):
@@ -13,7 +13,7 @@ class RembrandtMethod(Method):
     section = settings = "ovaflow.rembrandt.settings:Rembrandt"
     training_files: ClassVar = {"tuned": _TUNED}
     merging_files: ClassVar = {
-        "projected": File("The instances the shards were trained on, by ovaflow project."),
+        "projected": InputFile("The instances the shards were trained on, by ovaflow project."),
         "tuned": _TUNED,
     }
     steps: ClassVar = {
@@ -27,7 +27,7 @@ class RembrandtMethod(Method):
         "project": Step(
             "rembrandt.commands",
             "Project the training instances into an embedding (rembrandt).",
-            Reads("ovaflow.rembrandt.settings:Project", ("rembrandt",)),
+            Reads("ovaflow.rembrandt.settings:ProjectInstances", ("rembrandt",)),
             makes=("projected",),
             rule="project_instances",
         ),

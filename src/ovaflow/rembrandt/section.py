@@ -1,7 +1,7 @@
 """The section of the report on label embeddings."""
 
 from ovaflow.report.drawing import NAMED, FigureOfRuns, draw_all, line, logarithmic, series
-from ovaflow.report.section import Section
+from ovaflow.report.section import ReportSection
 from ovaflow.storage.texts import read_json
 
 
@@ -97,4 +97,4 @@ their cosines; dimensions are weighted by how much they explain.</p>
 {% endfor %}
 """
 
-SECTION = Section("embeddings", "Label embeddings", show, read, _TEMPLATE)
+SECTION = ReportSection("embeddings", "Label embeddings", show, read, _TEMPLATE)

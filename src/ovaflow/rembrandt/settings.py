@@ -35,7 +35,7 @@ class Embed(Section):
         return {"embedding": "none"} if self.embedding == "none" else dict(self)
 
 
-class Project(Section):
+class ProjectInstances(Section):
     """How instances become features of the decoder."""
 
     decoder: Literal["auto", "softmax", "logistic"] = setting(
@@ -85,5 +85,5 @@ class TuneDecoder(Section):
         return _several(self.decoder_C)
 
 
-class Rembrandt(TuneDecoder, Project, Embed):
+class Rembrandt(TuneDecoder, ProjectInstances, Embed):
     """How Rembrandt embeds and decodes labels."""

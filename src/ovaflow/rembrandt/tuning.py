@@ -18,7 +18,7 @@ from ovaflow.rembrandt.embedding import divide
 from ovaflow.rembrandt.least_squares import LeastSquares
 from ovaflow.rembrandt.panels import in_blocks, product, row_blocks, to_panels
 from ovaflow.rembrandt.projection import SOFTMAX, make_projection
-from ovaflow.rembrandt.settings import Project
+from ovaflow.rembrandt.settings import ProjectInstances
 from ovaflow.rembrandt.softmax import Problem, fit_softmax
 from ovaflow.sparse.csr import full_matrix, rows_of
 from ovaflow.storage.texts import read_json, write_json
@@ -88,7 +88,7 @@ def _project_anew(projected, dataset, embedding, kept, held_out, threads):
             targets = product(parts[0].Y, to_panels(embedding.vectors), each)
             fitted = LeastSquares(parts[0].X, embedding.ridge, each).solve(targets)
             embedding = replace(embedding, projection=fitted)
-        linear = make_projection(parts[0].X, embedding, None, Project(features="linear"), each)
+        linear = make_projection(parts[0].X, embedding, None, ProjectInstances(features="linear"), each)
         projection = linear._replace(frequencies=projected.projection.frequencies, phases=projected.projection.phases)
         features = [full_matrix(projection.features(part.X, each)) for part in parts]
     made = [replace(projected.dataset, train=Split(X, part.Y)) for X, part in zip(features, parts, strict=True)]

@@ -10,7 +10,7 @@ from ovaflow.data.dataset import without_known_labels
 from ovaflow.model.model_file import what_scores_are
 from ovaflow.report import wording
 from ovaflow.report.drawing import NAMED, draw, thousands
-from ovaflow.report.section import Section
+from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table, metric
 from ovaflow.sparse.csr import nonzeros_of_rows
 
@@ -223,6 +223,6 @@ def _setting(name, run):
     return run.settings.get(name, wording.MISSING)
 
 
-DATA_SECTION = Section("data", "Data", show_data)
-MODEL_CARD_SECTION = Section("model-card", "Model card", show_model_card)
-SETTINGS_SECTION = Section("settings", "Settings", show_settings)
+DATA_SECTION = ReportSection("data", "Data", show_data)
+MODEL_CARD_SECTION = ReportSection("model-card", "Model card", show_model_card)
+SETTINGS_SECTION = ReportSection("settings", "Settings", show_settings)

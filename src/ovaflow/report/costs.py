@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ovaflow.methods import all_steps
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS, NAMED, draw, logarithmic, series
-from ovaflow.report.section import Section
+from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
 from ovaflow.report.training import steps_per_label
 from ovaflow.settings.section import HELD_OUT
@@ -229,6 +229,6 @@ def _sums(by, jobs, name_of):
     return make_table(f"Resources by {by}", by, RESOURCES, [*sums.values(), total], row_of)
 
 
-TRADE_OFFS_SECTION = Section("trade-offs", "Trade-offs", show_trade_offs)
-COST_SECTION = Section("cost", "Cost", show_cost)
-RESOURCES_SECTION = Section("resources", "Resources", show_resources)
+TRADE_OFFS_SECTION = ReportSection("trade-offs", "Trade-offs", show_trade_offs)
+COST_SECTION = ReportSection("cost", "Cost", show_cost)
+RESOURCES_SECTION = ReportSection("resources", "Resources", show_resources)

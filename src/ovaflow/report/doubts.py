@@ -5,7 +5,7 @@ from functools import partial
 from itertools import islice
 
 from ovaflow.report import wording
-from ovaflow.report.section import Section
+from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
 
 SHOWN = 10
@@ -50,4 +50,4 @@ COLUMNS = (
 )
 
 
-SECTION = Section("doubts", "Training labels to check", show, read)
+SECTION = ReportSection("doubts", "Training labels to check", show, read)

@@ -12,7 +12,7 @@ from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import wording
-from ovaflow.report.section import Section
+from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.sparse.csr import rows_of
@@ -176,7 +176,7 @@ def choose(hits, n_true, amount, seed=0):
     return np.sort(np.concatenate([order[first], np.delete(order, first)])[:amount])
 
 
-class Documents:
+class ExampleDocuments:
     def __init__(self, dataset, counts, outcomes, explained):
         self.dataset, self.counts = dataset, counts
         self.outcomes = outcomes  # of each run, by outcome()
@@ -310,7 +310,7 @@ def _confused_table(documents, confused):
     return documents.table("Labels predicted instead of others", "missed label", columns, confused, "true")
 
 
-TRUST_SECTION = Section("trust", "Best and worst labels", lambda anchor, results: results.trust)
-LABELS_SECTION = Section("labels", "Labels and their words", lambda anchor, results: results.labels)
-DOCUMENTS_SECTION = Section("examples", "Test documents", lambda anchor, results: results.examples)
-FAILURES_SECTION = Section("failures", "Failures worth a look", lambda anchor, results: results.failures)
+TRUST_SECTION = ReportSection("trust", "Best and worst labels", lambda anchor, results: results.trust)
+LABELS_SECTION = ReportSection("labels", "Labels and their words", lambda anchor, results: results.labels)
+DOCUMENTS_SECTION = ReportSection("examples", "Test documents", lambda anchor, results: results.examples)
+FAILURES_SECTION = ReportSection("failures", "Failures worth a look", lambda anchor, results: results.failures)

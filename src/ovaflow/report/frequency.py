@@ -7,7 +7,7 @@ import numpy as np
 
 from ovaflow.report import wording
 from ovaflow.report.drawing import draw, line, side_by_side
-from ovaflow.report.section import Section
+from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table, table_of_runs
 
 
@@ -142,4 +142,4 @@ def _paint(axes, runs, groups, heading, k):
     axes.set_ylim(0, None if highest else 1)
 
 
-SECTION = Section("frequency", "Rare and frequent labels", show)
+SECTION = ReportSection("frequency", "Rare and frequent labels", show)

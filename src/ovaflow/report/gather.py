@@ -111,7 +111,7 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, se
     runs = _with_telling_summaries(runs)
     shown = [run for run in runs if run.series is not None]
     explained = examples.first_explained([folder / run.name for run in shown]) if settings.examples else None
-    documents = examples.Documents(dataset, card.counts, outcomes, explained)
+    documents = examples.ExampleDocuments(dataset, card.counts, outcomes, explained)
     chosen = examples.choose(outcomes[0][2], np.diff(dataset.test.Y.indptr), settings.examples, seed)
     return DatasetResults(
         card=card,

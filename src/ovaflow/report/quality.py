@@ -10,7 +10,7 @@ from ovaflow.data.near_twins import are_noticed
 from ovaflow.evaluation.metrics import PLACES, SAMPLED
 from ovaflow.reading.streams import read_lines
 from ovaflow.report import wording
-from ovaflow.report.section import Section
+from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Cell, Column, Row, Table, make_table, metric, samples, table_of_runs
 
 FAMILIES = ("P", "nDCG", "PSP", "recall")
@@ -257,5 +257,5 @@ def show_published(anchor, results):
     return {"table": make_table("Comparison with published results", "method", columns, compared, row_of)}
 
 
-SECTION = Section("quality", "Quality", show)
-PUBLISHED_SECTION = Section("published", "Comparison with published results", show_published)
+SECTION = ReportSection("quality", "Quality", show)
+PUBLISHED_SECTION = ReportSection("published", "Comparison with published results", show_published)

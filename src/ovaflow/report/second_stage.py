@@ -5,7 +5,7 @@ from functools import partial
 from ovaflow.report import wording
 from ovaflow.report.drawing import NAMED, FigureOfRuns, draw_all, line, series
 from ovaflow.report.probabilities import automatic_table, sure_table
-from ovaflow.report.section import Section
+from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.reranking.evidence import GROUPS
 from ovaflow.storage.texts import read_json
@@ -156,4 +156,4 @@ FIGURES = (
 )
 
 
-SECTION = Section("second-stage", "Second stage", show, read)
+SECTION = ReportSection("second-stage", "Second stage", show, read)

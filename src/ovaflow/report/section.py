@@ -10,7 +10,7 @@ from ovaflow.model.training_file import Training
 from ovaflow.storage.texts import read_json
 
 
-class Section(NamedTuple):
+class ReportSection(NamedTuple):
     """A section; where nothing is read or shown, there is none."""
 
     key: str  # ends its anchor

@@ -19,7 +19,7 @@ from ovaflow.report.drawing import (
     series,
     side_by_side,
 )
-from ovaflow.report.section import Section
+from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Cell, Column, Row, make_table, metric, samples
 from ovaflow.report.training import steps_per_label
 from ovaflow.settings.paths import CHOSEN_FEATURES
@@ -29,7 +29,7 @@ METRICS = ("P@1", "P@3", "P@5", "PSP@1")
 LINES = [{"series": number, "name": name} for number, name in enumerate(METRICS)]  # the legend
 
 
-class Sweep(NamedTuple):
+class SweptRuns(NamedTuple):
     key: str  # the setting
     runs: list  # by ascending values
 
@@ -42,7 +42,7 @@ def read_sweeps(sweeps, runs):
 
 def _sweep(runs):
     key = "seed" if len({run.settings.get("seed") for run in runs}) > 1 else "C"
-    return Sweep(key, sorted(runs, key=lambda run: float(run.settings[key])))
+    return SweptRuns(key, sorted(runs, key=lambda run: float(run.settings[key])))
 
 
 def _unmoved(run):
@@ -228,6 +228,6 @@ _COSTS_OF_CHOICES = (
 )
 
 
-CHOICES_SECTION = Section("choices", "Choices", lambda anchor, results: results.choices)
-SECTION = Section("sweeps", "Sweeps", show_sweeps)
-PRUNING_SECTION = Section("pruning", "Pruning", show_pruning, _read_pruning)
+CHOICES_SECTION = ReportSection("choices", "Choices", lambda anchor, results: results.choices)
+SECTION = ReportSection("sweeps", "Sweeps", show_sweeps)
+PRUNING_SECTION = ReportSection("pruning", "Pruning", show_pruning, _read_pruning)

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 from ovaflow.initialization.spanning_tree import LabelTree
 from ovaflow.report import wording
 from ovaflow.report.drawing import FigureOfRuns, draw_all, line, series
-from ovaflow.report.section import Section
+from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, table_of_runs
 from ovaflow.solver.problem import Status
 
@@ -168,4 +168,4 @@ FIGURES = (
 )
 
 
-SECTION = Section("training", "Training", show, read)
+SECTION = ReportSection("training", "Training", show, read)

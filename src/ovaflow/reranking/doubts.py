@@ -14,7 +14,7 @@ import scipy
 
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.candidates import Candidates, with_more
-from ovaflow.reranking.evidence import Evidence
+from ovaflow.reranking.evidence import CandidateEvidence
 from ovaflow.reranking.fitting import FEWEST, fit_likelihood, fit_trees
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR, offsets, rows_of
@@ -77,7 +77,7 @@ def find_doubts(dataset, rows, others, model, threads=1):
     if len(np.unique(hits[ids != NO_LABEL])) < 2:
         return NONE
     likelihood = fit_likelihood(ids, scores, hits)
-    evidence, drawing = Evidence.of(others, likelihood), np.random.default_rng(0)
+    evidence, drawing = CandidateEvidence.of(others, likelihood), np.random.default_rng(0)
     trees, given, missing, pairs = None, [], [], []
     for block in blocks:
         ids, scores = (array[block] for array in found)
@@ -108,7 +108,7 @@ class _Texts:
     rows: np.ndarray
     Y: CSR
     candidates: Candidates
-    evidence: Evidence
+    evidence: CandidateEvidence
 
     @cached_property
     def columns(self):

@@ -45,7 +45,7 @@ def groups_with(sources):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class CandidateEvidence:
     """All that rows of evidence are made from besides the scores of a model."""
 
     counts: np.ndarray  # (l,); training positives

@@ -14,7 +14,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
 from ovaflow.reranking.candidates import n_more
-from ovaflow.reranking.evidence import Evidence, columns_with, groups_with
+from ovaflow.reranking.evidence import CandidateEvidence, columns_with, groups_with
 from ovaflow.reranking.expected_quality import LEVELS, sure_records
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import known_to_all
@@ -83,7 +83,7 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
         return Reranker(parameters=parameters | {"unused": reason}, **about)
     likelihood = fit_likelihood(ids, scores, hits)
     X = rows_of(held_out.test.X, texts)
-    evidence = Evidence.of(held_out, likelihood)
+    evidence = CandidateEvidence.of(held_out, likelihood)
     candidates = evidence.candidates(X, ids, scores, threads, suggested)
     rows, ids = evidence.columns(candidates, suggested), candidates.ids
     pairs = HeldOut(rows, ids, _hits(ids, true), np.diff(true.indptr))
@@ -99,7 +99,7 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
         files = suggested[len(runs) :]
         alone = pairs.first(ids.shape[1] - n_more(files))
         _, trees_alone = _fit(alone._replace(columns=alone.columns[:, :, : len(columns_with(runs))]), threads)
-    evidence = Evidence.of(dataset, likelihood)
+    evidence = CandidateEvidence.of(dataset, likelihood)
     return Reranker(trees, trees_alone, evidence, parameters=parameters, **about)
 
 

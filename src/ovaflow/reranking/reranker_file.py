@@ -9,10 +9,10 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
 from ovaflow.reranking.cooccurrence import LabelCooccurrence
-from ovaflow.reranking.evidence import Evidence, columns_with
+from ovaflow.reranking.evidence import CandidateEvidence, columns_with
 from ovaflow.reranking.names import LabelNames
 from ovaflow.reranking.neighbours import Neighbours
-from ovaflow.reranking.suggestions import Source
+from ovaflow.reranking.suggestions import SuggestionSource
 from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
 from ovaflow.storage.artifact import NOT_STORED, Artifact, header_of
 from ovaflow.storage.hdf5 import open_artifact
@@ -32,9 +32,9 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
     trees: BoostedTrees | None = None
     # for texts of which a file says nothing; they know the columns before those of the files
     trees_alone: BoostedTrees | None = None
-    evidence: Evidence | None = field(default=None, metadata=NOT_STORED)
+    evidence: CandidateEvidence | None = field(default=None, metadata=NOT_STORED)
     # whose suggestions are evidence; runs, then files
-    sources: tuple[Source, ...] = field(default=(), metadata=NOT_STORED)
+    sources: tuple[SuggestionSource, ...] = field(default=(), metadata=NOT_STORED)
 
     def write(self, path, **made_from):
         parameters = self.parameters
@@ -70,7 +70,7 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
             X, Y, names, company = (read_csr(file[name]) for name in ("texts", "labels", "names", "company"))
             names = LabelNames(names, *(map_array(file[name]) for name in ("names_of_labels", "phrases", "letters")))
             parts = Neighbours.of(X, Y), names, LabelCooccurrence(company)
-            evidence = Evidence(model.counts, *parts, model.bias_feature, map_array(file["likelihood"]))
+            evidence = CandidateEvidence(model.counts, *parts, model.bias_feature, map_array(file["likelihood"]))
             return replace(about, evidence=evidence, **cls.fields_of(file))
 
     @classmethod
@@ -129,7 +129,7 @@ def _sources(parameters, path):
         if model is not None:
             copy = copy_of_run(folder, name)
             model = copy if copy.exists() else folder / model
-        yield Source(name, model, entry["checksum"])
+        yield SuggestionSource(name, model, entry["checksum"])
 
 
 def copy_of_run(folder, name):

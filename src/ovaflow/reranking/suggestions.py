@@ -21,7 +21,7 @@ NO_SCORE = np.float32(-100)
 """Stands for the score of a candidate that is missing."""
 
 
-class Source(NamedTuple):
+class SuggestionSource(NamedTuple):
     """Where suggestions come from: another run, or a program that writes them to a file."""
 
     name: str

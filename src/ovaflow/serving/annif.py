@@ -94,13 +94,13 @@ class Suggestion(BaseModel):
     score: float
 
 
-class Suggestions(BaseModel):
+class AnnifSuggestions(BaseModel):
     """Subjects for a document, best first."""
 
     results: list[Suggestion]
 
 
-class DocumentSuggestions(Suggestions):
+class DocumentSuggestions(AnnifSuggestions):
     """Subjects for a document of several."""
 
     document_id: str | None
@@ -121,7 +121,7 @@ class Document(BaseModel):
     metadata: dict[str, str] | None = Field(None, description="Not used.")
 
 
-class Subject(BaseModel):
+class AnnifSubject(BaseModel):
     """A subject that a document has."""
 
     uri: str
@@ -132,7 +132,7 @@ class IndexedDocument(BaseModel):
     """A document and the subjects that people gave it."""
 
     text: str
-    subjects: list[Subject]
+    subjects: list[AnnifSubject]
     metadata: dict[str, str] | None = Field(None, description="Not used.")
 
 
@@ -254,7 +254,7 @@ def _add_suggestions(router, projects):
     @router.post(
         "/projects/{project_id}/suggest",
         openapi_extra={"requestBody": {"content": _FORM, "required": True}},
-        **_documented(Suggestions, 400, 404, 408, 413, 503),
+        **_documented(AnnifSuggestions, 400, 404, 408, 413, 503),
     )
     async def suggest_for_one(project_id: _ProjectId, request: Request):
         """Subjects for a document."""

@@ -246,7 +246,7 @@ class SameOrigin:
 def _add_answers(app, served, queue, options):
     PredictRequest, ExplainRequest = schemas.requests_within(options, columns_of(served.predictor.model))
 
-    @app.post("/predict", **documented(schemas.Predictions, 400, 404, 408, 409, 413, 422, 503))
+    @app.post("/predict", **documented(schemas.PredictionsReply, 400, 404, 408, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
         """Best labels by descending score: of one text, of several texts, or of instances given by their features."""
         answer = await queue.run(served.named_for(request).predict, request)

@@ -82,7 +82,7 @@ class Prediction(BaseModel):
     )
 
 
-class Predictions(_Answer):
+class PredictionsReply(_Answer):
     """Predictions in the order of the instances."""
 
     probabilities: bool = Field(description="Whether scores are probabilities.")

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 from ovaflow.console.errors import InputError
 from ovaflow.settings import paths
 from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps
-from ovaflow.settings.configuration import Config, Dataset, Run
+from ovaflow.settings.configuration import Config, DatasetEntry, RunEntry
 from ovaflow.settings.predict import Report, Sweep
-from ovaflow.settings.prepare import Candidates
+from ovaflow.settings.prepare import AutoCandidates
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 from ovaflow.settings.section import listed
 from ovaflow.settings.source import ROLES, is_stored, may_be_several
@@ -24,7 +24,7 @@ from ovaflow.settings.spelling import FAILURES, Loader
 from ovaflow.storage.errors import read_error
 from ovaflow.storage.opening import open_regular
 
-_TEXTS = frozenset().union(*(each.texts() for each in (Dataset, Run, Report, Sweep, Candidates)))
+_TEXTS = frozenset().union(*(each.texts() for each in (DatasetEntry, RunEntry, Report, Sweep, AutoCandidates)))
 _TAKEN_FOR = {"int": "a number", "float": "a number", "bool": "a truth value", "timestamp": "a date", "null": "nothing"}
 
 
@@ -102,7 +102,7 @@ def _downloaded(entry, key, catalogue):
     settings["format"] = published.format
     for role, file in published.files.items():
         settings[role] = paths.CATALOGUE.format(name=name, file=file)
-    return Dataset.model_validate(settings)
+    return DatasetEntry.model_validate(settings)
 
 
 def _made_from(sizes, role, path):

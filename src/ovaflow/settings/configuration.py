@@ -35,16 +35,16 @@ class MethodOfRun(Section):
         return self
 
 
-class Dataset(Evaluate, Prepare, Source):
+class DatasetEntry(Evaluate, Prepare, Source):
     """A dataset: its source, and its own values of keys of ``prepare`` and ``evaluate``."""
 
 
-class Run(Predict, Train, *_SECTIONS.values(), MethodOfRun):  # type: ignore[misc]
+class RunEntry(Predict, Train, *_SECTIONS.values(), MethodOfRun):  # type: ignore[misc]
     """A run: its method, and its own values of keys of ``train``, ``predict`` and the section of its method."""
 
     @model_validator(mode="after")
     def _keys_of_its_method(self) -> Self:
-        foreign = sorted((self.model_fields_set & Run.model_fields.keys()) - _keys_of(self.method))
+        foreign = sorted((self.model_fields_set & RunEntry.model_fields.keys()) - _keys_of(self.method))
         if foreign:
             raise ValueError(f"{foreign[0]} is not a setting of method: {self.method}")
         if self.sweep is not None:
@@ -69,7 +69,7 @@ def _keys_of(method: str) -> frozenset[str]:
     return frozenset(keys | {"pretrained"} if "initialization" in keys else keys)
 
 
-class SweptRun(Run):
+class SweptRun(RunEntry):
     """One value of a sweep; made by :func:`ovaflow.settings.chains.expand_sweeps`, never in a config file."""
 
     of: str = Field(description="name of the sweep")
@@ -79,8 +79,8 @@ _NEEDS_RERANK = "rerank_with needs rerank, the share of instances that is held o
 
 
 class _Trained(Section):
-    datasets: dict[Name, Dataset] = Field(min_length=1, description="each becomes a folder of results")
-    runs: dict[Name, Run] = Field(min_length=1, description="each is trained on every dataset")
+    datasets: dict[Name, DatasetEntry] = Field(min_length=1, description="each becomes a folder of results")
+    runs: dict[Name, RunEntry] = Field(min_length=1, description="each is trained on every dataset")
     prepare: Prepare = Field(default_factory=Prepare, description="defaults of all datasets")
     train: Train = Field(default_factory=Train, description="defaults of all runs")
 
@@ -106,7 +106,7 @@ class Config(_WithMethods):
     evaluate: Evaluate = Field(default_factory=Evaluate, description="defaults of all datasets")
     report: Report = Field(default_factory=Report, description="the report page")
 
-    def entry_of(self, dataset: str) -> Dataset:
+    def entry_of(self, dataset: str) -> DatasetEntry:
         """The entry of a dataset, or of the one that a fold is held out of."""
         return self.datasets[dataset.split("/")[0]]
 

@@ -277,7 +277,7 @@ class PrepareSource(Prepare, ExtraFiles):
         return self
 
 
-class Candidates(Section):
+class AutoCandidates(Section):
     """What ``auto`` chooses from."""
 
     features: Annotated[list[Candidate], BeforeValidator(listed), Field(min_length=1)] = setting(
@@ -306,19 +306,19 @@ class Comparison(Section):
 class Tune(Comparison):
     """How ``features: auto`` and ``C: auto`` are chosen, without test instances."""
 
-    candidates: Candidates = Field(default_factory=Candidates, description="candidates of features and C")
+    candidates: AutoCandidates = Field(default_factory=AutoCandidates, description="candidates of features and C")
 
 
 def candidates_of(name: str) -> BeforeValidator:
     """Candidates of one setting, from those of all or from one or several."""
-    return BeforeValidator(lambda value: getattr(value, name) if isinstance(value, Candidates) else listed(value))
+    return BeforeValidator(lambda value: getattr(value, name) if isinstance(value, AutoCandidates) else listed(value))
 
 
 class FeatureCandidates(Comparison):
     """How blocks of features are compared."""
 
     candidates: Annotated[list[Candidate], candidates_of("features")] = setting(
-        Candidates().features, "blocks of features to compare, such as words+pairs"
+        AutoCandidates().features, "blocks of features to compare, such as words+pairs"
     )
 
 

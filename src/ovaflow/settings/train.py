@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from ovaflow.methods import ONE_VS_ALL
-from ovaflow.settings.prepare import Candidates, Comparison, candidates_of
+from ovaflow.settings.prepare import AutoCandidates, Comparison, candidates_of
 from ovaflow.settings.section import SEED, WEIGHTING, AboveZero, Positive, Section, Weighting, setting
 
 STARTS = {
@@ -145,4 +145,4 @@ class SampleLabels(TrainLabels):
 class ChooseC(Comparison, TrainLabels):
     """What the choice of C reads."""
 
-    candidates: Annotated[list[AboveZero], candidates_of("C")] = setting(Candidates().C, "values of C to compare")
+    candidates: Annotated[list[AboveZero], candidates_of("C")] = setting(AutoCandidates().C, "values of C to compare")

@@ -18,7 +18,7 @@ from ovaflow.solver.sampled import SAMPLE, Anchor, SampledSolver, make_anchor
 from ovaflow.solver.sampled_problem import near_rows
 from ovaflow.solver.screening import Screen, make_screen
 from ovaflow.solver.stopping import gradient_targets, violation_targets
-from ovaflow.solver.working_features import DENSEST, Features, make_features, make_scratch, solve_on_features
+from ovaflow.solver.working_features import DENSEST, WorkingFeatures, make_features, make_scratch, solve_on_features
 from ovaflow.sparse.csr import CSR
 
 MANY = 50_000
@@ -60,7 +60,7 @@ class Newton:
 class CoordinateDescent(Newton):
     """Labels one by one: L1 problems, on all features."""
 
-    features: Features
+    features: WorkingFeatures
 
     def targets(self, positives, means, costs):
         slope = SLOPE_AT_ZERO[self.settings.loss]

@@ -45,7 +45,7 @@ _LOOSER = 0.1
 _MOST_ROUNDS = 200
 
 
-class Features(NamedTuple):
+class WorkingFeatures(NamedTuple):
     """X by features; read by all threads."""
 
     columns: CSR  # X transposed
@@ -55,7 +55,7 @@ class Features(NamedTuple):
     total: float  # weight of all documents
 
 
-class Scratch(NamedTuple):
+class WorkingScratch(NamedTuple):
     """What one thread works in."""
 
     weights: np.ndarray  # w of all features, float32
@@ -75,7 +75,7 @@ def make_features(X, instances):
     last = columns.data[columns.indptr[-2] :] if X.n_columns else columns.data
     has_bias = len(last) == X.n_rows > 0 and (last == last[0]).all()
     bias = X.n_columns - 1 if has_bias else -1
-    return Features(columns, sums, bias, instances, instances.total)
+    return WorkingFeatures(columns, sums, bias, instances, instances.total)
 
 
 @strict_kernel
@@ -95,7 +95,7 @@ def make_scratch(n, d):
         weights=(np.float32, d), features=(np.int32, d), rows=(np.int32, n), local_row=(np.int32, n)
     )
     arrays["local_row"][:] = -1
-    return Scratch(**arrays, gradient=np.empty(d), chosen=np.zeros(d, bool), local=make_workspace(n + 1, d))
+    return WorkingScratch(**arrays, gradient=np.empty(d), chosen=np.zeros(d, bool), local=make_workspace(n + 1, d))
 
 
 def solve_on_features(X, features, positives, violation_target, scratch, settings, positive_cost=1.0):

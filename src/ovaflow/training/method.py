@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-class File(NamedTuple):
+class InputFile(NamedTuple):
     """A file that a command reads besides the dataset."""
 
     help: str
@@ -54,12 +54,12 @@ class Method(ABC):
     steps: ClassVar[Mapping[str, Step]] = NOTHING
     """Steps of its own, before and after its shards."""
 
-    training_files: ClassVar[Mapping[str, File]] = NOTHING
+    training_files: ClassVar[Mapping[str, InputFile]] = NOTHING
     """Files that a shard is trained from besides the dataset, by their options."""
 
-    merging_files: ClassVar[Mapping[str, File]] = NOTHING
+    merging_files: ClassVar[Mapping[str, InputFile]] = NOTHING
 
-    sampling_files: ClassVar[Mapping[str, File]] = NOTHING
+    sampling_files: ClassVar[Mapping[str, InputFile]] = NOTHING
 
     unit: ClassVar[str] = "labels"
     """What is divided into shards."""
@@ -74,7 +74,7 @@ class Method(ABC):
     """Commands by their names before all methods shared them."""
 
     report_sections: ClassVar[tuple[str, ...]] = ()
-    """Its sections of the report, see :class:`ovaflow.report.section.Section`, as ``package.module:name``."""
+    """Its sections of the report, see :class:`ovaflow.report.section.ReportSection`, as ``package.module:name``."""
 
     small: ClassVar[str] = ""
     """Options with which training is short."""
