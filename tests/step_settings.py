@@ -6,9 +6,8 @@ import click
 
 from ovaflow.cli import group
 from ovaflow.cli.options import reads
-from ovaflow.methods import ONE_VS_ALL
+from ovaflow.methods import ONE_VS_ALL, placed
 from ovaflow.settings.inputs import settings_read
-from ovaflow.settings.section import named_model
 
 REQUIRED = {"prepare": {"format": "csv"}, "choose-features": {"format": "csv"}}
 
@@ -35,4 +34,4 @@ def settings_from(step, *options, method=ONE_VS_ALL):
 
 def settings_in(step, method=ONE_VS_ALL, **values):
     """What a step reads of a config file."""
-    return named_model(settings_read(step, method).model).model_validate(REQUIRED.get(step, {}) | values)
+    return placed(settings_read(step, method).model).model_validate(REQUIRED.get(step, {}) | values)

@@ -23,11 +23,19 @@ BUILT_IN = {
 }
 
 CLASSIFIERS = {
-    "FastXMLClassifier": "ovaflow.fastxml.classifier",
-    "OneVsAllClassifier": "ovaflow.one_vs_all.classifier",
-    "RembrandtClassifier": "ovaflow.rembrandt.classifier",
+    "FastXMLClassifier": "ovaflow.fastxml.classifier:FastXMLClassifier",
+    "OneVsAllClassifier": "ovaflow.one_vs_all.classifier:OneVsAllClassifier",
+    "RembrandtClassifier": "ovaflow.rembrandt.classifier:RembrandtClassifier",
 }
-"""Modules of the classifiers for Python programs."""
+"""Classifiers for Python programs."""
+
+
+def placed(place: Any) -> Any:
+    """What stands at a place, such as ``package.module:Name``; what is no text is meant itself."""
+    if not isinstance(place, str):
+        return place
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)
 
 
 @cache
@@ -44,8 +52,7 @@ def method_names() -> tuple[str, ...]:
 def find_method(name: str) -> Any:
     """A method by its name, see :class:`ovaflow.training.method.Method`."""
     if name in BUILT_IN:
-        module, _, attribute = BUILT_IN[name].partition(":")
-        return getattr(importlib.import_module(module), attribute)()
+        return placed(BUILT_IN[name])()
     if name not in _installed():
         remedy = f"install the package that has it; there are {', '.join(method_names())}"
         raise InputError(f"no method {name}", remedy=remedy)

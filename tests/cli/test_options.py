@@ -9,10 +9,9 @@ from pydantic import ValidationError
 from step_settings import REQUIRED, settings_from, settings_in
 
 from ovaflow.cli import main
-from ovaflow.methods import ONE_VS_ALL, all_steps, find_method, method_names
+from ovaflow.methods import ONE_VS_ALL, all_steps, find_method, method_names, placed
 from ovaflow.settings.inputs import settings_read
 from ovaflow.settings.schema import explain
-from ovaflow.settings.section import named_model
 
 
 def in_one_line(value):
@@ -33,7 +32,7 @@ OF_METHODS = [
 )
 def test_every_default_can_be_written_as_in_a_config_file(step, method):
     settings = settings_read(step, method)
-    model = named_model(settings.model)
+    model = placed(settings.model)
     for name in settings.fields:
         field = model.model_fields[name]
         if field.is_required() or (field.default is None and name in model.texts()):
@@ -160,7 +159,7 @@ def test_an_error_names_the_alternative_that_was_meant(step, name, written, expe
         with pytest.raises(ValidationError) as caught:
             settings_in(step, **{name: value})
         content = REQUIRED.get(step, {}) | {name: value}
-        assert expected in explain(caught.value, content, named_model(settings_read(step).model))
+        assert expected in explain(caught.value, content, placed(settings_read(step).model))
     with pytest.raises(click.BadParameter) as refused:
         settings_from(step, f"--{name.replace('_', '-')}={written}")
     assert expected in refused.value.message

@@ -11,9 +11,9 @@ from ovaflow import methods
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.estimators.base import LabelClassifier
+from ovaflow.methods import placed
 from ovaflow.model.model_file import open_any_model, what_scores_are
 from ovaflow.model.training_file import Training
-from ovaflow.settings.section import named_model
 from ovaflow.storage import parts
 from ovaflow.storage.parts import Parts
 
@@ -178,7 +178,7 @@ def test_an_estimate_is_near_or_refused(method, finished, capfd):
 
 
 def settings_of(known, step="estimate"):
-    model = named_model(known.reads(step).model)
+    model = placed(known.reads(step).model)
     return model.model_validate({"trees": 6} if "trees" in model.model_fields else {})
 
 

@@ -7,10 +7,10 @@ import click
 from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
-from ovaflow.methods import ONE_VS_ALL
+from ovaflow.methods import ONE_VS_ALL, placed
 from ovaflow.settings.inputs import settings_read
 from ovaflow.settings.schema import explain, explain_value, schema_at
-from ovaflow.settings.section import Section, named_model
+from ovaflow.settings.section import Section
 from ovaflow.settings.source import ReadTexts
 from ovaflow.settings.spelling import parsed
 from ovaflow.settings.train import Train
@@ -190,7 +190,7 @@ def require_shard(shard, shards):
 def reads(step, method=ONE_VS_ALL):
     """Decorator: options of all settings that a step reads; the command takes them as one object, ``settings``."""
     reads = settings_read(step, method)
-    model = named_model(reads.model)
+    model = placed(reads.model)
 
     def decorate(command):
         may_be_auto = [name for name in CHOSEN if name in reads.fields]

@@ -15,8 +15,7 @@ from numba.core.event import install_recorder
 from ovaflow.console.errors import InputError
 from ovaflow.estimate.demand import Demand
 from ovaflow.machine.limits import peak_rss_bytes
-from ovaflow.methods import find_method
-from ovaflow.settings.section import named_model
+from ovaflow.methods import find_method, placed
 
 _STEADY = 4.0
 _REPEATS = 5
@@ -99,7 +98,7 @@ def _main():
     request = json.load(sys.stdin)
     method = find_method(request["method"])
     try:
-        settings = named_model(method.reads("estimate").model).model_validate(request["settings"])
+        settings = placed(method.reads("estimate").model).model_validate(request["settings"])
         with install_recorder("numba:compile") as compilations:
             sample = method.sample(request["path"], settings, request["files"])
     except InputError as error:

@@ -1,10 +1,8 @@
 """Classifiers and text features for Python programs, after scikit-learn's conventions."""
 
-import importlib
-
 from ovaflow.estimators.scorers import f1_scorer, precision_at_k_scorer
 from ovaflow.estimators.text_features import TextFeatures
-from ovaflow.methods import CLASSIFIERS
+from ovaflow.methods import CLASSIFIERS, placed
 
 __all__ = ["TextFeatures", "f1_scorer", "precision_at_k_scorer", *CLASSIFIERS]
 
@@ -12,5 +10,5 @@ __all__ = ["TextFeatures", "f1_scorer", "precision_at_k_scorer", *CLASSIFIERS]
 def __getattr__(name):
     # classifiers stand beside their methods, above this room
     if name in CLASSIFIERS:
-        return getattr(importlib.import_module(CLASSIFIERS[name]), name)
+        return placed(CLASSIFIERS[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -23,7 +23,7 @@ from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.text_features import TextFeatures
 from ovaflow.evaluation.ranking import find_hits, precision
-from ovaflow.methods import ONE_VS_ALL, find_method
+from ovaflow.methods import ONE_VS_ALL, find_method, placed
 from ovaflow.model.model_file import MethodModel, open_any_model
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictions import predict_test_set, reranked
@@ -35,7 +35,7 @@ from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.predict import CANDIDATES, Predict
 from ovaflow.settings.prepare import Prepare
 from ovaflow.settings.schema import explain
-from ovaflow.settings.section import Section, named_model
+from ovaflow.settings.section import Section
 from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
 
 AnySection = TypeVar("AnySection", bound=Section)
@@ -195,7 +195,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     def _train(self, dataset: Dataset) -> MethodModel:
         """The model of a dataset."""
         method = find_method(self.method)
-        return method.train_model(dataset, self._part(named_model(method.settings)), self.threads)
+        return method.train_model(dataset, self._part(placed(method.settings)), self.threads)
 
     def _hold(self, form: LabelForm) -> None:
         self.classes_, self._form = form.classes, form

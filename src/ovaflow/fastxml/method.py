@@ -8,6 +8,8 @@ from ovaflow.training.even_division import EvenlyDivided
 
 class FastXMLMethod(EvenlyDivided):
     name = "fastxml"
+    model = "ovaflow.fastxml.model_file:ForestModel"
+    shard = "ovaflow.fastxml.training:TreeShard"
     section = "ovaflow.fastxml.settings:FastXML"
     settings = "ovaflow.fastxml.settings:GrowTrees"
     sections = ("fastxml", "train", "evaluate")
@@ -26,18 +28,6 @@ class FastXMLMethod(EvenlyDivided):
     report_sections = ("ovaflow.fastxml.section:SECTION",)
     earlier_names: ClassVar = {"train-trees": "train-shard", "merge-trees": "merge"}
     small = "--trees=1"
-
-    @property
-    def model(self):
-        from ovaflow.fastxml.model_file import ForestModel
-
-        return ForestModel
-
-    @property
-    def shard(self):
-        from ovaflow.fastxml.training import TreeShard
-
-        return TreeShard
 
     def units(self, dataset, settings):
         return settings.trees

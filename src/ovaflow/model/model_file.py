@@ -9,7 +9,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Named, Names, write_names
-from ovaflow.methods import ONE_VS_ALL, find_method
+from ovaflow.methods import ONE_VS_ALL, find_method, placed
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.arrays import create_array
 from ovaflow.storage.artifact import NOT_STORED, Artifact
@@ -217,12 +217,12 @@ def open_any_model(path):
     except InputError:
         remedy = f"install {package}" if package else "use the ovaflow that wrote it, or a newer one"
         raise InputError(f"a model of {method}, which is not installed here", path=path, remedy=remedy) from None
-    return found.model.open(path)
+    return placed(found.model).open(path)
 
 
 def what_scores_are(settings):
     """What the scores of a model trained with these settings mean, in a sentence or two."""
-    return find_method(settings.get("method", ONE_VS_ALL)).model.what_scores_are(settings)
+    return placed(find_method(settings.get("method", ONE_VS_ALL)).model).what_scores_are(settings)
 
 
 def require_finite(data, start, indptr, labels, path=None):

@@ -12,6 +12,8 @@ _EARLIER = InputFile("Model that --initialization=pretrained starts from.", requ
 
 class OneVsAllMethod(Method):
     name = "one-vs-all"
+    model = "ovaflow.model.one_vs_all:OneVsAll"
+    shard = "ovaflow.model.training_file:Shard"
     settings = "ovaflow.settings.train:TrainLabels"
     section = "ovaflow.settings.train:Train"
     divided_by_plan = True
@@ -52,18 +54,6 @@ class OneVsAllMethod(Method):
             rule="compute_root",
         ),
     }
-
-    @property
-    def model(self):
-        from ovaflow.model.one_vs_all import OneVsAll
-
-        return OneVsAll
-
-    @property
-    def shard(self):
-        from ovaflow.model.training_file import Shard
-
-        return Shard
 
     def reads(self, step):
         return {

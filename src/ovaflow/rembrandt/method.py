@@ -10,6 +10,8 @@ _TUNED = InputFile("Settings of the decoder, by ovaflow tune-decoder.")
 
 class RembrandtMethod(Method):
     name = "rembrandt"
+    model = "ovaflow.rembrandt.model_file:EmbeddingModel"
+    shard = "ovaflow.model.training_file:Shard"
     section = settings = "ovaflow.rembrandt.settings:Rembrandt"
     training_files: ClassVar = {"tuned": _TUNED}
     merging_files: ClassVar = {
@@ -61,18 +63,6 @@ class RembrandtMethod(Method):
         " --dataset={0}/dataset.h5 --output={0}/embedded.h5 --statistics={0}/embedded-training.h5",
         "predict {0}/embedded.h5 --dataset={0}/dataset.h5 --output={0}/embedded-predictions.h5",
     )
-
-    @property
-    def model(self):
-        from ovaflow.rembrandt.model_file import EmbeddingModel
-
-        return EmbeddingModel
-
-    @property
-    def shard(self):
-        from ovaflow.model.training_file import Shard
-
-        return Shard
 
     def reads(self, step):
         # its shards read what tune-decoder has chosen

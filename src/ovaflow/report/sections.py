@@ -1,16 +1,13 @@
 """The sections of the report in their order; those of methods stand beside what they measure."""
 
-import importlib
-
-from ovaflow.methods import find_method, method_names
+from ovaflow.methods import find_method, method_names, placed
 from ovaflow.report import cards, costs, doubts, examples, frequency, quality, second_stage, sweeps, training
 
 
 def _of_methods():
     for name in method_names():
         for place in find_method(name).report_sections:
-            module, _, attribute = place.partition(":")
-            yield getattr(importlib.import_module(module), attribute)
+            yield placed(place)
 
 
 SECTIONS = [

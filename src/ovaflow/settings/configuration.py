@@ -5,16 +5,16 @@ from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, create_model, model_validator
 
-from ovaflow.methods import ONE_VS_ALL, find_method, method_names
+from ovaflow.methods import ONE_VS_ALL, find_method, method_names, placed
 from ovaflow.settings.predict import AUTO_RERANK, CANDIDATES, Predict, Report, Sweep
 from ovaflow.settings.prepare import Prepare, Tune
-from ovaflow.settings.section import Name, Section, named_model, setting
+from ovaflow.settings.section import Name, Section, setting
 from ovaflow.settings.source import Location, Source
 from ovaflow.settings.train import INITIALIZATION, Evaluate, Initialization, Train
 
 _METHODS = [find_method(name) for name in method_names()]
 # one-vs-all has the section train
-_SECTIONS = {method: named_model(method.section or method.settings) for method in _METHODS if method.name != ONE_VS_ALL}
+_SECTIONS = {method: placed(method.section or method.settings) for method in _METHODS if method.name != ONE_VS_ALL}
 MethodName: Any = Literal[method_names()]
 
 
@@ -64,7 +64,7 @@ def _keys_of(method: str) -> frozenset[str]:
     own = [step.settings for step in found.steps.values()]
     for reads in [found.reads("train-shard"), found.reads("merge"), *own]:
         if reads is not None:
-            keys |= set(reads.fields or named_model(reads.model).model_fields)
+            keys |= set(reads.fields or placed(reads.model).model_fields)
     # what has a start may start from another run
     return frozenset(keys | {"pretrained"} if "initialization" in keys else keys)
 

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from ovaflow.methods import ONE_VS_ALL, all_steps, find_method, method_names
+from ovaflow.methods import ONE_VS_ALL, all_steps, find_method, method_names, placed
 from ovaflow.settings import paths
 from ovaflow.settings.chains import earlier_model, first_run_of, sweeps_of
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.section import Section, named_model
+from ovaflow.settings.section import Section
 from ovaflow.steps import Reads
 
 
 def settings_read(step: str, method: str = ONE_VS_ALL) -> Reads:
     """The settings that a step reads, all of its fields named; none where it reads none."""
     reads = all_steps()[step].settings or find_method(method).reads(step) or Reads(Section, ())
-    fields = reads.fields or tuple(named_model(reads.model).model_fields)
+    fields = reads.fields or tuple(placed(reads.model).model_fields)
     return reads._replace(fields=tuple(name for name in fields if name not in reads.without))
 
 
@@ -26,12 +26,12 @@ def settings_of(step: str, config: Config, dataset: str | None = None, run: str 
     if dataset is not None:
         holders.append(config.entry_of(dataset))
     values = {}
-    for name in named_model(reads.model).model_fields:
+    for name in placed(reads.model).model_fields:
         for holder in holders:
             if hasattr(holder, name):
                 values[name] = getattr(holder, name)
                 break
-    return named_model(reads.model).model_validate(values)
+    return placed(reads.model).model_validate(values)
 
 
 def parameters_of(step: str, config: Config, dataset: str | None = None, run: str | None = None) -> dict[str, Any]:

@@ -5,7 +5,6 @@ them, the rule's parameters are their :attr:`Section.relevant` settings, options
 fields, and the code gets the object itself.
 """
 
-import importlib
 from functools import cache
 from typing import Annotated, Any, Literal, get_args
 
@@ -106,11 +105,3 @@ def _takes_texts(annotation: Any) -> bool:
 
 class Spelled(BeforeValidator):
     """Makes one word of what a setting's values say, texts or not; such a word is no text that must stay as it is."""
-
-
-def named_model(name: str | type[Section]) -> type[Section]:
-    """A model by its place, such as ``package.module:Name``, or the model itself."""
-    if not isinstance(name, str):
-        return name
-    module, _, attribute = name.rpartition(":")
-    return getattr(importlib.import_module(module), attribute)

@@ -6,6 +6,7 @@ from functools import partial
 from math import ceil
 from typing import ClassVar
 
+from ovaflow.methods import placed
 from ovaflow.training.method import Method
 
 
@@ -51,7 +52,7 @@ class EvenlyDivided(Method):
         from ovaflow.model.training_file import Training
         from ovaflow.training.shares import open_shards, whole
 
-        opened = open_shards(self.shard, shards, dataset)
+        opened = open_shards(placed(self.shard), shards, dataset)
         parameters = opened[0].parameters
         pieces = whole(opened, self.unit, self.units(dataset, self.settings_of({"train": parameters})), dataset)
         model = self.join(pieces, dataset)

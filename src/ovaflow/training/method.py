@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from zlib import crc32
 
+from ovaflow.methods import package_of, placed
 from ovaflow.steps import Reads, Step
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ class Method(ABC):
 
     name: ClassVar[str]
     """As in configs and in the ``parameters["train"]["method"]`` of models."""
+
+    model: "ClassVar[str | type[MethodModel]]"
+    """The class of its models, or its place, see :func:`ovaflow.methods.placed`."""
+
+    shard: "ClassVar[str | type[Artifact]]"
+    """The class of its shards, likewise."""
 
     settings: ClassVar[str | type]
     """What training reads, as :class:`ovaflow.steps.Reads` names it."""
@@ -81,16 +88,6 @@ class Method(ABC):
 
     sample: "Callable[[Any, Any, Mapping[str, Any]], Sample] | None" = None
     """Time and memory of training some units of a dataset file, with settings and files; None: it has no estimate."""
-
-    @property
-    @abstractmethod
-    def model(self) -> "type[MethodModel]":
-        """The class of its models."""
-
-    @property
-    @abstractmethod
-    def shard(self) -> "type[Artifact]":
-        """The class of its shards."""
 
     @abstractmethod
     def share(self, dataset: Any, settings: Any, files: Mapping[str, Any], shard: int, shards: int) -> "Share":
@@ -133,16 +130,12 @@ class Method(ABC):
 
     def recorded(self, settings: "Section") -> dict[str, Any]:
         """Settings as shards and models record them."""
-        from ovaflow.methods import package_of
-
         package = package_of(self.name)
         return {"method": self.name} | ({"package": package} if package else {}) | settings.relevant
 
     def settings_of(self, parameters: Mapping[str, Any]) -> Any:
         """Settings of the training of a model, from its parameters."""
-        from ovaflow.settings.section import named_model
-
-        model, train = named_model(self.settings), parameters["train"]
+        model, train = placed(self.settings), parameters["train"]
         return model.model_validate({name: value for name, value in train.items() if name in model.model_fields})
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, clock
 from ovaflow.machine.pinning import pinned
+from ovaflow.methods import placed
 from ovaflow.model.training_file import require_alike
 from ovaflow.storage.parts import digest_of, open_parts, restore
 
@@ -34,7 +35,7 @@ def train_shard(method, path, settings, files, shard, shards, threads, output):
         near = method.copy_to_local_node(dataset, pinning)
         revision = method.revisions["train-shard"]
         digest = digest_of(share.parameters, share.inputs, revision, np.array(share.numbers), *share.depends_on)
-        if restore(output, digest, method.shard.open):
+        if restore(output, digest, placed(method.shard).open):
             return ""
         with open_parts(output, digest) as parts:
             done = share.train(near, threads=threads, title=title, parts=parts)
