@@ -39,7 +39,7 @@ _SECTIONS = {
     "fastxml": (FastXML, "How `method: fastxml` grows its trees: see [FastXML](../explanation/fastxml.md)."),
     "rembrandt": (Rembrandt, "How `method: rembrandt` embeds and decodes labels: see "
                                     "[Rembrandt](../explanation/rembrandt.md)."),
-    "tune": (Comparison, "How `features: auto` and `C: auto` are [chosen](../how-to/choose-features-and-C.md); "
+    "tune": (Comparison, "How `features: auto` and `C: auto` are [chosen](../how-to/choose-settings.md#choose-features-and-c); "
                                 "test instances play no part."),
     "tune.candidates": (AutoCandidates, "What they are chosen from."),
     "predict": (Predict, "From a model to predictions."),

@@ -1,4 +1,4 @@
-# Files in storage, where --default-storage-provider has Snakemake keep them (docs/cluster.md); no rules.
+# Files in storage, where --default-storage-provider has Snakemake keep them (docs/machines.md); no rules.
 from ovaflow.workflow import fetch
 from snakemake.settings.types import SharedFSUsage
 
