@@ -39,8 +39,9 @@ _SECTIONS = {
     "fastxml": (FastXML, "How `method: fastxml` grows its trees: see [FastXML](../explanation/fastxml.md)."),
     "rembrandt": (Rembrandt, "How `method: rembrandt` embeds and decodes labels: see "
                                     "[Rembrandt](../explanation/rembrandt.md)."),
-    "tune": (Comparison, "How `features: auto` and `C: auto` are [chosen](../how-to/choose-settings.md#choose-features-and-c); "
-                                "test instances play no part."),
+    "tune": (Comparison, "How `features: auto` and `C: auto` are "
+                                "[chosen](../how-to/choose-settings.md#choose-features-and-c); test instances play no "
+                                "part."),
     "tune.candidates": (AutoCandidates, "What they are chosen from."),
     "predict": (Predict, "From a model to predictions."),
     "evaluate": (Evaluate, "From predictions to [metrics](metrics.md)."),
