@@ -14,7 +14,7 @@ FEWER_JOBS = "train: {shards: 1}\nreport: {prune_thresholds: []}\npredict: {rera
 
 
 def test_a_worse_model_does_not_replace_the_one_in_use(shell, tmp_path):
-    for block in blocks_of(ROOT / "docs" / "how-to" / "retrain-every-week.md"):
+    for block in blocks_of(ROOT / "docs" / "how-to" / "keep-a-model-good.md"):
         if block.title:
             (tmp_path / block.title).write_text(block.code)
     with open(tmp_path / "weekly.yaml", "a") as config:
