@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import entry_of, read_catalogue
 from ovaflow.estimate import shards
 from ovaflow.sparse.fingerprint import kernel_fingerprint
-from ovaflow.settings import chains, inputs, paths, sources
+from ovaflow.settings import chains, inputs, paths, suggestion_sources
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.source import ROLES, is_stored
 from ovaflow.settings.section import listed

@@ -135,8 +135,9 @@ def held_out_by(template):
 
 def sources_of_run(wildcards):
     """Sources of suggestions for the second stage of a run; none for what is trained without held-out instances."""
-    has_one = wildcards.dataset in SETTINGS.datasets
-    return sources.sources_of(SETTINGS, wildcards.dataset, wildcards.run) if has_one else sources.Sources([], {})
+    if wildcards.dataset not in SETTINGS.datasets:
+        return suggestion_sources.Sources([], {})
+    return suggestion_sources.sources_of(SETTINGS, wildcards.dataset, wildcards.run)
 
 
 def sources_to_predict(wildcards):

@@ -46,7 +46,7 @@ src/ovaflow/settings/prepare.py
 src/ovaflow/settings/schema.py
 src/ovaflow/settings/section.py
 src/ovaflow/settings/source.py
-src/ovaflow/settings/sources.py
+src/ovaflow/settings/suggestion_sources.py
 src/ovaflow/settings/spelling.py
 src/ovaflow/settings/train.py
 src/ovaflow/sparse/__init__.py

@@ -6,7 +6,7 @@ import click
 
 from ovaflow.data.labels import numbers_of_labels
 from ovaflow.reranking.suggestions import read_suggestions
-from ovaflow.settings.sources import source_name
+from ovaflow.settings.suggestion_sources import source_name
 
 RIGHT_IDS = "give the ids of records.csv, by ovaflow hold-out --records"
 

@@ -110,7 +110,7 @@ def _estimate(method):
         if as_json:
             click.echo(json.dumps(figures))
             return
-        for name, text in describe(figures, method.unit):
+        for name, text in describe(figures, method.unit, method.sampled or method.unit):
             # a run, for which the file is written, has chosen its jobs and threads, and shows both trainings
             if output is None or name not in ("suggestion", "with rerank"):
                 click.echo(f"{name:<12}{text}")

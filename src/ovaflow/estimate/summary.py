@@ -87,8 +87,8 @@ def suggest(demand, cores, memory):
         threads *= 2
 
 
-def describe(figures, unit):
-    which = f"{unit} with positives" if unit == "labels" else unit
+def describe(figures, unit, sampled):
+    """Figures in words; ``sampled`` says which units they are of."""
     jobs = f"{figures['shards']:,} jobs" if figures["shards"] > 1 else "one job"
     threads = f"{figures['threads']} threads" if figures["threads"] > 1 else "one thread"
     error = figures["core_seconds_error"]
@@ -96,7 +96,7 @@ def describe(figures, unit):
     both = figures["core_seconds_with_rerank"]
     second = [("with rerank", f"{clock(both)} of core time, the default for texts")] if both else []
     return [
-        ("sample", f"{figures[f'sampled_{unit}']:,} of {figures[unit]:,} {which}"),
+        ("sample", f"{figures[f'sampled_{unit}']:,} of {figures[unit]:,} {sampled}"),
         ("core time", clock(figures["core_seconds"]) + interval),
         *second,
         (

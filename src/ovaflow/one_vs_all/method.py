@@ -17,6 +17,7 @@ class OneVsAllMethod(Method):
     settings = "ovaflow.settings.train:TrainLabels"
     section = "ovaflow.settings.train:Train"
     divided_by_plan = True
+    sampled = "labels with positives"
     # ovaflow warm-up compiles its kernels for each problem
     warm_up = ()
     training_files: ClassVar = {

@@ -19,8 +19,8 @@ from ovaflow.settings.prepare import AutoCandidates
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 from ovaflow.settings.section import listed
 from ovaflow.settings.source import ROLES, is_stored, may_be_several
-from ovaflow.settings.sources import check_sources, sources_of
 from ovaflow.settings.spelling import FAILURES, Loader
+from ovaflow.settings.suggestion_sources import check_sources, sources_of
 from ovaflow.storage.errors import read_error
 from ovaflow.storage.opening import open_regular
 

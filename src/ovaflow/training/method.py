@@ -71,6 +71,9 @@ class Method(ABC):
     unit: ClassVar[str] = "labels"
     """What is divided into shards."""
 
+    sampled: ClassVar[str] = ""
+    """Of which units an estimate takes a sample; by default of all."""
+
     divided_by_plan: ClassVar[bool] = False
     """Whether a file says what is in each shard, so that their number is not asked for."""
 

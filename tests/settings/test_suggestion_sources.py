@@ -4,7 +4,7 @@ import pytest
 
 from ovaflow.console.errors import InputError
 from ovaflow.settings.config import require_files, resolve
-from ovaflow.settings.sources import Sources, source_name, sources_of
+from ovaflow.settings.suggestion_sources import Sources, source_name, sources_of
 
 DATA = {"mine": {"format": "csv", "train": "a.csv"}}
 
