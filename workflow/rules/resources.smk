@@ -30,7 +30,8 @@ def request_of_shard(wildcards, input):
     """Memory and minutes of a shard, as its method knows them from an estimate or from sizes."""
     files = {name: fetched(input[name]) for name in ("estimate", "plan", "sizes") if name in input.keys()}
     division = number_of_shards(wildcards.dataset, wildcards.run)
-    return method_of(wildcards.run).request(SETTINGS, wildcards.run, int(wildcards.shard), division, files)
+    shard, threads = int(wildcards.shard), threads_of_run(wildcards)
+    return method_of(wildcards.run).request(SETTINGS, wildcards.run, shard, division, threads, files)
 
 
 def shape_of(input):

@@ -1,6 +1,7 @@
 """Commands that every method has: train a shard, merge shards, estimate what training takes."""
 
 import json
+from itertools import zip_longest
 
 import click
 
@@ -43,9 +44,13 @@ class OfMethods(click.Command):
 
     def for_arguments(self, arguments):
         """The command of the method that the arguments name."""
-        words = " ".join(arguments).replace("--method ", "--method=").split()
-        named = [word.partition("=")[2] for word in words if word.startswith("--method=")]
-        return self.of(named[-1]) if named and named[-1] in method_names() else self
+        named = ""
+        for word, following in zip_longest(arguments, arguments[1:], fillvalue=""):
+            if word == "--method":
+                named = following
+            elif word.startswith("--method="):
+                named = word.removeprefix("--method=")
+        return self.of(named) if named in method_names() else self
 
 
 def _train_shard(method):

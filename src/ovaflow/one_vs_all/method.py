@@ -91,7 +91,7 @@ class OneVsAllMethod(Method):
     def settings_of(self, parameters):
         train = parameters["train"] | {"stored_threshold": parameters.get("prune", 0.0)}
         # what it started from is not here
-        start = {"initialization": "mean-separating"} if train["initialization"] == "pretrained" else {}
+        start = {"initialization": "mean-separating"} if train.get("initialization") == "pretrained" else {}
         return super().settings_of({"train": train | start})
 
     def train_model(self, dataset, settings, threads=1):
@@ -130,14 +130,14 @@ class OneVsAllMethod(Method):
 
         return not is_small(config, dataset, path)
 
-    def request(self, config, run, shard, shards, files):
+    def request(self, config, run, shard, shards, threads, files):
         from ovaflow.estimate.demand import SMALL, read_demand, shares_of_work
 
         if "estimate" not in files:
             return SMALL
         share = shares_of_work(files["plan"]).get(shard, 0.0)
         pretrained = config.runs[run].pretrained is not None
-        return read_demand(files["estimate"]).request(share, config.train_of(run).threads, pretrained)
+        return read_demand(files["estimate"]).request(share, threads, pretrained)
 
     def merging_megabytes(self, labels, inputs, shards):
         from ovaflow.estimate.demand import merging_memory_mb

@@ -118,7 +118,7 @@ class RembrandtMethod(Method):
         templates = {"projected": files.PROJECTED, "tuned": files.DECODER}
         return {name: template.format(dataset=dataset, run=run) for name, template in templates.items()}
 
-    def request(self, config, run, shard, shards, files):
+    def request(self, config, run, shard, shards, threads, files):
         from ovaflow.estimate.demand import Request, shape_of
         from ovaflow.rembrandt.demand import decoding_memory_mb
 

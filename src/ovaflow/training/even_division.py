@@ -72,9 +72,9 @@ class EvenlyDivided(Method):
 
         return sample_units(self, path, settings)
 
-    def request(self, config, run, shard, shards, files):
+    def request(self, config, run, shard, shards, threads, files):
         from ovaflow.estimate.demand import read_demand
 
         units = self.units_of_run(config, run) or shards
         share = ceil(units / shards) / units
-        return read_demand(files["estimate"]).request(share, config.train_of(run).threads)
+        return read_demand(files["estimate"]).request(share, threads)

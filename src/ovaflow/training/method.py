@@ -189,7 +189,9 @@ class Method(ABC):
         return self.sample is not None
 
     @abstractmethod
-    def request(self, config: "Config", run: str, shard: int, shards: int, files: Mapping[str, Any]) -> "Request":
+    def request(
+        self, config: "Config", run: str, shard: int, shards: int, threads: int, files: Mapping[str, Any]
+    ) -> "Request":
         """Memory and minutes of a job; ``files`` are those of its inputs that say so: estimate, plan and sizes."""
 
     def merging_megabytes(self, labels: int, inputs: float, shards: float) -> int:
