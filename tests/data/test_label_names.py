@@ -1,10 +1,12 @@
 """Names of labels as training instances: what they add, and who leaves them out."""
 
+import gzip
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.hold_out import hold_out
 from ovaflow.data.prepare import prepare
@@ -90,3 +92,15 @@ def test_choices_are_made_with_names_and_on_texts(dataset, named):
     found = choose_features(replace(named, settings=settings), settings)
     assert found["instances"] == 120
     assert {entry["candidate"] for entry in found["candidates"]} == {"words", "words+pairs"}
+
+
+def test_numbers_are_not_in_a_vocabulary_and_the_file_that_names_them_is(real_data, tmp_path):
+    folder, settings = real_data / "kirjastonhoitaja", PrepareSource(format="text-tsv")
+    (tmp_path / "yso.tsv").write_bytes(gzip.decompress((folder / "labels.txt.gz").read_bytes()))
+    files = {name: folder / f"{name}_raw.tsv.gz" for name in ("train", "test")}
+    with pytest.raises(InputError, match=r"by URI or name; .* get their names from labels: FILE, without vocabulary"):
+        prepare(SourceFiles(settings, **files, vocabulary=tmp_path / "yso.tsv"))
+    ours = prepare(SourceFiles(settings, **files, labels=folder / "labels.txt.gz"))
+    # README.txt of the data
+    assert ours.parameters["source"]["counts"]["train_without_labels"] == 0
+    assert len(ours.label_names) == 3955

@@ -207,9 +207,11 @@ def _from_first_label(Y, source):
 def _counts(train, test, bias, label_counts):
     if len(train.Y.indices) == 0:
         message = f"none of the {train.Y.n_rows:,} training instances has a label"
+        remedy = "check the settings labels_column and label_separator"
         if label_counts.get("train_with_unknown_labels_only"):
-            message += " of the vocabulary"
-        raise InputError(message, remedy="check the settings labels_column and label_separator")
+            message += " of the vocabulary, by URI or name"
+            remedy += "; labels that are numbers get their names from labels: FILE, without vocabulary"
+        raise InputError(message, remedy=remedy)
     counts, positives = {}, np.bincount(train.Y.indices, minlength=train.Y.n_columns)
     for name, split in (("train", train), ("test", test)):
         left_out = label_counts.get(f"{name}_with_unknown_labels_only", 0)
