@@ -1,4 +1,4 @@
-// Scores of a text as `ovaflow predict --no-rerank` gives them; see score-elsewhere.md.
+// Scores of a text as `ovaflow predict --no-rerank` gives them; see share-a-model.md#score-elsewhere.
 import { readFileSync } from "node:fs";
 
 const table = name => readFileSync(`elsewhere/model.${name}`, "utf8").split("\n").slice(1, -1).map(line => line.split("\t"));

@@ -1,4 +1,7 @@
-"""Write the reference pages from the code: ``python docs/make/reference.py``. A test compares both."""
+"""Write the reference pages from the code: ``python docs/make/reference.py``. A test compares both.
+
+The page on Python is made only when the site is built: code hosts show the docstrings in the source.
+"""
 
 import inspect
 import json
@@ -79,6 +82,10 @@ def _keys(model, kind):
     return "".join(rows)
 
 
+_AS_IT_IS = "\b\n"
+_AS_READ = "; by default as the model's data were read."
+
+
 def commands_page():
     """Every subcommand with its arguments and options."""
     parts = [
@@ -87,8 +94,7 @@ def commands_page():
         + "Every step of the pipeline is a subcommand of `ovaflow` and also works without Snakemake: "
         "files in, files out. The exit status is 0 on success, 2 if the input is wrong (one line says where, what, and "
         "what to do), 1 if something else failed, 130 after Ctrl-C, of a run 143 after SIGTERM. "
-        "`ovaflow COMMAND --help` prints the same "
-        "help.\n"
+        "Options that are settings are described with the [config](config.md); `ovaflow COMMAND --help` prints all.\n"
     ]
     for title, names in GROUPS.items():
         parts.append(f"\n| {title.lower()} | |\n| --- | --- |\n")
@@ -102,15 +108,45 @@ def commands_page():
 def _command(command, path, parent, level):
     context = click.Context(command, info_name=path.split()[-1], parent=parent)
     usage = " ".join([path, *command.collect_usage_pieces(context)])
-    text = inspect.cleandoc(command.help or "")
-    parts = [f"\n{level} {path}\n\n{_escaped(text)}\n\n```text\n{usage}\n```\n"]
-    rows = [row for parameter in command.params if (row := _option(parameter, context))]
+    parts = [f"\n{level} {path}\n\n`{usage}`\n\n{_said(command)}\n"]
+    settings, rows = {}, []
+    for parameter in command.params:
+        if place := _place_of(parameter):
+            settings.setdefault(place, []).append(f"`{parameter.opts[0]}`")
+        elif row := _option(parameter, context):
+            rows.append(row)
+    parts += [f"\n{place}: {', '.join(names)}.\n" for place, names in settings.items()]
     if rows:
         parts.append("\n| option | value | default | what it does |\n| --- | --- | --- | --- |\n" + "".join(rows))
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             parts.append(_command(command.get_command(context, name), f"{path} {name}", context, f"{level}#"))
     return "".join(parts)
+
+
+def _said(command):
+    """A command's help, with examples, which click leaves as they are, as blocks."""
+    paragraphs = re.split(r"\n{2,}", inspect.cleandoc(command.help or ""))
+    return "\n\n".join(
+        f"```text\n{text.removeprefix(_AS_IT_IS).strip()}\n```" if text.startswith(_AS_IT_IS) else _escaped(text)
+        for text in paragraphs
+    )
+
+
+def _place_of(parameter):
+    """Where the config's page describes an option that is a setting; None for other options and arguments."""
+    if not isinstance(parameter, click.Option) or parameter.hidden:
+        return None
+    for section, (model, _) in _SECTIONS.items():
+        field = model.model_fields.get(parameter.name)
+        if field is None or model is Source:
+            continue
+        sentence = field.description.partition("; null: ")[0].lower()
+        if (parameter.help or "").lower().startswith(sentence):
+            as_read = parameter.help.endswith(_AS_READ)
+            link = f"[{section}](config.md#{section.replace('.', '')})"
+            return f"Settings of {link}{_AS_READ.rstrip('.') if as_read else ''}"
+    return None
 
 
 def _option(option, context):
@@ -150,7 +186,7 @@ _PREDICTOR = (
 def python_page():
     """The classes that programs use."""
     parts = [
-        "# Python\n\n" + _MADE + "What programs can rely on; everything else may change with any version. "
+        "# Python\n\nWhat programs can rely on; everything else may change with any version. "
         "How to use it: [ovaflow in Python](../python.md).\n"
     ]
     for name in ("OneVsAllClassifier", "FastXMLClassifier", "RembrandtClassifier"):
@@ -229,7 +265,6 @@ def _flat(schema, definitions):
 PAGES = {
     "config.md": config_page,
     "commands.md": commands_page,
-    "python.md": python_page,
     "../../workflow/schemas/config.schema.yaml": flat_schema,
 }
 

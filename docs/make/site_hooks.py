@@ -7,6 +7,7 @@ becomes a page. Equations are written between dollar signs, as code hosts read t
 import html
 import posixpath
 import re
+import runpy
 from pathlib import Path
 
 from latex2mathml.converter import convert
@@ -41,7 +42,9 @@ def outside(page, target):
 
 
 def on_files(files, config):
-    """Add a page for each linked file of the repository."""
+    """Add the page of the Python classes, and one for each linked file of the repository."""
+    classes = runpy.run_path(str(ROOT / "docs" / "make" / "reference.py"))["python_page"]()
+    files.append(File.generated(config, "reference/python.md", content=classes))
     wanted = set()
     for file in files.documentation_pages():
         wanted |= {path for link in links_of(file.content_string) if (path := outside(file.src_uri, link))}

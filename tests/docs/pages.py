@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-GENERATED = {ROOT / "docs" / "reference" / f"{name}.md" for name in ("config", "commands", "python")}
+GENERATED = {ROOT / "docs" / "reference" / f"{name}.md" for name in ("config", "commands")}
 
 _BLOCK = re.compile(r"^(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<code>.*?)^(?P=fence)\s*$", re.DOTALL | re.MULTILINE)
 _MARK = re.compile(r"<!--\s*(?P<kind>not run|no config|background|in the tree)(?::\s*(?P<reason>[^>]*?))?\s*-->\s*\Z")

@@ -1,4 +1,4 @@
-"""The programs of docs/how-to/score-elsewhere.md give the scores of ovaflow."""
+"""The programs of docs/how-to/share-a-model.md give the scores of ovaflow."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ TEXTS = [
     "unheard of",
     "",
 ]
-BLOCKS = blocks_of(ROOT / "docs" / "how-to" / "score-elsewhere.md")
+BLOCKS = blocks_of(ROOT / "docs" / "how-to" / "share-a-model.md")
 NUMPY, SQL = (block.code for block in BLOCKS if block.language == "python")
 JAVASCRIPT = ROOT / "docs" / "how-to" / "score.mjs"
 

@@ -46,6 +46,12 @@ def test_equations_are_mathml(site):
         )
 
 
+def test_classes_have_a_page(site):
+    page = (site / "reference" / "python.html").read_text(encoding="utf-8")
+    for name in ("OneVsAllClassifier", "predict_topk", "TextFeatures", "from_texts", "most_specific"):
+        assert name in page
+
+
 def test_pages_link_to_the_source(site):
     assert 'href="../source/src/ovaflow/solver/newton.py.html"' in (site / "explanation" / "solver.html").read_text()
     assert "solve_label" in (site / "source" / "src" / "ovaflow" / "solver" / "newton.py.html").read_text()
