@@ -106,13 +106,6 @@ def test_what_was_deleted_is_made_again(finished, tmp_path, file, expected):
     assert place.jobs() == expected
 
 
-def test_what_a_new_report_leaves_out_is_said(finished, tmp_path):
-    place = finished.copy(tmp_path)
-    write_config(place.folder / "my.yaml", runs={"msi": MSI})
-    remark = "results/report.html will be about this config alone, without tiny/dismec; "
-    assert remark in place.snakemake("results/report.html")
-
-
 @pytest.fixture
 def checkout(tmp_path):
     """A copy of the code, for tests to change."""
@@ -157,7 +150,8 @@ def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished
     part.touch()
     for kind in ("results", "logs"):
         Path(kind, "tiny/msi").rename(Path(kind, "tiny/renamed"))
-    place.snakemake("--touch", "--forceall")
+    remark = "results/report.html will be about this config alone, without tiny/dismec; "
+    assert remark in place.snakemake("--touch", "--forceall")
     assert place.jobs() == {}
     # their settings are known by the new name as well
     write_config("my.yaml", runs={"renamed": MSI | {"C": 2}})
