@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 from synthetic import topics
 
-from ovaflow.cli import main
+from ovaflow.cli import main, warm_up
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.jit import cache_directory
@@ -51,6 +52,21 @@ def test_kernels_are_compiled(option, capsys):
     # once
     assert main(["warm-up", option]) == 0
     assert "compiling" not in capsys.readouterr().err
+
+
+def test_kernels_of_earlier_versions_go_when_nobody_has_read_them_for_a_month(tmp_path, monkeypatch):
+    days = {"kernels-new": (0, 0), "kernels-old": (31, 31), "kernels-used": (31, 29), "mine": (31, 31)}
+    for name, (written, read) in days.items():
+        (tmp_path / name / "solver").mkdir(parents=True)
+        (kept := tmp_path / name / "solver" / "newton.nbi").touch()
+        ages = tuple(time.time() - 86400 * age for age in (read, written))
+        for path in (kept, tmp_path / name):
+            os.utime(path, ages)
+    monkeypatch.setenv("OVAFLOW_CACHE", str(tmp_path))
+    monkeypatch.setattr(warm_up, "cache_directory", lambda: tmp_path / "kernels-new")
+    monkeypatch.setattr(warm_up, "_run", lambda steps: None)
+    assert main(["warm-up"]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == days.keys() - {"kernels-old"}
 
 
 def test_jobs_compile_none_of_them_again(tmp_path):
