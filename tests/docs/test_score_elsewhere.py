@@ -84,19 +84,3 @@ def test_javascript(folder, expected):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     for sums, ours in zip(json.loads(done.stdout), expected, strict=True):
         np.testing.assert_allclose([sums[str(label)] for label in range(len(ours))], ours, atol=1e-5)
-
-
-def test_tables_tell_all_weights(folder):
-    model = Predictor.open(folder / "model.h5").model
-    head, *rows = (folder / "elsewhere" / "model.tsv").read_text().splitlines()
-    features, labels, weights = zip(*(row.split("\t") for row in rows), strict=True)
-    dense = np.zeros((model.n_labels, model.n_features), np.float32)
-    dense[np.array(labels, int), np.array(features, int)] = np.array(weights, np.float32)
-    np.testing.assert_array_equal(dense, model.weights.to_scipy().toarray())
-    vocabulary = (folder / "elsewhere" / "model.vocabulary.tsv").read_text(encoding="utf-8")
-    _, names, idf = zip(*(row.split("\t") for row in vocabulary.splitlines()[1:]), strict=True)
-    assert list(names) == list(model.feature_names)
-    np.testing.assert_array_equal(np.array(idf, np.float32), model.idf)
-    transform = json.loads((folder / "elsewhere" / "model.transform.json").read_text())
-    assert (transform["features"], transform["bias_feature"]) == (["words", "prefixes=6"], len(names))
-    assert head == "feature\tlabel\tweight"
