@@ -79,6 +79,7 @@ def test_a_run_leaves_nothing_behind(more):
 def test_a_second_stage_of_few_instances_is_not_used(more):
     run = more.folder / "results" / "tiny" / "msi"
     assert Reranker.about(run / "reranker.h5").parameters["fraction"] == 0.3
+    assert "predictions stay as they are: " in (more.folder / "logs" / "tiny" / "msi" / "rerank.log").read_text()
     assert "F1-fit" not in json.loads((run / "metrics.json").read_text())
 
 

@@ -9,7 +9,7 @@ import click
 from rich import box
 from rich.table import Table
 
-from ovaflow.cli.options import FILE, reads_files
+from ovaflow.cli.options import file_option, reads_files
 from ovaflow.reading.formats import FORMATS
 from ovaflow.report import wording
 from ovaflow.report.probabilities import automatic_table, sure_table
@@ -19,9 +19,7 @@ from ovaflow.settings.source import ReadTexts
 reads_labelled_file = reads_files(
     [name for name in ReadTexts.model_fields if name != "html"],
     format=click.option("--format", type=click.Choice(list(FORMATS)), help="Format of FILE; by default by name."),
-    file_labels=click.option(
-        "--file-labels", type=FILE, help="npz: labels of FILE; by default a file of its name with Y for X."
-    ),
+    file_labels=file_option("--file-labels", help="npz: labels of FILE; by default a file of its name with Y for X."),
 )
 """Decorator: options of a labelled FILE, which the command takes as a dict, ``reading``."""
 

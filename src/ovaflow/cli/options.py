@@ -17,10 +17,12 @@ from ovaflow.settings.train import Train
 from ovaflow.storage.texts import read_json
 
 FILE = click.Path(dir_okay=False, path_type=Path)
-DATASET = click.argument("dataset", type=FILE)
-OF_DATASET = click.option("--dataset", required=True, type=FILE, help="The dataset file, dataset.h5.")
-EMBEDDING = click.option("--embedding", required=True, type=FILE, help="Embedding of the dataset, by ovaflow embed.")
-STATISTICS = click.option("--statistics", required=True, type=FILE, help="Statistics file to write, training.h5.")
+file_option = functools.partial(click.option, type=FILE)
+file_argument = functools.partial(click.argument, type=FILE)
+DATASET = file_argument("dataset")
+OF_DATASET = file_option("--dataset", required=True, help="The dataset file, dataset.h5.")
+EMBEDDING = file_option("--embedding", required=True, help="Embedding of the dataset, by ovaflow embed.")
+STATISTICS = file_option("--statistics", required=True, help="Statistics file to write, training.h5.")
 
 
 def several(options):
@@ -51,7 +53,7 @@ def taken_together(argument, options, make):
 
 def second_stage(command):
     use = click.option("--rerank/--no-rerank", default=True, help="Whether to use the second stage.")
-    path = click.option("--reranker", type=FILE, help="Second stage; by default reranker.h5 next to the model.")
+    path = file_option("--reranker", help="Second stage; by default reranker.h5 next to the model.")
     return path(use(command))
 
 
@@ -64,7 +66,7 @@ SUGGESTIONS = click.option(
 
 
 def output(text):
-    return click.option("--output", required=True, type=FILE, help=text)
+    return file_option("--output", required=True, help=text)
 
 
 def source_files(name, text):
@@ -191,7 +193,7 @@ def reads_files_of_method(files):
     options = {}
     for name, file in files.items():
         option = "--" + name.replace("_", "-")
-        options[name] = click.option(option, name, type=FILE, required=file.required, help=file.help)
+        options[name] = file_option(option, name, required=file.required, help=file.help)
     return taken_together("files", options, dict)
 
 
@@ -218,7 +220,7 @@ CHOSEN = ("features", "C")  # settings that may be ``auto``
 
 def chosen_option(name):
     text = f"Output of `ovaflow choose-{name.lower()}`, for --{name}=auto."
-    return click.option(f"--chosen-{name}", f"chosen_{name}", type=FILE, help=text)
+    return file_option(f"--chosen-{name}", f"chosen_{name}", help=text)
 
 
 def with_chosen(settings, files):

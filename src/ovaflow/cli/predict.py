@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from ovaflow.cli.asking import asks
-from ovaflow.cli.options import FILE, SUGGESTIONS, THREADS, option, reads_files, second_stage
+from ovaflow.cli.options import SUGGESTIONS, THREADS, file_option, option, reads_files, second_stage
 from ovaflow.cli.review import (
     RECORD_SELECTION,
     RecordSelection,
@@ -60,7 +60,7 @@ _OF_RAW = ("joined", "keep", *RECORD_SELECTION)
 
 @click.command("predict")
 @click.argument("inputs", nargs=-1, metavar="[MODEL] [FILE]...")
-@click.option("--model", type=FILE, help="The model file, model.h5, unless it is the first argument.")
+@file_option("--model", help="The model file, model.h5, unless it is the first argument.")
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
 @reads_files(
     ("text_column", "id_column", "missing", "encoding", "quotes", "sheet"),
@@ -79,16 +79,15 @@ _OF_RAW = ("joined", "keep", *RECORD_SELECTION)
     metavar="COLUMN",
     help="Column of the files to write into csv; repeatable.",
 )
-@click.option("--dataset", type=FILE, help="Predict the test instances of this dataset.h5 instead.")
+@file_option("--dataset", help="Predict the test instances of this dataset.h5 instead.")
 @asks()
 @option(Predict, "optimise")
 @selects_records
 @second_stage
 @SUGGESTIONS
 @THREADS
-@click.option(
+@file_option(
     "--output",
-    type=FILE,
     help="File to write; of a dataset a .h5 file holds all arrays, for ovaflow evaluate.  [default: standard output]",
 )
 @click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import FILE, OF_DATASET, SUGGESTIONS, THREADS, output
+from ovaflow.cli.options import OF_DATASET, SUGGESTIONS, THREADS, file_argument, file_option, output
 from ovaflow.cli.suggestions import RIGHT_IDS, read_suggestion_files
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
@@ -18,10 +18,10 @@ from ovaflow.storage.texts import write_json
 
 
 @click.command("rerank")
-@click.argument("model", type=FILE)
+@file_argument("model")
 @OF_DATASET
-@click.option("--held-out", required=True, type=FILE, help="Dataset file, by ovaflow hold-out.")
-@click.option("--predictions", required=True, type=FILE, help="Predictions for it by a model of its training data.")
+@file_option("--held-out", required=True, help="Dataset file, by ovaflow hold-out.")
+@file_option("--predictions", required=True, help="Predictions for it by a model of its training data.")
 @click.option(
     "--with-run",
     "runs",
@@ -79,9 +79,9 @@ def _of_file(file, dataset, held_out):
 
 
 @click.command("reliability")
-@click.argument("predictions", type=FILE)
+@file_argument("predictions")
 @OF_DATASET
-@click.option("--reranker", required=True, type=FILE, help="The second stage that made them, reranker.h5.")
+@file_option("--reranker", required=True, help="The second stage that made them, reranker.h5.")
 @output("Measurements to write, reliability.json.")
 def reliability_command(predictions, dataset, reranker, output):
     """Measure the probabilities of PREDICTIONS (predictions.h5), and how many labels to suggest."""

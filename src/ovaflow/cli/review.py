@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 
-from ovaflow.cli.options import FILE, several
+from ovaflow.cli.options import file_option, several
 from ovaflow.prediction.predictions import require_second_stage
 
 RECORD_SELECTION = ("review", "sure", "unsure")
@@ -26,9 +26,8 @@ _OPTIONS = (
         help="Write only records of whose labels at least this share should be right, such as 0.9, "
         "each with the labels that fit; needs --unsure and a second stage.",
     ),
-    click.option(
+    file_option(
         "--unsure",
-        type=FILE,
         help="With --sure: file for all other records, those with the most expected errors first.",
     ),
 )

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 import yaml
 
-from ovaflow.cli.options import FILE, reads_files
+from ovaflow.cli.options import file_argument, reads_files
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.source import beginnings
 from ovaflow.machine.limits import read_allowance
@@ -247,7 +247,7 @@ def _show_jobs(text, folder, options):
 
 
 @click.command("clean")
-@click.argument("config", type=FILE)
+@file_argument("config")
 @click.option("--remove", is_flag=True, help="Remove them, too.")
 def clean_command(config, remove):
     """List the pipeline's results in this folder that CONFIG does not produce.

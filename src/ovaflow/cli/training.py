@@ -7,12 +7,13 @@ import click
 
 from ovaflow.cli.options import (
     DATASET,
-    FILE,
     OF_DATASET,
     SHARD,
     SHARDS,
     STATISTICS,
     THREADS,
+    file_argument,
+    file_option,
     output,
     reads,
     reads_files_of_method,
@@ -75,7 +76,7 @@ def _train_shard(method):
 
 def _merge(method):
     @click.command("merge", help="Join trained SHARDS into one model.")
-    @click.argument("shards", nargs=-1, required=True, type=FILE)
+    @file_argument("shards", nargs=-1, required=True)
     @OF_DATASET
     @reads_files_of_method(method.merging_files)
     @reads("merge", method.name)
@@ -99,7 +100,7 @@ def _estimate(method):
     @reads_files_of_method(method.sampling_files)
     @reads("estimate", method.name)
     @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead.")
-    @click.option("--output", type=FILE, help="JSON file to write for the workflow; no suggestion is printed then.")
+    @file_option("--output", help="JSON file to write for the workflow; no suggestion is printed then.")
     def command(dataset, threads, shards, settings, as_json, output, files):
         from ovaflow.estimate.sample import in_separate_process
         from ovaflow.estimate.summary import describe, summarize
