@@ -82,28 +82,9 @@ class Attacked(Place):
                 start_new_session=True,
             )
 
-    def processes(self):
-        """Living processes of this place."""
-        processes = []
-        for process in psutil.process_iter():
-            with contextlib.suppress(psutil.Error):
-                here = process.cwd() == str(self.folder)
-                if here and process.status() != psutil.STATUS_ZOMBIE:
-                    processes.append(process)
-        return processes
-
-    def training_jobs(self):
-        jobs = []
-        for process in self.processes():
-            with contextlib.suppress(psutil.Error):
-                words = process.cmdline()[1:5]
-                if words[:3] == ["-P", "-m", "ovaflow"] and words[3].startswith("train-"):
-                    jobs.append(process)
-        return sorted(jobs, key=lambda job: job.pid)
-
     def strike(self, victim, number, rng):
         """Kill somebody when a job starts or some more parts are written; whether it came to that."""
-        jobs = self.training_jobs()
+        jobs = self.running_jobs("train-")
         if not jobs:
             time.sleep(0.3)
             return False

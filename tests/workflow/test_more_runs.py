@@ -3,7 +3,6 @@
 import json
 import re
 
-import psutil
 import pytest
 from tiny_table import CONFIG, write_config, write_named_table
 
@@ -72,8 +71,7 @@ def test_a_run_leaves_nothing_behind(more):
     assert not [path for path in left if ".partial" in path.name or more.temporary in path.parents]
     assert not list(more.folder.glob(".snakemake/locks/*"))
     assert {path.name for path in private_folder().iterdir()} - more.shared <= {f"cpu{cpu}.lock" for cpu in range(999)}
-    working = psutil.process_iter(["cwd", "cmdline"])
-    assert [process.info["cmdline"] for process in working if process.info["cwd"] == str(more.folder)] == []
+    assert more.processes() == []
 
 
 def test_a_second_stage_of_few_instances_is_not_used(more):

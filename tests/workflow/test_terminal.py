@@ -67,23 +67,10 @@ def start(place, server):
         return process
 
     yield start
-    for process in [*jobs_in(place.folder), *processes]:
+    for process in [*place.running_jobs(), *processes]:
         process.kill()
     for process in processes:
         process.wait()
-
-
-def jobs_in(folder):
-    """Jobs of ovaflow that work in a folder."""
-    jobs = []
-    for process in psutil.process_iter():
-        try:
-            words = process.cmdline()
-            if process.cwd() == str(folder) and words[1:4] == ["-P", "-m", "ovaflow"]:
-                jobs.append(process)
-        except psutil.Error:
-            continue
-    return jobs
 
 
 def test_a_failure_says_why(place):
@@ -115,7 +102,7 @@ def test_a_code_that_yaml_changes_is_refused_and_kept_in_quotes(place, monkeypat
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_to_snakemake_ends_the_jobs(place, start, number):
     process = start()
-    jobs = jobs_in(place.folder)
+    jobs = place.running_jobs()
     assert jobs
     process.send_signal(number)
     written, _ = process.communicate(timeout=20)
@@ -123,7 +110,7 @@ def test_a_signal_to_snakemake_ends_the_jobs(place, start, number):
     assert written.endswith("Interrupted: 0 of 2 jobs; the same command continues\n")
     assert "FAILED" not in written
     psutil.wait_procs(jobs, timeout=10)
-    assert jobs_in(place.folder) == []
+    assert place.running_jobs() == []
     assert not list(place.folder.glob(".snakemake/locks/*"))
 
 

@@ -55,7 +55,7 @@ from ovaflow.storage.writing import write_atomically
 
 _FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
 _OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
-_OF_RAW = ("joined", "keep", *RECORD_SELECTION)
+_NOT_IN_HDF5 = ("joined", "keep", *RECORD_SELECTION)
 
 
 @click.command("predict")
@@ -122,7 +122,7 @@ def predict_command(
     if dataset is not None and (inputs or texts):
         raise click.UsageError("--dataset takes no FILE and no --text")
     if dataset is not None and output is not None and output.suffix == ".h5":
-        if any(options[name] for name in _OF_RAW) or question != Question(top_k=question.top_k):
+        if any(options[name] for name in _NOT_IN_HDF5) or question != Question(top_k=question.top_k):
             message = "predictions.h5 takes only --top-k, --suggestions and --threads; name a .csv or .jsonl file"
             raise click.UsageError(message)
         _predict_dataset(predictor.model, dataset, files, reranker, question.top_k, optimise, threads, output)

@@ -53,7 +53,7 @@ def become_snakemake(config, options):
     """Run the pipeline in the current folder: Snakemake takes this process over, with its signals and its terminal."""
     command = pipeline_command(config, options)
     if any(Path(".snakemake/locks").glob("*")) and owner() == 0:
-        # of a process of this machine that was killed
+        # the locks are those of a process that was killed
         subprocess.run([*command, "--unlock"], check=False)
     sys.stdout.flush()
     os.execv(sys.executable, command)

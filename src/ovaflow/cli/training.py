@@ -25,7 +25,7 @@ from ovaflow.estimate.demand import write_demand
 from ovaflow.methods import ONE_VS_ALL, find_method, method_names
 
 
-class OfMethods(click.Command):
+class MethodCommand(click.Command):
     """A command that reads other files and settings with each ``--method``; by itself it is that of one-vs-all."""
 
     def __init__(self, make):
@@ -93,7 +93,7 @@ def _merge(method):
 
 
 def _estimate(method):
-    @click.command("estimate", help=_OF_ESTIMATES)
+    @click.command("estimate", help=_ESTIMATE_HELP)
     @DATASET
     @THREADS
     @SHARDS
@@ -122,12 +122,12 @@ def _estimate(method):
     return command
 
 
-_OF_ESTIMATES = """Estimate what training on DATASET (dataset.h5) will take: time, memory and size of the model.
+_ESTIMATE_HELP = """Estimate what training on DATASET (dataset.h5) will take: time, memory and size of the model.
 
 A random sample of the labels is solved, or one tree is grown, in a separate process, and its cost is scaled up.
 ± is the range of 95 of 100 samples. A machine that is busier during the training than now takes longer.
 """
 
-train_shard_command = OfMethods(_train_shard)
-merge_command = OfMethods(_merge)
-estimate_command = OfMethods(_estimate)
+train_shard_command = MethodCommand(_train_shard)
+merge_command = MethodCommand(_merge)
+estimate_command = MethodCommand(_estimate)
