@@ -10,14 +10,7 @@ import numpy as np
 
 from ovaflow.cli.asking import asks
 from ovaflow.cli.options import SUGGESTIONS, THREADS, file_option, option, reads_files, second_stage
-from ovaflow.cli.review import (
-    RECORD_SELECTION,
-    RecordSelection,
-    by_errors,
-    divide,
-    report_division,
-    selects_records,
-)
+from ovaflow.cli.review import RecordSelection, by_errors, divide, report_division, selects_records
 from ovaflow.cli.suggestions import RIGHT_IDS, suggestion_files_for
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
@@ -55,7 +48,6 @@ from ovaflow.storage.writing import write_atomically
 
 _FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
 _OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
-_NOT_IN_HDF5 = ("joined", "keep", *RECORD_SELECTION)
 
 
 @click.command("predict")
@@ -100,6 +92,7 @@ def predict_command(
     dataset,
     question,
     optimise,
+    selection,
     reranker,
     rerank,
     suggestions,
@@ -122,7 +115,8 @@ def predict_command(
     if dataset is not None and (inputs or texts):
         raise click.UsageError("--dataset takes no FILE and no --text")
     if dataset is not None and output is not None and output.suffix == ".h5":
-        if any(options[name] for name in _NOT_IN_HDF5) or question != Question(top_k=question.top_k):
+        only_lines = options["joined"] or options["keep"] or selection != RecordSelection()
+        if only_lines or question != Question(top_k=question.top_k):
             message = "predictions.h5 takes only --top-k, --suggestions and --threads; name a .csv or .jsonl file"
             raise click.UsageError(message)
         _predict_dataset(predictor.model, dataset, files, reranker, question.top_k, optimise, threads, output)
@@ -133,7 +127,6 @@ def predict_command(
         require_second_stage(predictor.model)
         if question.fit or question.most_specific:
             raise click.UsageError("--optimise excludes --fit and --most-specific")
-    selection = RecordSelection(*(options.pop(name) for name in RECORD_SELECTION))
     selection.require_sense(predictor.model, output, question, optimise)
     if selection.selects:
         question = question.model_copy(update={"fit": True})
