@@ -54,7 +54,7 @@ def test_kernels_are_compiled(option, capsys):
 
 
 def test_kernels_of_earlier_versions_go_when_nobody_has_read_them_for_a_month(tmp_path, monkeypatch):
-    days = {"kernels-new": (0, 0), "kernels-old": (31, 31), "kernels-used": (31, 29), "mine": (31, 31)}
+    days = {"kernels-new": (31, 31), "kernels-old": (31, 31), "kernels-used": (31, 29), "mine": (31, 31)}
     for name, (written, read) in days.items():
         (tmp_path / name / "solver").mkdir(parents=True)
         (kept := tmp_path / name / "solver" / "newton.nbi").touch()

@@ -57,9 +57,9 @@ def warm_up_command(problems, rerank, **methods):
     marker = _marker(steps)
     if not (marker and marker.exists()):
         _run(steps)
-        _remove_unused()
         if marker:
             marker.touch()
+        _remove_unused()
     click.echo(f"kernels are compiled: {cache_directory()}")
 
 
