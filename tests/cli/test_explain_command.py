@@ -4,13 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from synthetic import write_weights
+from synthetic import train_on, write_weights
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 TOPICS = {
     "Straßenbau": "Straße Asphalt Brücke Belag",
@@ -31,10 +29,7 @@ def model(tmp_path_factory):
             table.writerow([" ".join([*rng.choice(topics[n % 3].split(), 3), *rng.choice(filler, 3)]), n % 3])
     (folder / "names.txt").write_text("\n".join(TOPICS), encoding="utf-8")
     files = [f"--{role}={folder}/records.csv" for role in ("train", "test")]
-    prepared = ["prepare", "--format=csv", *files, f"--labels={folder}/names.txt", "--features=words"]
-    assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
-    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0).write(folder / "model.h5")
-    return folder / "model.h5"
+    return train_on(folder, "--format=csv", *files, f"--labels={folder}/names.txt", "--features=words")
 
 
 def test_words_of_a_text_add_up_to_the_score(model, capsys):

@@ -8,13 +8,11 @@ import subprocess
 import numpy as np
 import pytest
 from docs.pages import ROOT, blocks_of
+from synthetic import train_on
 from tiny_table import write_table
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 TEXTS = [
     "word00 word01 word00 filler3 2026 42nd",
@@ -34,9 +32,7 @@ def folder(tmp_path_factory):
     write_table(folder / "records.csv")
     table = (folder / "records.csv").read_text().replace("filler29", "größte straßen cafés οδος")
     (folder / "records.csv").write_text(table, encoding="utf-8")
-    prepared = ["prepare", "--format=csv", f"--train={folder}/records.csv", "--label-separator=|"]
-    assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
-    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.01).write(folder / "model.h5")
+    train_on(folder, "--format=csv", f"--train={folder}/records.csv", "--label-separator=|", prune=0.01)
     for to in ("npz", "tsv"):
         output = f"--output={folder}/elsewhere/model.{to}"
         assert main(["convert", f"{folder}/model.h5", f"--to={to}", output]) == 0
