@@ -1,10 +1,10 @@
 """Commands that make a model out of shards or of another model."""
 
-import re
 import zipfile
 from dataclasses import replace
 
 import click
+from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from ovaflow.cli.options import THREADS, file_argument, file_option, option, output
 from ovaflow.console.errors import InputError
@@ -20,17 +20,15 @@ from ovaflow.reading.streams import open_stream
 from ovaflow.settings.prepare import Prepare
 from ovaflow.settings.train import Evaluate, Train
 
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
-
 
 class _Bytes(click.ParamType):
     name = "size"
 
     def convert(self, value, param, context):
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]I?)?B?", str(value).upper())
-        if match is None:
+        try:
+            return int(TypeAdapter(ByteSize).validate_python(value))
+        except ValidationError:
             self.fail(f"{value!r} is not a size such as 10MB, 1.5 GiB or 500000", param, context)
-        return int(float(match[1]) * _UNITS[match[2] or ""])
 
 
 @click.command("prune")

@@ -264,7 +264,9 @@ def clean_command(config, remove):
         click.echo(f"{folder}: {len(files):,} file{'s' * (len(files) > 1)}, {size / 1e6:,.1f} MB")
         for path in files if remove else ():
             path.unlink()
-            _remove_empty(path.parent)
+            # others than this file may be there
+            with contextlib.suppress(OSError):
+                os.removedirs(path.parent)
     if not folders:
         click.echo("nothing is left over")
     else:
@@ -289,10 +291,3 @@ def _left_over(config):
             files |= {output, *logs, *(str(Path(log).with_suffix(".tsv")) for log in logs)}
             files |= set(map(str, parts_folder(output).glob("*")))
     return sorted(map(Path, files & untracked))
-
-
-def _remove_empty(folder):
-    with contextlib.suppress(OSError):
-        while folder != Path():
-            folder.rmdir()
-            folder = folder.parent
