@@ -57,14 +57,6 @@ def second_stage(command):
     return path(use(command))
 
 
-SUGGESTIONS = click.option(
-    "--suggestions",
-    multiple=True,
-    metavar="[NAME=]FILE",
-    help="CSV of id, label and score by another program, or a folder of Annif's results; repeatable.",
-)
-
-
 def output(text):
     return file_option("--output", required=True, help=text)
 

@@ -9,9 +9,9 @@ import click
 import numpy as np
 
 from ovaflow.cli.asking import asks
-from ovaflow.cli.options import SUGGESTIONS, THREADS, file_option, option, reads_files, second_stage
+from ovaflow.cli.options import THREADS, file_option, option, reads_files, second_stage
 from ovaflow.cli.review import RecordSelection, by_errors, divide, report_division, selects_records
-from ovaflow.cli.suggestions import RIGHT_IDS, suggestion_files_for
+from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, suggestion_files_for
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import OF_DATASET, SUGGESTIONS, THREADS, file_argument, file_option, output
-from ovaflow.cli.suggestions import RIGHT_IDS, read_suggestion_files
+from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option, output
+from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, read_suggestion_files
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.reliability import measure_reliability
