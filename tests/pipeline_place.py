@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import snakemake.cli
 
 import ovaflow
@@ -64,6 +65,26 @@ class Place:
     def jobs(self, *arguments):
         """Numbers of jobs of a dry run by run and rule; the jobs of the datasets are those of None."""
         return jobs_in(self.dry_run(*arguments))
+
+    def processes(self):
+        """Living processes that work here."""
+        found = []
+        for process in psutil.process_iter():
+            # one that ends meanwhile, or another user's
+            with contextlib.suppress(psutil.Error):
+                if process.cwd() == str(self.folder) and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+        return found
+
+    def running_jobs(self, step=""):
+        """Those of them that do steps whose names begin so."""
+        found = []
+        for process in self.processes():
+            with contextlib.suppress(psutil.Error):
+                words = process.cmdline()[1:5]
+                if words[:3] == ["-P", "-m", "ovaflow"] and words[3].startswith(step):
+                    found.append(process)
+        return found
 
     def copy(self, folder):
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)

@@ -3,10 +3,13 @@
 import numpy as np
 import scipy.sparse as sp
 
+from ovaflow.cli import main
 from ovaflow.data.dataset import Dataset, Split, open_dataset, write_dataset
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
+from ovaflow.training.shard_job import train_model
 
 
 def topics(n=6000, d=3000, n_labels=90, seed=0, signed=False):
@@ -43,3 +46,10 @@ def write_weights(path, dataset, weights, **parameters):
     parameters = {"transform": dataset.parameters} | parameters
     write_model(path, *parts, names, parameters, {"dataset": dataset.checksum})
     return OneVsAll.open(path)
+
+
+def train_on(folder, *prepared, name="model", prune=0.0):
+    """Prepare dataset.h5 and train on it: the path of NAME.h5."""
+    assert main(["prepare", *prepared, f"--output={folder}/dataset.h5"]) == 0
+    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), prune).write(folder / f"{name}.h5")
+    return folder / f"{name}.h5"

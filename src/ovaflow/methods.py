@@ -3,7 +3,7 @@
 Methods stand on top of the house, so here they are only named, as those of other packages are by their entry points.
 """
 
-import importlib
+import pkgutil
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -32,10 +32,7 @@ CLASSIFIERS = {
 
 def placed(place: Any) -> Any:
     """What stands at a place, such as ``package.module:Name``; what is no text is meant itself."""
-    if not isinstance(place, str):
-        return place
-    module, _, attribute = place.partition(":")
-    return getattr(importlib.import_module(module), attribute)
+    return pkgutil.resolve_name(place) if isinstance(place, str) else place
 
 
 @cache

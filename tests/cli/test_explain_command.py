@@ -1,19 +1,14 @@
+import csv
 import json
 import math
 
 import numpy as np
 import pytest
-from sklearn.svm import LinearSVC
-from synthetic import write_weights
+from synthetic import train_on, write_weights
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.tokens import TOKEN_PATTERN
-from ovaflow.data.vocabulary import fit_features
-from ovaflow.model.model_file import Names, write_model
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.settings.prepare import Prepare
-from ovaflow.sparse.csr import from_scipy
 
 TOPICS = {
     "Straßenbau": "Straße Asphalt Brücke Belag",
@@ -25,29 +20,16 @@ TOPICS = {
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    rng = np.random.default_rng(0)
-    names = list(TOPICS)
-    true = rng.integers(0, 3, 120)
-    filler = [f"füllwort{i}" for i in range(20)]
-    texts = [" ".join([*rng.choice(TOPICS[names[j]].split(), 3), *rng.choice(filler, 3)]) for j in true]
-    fitted = fit_features(texts, Prepare(features=["words"]))
-    X = fitted.X.to_scipy().toarray()
-    W = np.array([LinearSVC(fit_intercept=False).fit(X, true == j).coef_[0] for j in range(3)] + [0 * X[0]])
-    weights = from_scipy(W)
-    transform = {"bias": 1.0, "normalize": True, "sublinear": True, "token_pattern": TOKEN_PATTERN}
-    path = tmp_path_factory.mktemp("model") / "model.h5"
-    write_model(
-        path,
-        np.diff(weights.indptr),
-        [(weights.data, weights.indices)],
-        weights.n_columns,
-        [True, True, True, False],
-        [40, 40, 40, 0],
-        Names(names, fitted.transform.feature_names, fitted.transform.idf),
-        {"train": {"method": "one-vs-all"}, "transform": transform},
-        {},
-    )
-    return path
+    folder, rng = tmp_path_factory.mktemp("model"), np.random.default_rng(0)
+    filler, topics = [f"füllwort{i}" for i in range(20)], list(TOPICS.values())
+    with open(folder / "records.csv", "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["text", "labels"])
+        for n in range(120):
+            table.writerow([" ".join([*rng.choice(topics[n % 3].split(), 3), *rng.choice(filler, 3)]), n % 3])
+    (folder / "names.txt").write_text("\n".join(TOPICS), encoding="utf-8")
+    files = [f"--{role}={folder}/records.csv" for role in ("train", "test")]
+    return train_on(folder, "--format=csv", *files, f"--labels={folder}/names.txt", "--features=words")
 
 
 def test_words_of_a_text_add_up_to_the_score(model, capsys):

@@ -51,7 +51,7 @@ def start(folder, command, *options):
 )
 def test_while_threads_compute(command, number, status, folder):
     process = start(folder, command, *COMMANDS[command], "--output=shard.h5")
-    while cpu_seconds(process) < 4:
+    while cpu_seconds(process) < 3:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     process.send_signal(number)

@@ -4,14 +4,12 @@ import os
 import shutil
 
 import pytest
+from synthetic import train_on
 from tiny_table import write_table
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction import promotion
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +24,7 @@ def folder(tmp_path_factory):
     shuffled = [f"{text},{wrong}" for text, wrong in zip(texts, others, strict=True)]
     for name, rows in (("good", lines[:100]), ("fair", lines[:99]), ("bad", shuffled)):
         (folder / f"{name}.csv").write_text("".join([head, *rows]))
-        prepared = ["prepare", "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|"]
-        assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
-        train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0).write(folder / f"{name}.h5")
+        train_on(folder, "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|", name=name)
     return folder
 
 

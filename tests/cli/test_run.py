@@ -7,9 +7,8 @@ import yaml
 from ovaflow.cli import main
 from ovaflow.cli.run import config_for, format_of, name_of
 from ovaflow.console.errors import InputError
-from ovaflow.reading.formats import FORMATS
 from ovaflow.settings.config import resolve
-from ovaflow.settings.source import Source
+from ovaflow.workflow import require_command
 
 
 @pytest.mark.parametrize(
@@ -43,11 +42,6 @@ def test_the_name_tells_the_format(name, theirs):
     assert format_of(name) == theirs
 
 
-def test_all_formats_are_known_to_the_config():
-    legal = Source.model_json_schema()["properties"]["format"]["anyOf"][0]["enum"]
-    assert set(FORMATS) == set(legal)
-
-
 @pytest.mark.parametrize("name", ["a", "a.gz", "a.other"])
 def test_a_format_that_the_name_does_not_tell(name):
     assert yaml.safe_load(config_for(name, format="csv"))["datasets"]["a"]["format"] == "csv"
@@ -72,15 +66,23 @@ def test_values_that_are_not_given_are_left_to_the_defaults():
         config_for("a.csv", label_separator="")
 
 
-@pytest.mark.parametrize(("arguments", "named"), [(["my.yaml", "--dry-run"], "tiny"), (["-n"], "docstrings")])
-def test_snakemake_gets_workflow_config_and_options(place, arguments, named):
+def test_snakemake_gets_workflow_config_and_options(place):
     (place.folder / "random.py").write_text("raise SystemExit('a file of the user was imported')")
-    command = [sys.executable, "-P", "-m", "ovaflow", "run", *arguments]
+    command = [sys.executable, "-P", "-m", "ovaflow", "run", "my.yaml", "--dry-run"]
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     done = subprocess.run(command, cwd=place.folder, env=place.environment(), **both)
     assert done.returncode == 0, done.stdout
-    assert f"output: results/{named}/dataset.h5" in done.stdout
+    assert "output: results/tiny/dataset.h5" in done.stdout
     assert "This was a dry-run" in done.stdout
+
+
+def test_without_a_config_snakemake_gets_the_options(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.execv", lambda program, words: taken.append(words))
+    taken = []
+    assert main(["run", "-n"]) == 0
+    assert main(["run", "-j1", "--quiet"]) == 0
+    assert [words[6:] for words in taken] == [["--cores", "all", "-n"], ["-j1", "--quiet"]]
 
 
 @pytest.mark.parametrize("option", ["--text-colum=title", "--label-seperator"])
@@ -94,6 +96,15 @@ def test_a_misspelled_option_is_refused_before_anything_is_written(tmp_path, mon
     # almost --dry-run, and Snakemake's
     assert main(["train", "a.csv", "--dryrun", "--print-config"]) == 0
     assert main(["train", "a.csv", "--no-such", "--print-config"]) == 2
+
+
+def test_jobs_of_another_version_are_refused(tmp_path, monkeypatch):
+    other = tmp_path / "ovaflow"
+    other.write_text("#!/bin/sh\necho ovaflow, version 0.0.7\n")
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(InputError, match=f"jobs would run {other} of another version: ovaflow, version 0.0.7"):
+        require_command()
 
 
 @pytest.mark.parametrize("name", ["results", ".snakemake"])

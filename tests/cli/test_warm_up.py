@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
+import time
 
-import numpy as np
 import pytest
-from synthetic import topics
+from tiny_table import write_named_table
 
-from ovaflow.cli import main
+from ovaflow.cli import main, warm_up
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.jit import cache_directory
@@ -24,7 +24,7 @@ for line in sys.stdin:
 """
 
 JOBS = """
-prepare --format=text-tsv --train=texts.tsv --test=texts.tsv --output=dataset.h5
+prepare --format=csv --train=records.csv --label-separator=| --output=dataset.h5
 means dataset.h5 --output=means.h5
 plan dataset.h5 --shards=1 --output=plan.tsv
 train-shard dataset.h5 --means=means.h5 --plan=plan.tsv --shard=0 --output=shard.h5
@@ -39,7 +39,7 @@ merge shard.h5 --dataset=held.h5 --output=held-model.h5 --statistics=training.h5
 predict held-model.h5 --dataset=held.h5 --top-k=50 --output=predictions.h5
 rerank model.h5 --dataset=dataset.h5 --held-out=held.h5 --predictions=predictions.h5 --output=reranker.h5
 predict model.h5 --dataset=dataset.h5 --output=reranked.h5
-explain model.h5 --label=2
+explain model.h5 --label=name2
 """
 
 
@@ -53,18 +53,27 @@ def test_kernels_are_compiled(option, capsys):
     assert "compiling" not in capsys.readouterr().err
 
 
+def test_kernels_of_earlier_versions_go_when_nobody_has_read_them_for_a_month(tmp_path, monkeypatch):
+    days = {"kernels-new": (31, 31), "kernels-old": (31, 31), "kernels-used": (31, 29), "mine": (31, 31)}
+    for name, (written, read) in days.items():
+        (tmp_path / name / "solver").mkdir(parents=True)
+        (kept := tmp_path / name / "solver" / "newton.nbi").touch()
+        ages = tuple(time.time() - 86400 * age for age in (read, written))
+        for path in (kept, tmp_path / name):
+            os.utime(path, ages)
+    monkeypatch.setenv("OVAFLOW_CACHE", str(tmp_path))
+    monkeypatch.setattr(warm_up, "cache_directory", lambda: tmp_path / "kernels-new")
+    monkeypatch.setattr(warm_up, "_run", lambda steps: None)
+    assert main(["warm-up"]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == days.keys() - {"kernels-old"}
+
+
 def test_jobs_compile_none_of_them_again(tmp_path):
-    split = topics(n=3000, d=800, n_labels=40).train
-    words, labels = (np.split(matrix.indices, matrix.indptr[1:-1]) for matrix in (split.X, split.Y))
-    lines = (
-        f"{','.join(map(str, names))}\t{' '.join(f'word{word}' for word in text)}\n"
-        for text, names in zip(words, labels, strict=True)
-    )
-    (tmp_path / "texts.tsv").write_text("".join(lines))
+    write_named_table(tmp_path / "records.csv", rows=3000)
     # Numba says what it stores
     environment = os.environ | {"NUMBA_DEBUG_CACHE": "1"}
     command, pipes = [sys.executable, "-c", PROGRAM], {"capture_output": True, "text": True, "check": True}
     process = subprocess.run(command, input=JOBS.strip(), cwd=tmp_path, env=environment, **pipes)
     assert "data loaded from" in process.stdout
     assert [line for line in process.stdout.splitlines() if "saved to" in line] == []
-    assert "reranker.h5: from 5" in process.stdout
+    assert "reranker.h5: from " in process.stdout

@@ -2,9 +2,9 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -26,25 +26,19 @@ CONFIG = {
 }
 
 
-def write_wheel(folder):
-    """A wheel with one module and its entry point."""
-    path, info = folder / "ovaflow_centroids-1.0-py3-none-any.whl", "ovaflow_centroids-1.0.dist-info"
-    module = Path(__file__).with_name("nearest_centroid.py").read_text(encoding="utf-8")
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("nearest_centroid.py", module)
-        file.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: ovaflow-centroids\nVersion: 1.0\n")
-        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        point = "nearest-centroid = nearest_centroid:NearestCentroid"
-        file.writestr(f"{info}/entry_points.txt", f"[ovaflow.methods]\n{point}\n")
-        file.writestr(f"{info}/RECORD", "")
-    return path
+def install(site):
+    """Write the module and its entry point, as pip does."""
+    info = site / "ovaflow_centroids-1.0.dist-info"
+    info.mkdir(parents=True)
+    shutil.copy(Path(__file__).with_name("nearest_centroid.py"), site)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ovaflow-centroids\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[ovaflow.methods]\nnearest-centroid = nearest_centroid:NearestCentroid\n")
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("place")
-    install = ["install", "--quiet", "--no-deps", "--no-index", f"--target={folder}/site", str(write_wheel(folder))]
-    subprocess.run([sys.executable, "-m", "pip", *install], check=True)
+    install(folder / "site")
     write_named_table(folder / "records.csv")
     (folder / "my.yaml").write_text(yaml.safe_dump(CONFIG), encoding="utf-8")
     found = Place(folder)
@@ -80,8 +74,6 @@ def test_its_settings_are_those_of_the_run_and_change_what_runs(place):
     assert "Nothing to be done" in place.snakemake("--dry-run", **environment)
     changed = CONFIG | {"runs": CONFIG["runs"] | {"centroids": {"method": "nearest-centroid", "shards": 2}}}
     (place.folder / "other.yaml").write_text(yaml.safe_dump(changed), encoding="utf-8")
-    written = place.snakemake("--dry-run", "train_shard", configfile="other.yaml", status=1, **environment)
-    assert "Target rules may not contain wildcards" in written
     written = place.snakemake("--dry-run", configfile="other.yaml", **environment)
     assert written.count("rule train_shard:") == 4
     assert "run=msi" not in written.replace("results/tiny/msi", "")

@@ -7,6 +7,7 @@ import time
 import pytest
 import yaml
 from docs.pages import GENERATED, PAGES, ROOT, blocks_of, name_of, same_output
+from pipeline_place import Place
 
 from ovaflow.settings.config import load, resolve
 
@@ -68,6 +69,10 @@ class _Session:
             (self.folder / block.title).write_text(block.code, encoding="utf-8")
         elif block.mark == "background":
             self.services.append(self._started(self._here(block.code), where))
+        elif dry := re.fullmatch(r"ovaflow run (\S+) --dry-run\n", block.code):
+            # in this process: most of its time is Snakemake's start
+            self.written = Place(self.folder).dry_run(configfile=dry[1])
+            assert "This was a dry-run" in self.written, f"{where}:\n{self.written}"
         elif block.language == "sh" and block.mark is None:
             done = self.shell(self._here(block.code), self.folder)
             assert done.returncode == 0, f"{where}:\n{block.code}{done.stdout}"

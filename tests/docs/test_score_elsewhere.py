@@ -8,13 +8,11 @@ import subprocess
 import numpy as np
 import pytest
 from docs.pages import ROOT, blocks_of
+from synthetic import train_on
 from tiny_table import write_table
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 TEXTS = [
     "word00 word01 word00 filler3 2026 42nd",
@@ -34,9 +32,7 @@ def folder(tmp_path_factory):
     write_table(folder / "records.csv")
     table = (folder / "records.csv").read_text().replace("filler29", "größte straßen cafés οδος")
     (folder / "records.csv").write_text(table, encoding="utf-8")
-    prepared = ["prepare", "--format=csv", f"--train={folder}/records.csv", "--label-separator=|"]
-    assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
-    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.01).write(folder / "model.h5")
+    train_on(folder, "--format=csv", f"--train={folder}/records.csv", "--label-separator=|", prune=0.01)
     for to in ("npz", "tsv"):
         output = f"--output={folder}/elsewhere/model.{to}"
         assert main(["convert", f"{folder}/model.h5", f"--to={to}", output]) == 0
@@ -84,19 +80,3 @@ def test_javascript(folder, expected):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     for sums, ours in zip(json.loads(done.stdout), expected, strict=True):
         np.testing.assert_allclose([sums[str(label)] for label in range(len(ours))], ours, atol=1e-5)
-
-
-def test_tables_tell_all_weights(folder):
-    model = Predictor.open(folder / "model.h5").model
-    head, *rows = (folder / "elsewhere" / "model.tsv").read_text().splitlines()
-    features, labels, weights = zip(*(row.split("\t") for row in rows), strict=True)
-    dense = np.zeros((model.n_labels, model.n_features), np.float32)
-    dense[np.array(labels, int), np.array(features, int)] = np.array(weights, np.float32)
-    np.testing.assert_array_equal(dense, model.weights.to_scipy().toarray())
-    vocabulary = (folder / "elsewhere" / "model.vocabulary.tsv").read_text(encoding="utf-8")
-    _, names, idf = zip(*(row.split("\t") for row in vocabulary.splitlines()[1:]), strict=True)
-    assert list(names) == list(model.feature_names)
-    np.testing.assert_array_equal(np.array(idf, np.float32), model.idf)
-    transform = json.loads((folder / "elsewhere" / "model.transform.json").read_text())
-    assert (transform["features"], transform["bias_feature"]) == (["words", "prefixes=6"], len(names))
-    assert head == "feature\tlabel\tweight"

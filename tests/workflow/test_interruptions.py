@@ -12,9 +12,9 @@ from shutil import rmtree
 import numpy as np
 import psutil
 import pytest
-import scipy.sparse as sp
 import yaml
 from pipeline_place import Place
+from sklearn.datasets import dump_svmlight_file
 from synthetic import topics
 
 pytestmark = [pytest.mark.workflow, pytest.mark.kills, pytest.mark.timeout(1800)]
@@ -44,19 +44,12 @@ MODEL = "results/made/tree/model.h5"
 def write_made(path, n=5000, n_labels=600):
     """Write XMC text; of three labels two are parts of the third, at whose solution they start."""
     made = topics(n=n, d=1500, n_labels=n_labels).train
-    X, Y = made.X.to_scipy(), made.Y.to_scipy().toarray() > 0
+    Y = made.Y.to_scipy().toarray()
     for part in (1, 2):
-        larger = Y[:, : n_labels // 3 * 3 : 3]
-        Y[:, part : n_labels // 3 * 3 : 3] = larger & (np.arange(n) % (part + 2) > 0)[:, None]
-    Y = sp.csr_array(Y)
-    with open(path, "w") as file:
-        file.write(f"{n} {X.shape[1]} {n_labels}\n")
-        for i in range(n):
-            labels = ",".join(map(str, Y.indices[Y.indptr[i] : Y.indptr[i + 1]]))
-            row = slice(*X.indptr[i : i + 2])
-            entries = zip(X.indices[row], X.data[row], strict=True)
-            features = " ".join(f"{j}:{value:.6g}" for j, value in entries)
-            file.write(f"{labels} {features}\n")
+        Y[:, part::3] = Y[:, ::3] * (np.arange(n) % (part + 2) > 0)[:, None]
+    with open(path, "wb") as file:
+        file.write(f"{n} {made.X.n_columns} {n_labels}\n".encode())
+        dump_svmlight_file(made.X.to_scipy(), Y, file, multilabel=True)
 
 
 class Attacked(Place):
@@ -89,28 +82,9 @@ class Attacked(Place):
                 start_new_session=True,
             )
 
-    def processes(self):
-        """Living processes of this place."""
-        processes = []
-        for process in psutil.process_iter():
-            with contextlib.suppress(psutil.Error):
-                here = process.cwd() == str(self.folder)
-                if here and process.status() != psutil.STATUS_ZOMBIE:
-                    processes.append(process)
-        return processes
-
-    def training_jobs(self):
-        jobs = []
-        for process in self.processes():
-            with contextlib.suppress(psutil.Error):
-                words = process.cmdline()[1:5]
-                if words[:3] == ["-P", "-m", "ovaflow"] and words[3].startswith("train-"):
-                    jobs.append(process)
-        return sorted(jobs, key=lambda job: job.pid)
-
     def strike(self, victim, number, rng):
         """Kill somebody when a job starts or some more parts are written; whether it came to that."""
-        jobs = self.training_jobs()
+        jobs = self.running_jobs("train-")
         if not jobs:
             time.sleep(0.3)
             return False

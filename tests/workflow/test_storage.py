@@ -83,11 +83,6 @@ def test_a_run_in_storage_looks_like_one_in_a_folder(place):
 
     assert "Nothing to be done" in place.snakemake()
 
-    write_config(place.folder / "my.yaml", **SETTINGS, predict={"top_k": 4, "rerank": 0})
-    written = place.snakemake()
-    assert "predict_labels" in written
-    assert "Done: 3 of 3 jobs" in written
-
     table = TABLE | {"text_column": "title"}
     write_config(place.folder / "my.yaml", **SETTINGS | {"datasets": {"tiny": table}})
     written = place.snakemake(status=2)

@@ -40,12 +40,6 @@ def test_results(finished):
         metrics = json.loads((finished.folder / "results" / "tiny" / run / "metrics.json").read_text())
         assert metrics["P@1"] > 0.9
     assert finished.jobs() == {}
-    logs = finished.folder / "logs"
-    expected = {"means", "prepare"} | {f"{run}/train-shard.{k}" for run in ("msi", "dismec") for k in (0, 1)}
-    for ending in (".log", ".tsv"):
-        assert expected <= {
-            str(path.relative_to(logs / "tiny"))[: -len(ending)] for path in logs.rglob(f"tiny/**/*{ending}")
-        }
 
 
 def test_jobs_ask_for_the_memory_they_take_and_little_more(finished):
@@ -82,16 +76,6 @@ def test_the_catalogue_runs_the_same_workflow(place):
     # a small table, of which nothing is estimated
     of_no_run = {rule: amount for rule, amount in JOBS[None].items() if rule != "estimate_training"}
     assert place.jobs() == JOBS | {None: of_no_run}
-
-
-def test_pairs_of_matrices(place):
-    roles = ("train", "test", "train_labels", "test_labels")
-    for role in roles:
-        (place.folder / f"{role}.npz").touch()
-    entry = {"format": "npz"} | {role: f"{role}.npz" for role in roles}
-    write_config(place.folder / "my.yaml", datasets={"pairs": entry})
-    written = place.dry_run("results/pairs/dataset.h5", "--printshellcmds")
-    assert all(f" --{role.replace('_', '-')}={role}.npz" in written for role in roles)
 
 
 def test_a_mistake_in_the_config_is_one_line(place):

@@ -134,14 +134,15 @@ def parameters(step, dataset, run):
     return inputs.as_options(inputs.parameters_of(step, SETTINGS, dataset, run))
 
 
-def settings_of(*steps):
-    """Parameter of a rule: the settings that its steps depend on."""
+def settings_of(step):
+    """Parameter of a rule: the settings that its step depends on."""
+    return lambda wildcards: parameters(step, wildcards.get("dataset"), run_by(wildcards))
 
-    def options(wildcards):
-        names = wildcards.get("dataset"), run_by(wildcards)
-        return [option for step in steps for option in parameters(step, *names)]
 
-    return options
+def in_report(path, caption, file, subcategory="{run}"):
+    """A file that Snakemake's own report shows."""
+    place = {"category": "{dataset}", "subcategory": subcategory, "labels": {"file": file}}
+    return report(path, caption=f"../report/{caption}.rst", **place)
 
 
 def file_options(files):
@@ -162,11 +163,6 @@ def number_of_shards(dataset, run):
 def division_of_run(wildcards):
     """Parameter of a rule: the number of shards, as an option."""
     return f"--shards={number_of_shards(wildcards.dataset, wildcards.run)}"
-
-
-def division_of_shards(wildcards):
-    """The same for shards, unless a plan divides them."""
-    return [] if method_of(wildcards.run).divided_by_plan else division_of_run(wildcards)
 
 
 def shards_of_run(wildcards):

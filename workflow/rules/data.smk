@@ -42,12 +42,7 @@ rule choose_features:
     input:
         unpack(raw_files),
     output:
-        report(
-            paths.CHOSEN_FEATURES,
-            caption="../report/choice.rst",
-            category="{dataset}",
-            labels={"file": "choice of features"},
-        ),
+        in_report(paths.CHOSEN_FEATURES, "choice", "choice of features", subcategory=None),
     log:
         "logs/{dataset}/choose-features.log",
     benchmark:
@@ -63,8 +58,6 @@ rule choose_features:
         kernels=1,
     conda:
         ENVIRONMENT
-    wildcard_constraints:
-        dataset=one_of(SETTINGS.datasets),
     shell:
         "ovaflow choose-features {params.files:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 

@@ -5,27 +5,9 @@ rule evaluate_predictions:
         training=paths.TRAINING,
         predictions=paths.PREDICTIONS,
     output:
-        metrics=report(
-            paths.METRICS,
-            caption="../report/metrics.rst",
-            category="{dataset}",
-            subcategory="{run}",
-            labels={"file": "metrics"},
-        ),
-        analysis=report(
-            paths.ANALYSIS,
-            caption="../report/analysis.rst",
-            category="{dataset}",
-            subcategory="{run}",
-            labels={"file": "frequent and rare labels, failures"},
-        ),
-        labels=report(
-            paths.LABELS,
-            caption="../report/labels.rst",
-            category="{dataset}",
-            subcategory="{run}",
-            labels={"file": "each label"},
-        ),
+        metrics=in_report(paths.METRICS, "metrics", "metrics"),
+        analysis=in_report(paths.ANALYSIS, "analysis", "frequent and rare labels, failures"),
+        labels=in_report(paths.LABELS, "labels", "each label"),
         reference=paths.REFERENCE,
     log:
         "logs/{dataset}/{run}/evaluate.log",

@@ -6,13 +6,7 @@ rule measure_trees:
         dataset=paths.DATASET,
         model=paths.MODEL,
     output:
-        report(
-            f"{paths.OF_RUN}/{STEPS['tree-curve'].figure}",
-            caption="../report/trees.rst",
-            category="{dataset}",
-            subcategory="{run}",
-            labels={"file": "quality by number of trees"},
-        ),
+        in_report(f"{paths.OF_RUN}/{STEPS['tree-curve'].figure}", "trees", "quality by number of trees"),
     log:
         "logs/{dataset}/{run}/tree-curve.log",
     benchmark:

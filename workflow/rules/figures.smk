@@ -6,13 +6,7 @@ rule measure_pruning:
         dataset=paths.DATASET,
         model=paths.MODEL,
     output:
-        report(
-            paths.PRUNE_CURVE,
-            caption="../report/pruning.rst",
-            category="{dataset}",
-            subcategory="{run}",
-            labels={"file": "quality and size by prune threshold"},
-        ),
+        in_report(paths.PRUNE_CURVE, "pruning", "quality and size by prune threshold"),
     log:
         "logs/{dataset}/{run}/prune-curve.log",
     benchmark:

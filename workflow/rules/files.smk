@@ -67,21 +67,10 @@ def chosen_C(wildcards):
     return inputs.chosen_C(SETTINGS, wildcards.dataset, run_by(wildcards))
 
 
-@cache
-def start_files(dataset, run):
-    """What the start of a run needs besides the means."""
-    return inputs.start_files(SETTINGS, dataset, run)
-
-
 def tree_file(wildcards):
     """The label tree, for runs whose start uses it."""
-    files = start_files(wildcards.dataset, wildcards.run)
+    files = inputs.start_files(SETTINGS, wildcards.dataset, wildcards.run)
     return {name: path for name, path in files.items() if name == "label_tree"}
-
-
-@cache
-def estimate_options(dataset, run):
-    return method_of(run).estimate_options(SETTINGS, dataset, run)
 
 
 @cache
@@ -97,9 +86,8 @@ def inputs_of_shards(dataset, run):
     return method_of(run).inputs_of_shards(SETTINGS, dataset, run)
 
 
-@cache
-def inputs_of_merging(dataset, run):
-    return method_of(run).inputs_of_merging(SETTINGS, dataset, run)
+def inputs_of_merging(wildcards):
+    return method_of(wildcards.run).inputs_of_merging(SETTINGS, wildcards.dataset, wildcards.run)
 
 
 def shard_files(wildcards):
@@ -113,8 +101,7 @@ def shard_files(wildcards):
 
 def merged_files(wildcards):
     """What merging needs besides the shards."""
-    names = wildcards.dataset, wildcards.run
-    return estimates(*names) | inputs_of_merging(*names)
+    return estimates(wildcards.dataset, wildcards.run) | inputs_of_merging(wildcards)
 
 
 # Parameters of their own, since Snakemake does not compare parameters that are made from a job's files.
@@ -125,7 +112,7 @@ def shard_options(wildcards, input):
 
 
 def merging_options(wildcards, input):
-    return options_of(inputs_of_merging(wildcards.dataset, wildcards.run), input)
+    return options_of(inputs_of_merging(wildcards), input)
 
 
 def held_out_by(template):

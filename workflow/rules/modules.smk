@@ -8,68 +8,30 @@ from pathlib import Path
 # jobs run the installed ovaflow too, or else the one on their PATH, in their conda environment or container
 IS_INSTALLED = find_spec("ovaflow") is not None
 
-# what the rules import, and the files that it reads
-MODULES = """
-src/ovaflow/__init__.py
-src/ovaflow/console/__init__.py
-src/ovaflow/console/errors.py
-src/ovaflow/data/__init__.py
-src/ovaflow/data/catalogue.py
-src/ovaflow/data/sizes.py
-src/ovaflow/estimate/__init__.py
-src/ovaflow/estimate/demand.py
-src/ovaflow/estimate/shards.py
-src/ovaflow/fastxml/__init__.py
-src/ovaflow/fastxml/method.py
-src/ovaflow/fastxml/settings.py
-src/ovaflow/methods.py
-src/ovaflow/one_vs_all/__init__.py
-src/ovaflow/one_vs_all/method.py
-src/ovaflow/reading/__init__.py
-src/ovaflow/reading/columns.py
-src/ovaflow/reading/foreign.py
-src/ovaflow/reading/formats.py
-src/ovaflow/reading/streams.py
-src/ovaflow/rembrandt/__init__.py
-src/ovaflow/rembrandt/demand.py
-src/ovaflow/rembrandt/files.py
-src/ovaflow/rembrandt/method.py
-src/ovaflow/rembrandt/settings.py
-src/ovaflow/settings/__init__.py
-src/ovaflow/settings/chains.py
-src/ovaflow/settings/config.py
-src/ovaflow/settings/configuration.py
-src/ovaflow/settings/inputs.py
-src/ovaflow/settings/paths.py
-src/ovaflow/settings/predict.py
-src/ovaflow/settings/prepare.py
-src/ovaflow/settings/schema.py
-src/ovaflow/settings/section.py
-src/ovaflow/settings/source.py
-src/ovaflow/settings/suggestion_sources.py
-src/ovaflow/settings/spelling.py
-src/ovaflow/settings/train.py
-src/ovaflow/sparse/__init__.py
-src/ovaflow/sparse/fingerprint.py
-src/ovaflow/steps.py
-src/ovaflow/storage/__init__.py
-src/ovaflow/storage/errors.py
-src/ovaflow/storage/opening.py
-src/ovaflow/storage/texts.py
-src/ovaflow/storage/writing.py
-src/ovaflow/training/__init__.py
-src/ovaflow/training/even_division.py
-src/ovaflow/training/method.py
-src/ovaflow/workflow.py
-Snakefile
-config/datasets.yaml
-config/published.tsv
-"""
+# what the rules import, by room, and the files that it reads
+MODULES = {
+    "": "__init__ methods steps workflow",
+    "console": "__init__ errors",
+    "data": "__init__ catalogue sizes",
+    "estimate": "__init__ demand shards",
+    "fastxml": "__init__ method settings",
+    "one_vs_all": "__init__ method",
+    "reading": "__init__ columns foreign formats streams",
+    "rembrandt": "__init__ demand files method settings",
+    "settings": "__init__ chains config configuration inputs paths predict prepare schema section source suggestion_sources spelling train",
+    "sparse": "__init__ fingerprint",
+    "storage": "__init__ errors opening texts writing",
+    "training": "__init__ even_division method",
+}
+FILES = ["Snakefile", "config/datasets.yaml", "config/published.tsv"]
 
 
 def fetch_modules(folder):
     """Copy the modules to a folder, from a checkout or from the repository that a module statement names."""
-    for name in MODULES.split():
+    modules = [
+        str(Path("src/ovaflow", room, f"{name}.py")) for room, names in MODULES.items() for name in names.split()
+    ]
+    for name in modules + FILES:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         # jobs that start together each make one, and the last one stays

@@ -5,12 +5,7 @@ rule choose_C:
     input:
         dataset=paths.DATASET,
     output:
-        report(
-            paths.CHOSEN_C,
-            caption="../report/choice.rst",
-            category="{dataset}",
-            labels={"file": "choice of C"},
-        ),
+        in_report(paths.CHOSEN_C, "choice", "choice of C", subcategory=None),
     log:
         "logs/{dataset}/choose-c.{problem}.log",
     benchmark:

@@ -30,8 +30,6 @@ rule embed_labels:
         kernels=1,
     conda:
         ENVIRONMENT
-    wildcard_constraints:
-        embedding=one_of(RUN_OF_EMBEDDING),
     shell:
         "ovaflow embed {input.dataset:q} {params.options:q} {resources.softmax:q} --threads={threads} --output={output:q}"
         " > {log:q} 2>&1"
@@ -58,8 +56,6 @@ rule project_instances:
         kernels=1,
     conda:
         ENVIRONMENT
-    wildcard_constraints:
-        run=one_of(RUNS_WITH_EMBEDDINGS),
     shell:
         "ovaflow project {input.dataset:q} --embedding={input.embedding:q} {params.options:q} --threads={threads}"
         " --output={output:q} > {log:q} 2>&1"
@@ -87,8 +83,6 @@ rule tune_decoder:
         kernels=1,
     conda:
         ENVIRONMENT
-    wildcard_constraints:
-        run=one_of(RUNS_WITH_EMBEDDINGS),
     shell:
         "ovaflow tune-decoder {input.projected:q} --dataset={input.dataset:q} --embedding={input.embedding:q}"
         " {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
@@ -99,13 +93,7 @@ rule describe_embedding:
         dataset=paths.DATASET,
         embedding=lambda wildcards: embedding_files.embedding_of(SETTINGS, wildcards.dataset, wildcards.run),
     output:
-        report(
-            embedding_files.EMBEDDING_CURVE,
-            caption="../report/embedding.rst",
-            category="{dataset}",
-            subcategory="{run}",
-            labels={"file": "label embedding"},
-        ),
+        in_report(embedding_files.EMBEDDING_CURVE, "embedding", "label embedding"),
     log:
         "logs/{dataset}/{run}/describe-embedding.log",
     benchmark:
@@ -117,8 +105,6 @@ rule describe_embedding:
         mem_mb=megabytes(6),
     conda:
         ENVIRONMENT
-    wildcard_constraints:
-        run=one_of(RUNS_WITH_EMBEDDINGS),
     shell:
         "ovaflow describe-embedding {input.embedding:q} --dataset={input.dataset:q} --threads={threads}"
         " --output={output:q} > {log:q} 2>&1"

@@ -20,7 +20,6 @@ rule hold_out_instances:
     conda:
         ENVIRONMENT
     wildcard_constraints:
-        dataset=one_of(SETTINGS.datasets),
         share=r"[\d.e-]+",
     shell:
         "ovaflow hold-out {input.dataset:q} --fraction={wildcards.share} --records={output.records:q}"
@@ -49,8 +48,6 @@ rule fit_reranker:
         mem_mb=reranking_megabytes,
     conda:
         ENVIRONMENT
-    wildcard_constraints:
-        dataset=one_of(SETTINGS.datasets),
     # as predict_labels
     priority: 1
     shell:
@@ -64,13 +61,7 @@ rule measure_reliability:
         predictions=paths.PREDICTIONS,
         reranker=paths.RERANKER,
     output:
-        report(
-            paths.RELIABILITY,
-            caption="../report/reliability.rst",
-            category="{dataset}",
-            subcategory="{run}",
-            labels={"file": "probabilities of the second stage"},
-        ),
+        in_report(paths.RELIABILITY, "reliability", "probabilities of the second stage"),
     log:
         "logs/{dataset}/{run}/reliability.log",
     benchmark:
@@ -81,8 +72,6 @@ rule measure_reliability:
         mem_mb=megabytes(2, base=400),
     conda:
         ENVIRONMENT
-    wildcard_constraints:
-        dataset=one_of(SETTINGS.datasets),
     shell:
         "ovaflow reliability {input.predictions:q} --dataset={input.dataset:q} --reranker={input.reranker:q}"
         " --output={output:q} > {log:q} 2>&1"
@@ -94,13 +83,7 @@ rule list_doubts:
         held_out=held_out_by(paths.DATASET),
         model=held_out_by(paths.MODEL),
     output:
-        report(
-            paths.DOUBTS,
-            caption="../report/doubts.rst",
-            category="{dataset}",
-            subcategory="{run}",
-            labels={"file": "training labels to check"},
-        ),
+        in_report(paths.DOUBTS, "doubts", "training labels to check"),
     log:
         "logs/{dataset}/{run}/doubts.log",
     benchmark:
@@ -112,8 +95,6 @@ rule list_doubts:
         mem_mb=megabytes(3),
     conda:
         ENVIRONMENT
-    wildcard_constraints:
-        dataset=one_of(SETTINGS.datasets),
     shell:
         "ovaflow doubts {input.model:q} --dataset={input.dataset:q} --held-out={input.held_out:q}"
         " --threads={threads} --output={output:q} > {log:q} 2>&1"

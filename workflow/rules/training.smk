@@ -18,7 +18,9 @@ rule estimate_training:
     params:
         method=lambda wildcards: method_of(run_by(wildcards)).name,
         chosen=lambda wildcards, input: options_of(chosen_C(wildcards), input),
-        options=lambda wildcards: estimate_options(wildcards.dataset, run_by(wildcards)),
+        options=lambda wildcards: method_of(run_by(wildcards)).estimate_options(
+            SETTINGS, wildcards.dataset, run_by(wildcards)
+        ),
     resources:
         mem_mb=megabytes(3, base=800),
         kernels=1,
@@ -41,7 +43,8 @@ rule train_shard:
     params:
         method=lambda wildcards: method_of(wildcards.run).name,
         files=shard_options,
-        division=division_of_shards,
+        # unless a plan divides them
+        division=lambda wildcards: [] if method_of(wildcards.run).divided_by_plan else division_of_run(wildcards),
         options=settings_of("train-shard"),
         revision=lambda wildcards: method_of(wildcards.run).revisions["train-shard"],
     threads: threads_of_run

@@ -5,7 +5,7 @@ from dataclasses import replace
 import click
 import numpy as np
 
-from ovaflow.cli.options import DATASET, FILE, THREADS, number, option, output, reads, source_files
+from ovaflow.cli.options import DATASET, THREADS, file_option, number, option, output, reads, source_files
 from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.data.hold_out import hold_out, is_far
 from ovaflow.data.prepare import prepare
@@ -49,11 +49,11 @@ def download_command(dataset, catalogue, url, sha256, output, record):
 
 _IDS = "Label names, one per line in id order; texts then have ids as labels."
 _SUBJECTS = "Subject vocabulary, whose URIs or names texts have as labels."
-LABELS = click.option("--labels", type=FILE, help=_IDS)
-VOCABULARY = click.option("--vocabulary", type=FILE, help=_SUBJECTS)
+LABELS = file_option("--labels", help=_IDS)
+VOCABULARY = file_option("--vocabulary", help=_SUBJECTS)
 
 
-SIZES = click.option("--sizes", type=FILE, help="JSON file to write: instances, features, labels, positives.")
+SIZES = file_option("--sizes", help="JSON file to write: instances, features, labels, positives.")
 
 
 def _write_sizes(path, train, parameters):
@@ -75,15 +75,15 @@ def _source_of(settings, files):
 @click.command("prepare")
 @reads("prepare")
 @source_files("--train", "Training instances")
-@click.option("--train-labels", type=FILE, help="Labels of the training instances (npz).")
+@file_option("--train-labels", help="Labels of the training instances (npz).")
 @source_files("--test", "Test instances (by default a share of the training instances)")
-@click.option("--test-labels", type=FILE, help="Labels of the test instances (npz).")
+@file_option("--test-labels", help="Labels of the test instances (npz).")
 @source_files("--extra", "Further training instances, each file with an --extra-weight")
 @LABELS
 @VOCABULARY
 @option(Train, "threads", help="Number of threads that read texts; results do not depend on it.")
 @SIZES
-@click.option("--reading", type=FILE, help="JSON file to write: how the files were read, for the report.")
+@file_option("--reading", help="JSON file to write: how the files were read, for the report.")
 @output("The dataset file.")
 def prepare_command(settings, threads, sizes, reading, output, **files):
     """Turn a dataset's source into dataset.h5."""
@@ -112,9 +112,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 @DATASET
 @click.option("--fraction", default=0.2, show_default=True, type=_SHARE, help="Share of the training instances.")
 @number("--seed", 0, "Seed of the draw.", least=0)
-@click.option(
-    "--records", type=FILE, help="CSV to write: the id of each instance, and whether it is in train, held-out or test."
-)
+@file_option("--records", help="CSV to write: the id of each instance, and whether it is in train, held-out or test.")
 @SIZES
 @output("Dataset file to write; its test instances are those held out.")
 def hold_out_command(dataset, fraction, seed, records, sizes, output):

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ovaflow.cli.options import FILE, THREADS
+from ovaflow.cli.options import THREADS, file_option
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.doubts import HEADER, doubts_by_cross_validation, doubts_of_held_out, table
@@ -27,8 +27,8 @@ _TITLES = {"wrong": "Given, but improbable", "missing": "Not given, but probable
 
 @click.command("doubts")
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN|MODEL")
-@click.option("--dataset", type=FILE, help="The dataset file; by default that of the RUN.")
-@click.option("--held-out", type=FILE, help="Dataset by ovaflow hold-out; MODEL is then one of its training data.")
+@file_option("--dataset", help="The dataset file; by default that of the RUN.")
+@file_option("--held-out", help="Dataset by ovaflow hold-out; MODEL is then one of its training data.")
 @click.option(
     "--all",
     "every",
@@ -36,7 +36,7 @@ _TITLES = {"wrong": "Given, but improbable", "missing": "Not given, but probable
     help="All training records instead of a fifth: train five times, each time without a fifth of them.",
 )
 @THREADS
-@click.option("--output", type=FILE, help="Table of all doubts to write, doubts.csv.")
+@file_option("--output", help="Table of all doubts to write, doubts.csv.")
 def doubts_command(run, dataset, held_out, every, threads, output):
     """List training labels that are probably wrong or missing, by models that have not seen their records.
 

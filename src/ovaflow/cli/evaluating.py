@@ -16,7 +16,7 @@ from ovaflow.cli.labelled import (
     reads_labelled_file,
     sure_tables,
 )
-from ovaflow.cli.options import FILE, OF_DATASET, THREADS, option, output, reads
+from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option, option, output, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
@@ -45,22 +45,19 @@ from ovaflow.storage.writing import write_csv
 
 @click.command("evaluate")
 @click.argument("data", type=click.Path(path_type=Path), metavar="FILE|PREDICTIONS")
-@click.option("--model", "models", required=True, type=FILE, multiple=True, help="A model.h5; repeatable for a FILE.")
+@file_option("--model", "models", required=True, multiple=True, help="A model.h5; repeatable for a FILE.")
 @reads_labelled_file
 @asks("include", "exclude")
-@click.option("--labels", type=FILE, help="Table of labels to write, labels.csv; for a FILE, with one model.")
+@file_option("--labels", help="Table of labels to write, labels.csv; for a FILE, with one model.")
 @THREADS
-@click.option("--dataset", type=FILE, help="The dataset.h5 of the PREDICTIONS.")
-@click.option("--training", type=FILE, help="PREDICTIONS: statistics of the training, training.h5.")
+@file_option("--dataset", help="The dataset.h5 of the PREDICTIONS.")
+@file_option("--training", help="PREDICTIONS: statistics of the training, training.h5.")
 @reads("evaluate")
-@click.option(
-    "--output", type=FILE, help="JSON file to write: metrics.json for PREDICTIONS, what is printed for a FILE."
-)
-@click.option("--groups", type=FILE, help="PREDICTIONS: also write results by the labels' frequency, groups.json.")
-@click.option("--analysis", type=FILE, help="PREDICTIONS: also write what the report says of labels, analysis.json.")
-@click.option(
+@file_option("--output", help="JSON file to write: metrics.json for PREDICTIONS, what is printed for a FILE.")
+@file_option("--groups", help="PREDICTIONS: also write results by the labels' frequency, groups.json.")
+@file_option("--analysis", help="PREDICTIONS: also write what the report says of labels, analysis.json.")
+@file_option(
     "--reference",
-    type=FILE,
     help="PREDICTIONS: also write what is normal for the model, reference.json.",
 )
 @click.option(
@@ -177,7 +174,7 @@ def _summary(metrics, name):
 
 
 @click.command("prune-curve")
-@click.argument("model", type=FILE)
+@file_argument("model")
 @OF_DATASET
 @option(Report, "prune_thresholds", "threshold")
 @reads("prune-curve")

@@ -1,7 +1,7 @@
 """Labelled files: options that say how to read one, and tables of what models are worth on it."""
 
 import itertools
-from functools import partial, wraps
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 
@@ -9,31 +9,19 @@ import click
 from rich import box
 from rich.table import Table
 
-from ovaflow.cli.options import FILE, chosen_reading, reading_option, several
+from ovaflow.cli.options import file_option, reads_files
 from ovaflow.reading.formats import FORMATS
 from ovaflow.report import wording
 from ovaflow.report.probabilities import automatic_table, sure_table
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.settings.source import ReadTexts
 
-_NAMES = tuple(name for name in ReadTexts.model_fields if name != "html")
-_OPTIONS = (
-    click.option("--format", type=click.Choice(list(FORMATS)), help="Format of FILE; by default by name."),
-    *(reading_option(name) for name in _NAMES),
-    click.option("--file-labels", type=FILE, help="npz: labels of FILE; by default a file of its name with Y for X."),
+reads_labelled_file = reads_files(
+    [name for name in ReadTexts.model_fields if name != "html"],
+    format=click.option("--format", type=click.Choice(list(FORMATS)), help="Format of FILE; by default by name."),
+    file_labels=file_option("--file-labels", help="npz: labels of FILE; by default a file of its name with Y for X."),
 )
-
-
-def reads_labelled_file(command):
-    """Decorate a command with options of a labelled FILE, which it takes as a dict, ``reading``."""
-
-    @wraps(command)
-    def with_reading(**arguments):
-        reading = {name: arguments.pop(name) for name in ("format", "file_labels")}
-        chosen = chosen_reading({name: arguments.pop(name) for name in _NAMES})
-        return command(**arguments, reading=reading | chosen)
-
-    return several(_OPTIONS)(with_reading)
+"""Decorator: options of a labelled FILE, which the command takes as a dict, ``reading``."""
 
 
 def distinct_names(models):

@@ -1,12 +1,12 @@
 """Commands that make a model out of shards or of another model."""
 
-import re
 import zipfile
 from dataclasses import replace
 
 import click
+from pydantic import ByteSize, TypeAdapter, ValidationError
 
-from ovaflow.cli.options import FILE, THREADS, option, output
+from ovaflow.cli.options import THREADS, file_argument, file_option, option, output
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.curves import quality_of
@@ -20,24 +20,22 @@ from ovaflow.reading.streams import open_stream
 from ovaflow.settings.prepare import Prepare
 from ovaflow.settings.train import Evaluate, Train
 
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}
-
 
 class _Bytes(click.ParamType):
     name = "size"
 
     def convert(self, value, param, context):
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]I?)?B?", str(value).upper())
-        if match is None:
+        try:
+            return int(TypeAdapter(ByteSize).validate_python(value))
+        except ValidationError:
             self.fail(f"{value!r} is not a size such as 10MB, 1.5 GiB or 500000", param, context)
-        return int(float(match[1]) * _UNITS[match[2] or ""])
 
 
 @click.command("prune")
-@click.argument("model", type=FILE)
+@file_argument("model")
 @click.option("--max-bytes", type=_Bytes(), help="Largest size of the file, such as 10MB.")
 @option(Train, "prune", "threshold", default=None, help="Instead of a size: drop weights smaller than this.")
-@click.option("--dataset", type=FILE, help="Measure what it costs on the test instances of this dataset.h5.")
+@file_option("--dataset", help="Measure what it costs on the test instances of this dataset.h5.")
 @THREADS
 @output("Model file to write.")
 def prune_command(model, max_bytes, prune, dataset, threads, output):
@@ -59,16 +57,14 @@ def prune_command(model, max_bytes, prune, dataset, threads, output):
 
 
 @click.command("convert")
-@click.argument("source", type=FILE)
+@file_argument("source")
 @click.option(
     "--to", type=click.Choice(["model", "npz", "tsv"]), default="model", show_default=True, help="Format to write."
 )
-@click.option(
-    "--like", type=FILE, help="Model of the same labels and features, to take names and all but the weights from."
-)
+@file_option("--like", help="Model of the same labels and features, to take names and all but the weights from.")
 @option(Prepare, "bias", help="For an npz from another program: value of the last column's feature.")
 @option(Prepare, "normalize", help="For an npz from another program: instances had length 1.")
-@click.option("--output", type=FILE, required=True, help="File to write.")
+@file_option("--output", required=True, help="File to write.")
 def convert_command(source, to, like, bias, normalize, output):
     """Convert the model SOURCE, a model.h5 or an npz, to the npz that SciPy and PECOS read and write, or back.
 
@@ -102,7 +98,7 @@ def _named_like(model, other):
 
 
 @click.command("index")
-@click.argument("model", type=FILE)
+@file_argument("model")
 def index_command(model):
     """Write the index of MODEL (model.h5) next to it, for processes that score one text at a time.
 

@@ -17,10 +17,12 @@ from ovaflow.settings.train import Train
 from ovaflow.storage.texts import read_json
 
 FILE = click.Path(dir_okay=False, path_type=Path)
-DATASET = click.argument("dataset", type=FILE)
-OF_DATASET = click.option("--dataset", required=True, type=FILE, help="The dataset file, dataset.h5.")
-EMBEDDING = click.option("--embedding", required=True, type=FILE, help="Embedding of the dataset, by ovaflow embed.")
-STATISTICS = click.option("--statistics", required=True, type=FILE, help="Statistics file to write, training.h5.")
+file_option = functools.partial(click.option, type=FILE)
+file_argument = functools.partial(click.argument, type=FILE)
+DATASET = file_argument("dataset")
+OF_DATASET = file_option("--dataset", required=True, help="The dataset file, dataset.h5.")
+EMBEDDING = file_option("--embedding", required=True, help="Embedding of the dataset, by ovaflow embed.")
+STATISTICS = file_option("--statistics", required=True, help="Statistics file to write, training.h5.")
 
 
 def several(options):
@@ -34,22 +36,29 @@ def several(options):
     return decorate
 
 
+def taken_together(argument, options, make):
+    """Decorator: options by name, of which the command takes one object; ``make`` has the values that were given."""
+
+    def decorate(command):
+        @functools.wraps(command)
+        def taking(**arguments):
+            values = {name: one_or_several(arguments.pop(name)) for name in options}
+            given = {name: value for name, value in values.items() if value is not None}
+            return command(**arguments, **{argument: make(given)})
+
+        return several(list(options.values()))(taking)
+
+    return decorate
+
+
 def second_stage(command):
     use = click.option("--rerank/--no-rerank", default=True, help="Whether to use the second stage.")
-    path = click.option("--reranker", type=FILE, help="Second stage; by default reranker.h5 next to the model.")
+    path = file_option("--reranker", help="Second stage; by default reranker.h5 next to the model.")
     return path(use(command))
 
 
-SUGGESTIONS = click.option(
-    "--suggestions",
-    multiple=True,
-    metavar="[NAME=]FILE",
-    help="CSV of id, label and score by another program, or a folder of Annif's results; repeatable.",
-)
-
-
 def output(text):
-    return click.option("--output", required=True, type=FILE, help=text)
+    return file_option("--output", required=True, help=text)
 
 
 def source_files(name, text):
@@ -146,11 +155,14 @@ def reading_option(name):
     )
 
 
-def chosen_reading(options):
-    """What options of how a file is read say, without those that are left out."""
-    chosen = {name: one_or_several(value) for name, value in options.items()}
-    chosen = {name: value for name, value in chosen.items() if value is not None}
-    return ReadTexts.model_validate(chosen).model_dump(include=set(chosen))
+def reads_files(names, **others):
+    """Decorator: options of how files of texts are read, and others, which the command takes as ``reading``."""
+
+    def make(given):
+        chosen = {name: given[name] for name in names if name in given}
+        return given | ReadTexts.model_validate(chosen).model_dump(include=set(chosen))
+
+    return taken_together("reading", others | {name: reading_option(name) for name in names}, make)
 
 
 def _type_of(model, field, schema, parts):
@@ -168,51 +180,31 @@ THREADS = option(Train, "threads", help="Number of threads; results do not depen
 SHARDS = number("--shards", 1, "Number of training jobs that a run is divided into.")
 
 
-def file_options(files):
-    """Decorator: an option for each file that a method reads."""
-    options = []
+def reads_files_of_method(files):
+    """Decorator: an option for each file that a method reads; the command takes those that were given as ``files``."""
+    options = {}
     for name, file in files.items():
         option = "--" + name.replace("_", "-")
-        options.append(click.option(option, name, type=FILE, required=file.required, help=file.help))
-    return several(options)
-
-
-def chosen_files(files):
-    """Files that were given, by their names."""
-    return {name: path for name, path in files.items() if path is not None}
-
-
-def require_shard(shard, shards):
-    if shard >= shards:
-        raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
+        options[name] = file_option(option, name, required=file.required, help=file.help)
+    return taken_together("files", options, dict)
 
 
 def reads(step, method=ONE_VS_ALL):
     """Decorator: options of all settings that a step reads; the command takes them as one object, ``settings``."""
     reads = settings_read(step, method)
     model = placed(reads.model)
+    options = {field: option(model, field, reads.options.get(field)) for field in reads.fields}
+    files = {f"chosen_{name}": name for name in CHOSEN if name in reads.fields}
 
-    def decorate(command):
-        may_be_auto = [name for name in CHOSEN if name in reads.fields]
+    def make(given):
+        chosen = {name: given.pop(file, None) for file, name in files.items()}
+        try:
+            settings = model.model_validate(given)
+        except ValidationError as error:
+            raise click.UsageError(explain(error, given, model)) from None
+        return with_chosen(settings, chosen)
 
-        @functools.wraps(command)
-        def with_settings(**arguments):
-            files = {name: arguments.pop(f"chosen_{name}") for name in may_be_auto}
-            values = {name: one_or_several(arguments.pop(name)) for name in reads.fields}
-            values = {name: value for name, value in values.items() if value is not None}
-            try:
-                settings = model.model_validate(values)
-            except ValidationError as error:
-                raise click.UsageError(explain(error, values, model)) from None
-            return command(**arguments, settings=with_chosen(settings, files))
-
-        for name in may_be_auto:
-            with_settings = chosen_option(name)(with_settings)
-        for field in reversed(reads.fields):
-            with_settings = option(model, field, reads.options.get(field))(with_settings)
-        return with_settings
-
-    return decorate
+    return taken_together("settings", options | {file: chosen_option(name) for file, name in files.items()}, make)
 
 
 CHOSEN = ("features", "C")  # settings that may be ``auto``
@@ -220,7 +212,7 @@ CHOSEN = ("features", "C")  # settings that may be ``auto``
 
 def chosen_option(name):
     text = f"Output of `ovaflow choose-{name.lower()}`, for --{name}=auto."
-    return click.option(f"--chosen-{name}", f"chosen_{name}", type=FILE, help=text)
+    return file_option(f"--chosen-{name}", f"chosen_{name}", help=text)
 
 
 def with_chosen(settings, files):

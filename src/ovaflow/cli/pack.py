@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import FILE
+from ovaflow.cli.options import file_argument, file_option
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.model_folder import MODEL, files_of
 from ovaflow.prediction.pack import unpack, write_pack
@@ -25,10 +25,9 @@ def _languages(context, parameter, codes):
 
 
 @click.command("pack")
-@click.argument("model", type=FILE)
-@click.option(
+@file_argument("model")
+@file_option(
     "--output",
-    type=FILE,
     help="File to write, which names the model; by default DATASET-RUN.zip.",
 )
 @click.option(
@@ -111,7 +110,7 @@ def _text_of(licence):
 
 
 @click.command("unpack")
-@click.argument("pack", type=FILE)
+@file_argument("pack")
 @click.option(
     "--output",
     type=click.Path(path_type=Path),

@@ -9,25 +9,9 @@ import click
 import numpy as np
 
 from ovaflow.cli.asking import asks
-from ovaflow.cli.options import (
-    FILE,
-    SUGGESTIONS,
-    THREADS,
-    chosen_reading,
-    option,
-    reading_option,
-    second_stage,
-    several,
-)
-from ovaflow.cli.review import (
-    RECORD_SELECTION,
-    RecordSelection,
-    by_errors,
-    divide,
-    report_division,
-    selects_records,
-)
-from ovaflow.cli.suggestions import RIGHT_IDS, suggestion_files_for
+from ovaflow.cli.options import THREADS, file_option, option, reads_files, second_stage
+from ovaflow.cli.review import RecordSelection, by_errors, divide, report_division, selects_records
+from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, suggestion_files_for
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
@@ -64,43 +48,57 @@ from ovaflow.storage.writing import write_atomically
 
 _FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
 _OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
-_READING = ("text_column", "id_column", "missing", "encoding", "quotes", "sheet")
-_OF_RAW = ("joined", "keep", *RECORD_SELECTION)
 
 
 @click.command("predict")
 @click.argument("inputs", nargs=-1, metavar="[MODEL] [FILE]...")
-@click.option("--model", type=FILE, help="The model file, model.h5, unless it is the first argument.")
+@file_option("--model", help="The model file, model.h5, unless it is the first argument.")
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
-@click.option("--format", type=click.Choice(READ_FORMATS), help="Format of the files; by default as the model's data.")
-@several([reading_option(name) for name in _READING])
+@reads_files(
+    ("text_column", "id_column", "missing", "encoding", "quotes", "sheet"),
+    format=click.option(
+        "--format", type=click.Choice(READ_FORMATS), help="Format of the files; by default as the model's data."
+    ),
+    first_feature=click.option(
+        "--first-feature",
+        type=click.IntRange(0, 1),
+        help="First feature's number in svmlight; by default as in the model's data.",
+    ),
+)
 @click.option(
     "--keep",
     multiple=True,
     metavar="COLUMN",
     help="Column of the files to write into csv; repeatable.",
 )
-@click.option(
-    "--first-feature",
-    type=click.IntRange(0, 1),
-    help="First feature's number in svmlight; by default as in the model's data.",
-)
-@click.option("--dataset", type=FILE, help="Predict the test instances of this dataset.h5 instead.")
+@file_option("--dataset", help="Predict the test instances of this dataset.h5 instead.")
 @asks()
 @option(Predict, "optimise")
 @selects_records
 @second_stage
 @SUGGESTIONS
 @THREADS
-@click.option(
+@file_option(
     "--output",
-    type=FILE,
     help="File to write; of a dataset a .h5 file holds all arrays, for ovaflow evaluate.  [default: standard output]",
 )
 @click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")
 @click.option("--joined", metavar="MARK", help="csv with one row per record, its labels joined by this, such as ' | '.")
 def predict_command(
-    inputs, model, texts, dataset, question, optimise, reranker, rerank, suggestions, threads, output, **options
+    inputs,
+    model,
+    texts,
+    reading,
+    dataset,
+    question,
+    optimise,
+    selection,
+    reranker,
+    rerank,
+    suggestions,
+    threads,
+    output,
+    **options,
 ):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
@@ -117,7 +115,8 @@ def predict_command(
     if dataset is not None and (inputs or texts):
         raise click.UsageError("--dataset takes no FILE and no --text")
     if dataset is not None and output is not None and output.suffix == ".h5":
-        if _any_set(options, _OF_RAW) or question != Question(top_k=question.top_k):
+        only_lines = options["joined"] or options["keep"] or selection != RecordSelection()
+        if only_lines or question != Question(top_k=question.top_k):
             message = "predictions.h5 takes only --top-k, --suggestions and --threads; name a .csv or .jsonl file"
             raise click.UsageError(message)
         _predict_dataset(predictor.model, dataset, files, reranker, question.top_k, optimise, threads, output)
@@ -128,15 +127,12 @@ def predict_command(
         require_second_stage(predictor.model)
         if question.fit or question.most_specific:
             raise click.UsageError("--optimise excludes --fit and --most-specific")
-    selection = RecordSelection(*(options.pop(name) for name in RECORD_SELECTION))
     selection.require_sense(predictor.model, output, question, optimise)
     if selection.selects:
         question = question.model_copy(update={"fit": True})
     question.require(predictor.model)
     if question.language is not None:
         predictor = predictor.in_language(question.language)
-    reading = chosen_reading({name: options.pop(name) for name in _READING})
-    reading |= {name: options.pop(name) for name in ("format", "first_feature")}
     sources = [input_file(predictor.model, path, options["keep"], **reading) for path in inputs]
     _check_kept(options["keep"], sources, texts, dataset)
     titled = bool(sources) or dataset is not None or len(texts) > 1
@@ -171,12 +167,6 @@ def _write(answered, records, selection, sinks, output):
         click.echo(f"ovaflow: no label of {lines.empty:,} of {records.n:,} instances {remark}", err=True)
     if selection.sure is not None:
         report_division(records.predictor.model, selection, output, amounts, labels, right)
-
-
-def _any_set(options, names):
-    """Whether one of some options is set; a minimum may be 0."""
-    values = [options[name] for name in names]
-    return any(value is not None and value is not False and value != () for value in values)
 
 
 def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, output):

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ovaflow.cli.labelled import percent, points, reads_labelled_file
-from ovaflow.cli.options import FILE, THREADS
+from ovaflow.cli.options import THREADS, file_argument
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.labelled_file import rank_file
@@ -14,7 +14,7 @@ from ovaflow.prediction.promotion import checksums_of, model_in_use, promote, pr
 
 
 @click.command("promote")
-@click.argument("new", type=FILE)
+@file_argument("new")
 @click.option(
     "--over",
     "link",

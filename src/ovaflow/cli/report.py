@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import FILE, number, output, reads
+from ovaflow.cli.options import file_option, number, output, reads
 from ovaflow.report.gather import gather
 from ovaflow.report.page import describe_machine, describe_software, render
 from ovaflow.report.quality import read_published
@@ -43,14 +43,13 @@ def _sweeps(context, parameter, values):
     metavar="NAME=RUN,RUN...",
     help="Runs that differ in the value of a setting, for a section of their own; repeatable.",
 )
-@click.option(
+@file_option(
     "--choice",
     "choices",
     multiple=True,
-    type=FILE,
     help="Output of choose-features or choose-c, in the folder of its dataset; repeatable.",
 )
-@click.option("--csv", "tidy", type=FILE, help="CSV file of all figures of all runs to write, too, one in each row.")
+@file_option("--csv", "tidy", help="CSV file of all figures of all runs to write, too, one in each row.")
 @reads("report")
 @output("The page to write, such as results/report.html.")
 def report_command(runs, published, seed, benchmarks, sweeps, choices, tidy, settings, output):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import FILE, OF_DATASET, SUGGESTIONS, THREADS, output
-from ovaflow.cli.suggestions import RIGHT_IDS, read_suggestion_files
+from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option, output
+from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, read_suggestion_files
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.reliability import measure_reliability
@@ -18,10 +18,10 @@ from ovaflow.storage.texts import write_json
 
 
 @click.command("rerank")
-@click.argument("model", type=FILE)
+@file_argument("model")
 @OF_DATASET
-@click.option("--held-out", required=True, type=FILE, help="Dataset file, by ovaflow hold-out.")
-@click.option("--predictions", required=True, type=FILE, help="Predictions for it by a model of its training data.")
+@file_option("--held-out", required=True, help="Dataset file, by ovaflow hold-out.")
+@file_option("--predictions", required=True, help="Predictions for it by a model of its training data.")
 @click.option(
     "--with-run",
     "runs",
@@ -40,11 +40,11 @@ def rerank_command(model, dataset, held_out, predictions, runs, suggestions, thr
     require_parts_of_one(whole, parts, predicted)
     sources = {}
     for name, *files in runs:
-        source, suggested = _of_run(name, *map(Path, files), whole, parts)
+        source, suggested = _source_of_run(name, *map(Path, files), whole, parts)
         sources[source] = suggested
     files = read_suggestion_files(suggestions, whole, whole.parameters)
     for name, file in files.items():
-        sources[SuggestionSource(name, None, file.checksum)] = _of_file(file, whole, parts)
+        sources[SuggestionSource(name, None, file.checksum)] = _suggestions_of_file(file, whole, parts)
     reranker = fit_reranker(opened, whole, parts, predicted, threads, sources)
     reranker.write(output)
     if reranker.unused:
@@ -55,7 +55,7 @@ def rerank_command(model, dataset, held_out, predictions, runs, suggestions, thr
     click.echo(f"{output}: from {reranker.parameters['texts']:,} instances; {change} on {check['texts']:,} of them")
 
 
-def _of_run(name, model, predictions, dataset, held_out):
+def _source_of_run(name, model, predictions, dataset, held_out):
     """The source that a run is, and its suggestions for held-out instances."""
     opened, predicted = open_any_model(model), Predictions.open(predictions)
     opened.require(dataset=dataset)
@@ -63,7 +63,7 @@ def _of_run(name, model, predictions, dataset, held_out):
     return SuggestionSource(name, model, opened.checksum), Suggestions.of_model(predicted.ids, predicted.scores)
 
 
-def _of_file(file, dataset, held_out):
+def _suggestions_of_file(file, dataset, held_out):
     """Suggestions of a file for held-out instances; a remark says how much of it is unknown."""
     n = held_out.test.X.n_rows
     ids = held_out.records("test", range(n))
@@ -79,9 +79,9 @@ def _of_file(file, dataset, held_out):
 
 
 @click.command("reliability")
-@click.argument("predictions", type=FILE)
+@file_argument("predictions")
 @OF_DATASET
-@click.option("--reranker", required=True, type=FILE, help="The second stage that made them, reranker.h5.")
+@file_option("--reranker", required=True, help="The second stage that made them, reranker.h5.")
 @output("Measurements to write, reliability.json.")
 def reliability_command(predictions, dataset, reranker, output):
     """Measure the probabilities of PREDICTIONS (predictions.h5), and how many labels to suggest."""

@@ -7,42 +7,16 @@ from typing import NamedTuple
 
 import click
 
-from ovaflow.cli.options import FILE, several
+from ovaflow.cli.options import file_option, taken_together
 from ovaflow.prediction.predictions import require_second_stage
-
-RECORD_SELECTION = ("review", "sure", "unsure")
-
-_OPTIONS = (
-    click.option(
-        "--review",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Write only the N records with the most expected errors, wrong or missing labels, "
-        "these first, each with the labels that fit; needs a second stage.",
-    ),
-    click.option(
-        "--sure",
-        type=click.FloatRange(0.5, 1, max_open=True),
-        help="Write only records of whose labels at least this share should be right, such as 0.9, "
-        "each with the labels that fit; needs --unsure and a second stage.",
-    ),
-    click.option(
-        "--unsure",
-        type=FILE,
-        help="With --sure: file for all other records, those with the most expected errors first.",
-    ),
-)
-
-
-selects_records = several(_OPTIONS)
 
 
 class RecordSelection(NamedTuple):
     """Which records are written: all, the first ``review`` by errors, or the ``sure`` ones."""
 
-    review: int | None
-    sure: float | None
-    unsure: Path | None
+    review: int | None = None
+    sure: float | None = None
+    unsure: Path | None = None
 
     @property
     def selects(self):
@@ -65,6 +39,31 @@ class RecordSelection(NamedTuple):
             if value is not None:
                 message = f"--{name} takes the labels that fit, so it goes without --{other}"
                 raise click.UsageError(message)
+
+
+selects_records = taken_together(
+    "selection",
+    {
+        "review": click.option(
+            "--review",
+            type=click.IntRange(1),
+            metavar="N",
+            help="Write only the N records with the most expected errors, wrong or missing labels, "
+            "these first, each with the labels that fit; needs a second stage.",
+        ),
+        "sure": click.option(
+            "--sure",
+            type=click.FloatRange(0.5, 1, max_open=True),
+            help="Write only records of whose labels at least this share should be right, such as 0.9, "
+            "each with the labels that fit; needs --unsure and a second stage.",
+        ),
+        "unsure": file_option(
+            "--unsure",
+            help="With --sure: file for all other records, those with the most expected errors first.",
+        ),
+    },
+    lambda given: RecordSelection(**given),
+)
 
 
 def by_errors(answered, n=None):

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 import yaml
 
-from ovaflow.cli.options import FILE, chosen_reading, reading_option, several
+from ovaflow.cli.options import file_argument, reads_files
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.source import beginnings
 from ovaflow.machine.limits import read_allowance
@@ -53,7 +53,7 @@ def become_snakemake(config, options):
     """Run the pipeline in the current folder: Snakemake takes this process over, with its signals and its terminal."""
     command = pipeline_command(config, options)
     if any(Path(".snakemake/locks").glob("*")) and owner() == 0:
-        # of a process of this machine that was killed
+        # the locks are those of a process that was killed
         subprocess.run([*command, "--unlock"], check=False)
     sys.stdout.flush()
     os.execv(sys.executable, command)
@@ -163,7 +163,7 @@ _DATA = click.Path(path_type=Path)
 @click.command("train", context_settings={"ignore_unknown_options": True})
 @click.argument("data", type=_DATA)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE OPTION]...")
-@several([reading_option(name) for name in ReadTexts.model_fields])
+@reads_files(ReadTexts.model_fields)
 @click.option(
     "--format",
     "format_",
@@ -184,7 +184,7 @@ _DATA = click.Path(path_type=Path)
 @click.option("--dry-run", is_flag=True, help="Print the config file and the jobs that would run.")
 @click.option("--print-config", is_flag=True, help="Print only the config file.")
 @click.option("--force", is_flag=True, help="Replace a config file that differs.")
-def train_command(data, options, output, cores, dry_run, print_config, force, format_, **entry):
+def train_command(data, options, reading, output, cores, dry_run, print_config, force, format_, **entry):
     """Train on DATA, a file of texts and labels or a pattern of several, from raw file to model and report.
 
     Writes a config file, NAME.yaml, and does what `ovaflow run NAME.yaml` does; called again, it continues where it
@@ -206,7 +206,6 @@ def train_command(data, options, output, cores, dry_run, print_config, force, fo
             raise InputError("no such file", path=location, remedy=f"paths are relative to {Path.cwd()}")
     entry["train"] = data
     entry["format"] = format_ or ("annif" if entry["vocabulary"] else None)
-    reading = chosen_reading({name: entry.pop(name) for name in ReadTexts.model_fields})
     if output.resolve() != Path.cwd():
         # paths in a config are relative to the folder where it is run
         entry |= {key: path.resolve() for key, path in entry.items() if isinstance(path, Path)}
@@ -248,7 +247,7 @@ def _show_jobs(text, folder, options):
 
 
 @click.command("clean")
-@click.argument("config", type=FILE)
+@file_argument("config")
 @click.option("--remove", is_flag=True, help="Remove them, too.")
 def clean_command(config, remove):
     """List the pipeline's results in this folder that CONFIG does not produce.
@@ -265,7 +264,9 @@ def clean_command(config, remove):
         click.echo(f"{folder}: {len(files):,} file{'s' * (len(files) > 1)}, {size / 1e6:,.1f} MB")
         for path in files if remove else ():
             path.unlink()
-            _remove_empty(path.parent)
+            # others than this file may be there
+            with contextlib.suppress(OSError):
+                os.removedirs(path.parent)
     if not folders:
         click.echo("nothing is left over")
     else:
@@ -290,10 +291,3 @@ def _left_over(config):
             files |= {output, *logs, *(str(Path(log).with_suffix(".tsv")) for log in logs)}
             files |= set(map(str, parts_folder(output).glob("*")))
     return sorted(map(Path, files & untracked))
-
-
-def _remove_empty(folder):
-    with contextlib.suppress(OSError):
-        while folder != Path():
-            folder.rmdir()
-            folder = folder.parent

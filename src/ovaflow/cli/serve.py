@@ -67,17 +67,19 @@ def serve_command(context, models, host, port, unix_socket, allowed_host, correc
     """
     if options["reranker"] and len(models) > 1:
         raise click.UsageError("--reranker belongs to one model: put a reranker.h5 next to each")
-    wrong = [name for name in allowed_host if not _HOST.fullmatch(name)]
-    if wrong:
-        raise click.UsageError(f"--allowed-host {wrong[0]}: give a name without port, or * or *. and a name")
-    wrong = [origin for origin in options["allowed_origin"] if not _ORIGIN.fullmatch(origin)]
-    if wrong:
-        raise click.UsageError(f"--allowed-origin {wrong[0]}: give http:// or https:// and a name, or *")
+    _require("allowed-host", allowed_host, _HOST, "give a name without port, or * or *. and a name")
+    _require("allowed-origin", options["allowed_origin"], _ORIGIN, "give http:// or https:// and a name, or *")
     named = _named(models)
     options["corrections"] = _by_model(corrections, named)
     listener = bind(host, port, unix_socket)
     hosts = allowed_hosts(listener, allowed_host)
     context.exit(serve(SimpleNamespace(models=named, allowed_host=hosts, **options), listener))
+
+
+def _require(option, values, pattern, remedy):
+    for value in values:
+        if not pattern.fullmatch(value):
+            raise click.UsageError(f"--{option} {value}: {remedy}")
 
 
 def _named(models):

@@ -11,10 +11,26 @@ from ovaflow.settings.suggestion_sources import source_name
 RIGHT_IDS = "give the ids of records.csv, by ovaflow hold-out --records"
 
 
-def read_suggestion_files(values, named, parameters):
-    """Files of values FILE and NAME=FILE by name, for the labels of a dataset or a model."""
+def _name_and_path(value):
+    name, mark, path = value.partition("=")
+    if not mark or Path(value).exists():
+        return source_name(value), value
+    return name, path
+
+
+SUGGESTIONS = click.option(
+    "--suggestions",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    callback=lambda _context, _option, values: list(map(_name_and_path, values)),
+    help="CSV of id, label and score by another program, or a folder of Annif's results; repeatable.",
+)
+
+
+def read_suggestion_files(named_paths, named, parameters):
+    """Files by name, for the labels of a dataset or a model."""
     paths = {}
-    for name, path in map(_name_and_path, values):
+    for name, path in named_paths:
         if name in paths:
             raise click.UsageError(f"--suggestions: two files are called {name}; give NAME=FILE")
         paths[name] = path
@@ -22,24 +38,17 @@ def read_suggestion_files(values, named, parameters):
     return {name: read_suggestions(path, numbers) for name, path in paths.items()}
 
 
-def suggestion_files_for(model, values):
+def suggestion_files_for(model, named_paths):
     """Files for a second stage by the names that it was fitted with; a single one needs none."""
     known = model.reranker.files if model.probabilistic else []
-    if len(known) == len(values) == 1 and _name_and_path(values[0])[0] not in known:
-        values = [f"{known[0]}={_name_and_path(values[0])[1]}"]
-    for name, _ in map(_name_and_path, values):
+    if len(known) == len(named_paths) == 1:
+        named_paths = [(known[0], named_paths[0][1])]
+    for name, _ in named_paths:
         if name not in known:
             names = ", ".join(known) or "no file of suggestions"
             message = f"{name} is unknown; the second stage was fitted with {names}"
             raise click.UsageError(f"--suggestions: {message}")
-    if known and not values:
+    if known and not named_paths:
         remark = "rank with their suggestions as well, which --suggestions gives"
         click.echo(f"ovaflow: {', '.join(known)}: the second stage can {remark}", err=True)
-    return read_suggestion_files(values, model, model.transform)
-
-
-def _name_and_path(value):
-    name, mark, path = value.partition("=")
-    if not mark or Path(value).exists():
-        return source_name(value), value
-    return name, path
+    return read_suggestion_files(named_paths, model, model.transform)

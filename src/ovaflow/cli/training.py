@@ -7,17 +7,16 @@ import click
 
 from ovaflow.cli.options import (
     DATASET,
-    FILE,
     OF_DATASET,
     SHARD,
     SHARDS,
     STATISTICS,
     THREADS,
-    chosen_files,
-    file_options,
+    file_argument,
+    file_option,
     output,
     reads,
-    require_shard,
+    reads_files_of_method,
     scratch_option,
     several,
 )
@@ -26,7 +25,7 @@ from ovaflow.estimate.demand import write_demand
 from ovaflow.methods import ONE_VS_ALL, find_method, method_names
 
 
-class OfMethods(click.Command):
+class MethodCommand(click.Command):
     """A command that reads other files and settings with each ``--method``; by itself it is that of one-vs-all."""
 
     def __init__(self, make):
@@ -56,19 +55,19 @@ class OfMethods(click.Command):
 def _train_shard(method):
     @click.command("train-shard", help="Train one shard of a model on DATASET (dataset.h5).")
     @DATASET
-    @file_options(method.training_files)
+    @reads_files_of_method(method.training_files)
     @SHARD
     @several([] if method.divided_by_plan else [SHARDS])
     @reads("train-shard", method.name)
     @THREADS
     @output("Shard file to write.")
     @scratch_option
-    def command(dataset, shard, threads, output, settings, shards=None, **files):
+    def command(dataset, shard, threads, output, settings, files, shards=None):
         from ovaflow.training.shares import train_shard
 
-        if shards is not None:
-            require_shard(shard, shards)
-        said = train_shard(method, dataset, settings, chosen_files(files), shard, shards, threads, output)
+        if shards is not None and shard >= shards:
+            raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
+        said = train_shard(method, dataset, settings, files, shard, shards, threads, output)
         if said:
             click.echo(said)
 
@@ -77,16 +76,16 @@ def _train_shard(method):
 
 def _merge(method):
     @click.command("merge", help="Join trained SHARDS into one model.")
-    @click.argument("shards", nargs=-1, required=True, type=FILE)
+    @file_argument("shards", nargs=-1, required=True)
     @OF_DATASET
-    @file_options(method.merging_files)
+    @reads_files_of_method(method.merging_files)
     @reads("merge", method.name)
     @output("Model file to write, model.h5.")
     @STATISTICS
-    def command(shards, dataset, settings, output, statistics, **files):
+    def command(shards, dataset, settings, output, statistics, files):
         from ovaflow.storage.parts import remove_parts
 
-        said = method.merge(shards, open_dataset(dataset), settings, chosen_files(files), output, statistics)
+        said = method.merge(shards, open_dataset(dataset), settings, files, output, statistics)
         remove_parts(shards)
         click.echo(f"{output}: {said}, {output.stat().st_size / 1e6:,.1f} MB")
 
@@ -94,21 +93,21 @@ def _merge(method):
 
 
 def _estimate(method):
-    @click.command("estimate", help=_OF_ESTIMATES)
+    @click.command("estimate", help=_ESTIMATE_HELP)
     @DATASET
     @THREADS
     @SHARDS
-    @file_options(method.sampling_files)
+    @reads_files_of_method(method.sampling_files)
     @reads("estimate", method.name)
     @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead.")
-    @click.option("--output", type=FILE, help="JSON file to write for the workflow; no suggestion is printed then.")
-    def command(dataset, threads, shards, settings, as_json, output, **files):
+    @file_option("--output", help="JSON file to write for the workflow; no suggestion is printed then.")
+    def command(dataset, threads, shards, settings, as_json, output, files):
         from ovaflow.estimate.sample import in_separate_process
         from ovaflow.estimate.summary import describe, summarize
 
         if method.sample is None:
             raise click.UsageError(f"{method.name} has no sample to estimate from")
-        sample = in_separate_process(method.name, dataset, settings, chosen_files(files))
+        sample = in_separate_process(method.name, dataset, settings, files)
         if output is not None:
             write_demand(output, sample.demand)
         figures = summarize(sample, dataset, threads, shards, method.unit)
@@ -123,12 +122,12 @@ def _estimate(method):
     return command
 
 
-_OF_ESTIMATES = """Estimate what training on DATASET (dataset.h5) will take: time, memory and size of the model.
+_ESTIMATE_HELP = """Estimate what training on DATASET (dataset.h5) will take: time, memory and size of the model.
 
 A random sample of the labels is solved, or one tree is grown, in a separate process, and its cost is scaled up.
 ± is the range of 95 of 100 samples. A machine that is busier during the training than now takes longer.
 """
 
-train_shard_command = OfMethods(_train_shard)
-merge_command = OfMethods(_merge)
-estimate_command = OfMethods(_estimate)
+train_shard_command = MethodCommand(_train_shard)
+merge_command = MethodCommand(_merge)
+estimate_command = MethodCommand(_estimate)

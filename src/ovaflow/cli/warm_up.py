@@ -4,7 +4,9 @@ import contextlib
 import gc
 import hashlib
 import io
+import shutil
 import tempfile
+import time
 from pathlib import Path
 
 import click
@@ -19,6 +21,7 @@ from ovaflow.methods import find_method, method_names
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.csr import from_scipy
+from ovaflow.sparse.fingerprint import cache_folder
 from ovaflow.sparse.jit import cache_directory
 
 
@@ -56,6 +59,7 @@ def warm_up_command(problems, rerank, **methods):
         _run(steps)
         if marker:
             marker.touch()
+        _remove_unused()
     click.echo(f"kernels are compiled: {cache_directory()}")
 
 
@@ -69,6 +73,19 @@ def _marker(steps):
     sources = sorted((name, state.st_mtime, state.st_size) for name, state in states.items())
     name = hashlib.blake2b(repr((steps, sources)).encode(), digest_size=16).hexdigest()
     return cache_directory() / f"compiled-{name}"
+
+
+def _remove_unused():
+    """Remove kernels that no process has read for a month, those of earlier versions."""
+    for folder in cache_folder().glob("kernels-*"):
+        # another process may remove it, too
+        with contextlib.suppress(FileNotFoundError):
+            files = (path.stat().st_atime for path in folder.rglob("*") if path.is_file())
+            if max([folder.stat().st_mtime, *files]) < time.time() - _MONTH:
+                shutil.rmtree(folder)
+
+
+_MONTH = 30 * 24 * 3600.0
 
 
 def _run(steps):
