@@ -64,7 +64,9 @@ def test_tables_and_json_lines(read):
     assert read("long.csv", f"text,subject_uris\n{long},{CATS}\n") == ([(long, (CATS,))], {})
     with pytest.raises(InputError, match="line 1: no column 'subject_uris', there are 'text', 'subjects'"):
         read("bad.csv", "text,subjects\na,b\n")
-    lines = f'{{"text": "cats", "subjects": [{{"uri": "{CATS}"}}, {{"label": "dogs"}}], "metadata": 1}}\n{{"text": ""}}\n'
+    lines = (
+        f'{{"text": "cats", "subjects": [{{"uri": "{CATS}"}}, {{"label": "dogs"}}], "metadata": 1}}\n{{"text": ""}}\n'
+    )
     assert read("a.jsonl", lines) == ([("cats", ("dogs", CATS))], {"documents_without_subjects": 1})
     with pytest.raises(InputError, match=r"bad.jsonl, line 1: expected text, and subjects with a uri or a label each"):
         read("bad.jsonl", '{"text": "cats", "subjects": ["dogs"]}\n')

@@ -52,11 +52,17 @@ def test_columns_are_read_as_those_with_plain_names(data, options, columns):
     found = []
     for dataset, texts, labels in (
         (data(*options, f"--labels-column={SUBJECTS}"), ",".join(f'"{name}"' for name in columns), f'"{SUBJECTS}"'),
-        (data("--labels-column=subjects", f"--text-column={names_of(columns)}", plain="plain-"), names_of(columns), "subjects"),
+        (
+            data("--labels-column=subjects", f"--text-column={names_of(columns)}", plain="plain-"),
+            names_of(columns),
+            "subjects",
+        ),
     ):
         source = dataset.parameters["source"]
         assert (source["text_column"], source["labels_column"]) == (texts, labels)
-        found.append((*(array.tolist() for array in dataset.train.X.arrays), dataset.label_names, dataset.feature_names))
+        found.append(
+            (*(array.tolist() for array in dataset.train.X.arrays), dataset.label_names, dataset.feature_names)
+        )
     assert found[0] == found[1]
 
 

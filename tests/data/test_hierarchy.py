@@ -73,7 +73,6 @@ FILES = "--format=text-tsv --train=train.tsv --test=train.tsv --min-df=1 --max-d
 @pytest.fixture
 def vocabulary():
     Path("subjects.ttl").write_text(TURTLE)
-    Path("labels.txt").write_text("a\nb\n")
     lines = [f"http://example.org/{('kittens', 'plants')[i % 2]}\tword{i % 2} word{i}\n" for i in range(40)]
     Path("train.tsv").write_text("".join(lines))
 
@@ -85,10 +84,18 @@ def test_records_have_the_broader_subjects_of_theirs(prepare, vocabulary):
     assert dict(zip(dataset.label_names, levels_of(dataset.above), strict=True))["kittens"] == 3
 
 
-@pytest.mark.parametrize("options", ["--hierarchy=broader", "--labels=labels.txt --hierarchy=/"])
-def test_a_hierarchy_needs_names(prepare, vocabulary, options):
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--hierarchy=broader", "hierarchy: broader goes with a vocabulary, a separator with names of labels"),
+        ("--labels=labels.txt --hierarchy=/", "hierarchy is for names of labels, not for ids; leave it out"),
+    ],
+)
+def test_a_hierarchy_needs_names(prepare, options, said):
+    Path("labels.txt").write_text("a\nb\n")
+    Path("train.tsv").write_text("0\tbees\n1\twax\n" * 9)
     prepare(FILES + options, status=2)
-    assert "hierarchy" in prepare.said
+    assert said in prepare.said
 
 
 @pytest.fixture

@@ -269,11 +269,19 @@ OTHER = "not train, test or dev; for numbers and dates set split: last"
     ("columns", "options", "told"),
     [
         *(
-            ({"year": ["train", value, *["test"] * 8]}, "--split-column=year", f"line 3: split_column is {said}, {OTHER}")
+            (
+                {"year": ["train", value, *["test"] * 8]},
+                "--split-column=year",
+                f"line 3: split_column is {said}, {OTHER}",
+            )
             for value, said in (("2001", "'2001'"), ("", "empty"), ("holdout", "'holdout'"))
         ),
         *(
-            ({"year": [other] * 8 + ["dev"] * 2}, "--split-column=year", f"no record is {missing} in the column year; mark")
+            (
+                {"year": [other] * 8 + ["dev"] * 2},
+                "--split-column=year",
+                f"no record is {missing} in the column year; mark",
+            )
             for missing, other in (("test", "train"), ("train", "test"))
         ),
         (YEARS, "--split=last --split-column=year", "all.csv, line 3: 'c1998' is neither a number nor an ISO date"),

@@ -33,11 +33,6 @@ def hash_of_empty(row, seed):
     return hash_of(row.to_bytes(8, "little"), seed)
 
 
-def held_out(X, fraction, seed=0):
-    """Which instances are set aside, decided by their features: bool, shape (n,)."""
-    return hashes_of(X, seed) < fraction * 2.0**64
-
-
 def hashes_of(X, seed=0, bias_feature=-1):
     """A number of 64 bits for the features of each row: uint64 (n,)."""
     ends, is_empty = X.indptr, nonzeros_of_rows(X) <= (bias_feature >= 0)
@@ -76,7 +71,7 @@ def copies_of(X, bias_feature=-1, fewest=1):
 
 
 def held_out_with_twins(X, fraction, seed=0, numbers=None, bias_feature=-1):
-    """The same for near twins, and rows with the same number, by the features of one of them."""
+    """Which rows are set aside; near twins, and rows with the same number, by the features of one: bool (n,)."""
     hashes = hashes_of(X, seed, bias_feature)
     return held_by_hash(near_twins(X, hashes, numbers), hashes, fraction)
 

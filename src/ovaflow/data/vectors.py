@@ -20,7 +20,7 @@ def read_vectors(source):
     parts = [_read(source, labels, role) for role in ("train", "test") if source.files.get(role)]
     if len(parts) == 1:
         [(X, lists, records)] = parts
-        train, test, counts = set_rows_aside(from_scipy(X), from_scipy(lists.all_given(X.shape[0])), source.settings)
+        train, test, counts = set_rows_aside(from_scipy(X), lists.given(), source.settings)
         sides = (np.flatnonzero(rows) for rows in (train, test))
         parts = [(X[rows], lists.take(rows), [records[row] for row in rows]) for rows in sides]
     (X, train, records), (X_test, test, test_records) = parts
