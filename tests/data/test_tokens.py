@@ -16,9 +16,9 @@ from ovaflow.data.tokens import (
     normal_form,
     numbered,
     token_spans,
-    tokens_in_batches,
     word_sets,
 )
+from ovaflow.data.vocabulary import read_tokens
 from ovaflow.data.word_table import WordTable
 from ovaflow.reading.markup import without_markup
 
@@ -53,18 +53,14 @@ def test_texts_have_the_same_number_if_their_words_are_the_same(texts):
         assert (ours[i] == ours[j]) == (theirs[i] == theirs[j])
 
 
-def test_batches_and_threads_change_no_token(monkeypatch):
+@pytest.mark.parametrize("threads", [1, 3])
+def test_batches_and_threads_change_no_token(monkeypatch, threads):
     texts = [f"word{i % 7} other{i} and{i % 3}" for i in range(300)]
-    theirs = tokens_of(texts)
+    whole = numbered(texts)
     monkeypatch.setattr("ovaflow.data.tokens._BATCH", 100)
-    for threads in (1, 3):
-        ours, sets = [], []
-        for batch in tokens_in_batches(iter(texts), threads=threads, quiet=True, sets=sets):
-            distinct = list(batch.words)
-            words = [distinct[number] for number in batch.ids]
-            ours += [words[start:end] for start, end in itertools.pairwise(batch.indptr.tolist())]
-        assert ours == theirs
-        assert np.concatenate(sets).tolist() == word_sets(numbered(texts)).tolist()
+    tokens, sets = read_tokens(iter(texts), threads)
+    assert (list(tokens.words), tokens.indptr.tolist()) == (list(whole.words), whole.indptr.tolist())
+    assert (tokens.ids.tolist(), sets.tolist()) == (whole.ids.tolist(), word_sets(whole).tolist())
 
 
 def test_fields_and_words_left_out():

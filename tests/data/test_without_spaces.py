@@ -112,23 +112,18 @@ def test_a_part_without_spaces_is_remarked_upon(mixed):
     assert after[1] >= before[1] > 0.95
 
 
-def test_auto_is_for_a_small_part(write):
-    table = write(30, 570)
-    told = "training texts have no spaces between words: set features: auto, which tries characters, too"
-    assert any(line.endswith(told) for line in remarks_on(prepare(source(table))))
+@pytest.mark.parametrize(("asian", "english"), [(120, 480), (30, 570)])
+def test_auto_chooses_pieces_where_a_part_has_no_spaces(write, asian, english):
+    table = write(asian, english)
+    if asian == 30:
+        told = "training texts have no spaces between words: set features: auto, which tries characters, too"
+        assert any(line.endswith(told) for line in remarks_on(prepare(source(table))))
     given = source(table, ChooseFeatures, candidates=["words", "words+prefixes=6"])
-    chosen = choose_features(given, given.settings)
-    assert len(chosen["candidates"]) == 6
-    before, after = precision(table), precision(table, features=chosen["chosen"].split("+"))
+    made = choose_features(given, given.settings)
+    assert len(made["candidates"]) == 6
+    before, after = precision(table), precision(table, features=made["chosen"].split("+"))
     assert after[0] > 0.9 > before[0]
     assert after[1] >= before[1]
-
-
-def test_auto_chooses_pieces_where_a_part_has_no_spaces(mixed):
-    given = source(mixed, ChooseFeatures, candidates=["words", "words+prefixes=6"])
-    chosen = choose_features(given, given.settings)["chosen"]
-    assert "characters" in chosen
-    assert precision(mixed, features=chosen.split("+"))[0] > 0.95
 
 
 @pytest.mark.parametrize(

@@ -90,10 +90,8 @@ def collect(corpus, labels, seed, threads=1, folder=None, excerpt=0):
                 excerpts.append(text[:excerpt])
             yield instance.text
 
-    sets = [np.empty(0, np.int64)]
-    tokens = read_tokens(texts(), threads, folder, sets)
+    tokens, sets = read_tokens(texts(), threads, folder)
     grouped = np.array(groups, np.int64) if len(numbers) > 1 else None
     weighted = np.array(extra, np.float32) if any(extra) else None
-    hashes = np.array(hashes, np.uint64)
-    rows, sets = np.arange(len(ids)), np.concatenate(sets)
+    hashes, rows = np.array(hashes, np.uint64), np.arange(len(ids))
     return Collected(tokens, lists, ids, records, hashes, sets, grouped, times, weighted, excerpts, rows)

@@ -64,7 +64,7 @@ def remarks_on(prepared):
     counts = source["counts"]
     return [
         *_on_share(prepared, counts),
-        *(_on_files(source.get("files", {})) or _on_twins(counts)),
+        *_on_test_file(source, counts),
         *(text.format(count=counts[name], **counts) for name, text in _COUNTED.items() if counts.get(name)),
         *_on_headings(counts),
         *_on_repeated(counts),
@@ -76,10 +76,17 @@ def remarks_on(prepared):
     ]
 
 
-def _on_files(files):
+def _on_test_file(source, counts):
+    """Why figures may be too good."""
+    files, twins, instances = source.get("files", {}), counts.get("test_with_near_twin", 0), counts["test_instances"]
     if "test" in files and files["test"]["sha256"] == files["train"]["sha256"]:
-        return ["the test file is the training file: figures say what the model remembers, not how good it is"]
-    return []
+        yield "the test file is the training file: figures say what the model remembers, not how good it is"
+    elif are_noticed(twins, instances):
+        others = "the report also has those of the others" if twins < instances else "there are no others"
+        yield (
+            f"{twins:,} of {instances:,} test instances have a near twin in training, such as a copy or another "
+            f"edition: figures contain some memory, and {others}"
+        )
 
 
 def _on_headings(counts):
@@ -119,16 +126,6 @@ def kept_together(groups, largest=None):
     if groups is not None:
         advice = f"choose a group_column with more values, or if copies are the reason, {advice}"
     return f"{alike} stay together{most}; {advice}"
-
-
-def _on_twins(counts):
-    twins, instances = counts.get("test_with_near_twin", 0), counts["test_instances"]
-    if are_noticed(twins, instances):
-        others = "the report also has those of the others" if twins < instances else "there are no others"
-        yield (
-            f"{twins:,} of {instances:,} test instances have a near twin in training, such as a copy or another "
-            f"edition: figures contain some memory, and {others}"
-        )
 
 
 def _on_spaces(prepared, counts):
