@@ -11,6 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import EXCERPT, Split, without_known_labels, write_dataset
 from ovaflow.data.hold_out import copies_of
 from ovaflow.data.label_choice import LabelFinder, entries_of, without_labels
+from ovaflow.data.label_lists import LabelLists
 from ovaflow.data.label_names import with_label_names
 from ovaflow.data.labels import labels_of, names_of_ids
 from ovaflow.data.near_twins import have_near_twins
@@ -177,23 +178,36 @@ def _prepare_features(source, settings):
 
 def _read_records(source):
     """How features are numbered, if the format leaves it open, label names, train, test, counts of the division."""
-    if source.settings.vector_column:
-        return {}, *read_vectors(source)
-    paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
-    if source.test is None:
-        del paths[1], labels_paths[1]
-    numbering, matrices = FORMATS[source.format].read(paths, labels_paths)
-    matrices = [(X, _from_first_label(Y, source)) for X, Y in matrices]
-    names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
-    d = max(X.n_columns for X, _ in matrices)
-    parts, counts = [], {}
-    for X, Y in matrices:
-        X, Y = X._replace(n_columns=d), Y._replace(n_columns=len(names))
-        parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
+    roles, numbering, counts = ("train", "test")[: 1 + (source.test is not None)], {}, {}
+    labels = labels_of(source) if source.settings.vector_column else None
+    if labels is None:
+        numbering, names, parts = _read_matrices(source, roles)
+    else:
+        parts = [read_vectors(source, labels, role) for role in roles]
     if source.test is None:
         train, test, counts = set_rows_aside(parts[0].X, parts[0].Y, source.settings)
         parts = [parts[0].take(np.flatnonzero(rows)) for rows in (train, test)]
+    if labels is not None:
+        widths = [part.X.n_columns for part in parts]
+        if widths[0] != widths[1]:
+            message = f"vectors of {widths[1]} numbers, those of training have {widths[0]}"
+            raise InputError(message, path=source.test, remedy="give vectors of the same model")
+        lists = [LabelLists.made_of(part.Y.indices, part.Y.indptr) for part in parts]
+        names, *matrices, _ = labels.matrices(*lists)
+        parts = [replace(part, Y=Y) for part, Y in zip(parts, matrices, strict=True)]
     return numbering, names, *parts, counts
+
+
+def _read_matrices(source, roles):
+    paths, labels_paths = ([getattr(source, f"{role}{end}") for role in roles] for end in ("", "_labels"))
+    numbering, matrices = FORMATS[source.format].read(paths, labels_paths)
+    matrices = [(X, _from_first_label(Y, source)) for X, Y in matrices]
+    names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
+    d, parts = max(X.n_columns for X, _ in matrices), []
+    for X, Y in matrices:
+        X, Y = X._replace(n_columns=d), Y._replace(n_columns=len(names))
+        parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
+    return numbering, names, parts
 
 
 def _from_first_label(Y, source):
