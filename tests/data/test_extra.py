@@ -65,7 +65,7 @@ def test_each_file_has_a_weight(extended, prepare):
     assert "give an --extra-weight for each --extra" in prepare.said
 
 
-def test_other_methods_refuse_weights(extended, capfd):
+def test_other_methods_refuse_weights(extended, capsys):
     extended()
     assert main(["train-shard", "--method=fastxml", "dataset.h5", "--output=trees.h5"]) == 2
-    assert "give the extra files the weight 1" in capfd.readouterr().err
+    assert "give the extra files the weight 1" in capsys.readouterr().err

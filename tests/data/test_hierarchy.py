@@ -99,7 +99,7 @@ def test_a_hierarchy_needs_names(prepare, options, said):
 
 
 @pytest.fixture
-def answers(prepare, capfd):
+def answers(prepare, capsys):
     """Asks a model of shops' categories, learnt from records with the deepest ones: names and scores for each text."""
     leaves = ["home > kitchen > knives", "home > kitchen > pots", "home > garden", "books"]
     lines = [f"{leaves[i % 4]}\t{leaves[i % 4].replace('>', '')} thing{i % 3} word{i}\n" for i in range(80)]
@@ -108,7 +108,7 @@ def answers(prepare, capfd):
 
     def asked(*options):
         assert main(["predict", "model.h5", "--output-format=jsonl", *options]) == 0
-        lines = map(json.loads, capfd.readouterr().out.splitlines())
+        lines = map(json.loads, capsys.readouterr().out.splitlines())
         return [{label["name"]: label["score"] for label in line["labels"]} for line in lines]
 
     return asked
@@ -142,9 +142,9 @@ def test_a_model_without_a_hierarchy_refuses(tmp_path, capfd):
         open_served_model(plain).predict(PredictRequest(features=[{"1": 1}], most_specific=True))
 
 
-def test_accuracy_by_level(answers, capfd):
+def test_accuracy_by_level(answers, capsys):
     assert main(["evaluate", "--model=model.h5", "train.tsv", "--output=evaluation.json"]) == 0
     [entry] = json.loads(Path("evaluation.json").read_text())["models"]
     levels = [(row["level"], row["labels"], row["records"], row["right"]) for row in entry["by_level"]]
     assert levels == [(1, 2, 80, 1.0), (2, 2, 60, 1.0), (3, 2, 40, 1.0)]
-    assert "first label of each level" in capfd.readouterr().out
+    assert "first label of each level" in capsys.readouterr().out
