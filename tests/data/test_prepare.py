@@ -14,6 +14,7 @@ from sklearn.preprocessing import normalize
 
 from ovaflow.data import source as source_files
 from ovaflow.data.docstrings import docstrings
+from ovaflow.data.tfidf import TfIdf
 from ovaflow.sparse.csr import nonzeros_of_rows
 
 TEXTS = [
@@ -125,33 +126,26 @@ def test_builtin(prepare, monkeypatch):
 
 
 def test_columns_with_weights(prepare):
-    Path("a.csv").write_text("title,abstract,labels\n" + "sea hill,sea,a\nhill,,b\n,sea green,a\ngreen,hill,b\n" * 3)
-    line = TABLE + "--test=a.csv --text-column=title,abstract --min-df=1 --features=words "
-    line += "--bias=0 --no-sublinear --no-normalize --column-weights=3 "
-    dataset = prepare(line + "--column-weights=1")
-    counts = np.array([[4, 3, 0], [0, 3, 0], [1, 0, 1], [0, 1, 3]] * 3)
-    order = [dataset.feature_names.index(name) for name in ("sea", "hill", "green")]
-    ours = dense(dataset.train.X)[:, order]
-    np.testing.assert_allclose(ours, counts * dataset.names.idf[order], rtol=1e-6)
-    np.testing.assert_array_equal(ours, dense(dataset.test.X)[:, order])
+    rows = "sea hill,sea,a\nhill,sea hill,b\n,sea green,a\ngreen,hill,b\n"
+    Path("a.csv").write_text("title,abstract,labels\n" + rows * 3)
+    line = TABLE + "--test=a.csv --text-column=title,abstract --min-df=1 --features=words --features=pairs "
+    line += "--bias=0 --no-sublinear --no-normalize --no-label-names --column-weights=3 "
+    dataset = prepare(line + "--column-weights=0.5")
+    names = ["sea", "hill", "green", "sea hill", "sea green"]
+    assert sorted(dataset.feature_names) == sorted(names)
+    order = [dataset.feature_names.index(name) for name in names]
+    counts = [[3.5, 3, 0, 3, 0], [0.5, 3.5, 0, 0.5, 0], [0.5, 0, 0.5, 0, 0.5], [0, 0.5, 3, 0, 0]] * 3
+    for X in (dataset.train.X, dataset.test.X):
+        np.testing.assert_allclose(dense(X)[:, order], counts * dataset.names.idf[order], rtol=1e-6)
     assert dataset.test_texts([0]) == ["sea hill sea"]
+    transform = TfIdf.from_parameters(dataset.parameters, dataset.feature_names, dataset.names.idf)
+    # texts without columns are in the first
+    plain = dense(transform.transform(["hill sea hill", "green"]))[:, order]
+    np.testing.assert_allclose(
+        plain, np.array([[3, 6, 0, 3, 0], [0, 0, 3, 0, 0]]) * dataset.names.idf[order], rtol=1e-6
+    )
     prepare(line, status=2)
     assert "1 column_weights for 2 text columns" in prepare.said
-
-
-@pytest.mark.parametrize("form", ["text-tsv", "xmc-text"])
-def test_division_without_a_test_file(prepare, form):
-    rows = np.random.default_rng(0).integers(0, 20, (300, 2)).tolist()
-    header, row = ("", "{2}\tw{0} v{1}\n") if form == "text-tsv" else ("300 40 3\n", "{2} {0}:1 {3}:1\n")
-    Path("all.txt").write_text(header + "".join(row.format(a, b, a % 3, 20 + b) for a, b in rows))
-    line = f"--format={form} --train=all.txt"
-    first = prepare(line)
-    n_test = first.test.X.n_rows
-    assert first.train.X.n_rows + n_test == 300
-    assert 0.1 < n_test / 300 < 0.3
-    assert prepare(line).checksum == first.checksum
-    assert prepare(line, "--seed=1").checksum != first.checksum
-    assert prepare(line, ALL_IN_TRAINING).test.X.n_rows == 0
 
 
 def test_same_bytes_in_every_process(tmp_path):

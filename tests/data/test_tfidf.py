@@ -15,7 +15,6 @@ from ovaflow.data.blocks import places_in_word
 from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
 from ovaflow.data.tokens import normal_form
 from ovaflow.data.vocabulary import fit_features
-from ovaflow.reading.instances import FIELD
 from ovaflow.settings.prepare import Prepare
 from ovaflow.sparse.csr import from_scipy
 
@@ -96,21 +95,6 @@ def test_what_is_left_out_is_in_no_block(tmp_path):
     assert german.transform.feature_names == ["ab", "ab cd"]
     with pytest.raises(InputError, match="no stop words for the language 'klingon'; there are arabic"):
         fit_features(texts, Prepare(stop_words="klingon"))
-
-
-def test_words_of_a_column_count_as_its_weight_says():
-    texts = [f"ab{FIELD}ab cd", f"cd{FIELD}ef", f"{FIELD}ab"]
-    settings = {"min_df": 1, "max_df": 1.0, "sublinear": False, "normalize": False, "bias": 0.0}
-    fitted = fit_features(
-        texts, Prepare(features=["words", "pairs"], text_column="a,b", column_weights=[3, 0.5], **settings)
-    )
-    names, idf = fitted.transform.feature_names, fitted.transform.idf
-    assert names == ["ab", "cd", "ef", "ab cd"]
-    theirs = np.array([[3.5, 0.5, 0, 0.5], [0, 3, 0.5, 0], [0.5, 0, 0, 0]])
-    np.testing.assert_allclose(fitted.X.to_scipy().toarray(), theirs * idf, rtol=1e-6)
-    # texts without columns are in the first
-    plain = fitted.transform.transform(["ab", "ab cd ef ab ef"]).to_scipy().toarray()
-    np.testing.assert_allclose(plain, np.array([[3, 0, 0, 0], [6, 3, 6, 3]]) * idf, rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def in_test(content, fraction, seed=0):
 
 
 def hash_of(content, seed):
-    """A number of 64 bits."""
+    """A number of 64 bits for a text, or bytes."""
     block = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     salt = seed.to_bytes(16, "little", signed=True)
     return int.from_bytes(hashlib.blake2b(block, digest_size=8, salt=salt).digest(), "little")

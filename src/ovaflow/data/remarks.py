@@ -48,6 +48,8 @@ _COUNTED = {
     "labels_without_a_test_record": "{count:,} of {labels_of_several_records:,} labels of two records or more have no "
     "test record: with a larger test_fraction more of them have",
     "records_replaced": "{count:,} records whose id occurs again later: left out",
+    "test_labels_unknown_in_train": "{count:,} of {test_labels:,} labels of test instances occur in no training "
+    "instance ({different_test_labels_unknown_in_train:,} different ones): nobody can learn them, metrics leave them out",
 }
 _REPEATED = 0.05
 """Share of texts without ids that occur again with other labels, above which they may be rows of one record."""
@@ -62,14 +64,15 @@ _ODD = 0.9
 def remarks_on(prepared):
     source = prepared.parameters["source"]
     counts = source["counts"]
+    test_labels = counts.get("test_labels_unknown_in_train", 0) + len(prepared.test.Y.indices)
+    figures = counts | {"test_labels": test_labels}
     return [
         *_on_share(prepared, counts),
         *_on_test_file(source, counts),
-        *(text.format(count=counts[name], **counts) for name, text in _COUNTED.items() if counts.get(name)),
+        *(text.format(count=counts[name], **figures) for name, text in _COUNTED.items() if counts.get(name)),
         *_on_headings(counts),
         *_on_repeated(counts),
         *_on_spaces(prepared, counts),
-        *_on_unknown_labels(prepared, counts),
         *_on_markup(counts),
         *_on_given_names(prepared, counts),
         *_on_ids(prepared, source),
@@ -133,16 +136,6 @@ def _on_spaces(prepared, counts):
     if spaceless and "characters" not in " ".join(prepared.parameters["features"]):
         many = "many" if spaceless > n / 2 else f"{spaceless:,} of {n:,} training"
         yield f"{many} texts have no spaces between words: {pieces_for(spaceless, n)}"
-
-
-def _on_unknown_labels(prepared, counts):
-    unknown = counts.get("test_labels_unknown_in_train", 0)
-    if unknown:
-        yield (
-            f"{unknown:,} of {unknown + len(prepared.test.Y.indices):,} labels of test instances occur in no training "
-            f"instance ({counts['different_test_labels_unknown_in_train']:,} different ones): nobody can learn them, "
-            "metrics leave them out"
-        )
 
 
 def _on_markup(counts):

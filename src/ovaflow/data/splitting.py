@@ -54,7 +54,7 @@ def set_aside(records, n, settings):
 
 
 def set_rows_aside(X, Y, settings):
-    """The same of ready-made features, which know no groups."""
+    """How rows of ready-made features, which know no groups, are divided."""
 
     def alike():
         hashes = hashes_of(X, settings.seed)
