@@ -27,7 +27,7 @@ BOTH = [f"--text-column={TITLE}", f"--text-column={QUESTION}", f"--labels-column
 def data(request, prepare):
     """Prepares a file of such columns, and one of the same records in columns with plain names."""
     path = f"records.{request.param}"
-    write_records(path, RECORDS)
+    write_records(path, RECORDS, ";")
     write_records(f"plain-{path}", [dict(zip(PLAIN.values(), record.values(), strict=True)) for record in RECORDS])
 
     def prepared(*options, plain=""):

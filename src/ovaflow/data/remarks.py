@@ -49,7 +49,8 @@ _COUNTED = {
     "test record: with a larger test_fraction more of them have",
     "records_replaced": "{count:,} records whose id occurs again later: left out",
     "test_labels_unknown_in_train": "{count:,} of {test_labels:,} labels of test instances occur in no training "
-    "instance ({different_test_labels_unknown_in_train:,} different ones): nobody can learn them, metrics leave them out",
+    "instance ({different_test_labels_unknown_in_train:,} different ones): nobody can learn them, metrics leave them "
+    "out",
 }
 _REPEATED = 0.05
 """Share of texts without ids that occur again with other labels, above which they may be rows of one record."""
