@@ -340,7 +340,7 @@ def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, capsys, seed):
     write(texts(5, seed=1), "test.csv")
     for split, told in (
         ("together", "remark: not about 60: records that are alike stay together; split: random draws each by itself"),
-        ("random", "60 test instances"),
+        ("random", "60 of 300 training instances held out"),
     ):
         prepare(TABLE, f"--split={split}", "--test=test.csv", "--no-label-names")
         assert main(["hold-out", "dataset.h5", f"--seed={seed}", "--output=held.h5"]) == 0
