@@ -7,7 +7,6 @@ import pytest
 from records import write_records
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Dataset, Names
 from ovaflow.data.prepare import prepare
 from ovaflow.data.remarks import remarks_on
 from ovaflow.data.source import SourceFiles
@@ -66,12 +65,10 @@ def mixed(write):
 
 def precision(table, **settings):
     """P@1 of the Asian and of the English test texts."""
-    prepared = prepare(source(table, label_names=False, **settings))
-    names = Names(prepared.label_names, prepared.feature_names, prepared.idf)
-    dataset = Dataset(table, prepared.train, prepared.test, "", prepared.parameters, names)
+    dataset = prepare(source(table, label_names=False, **settings))
     ids, _ = train_model(dataset, TrainLabels(), 0.01).top_k(dataset.test.X, 1)
     hits = find_hits(ids, dataset.test.Y)[:, 0]
-    asian = np.array([not text.startswith("number") for text in prepared.test.texts])
+    asian = np.array([not text.startswith("number") for text in dataset.test.texts])
     return hits[asian].mean(), hits[~asian].mean()
 
 

@@ -1,14 +1,13 @@
 """The prepare step: from the files of a source to all that the dataset file holds."""
 
-from collections import Counter
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import EXCERPT, Split, without_known_labels, write_dataset
+from ovaflow.data.dataset import EXCERPT, Dataset, Names, Split, without_known_labels
 from ovaflow.data.hold_out import copies_of
 from ovaflow.data.label_choice import LabelFinder, entries_of, without_labels
 from ovaflow.data.label_lists import LabelLists
@@ -22,49 +21,15 @@ from ovaflow.data.tfidf import weigh_counts
 from ovaflow.data.vectors import read_vectors
 from ovaflow.data.vocabulary import features_of_tokens, fit_tokens
 from ovaflow.reading.formats import FORMATS
-from ovaflow.sparse.csr import nonzeros_of_rows
 
 _FEWEST = 3
 """Ready-made features of a copy: rows of one or two are alike by chance, on delicious in a fifth of the test set."""
+_IN_MEMORY = Path("prepared")
 _LIMITS = ("min_df", "max_df", "max_features")
 
 
-class Prepared(NamedTuple):
-    """All that the dataset file holds, as :func:`ovaflow.data.dataset.write_dataset` takes it."""
-
-    train: Split
-    test: Split
-    label_names: list
-    feature_names: list
-    parameters: dict
-    idf: np.ndarray | None
-    of_labels: dict
-
-    def write(self, path):
-        *fields, of_labels = self
-        write_dataset(path, *fields, **of_labels)
-
-    def label_counts(self):
-        """How many records have each label, by name, and how many records there are."""
-        n = self.train.X.n_rows - self.parameters.get("named_labels", 0)
-        labels = np.concatenate([self.train.Y.indices[: self.train.Y.indptr[n]], self.test.Y.indices])
-        counts = np.bincount(labels, minlength=len(self.label_names))
-        return Counter(dict(zip(self.label_names, counts.tolist(), strict=True))), n + self.test.X.n_rows
-
-    def summary(self):
-        named = self.parameters.get("named_labels", 0)
-        n, m = self.train.X.n_rows - named, self.test.X.n_rows
-        nnz = int(nonzeros_of_rows(self.train.X)[:n].sum())
-        names = f"; {named:,} names of labels as instances" if named else ""
-        return (
-            f"{n:,} training and {m:,} test instances, {self.train.X.n_columns:,} features, "
-            f"{self.train.Y.n_columns:,} labels ({self.train.Y.indptr[n] / n:.1f} per instance), "
-            f"{nnz:,} nonzeros in training ({nnz / n:.1f} per instance){names}"
-        )
-
-
 def prepare(source, threads=1, folder=None):
-    """A source as :class:`Prepared`; with a folder, features of texts are mapped from there."""
+    """A source as a :class:`Dataset` in memory; with a folder, features of texts are mapped from there."""
     source.require_files()
     if source.settings.has_texts:
         return _prepare_texts(source, threads, folder)
@@ -120,8 +85,8 @@ def _prepare_texts(source, threads, folder):
     if settings.split == "random" and source.format != "builtin":
         parameters["split"] = "random"
     idf = transform.idf if settings.weighs else None
-    fields = names, transform.feature_names, parameters, idf, labels.described
-    return Prepared(training, test_split, *fields)
+    names = Names(names, transform.feature_names, idf, **labels.described)
+    return Dataset(_IN_MEMORY, training, test_split, "", parameters, names)
 
 
 def _with_twins(test, train, copies, others):
@@ -173,7 +138,7 @@ def _prepare_features(source, settings):
         parameters["split"] = "random"
     if dense:
         splits[0] = replace(splits[0], X=fill_rows(splits[0].X))
-    return Prepared(*splits, names, [], parameters, idf, {})
+    return Dataset(_IN_MEMORY, *splits, "", parameters, Names(names, [], idf))
 
 
 def _read_records(source):

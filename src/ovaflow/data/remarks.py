@@ -152,9 +152,8 @@ def _on_ids(prepared, source):
     """Whether ids, of the lines of a file of names, may be counted from 1."""
     if "labels" not in source.get("files", {}) or not holds_texts(source["format"]) or source.get("first_label"):
         return
-    Y = prepared.train.Y
-    positives = np.bincount(Y.indices[: Y.indptr[source["counts"]["train_instances"]]], minlength=Y.n_columns)
-    if positives[0] == 0 and np.count_nonzero(positives == 0) <= max(1, _RARE * Y.n_columns):
+    unused = prepared.counts == 0
+    if unused[0] and np.count_nonzero(unused) <= max(1, _RARE * prepared.n_labels):
         yield (
             f"no training instance has the id 0, {prepared.label_names[0]!r}: if ids are counted from 1, "
             "set first_label: 1"
@@ -179,11 +178,9 @@ def _on_given_names(prepared, counts):
     marks = [name for name in prepared.label_names if not any(map(str.isalnum, name))]
     if marks:
         yield f"{len(marks):,} labels have no letter, such as {marks[0]!r}: label_separator may be wrong"
-    Y = prepared.train.Y
-    positives = np.bincount(Y.indices[: Y.indptr[counts["train_instances"]]])
-    once = np.count_nonzero(positives == 1)
+    once = np.count_nonzero(prepared.counts == 1)
     unknown = counts["test_without_labels"] + counts["test_with_unseen_labels_only"]
-    if once > _ODD * Y.n_columns and unknown > _ODD * counts["test_instances"]:
+    if once > _ODD * prepared.n_labels and unknown > _ODD * counts["test_instances"]:
         yield (
             "nearly all labels occur once, and nearly no test instance has one of them: "
             "text_column and labels_column may be swapped, or label_separator wrong"
