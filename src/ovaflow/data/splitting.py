@@ -31,7 +31,7 @@ def set_aside(records, n, settings):
     times, column = records.times[:n], settings.split_column
     if column and settings.split != "last" and FORMATS[settings.format].has_columns:
         return _as_told(times, column)
-    if column and set(times) <= {None}:
+    if column and settings.split == "last" and set(times) <= {None}:
         raise InputError(f"no record has a value in the column {column}", remedy="choose another split_column")
     groups = np.full(n, -1) if records.groups is None else records.groups[:n]
     told = {}
@@ -47,7 +47,7 @@ def set_aside(records, n, settings):
 
     division = _divided(groups, times, alike, records.labels.take(np.arange(n)).given(), settings)
     division.counts.update(told)
-    if settings.group_column and (division.train.all() or division.test.all()):
+    if settings.group_column and settings.split != "last" and (division.train.all() or division.test.all()):
         message = f"{division.test.sum():,} of {n:,} records would be for testing with this group_column"
         raise InputError(message, remedy="choose a column with more values")
     return division
