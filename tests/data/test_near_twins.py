@@ -36,12 +36,6 @@ def series():
     return np.vstack([rows, copies])
 
 
-def test_planted_near_copies_are_in_a_group(series):
-    groups = near_twins(from_scipy(series))
-    assert np.array_equal(groups[:400], np.arange(400))
-    assert np.array_equal(groups[400:], np.arange(150) % 50)
-
-
 def test_groups_are_what_near_twins_lead_to():
     rng = np.random.default_rng(0)
     rows = [*texts(30)]
