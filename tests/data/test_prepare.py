@@ -81,12 +81,13 @@ def test_features_as_they_are(prepare):
     assert (dataset.label_names, dataset.feature_names) == (["0", "1", "2"], [])
     assert dataset.parameters["source"]["counts"]["train_without_features"] == 1
     assert dense(prepare(line + "--unlabelled=drop").train.Y).tolist() == [labels[0], labels[1], labels[3]]
-    dataset = prepare(line + "--tfidf=true --no-normalize --bias=0")
     # of the training set, for both
     idf = np.log([2, 4, 2])
-    for split, tf in ((dataset.train, train), (dataset.test, test)):
-        np.testing.assert_allclose(dense(split.X), np.log1p(tf) * idf, rtol=1e-6)
-    np.testing.assert_allclose(dataset.names.idf, idf, rtol=1e-6)
+    for option, weighed in (("", np.log1p), ("--no-sublinear", np.array)):
+        dataset = prepare(line + f"--tfidf=true --no-normalize --bias=0 {option}")
+        for split, tf in ((dataset.train, train), (dataset.test, test)):
+            np.testing.assert_allclose(dense(split.X), weighed(tf) * idf, rtol=1e-6)
+        np.testing.assert_allclose(dataset.names.idf, idf, rtol=1e-6)
     prepare(line + "--train=train.txt", status=2)
 
 
