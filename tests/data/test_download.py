@@ -201,48 +201,40 @@ def test_drive_refuses(drive, tmp_path):
 SPLIT = {"data": "A_data.txt", "train": "a_trSplit.txt", "test": "a_tstSplit.txt"}
 APART = {"trX": b"2 3\n0:1\n1:1\n", "trY": b"2 4\n0:1\n1:1 3:0.0\n", "tsX": b"1 3\n2:1", "tsY": b"1 4\n2:1.0\n"}
 DIVIDED = {"A_data": b"3 3 4\n0 0:1\n2 2:1\n1 1:1", "a_trSplit": b"3 1\n1 2\n", "a_tstSplit": b"2 3\n"}
+NPZ = {"trX": matrix(2, 3), "trY": matrix(2, 4), "tsX": matrix(1, 3), "tsY": matrix(1, 4)}
+MATRICES = dict(zip(("X.trn.npz", "Y.trn.npz", "X.tst.npz", "Y.tst.npz"), NPZ.values(), strict=True))
 ARCHIVES = {
-    "zip": (GOOD, MEMBERS),
-    "tar.gz": (tarred(train=TRAIN, test=TEST), MEMBERS),
-    "tar.xz": (tarred("w:xz", train=TRAIN, test=TEST), MEMBERS),
-    "one data file": (zipped(**DIVIDED), SPLIT),
-    "labels apart": (zipped(**APART), PAIRS),
+    "zip": (GOOD, MEMBERS, "xmc-text", BOTH),
+    "zip, bzip2": (zipped(zipfile.ZIP_BZIP2, train=TRAIN, test=TEST), MEMBERS, "xmc-text", BOTH),
+    "tar.gz": (tarred(train=TRAIN, test=TEST), MEMBERS, "xmc-text", BOTH),
+    "tar.xz": (tarred("w:xz", train=TRAIN, test=TEST), MEMBERS, "xmc-text", BOTH),
+    "tar": (tarred("w", **NPZ), PAIRS, "npz", MATRICES),
+    "one data file": (zipped(**DIVIDED), SPLIT, "xmc-text", BOTH),
+    "labels apart": (zipped(**APART), PAIRS, "xmc-text", BOTH),
 }
 
 
 @pytest.mark.parametrize("kind", ARCHIVES)
 def test_dataset(place, server, kind):
-    server.files["/a"], members = ARCHIVES[kind]
-    place.offer("/a", members=members)
+    server.files["/a"], members, form, files = ARCHIVES[kind]
+    place.offer("/a", members=members, format=form)
     place.download()
-    assert place.files() == BOTH
-    assert sorted(place.files()) == sorted(entry_of("a", place.catalogue).files.values())
+    assert place.files() == files
+    assert set(files) == set(entry_of("a", place.catalogue).files.values())
     assert sorted(path.name for path in place.folder.parent.iterdir()) == ["a", "a.sha256"]
-    assert read_record(default_record(place.folder)) == {
-        name: hashlib.sha256(content).hexdigest() for name, content in BOTH.items()
-    }
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    assert read_record(default_record(place.folder)) == digests
     assert main(["download", "--dataset=a", f"--catalogue={place.catalogue}", f"--output={place.folder}"]) == 0
     assert server.asked == ["/a"]
 
 
-def test_matrices(place, server):
-    server.files["/npz.zip"] = zipped(**NPZ)
-    place.offer("/npz.zip", members=PAIRS, format="npz")
-    place.download()
-    assert place.files() == dict(zip(entry_of("a", place.catalogue).files.values(), NPZ.values(), strict=True))
-    place.offer("/npz.zip", members=PAIRS, format="npz", counts={"labels": 5})
-    (place.folder / "X.trn.npz").unlink()
+def test_matrices_of_other_counts_are_refused(place, server):
+    server.files["/a"], members, form, _ = ARCHIVES["tar"]
+    place.offer("/a", members=members, format=form, counts={"labels": 5})
     with pytest.raises(InputError, match="l = 4, expected 5"):
         place.download()
 
 
-NPZ = {"trX": matrix(2, 3), "trY": matrix(2, 4), "tsX": matrix(1, 3), "tsY": matrix(1, 4)}
-DAMAGED = {
-    "zip": (GOOD, MEMBERS, "xmc-text"),
-    "zip, bzip2": (zipped(zipfile.ZIP_BZIP2, train=TRAIN, test=TEST), MEMBERS, "xmc-text"),
-    "tar.gz": (tarred(train=TRAIN, test=TEST), MEMBERS, "xmc-text"),
-    "tar": (tarred("w", **NPZ), PAIRS, "npz"),
-}
 CUT = tarred(train=TRAIN, test=random.Random(0).randbytes(9999))[:5000]
 BAD = {
     "not found": (None, MEMBERS, "answered 404"),
@@ -275,9 +267,9 @@ def test_the_second_source_is_tried(place, server, capsys, case):
     assert said in told
 
 
-@pytest.mark.parametrize("kind", DAMAGED)
+@pytest.mark.parametrize("kind", ["zip", "zip, bzip2", "tar.gz", "tar"])
 def test_wherever_an_archive_is_damaged_it_is_refused_or_read(place, server, kind):
-    content, members, form = DAMAGED[kind]
+    content, members, form, _ = ARCHIVES[kind]
     place.offer("/none", members=members, format=form)
     by_hand = place.folder / "a.archive"
     place.folder.mkdir(parents=True)

@@ -1,6 +1,7 @@
 """Trees of labels, by names and by a vocabulary: training, answers and accuracy by level."""
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,10 +13,11 @@ from scipy.sparse.csgraph import shortest_path
 
 from ovaflow import OneVsAllClassifier
 from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
 from ovaflow.data.hierarchy import above_by_relation, levels_of, matrix_above, most_specific
 from ovaflow.serving.schemas import requests_within
 from ovaflow.serving.served_model import open_served_model
+from ovaflow.settings.train import TrainLabels
+from ovaflow.training.shard_job import train_model
 
 PredictRequest, _ = requests_within(SimpleNamespace(max_text=99, max_top_k=9, max_batch=1))
 EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda pair: pair[0] > pair[1]), max_size=20)
@@ -65,90 +67,69 @@ def test_circles_end():
     assert matrix.to_scipy().toarray().tolist() == [[0, 1, 0], [1, 0, 0], [1, 1, 0]]
 
 
+FILES = "--format=text-tsv --train=train.tsv --test=train.tsv --min-df=1 --max-df=1.0 "
+
+
 @pytest.fixture
-def vocabulary(tmp_path):
-    (tmp_path / "subjects.ttl").write_text(TURTLE)
+def vocabulary():
+    Path("subjects.ttl").write_text(TURTLE)
     lines = [f"http://example.org/{('kittens', 'plants')[i % 2]}\tword{i % 2} word{i}\n" for i in range(40)]
-    (tmp_path / "train.tsv").write_text("".join(lines))
-    return tmp_path
+    Path("train.tsv").write_text("".join(lines))
 
 
-def prepared(folder, *options):
-    output = folder / "dataset.h5"
-    files = ["--format=text-tsv", f"--train={folder / 'train.tsv'}", f"--test={folder / 'train.tsv'}"]
-    assert main(["prepare", *files, "--min-df=1", *options, f"--output={output}"]) == 0
-    return open_dataset(output)
-
-
-def test_records_have_the_broader_subjects_of_theirs(vocabulary):
-    dataset = prepared(vocabulary, f"--vocabulary={vocabulary / 'subjects.ttl'}", "--hierarchy=broader")
+def test_records_have_the_broader_subjects_of_theirs(prepare, vocabulary):
+    dataset = prepare(FILES + "--vocabulary=subjects.ttl --hierarchy=broader")
     labels = [dataset.label_names[label] for label in dataset.test.Y.part(0, 1).indices]
     assert sorted(labels) == ["animals", "cats", "kittens"]
     assert dict(zip(dataset.label_names, levels_of(dataset.above), strict=True))["kittens"] == 3
 
 
-@pytest.mark.parametrize("options", [("--hierarchy=broader",), ("--labels={}", "--hierarchy=/")])
-def test_a_hierarchy_needs_names(vocabulary, options, capfd):
-    (vocabulary / "labels.txt").write_text("a\nb\n")
-    options = [option.format(vocabulary / "labels.txt") for option in options]
-    command = ["prepare", "--format=text-tsv", f"--train={vocabulary / 'train.tsv'}", *options]
-    assert main([*command, f"--output={vocabulary / 'dataset.h5'}"]) == 2
-    assert "hierarchy" in capfd.readouterr().err
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--hierarchy=broader", "hierarchy: broader goes with a vocabulary, a separator with names of labels"),
+        ("--labels=labels.txt --hierarchy=/", "hierarchy is for names of labels, not for ids; leave it out"),
+    ],
+)
+def test_a_hierarchy_needs_names(prepare, options, said):
+    Path("labels.txt").write_text("a\nb\n")
+    Path("train.tsv").write_text("0\tbees\n1\twax\n" * 9)
+    prepare(FILES + options, status=2)
+    assert said in prepare.said
 
 
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory):
-    """A model of shops' categories, and records with the deepest ones."""
-    folder = tmp_path_factory.mktemp("tree")
+@pytest.fixture
+def answers(prepare, capsys):
+    """Asks a model of shops' categories, learnt from records with the deepest ones: names and scores for each text."""
     leaves = ["home > kitchen > knives", "home > kitchen > pots", "home > garden", "books"]
     lines = [f"{leaves[i % 4]}\t{leaves[i % 4].replace('>', '')} thing{i % 3} word{i}\n" for i in range(80)]
-    (folder / "train.tsv").write_text("".join(lines))
-    output = folder / "dataset.h5"
-    files = ["--format=text-tsv", f"--train={folder / 'train.tsv'}", f"--test={folder / 'train.tsv'}"]
-    dataset = [*files, "--hierarchy= > ", "--min-df=1", "--max-df=1.0", f"--output={output}"]
-    outputs = [f"--output={folder / 'model.h5'}", f"--statistics={folder / 'training.h5'}"]
-    steps = (
-        ["prepare", *dataset],
-        ["means", str(output), f"--output={folder / 'means.h5'}"],
-        ["plan", str(output), "--shards=1", f"--output={folder / 'plan.tsv'}"],
-        ["train-shard", str(output), f"--means={folder / 'means.h5'}", f"--plan={folder / 'plan.tsv'}"],
-        ["merge", str(folder / "shard.h5"), f"--dataset={output}", *outputs],
-    )
-    for step in steps:
-        more = ["--shard=0", f"--output={folder / 'shard.h5'}"] if step[0] == "train-shard" else []
-        assert main([*step, *more]) == 0
-    return folder
+    Path("train.tsv").write_text("".join(lines))
+    train_model(prepare(FILES, "--hierarchy= > "), TrainLabels(), 0.01).write("model.h5")
+
+    def asked(*options):
+        assert main(["predict", "model.h5", "--output-format=jsonl", *options]) == 0
+        lines = map(json.loads, capsys.readouterr().out.splitlines())
+        return [{label["name"]: label["score"] for label in line["labels"]} for line in lines]
+
+    return asked
 
 
-def names_of(capfd):
-    return [[label["name"] for label in json.loads(line)["labels"]] for line in capfd.readouterr().out.splitlines()]
-
-
-def test_answers_keep_the_most_specific(tree, capfd):
-    texts = ["--text=kitchen knives", "--text=garden", "--output-format=jsonl"]
-    assert main(["predict", str(tree / "model.h5"), *texts, "--top-k=2"]) == 0
-    assert all("home > kitchen" in names or "home > garden" in names for names in names_of(capfd))
-    assert main(["predict", str(tree / "model.h5"), *texts, "--top-k=1", "--most-specific"]) == 0
-    assert names_of(capfd) == [["home > kitchen > knives"], ["home > garden"]]
-
-
-def test_a_request_asks_for_the_most_specific(tree):
+def test_answers_keep_the_most_specific(answers):
+    texts = ["--text=kitchen knives", "--text=garden"]
+    assert all("home > kitchen" in labels or "home > garden" in labels for labels in answers(*texts, "--top-k=2"))
+    found = answers(*texts, "--top-k=1", "--most-specific")
+    assert list(map(list, found)) == [["home > kitchen > knives"], ["home > garden"]]
     request = PredictRequest(text="kitchen knives", top_k=1, most_specific=True)
-    [prediction] = open_served_model(tree / "model.h5").predict(request)["predictions"]
+    [prediction] = open_served_model("model.h5").predict(request)["predictions"]
     assert [label["name"] for label in prediction["labels"]] == ["home > kitchen > knives"]
 
 
-def test_where_no_child_is_sure_the_parent_answers(tree, capfd):
-    asked = ["predict", str(tree / "model.h5"), "--text=home", "--output-format=jsonl"]
-    assert main([*asked, "--top-k=2"]) == 0
-    [labels] = [json.loads(line)["labels"] for line in capfd.readouterr().out.splitlines()]
-    parent, child = (label["name"] for label in labels)
+def test_where_no_child_is_sure_the_parent_answers(answers):
+    [scores] = answers("--text=home", "--top-k=2")
+    parent, child = scores
     assert child.startswith(f"{parent} > ")
-    between = sum(label["score"] for label in labels) / 2
-    assert main([*asked, "--most-specific", f"--min-score={between}"]) == 0
-    assert names_of(capfd) == [[parent]]
-    assert main([*asked, "--most-specific", f"--min-score={labels[1]['score'] - 1e-4}"]) == 0
-    assert names_of(capfd) == [[child]]
+    for least, name in ((sum(scores.values()) / 2, parent), (scores[child] - 1e-4, child)):
+        assert [*answers("--text=home", "--most-specific", f"--min-score={least}")[0]] == [name]
 
 
 def test_a_model_without_a_hierarchy_refuses(tmp_path, capfd):
@@ -161,10 +142,9 @@ def test_a_model_without_a_hierarchy_refuses(tmp_path, capfd):
         open_served_model(plain).predict(PredictRequest(features=[{"1": 1}], most_specific=True))
 
 
-def test_accuracy_by_level(tree, capfd):
-    out = tree / "evaluation.json"
-    assert main(["evaluate", f"--model={tree / 'model.h5'}", str(tree / "train.tsv"), f"--output={out}"]) == 0
-    [entry] = json.loads(out.read_text())["models"]
+def test_accuracy_by_level(answers, capsys):
+    assert main(["evaluate", "--model=model.h5", "train.tsv", "--output=evaluation.json"]) == 0
+    [entry] = json.loads(Path("evaluation.json").read_text())["models"]
     levels = [(row["level"], row["labels"], row["records"], row["right"]) for row in entry["by_level"]]
     assert levels == [(1, 2, 80, 1.0), (2, 2, 60, 1.0), (3, 2, 40, 1.0)]
-    assert "first label of each level" in capfd.readouterr().out
+    assert "first label of each level" in capsys.readouterr().out

@@ -1,6 +1,7 @@
 """Which labels are included and excluded when a dataset is prepared."""
 
 import fnmatch
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,8 +9,6 @@ from animals import HERE, write_animals
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
 from ovaflow.data.label_choice import LabelFinder
 
 TABLE = "text,labels\nblack cats,cats|pets\ncats and dogs,cats|dogs|pets\nbarking dogs,dogs\nsnow,winter\n"
@@ -17,42 +16,36 @@ NAMES = ["cats", "dogs", "pets", "winter"]
 
 
 @pytest.fixture
-def prepare(tmp_path, capsys):
-    """Prepare the table with options; returns names of labels, the labels of each record, and what was said."""
+def choose(prepare):
+    """Prepare the table with options: the dataset, and the names of the labels of each record."""
 
-    def prepared(*options, table=TABLE, status=0):
-        (tmp_path / "a.csv").write_text(table)
-        files = [f"--{role}={tmp_path}/a.csv" for role in ("train", "test")]
-        words = ["prepare", "--format=csv", *files, "--label-separator=|", "--min-df=1", "--max-df=1.0"]
-        assert main([*words, *options, f"--output={tmp_path}/d.h5"]) == status
-        said = capsys.readouterr()
-        if status:
-            return said.err
-        dataset = open_dataset(tmp_path / "d.h5")
-        Y, names = dataset.test.Y, np.array(list(dataset.label_names))
-        rows = [list(names[row]) for row in np.split(Y.indices, Y.indptr[1:-1])]
-        return list(names), rows, said.out
+    def chosen(*options, table=TABLE, status=0):
+        Path("a.csv").write_text(table)
+        files = "--format=csv --train=a.csv --test=a.csv --label-separator=| --min-df=1 --max-df=1.0"
+        dataset = prepare(files, *options, status=status)
+        if status == 0:
+            Y = dataset.test.Y.to_scipy().toarray()
+            return dataset, [[dataset.label_names[label] for label in np.flatnonzero(row)] for row in Y]
 
-    return prepared
+    return chosen
 
 
-def test_records_keep_their_other_labels(prepare):
-    names, rows, said = prepare("--exclude=pets", "--exclude=win*")
-    assert names == ["cats", "dogs"]
+def test_records_keep_their_other_labels(prepare, choose):
+    dataset, rows = choose("--exclude=pets", "--exclude=win*")
+    assert dataset.label_names == ["cats", "dogs"]
     assert rows == [["cats"], ["cats", "dogs"], ["dogs"], []]
-    assert "2 labels are left out by include and exclude, 6 times in instances" in said
+    assert "2 labels are left out by include and exclude, 6 times in instances" in prepare.said
 
 
-def test_records_left_without_labels_are_dropped_if_unlabelled_ones_are(prepare):
-    assert prepare("--include=pets", "--unlabelled=drop")[1] == [["pets"], ["pets"]]
+def test_records_left_without_labels_are_dropped_if_unlabelled_ones_are(choose):
+    assert choose("--include=pets", "--unlabelled=drop")[1] == [["pets"], ["pets"]]
 
 
-def test_a_file_of_labels_and_new_names(prepare, tmp_path):
+def test_a_file_of_labels_and_new_names(choose, tmp_path):
     (tmp_path / "map.csv").write_text("winter,season\n")
     (tmp_path / "few.txt").write_text("season\n\n<dogs>\tHunde\n")
-    names, rows, _ = prepare(f"--label-map={tmp_path}/map.csv", f"--include={tmp_path}/few.txt")
-    assert (names, rows) == (["dogs", "season"], [[], ["dogs"], ["dogs"], ["season"]])
-    assert "give one .txt file or a list" in prepare("--exclude=a.txt", "--exclude=b", status=2)
+    _, rows = choose("--label-map=map.csv", "--include=few.txt")
+    assert rows == [[], ["dogs"], ["dogs"], ["season"]]
 
 
 @pytest.mark.parametrize(
@@ -61,29 +54,28 @@ def test_a_file_of_labels_and_new_names(prepare, tmp_path):
         (["--exclude=cat"], "no label 'cat'; did you mean 'cats'?"),
         (["--include=x*"], "no label 'x*'; give names, URIs, or patterns with *"),
         (["--exclude=*"], "include and exclude leave no label"),
+        (["--exclude=a.txt", "--exclude=b"], "give one .txt file or a list"),
     ],
 )
-def test_a_choice_that_means_nothing_is_one_clear_line(prepare, options, message):
-    assert message in prepare(*options, status=2)
+def test_a_choice_that_means_nothing_is_one_clear_line(prepare, choose, options, message):
+    choose(*options, status=2)
+    assert message in prepare.said
 
 
-def test_labels_of_a_file_keep_their_numbers(prepare, tmp_path):
+def test_labels_of_a_file_keep_their_numbers(choose, tmp_path):
     (tmp_path / "names.txt").write_text("\n".join(NAMES))
     table = "text,labels\nblack cats,0|2\ncats and dogs,0|1|2\nwinter snow,3\n"
-    options = [f"--labels={tmp_path}/names.txt", "--exclude=cats", "--exclude=winter"]
-    names, rows, _ = prepare(*options, table=table)
-    assert (names, rows) == (NAMES, [["pets"], ["dogs", "pets"], []])
-    dataset = open_dataset(tmp_path / "d.h5")
+    dataset, rows = choose("--labels=names.txt", "--exclude=cats", "--exclude=winter", table=table)
+    assert (dataset.label_names, rows) == (NAMES, [["pets"], ["dogs", "pets"], []])
     # neither records nor names of labels are texts of labels left out
     assert np.flatnonzero(np.bincount(dataset.train.Y.indices, minlength=4)).tolist() == [1, 2]
 
 
-def test_features_without_texts(tmp_path, capsys):
+def test_features_without_texts(prepare, tmp_path):
     (tmp_path / "a.txt").write_text("3 2 3\n0,2 0:1\n0 1:1\n2 0:1 1:1\n")
-    files = [f"--{role}={tmp_path}/a.txt" for role in ("train", "test")]
-    assert main(["prepare", "--format=xmc-text", *files, "--exclude=0", f"--output={tmp_path}/d.h5"]) == 0
-    assert open_dataset(tmp_path / "d.h5").train.Y.indices.tolist() == [2, 2]
-    assert "1 labels are left out by include and exclude, 4 times" in capsys.readouterr().out
+    dataset = prepare("--format=xmc-text --train=a.txt --test=a.txt --exclude=0")
+    assert dataset.train.Y.indices.tolist() == [2, 2]
+    assert "1 labels are left out by include and exclude, 4 times" in prepare.said
 
 
 @pytest.mark.parametrize(
@@ -92,22 +84,21 @@ def test_features_without_texts(tmp_path, capsys):
         (["--exclude", f"{HERE}places"], ["birds", "cats", "dogs"]),
         (["--exclude", f"{HERE}Place"], ["birds", "cats", "dogs"]),
         (["--include", f"{HERE}pets"], ["cats", "dogs"]),
-        (["--include", f"{HERE}animals", "--exclude", f"{HERE}*s"], None),
         (["--include", f"{HERE}animals", "--exclude", "<http://example.org/cats>"], ["birds", "dogs"]),
     ],
 )
-def test_groups_of_a_vocabulary(tmp_path, capsys, options, names):
-    status = main([*write_animals(tmp_path), *options, f"--output={tmp_path}/d.h5"])
-    if names is None:
-        assert status == 2
-        assert "leave no label" in capsys.readouterr().err
-        return
-    dataset = open_dataset(tmp_path / "d.h5")
-    assert list(dataset.label_names) == names
-    assert "not in the vocabulary" not in capsys.readouterr().out
+def test_groups_of_a_vocabulary(prepare, tmp_path, options, names):
+    dataset = prepare("", *write_animals(tmp_path)[1:], *options)
+    assert dataset.label_names == names
+    assert "not in the vocabulary" not in prepare.said
     sizes = {uri: len(ids) for uri, ids in dataset.names.groups.items()}
     assert sizes[f"{HERE}pets"] == len({"cats", "dogs"} & set(names))
     assert f"{HERE}places" not in sizes
+
+
+def test_groups_may_leave_no_label(prepare, tmp_path):
+    prepare("", *write_animals(tmp_path)[1:], "--include", f"{HERE}animals", "--exclude", f"{HERE}*s", status=2)
+    assert "leave no label" in prepare.said
 
 
 MARKS = st.text("ab*[]?!", min_size=1, max_size=4)

@@ -24,32 +24,23 @@ SETTINGS = {"format": "text-tsv", "min_df": 1, "max_df": 1.0, "features": ["word
 
 
 @pytest.fixture
-def source(tmp_path):
-    (tmp_path / "labels.txt").write_text("".join(f"{name}\n" for name in NAMES))
+def sources(tmp_path):
+    """One without, and one with names of labels among its training instances."""
+    (tmp_path / "labels.txt").write_text("\n".join(NAMES))
     lines = [f"{labels}\t{text} {number}\n" for number in range(30) for labels, text in zip(LABELS, TEXTS, strict=True)]
-    for name in ("train", "test"):
-        (tmp_path / f"{name}.tsv").write_text("".join(lines))
-    return SourceFiles(
-        PrepareSource(**SETTINGS),
-        train=tmp_path / "train.tsv",
-        test=tmp_path / "test.tsv",
-        labels=tmp_path / "labels.txt",
-    )
+    (tmp_path / "texts.tsv").write_text("".join(lines))
+    files = dict.fromkeys(("train", "test"), tmp_path / "texts.tsv") | {"labels": tmp_path / "labels.txt"}
+    return [SourceFiles(PrepareSource(**SETTINGS | {"label_names": named}), **files) for named in (False, True)]
 
 
 @pytest.fixture
-def named(source):
-    return replace(source, settings=source.settings.model_copy(update={"label_names": True}))
-
-
-@pytest.fixture
-def dataset(named, tmp_path):
-    prepare(named).write(tmp_path / "named.h5")
+def dataset(sources, tmp_path):
+    prepare(sources[1]).write(tmp_path / "named.h5")
     return open_dataset(tmp_path / "named.h5")
 
 
-def test_names_are_the_last_training_instances(source, named):
-    plain, ours = prepare(source), prepare(named)
+def test_names_are_the_last_training_instances(sources):
+    plain, ours = map(prepare, sources)
     n = plain.train.X.n_rows
     # nothing in the texts is a quasar
     known = [0, 1, 3]
@@ -85,11 +76,11 @@ def test_names_are_not_held_out(dataset):
     assert part.test.X.n_rows > 10
 
 
-def test_choices_are_made_with_names_and_on_texts(dataset, named):
+def test_choices_are_made_with_names_and_on_texts(dataset, sources):
     chosen = choose_C(dataset, ChooseC(), ChooseC(candidates=[1.0, 3.0]))
     assert chosen["instances"] == 120
     settings = ChooseFeatures(**SETTINGS | {"label_names": True, "candidates": ["words", "words+pairs"]})
-    found = choose_features(replace(named, settings=settings), settings)
+    found = choose_features(replace(sources[1], settings=settings), settings)
     assert found["instances"] == 120
     assert {entry["candidate"] for entry in found["candidates"]} == {"words", "words+pairs"}
 

@@ -15,9 +15,8 @@ from ovaflow.data.blocks import places_in_word
 from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
 from ovaflow.data.tokens import normal_form
 from ovaflow.data.vocabulary import fit_features
-from ovaflow.reading.instances import FIELD
 from ovaflow.settings.prepare import Prepare
-from ovaflow.sparse.csr import NOWHERE, from_scipy
+from ovaflow.sparse.csr import from_scipy
 
 WORDS = ["der", "das", "Straße", "STRASSE", "Äpfel", "äpfel", "2005", "x", "abc3", "tietoa", "e-mail", "snake_case"]
 texts_of_words = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=2, max_size=12)
@@ -96,36 +95,6 @@ def test_what_is_left_out_is_in_no_block(tmp_path):
     assert german.transform.feature_names == ["ab", "ab cd"]
     with pytest.raises(InputError, match="no stop words for the language 'klingon'; there are arabic"):
         fit_features(texts, Prepare(stop_words="klingon"))
-
-
-def test_words_of_a_column_count_as_its_weight_says():
-    texts = [f"ab{FIELD}ab cd", f"cd{FIELD}ef", f"{FIELD}ab"]
-    settings = {"min_df": 1, "max_df": 1.0, "sublinear": False, "normalize": False, "bias": 0.0}
-    fitted = fit_features(
-        texts, Prepare(features=["words", "pairs"], text_column="a,b", column_weights=[3, 0.5], **settings)
-    )
-    names, idf = fitted.transform.feature_names, fitted.transform.idf
-    assert names == ["ab", "cd", "ef", "ab cd"]
-    theirs = np.array([[3.5, 0.5, 0, 0.5], [0, 3, 0.5, 0], [0.5, 0, 0, 0]])
-    np.testing.assert_allclose(fitted.X.to_scipy().toarray(), theirs * idf, rtol=1e-6)
-    # texts without columns are in the first
-    plain = fitted.transform.transform(["ab", "ab cd ef ab ef"]).to_scipy().toarray()
-    np.testing.assert_allclose(plain, np.array([[3, 0, 0, 0], [6, 3, 6, 3]]) * idf, rtol=1e-6)
-
-
-@given(texts_of_words)
-def test_the_place_of_a_feature_is_that_of_its_first_token(texts):
-    settings = Prepare(features=["words"], min_df=2, max_df=1.0)
-    fitted = fit_features([*texts, *texts, "anna", "anna else"], settings)
-    names = fitted.transform.feature_names
-    for rows in (fitted.X, fitted.transform.transform([f"unknown {text}" for text in texts])):
-        for i, text in enumerate(texts):
-            row = rows.part(i, i + 1)
-            words, later = words_of(text), rows is not fitted.X
-            theirs = {name: words.index(name) + later for name in words if name in names}
-            places = dict(zip(row.indices.tolist(), row.places.tolist(), strict=True))
-            assert places.pop(len(names)) == NOWHERE
-            assert {names[j]: place for j, place in places.items()} == theirs
 
 
 @pytest.mark.parametrize(
@@ -211,14 +180,6 @@ def test_normal_form_is_stable_and_blind_to_composition(text):
     assert normal_form(form) == form
     assert normal_form(unicodedata.normalize("NFD", text)) == form
     assert normal_form(unicodedata.normalize("NFKD", text)) == form
-
-
-def test_counts_weighed():
-    counts = from_scipy(np.array([[1, 0, 2], [0, 0, 3], [0, 0, 0], [4, 0, 0]]))
-    ours, idf = weigh_counts(counts, sublinear=False)
-    np.testing.assert_allclose(idf, [np.log(2), 0, np.log(2)], rtol=1e-6)
-    theirs = np.array([[1, 0, 2], [0, 0, 3], [0, 0, 0], [4, 0, 0]]) * np.log(2)
-    np.testing.assert_allclose(ours.to_scipy().toarray(), theirs, rtol=1e-6)
 
 
 @pytest.mark.parametrize("value", [0.5, -1.0, 1e20, np.inf, np.nan])

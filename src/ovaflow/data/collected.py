@@ -70,35 +70,28 @@ class Collected:
         return Collected(tokens, labels, excerpts=excerpts, **arrays, **lists)
 
 
-def _quick_hash(text):
-    return hash(text) % (1 << 64)
-
-
-def collect(corpus, labels, seed=None, threads=1, folder=None, excerpt=0):
-    """Read a corpus once; of each text so many characters are kept."""
+def collect(corpus, labels, seed, threads=1, folder=None, excerpt=0):
+    """Read a corpus once; the first ``excerpt`` characters of each text are kept."""
     lists, ids, records = LabelLists(labels.number_of), [], []
     groups, numbers, times, extra = array("q"), group_numbers(), [], array("f")
     hashes, excerpts = array("Q"), StoredTexts(folder)
-    # only what is divided needs numbers that are the same tomorrow
-    number_of = _quick_hash if seed is None else lambda text: hash_of(text.replace(FIELD, " "), seed)
 
     def texts():
         for instance in corpus:
             lists.append(instance.labels)
             ids.append(instance.id)
             records.append(instance.name)
-            hashes.append(number_of(instance.text))
+            text = instance.text.replace(FIELD, " ")
+            hashes.append(hash_of(text, seed))
             groups.append(numbers[instance.group])
             times.append(instance.time)
             extra.append(instance.weight or 0)
             if excerpt:
-                excerpts.append(instance.text[:excerpt].replace(FIELD, " "))
+                excerpts.append(text[:excerpt])
             yield instance.text
 
-    sets = [np.empty(0, np.int64)]
-    tokens = read_tokens(texts(), threads, folder, sets)
+    tokens, sets = read_tokens(texts(), threads, folder)
     grouped = np.array(groups, np.int64) if len(numbers) > 1 else None
     weighted = np.array(extra, np.float32) if any(extra) else None
-    hashes = np.array(hashes, np.uint64)
-    rows, sets = np.arange(len(ids)), np.concatenate(sets)
+    hashes, rows = np.array(hashes, np.uint64), np.arange(len(ids))
     return Collected(tokens, lists, ids, records, hashes, sets, grouped, times, weighted, excerpts, rows)

@@ -1,5 +1,6 @@
 """The dataset file: train and test as CSR, names, and the transform that made the features."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.normalize import unscale
-from ovaflow.sparse.csr import CSR, offsets, rows_of, transpose
+from ovaflow.sparse.csr import CSR, nonzeros_of_rows, offsets, rows_of, transpose
 from ovaflow.storage.arrays import (
     create_array,
     map_array,
@@ -176,7 +177,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Dataset(Named):
-    """An open dataset file, whose matrices are mapped, or one in memory; without test texts."""
+    """An open dataset file, whose matrices are mapped, or one in memory; only this has its test texts at hand."""
 
     path: Path
     train: Split
@@ -234,6 +235,41 @@ class Dataset(Named):
         Y = self.train.Y
         return np.bincount(Y.indices[: Y.indptr[self.n_documents]], minlength=self.n_labels)
 
+    def label_counts(self):
+        """How many records have each label, by name, and how many records there are."""
+        counts = self.counts + np.bincount(self.test.Y.indices, minlength=self.n_labels)
+        amounts = dict(zip(self.label_names, counts.tolist(), strict=True))
+        return Counter(amounts), self.n_documents + self.test.X.n_rows
+
+    def summary(self):
+        """Sizes, in one line."""
+        n, X = self.n_documents, self.train.X
+        named = f"; {X.n_rows - n:,} names of labels as instances" if X.n_rows > n else ""
+        nnz = int(nonzeros_of_rows(X)[:n].sum())
+        return (
+            f"{n:,} training and {self.test.X.n_rows:,} test instances, {X.n_columns:,} features, "
+            f"{self.n_labels:,} labels ({self.train.Y.indptr[n] / n:.1f} per instance), "
+            f"{nnz:,} nonzeros in training ({nnz / n:.1f} per instance){named}"
+        )
+
+    def write(self, path):
+        """Write the dataset file; parameters are what shaped it, ``source`` among them."""
+        with create_artifact(path, KIND, self.parameters) as file:
+            for name, split in (("train", self.train), ("test", self.test)):
+                write_csr(file.create_group(f"{name}/X"), split.X)
+                write_csr(file.create_group(f"{name}/Y"), split.Y)
+                if split.norms is not None:
+                    norms = np.minimum(split.norms, np.finfo(np.float32).max)
+                    create_array(file, f"{name}/norms", norms.astype(np.float32))
+                for key in _OF_INSTANCES[1:]:
+                    if getattr(split, key) is not None:
+                        create_array(file, f"{name}/{key}", getattr(split, key))
+                if any(split.records):
+                    write_strings(file, f"{name}_records", split.records)
+            write_names(file, self.names)
+            if self.test.texts:
+                write_strings(file, "test_texts", [text[:EXCERPT] for text in self.test.texts])
+
     def inverse_propensity(self, a, b):
         return inverse_propensity(self.counts, self.n_documents, a, b)
 
@@ -270,26 +306,9 @@ class Dataset(Named):
         return [names[feature] for feature in x.indices[named][order]]
 
 
-def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None, **of_labels):
-    """Write the dataset file; ``parameters`` are what shaped it, ``source`` among them.
-
-    ``of_labels`` are further fields of :class:`Names`.
-    """
-    with create_artifact(path, KIND, parameters) as file:
-        for name, split in (("train", train), ("test", test)):
-            write_csr(file.create_group(f"{name}/X"), split.X)
-            write_csr(file.create_group(f"{name}/Y"), split.Y)
-            if split.norms is not None:
-                norms = np.minimum(split.norms, np.finfo(np.float32).max)
-                create_array(file, f"{name}/norms", norms.astype(np.float32))
-            for key in _OF_INSTANCES[1:]:
-                if getattr(split, key) is not None:
-                    create_array(file, f"{name}/{key}", getattr(split, key))
-            if any(split.records):
-                write_strings(file, f"{name}_records", split.records)
-        write_names(file, Names(label_names, feature_names, idf, **of_labels))
-        if test.texts:
-            write_strings(file, "test_texts", [text[:EXCERPT] for text in test.texts])
+def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None):
+    """Write a dataset file of its parts."""
+    Dataset(path, train, test, "", parameters, Names(label_names, feature_names, idf)).write(path)
 
 
 def open_dataset(path):

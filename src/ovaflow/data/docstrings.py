@@ -112,13 +112,11 @@ def _collect(modules, enough):
 @contextlib.contextmanager
 def _without_collections():
     """Without searches for cyclic garbage: trees have none, and more than half of the time went there."""
-    collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if collects:
-            gc.enable()
+        gc.enable()
 
 
 def _definitions(path):

@@ -22,7 +22,7 @@ def in_test(content, fraction, seed=0):
 
 
 def hash_of(content, seed):
-    """A number of 64 bits."""
+    """A number of 64 bits for a text, or bytes."""
     block = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     salt = seed.to_bytes(16, "little", signed=True)
     return int.from_bytes(hashlib.blake2b(block, digest_size=8, salt=salt).digest(), "little")
@@ -31,11 +31,6 @@ def hash_of(content, seed):
 def hash_of_empty(row, seed):
     """A number of 64 bits for a row without content, which is no copy of others."""
     return hash_of(row.to_bytes(8, "little"), seed)
-
-
-def held_out(X, fraction, seed=0):
-    """Which instances are set aside, decided by their features: bool, shape (n,)."""
-    return hashes_of(X, seed) < fraction * 2.0**64
 
 
 def hashes_of(X, seed=0, bias_feature=-1):
@@ -76,7 +71,7 @@ def copies_of(X, bias_feature=-1, fewest=1):
 
 
 def held_out_with_twins(X, fraction, seed=0, numbers=None, bias_feature=-1):
-    """The same for near twins, and rows with the same number, by the features of one of them."""
+    """Which rows are set aside; near twins, and rows with the same number, by the features of one: bool (n,)."""
     hashes = hashes_of(X, seed, bias_feature)
     return held_by_hash(near_twins(X, hashes, numbers), hashes, fraction)
 

@@ -106,13 +106,13 @@ class NameChoice:
     def __init__(self, include, exclude):
         self._include, self._exclude = include, exclude
         self._is_kept, self.identifiers = {}, {}  # identifiers of names
-        self._included, self._excluded = _Entries(include), _Entries(exclude)
+        self._included, self._excluded = _any_of(include), _any_of(exclude)
 
     def keeps(self, name):
         if name not in self._is_kept:
             marks = [name, *filter(None, [self.identifiers.get(name)])]
-            included = not self._include or any(map(self._included.mean, marks))
-            self._is_kept[name] = included and not any(map(self._excluded.mean, marks))
+            included = not self._include or any(map(self._included, marks))
+            self._is_kept[name] = included and not any(map(self._excluded, marks))
         return self._is_kept[name]
 
     def n_left_out(self):
@@ -128,10 +128,7 @@ def without_labels(Y, allowed):
     return CSR(Y.data[kept], Y.indices[kept], offsets(kept)[Y.indptr], Y.n_columns)
 
 
-class _Entries:
-    def __init__(self, entries):
-        self._plain = frozenset(entries)
-        self._patterns = [_pattern(entry) for entry in entries if "*" in entry]
-
-    def mean(self, name):
-        return name in self._plain or any(matches(name) for matches in self._patterns)
+def _any_of(entries):
+    """Whether a name is one of the entries, or one of these is a pattern of it."""
+    plain, patterns = frozenset(entries), [_pattern(entry) for entry in entries if "*" in entry]
+    return lambda name: name in plain or any(matches(name) for matches in patterns)

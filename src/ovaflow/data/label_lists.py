@@ -50,12 +50,9 @@ class LabelLists:
         chosen = rows_of(CSR(np.empty(len(numbers), np.float32), numbers, self.indptr, 0), rows)
         return LabelLists.made_of(chosen.indices, chosen.indptr)
 
-    def all_given(self, n):
-        """The labels of the first n instances as a matrix of ones, a column for each that any file has."""
-        known, indptr = self.numbers >= 0, self.indptr[: n + 1]
-        numbers, ends = self.numbers[: indptr[-1]], offsets(known[: indptr[-1]])[indptr]
-        numbers = numbers[numbers >= 0]
-        return scipy.sparse.csr_array((np.ones(len(numbers)), numbers, ends))
+    def given(self):
+        """A matrix of ones, with a column for each label that any file has."""
+        return self.matrix(self.numbers, self.numbers.max(initial=-1) + 1)
 
     def united(self, numbers, n):
         """Labels of all instances with the same number, below n, each once."""

@@ -11,10 +11,11 @@ from ovaflow.sparse.csr import CSR, rows_of
 
 def with_label_names(train, names, transform, folder=None, others=()):
     """Training instances, then the names, and ``others``, of each label as texts with that label."""
-    X, lengths = transform.features_and_norms([*names, *chain.from_iterable(others)], quiet=True)
+    texts = [*names, *chain.from_iterable(others)]
+    labels = [*range(len(names)), *(label for label, more in enumerate(others) for _ in more)]
+    X, lengths = transform.features_and_norms(texts, quiet=True)
     rows = np.flatnonzero(np.diff(X.indptr) > (transform.bias != 0))
-    labels = np.repeat(np.arange(len(others)), [len(more) for more in others])
-    labels = np.concatenate([np.arange(len(names)), labels])[rows].astype(np.int32)
+    labels = np.array(labels, np.int32)[rows]
     Y = CSR(np.ones(len(rows), np.float32), labels, np.arange(len(rows) + 1), len(names))
     norms = None if train.norms is None else np.concatenate([train.norms, lengths[rows]])
     X = stack([train.X, rows_of(X, rows)], X.n_columns, folder)

@@ -15,19 +15,31 @@ from ovaflow.reading.instances import Identified
 from ovaflow.reading.streams import Lines, open_stream, read_lines
 
 
-class NamedLabels:
-    """Labels given by name: those of training instances, in the order of their names."""
+class Labels:
+    """How labels are given, and what the dataset file holds about them."""
 
     n_labels = None
+    choice = None  # which of them are labels, where not all are
+    above = None  # gives the labels above a label, where they are a hierarchy
     others, language = (), None
 
+    def __init__(self, **described):
+        self.identified, self.described = Identified(), described
+        self.new_names = {}  # by label_map
+
+    def names_learnt(self, names):
+        """What to learn of the names of all labels: empty for those left out."""
+        return names
+
+
+class NamedLabels(Labels):
+    """Labels given by name: those of training instances, in the order of their names."""
+
     def __init__(self, choice=None, above=None):
-        self.identified = Identified()
-        self.choice = choice  # which of them are labels, where not all are
+        super().__init__()
+        self.choice, self.above = choice, above
         if choice is not None:
             choice.identifiers = self.identified.identifiers
-        self.above = above  # gives the names above a name, where they are a hierarchy
-        self.described, self.new_names = {}, {}  # new names by label_map
         self._numbers, self._written = Numbers(), []
         self.number_of = self._numbers.__getitem__
 
@@ -62,32 +74,22 @@ class NamedLabels:
             self._written = list(self._numbers)
         return self._written[number]
 
-    def names_learnt(self, names):
-        """What to learn of the names of all labels: empty for those left out."""
-        return names
-
 
 def _with_unknown_labels_only(lists, Y):
     """Number of instances whose labels are all left out."""
     return int(np.count_nonzero(lists.lengths[np.diff(Y.indptr) == 0]))
 
 
-class ListedLabels:
+class ListedLabels(Labels):
     """Labels that a file lists; all of them are labels."""
 
-    n_labels = None
-    choice = above = None
-
-    def __init__(self, names, others=(), language=None, **described):
-        self._names, self.described, self.identified = names, described, Identified()
-        self.others, self.language, self.new_names = others, language, {}
+    def __init__(self, names, **described):
+        super().__init__(**described)
+        self._names = names
 
     def names_in(self, lists):
         """Preferred and other names of all labels."""
         return [*filter(None, self.names_learnt(self._names)), *chain.from_iterable(self.others)]
-
-    def names_learnt(self, names):
-        return names
 
     def matrices(self, train, test):
         """Names and matrices; as :meth:`NamedLabels.matrices`."""
@@ -130,17 +132,17 @@ class SubjectLabels(ListedLabels):
             vocabulary = every.take(np.flatnonzero(allowed))
             marks = {*every.names, *every.uris} - {*vocabulary.names, *vocabulary.uris}
             self.choice = ListChoice(marks, int(np.count_nonzero(~allowed)))
-        uris, names, notations, others, self._counts, language = vocabulary[:6]
-        described = {"translations": vocabulary.translations, "groups": vocabulary.groups}
+        uris, names = vocabulary.uris, vocabulary.names
+        described = {name: getattr(vocabulary, name) for name in ("notations", "translations", "groups")}
+        super().__init__(names, uris=uris, **described)
+        self.others, self.language, self._counts = vocabulary.others, vocabulary.language, vocabulary.counts
         if hierarchical:
             above = above_by_relation(vocabulary.broader)
-            described["above"] = matrix_above(uris, above)
+            self.described["above"] = matrix_above(uris, above)
             uri_of = dict(zip(names, uris, strict=True))
             self.above = lambda label: above(uri_of.get(label, label))
-        super().__init__(names, others, language, uris=uris, notations=notations, **described)
         self._uris, self.identified = uris, Identified(every.uris)
-        self._numbers = {name: number for number, name in enumerate(names)}
-        self._numbers |= {uri: number for number, uri in enumerate(uris)}
+        self._numbers = {mark: number for marks in (names, uris) for number, mark in enumerate(marks)}
 
     def written(self, number):
         return self._uris[number]
@@ -247,9 +249,7 @@ def names_as_given(source):
 
 def numbers_of_labels(named, parameters):
     """Labels of a dataset or a model by URI and name, and by number if its source had numbers."""
-    numbers = {}
-    for marks in (named.label_names, named.label_uris):
-        numbers |= {mark: label for label, mark in enumerate(marks)}
+    numbers = {mark: label for marks in (named.label_names, named.label_uris) for label, mark in enumerate(marks)}
     source = parameters.get("source", {})
     if "labels" in source.get("files", {}):
         first = source.get("first_label", 0)

@@ -33,13 +33,10 @@ def normalize_rows(matrix):
 
 def unit_rows(X, bias_feature=-1):
     """A copy whose rows have length 1, without the bias feature, the last one where there is one (not -1)."""
-    if bias_feature < 0:
-        rows = X._replace(data=X.data.copy())
-    else:
-        kept = X.indices != bias_feature
-        places = None if X.places is None else X.places[kept]
-        indptr = offsets(kept)[X.indptr]
-        rows = CSR(X.data[kept], X.indices[kept], indptr, bias_feature, places)
+    kept = X.indices != bias_feature
+    places = None if X.places is None else X.places[kept]
+    n_columns = X.n_columns - (bias_feature >= 0)
+    rows = CSR(X.data[kept], X.indices[kept], offsets(kept)[X.indptr], n_columns, places)
     normalize_rows(rows)
     return rows
 

@@ -28,14 +28,12 @@ class InstanceParts(NamedTuple):
 def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     """The training and the test records of a source."""
     source.require_files()
-    seed, divided = source.settings.seed, source.test is None and source.format != "builtin"
-    reading = {"seed": seed if divided else None, "threads": threads, "folder": folder}
+    settings, divided = source.settings, source.test is None and source.format != "builtin"
     corpora = [Corpus(source, labels, role) for role in ("train", "test")[: 2 - divided]]
     counts, parts = {"extra_instances": 0}, []
     for corpus, kept in zip(corpora, (excerpt * divided, excerpt), strict=False):
-        parts.append(
-            _as_wanted(collect(corpus, labels, excerpt=kept, **reading), source.settings, corpus.counts, folder)
-        )
+        records = collect(corpus, labels, settings.seed, threads, folder, kept)
+        parts.append(_as_wanted(records, settings, corpus.counts, folder))
         _add(counts, corpus.counts)
     doubt = corpora[0].doubt(parts[0].labels, counts)
     if not divided:
@@ -43,13 +41,11 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     [records] = parts
     n = records.n if records.extra is None else records.n - np.count_nonzero(records.extra)
     # extra instances are the last, and never set aside
-    division = set_aside(records, n, source.settings)
+    division = set_aside(records, n, settings)
     counts |= division.counts
     extra = np.ones(records.n - n, bool)
-    train, test = (
-        np.flatnonzero(rows) for rows in (np.append(division.train, extra), np.append(division.test, ~extra))
-    )
-    return InstanceParts(records.take(train, folder), records.take(test, folder), counts, doubt)
+    sides = np.append(division.train, extra), np.append(division.test, ~extra)
+    return InstanceParts(*(records.take(np.flatnonzero(rows), folder) for rows in sides), counts, doubt)
 
 
 def _add(counts, others):

@@ -1,16 +1,16 @@
 """The prepare step: from the files of a source to all that the dataset file holds."""
 
-from collections import Counter
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import EXCERPT, Split, without_known_labels, write_dataset
+from ovaflow.data.dataset import EXCERPT, Dataset, Names, Split, without_known_labels
 from ovaflow.data.hold_out import copies_of
 from ovaflow.data.label_choice import LabelFinder, entries_of, without_labels
+from ovaflow.data.label_lists import LabelLists
 from ovaflow.data.label_names import with_label_names
 from ovaflow.data.labels import labels_of, names_of_ids
 from ovaflow.data.near_twins import have_near_twins
@@ -21,49 +21,15 @@ from ovaflow.data.tfidf import weigh_counts
 from ovaflow.data.vectors import read_vectors
 from ovaflow.data.vocabulary import features_of_tokens, fit_tokens
 from ovaflow.reading.formats import FORMATS
-from ovaflow.sparse.csr import nonzeros_of_rows
 
 _FEWEST = 3
 """Ready-made features of a copy: rows of one or two are alike by chance, on delicious in a fifth of the test set."""
+_IN_MEMORY = Path("prepared")
 _LIMITS = ("min_df", "max_df", "max_features")
 
 
-class Prepared(NamedTuple):
-    """All that the dataset file holds, as :func:`ovaflow.data.dataset.write_dataset` takes it."""
-
-    train: Split
-    test: Split
-    label_names: list
-    feature_names: list
-    parameters: dict
-    idf: np.ndarray | None
-    of_labels: dict
-
-    def write(self, path):
-        *fields, of_labels = self
-        write_dataset(path, *fields, **of_labels)
-
-    def label_counts(self):
-        """How many records have each label, by name, and how many records there are."""
-        n = self.train.X.n_rows - self.parameters.get("named_labels", 0)
-        labels = np.concatenate([self.train.Y.indices[: self.train.Y.indptr[n]], self.test.Y.indices])
-        counts = np.bincount(labels, minlength=len(self.label_names))
-        return Counter(dict(zip(self.label_names, counts.tolist(), strict=True))), n + self.test.X.n_rows
-
-    def summary(self):
-        named = self.parameters.get("named_labels", 0)
-        n, m = self.train.X.n_rows - named, self.test.X.n_rows
-        nnz = int(nonzeros_of_rows(self.train.X)[:n].sum())
-        names = f"; {named:,} names of labels as instances" if named else ""
-        return (
-            f"{n:,} training and {m:,} test instances, {self.train.X.n_columns:,} features, "
-            f"{self.train.Y.n_columns:,} labels ({self.train.Y.indptr[n] / n:.1f} per instance), "
-            f"{nnz:,} nonzeros in training ({nnz / n:.1f} per instance){names}"
-        )
-
-
 def prepare(source, threads=1, folder=None):
-    """A source as :class:`Prepared`; with a folder, features of texts are mapped from there."""
+    """A source as a :class:`Dataset` in memory; with a folder, features of texts are mapped from there."""
     source.require_files()
     if source.settings.has_texts:
         return _prepare_texts(source, threads, folder)
@@ -119,8 +85,8 @@ def _prepare_texts(source, threads, folder):
     if settings.split == "random" and source.format != "builtin":
         parameters["split"] = "random"
     idf = transform.idf if settings.weighs else None
-    fields = names, transform.feature_names, parameters, idf, labels.described
-    return Prepared(training, test_split, *fields)
+    names = Names(names, transform.feature_names, idf, **labels.described)
+    return Dataset(_IN_MEMORY, training, test_split, "", parameters, names)
 
 
 def _with_twins(test, train, copies, others):
@@ -172,28 +138,41 @@ def _prepare_features(source, settings):
         parameters["split"] = "random"
     if dense:
         splits[0] = replace(splits[0], X=fill_rows(splits[0].X))
-    return Prepared(*splits, names, [], parameters, idf, {})
+    return Dataset(_IN_MEMORY, *splits, "", parameters, Names(names, [], idf))
 
 
 def _read_records(source):
     """How features are numbered, if the format leaves it open, label names, train, test, counts of the division."""
-    if source.settings.vector_column:
-        return {}, *read_vectors(source)
-    paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
-    if source.test is None:
-        del paths[1], labels_paths[1]
-    numbering, matrices = FORMATS[source.format].read(paths, labels_paths)
-    matrices = [(X, _from_first_label(Y, source)) for X, Y in matrices]
-    names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
-    d = max(X.n_columns for X, _ in matrices)
-    parts, counts = [], {}
-    for X, Y in matrices:
-        X, Y = X._replace(n_columns=d), Y._replace(n_columns=len(names))
-        parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
+    roles, numbering, counts = ("train", "test")[: 1 + (source.test is not None)], {}, {}
+    labels = labels_of(source) if source.settings.vector_column else None
+    if labels is None:
+        numbering, names, parts = _read_matrices(source, roles)
+    else:
+        parts = [read_vectors(source, labels, role) for role in roles]
     if source.test is None:
         train, test, counts = set_rows_aside(parts[0].X, parts[0].Y, source.settings)
         parts = [parts[0].take(np.flatnonzero(rows)) for rows in (train, test)]
+    if labels is not None:
+        widths = [part.X.n_columns for part in parts]
+        if widths[0] != widths[1]:
+            message = f"vectors of {widths[1]} numbers, those of training have {widths[0]}"
+            raise InputError(message, path=source.test, remedy="give vectors of the same model")
+        lists = [LabelLists.made_of(part.Y.indices, part.Y.indptr) for part in parts]
+        names, *matrices, _ = labels.matrices(*lists)
+        parts = [replace(part, Y=Y) for part, Y in zip(parts, matrices, strict=True)]
     return numbering, names, *parts, counts
+
+
+def _read_matrices(source, roles):
+    paths, labels_paths = ([getattr(source, f"{role}{end}") for role in roles] for end in ("", "_labels"))
+    numbering, matrices = FORMATS[source.format].read(paths, labels_paths)
+    matrices = [(X, _from_first_label(Y, source)) for X, Y in matrices]
+    names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
+    d, parts = max(X.n_columns for X, _ in matrices), []
+    for X, Y in matrices:
+        X, Y = X._replace(n_columns=d), Y._replace(n_columns=len(names))
+        parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
+    return numbering, names, parts
 
 
 def _from_first_label(Y, source):

@@ -48,6 +48,9 @@ _COUNTED = {
     "labels_without_a_test_record": "{count:,} of {labels_of_several_records:,} labels of two records or more have no "
     "test record: with a larger test_fraction more of them have",
     "records_replaced": "{count:,} records whose id occurs again later: left out",
+    "test_labels_unknown_in_train": "{count:,} of {test_labels:,} labels of test instances occur in no training "
+    "instance ({different_test_labels_unknown_in_train:,} different ones): nobody can learn them, metrics leave them "
+    "out",
 }
 _REPEATED = 0.05
 """Share of texts without ids that occur again with other labels, above which they may be rows of one record."""
@@ -62,24 +65,32 @@ _ODD = 0.9
 def remarks_on(prepared):
     source = prepared.parameters["source"]
     counts = source["counts"]
+    test_labels = counts.get("test_labels_unknown_in_train", 0) + len(prepared.test.Y.indices)
+    figures = counts | {"test_labels": test_labels}
     return [
         *_on_share(prepared, counts),
-        *(_on_files(source.get("files", {})) or _on_twins(counts)),
-        *(text.format(count=counts[name], **counts) for name, text in _COUNTED.items() if counts.get(name)),
+        *_on_test_file(source, counts),
+        *(text.format(count=counts[name], **figures) for name, text in _COUNTED.items() if counts.get(name)),
         *_on_headings(counts),
         *_on_repeated(counts),
         *_on_spaces(prepared, counts),
-        *_on_unknown_labels(prepared, counts),
         *_on_markup(counts),
         *_on_given_names(prepared, counts),
         *_on_ids(prepared, source),
     ]
 
 
-def _on_files(files):
+def _on_test_file(source, counts):
+    """Why figures may be too good."""
+    files, twins, instances = source.get("files", {}), counts.get("test_with_near_twin", 0), counts["test_instances"]
     if "test" in files and files["test"]["sha256"] == files["train"]["sha256"]:
-        return ["the test file is the training file: figures say what the model remembers, not how good it is"]
-    return []
+        yield "the test file is the training file: figures say what the model remembers, not how good it is"
+    elif are_noticed(twins, instances):
+        others = "the report also has those of the others" if twins < instances else "there are no others"
+        yield (
+            f"{twins:,} of {instances:,} test instances have a near twin in training, such as a copy or another "
+            f"edition: figures contain some memory, and {others}"
+        )
 
 
 def _on_headings(counts):
@@ -121,31 +132,11 @@ def kept_together(groups, largest=None):
     return f"{alike} stay together{most}; {advice}"
 
 
-def _on_twins(counts):
-    twins, instances = counts.get("test_with_near_twin", 0), counts["test_instances"]
-    if are_noticed(twins, instances):
-        others = "the report also has those of the others" if twins < instances else "there are no others"
-        yield (
-            f"{twins:,} of {instances:,} test instances have a near twin in training, such as a copy or another "
-            f"edition: figures contain some memory, and {others}"
-        )
-
-
 def _on_spaces(prepared, counts):
     spaceless, n = counts.get("texts_without_spaces", 0), counts["train_instances"]
     if spaceless and "characters" not in " ".join(prepared.parameters["features"]):
         many = "many" if spaceless > n / 2 else f"{spaceless:,} of {n:,} training"
         yield f"{many} texts have no spaces between words: {pieces_for(spaceless, n)}"
-
-
-def _on_unknown_labels(prepared, counts):
-    unknown = counts.get("test_labels_unknown_in_train", 0)
-    if unknown:
-        yield (
-            f"{unknown:,} of {unknown + len(prepared.test.Y.indices):,} labels of test instances occur in no training "
-            f"instance ({counts['different_test_labels_unknown_in_train']:,} different ones): nobody can learn them, "
-            "metrics leave them out"
-        )
 
 
 def _on_markup(counts):
@@ -161,9 +152,8 @@ def _on_ids(prepared, source):
     """Whether ids, of the lines of a file of names, may be counted from 1."""
     if "labels" not in source.get("files", {}) or not holds_texts(source["format"]) or source.get("first_label"):
         return
-    Y = prepared.train.Y
-    positives = np.bincount(Y.indices[: Y.indptr[source["counts"]["train_instances"]]], minlength=Y.n_columns)
-    if positives[0] == 0 and np.count_nonzero(positives == 0) <= max(1, _RARE * Y.n_columns):
+    unused = prepared.counts == 0
+    if unused[0] and np.count_nonzero(unused) <= max(1, _RARE * prepared.n_labels):
         yield (
             f"no training instance has the id 0, {prepared.label_names[0]!r}: if ids are counted from 1, "
             "set first_label: 1"
@@ -188,11 +178,9 @@ def _on_given_names(prepared, counts):
     marks = [name for name in prepared.label_names if not any(map(str.isalnum, name))]
     if marks:
         yield f"{len(marks):,} labels have no letter, such as {marks[0]!r}: label_separator may be wrong"
-    Y = prepared.train.Y
-    positives = np.bincount(Y.indices[: Y.indptr[counts["train_instances"]]])
-    once = np.count_nonzero(positives == 1)
+    once = np.count_nonzero(prepared.counts == 1)
     unknown = counts["test_without_labels"] + counts["test_with_unseen_labels_only"]
-    if once > _ODD * Y.n_columns and unknown > _ODD * counts["test_instances"]:
+    if once > _ODD * prepared.n_labels and unknown > _ODD * counts["test_instances"]:
         yield (
             "nearly all labels occur once, and nearly no test instance has one of them: "
             "text_column and labels_column may be swapped, or label_separator wrong"

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ovaflow.data.tokens import Numbers
+
 
 def last_rows(records):
     """Rows without a later one of the same id."""
@@ -11,23 +13,17 @@ def last_rows(records):
 
 def joined_rows(records):
     """The first row of each record, and for each row the place of its record among these."""
-    places, firsts = {}, []
-    numbers = np.empty(records.n, np.int64)
-    for row, (name, text) in enumerate(zip(records.ids, records.hashes.tolist(), strict=True)):
-        place = places.setdefault(name or text, len(firsts))
-        if place == len(firsts):
-            firsts.append(row)
-        numbers[row] = place
-    return np.array(firsts, np.int64), numbers
+    places = Numbers()
+    keys = zip(records.ids, records.hashes.tolist(), strict=True)
+    numbers = np.array([places[name or text] for name, text in keys], np.int64)
+    return np.unique(numbers, return_index=True)[1], numbers
 
 
 def count_repeated(records, counts):
     """Count ids, or texts without ids, that occur again with other labels, and those whose text is the same."""
-    if records.n == 0:
-        return
     has_ids = any(records.ids)
+    rows = np.flatnonzero(list(map(bool, records.ids))) if has_ids else np.arange(records.n)
     keys = np.array(list(map(hash, records.ids))) if has_ids else records.hashes
-    rows = np.flatnonzero(np.fromiter(map(bool, records.ids), bool, records.n)) if has_ids else np.arange(records.n)
     labels = np.array([hash(frozenset(each)) for each in records.labels])[rows]
     _, firsts, numbers = np.unique(keys[rows], return_index=True, return_inverse=True)
     again = labels != labels[firsts[numbers]]

@@ -11,7 +11,7 @@ _WEAK = (",", "/", "&", "#", ":", " ")
 SAMPLE = 20_000
 """Different labels that tell whether the separator is right."""
 _FEW = 20
-"""Labels that say nothing."""
+"""Fewer different labels say nothing about the separator."""
 _RARELY = 0.01
 """Share of instances with several labels, below which the separator seems to take none apart."""
 _MOSTLY, _OFTEN = 0.8, 0.2

@@ -28,61 +28,62 @@ class Division(NamedTuple):
 
 def set_aside(records, n, settings):
     """How the first n records of texts are divided, as the settings want: a :class:`Division`."""
+    times, column = records.times[:n], settings.split_column
+    if column and settings.split != "last" and FORMATS[settings.format].has_columns:
+        return _as_told(times, column)
+    if column and settings.split == "last" and set(times) <= {None}:
+        raise InputError(f"no record has a value in the column {column}", remedy="choose another split_column")
     groups = np.full(n, -1) if records.groups is None else records.groups[:n]
-    if settings.split == "last":
-        times = records.times[:n]
-        if settings.split_column and set(times) <= {None}:
-            message = f"no record has a value in the column {settings.split_column}"
-            raise InputError(message, remedy="choose another split_column")
-        return _divided(last(settings.test_fraction, times), settings)
-    if settings.split_column and FORMATS[settings.format].has_columns:
-        return _as_told(records.times[:n], settings.split_column)
-    if settings.split == "random":
-        held = drawn(groups, settings.test_fraction, settings.seed)
-        division = _divided(held, settings, rows_alike(groups))
-    else:
+    told = {}
+
+    def alike():
         X, sets, hashes = rows_of_tokens(records.tokens.part(0, n)), records.sets[:n], records.hashes[:n].copy()
         for row in np.flatnonzero(np.diff(X.indptr) == 0).tolist():
             hashes[row] = hash_of_empty(row, settings.seed)
-        Y = records.labels.all_given(n) if settings.split == "stratified" else None
-        division = _kept_together(near_twins(X, sets, groups), hashes, Y, settings)
         recurring = _short_copies(X, sets)
-        if recurring > _RECURRING * X.n_rows:
-            division.counts["short_copies"] = recurring
-    if settings.group_column and (division.train.all() or division.test.all()):
+        if recurring > _RECURRING * n:
+            told["short_copies"] = recurring
+        return near_twins(X, sets, groups), hashes
+
+    division = _divided(groups, times, alike, records.labels.take(np.arange(n)).given(), settings)
+    division.counts.update(told)
+    if settings.group_column and settings.split != "last" and (division.train.all() or division.test.all()):
         message = f"{division.test.sum():,} of {n:,} records would be for testing with this group_column"
         raise InputError(message, remedy="choose a column with more values")
     return division
 
 
 def set_rows_aside(X, Y, settings):
-    """The same of ready-made features, which know no groups."""
+    """How rows of ready-made features, which know no groups, are divided."""
+
+    def alike():
+        hashes = hashes_of(X, settings.seed)
+        return rows_alike(hashes) if is_dense(X) else near_twins(X, hashes), hashes
+
+    return _divided(np.full(X.n_rows, -1), [None] * X.n_rows, alike, Y, settings)
+
+
+def _divided(groups, times, alike, Y, settings):
+    """The division; ``alike`` gives the first of the rows that are to stay together with each, and their hashes."""
+    fraction, seed, counts = settings.test_fraction, settings.seed, {}
     if settings.split == "last":
-        return _divided(last(settings.test_fraction, [None] * X.n_rows), settings)
+        held = last(fraction, times)
+        return Division(~held, held, counts)
     if settings.split == "random":
-        return _divided(drawn(np.full(X.n_rows, -1), settings.test_fraction, settings.seed), settings)
-    hashes = hashes_of(X, settings.seed)
-    alike = rows_alike(hashes) if is_dense(X) else near_twins(X, hashes)
-    return _kept_together(alike, hashes, Y.to_scipy(), settings)
-
-
-def _divided(held, settings, groups=None):
-    """The division, with counts for a remark if the share is far from the one asked for."""
-    amount, n, counts = int(np.count_nonzero(held)), len(held), {}
-    if is_far(amount, n, settings.test_fraction):
-        counts = {"set_aside": amount, "set_aside_of": n, "to_be_set_aside": round(settings.test_fraction * n)}
-        counts["largest_part_kept_together"] = int(np.bincount(groups).max())
+        held, firsts = drawn(groups, fraction, seed), rows_alike(groups)
+    else:
+        firsts, hashes = alike()
+        if settings.split == "stratified":
+            held, without, labels = stratified(firsts, Y.to_scipy(), fraction, seed)
+            if without:
+                counts = {"labels_without_a_test_record": without, "labels_of_several_records": labels}
+        else:
+            held = held_by_hash(firsts, hashes, fraction)
+    amount, n = int(np.count_nonzero(held)), len(held)
+    if is_far(amount, n, fraction):
+        counts |= {"set_aside": amount, "set_aside_of": n, "to_be_set_aside": round(fraction * n)}
+        counts["largest_part_kept_together"] = int(np.bincount(firsts).max())
     return Division(~held, held, counts)
-
-
-def _kept_together(groups, hashes, Y, settings):
-    if settings.split == "stratified":
-        held, without, labels = stratified(groups, Y, settings.test_fraction, settings.seed)
-        division = _divided(held, settings, groups)
-        if without:
-            division.counts.update(labels_without_a_test_record=without, labels_of_several_records=labels)
-        return division
-    return _divided(held_by_hash(groups, hashes, settings.test_fraction), settings, groups)
 
 
 def _as_told(parts, column):

@@ -35,33 +35,46 @@ class Subject(NamedTuple):
 class Vocabulary(NamedTuple):
     """The subjects that can be assigned, in the order of their URIs, named in one language."""
 
-    uris: list
+    subjects: list
     names: list  # all different
-    notations: list  # empty where there is none
-    others: list  # alternative names of each subject
-    counts: dict
     language: str | None  # of the names, where it is known
-    translations: dict  # names by further languages; empty where a subject has none
-    groups: dict  # int32 numbers of the subjects of each group, by its URI
+    languages: list  # in which some subject has a name, too
+    counts: dict
     broader: dict  # URIs of the subjects directly above each, also of those that cannot be assigned
+
+    @property
+    def uris(self):
+        return [subject.uri for subject in self.subjects]
+
+    @property
+    def notations(self):
+        """What each subject has in place of a number; empty where it has none."""
+        return [subject.notation for subject in self.subjects]
+
+    @property
+    def others(self):
+        """Alternative names of each subject."""
+        known = self.language, None
+        return [tuple(name for tongue, name in subject.others if tongue in known) for subject in self.subjects]
+
+    @property
+    def translations(self):
+        """Names of all subjects by further languages; empty where a subject has none."""
+        return {each: [subject.names.get(each, "") for subject in self.subjects] for each in self.languages}
+
+    @property
+    def groups(self):
+        """Numbers of the subjects of each group, by its URI."""
+        members = defaultdict(list)
+        for number, subject in enumerate(self.subjects):
+            for group in subject.groups:
+                members[group].append(number)
+        return {group: np.array(numbers, np.int32) for group, numbers in sorted(members.items())}
 
     def take(self, numbers):
         """Some of the subjects."""
-        lists = self.uris, self.names, self.notations, self.others
-        uris, names, notations, others = ([each[number] for number in numbers] for each in lists)
-        translations = {}
-        for language, every in self.translations.items():
-            translations[language] = [every[number] for number in numbers]
-        places = np.full(len(self.uris), -1, np.int32)
-        places[numbers] = np.arange(len(numbers))
-        groups = {}
-        for uri, members in self.groups.items():
-            kept = places[members]
-            if (kept >= 0).any():
-                groups[uri] = kept[kept >= 0]
-        figures = self.counts, self.language
-        lists = uris, names, notations, others
-        return Vocabulary(*lists, *figures, translations, groups, self.broader)
+        subjects, names = ([each[number] for number in numbers] for each in (self.subjects, self.names))
+        return self._replace(subjects=subjects, names=names)
 
 
 def read_vocabulary(path, language=None):
@@ -81,29 +94,9 @@ def read_vocabulary(path, language=None):
         ),
     }
     names = distinct_names([_name_in(subject, language) for subject in subjects], uris)
-    others = [_other_names_in(subject, language) for subject in subjects]
-    notations = [subject.notation for subject in subjects]
-    translations, groups = _translations(subjects, language), _groups(subjects)
+    languages = sorted(set().union(*(subject.names for subject in subjects)) - {None, language})
     broader = {subject.uri: subject.broader for subject in every if subject.broader}
-    lists = uris, names, notations, others
-    return Vocabulary(*lists, counts, language, translations, groups, broader)
-
-
-def _translations(subjects, language):
-    """Names of all subjects by each further language, where they have one."""
-    languages = set().union(*(subject.names for subject in subjects)) - {None, language}
-    translations = {}
-    for each in sorted(languages):
-        translations[each] = [subject.names.get(each, "") for subject in subjects]
-    return translations
-
-
-def _groups(subjects):
-    members = defaultdict(list)
-    for number, subject in enumerate(subjects):
-        for group in subject.groups:
-            members[group].append(number)
-    return {group: np.array(numbers, np.int32) for group, numbers in sorted(members.items())}
+    return Vocabulary(subjects, names, language, languages, counts, broader)
 
 
 def distinct_names(names, marks):
@@ -150,10 +143,6 @@ def _name_in(subject, language):
     """The name in a language, else that of no language, else the first of all."""
     names = subject.names
     return names.get(language) or names.get(None) or names[min(names)]
-
-
-def _other_names_in(subject, language):
-    return tuple(name for tongue, name in subject.others if tongue in (language, None))
 
 
 def _read_tsv(path, language):
@@ -236,14 +225,13 @@ def _parsed(path, syntax):
     return graph
 
 
-def _text(term):
-    return clean(str(term))
-
-
 def _read_skos(path, syntax):
     # rdflib takes half a second to load
     import rdflib
     from rdflib.namespace import OWL, RDF, RDFS, SKOS
+
+    def text(term):
+        return clean(str(term))
 
     def texts(concept, property):
         return [each for each in graph.objects(concept, property) if isinstance(each, rdflib.Literal)]
@@ -259,19 +247,19 @@ def _read_skos(path, syntax):
         labels = []
         for property in (RDFS.label, SKOS.prefLabel):
             labels += sorted(texts(concept, property), reverse=True)
-        names = {label.language: _text(label) for label in labels}
-        others = sorted((label.language or "", _text(label)) for label in texts(concept, SKOS.altLabel))
-        notations = sorted(map(_text, graph.objects(concept, SKOS.notation)))
+        names = {label.language: text(label) for label in labels}
+        others = sorted((label.language or "", text(label)) for label in texts(concept, SKOS.altLabel))
+        notations = sorted(map(text, graph.objects(concept, SKOS.notation)))
         groups = set(collections[concept])
         for property in (SKOS.inScheme, RDF.type):
             groups.update(graph.objects(concept, property))
         uris = [group for group in groups - {SKOS.Concept} if isinstance(group, rdflib.URIRef)]
         parents = {*graph.objects(concept, SKOS.broader), *graph.subjects(SKOS.narrower, concept)}
         yield Subject(
-            _text(concept),
+            text(concept),
             {} if concept in deprecated else names,
             next(iter(notations), ""),
             tuple((tongue or None, name) for tongue, name in others),
-            tuple(map(_text, uris)),
-            tuple(sorted(map(_text, parents))),
+            tuple(map(text, uris)),
+            tuple(sorted(map(text, parents))),
         )

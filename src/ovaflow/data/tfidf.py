@@ -25,7 +25,7 @@ from ovaflow.data.blocks import (
 )
 from ovaflow.data.normalize import model_features
 from ovaflow.data.phrases import Phrases
-from ovaflow.data.tokens import TOKEN_PATTERN, Tokens, in_order, tokens_in_batches
+from ovaflow.data.tokens import TOKEN_PATTERN, Tokens, tokens_in_batches
 from ovaflow.sparse.csr import CSR, NOWHERE, offsets
 from ovaflow.sparse.jit import strict_kernel
 
@@ -82,15 +82,15 @@ class TfIdf:
         return recorded | {"token_pattern": TOKEN_PATTERN, "normal_form": "NFKC, case-folded"}
 
     def transform(self, texts, quiet=False):
-        """Features of texts, read once in batches: CSR of shape (n, n_columns)."""
+        """Features of texts: CSR of shape (n, n_columns)."""
         return self.features_and_norms(texts, quiet).X
 
-    def features_and_norms(self, texts, quiet=False, threads=1, folder=None, sets=None):
-        """:class:`Features` of texts, read once; with a folder they are mapped from there."""
-        batches = tokens_in_batches(texts, frozenset(self.left_out), threads, quiet, sets=sets)
-        return self.stack(in_order(self.features_of, batches, threads), folder)
+    def features_and_norms(self, texts, quiet=False):
+        """:class:`Features` of texts, read once in batches."""
+        return self.stack(map(self.features_of, tokens_in_batches(texts, frozenset(self.left_out), quiet=quiet)))
 
     def stack(self, parts, folder=None):
+        """:class:`Features` of parts one after the other; with a folder they are mapped from there."""
         norms = []
 
         def blocks():

@@ -182,13 +182,11 @@ def _number_sets(letters, places, ids, indptr, sets):
         sets[i] = np.int64(total >> np.uint64(1)) if indptr[i + 1] > indptr[i] else -1
 
 
-def tokens_in_batches(texts, left_out=frozenset(), threads=1, quiet=False, title="reading texts", sets=None):
-    """:class:`Tokens` of batches of texts, which are read once; their :func:`word_sets` are appended to ``sets``."""
+def tokens_in_batches(texts, left_out=frozenset(), threads=1, quiet=False):
+    """:class:`Tokens` of batches of texts, which are read once."""
     find = functools.partial(numbered, left_out=left_out)
-    with Progress(title, 0, "texts", quiet=quiet) as progress:
+    with Progress("reading texts", 0, "texts", quiet=quiet) as progress:
         for tokens in in_order(find, _batches(texts), threads):
-            if sets is not None:
-                sets.append(word_sets(tokens))
             yield tokens
             progress.advance(len(tokens.indptr) - 1)
 

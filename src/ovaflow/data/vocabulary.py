@@ -37,6 +37,7 @@ from ovaflow.data.tokens import (
     numbered,
     tokens_in_batches,
     without_words,
+    word_sets,
 )
 from ovaflow.data.word_table import WordTable
 from ovaflow.reading.streams import read_lines
@@ -67,7 +68,8 @@ class FittedFeatures(NamedTuple):
 
 def fit_features(texts, settings, label_names=list, tfidf=True, threads=1, folder=None):
     """Choose features, compute idf, and transform texts, which are read once, before ``label_names`` is called."""
-    return fit_tokens(read_tokens(texts, threads, folder), settings, label_names, tfidf, threads, folder)
+    tokens, _ = read_tokens(texts, threads, folder)
+    return fit_tokens(tokens, settings, label_names, tfidf, threads, folder)
 
 
 def fit_tokens(tokens, settings, label_names=list, tfidf=True, threads=1, folder=None):
@@ -138,12 +140,13 @@ def _texts(limit, n, rounded):
     return limit if isinstance(limit, int) else rounded(limit * n)
 
 
-def read_tokens(texts, threads=1, folder=None, sets=None):
-    """Tokens of all texts, mapped from disk; words that were forgotten are None. ``sets`` gets :func:`word_sets`."""
+def read_tokens(texts, threads=1, folder=None):
+    """Tokens of all texts, mapped from disk, and their :func:`word_sets`; words that were forgotten are None."""
     table, folder = WordTable(), folder or tempfile.gettempdir()
     ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
-    lengths = [np.zeros(1, np.int64)]
-    for tokens in tokens_in_batches(texts, threads=threads, sets=sets):
+    lengths, sets = [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
+    for tokens in tokens_in_batches(texts, threads=threads):
+        sets.append(word_sets(tokens))
         places = tokens.words.places
         number = table.number(tokens.words.letters, places[:-1], places[1:])
         ids.extend(number[tokens.ids])
@@ -151,7 +154,8 @@ def read_tokens(texts, threads=1, folder=None, sets=None):
         lengths.append(np.diff(tokens.indptr))
         _make_room(table, ids, lengths)
     words = [word or None for word in table.words]
-    return Tokens(words, ids.mapped(), np.cumsum(np.concatenate(lengths)), fields.mapped())
+    indptr = np.cumsum(np.concatenate(lengths))
+    return Tokens(words, ids.mapped(), indptr, fields.mapped()), np.concatenate(sets)
 
 
 def taken(tokens, rows, folder=None):
