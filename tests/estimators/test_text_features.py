@@ -61,13 +61,6 @@ def test_names_of_labels_make_the_models_of_the_pipeline(tmp_path):
     assert (plain.to_scipy() != theirs).nnz > 0
 
 
-def test_in_a_pipeline_C_is_chosen():
-    labels = [["sea" if "See" in text else "hill", *(["salt"] if "Salz" in text else [])] for text in TEXTS]
-    model = make_pipeline(TextFeatures(features="words"), OneVsAllClassifier(C="auto"))
-    assert model.fit(TEXTS, labels).score(TEXTS, labels) == 1
-    assert model[-1].model_.parameters["train"]["C"] in (0.1, 0.3, 1, 3, 10)
-
-
 def test_auto_chooses_the_blocks_that_the_command_chooses(tmp_path):
     # whether a text is about the north or the south, only pairs of its words tell
     draw = np.random.default_rng(0)
@@ -109,8 +102,3 @@ def test_settings_and_defaults_are_those_of_the_config():
     features = list(ours.pop("features"))
     assert features == Prepare().features
     assert ours == {name: Prepare.model_fields[name].default for name in ours}
-
-
-def test_missing_texts_are_empty():
-    ours, theirs = ([*TEXTS, *missing] for missing in ((None, float("nan")), ("", "")))
-    assert (TextFeatures().fit_transform(ours) != TextFeatures().fit_transform(theirs)).nnz == 0

@@ -97,11 +97,3 @@ def test_labels_go_on_to_the_same_bytes(settings, threads, dataset, tmp_path, mo
     assert "continues, 40 of 40 labels" in capsys.readouterr().err
     assert again.core_seconds > 0.9 * ours.core_seconds
     assert again.statistics["seconds"].tobytes() == ours.statistics["seconds"].tobytes()
-
-
-def test_another_training_begins_again(dataset, tmp_path, capsys):
-    inputs, labels = compute_start_inputs(dataset, TrainLabels()), np.arange(dataset.n_labels, dtype=np.int32)
-    for change in ({}, {"C": 2.0}, {"loss": "logistic", "t": -2.0}, {"stored_threshold": 0.02}, {"s": 1.5}):
-        ours = train(dataset, inputs, TrainLabels(**change), tmp_path / "0.h5", 1)
-        assert "continues" not in capsys.readouterr().err
-        assert_same(ours, train_labels(dataset, inputs, labels, TrainLabels(**change)))

@@ -59,12 +59,11 @@ def test_company_threads_and_place_in_memory_change_no_bit(made, name, settings)
 def test_statistics_agree_with_the_dataset():
     dataset = random_dataset()
     done = trained(dataset)
-    statistics, counts = done.statistics, dataset.train.Y.to_scipy().sum(axis=0)
+    statistics, counts = done.statistics, dataset.counts
     assert statistics["positives"].tolist() == counts.tolist()
     assert done.trained.tolist() == (counts > 0).tolist()
     assert (statistics["status"] == np.where(counts > 0, Status.CONVERGED, Status.NO_POSITIVES)).all()
     assert done.weights.indptr[3] == done.weights.indptr[4]
-    assert (statistics["gradient_norm"] <= statistics["gradient_target"])[done.trained].all()
     assert done.core_seconds >= statistics["seconds"].sum()
 
 
