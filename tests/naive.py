@@ -14,20 +14,6 @@ def tokens(normal_form):
     return _TOKEN.findall(normal_form)
 
 
-def label_tree(Y):
-    """Prim's algorithm on all pairs of label columns and the all-zero root; root edges win ties."""
-    nearest = [(int(column.sum()), False) for column in Y.T]
-    waiting, cost, subtrees = set(range(Y.shape[1])), 0, 0
-    while waiting:
-        label = min(waiting, key=lambda j: nearest[j])
-        waiting.remove(label)
-        cost += nearest[label][0]
-        subtrees += not nearest[label][1]
-        for j in waiting:
-            nearest[j] = min(nearest[j], (int(np.abs(Y[:, j] - Y[:, label]).sum()), True))
-    return cost, subtrees
-
-
 def top_k(X, W, trained, k):
     """Ids and scores of the k best trained labels per row of dense X: falling score, then smaller id."""
     ids, scores = np.full((len(X), k), -1), np.full((len(X), k), -np.inf)

@@ -26,7 +26,7 @@ def weighted():
 
 def in_full():
     """Features of either sign, stored with their zeros."""
-    made = topics(n=5000, d=200, n_labels=24, signed=True)
+    made = topics(n=5000, d=200, n_labels=14, signed=True)
     return replace(made, train=replace(made.train, X=fill_rows(made.train.X)))
 
 
