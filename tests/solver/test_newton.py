@@ -3,15 +3,13 @@
 import naive
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.newton import FAILED, search_step, solve_newton_system
 from ovaflow.solver.objective import collect_active, fill_gradient, fill_preconditioner
 from ovaflow.solver.problem import Settings, make_workspace
-from ovaflow.solver.stopping import gradient_norm_at_zero, relative_tolerance
+from ovaflow.solver.stopping import relative_tolerance
 
 
 def prepared(X, y, weights):
@@ -72,25 +70,6 @@ def test_uphill_is_refused(text_like):
     uphill = naive.loss_gradient(dense, labels[0], weights)
     length, _ = searched(X, dense, labels[0], weights, uphill)
     assert length == FAILED
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 10), st.floats(0.01, 100))
-def test_gradient_at_zero_follows_from_the_means(seed, n, d, C):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    y = np.where(rng.random(n) < rng.random(), 1.0, -1.0)
-    y[0] = 1.0
-    p_mean, x_mean = X[y > 0].mean(axis=0), X.mean(axis=0)
-    ours = gradient_norm_at_zero(C, -2.0, n, int((y > 0).sum()), p_mean @ p_mean, p_mean @ x_mean, x_mean @ x_mean)
-    theirs = naive.violation(X, y, np.zeros(d), C=C)
-    assert ours == pytest.approx(theirs, rel=1e-6, abs=1e-5 * C)
-
-
-@pytest.mark.parametrize(
-    ("n_positives", "theirs"), [(0, 1e-5), (1, 1e-5), (30, 3e-4), (500, 5e-3), (970, 3e-4), (1000, 1e-5)]
-)
-def test_tolerance_follows_the_rarer_class(n_positives, theirs):
-    assert relative_tolerance(0.01, n_positives, 1000) == pytest.approx(theirs)
 
 
 def test_labels_of_few_positives_may_have_the_tolerance_of_twenty():

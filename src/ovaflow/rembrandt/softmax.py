@@ -226,7 +226,7 @@ def fit_softmax(problem, iterations=MOST_ITERATIONS, tolerance=1e-6, held_out=No
 
 
 def _descend(problem, coordinates, iterations, tolerance, watch):
-    """L-BFGS."""
+    """Go on to the optimum by L-BFGS, until the watch is over."""
 
     def evaluate(u):
         value, gradient = problem.value_and_gradient(coordinates.weights(u))
