@@ -68,6 +68,8 @@ def assert_optimal(dataset, labels, settings, epsilon=0.01, step=1, **more):
         ours, theirs = (naive.objective(X, y, w, *problem, regularization) for w in found)
         assert ours == pytest.approx(theirs, rel=1e-3)
         assert reported["objective"] == pytest.approx(ours, rel=1e-4)
+        curved = y * (X @ weights) < 1 if loss == "squared-hinge" else y
+        assert reported["active_end"] == pytest.approx(np.count_nonzero(curved), abs=2)
         violations = [naive.violation(X, y, w, *problem, regularization) for w in (weights, 0 * weights)]
         assert norm == pytest.approx(violations[0], rel=0.02, abs=0.05 * target + 5e-3)
         assert (reported["status"], norm <= target) == (Status.CONVERGED, True)
