@@ -8,10 +8,11 @@ import numpy as np
 
 from ovaflow.cli.options import DATASET, FILE, THREADS, number, reads
 from ovaflow.data.dataset import open_dataset
+from ovaflow.initialization.pretrained import match_model
 from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
-from ovaflow.one_vs_all.share import read_earlier
+from ovaflow.model.model_file import LabelWeights
 from ovaflow.solver.problem import Status
 from ovaflow.training.shard_job import train_labels
 
@@ -76,7 +77,7 @@ def sample_subtrees(counts, parents, n_labels, seed):
 def main(dataset, labels, seed, threads, earlier, reference, settings):
     """Train a random sample of the labels of DATASET (dataset.h5) and print one line of JSON."""
     opened = open_dataset(dataset)
-    start = read_earlier(earlier, opened)[0]
+    start = None if earlier is None else match_model(LabelWeights.open(earlier), opened)
     settings = settings.model_copy(update={"reference": reference})
     click.echo(json.dumps(measure(opened, labels, seed, threads, settings, start)))
 

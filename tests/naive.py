@@ -14,20 +14,6 @@ def tokens(normal_form):
     return _TOKEN.findall(normal_form)
 
 
-def label_tree(Y):
-    """Prim's algorithm on all pairs of label columns and the all-zero root; root edges win ties."""
-    nearest = [(int(column.sum()), False) for column in Y.T]
-    waiting, cost, subtrees = set(range(Y.shape[1])), 0, 0
-    while waiting:
-        label = min(waiting, key=lambda j: nearest[j])
-        waiting.remove(label)
-        cost += nearest[label][0]
-        subtrees += not nearest[label][1]
-        for j in waiting:
-            nearest[j] = min(nearest[j], (int(np.abs(Y[:, j] - Y[:, label]).sum()), True))
-    return cost, subtrees
-
-
 def top_k(X, W, trained, k):
     """Ids and scores of the k best trained labels per row of dense X: falling score, then smaller id."""
     ids, scores = np.full((len(X), k), -1), np.full((len(X), k), -np.inf)
@@ -38,50 +24,27 @@ def top_k(X, W, trained, k):
     return ids, scores
 
 
-def squared_hinge_objective(X, y, w, C=1.0):
-    """1/2 |w|^2 + C sum max(0, 1 - y <w, x>)^2, dense float64."""
-    return 0.5 * w @ w + C * np.square(np.maximum(0, 1 - y * (X @ w))).sum()
-
-
-def squared_hinge_gradient(X, y, w, C=1.0):
-    return w - 2 * C * X.T @ (y * np.maximum(0, 1 - y * (X @ w)))
-
-
-def objective(X, y, w, loss="squared-hinge", C=1.0, positive_cost=1.0, regularization="l2"):
+def objective(X, y, w, loss="squared-hinge", C=1.0, costs=1.0, regularization="l2"):
     """1/2 |w|^2 or |w|_1, + C sum c phi(y <w, x>), float64, X dense or sparse."""
     margins = y * (X @ w)
     losses = np.square(np.maximum(0, 1 - margins)) if loss == "squared-hinge" else np.logaddexp(0, -margins)
     penalty = np.abs(w).sum() if regularization == "l1" else 0.5 * w @ w
-    return penalty + C * (np.where(y > 0, positive_cost, 1) * losses).sum()
+    return penalty + C * (costs * losses).sum()
 
 
-def loss_gradient(X, y, w, loss="squared-hinge", C=1.0, positive_cost=1.0):
+def loss_gradient(X, y, w, loss="squared-hinge", C=1.0, costs=1.0):
     """Gradient of the losses in :func:`objective`."""
     margins = y * (X @ w)
     slopes = -2 * np.maximum(0, 1 - margins) if loss == "squared-hinge" else -1 / (1 + np.exp(margins))
-    return C * X.T @ (np.where(y > 0, positive_cost, 1) * slopes * y)
+    return C * X.T @ (costs * slopes * y)
 
 
-def l1_violation(X, y, w, loss="squared-hinge", C=1.0, positive_cost=1.0):
-    """Distance of 0 from the subdifferential of the L1 :func:`objective`, summed over features."""
-    gradient = loss_gradient(X, y, w, loss, C, positive_cost)
+def violation(X, y, w, loss="squared-hinge", C=1.0, costs=1.0, regularization="l2"):
+    """Norm of the gradient of :func:`objective`; with L1 the distance of 0 from its subdifferential, over features."""
+    gradient = loss_gradient(X, y, w, loss, C, costs)
+    if regularization == "l2":
+        return np.linalg.norm(w + gradient)
     return np.where(w == 0, np.maximum(0, np.abs(gradient) - 1), np.abs(gradient + np.sign(w))).sum()
-
-
-def lower_bound(X, y, w, loss="squared-hinge", C=1.0, positive_cost=1.0, regularization="l2"):
-    """What :func:`objective` cannot fall below: the Fenchel dual at the slopes under w, scaled to be feasible."""
-    costs, margins = C * np.where(y > 0, positive_cost, 1), y * (X @ w)
-    a = 2 * np.maximum(0, 1 - margins) if loss == "squared-hinge" else 1 / (1 + np.exp(margins))
-    combined = X.T @ (costs * a * y)
-    if regularization == "l1":
-        a = a / max(1, np.abs(combined).max())
-        penalty = 0
-    else:
-        penalty = 0.5 * combined @ combined
-    if loss == "squared-hinge":
-        return (costs * (a - a**2 / 4)).sum() - penalty
-    inner = np.clip(a, 1e-300, 1 - 1e-16)
-    return -(costs * (inner * np.log(inner) + (1 - inner) * np.log1p(-inner))).sum() - penalty
 
 
 def truncated_newton_step(X, active, curvatures, gradient, C=1.0, preconditioning=0.01):
@@ -149,11 +112,6 @@ def ndcg_sides(Y, sides, normalisers, gains, discounts, resolution, pull=0.0):
         if (better == sides).all():
             return better
         sides = better
-
-
-def l1_logistic_objective(X, y, w, costs):
-    """|w|_1 + sum_i c_i log(1 + exp(-m_i))."""
-    return np.abs(w).sum() + (costs * np.logaddexp(0, -y * (X @ w))).sum()
 
 
 def forest_scores(trees, x, n_labels):

@@ -1,11 +1,13 @@
 """What every method keeps, those of ovaflow and nearest_centroid.py, which stands for one of another package."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from contracts.nearest_centroid import NearestCentroid
 from sklearn.metrics.pairwise import cosine_similarity
+from trained_by_commands import Trained
 
 from ovaflow import methods
 from ovaflow.cli import main
@@ -19,22 +21,6 @@ from ovaflow.storage.parts import Parts
 
 NEW = NearestCentroid.name
 
-BEFORE = {
-    "one-vs-all": ["means {dataset} --output={here}/means.h5", "plan {dataset} --shards={n} --output={here}/plan.tsv"],
-    "rembrandt": [
-        "embed {dataset} --rank=4 --output={here}/embedding.h5",
-        "project {dataset} --embedding={here}/embedding.h5 --output={here}/projected.h5",
-        "tune-decoder {here}/projected.h5 --dataset={dataset} --embedding={here}/embedding.h5 --C=1"
-        " --output={here}/decoder.json",
-    ],
-}
-TRAINED_ON = {
-    "one-vs-all": "{dataset} --means={here}/means.h5 --plan={here}/plan.tsv",
-    "rembrandt": "{here}/projected.h5 --tuned={here}/decoder.json --shards={n}",
-    "fastxml": "{dataset} --trees=6 --shards={n}",
-}
-MERGED_WITH = {"rembrandt": "--projected={here}/projected.h5 --tuned={here}/decoder.json"}
-
 
 @pytest.fixture(scope="module", autouse=True)
 def registered():
@@ -44,35 +30,11 @@ def registered():
         yield
 
 
-class Trained:
-    """A folder where a method is trained by its commands."""
+SMALL = {"rembrandt": {"embed": "--rank=4", "tune": "--C=1"}, "fastxml": {"train": "--trees=6"}}
 
-    def __init__(self, method, dataset, here, n):
-        self.method, self.n, self.names = method, n, {"dataset": dataset, "here": here, "n": n}
-        here.mkdir(exist_ok=True)
-        self.here = here
-        for line in BEFORE.get(method, []):
-            self.run(line)
 
-    def run(self, line, status=0):
-        assert main(line.format(**self.names).split()) == status
-
-    def shard(self, number, *options, name=None):
-        on = TRAINED_ON.get(self.method, "{dataset} --shards={n}")
-        more = " ".join([f"--shard={number}", *options])
-        self.run(f"train-shard {on} --method={self.method} {more} --output={{here}}/{name or number}.h5")
-
-    def merge(self, numbers=None, status=0):
-        shards = " ".join(f"{{here}}/{number}.h5" for number in (range(self.n) if numbers is None else numbers))
-        more = MERGED_WITH.get(self.method, "")
-        files = "--output={here}/model.h5 --statistics={here}/training.h5"
-        self.run(f"merge {shards} --method={self.method} --dataset={{dataset}} {more} {files}", status)
-        return self.here / "model.h5"
-
-    def whole(self):
-        for number in range(self.n):
-            self.shard(number)
-        return self.merge()
+def small(method, dataset, here, n):
+    return Trained(method, dataset, here, n, **SMALL.get(method, {}))
 
 
 @pytest.fixture(scope="module", params=[*methods.BUILT_IN, NEW])
@@ -83,11 +45,11 @@ def method(request):
 @pytest.fixture(scope="module")
 def whole(method, finished, tmp_path_factory):
     """A model of one shard."""
-    return Trained(method, finished["dataset"], tmp_path_factory.mktemp("whole"), 1).whole()
+    return small(method, finished["dataset"], tmp_path_factory.mktemp("whole"), 1).whole()
 
 
 def test_the_model_has_the_same_bytes_for_any_shards_and_threads(method, whole, finished, tmp_path):
-    trained = Trained(method, finished["dataset"], tmp_path, 3)
+    trained = small(method, finished["dataset"], tmp_path, 3)
     for number in range(3):
         trained.shard(number, "--threads=2")
     assert trained.merge().read_bytes() == whole.read_bytes()
@@ -113,7 +75,7 @@ class Killed(Exception):
 
 
 def test_a_job_that_was_killed_continues_to_the_same_bytes(method, whole, finished, tmp_path, monkeypatch, capfd):
-    trained, keep, kept = Trained(method, finished["dataset"], tmp_path, 1), Parts.keep, []
+    trained, keep, kept = small(method, finished["dataset"], tmp_path, 1), Parts.keep, []
 
     def counted(self, number, **arrays):
         kept.append(number)
@@ -139,7 +101,7 @@ OTHERWISE = {"one-vs-all": "--C=3", "fastxml": "--seed=1", NEW: "--smallest=0.5"
 
 
 def test_shards_that_are_no_whole_model_are_refused(method, finished, tmp_path, capfd):
-    trained, mixtures = Trained(method, finished["dataset"], tmp_path, 2), {"one": [0], "twice": [0, 1, 1]}
+    trained, mixtures = small(method, finished["dataset"], tmp_path, 2), {"one": [0], "twice": [0, 1, 1]}
     for number in range(2):
         trained.shard(number)
     if method in OTHERWISE:
@@ -154,13 +116,17 @@ def test_shards_that_are_no_whole_model_are_refused(method, finished, tmp_path, 
 
 
 def test_a_shard_that_is_gone_comes_back_without_training(method, finished, tmp_path, capfd):
-    trained = Trained(method, finished["dataset"], tmp_path, 2)
+    trained = small(method, finished["dataset"], tmp_path, 2)
     trained.shard(1)
     content = (tmp_path / "1.h5").read_bytes()
     (tmp_path / "1.h5").unlink()
     trained.shard(1)
     assert "1.h5: finished earlier" in capfd.readouterr().err
     assert (tmp_path / "1.h5").read_bytes() == content
+    if method in OTHERWISE:
+        trained.shard(1, OTHERWISE[method])
+        assert not {"finished", "continues"} & set(re.findall(r"\w+", capfd.readouterr().err))
+        assert (tmp_path / "1.h5").read_bytes() != content
 
 
 def test_an_estimate_is_near_or_refused(method, finished, capfd):

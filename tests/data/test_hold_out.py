@@ -1,5 +1,7 @@
 """Instances held out: a partition that repeated instances never cross."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -44,6 +46,13 @@ def test_repeated_instances_stay_together(dataset):
     held = held_out_with_twins(dataset.train.X, 0.3)
     assert np.array_equal(held[300:], held[:100])
     assert not np.array_equal(held_out_with_twins(dataset.train.X, 0.3, seed=1), held)
+
+
+def test_extra_instances_are_never_held_out(dataset):
+    extra = {"extra": np.arange(400) >= 350, "weights": np.repeat(np.float32([1, 2]), [350, 50])}
+    parts = hold_out(replace(dataset, train=replace(dataset.train, **extra)), 0.25)
+    assert parts.test.extra.sum() == 0 < parts.train.extra.sum()
+    assert parts.train.weights.tolist() == (1 + parts.train.extra).tolist()
 
 
 def test_nothing_held_out_is_refused(dataset):

@@ -10,7 +10,7 @@ CLASSIFIERS = [OneVsAllClassifier(), FastXMLClassifier(trees=2), RembrandtClassi
 
 
 def beyond_the_tolerance(estimator):
-    """These compare scores to 7 digits, test_instance_weights does to the solver's tolerance."""
+    """These compare scores to 7 digits; test_optima.py compares weighted problems to the solver's tolerance."""
     kinds = ("dense", "sparse")
     reason = "training ends at the solver's tolerance"
     return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}

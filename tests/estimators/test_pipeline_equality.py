@@ -3,36 +3,16 @@
 import numpy as np
 import pytest
 from solving import contents
+from trained_by_commands import Trained
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier
-from ovaflow.cli import main
 from ovaflow.prediction.predictor import Predictor
 
-STEPS = {
-    "one-vs-all": """
-means {0}/dataset.h5 --output={1}/means.h5
-plan {0}/dataset.h5 --shards=2 --output={1}/shards.tsv
-train-shard {0}/dataset.h5 --means={1}/means.h5 --plan={1}/shards.tsv --shard=0 {2} --output={1}/0.h5
-train-shard {0}/dataset.h5 --means={1}/means.h5 --plan={1}/shards.tsv --shard=1 {2} --output={1}/1.h5
-merge""",
-    "fastxml": """
-train-shard --method=fastxml {0}/dataset.h5 --shard=0 --shards=2 {2} --output={1}/0.h5
-train-shard --method=fastxml {0}/dataset.h5 --shard=1 --shards=2 {2} --output={1}/1.h5
-merge --method=fastxml""",
-    "rembrandt": """
-embed {0}/dataset.h5 {2} --output={1}/embedding.h5
-project {0}/dataset.h5 --embedding={1}/embedding.h5 --output={1}/projected.h5
-tune-decoder {1}/projected.h5 --dataset={0}/dataset.h5 --embedding={1}/embedding.h5 --output={1}/decoder.json
-train-shard --method=rembrandt {1}/projected.h5 --tuned={1}/decoder.json --shard=0 --shards=2 --output={1}/0.h5
-train-shard --method=rembrandt {1}/projected.h5 --tuned={1}/decoder.json --shard=1 --shards=2 --output={1}/1.h5
-merge --method=rembrandt --projected={1}/projected.h5 --tuned={1}/decoder.json""",
-}
-JOIN = " {1}/0.h5 {1}/1.h5 --dataset={0}/dataset.h5 --output={1}/model.h5 --statistics={1}/training.h5"
 CASES = {
-    "one-vs-all": (OneVsAllClassifier, {}, ""),
-    "zero": (OneVsAllClassifier, {"initialization": "zero", "C": 3.0}, "--initialization=zero --C=3"),
-    "fastxml": (FastXMLClassifier, {"trees": 4, "seed": 5}, "--trees=4 --seed=5"),
-    "rembrandt": (RembrandtClassifier, {"rank": 4}, "--rank=4"),
+    "one-vs-all": (OneVsAllClassifier, {}, {}),
+    "zero": (OneVsAllClassifier, {"initialization": "zero", "C": 3.0}, {"train": "--initialization=zero --C=3"}),
+    "fastxml": (FastXMLClassifier, {"trees": 4, "seed": 5}, {"train": "--trees=4 --seed=5"}),
+    "rembrandt": (RembrandtClassifier, {"rank": 4}, {"embed": "--rank=4"}),
 }
 
 
@@ -41,9 +21,8 @@ def case(request, table, tmp_path_factory):
     """A class, its settings, a classifier, and the model file of the pipeline, from two shards."""
     kind, settings, options = CASES[request.param]
     folder = tmp_path_factory.mktemp("pipeline")
-    for step in (STEPS[kind.method] + JOIN).strip().splitlines():
-        assert main(step.format(table.folder, folder, options).split()) == 0
-    return kind, settings, kind(normalize=True, **settings).fit(table.X, table.Y), folder / "model.h5"
+    path = Trained(kind.method, table.folder / "dataset.h5", folder, 2, **options).whole()
+    return kind, settings, kind(normalize=True, **settings).fit(table.X, table.Y), path
 
 
 def test_the_model_file_holds_the_same_bits(table, case, tmp_path):

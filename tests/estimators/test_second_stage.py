@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, log_loss
 from sklearn.model_selection import cross_val_score
 from solving import contents
+from trained_by_commands import Trained
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, TextFeatures
 from ovaflow.cli import main
@@ -23,13 +24,6 @@ CLASSIFIERS = [
     FastXMLClassifier(trees=4, rerank=SHARE),
     RembrandtClassifier(rank=10, rerank=SHARE),
 ]
-
-STEPS = """
-means {0}.h5 --output={0}-means.h5
-plan {0}.h5 --shards=1 --output={0}.tsv
-train-shard {0}.h5 --means={0}-means.h5 --plan={0}.tsv --shard=0 --output={0}-0.h5
-merge {0}-0.h5 --dataset={0}.h5 --output={0}-model.h5 --statistics={0}-training.h5
-"""
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +43,12 @@ def crossed(tmp_path_factory):
 @pytest.fixture(scope="module", params=CLASSIFIERS, ids=lambda model: model.method)
 def fitted(request, crossed):
     return clone(request.param).fit(crossed.X, crossed.Y)
+
+
+@pytest.fixture(scope="module")
+def plain(crossed, fitted):
+    """The same without a second stage."""
+    return clone(fitted).set_params(rerank=0).fit(crossed.X, crossed.Y)
 
 
 def test_probabilities_are_those_of_true_labels(crossed, fitted):
@@ -72,24 +72,22 @@ def test_probabilities_are_those_of_the_first_labels(crossed, fitted):
     assert (ours[:, 0] == dense.max(axis=1)).all()
 
 
-def test_as_many_labels_are_predicted_as_fit(crossed, fitted):
+def test_as_many_labels_are_predicted_as_fit(crossed, fitted, plain):
     ours = fitted.predict(crossed.new).toarray()
     for row, probabilities in zip(ours, fitted.predict_proba(crossed.new).toarray().astype(float), strict=True):
         falling = np.sort(probabilities)[::-1]
         expected = [2 * falling[:m].sum() / (m + falling.sum()) for m in range(1, len(falling) + 1)]
         assert row.sum() == 1 + np.argmax(expected)
         assert probabilities[row == 1].min() >= np.max(probabilities[row == 0], initial=0)
-    fixed = clone(fitted).set_params(rerank=0).fit(crossed.X, crossed.Y).predict(crossed.new)
-    true = crossed.true.toarray()
-    assert f1_score(true, ours, average="samples") > f1_score(true, fixed.toarray(), average="samples", zero_division=0)
+    fixed, true = plain.predict(crossed.new).toarray(), crossed.true.toarray()
+    assert f1_score(true, ours, average="samples") > f1_score(true, fixed, average="samples", zero_division=0)
 
 
-def test_scores_stay_those_of_the_model_alone(crossed, fitted):
-    plain = clone(fitted).set_params(rerank=0).fit(crossed.X, crossed.Y)
+def test_scores_stay_those_of_the_model_alone(crossed, fitted, plain):
     np.testing.assert_array_equal(fitted.decision_function(crossed.new), plain.decision_function(crossed.new))
 
 
-def test_saved_and_pickled_with_their_second_stage(crossed, fitted, tmp_path):
+def test_saved_and_pickled_with_their_second_stage(crossed, fitted, plain, tmp_path):
     fitted.save(tmp_path / "model.h5")
     joblib.dump(fitted, tmp_path / "fitted")
     loaded = type(fitted).load(tmp_path / "model.h5")
@@ -99,7 +97,7 @@ def test_saved_and_pickled_with_their_second_stage(crossed, fitted, tmp_path):
         assert (other.predict_proba(crossed.new) != fitted.predict_proba(crossed.new)).nnz == 0
         assert other.reranker_.evidence.neighbours.panels[0].values.flags.writeable
     with pytest.raises(InputError, match=r"reranker.h5: belongs to another model"):
-        clone(fitted).set_params(rerank=0).fit(crossed.X, crossed.Y).save(tmp_path / "model.h5")
+        plain.save(tmp_path / "model.h5")
 
 
 def test_the_file_holds_the_same_bits_as_the_pipelines(crossed, tmp_path):
@@ -110,17 +108,13 @@ def test_the_file_holds_the_same_bits_as_the_pipelines(crossed, tmp_path):
     whole, held = tmp_path / "whole", tmp_path / "held"
     assert main(["prepare", "--format=npz", *files, "--tfidf=false", f"--output={whole}.h5"]) == 0
     assert main(["hold-out", f"{whole}.h5", f"--fraction={SHARE}", f"--output={held}.h5"]) == 0
-    for step in [STEPS.format(part) for part in (whole, held)]:
-        for line in step.strip().splitlines():
-            assert main(line.split()) == 0
-    predictions = f"{held}-predictions.h5"
-    assert main(["predict", f"{held}-model.h5", f"--dataset={held}.h5", "--top-k=50", f"--output={predictions}"]) == 0
-    model = f"{whole}-model.h5", f"--dataset={whole}.h5"
-    assert (
-        main(["rerank", *model, f"--held-out={held}.h5", f"--predictions={predictions}", f"--output={held}-r.h5"]) == 0
-    )
+    model, other = (Trained("one-vs-all", f"{part}.h5", part).whole() for part in (whole, held))
+    predictions, reranker = held / "predictions.h5", held / "reranker.h5"
+    assert main(["predict", str(other), f"--dataset={held}.h5", "--top-k=50", f"--output={predictions}"]) == 0
+    of = f"--dataset={whole}.h5", f"--held-out={held}.h5", f"--predictions={predictions}"
+    assert main(["rerank", str(model), *of, f"--output={reranker}"]) == 0
     clone(CLASSIFIERS[0]).fit(crossed.X, crossed.Y).save(tmp_path / "model.h5")
-    ours, theirs = contents(tmp_path / "reranker.h5"), contents(f"{held}-r.h5")
+    ours, theirs = contents(tmp_path / "reranker.h5"), contents(reranker)
     assert "trees/thresholds" in theirs
     assert ours == theirs
 

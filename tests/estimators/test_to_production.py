@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
@@ -70,11 +69,3 @@ def test_labels_of_empty_texts_come_with_a_warning(pipeline):
         with pytest.warns(UserWarning, match="1 of 4 instances have no feature"):
             labels = model.predict(pipeline[0].transform(NEW))
         assert len(labels) == 4
-
-
-def test_a_weight_of_zero_leaves_an_instance_out():
-    X, labels = TextFeatures(features="words").fit_transform(TEXTS), [row[0] for row in LABELS]
-    weights = np.array([1.0] * 40 + [0.0] * 20)
-    ours = OneVsAllClassifier(epsilon=1e-5).fit(X, labels, sample_weight=weights)
-    theirs = OneVsAllClassifier(epsilon=1e-5).fit(X[:40], labels[:40])
-    assert ours.decision_function(X) == pytest.approx(theirs.decision_function(X), abs=1e-3)

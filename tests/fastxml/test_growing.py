@@ -4,7 +4,6 @@ import naive
 import numpy as np
 import pytest
 
-from ovaflow.console.errors import InputError
 from ovaflow.data.normalize import unscale
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.fastxml.curve import tree_curve
@@ -13,9 +12,6 @@ from ovaflow.fastxml.method import FastXMLMethod
 from ovaflow.fastxml.model_file import predict_trees
 from ovaflow.fastxml.settings import GrowTrees
 from ovaflow.fastxml.training import grow_trees
-from ovaflow.model.model_file import open_any_model
-from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import predict_test_set
 
 METHOD = FastXMLMethod()
@@ -25,26 +21,6 @@ FOREST = GrowTrees(trees=6, max_leaf=8, leaf_labels=5)
 @pytest.fixture(scope="module")
 def grown(dataset):
     return grow_trees(dataset, range(6), FOREST)
-
-
-def merge(shards, dataset, folder):
-    METHOD.merge(shards, dataset, FOREST, {}, folder / "model.h5", folder / "training.h5")
-
-
-def train(dataset, folder, shards, threads=1, forestry=FOREST):
-    folder.mkdir()
-    paths = [folder / f"{shard}.h5" for shard in range(shards)]
-    for shard, path in enumerate(paths):
-        share = METHOD.share(dataset, forestry, {}, shard, shards)
-        replace(share.train(dataset, threads=threads), parameters=share.parameters).write(path, dataset=dataset)
-    merge(paths, dataset, folder)
-    return folder / "model.h5"
-
-
-@pytest.fixture(scope="module")
-def whole(dataset, tmp_path_factory):
-    """The model of one shard."""
-    return train(dataset, tmp_path_factory.mktemp("whole") / "run", 1)
 
 
 def leaves_of(tree, X):
@@ -97,21 +73,14 @@ def test_first_trees_stay_and_every_setting_is_felt(dataset, grown):
     for number in range(3):
         np.testing.assert_array_equal(more.forest.tree(number).separators.data, weights[number])
     assert not np.array_equal(weights[0], weights[1])
-    changes = {
-        "seed": 1,
-        "updates": 3,
-        "balanced": False,
-        "objective": "P@5",
-        "weighting": "propensity",
-        "C_delta": 5.0,
-    }
-    for change in [("seed", 1), *changes.items()]:
-        other = grow_trees(dataset, range(1), FOREST.model_copy(update=dict([change])))
-        assert not np.array_equal(other.forest.separators.data, weights[0]), change
+    settings = {"seed": 1, "updates": 3, "balanced": False, "objective": "P@5", "weighting": "propensity"}
+    for name, value in (settings | {"C_delta": 5.0}).items():
+        other = grow_trees(dataset, range(1), FOREST.model_copy(update={name: value}))
+        assert not np.array_equal(other.forest.separators.data, weights[0]), name
 
 
-def test_the_model_file(dataset, whole):
-    model = open_any_model(whole)
+def test_quality_by_number_of_trees(dataset):
+    model = METHOD.train_model(dataset, FOREST)
     predictions = predict_test_set(model, dataset, 5, 1)
     curve = tree_curve(model, dataset, 0.55, 1.5)["points"]
     assert [point["trees"] for point in curve] == [1, 2, 3, 4, 5, 6]
@@ -119,15 +88,9 @@ def test_the_model_file(dataset, whole):
     assert {k: curve[-1][f"P@{k}"] for k in (1, 3, 5)} == {k: precision(hits, k) for k in (1, 3, 5)}
     always_the_same = model.counts.max() / dataset.train.X.n_rows
     assert curve[-1]["P@1"] > 1.5 * always_the_same
-    trees = Training.open(whole.with_name("training.h5")).trees
-    assert len(trees["seconds"]) == 6
-    assert model.nonzeros == trees["nonzeros"].sum() + len(model.forest.distributions.data)
-    with pytest.raises(InputError, match="a model of fastxml"):
-        OneVsAll.open(whole)
-    assert model.label_names == dataset.label_names
 
 
-def test_trees_see_features_before_they_were_scaled(dataset, tmp_path):
+def test_trees_see_features_before_they_were_scaled(dataset):
     norms = np.random.default_rng(0).uniform(0.5, 8, 600).astype(np.float32)
     raw, scaled = (
         replace(dataset, train=replace(dataset.train, **change))
@@ -135,7 +98,7 @@ def test_trees_see_features_before_they_were_scaled(dataset, tmp_path):
     )
     ours, theirs = (grow_trees(made, range(2), FOREST).forest.separators for made in (scaled, raw))
     np.testing.assert_array_equal(ours.data, theirs.data)
-    model = open_any_model(train(scaled, tmp_path / "run", 1))
+    model = METHOD.train_model(scaled, FOREST)
     assert model.parameters["transform"]["unscaled"] is True
     np.testing.assert_array_equal(model.instances(scaled.train).data, raw.train.X.data)
 

@@ -41,8 +41,8 @@ def test_at_convergence(dataset, node, costs):
     solver = LogisticRegression(l1_ratio=1, C=1.0, solver="liblinear", fit_intercept=False, tol=1e-8, max_iter=10_000)
     theirs = solver.fit(X, sides, sample_weight=cost).coef_[0]
     y = 2.0 * sides - 1
-    best = naive.l1_logistic_objective(X, y, theirs, cost)
-    assert naive.l1_logistic_objective(X, y, ours, cost) == pytest.approx(best, rel=1e-5)
+    best = naive.objective(X, y, theirs, "logistic", costs=cost, regularization="l1")
+    assert naive.objective(X, y, ours, "logistic", costs=cost, regularization="l1") == pytest.approx(best, rel=1e-5)
     np.testing.assert_allclose(ours, theirs, atol=2e-2)
     np.testing.assert_allclose(scores, X @ ours, atol=1e-4)
     assert np.count_nonzero(theirs) <= count < X.shape[1]
@@ -52,7 +52,7 @@ def test_at_the_caps_of_the_paper(dataset, node):
     members, sides, X = node
     ours, scores, _ = fit(dataset.train.X, members, sides, (2.0, 2.0), PAPER)
     exact, _, _ = fit(dataset.train.X, members, sides, (2.0, 2.0), EXACT)
-    values = [naive.l1_logistic_objective(X, 2.0 * sides - 1, w, 2.0) for w in (ours, exact)]
+    values = [naive.objective(X, 2.0 * sides - 1, w, "logistic", costs=2.0, regularization="l1") for w in (ours, exact)]
     assert values[0] == pytest.approx(values[1], rel=1e-3)
     assert ((scores > 0) == (X @ exact > 0)).mean() > 0.98
 

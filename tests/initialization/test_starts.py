@@ -1,8 +1,7 @@
+import naive
 import numpy as np
 import pytest
-import scipy.optimize
 import scipy.sparse as sp
-from naive import squared_hinge_gradient, squared_hinge_objective
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
@@ -12,6 +11,7 @@ from ovaflow.initialization.means import compute_means
 from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.initialization.starts import StartInputs, compute_start_inputs, make_start
 from ovaflow.settings.train import TrainLabels
+from ovaflow.solver.losses import LOSSES
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -51,30 +51,15 @@ def test_the_mean_separating_start_has_the_least_norm(settings, wanted):
     np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize("C", [0.1, 10.0])
-def test_the_root_is_the_optimum_without_positives(C):
-    dataset = dataset_of()
-    X = dataset.train.X.to_scipy().toarray().astype(float)
-    y = np.full(len(X), -1.0)
-    root = solve_root(dataset.train.X, TrainLabels(C=C, root_epsilon=1e-6))
-    theirs = scipy.optimize.minimize(
-        lambda w: squared_hinge_objective(X, y, w, C),
-        np.zeros(X.shape[1]),
-        jac=lambda w: squared_hinge_gradient(X, y, w, C),
-        tol=1e-10,
-    )
-    assert root.outcome.objective == pytest.approx(theirs.fun, rel=1e-4)
-    np.testing.assert_allclose(root.weights, theirs.x, atol=1e-3)
-
-
-@pytest.mark.parametrize("root_epsilon", [0.5, 0.01, 1e-4])
-def test_the_root_stops_early(root_epsilon):
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("C", "root_epsilon"), [(1.0, 0.5), (0.1, 0.01), (10.0, 1e-5)])
+def test_the_root_is_near_the_optimum_without_positives(loss, C, root_epsilon):
     dataset = dataset_of()
     X, y = dataset.train.X.to_scipy().toarray().astype(float), np.full(dataset.train.X.n_rows, -1.0)
-    root = solve_root(dataset.train.X, TrainLabels(root_epsilon=root_epsilon))
-    at_zero = np.linalg.norm(squared_hinge_gradient(X, y, np.zeros(X.shape[1])))
+    root = solve_root(dataset.train.X, TrainLabels(loss=loss, C=C, root_epsilon=root_epsilon))
+    norm, at_zero = (naive.violation(X, y, w, loss, C) for w in (root.weights.astype(float), np.zeros(X.shape[1])))
     assert root.outcome.gradient_target == pytest.approx(root_epsilon * at_zero, rel=1e-5)
-    assert np.linalg.norm(squared_hinge_gradient(X, y, root.weights.astype(float))) <= 1.001 * root_epsilon * at_zero
+    assert norm <= 1.001 * root_epsilon * at_zero
 
 
 def test_all_labels_start_at_the_root():

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
+from trained_by_commands import Trained
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
@@ -10,26 +11,10 @@ from ovaflow.rembrandt.decoder import Decoding, train_decoder
 from ovaflow.rembrandt.model_file import EmbeddingModel, predict_embedded
 from ovaflow.rembrandt.projection import Projected
 
-STEPS = """
-embed {data} --rank=8 --embedding={kind} --threads={threads} --output={folder}/embedding.h5
-project {data} --embedding={folder}/embedding.h5 {features} --threads={threads} --output={folder}/projected.h5
-tune-decoder {folder}/projected.h5 --dataset={data} --embedding={folder}/embedding.h5 {tune} --threads={threads} \
---output={folder}/decoder.json
-"""
-SHARD = """train-shard --method=rembrandt {folder}/projected.h5 --tuned={folder}/decoder.json --shard={shard} \
---shards={shards} --threads={threads} --output={folder}/{shard}.h5"""
-JOIN = """merge --method=rembrandt {parts} --projected={folder}/projected.h5 --tuned={folder}/decoder.json \
---dataset={data} --output={folder}/model.h5 --statistics={folder}/training.h5"""
 
-
-def run(dataset, folder, shards=1, threads=1, features="", tune="", kind="rembrandt"):
-    folder.mkdir(exist_ok=True)
-    given = {"data": dataset.path, "folder": folder, "threads": threads, "kind": kind, "shards": shards}
-    given |= {"features": features, "tune": tune, "parts": " ".join(f"{folder}/{shard}.h5" for shard in range(shards))}
-    steps = [*STEPS.strip().splitlines(), *(SHARD.replace("{shard}", str(shard)) for shard in range(shards)), JOIN]
-    for step in steps:
-        assert main(step.format(**given).split()) == 0
-    return EmbeddingModel.open(folder / "model.h5")
+def run(dataset, folder, shards=1, embed="", **options):
+    training = Trained("rembrandt", dataset.path, folder, shards, embed=f"--rank=8 {embed}", **options)
+    return EmbeddingModel.open(training.whole())
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +42,15 @@ def test_softmax_where_every_instance_has_one_label(multiclass, tmp_path):
 
 
 def test_shards_and_threads_of_softmax_change_no_byte(multiclass, tmp_path):
-    models = [run(multiclass, tmp_path / str(shards), shards, threads) for shards, threads in ((1, 1), (3, 2))]
+    threads = dict.fromkeys(("embed", "project", "tune", "train"), "--threads=2")
+    models = run(multiclass, tmp_path / "1"), run(multiclass, tmp_path / "3", 3, **threads)
     assert models[0].path.read_bytes() == models[1].path.read_bytes()
 
 
 @pytest.mark.parametrize("kind", ["rembrandt", "compressed-sensing", "pca", "plst", "none"])
 def test_other_embeddings_go_the_same_way(multilabel, tmp_path, kind):
-    model = run(multilabel, tmp_path, kind=kind, features="--features=laplacian --random-features=40", tune="--C=1")
+    random = "--features=laplacian --random-features=40"
+    model = run(multilabel, tmp_path, embed=f"--embedding={kind}", project=random, tune="--C=1")
     assert model.decoder.shape == (30, 41)
     assert model.projection.features(multilabel.test.X).shape == (100, 41)
     described = f"--dataset={multilabel.path}", f"--output={tmp_path / 'embedding.json'}"

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from synthetic import topics
+from trained_by_commands import Trained
 
-from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Names, Split, write_dataset
 from ovaflow.initialization.pretrained import match_model, require_same_problem
@@ -80,24 +80,16 @@ def test_labels_of_another_problem_are_not_mixed(models, settings):
 
 def test_added_labels_are_those_of_a_training_from_scratch(models, tmp_path, capsys):
     grown, earlier, scratch = models
-    names = "dataset", "means", "shards", "shard", "model", "statistics", "earlier"
-    files = {name: tmp_path / f"{name}.h5" for name in names}
-    write_dataset(files["dataset"], grown.train, grown.test, grown.label_names, grown.feature_names, grown.parameters)
-    earlier.write(files["earlier"])
-    train = "train-shard {dataset} --means={means} --plan={shards} --earlier={earlier} --output={shard} --shard=0"
-    train += " --initialization=pretrained --retrain=new"
-    steps = [
-        "means {dataset} --output={means}",
-        "plan {dataset} --shards=1 --output={shards}",
-        train,
-        "merge {shard} --dataset={dataset} --output={model} --statistics={statistics}",
-    ]
-    for step in steps:
-        assert main(step.format(**files).split()) == 0
+    path, names = tmp_path / "dataset.h5", (grown.label_names, grown.feature_names)
+    write_dataset(path, grown.train, grown.test, *names, grown.parameters)
+    earlier.write(tmp_path / "earlier.h5")
+    warm = f"--earlier={tmp_path}/earlier.h5 --initialization=pretrained --retrain=new"
+    training = Trained("one-vs-all", path, tmp_path / "run", train=warm)
+    model = OneVsAll.open(training.whole())
     assert f"{OLD_L} labels taken over" in capsys.readouterr().out
-    assert main([*train.format(**files).split(), "--C=2"]) == 2
+    training.shard(0, "--C=2", status=2)
     assert "its labels were trained with C 1.0, new ones would be with 2.0" in capsys.readouterr().err
-    ours, old, theirs = (weights(model) for model in (OneVsAll.open(files["model"]), earlier, scratch))
+    ours, old, theirs = (weights(each) for each in (model, earlier, scratch))
     in_memory = weights(retrained(grown, earlier, "new"))
     assert len(old) < len(ours) == L
     for name in ours:

@@ -34,7 +34,7 @@ class Request(NamedTuple):
 
 
 SMALL = Request(mem_mb=800, runtime=30)
-"""Of a job that trains the labels of a few megabytes of texts, of which it needs less than half."""
+"""What a job requests that trains on a few megabytes of texts; it needs less than half of it."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ovaflow.settings.section import listed
 from ovaflow.settings.source import is_stored
 
 _BYTES = 8e6
-"""Of a shard; as texts, some twenty seconds of training."""
+"""Bytes of training files for a shard: of texts, some twenty seconds of training."""
 _EXPANSION = 3
 _MOST = 200
 _OTHERWISE = 8

@@ -214,7 +214,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             weights = np.pad(weights, (0, named), constant_values=1)
         X_train = fill_rows(matrix) if is_dense(matrix) else matrix
         train = Split(X_train, Y, norms=norms, weights=weights)
-        test = Split(rows_of(matrix, np.empty(0, int)), rows_of(Y, np.empty(0, int)))
+        test = Split(matrix.part(0, 0), Y.part(0, 0))
         return Dataset(Path("X"), train, test, _digest(train), parameters, names)
 
     def _finished(self, X: Matrix, unscaled: bool = False) -> tuple[CSR, np.ndarray | None]:

@@ -33,19 +33,15 @@ def _fill_depths(children, depths):
             depths[children[node]] = depths[children[node] + 1] = depths[node] + 1
 
 
-def model_of(dataset, forest, parameters):
-    # trees see instances before they are scaled, where their norms are known
-    unscaled = {} if dataset.train.norms is None else {"unscaled": True}
-    trained = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
-    parameters = {"train": parameters, "transform": dataset.parameters | unscaled}
-    return ForestModel.in_memory(dataset, trained, parameters, forest=forest)
-
-
 def join_shards(pieces, dataset):
     """The model of all trees, each as a shard and the tree's place in it."""
     trees = [shard.forest.tree(place) for shard, place in pieces]
     forest = join_trees(trees, dataset.n_features, dataset.n_labels)
-    return model_of(dataset, forest, pieces[0][0].parameters)
+    # trees see instances before they are scaled, where their norms are known
+    unscaled = {} if dataset.train.norms is None else {"unscaled": True}
+    trained = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
+    parameters = {"train": pieces[0][0].parameters, "transform": dataset.parameters | unscaled}
+    return ForestModel.in_memory(dataset, trained, parameters, forest=forest)
 
 
 def statistics_of(pieces):

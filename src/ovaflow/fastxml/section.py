@@ -26,13 +26,7 @@ COLUMNS = (
     _mean("weights", "nonzeros", wording.count, "per tree", "of the separators"),
     _mean("time", "seconds", wording.duration, "per tree"),
     _mean("labels", "labels_per_leaf", wording.decimal, "per leaf", "whose scores are kept"),
-    Column(
-        "largest",
-        lambda run: int(run.read["trees"]["statistics"]["largest_leaf"].max()),
-        wording.count,
-        "leaf",
-        "instances",
-    ),
+    Column("largest", lambda run: int(_statistics(run)["largest_leaf"].max()), wording.count, "leaf", "instances"),
 )
 
 

@@ -53,7 +53,7 @@ class Gains(NamedTuple):
 
 
 def make_gains(objective, Y, gains=None):
-    """An objective's gains; ``gains`` (l,) are larger for rare labels, 1 by default."""
+    """An objective's gains; ``gains`` (l,) are larger for rare labels, 1/p (Jain et al. 2016), and 1 by default."""
     most, discounted = MEASURES[objective]
     worth = np.ones(Y.n_columns) if gains is None else gains / gains.max()
     ranks = np.arange(1, Y.n_columns + 1)
@@ -70,27 +70,6 @@ def _normalisers(Y, worth, discounts):
     places = np.arange(len(rows)) - Y.indptr[rows]
     ideal = np.bincount(rows, worth[Y.indices[order]] * discounts[places], Y.n_rows)
     return np.divide(1.0, ideal, out=np.zeros(Y.n_rows), where=ideal > 0)
-
-
-def separator_of(settings):
-    """Constants of the solver of separators; C is that of each instance."""
-    return Settings(
-        C=1.0,
-        loss=LOGISTIC,
-        epsilon=TOLERANCE,
-        max_newton=settings.outer_iterations,
-        max_cg=settings.inner_iterations,
-        inner_tolerance=INNER_TOLERANCE,
-    )
-
-
-def gains_of(settings, dataset):
-    """What rankings of a training set are judged by: with propensities, labels gain 1/p (Jain et al. 2016)."""
-    Y = dataset.train.Y
-    if settings.weighting != "propensity":
-        return make_gains(settings.objective, Y)
-    inverse = dataset.inverse_propensity(settings.propensity_a, settings.propensity_b)
-    return make_gains(settings.objective, Y, inverse)
 
 
 @dataclass(frozen=True)
@@ -113,9 +92,14 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
         message = "too many instances times labels for fastxml (more than 4e12)"
         remedy = "train on fewer instances, or one-vs-all"
         raise InputError(message, path=dataset.path, remedy=remedy)
-    parts, gains, per_thread = parts or Parts(), gains_of(settings, dataset), local()
+    parts, per_thread, inverse = parts or Parts(), local(), None
+    if settings.weighting == "propensity":
+        inverse = dataset.inverse_propensity(settings.propensity_a, settings.propensity_b)
+    gains = make_gains(settings.objective, Y, inverse)
     rules = Rules(**{name: getattr(settings, name) for name in Rules._fields})
-    separator = separator_of(settings)
+    most = {"max_newton": settings.outer_iterations, "max_cg": settings.inner_iterations}
+    # C is that of each instance
+    separator = Settings(C=1.0, loss=LOGISTIC, epsilon=TOLERANCE, inner_tolerance=INNER_TOLERANCE, **most)
 
     def grow(number):
         if not hasattr(per_thread, "scratch"):

@@ -6,7 +6,6 @@ from ovaflow.steps import PROBLEM, Reads, Step
 from ovaflow.training.method import InputFile, Method
 
 _TRAIN = ("train", "evaluate")
-_UNSAMPLED = ("reference", "stored_threshold")
 _EARLIER = InputFile("Model that --initialization=pretrained starts from.", required=False)
 
 

@@ -19,9 +19,14 @@ from ovaflow.training.shares import Share
 
 def share_of_plan(dataset, training, files, shard):
     """What a job trains: the labels that a plan gives it, and where they start."""
-    earlier, made_from = read_earlier(files.get("earlier"), dataset, training)
-    labels = read_plan(files["plan"], shard, dataset.n_labels)
-    starts = {"earlier": earlier}
+    labels, starts = read_plan(files["plan"], shard, dataset.n_labels), {}
+    made_from = {"dataset": dataset.checksum}
+    if (path := files.get("earlier")) is not None:
+        model = LabelWeights.open(path)
+        require_same_problem(model, training)
+        starts["earlier"] = earlier = match_model(model, dataset)
+        print(earlier.summary, file=sys.stderr)
+        made_from["earlier"] = model.checksum
     if (path := files.get("root")) is not None:
         root = Root.open(path, dataset=dataset)
         root.require_settings(training)
@@ -30,20 +35,7 @@ def share_of_plan(dataset, training, files, shard):
         starts["parents"] = LabelTree.open(path, dataset=dataset).parent
     inputs = StartInputs.of(dataset, Means.open(files["means"], dataset=dataset), **starts)
     train = partial(train_labels, inputs=inputs, labels=labels, training=training)
-    made_from |= {"dataset": dataset.checksum}
     return Share(labels, train, training.recorded, made_from, inputs.arrays)
-
-
-def read_earlier(path, dataset, training=None):
-    """Match an earlier model with a dataset and print how much of it fits."""
-    if path is None:
-        return None, {}
-    model = LabelWeights.open(path)
-    if training is not None:
-        require_same_problem(model, training)
-    earlier = match_model(model, dataset)
-    print(earlier.summary, file=sys.stderr)
-    return earlier, {"earlier": model.checksum}
 
 
 def describe_shard(shard):

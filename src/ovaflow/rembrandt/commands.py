@@ -73,7 +73,7 @@ def project_command(dataset, embedding, threads, output, settings):
 @EMBEDDING
 @reads("tune-decoder")
 @THREADS
-@output("File to write, for ovaflow train-decoder.")
+@output("Settings of the decoder to write (decoder.json).")
 def tune_decoder_command(projected, dataset, embedding, threads, output, settings):
     """Choose the decoder's settings on held-out instances of PROJECTED (by ovaflow project)."""
     source = open_dataset(dataset)

@@ -90,7 +90,7 @@ class Embedding(Artifact, kind="embedding", made_from=("dataset",)):
 
     @property
     def ridge(self):
-        """Of the least-squares fits."""
+        """The regularisation of the least-squares fits."""
         return self.parameters.get("ridge", 0.0)
 
     @property
@@ -103,7 +103,7 @@ class Embedding(Artifact, kind="embedding", made_from=("dataset",)):
 
 
 class _Problem:
-    """Both matrices both ways, and the threads that work on them."""
+    """Features, labels and positives, and the threads that multiply by them."""
 
     def __init__(self, X, Y, positives, settings, each, progress):
         self.X, self.Y, self.positives = X, Y, positives

@@ -56,7 +56,7 @@ class LeastSquares:
         return (1 / np.maximum(squares + np.float32(self._ridge), _TINY)).astype(np.float32)[:, None]
 
     def _descend(self, T):
-        """One panel by preconditioned CGLS."""
+        """Solve for one panel of right-hand sides by preconditioned CGLS; returns Z and the iterations."""
         X, columns = self._both
         Z = np.zeros((X.n_columns, T.shape[1]), np.float32)
         R, S, Q = T.copy(), np.empty_like(Z), np.empty_like(T)

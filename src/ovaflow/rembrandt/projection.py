@@ -12,7 +12,7 @@ import numpy as np
 
 from ovaflow.data.dataset import KIND, Dataset, Split, open_dataset
 from ovaflow.rembrandt.panels import from_panels, in_blocks, product, row_blocks, to_panels
-from ovaflow.sparse.csr import CSR, full_matrix, rows_of
+from ovaflow.sparse.csr import full_matrix, rows_of
 from ovaflow.storage.arrays import write_csr, write_strings
 from ovaflow.storage.artifact import NOT_STORED, Artifact
 
@@ -143,11 +143,9 @@ class Projected(Artifact, kind=KIND, made_from=("dataset",), remedy="run `ovaflo
 
     def store(self, file):
         X, Y = self.dataset.train.X, self.dataset.train.Y
-        empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64), X.n_columns)
-        write_csr(file.create_group("train/X"), X)
-        write_csr(file.create_group("train/Y"), Y)
-        write_csr(file.create_group("test/X"), empty)
-        write_csr(file.create_group("test/Y"), empty._replace(n_columns=Y.n_columns))
+        matrices = {"train/X": X, "train/Y": Y, "test/X": X.part(0, 0), "test/Y": Y.part(0, 0)}
+        for name, matrix in matrices.items():
+            write_csr(file.create_group(name), matrix)
         write_strings(file, "label_names", [])
         super().store(file)
 

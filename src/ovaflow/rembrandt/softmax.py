@@ -192,8 +192,8 @@ class _Coordinates:
 class _Watch:
     """The best weights so far on held-out instances; the last ones where there are none."""
 
-    def __init__(self, held_out, patience):
-        self._held_out, self._patience = held_out, patience
+    def __init__(self, held_out):
+        self._held_out = held_out
         self.losses, self.iteration, self.best, self.weights = [], -1, 0, None
 
     def see(self, weights):
@@ -205,12 +205,12 @@ class _Watch:
 
     @property
     def over(self):
-        return self.iteration - self.best >= self._patience
+        return self.iteration - self.best >= PATIENCE
 
 
-def fit_softmax(problem, iterations=MOST_ITERATIONS, tolerance=1e-6, held_out=None, patience=PATIENCE, seed=0):
-    """Minimise the objective, with ``held_out`` until its loss has not fallen for ``patience`` iterations."""
-    gram, watch = problem.gram(), _Watch(held_out, patience)
+def fit_softmax(problem, iterations=MOST_ITERATIONS, tolerance=1e-6, held_out=None, seed=0):
+    """Minimise the objective, with ``held_out`` until its loss has not fallen for :data:`PATIENCE` iterations."""
+    gram, watch = problem.gram(), _Watch(held_out)
     transform = problem.whitening(gram)
     start = np.zeros(problem.shape)
     watch.see(start)
@@ -226,7 +226,7 @@ def fit_softmax(problem, iterations=MOST_ITERATIONS, tolerance=1e-6, held_out=No
 
 
 def _descend(problem, coordinates, iterations, tolerance, watch):
-    """L-BFGS."""
+    """Go on to the optimum by L-BFGS, until the watch is over."""
 
     def evaluate(u):
         value, gradient = problem.value_and_gradient(coordinates.weights(u))

@@ -43,8 +43,7 @@ def C_of(decoder, random):
 @dataclass(frozen=True)
 class Tuned:
     decoding: Decoding
-    # loss on the held-out instances by C: the mean over them, with logistic losses their sum for each positive
-    # label
+    # on the held-out instances, by C: their mean loss; of logistic losses the sum over labels, for each positive
     losses: dict = field(default_factory=dict)
     held_out: float = 0.0  # their share
     core_seconds: float = 0.0  # processor time
@@ -58,7 +57,7 @@ class Tuned:
 
 
 def tune(projected, dataset, embedding, settings, threads=1):
-    """Choose what a decoder is trained with, on held-out instances that a projection made without them brings in."""
+    """Choose what a decoder is trained with on held-out instances, projected by a fit that has not seen them."""
     started = time.process_time()
     random = projected.projection.phases is not None
     candidates = settings.candidates or (C_of(projected.decoder, random),)

@@ -29,7 +29,7 @@ class EvenlyDivided(Method):
         return dataset.n_labels
 
     def units_of_run(self, config, run):
-        """The same, where the settings of a run say so."""
+        """How many units a run has, where its settings say so; None where only the dataset does."""
         return None
 
     def statistics(self, pieces):

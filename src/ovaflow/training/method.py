@@ -126,7 +126,7 @@ class Method(ABC):
         return open_dataset(path)
 
     def copy_to_local_node(self, dataset: Any, pinning: Any) -> Any:
-        """The same, its features on the node where the job runs."""
+        """The training set of a job, its features in the memory of the node where the job runs."""
         from ovaflow.data.dataset import copy_to_local_node
 
         return copy_to_local_node(dataset, pinning)
