@@ -208,7 +208,7 @@ def test_one_that_is_not_used_leaves_predictions_as_they_are(
     held, predictions = held_out
     fewer = replace(predictions, ids=predictions.ids[:texts], scores=predictions.scores[:texts])
     if true is not None:
-        monkeypatch.setattr(fitting, "_hits", lambda ids, Y: np.full(ids.shape, true))
+        monkeypatch.setattr(fitting, "hits_among", lambda ids, Y: np.full(ids.shape, true))
     reranker = fit_reranker(model, dataset, held, fewer)
     reranker.write(tmp_path / "none.h5")
     assert Reranker.open(tmp_path / "none.h5", model=model).unused == reason

@@ -31,6 +31,12 @@ class Candidates(NamedTuple):
         return Candidates(self.texts, self.nearest, *every, ranks)
 
 
+def hits_among(ids, Y):
+    """Which candidates (n, k) of texts with labels Y are true."""
+    rows = np.arange(len(ids))[:, None]
+    return (Y.to_scipy()[rows, ids].toarray() > 0) & (ids != NO_LABEL)
+
+
 def first_of(suggestions):
     """What each source suggests first, (n, m)."""
     return [each.ids[:, :MORE] for each in suggestions]

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from ovaflow.console.errors import InputError
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
-from ovaflow.reranking.candidates import n_more
+from ovaflow.reranking.candidates import hits_among, n_more
 from ovaflow.reranking.evidence import CandidateEvidence, columns_with, groups_with
 from ovaflow.reranking.expected_quality import LEVELS, sure_records
 from ovaflow.reranking.reranker_file import Reranker
@@ -76,7 +76,7 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     parameters["columns"] = columns_with(sources)
     ids, scores = (array[texts, :CANDIDATES] for array in (predictions.ids, predictions.scores))
     true = rows_of(held_out.test.Y, texts)
-    hits = _hits(ids, true)
+    hits = hits_among(ids, true)
     suggested = [each.take(texts) for each in suggestions.values()]
     complete = known_to_all(suggested, len(texts))
     if reason := _obstacle(complete, hits, ids != NO_LABEL):
@@ -86,7 +86,7 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     evidence = CandidateEvidence.of(held_out, likelihood)
     candidates = evidence.candidates(X, ids, scores, threads, suggested)
     rows, ids = evidence.columns(candidates, suggested), candidates.ids
-    pairs = HeldOut(rows, ids, _hits(ids, true), np.diff(true.indptr))
+    pairs = HeldOut(rows, ids, hits_among(ids, true), np.diff(true.indptr))
     known = pairs.part(complete)
     fitted, trees = _fit(known, threads)
     check = check_trees(fitted, known.part(_checked(known)), groups_with(sources))
@@ -101,12 +101,6 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
         _, trees_alone = _fit(alone._replace(columns=alone.columns[:, :, : len(columns_with(runs))]), threads)
     evidence = CandidateEvidence.of(dataset, likelihood)
     return Reranker(trees, trees_alone, evidence, parameters=parameters, **about)
-
-
-def _hits(ids, Y):
-    """Which candidates (n, k) are true."""
-    rows = np.arange(len(ids))[:, None]
-    return (Y.to_scipy()[rows, ids].toarray() > 0) & (ids != NO_LABEL)
 
 
 def _obstacle(complete, hits, candidates):
