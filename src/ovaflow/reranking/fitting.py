@@ -100,7 +100,7 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
         alone = pairs.first(ids.shape[1] - n_more(files))
         _, trees_alone = _fit(alone._replace(columns=alone.columns[:, :, : len(columns_with(runs))]), threads)
     evidence = CandidateEvidence.of(dataset, likelihood)
-    return Reranker(trees, trees_alone, evidence, parameters=parameters, **about)
+    return Reranker(trees, trees_alone, evidence=evidence, parameters=parameters, **about)
 
 
 def _obstacle(complete, hits, candidates):
@@ -115,12 +115,12 @@ def _obstacle(complete, hits, candidates):
     return ""
 
 
-def require_parts_of_one(dataset, held_out, predictions):
-    """Refuse a dataset, held-out instances and predictions that do not belong together."""
+def require_parts_of_one(dataset, held_out, made):
+    """Refuse a dataset, held-out instances, and predictions or a model ``made`` of them that do not belong together."""
     if held_out.parameters.get("held_out", {}).get("of") != dataset.checksum:
         remedy = "give the held-out dataset and the dataset of one run"
         raise InputError(f"was not held out of {dataset.path}", path=held_out.path, remedy=remedy)
-    predictions.require(dataset=held_out)
+    made.require(dataset=held_out)
 
 
 def _spread(n, most):
