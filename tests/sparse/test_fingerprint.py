@@ -4,13 +4,27 @@ import ast
 from pathlib import Path
 
 import ovaflow
-from ovaflow.sparse.fingerprint import _HAS_KERNELS
+from ovaflow.sparse import fingerprint
+
+KERNELS = "from ovaflow.sparse.jit import kernel\n"
+MODULES = {"jit.py": "", "csr.py": KERNELS, "newton.py": "from ovaflow.sparse.csr import dot\n", "new.py": KERNELS}
+
+
+def test_only_modules_of_kernels_count(tmp_path, monkeypatch):
+    monkeypatch.setattr(fingerprint, "_PACKAGE", tmp_path)
+    found = []
+    for name, text in MODULES.items():
+        (tmp_path / name).write_text(f"{text}\n")
+        found.append(fingerprint.kernel_fingerprint.__wrapped__())
+    assert found[0] != found[1] == found[2] != found[3]
+    (tmp_path / "jit.py").write_text("changed")
+    assert fingerprint.kernel_fingerprint.__wrapped__() not in found
 
 
 def test_kernels_use_nothing_of_modules_without_kernels():
     # what they use of others would not count
     root = Path(ovaflow.__file__).parent
-    with_kernels = {path for path in root.rglob("*.py") if _HAS_KERNELS.search(path.read_bytes())}
+    with_kernels = {path for path in root.rglob("*.py") if fingerprint._HAS_KERNELS.search(path.read_bytes())}
     assert len(with_kernels) > 30
     for path in with_kernels:
         tree = ast.parse(path.read_text(encoding="utf-8"))

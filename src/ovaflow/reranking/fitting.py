@@ -200,14 +200,12 @@ def check_trees(trees, check, groups):
     """
     from sklearn.metrics import log_loss
 
-    by_trees = _ndcg(trees, check, check.columns)
-    lost, random = {}, np.random.default_rng(0)
-    ends = np.cumsum([len(group) for group in groups.values()])
-    for end, (name, group) in zip(ends, groups.items(), strict=True):
-        columns = check.columns.copy()
-        numbers = np.arange(end - len(group), end)
-        shuffled = random.permutation(len(columns))
-        columns[:, :, numbers] = columns[shuffled][:, :, numbers]
+    by_trees, lost, end = _ndcg(trees, check, check.columns), {}, 0
+    random = np.random.default_rng(0)
+    for name, group in groups.items():
+        start, end = end, end + len(group)
+        columns, shuffled = check.columns.copy(), random.permutation(len(check.columns))
+        columns[:, :, start:end] = columns[shuffled, :, start:end]
         lost[name] = by_trees - _ndcg(trees, check, columns)
     rows, hits = check.candidates
     return {
