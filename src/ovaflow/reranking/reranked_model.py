@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, fields
 from functools import partial
-from itertools import starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -93,10 +92,13 @@ class RerankedModel(Model):
 
     def suggestions_for(self, X, threads=1, suggestions=None):
         """What each source suggests."""
-        found = (model.top_k(self.features_for(model, X), CANDIDATES, threads) for model in self.others)
-        given, none = suggestions or {}, Suggestions.of_none(X.n_rows)
-        of_files = [given.get(name, none) for name in self.reranker.files]
-        return [*starmap(Suggestions.of_model, found), *of_files]
+        suggested = []
+        for model in self.others:
+            found = model.top_k(self.features_for(model, X), CANDIDATES, threads)
+            suggested.append(Suggestions.of_model(*found))
+        for name in self.reranker.files:
+            suggested.append((suggestions or {}).get(name) or Suggestions.of_none(X.n_rows))
+        return suggested
 
     def features_for(self, model, X):
         """Instances of this model as one of its models takes them."""
