@@ -111,6 +111,11 @@ def inputs_of_step(step):
     return [name for name in re.findall(r"\{(\w+)\}", step) if name not in WRITTEN.findall(step)]
 
 
+def outputs(step, folder):
+    """Where a step is to write instead."""
+    return {name: folder / NAMES.get(name, f"{name}.h5") for name in WRITTEN.findall(step)}
+
+
 def page(path):
     """A report page without the minute at which it was written."""
     return re.sub(r"\d\d:\d\d UTC", "", path.read_text(encoding="utf-8"))

@@ -5,7 +5,9 @@ import random
 import shutil
 
 import pytest
-from finished_run import NAMES, STEPS, WRITTEN, Folder, content, inputs_of_step, page, run
+from finished_run import STEPS, WRITTEN, Folder, content, inputs_of_step, outputs, page, run
+
+from ovaflow.storage.arrays import PAGE
 
 SEED, FLIPS = (int(os.environ.get(f"OVAFLOW_BIT_FLIPS{end}", given)) for end, given in (("_SEED", "0"), ("", "1")))
 """Of the damage, and bits flipped of each artifact."""
@@ -41,9 +43,8 @@ class Bench:
     """A copy of a finished run whose artifacts are damaged one at a time."""
 
     def __init__(self, finished, folder):
-        self.folder = Folder(folder / "tiny")
+        self.folder, self.out, self._sound = Folder(folder / "tiny"), folder / "out", {}
         shutil.copytree(finished.path, self.folder.path)
-        self.out, self._sound = folder / "out", {}
 
     def outcome(self, step):
         """How a command ends, and what it writes."""
@@ -53,41 +54,21 @@ class Bench:
             runs = [self.folder.path / name for name in ("msi", "forest", "embedded")]
             done = run("report", *runs, "--sweep=C=msi", f"--output={self.out / 'report.html'}")
         else:
-            outputs = {name: self.out / NAMES.get(name, f"{name}.h5") for name in WRITTEN.findall(step)}
-            done = run(*self.folder.words(step, **outputs))
-        written = {path.name: _said(path) for path in self._written()}
-        return done, written
-
-    def _written(self):
+            done = run(*self.folder.words(step, **outputs(step, self.out)))
         # what is finished of a shard stays next to it until the shards are merged
-        return [path for path in sorted(self.out.rglob("*")) if path.is_file() and path.parent.suffix != ".parts"]
+        files = [path for path in self.out.rglob("*") if path.is_file() and path.parent.suffix != ".parts"]
+        return done, {path.name: _said(path) for path in files}
 
     def sound(self, step):
-        """The outcome on undamaged files."""
+        """What it writes when its files are not damaged."""
         if step not in self._sound:
             done, self._sound[step] = self.outcome(step)
             assert done.status == 0, done.written
         return self._sound[step]
 
-    def judge(self, name, step):
-        """Whether damage of an artifact was found or changed nothing."""
-        self.sound(step)
-        done, written = self.outcome(step)
-        if done.status == 0:
-            assert written == self.sound(step), f"{step}: another outcome, and nothing was said"
-            return "harmless"
-        assert done.refused, f"{step}: {done.status}, {done.written}"
-        assert self.folder[name].name in done.written, done.written
-        assert not written, f"{step} wrote {list(written)} in spite of it"
-        return "found"
-
 
 def _said(path):
-    if path.suffix == ".html":
-        return page(path)
-    if path.suffix == ".jsonl" or path.name == "npz.h5":
-        return path.read_bytes()
-    return content(path)
+    return page(path) if path.suffix == ".html" else path.read_bytes() if path.name == "npz.h5" else content(path)
 
 
 @pytest.fixture(scope="module")
@@ -107,13 +88,15 @@ def test_every_artifact_of_the_run_is_read_by_something(bench):
     assert files - known == {bench.folder["held_training"]}
 
 
-def flipped(content, place, bit):
-    return content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
-
-
-def zeroed(content, place, page=4096):
-    low = place // page * page
-    return content[:low] + bytes(len(content[low : low + page])) + content[low + page :]
+def damaged(whole, damage, place, bit):
+    found, page = bytearray(whole), slice(place // PAGE * PAGE, place // PAGE * PAGE + PAGE)
+    if damage == "flip":
+        found[place] ^= 1 << bit
+    elif damage == "cut":
+        del found[place:]
+    else:
+        found[page] = bytes(len(found[page]))
+    return found
 
 
 @pytest.mark.parametrize("name", artifacts())
@@ -122,16 +105,18 @@ def test_damage_is_found_or_changes_nothing(bench, name):
     whole, times = path.read_bytes(), path.stat()
     for damage in ["cut", "zeros"] + FLIPS * ["flip"]:
         place, bit, step = chance.randrange(len(whole)), chance.randrange(8), chance.choice(readers_of(name))
-        bench.sound(step)
-        damaged = {"cut": whole[:place], "zeros": zeroed(whole, place), "flip": flipped(whole, place, bit)}[damage]
-        path.write_bytes(damaged)
+        sound = bench.sound(step)
+        path.write_bytes(found := damaged(whole, damage, place, bit))
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-        try:
-            found = bench.judge(name, step)
+        done, written = bench.outcome(step)
+        path.write_bytes(whole)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        where = f"seed {SEED}, {damage} at byte {place}, bit {bit}, {step}: {done.status}, {done.written}"
+        if done.status == 0:
+            assert written == sound, f"{where}: another outcome, and nothing was said"
             # of a text the last line break alone may be missing
-            assert found == "found" or damage != "cut" or damaged == whole.rstrip(b"\n")
-        except AssertionError as error:
-            raise AssertionError(f"seed {SEED}, {damage} at byte {place}, bit {bit}: {error}") from None
-        finally:
-            path.write_bytes(whole)
-            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+            assert damage != "cut" or found == whole.rstrip(b"\n"), where
+        else:
+            assert done.refused, where
+            assert path.name in done.written, where
+            assert not written, where

@@ -4,7 +4,7 @@ import re
 import shutil
 
 import pytest
-from finished_run import NAMES, STEPS, WRITTEN, Folder, inputs_of_step, page, run
+from finished_run import STEPS, Folder, inputs_of_step, outputs, page, run
 
 from ovaflow.console.errors import InputError
 from ovaflow.serving.served_model import open_served_model
@@ -18,11 +18,6 @@ LEGAL = {
 """What may come from elsewhere, and why."""
 
 
-def outputs(step, folder):
-    """Where a step is to write instead."""
-    return {name: folder / NAMES.get(name, f"{name}.h5") for name in WRITTEN.findall(step)}
-
-
 @pytest.mark.parametrize(("step", "name"), MIXED, ids=lambda part: part.split()[0])
 def test_another_datasets_artifacts_are_refused(finished, other, tmp_path, step, name):
     done = run(*finished.words(step, **outputs(step, tmp_path), **{name: other[name]}))
@@ -34,18 +29,18 @@ def test_another_datasets_artifacts_are_refused(finished, other, tmp_path, step,
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.parent.suffix != ".parts"]
 
 
+AGAIN = ("root", "train-shard", "merge", "predict", "evaluate")
+
+
 @pytest.fixture(scope="module")
 def stronger(finished, tmp_path_factory):
     """The same dataset trained with another C, from root to predictions."""
     folder = Folder(tmp_path_factory.mktemp("stronger") / "tiny")
     shutil.copytree(finished.path, folder.path)
     for step in STEPS:
-        of_whole = step.split()[0] in ("root", "train-shard", "merge", "predict", "evaluate") and not re.search(
-            "held|--method", step
-        )
-        if of_whole or step.startswith("rerank"):
-            more = ["--C=3"] if step.split()[0] in ("root", "train-shard") else []
-            done = run(*folder.words(step), *more)
+        command = step.split()[0]
+        if command == "rerank" or (command in AGAIN and not re.search("held|--method", step)):
+            done = run(*folder.words(step), *["--C=3"] * (command in ("root", "train-shard")))
             assert done.status == 0, done.written
     return folder
 
@@ -105,10 +100,10 @@ def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path):
     measured, pages = ["analysis", "prune", "reliability"], []
     folder = mixed(*measured)
     for remove in (False, True):
-        for name in measured if remove else []:
+        for name in measured * remove:
             folder[name].unlink()
-        found = run("report", folder.path / "msi", f"--output={tmp_path / 'report.html'}")
-        assert found.status == 0, found.written
+        done = run("report", folder.path / "msi", f"--output={tmp_path / 'report.html'}")
+        assert done.status == 0, done.written
         pages.append(page(tmp_path / "report.html"))
     assert pages[0] == pages[1]
 

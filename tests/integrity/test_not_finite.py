@@ -6,21 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from solving import in_memory, trained
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Dataset, Names, Split
-from ovaflow.initialization.all_negative import solve_root
-from ovaflow.initialization.means import compute_means
+from ovaflow.data.dataset import Names
 from ovaflow.initialization.pretrained import Earlier
-from ovaflow.initialization.spanning_tree import compute_label_tree
-from ovaflow.initialization.starts import STARTS, StartInputs
+from ovaflow.initialization.starts import STARTS
 from ovaflow.model.model_file import write_model
 from ovaflow.model.training_file import STATISTICS, Shard
-from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.csr import CSR, from_scipy
-from ovaflow.training.shard_job import train_labels
 
 EXTREMES = [0.0, 1.0, -1.0, 1e-45, 1e-38, -1e-30, 1e19, -1e19, 1e30, 1e38, -3.4e38, 0.3]
 
@@ -39,26 +35,6 @@ def problems(draw):
     return X, Y, C
 
 
-def dataset_of(X, Y):
-    bias = np.ones((len(X), 1), np.float32)
-    split = Split(from_scipy(np.hstack([X, bias])), from_scipy(Y.astype(np.float32)))
-    return Dataset("extreme.h5", split, split, "", {"bias": 1.0})
-
-
-def inputs_of(dataset, training):
-    means, more = compute_means(dataset.train.X, dataset.positives), {}
-    n_labels, d = dataset.n_labels, dataset.n_features
-    if training.initialization in ("all-negative", "label-tree"):
-        more["root"] = solve_root(dataset.train.X, training).weights
-    if training.initialization == "label-tree":
-        more["parents"] = compute_label_tree(dataset.train.Y).parent
-    if training.initialization == "pretrained":
-        weights = from_scipy(np.full((n_labels, d), 1e38, np.float32))
-        places = np.arange(n_labels), np.arange(d), np.ones(d, np.float32), np.zeros(n_labels, np.int64)
-        more["earlier"] = Earlier(weights, *places)
-    return StartInputs.of(dataset, means, **more)
-
-
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value", "ignore:divide by zero")
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("start", STARTS)
@@ -66,16 +42,21 @@ def inputs_of(dataset, training):
 @given(problem=problems(), regularization=st.sampled_from(list(REGULARIZATIONS)))
 def test_training_is_finite_or_names_the_label(loss, start, problem, regularization):
     X, Y, C = problem
-    dataset = dataset_of(X, Y)
+    dataset = in_memory(np.hstack([X, np.ones((len(X), 1), np.float32)]), Y.astype(np.float32))
+    d, n_labels, earlier = dataset.n_features, dataset.n_labels, None
+    if start == "pretrained":
+        weights = from_scipy(np.full((n_labels, d), 1e38, np.float32))
+        places = np.arange(n_labels), np.arange(d)
+        earlier = Earlier(weights, *places, np.ones(d, np.float32), np.zeros(n_labels, np.int64))
     regularization = "l2" if start in ("all-negative", "label-tree") else regularization
-    training = TrainLabels(loss=loss, initialization=start, C=C, regularization=regularization, stored_threshold=0.0)
+    options = {"loss": loss, "initialization": start, "C": C, "regularization": regularization}
     try:
-        done = train_labels(dataset, inputs_of(dataset, training), np.arange(dataset.n_labels), training)
+        done = trained(dataset, earlier=earlier, stored_threshold=0.0, **options)
     except InputError as error:
-        assert re.match(r"extreme\.h5: (label \d+: its weights)", str(error)), error  # noqa: PT017
+        assert re.match(r"memory: (label \d+: its weights)", str(error)), error  # noqa: PT017
         return
-    assert np.isfinite(done.weights.data).all()
-    assert all(np.isfinite(values).all() for values in done.statistics.values())
+    for values in (done.weights.data, *done.statistics.values()):
+        assert np.isfinite(values).all()
 
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf])

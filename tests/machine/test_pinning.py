@@ -29,10 +29,8 @@ def only_on(cpu):
         os.sched_setaffinity(0, before)
 
 
-@pytest.mark.parametrize(
-    ("switch", "line"), [("", "job: one NUMA node: not pinned\n"), ("off", f"job: {VARIABLE}=off: not pinned\n")]
-)
-def test_one_node_or_off_costs_nothing(fake_sys, tmp_path, monkeypatch, capsys, switch, line):
+@pytest.mark.parametrize(("switch", "reason"), [("", "one NUMA node"), ("off", f"{VARIABLE}=off")])
+def test_one_node_or_off_costs_nothing(fake_sys, tmp_path, monkeypatch, capsys, switch, reason):
     monkeypatch.setenv(VARIABLE, switch)
     # memory without CPUs is no place for a job
     for number, cpus in enumerate(["0-7", "8" if switch else ""]):
@@ -40,49 +38,41 @@ def test_one_node_or_off_costs_nothing(fake_sys, tmp_path, monkeypatch, capsys, 
     before = os.sched_getaffinity(0)
     with pinned(2, "job") as pinning:
         assert pinning.share("x", 100, None) is None
-        assert (pinning.cpus, pinning.nodes) == ((), ())
-        assert os.sched_getaffinity(0) == before
-    assert capsys.readouterr().out == line
-    assert [path.name for path in tmp_path.iterdir()] == ["sys"]
+        assert (pinning.cpus, pinning.nodes, os.sched_getaffinity(0)) == ((), (), before)
+    assert capsys.readouterr().out == f"job: {reason}: not pinned\n"
+    assert os.listdir(tmp_path) == ["sys"]
 
 
 def test_pinned_while_it_lasts(two_nodes, capsys):
-    first, second = two_nodes
     before = os.sched_getaffinity(0)
-    with pinned(1, "job") as pinning:
-        assert os.sched_getaffinity(0) == {first}
-        assert pinning.nodes == [0]
-    assert capsys.readouterr().out == f"job: node 0 of 2, CPUs {first}\n"
-    assert os.sched_getaffinity(0) == before
-    with only_on(second), pinned(1, "job") as pinning:
-        assert (pinning.cpus, pinning.nodes) == ([second], [1])
+    for number, cpu in enumerate(two_nodes):
+        with only_on(cpu) if number else contextlib.nullcontext(), pinned(1, "job") as pinning:
+            assert os.sched_getaffinity(0) == {cpu}
+            assert (pinning.cpus, pinning.nodes) == ([cpu], [number])
+        assert capsys.readouterr().out == f"job: node {number} of 2, CPUs {cpu}\n"
+        assert os.sched_getaffinity(0) == before
 
 
-def test_a_copy_while_it_is_used(two_nodes, tmp_path):
+def test_a_copy_while_it_is_used_where_there_is_room(two_nodes, tmp_path, capsys):
     with pinned(1, "job") as pinning:
+        assert pinning.share("x", 1 << 30, None) is None
+        assert "no local copy of 1,074 MB: only 549 MB are free there\n" in capsys.readouterr().out
         shared = pinning.share("x", 1 << 20, lambda memory: memory.write(b"content"))
         assert shared[:7] == b"content"
         shared[:7] = b"changed"
-        (copy,) = tmp_path.glob("*/x-node0.copy")
+        (copy,) = tmp_path.glob("*/*.copy")
+        assert copy.name == "x-node0.copy"
         assert copy.read_bytes()[:7] == b"content"
     assert not copy.exists()
-
-
-def test_no_room_is_said(two_nodes, tmp_path, capsys):
-    with pinned(1, "job") as pinning:
-        assert pinning.share("x", 1 << 30, None) is None
-    assert "no local copy of 1,074 MB: only 549 MB are free there\n" in capsys.readouterr().out
-    assert not list(tmp_path.glob("*/*.copy"))
 
 
 def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, capsys):
     first, second = two_nodes
     with pinned(2, "job") as pinning:
         assert (pinning.cpus, pinning.nodes) == ([first, second], [0, 1])
-        pin_thread()
-        assert os.sched_getaffinity(0) == {first}
-        pin_thread()
-        assert os.sched_getaffinity(0) == {second}
+        for cpu in two_nodes:
+            pin_thread()
+            assert os.sched_getaffinity(0) == {cpu}
         # none is near to all threads
         assert pinning.share("x", 100, None) is None
     assert capsys.readouterr().out.startswith("job: nodes 0-1 of 2, CPUs ")

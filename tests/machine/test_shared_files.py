@@ -27,8 +27,8 @@ class Job:
     """A process that says what it does; a slow one makes the file when told to go on."""
 
     def __init__(self, path, how="quick"):
-        command = [sys.executable, "-c", JOB, path, how]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen([sys.executable, "-c", JOB, path, how], bufsize=0, **pipes)
 
     def next_word(self):
         """What it says next; a minute means that it waits for somebody."""

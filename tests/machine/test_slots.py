@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.machine.pinning import choose
-from ovaflow.machine.topology import Node, read_topology
+from ovaflow.machine.topology import Node
 
 HOLDER = """
 import sys
@@ -51,29 +51,31 @@ def test_jobs_spread_over_nodes_and_fill_cores_before_siblings(hold):
     assert sorted(start(6)) == [10, 11, 12, 13, 14, 15]
 
 
-def test_more_threads_than_a_node_has_cores(two_sockets):
-    nodes = read_topology()
-    assert choose(nodes, set(range(16)), 6) == [0, 1, 2, 3, 4, 5]
-    # with the cores of one node in use, the siblings of the other
-    assert choose(nodes, set(range(16)) - {0, 1, 2, 3}, 6) == [4, 5, 6, 7, 12, 13]
+SOCKETS = [Node(n, tuple((core, core + 8) for core in range(4 * n, 4 * n + 4)), {n: 10, 1 - n: 21}) for n in (0, 1)]
+FAR = {0: {0: 10, 1: 32, 2: 16}, 1: {0: 32, 1: 10, 2: 32}, 2: {0: 16, 1: 32, 2: 10}}
+IN_A_ROW = [Node(n, tuple((3 * n + core,) for core in range(3)), FAR[n]) for n in FAR]
 
 
-def test_neighbours_are_taken_by_distance():
-    far = {0: {0: 10, 1: 32, 2: 16}, 1: {0: 32, 1: 10, 2: 32}, 2: {0: 16, 1: 32, 2: 10}}
-    nodes = [Node(number, ((3 * number,), (3 * number + 1,), (3 * number + 2,)), far[number]) for number in range(3)]
-    assert choose(nodes, set(range(9)), 5) == [0, 1, 2, 6, 7]
+@pytest.mark.parametrize(
+    ("nodes", "used", "threads", "theirs"),
+    [
+        (SOCKETS, set(), 6, [0, 1, 2, 3, 4, 5]),
+        # with the cores of one node in use, the siblings of the other
+        (SOCKETS, {0, 1, 2, 3}, 6, [4, 5, 6, 7, 12, 13]),
+        # by distance
+        (IN_A_ROW, set(), 5, [0, 1, 2, 6, 7]),
+    ],
+)
+def test_more_threads_than_a_node_has_cores(nodes, used, threads, theirs):
+    assert choose(nodes, {cpu for node in nodes for cpu in node.cpus} - used, threads) == theirs
 
 
 @given(st.sets(st.integers(0, 15)), st.integers(1, 17))
 def test_any_choice_is_free_and_of_one_node_where_that_fits(free, threads):
-    nodes = [
-        Node(0, tuple((core, core + 8) for core in range(4)), {0: 10, 1: 21}),
-        Node(1, tuple((core, core + 8) for core in range(4, 8)), {0: 21, 1: 10}),
-    ]
-    chosen = choose(nodes, free, threads)
+    chosen = choose(SOCKETS, free, threads)
     assert free.issuperset(chosen)
     assert len(set(chosen)) == len(chosen) == (threads if threads <= len(free) else 0)
-    cores = [sum(free.issuperset(core) for core in node.cores) for node in nodes]
+    cores = [sum(free.issuperset(core) for core in node.cores) for node in SOCKETS]
     touched = {cpu % 8 for cpu in chosen}
     if sum(cores) >= threads:
         assert len(touched) == threads

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 from ovaflow.machine.pinning import pinned
@@ -28,27 +27,14 @@ def work():
         sys.stdin.readline()
 
 
-class Job:
-    def __init__(self):
-        command = [sys.executable, __file__, "work"]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.process = subprocess.Popen(command, text=True, **pipes)
-
-    def wait_until_placed(self):
-        """Wait for the line that says where the job is, after the one of the log."""
-        assert self.process.stdout.readline().startswith("job: node ")
-        cpu, node, content = self.process.stdout.readline().split()
-        assert content == "x"
-        self.cpu, self.node = int(cpu), int(node)
-
-    def pages(self, kind):
-        """Pages on each node in the mappings of a kind, by the kernel."""
-        pages = Counter()
-        for line in Path(f"/proc/{self.process.pid}/numa_maps").read_text().splitlines():
-            if kind in line:
-                for node, count in re.findall(r" N(\d+)=(\d+)", line):
-                    pages[int(node)] += int(count)
-        return pages
+def pages(process, kind):
+    """Pages on each node in a process's mappings of a kind, by the kernel."""
+    found = [0, 0]
+    for line in Path(f"/proc/{process.pid}/numa_maps").read_text().splitlines():
+        if kind in line:
+            for node, count in re.findall(r" N(\d+)=(\d+)", line):
+                found[int(node)] += int(count)
+    return found
 
 
 def copies():
@@ -58,25 +44,26 @@ def copies():
 
 def prove():
     """Start three jobs, look at them while they wait, and let them end."""
-    nodes = {node.number: node.cpus for node in read_topology()}
-    jobs = [Job() for _ in range(3)]
+    cpus, pipes = {}, {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    jobs = [subprocess.Popen([sys.executable, __file__, "work"], text=True, **pipes) for _ in range(3)]
     for job in jobs:
-        job.wait_until_placed()
-        print(f"node {job.node}, CPU {job.cpu}: {job.pages('.copy')}, {job.pages(' anon=')}", flush=True)
-    assert {job.node for job in jobs} == {0, 1}
-    assert len({job.cpu for job in jobs}) == 3
-    for job in jobs:
-        assert os.sched_getaffinity(job.process.pid) == {job.cpu}
-        assert job.cpu in nodes[job.node]
-        assert job.pages(".copy") == {job.node: PAGES}
+        assert job.stdout.readline().startswith("job: node ")
+        cpu, node, content = job.stdout.readline().split()
+        assert content == "x"
+        cpus[int(cpu)] = int(node)
+        assert os.sched_getaffinity(job.pid) == {int(cpu)}
+        copied, private = pages(job, ".copy"), pages(job, " anon=")
+        print(f"node {node}, CPU {cpu}: {copied}, {private}", flush=True)
+        assert copied[int(node)] == sum(copied) == PAGES
         # what the interpreter took before it was pinned may be elsewhere, and what a full node has no room for
-        assert job.pages(" anon=")[job.node] >= 0.9 * PAGES
-        assert job.pages(" anon=")[1 - job.node] < 0.9 * PAGES
+        assert private[int(node)] >= 0.9 * PAGES > private[1 - int(node)]
+    assert len(cpus) == 3
+    assert all(cpu in node.cpus for node in read_topology() for cpu in cpus if cpus[cpu] == node.number)
     # the two jobs of a node read one copy
     assert copies() == ["features-node0.copy", "features-node1.copy"]
     for job in jobs:
-        job.process.communicate("\n")
-        assert job.process.returncode == 0
+        job.communicate("\n")
+        assert job.returncode == 0
     assert copies() == []
 
 

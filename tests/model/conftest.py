@@ -14,15 +14,12 @@ STORED = 0.01
 def small_dataset(tmp_path):
     rng = np.random.default_rng(1)
 
-    def split(n):
-        X = scipy.sparse.random_array((n, N_FEATURES), density=0.5, rng=rng)
-        Y = scipy.sparse.random_array((n, N_LABELS), density=0.3, rng=rng, data_sampler=lambda size: np.ones(size))
-        return Split(from_scipy(X), from_scipy(Y))
-
+    X = from_scipy(scipy.sparse.random_array((25, N_FEATURES), density=0.5, rng=rng))
+    Y = from_scipy((rng.random((25, N_LABELS)) < 0.3) * 1.0)
     path = tmp_path / "dataset.h5"
-    names = [f"label {j}" for j in range(N_LABELS)]
-    features = [f"word{f}" for f in range(N_FEATURES - 1)]
-    write_dataset(path, split(20), split(5), names, features, {"bias": 1.0}, np.ones(N_FEATURES - 1))
+    names = [f"label {j}" for j in range(N_LABELS)], [f"word{f}" for f in range(N_FEATURES - 1)]
+    splits = [Split(X.part(*rows), Y.part(*rows)) for rows in ((0, 20), (20, 25))]
+    write_dataset(path, *splits, *names, {"bias": 1.0}, np.ones(N_FEATURES - 1))
     return open_dataset(path)
 
 
@@ -39,24 +36,16 @@ def all_weights():
 def cut(tmp_path, small_dataset, all_weights):
     """Write shards of the given labels; returns their paths."""
 
-    def write(*parts, folder="shards", **changes):
-        paths = []
-        for number, labels in enumerate(parts):
-            path = tmp_path / folder / f"{number}.h5"
-            path.parent.mkdir(exist_ok=True)
-            labels = np.asarray(labels, np.int64)
-            given = {
-                "labels": labels.astype(np.int32),
-                "weights": rows_of(all_weights, labels),
-                "trained": labels != 3,
-                "statistics": typed_statistics(dict.fromkeys(STATISTICS, 7 * labels % 5)),
-                "parameters": {"stored_threshold": STORED, "C": 1.0},
-                "inputs": {"dataset": small_dataset.checksum},
-                "core_seconds": 1.0,
-                "peak_rss_bytes": 1000 + number,
-            }
-            Shard(**(given | changes)).write(path)
-            paths.append(path)
+    def write(*parts, folder="shards"):
+        (tmp_path / folder).mkdir()
+        paths = [tmp_path / folder / f"{number}.h5" for number in range(len(parts))]
+        about = {"parameters": {"stored_threshold": STORED}, "inputs": {"dataset": small_dataset.checksum}}
+        for number, (path, part) in enumerate(zip(paths, parts, strict=True)):
+            labels = np.asarray(part, np.int32)
+            statistics = typed_statistics(dict.fromkeys(STATISTICS, 7 * labels % 5))
+            Shard(labels, labels != 3, rows_of(all_weights, labels), statistics, 1.0, 1000 + number, **about).write(
+                path
+            )
         return paths
 
     return write

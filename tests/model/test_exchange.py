@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -36,12 +37,6 @@ def model(tmp_path):
     return OneVsAll.open(tmp_path / "model.h5")
 
 
-def contents(model):
-    weights = [array.tobytes() for array in model.weights.arrays]
-    names = model.label_names, model.feature_names, None if model.idf is None else model.idf.tobytes()
-    return weights, names, model.trained.tolist(), model.counts.tolist(), model.parameters, model.inputs
-
-
 def convert(*arguments):
     assert main(["convert", *map(str, arguments)]) == 0
 
@@ -51,18 +46,14 @@ def test_there_and_back(model, tmp_path):
     theirs = sp.load_npz(tmp_path / "other.npz")
     np.testing.assert_array_equal(theirs.toarray(), model.weights.to_scipy().toarray())
     convert(tmp_path / "other.npz", f"--output={tmp_path / 'back.h5'}")
-    assert contents(OneVsAll.open(tmp_path / "back.h5")) == contents(model)
-    assert OneVsAll.open(tmp_path / "back.h5").checksum == model.checksum
-
-
-def test_weights_that_another_program_changed(model, tmp_path):
-    convert(model.path, "--to=npz", f"--output={tmp_path / 'other.npz'}")
-    negated = -sp.load_npz(tmp_path / "other.npz")
-    sp.save_npz(tmp_path / "other.npz", negated)
+    assert (tmp_path / "back.h5").read_bytes() == model.path.read_bytes()
+    # another program, which knows the weights alone
+    sp.save_npz(tmp_path / "other.npz", -theirs)
     convert(tmp_path / "other.npz", f"--like={model.path}", f"--output={tmp_path / 'back.h5'}")
     ours = OneVsAll.open(tmp_path / "back.h5")
-    np.testing.assert_array_equal(ours.weights.to_scipy().toarray(), negated.toarray())
-    assert contents(ours)[1:] == contents(model)[1:]
+    np.testing.assert_array_equal(ours.weights.to_scipy().toarray(), -theirs.toarray())
+    replace(ours, weights=model.weights).write(tmp_path / "again.h5")
+    assert (tmp_path / "again.h5").read_bytes() == model.path.read_bytes()
 
 
 def test_a_matrix_of_scipy_is_a_model(tmp_path):
@@ -73,60 +64,37 @@ def test_a_matrix_of_scipy_is_a_model(tmp_path):
     np.testing.assert_array_equal(ours.weights.to_scipy().toarray(), weights.toarray().astype(np.float32))
     assert ours.label_names == list("01234")
     assert ours.parameters["transform"]["bias"] == 0
+    # features without names have numbers
+    convert(tmp_path / "model.h5", "--to=tsv", f"--output={tmp_path / 'w.tsv'}")
+    assert (tmp_path / "w.vocabulary.tsv").read_text().splitlines()[-1] == "6\t6\t1.0"
 
 
 DESCRIPTION = {
     **{"label_names": ["a", "b"], "feature_names": [], "idf": None, "trained": [True, True], "counts": [1, 1]},
     **{"parameters": {"train": {}, "transform": {}}, "inputs": {}},
 }
-
-
-def described(content):
-    """An array that holds a description of a model."""
-    content = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return {"ovaflow": np.frombuffer(content, np.uint8)}
-
-
 GOOD = {"format": b"csr", "shape": [2, 3], "data": np.ones(2), "indices": [0, 1], "indptr": [0, 1, 2]}
 
 REFUSED = {
-    "infinite": ({"data": np.array([1, np.inf])}, "not finite"),
-    "an index beyond the matrix": ({"indices": [0, 7]}, "indices"),
-    "rows that end before they begin": ({"indptr": [0, 5, 2]}, "indptr"),
-    "texts": ({"data": np.array(["a", "b"])}, "type <U1"),
-    "a description cut short": (described(b"{"), "not a model of ovaflow"),
-    "a deep description": (described(b"[" * 100_000), "not a model of ovaflow"),
-    "numbers for names": (
-        described(DESCRIPTION | {"label_names": [1, 2]}),
-        r"label_names: found 1, expected a text",
-    ),
-    "no transform": (
-        described(DESCRIPTION | {"parameters": {"train": {}, "transform": 5}}),
-        "parameters.transform: found 5, expected a mapping",
-    ),
-    "too few names": (described(DESCRIPTION | {"feature_names": ["a"]}), "3 columns .* but 1 names of features"),
-    "no idf": (described(DESCRIPTION | {"idf": []}), "3 columns .* but 0 idf"),
-    "a huge count": (described(DESCRIPTION | {"counts": [10**30, 1]}), "counts: found"),
-    "a bias that is no number": (
-        described(DESCRIPTION | {"parameters": {"train": {}, "transform": {"bias": "x"}}}),
-        "could not convert",
-    ),
+    "infinite": ({"data": np.array([1, np.inf])}, {}, "not finite"),
+    "an index beyond the matrix": ({"indices": [0, 7]}, {}, "indices"),
+    "rows that end before they begin": ({"indptr": [0, 5, 2]}, {}, "indptr"),
+    "texts": ({"data": np.array(["a", "b"])}, {}, "type <U1"),
+    "a description cut short": ({"ovaflow": np.frombuffer(b"{", np.uint8)}, {}, "not a model of ovaflow"),
+    "numbers for names": ({}, {"label_names": [1, 2]}, "label_names: found 1, expected a text"),
+    "too few names": ({}, {"feature_names": ["a"]}, "3 columns .* but 1 names of features"),
+    "no idf": ({}, {"idf": []}, "3 columns .* but 0 idf"),
+    "too few labels": ({}, {"counts": [1]}, "2 rows of weights, but 2 names of labels"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_no_matrix_of_weights_is_refused(tmp_path, case):
-    changes, expected = REFUSED[case]
-    np.savez(tmp_path / "w.npz", **(GOOD | changes))
+    arrays, said, expected = REFUSED[case]
+    description = np.frombuffer(json.dumps(DESCRIPTION | said).encode(), np.uint8)
+    np.savez(tmp_path / "w.npz", **(GOOD | {"ovaflow": description} | arrays))
     with pytest.raises(InputError, match=expected):
         read_npz(tmp_path / "w.npz")
-
-
-def test_names_of_an_npz_can_be_written(tmp_path):
-    names = described(DESCRIPTION | {"label_names": ["a\ud800", "b"]})
-    np.savez(tmp_path / "w.npz", **(GOOD | names))
-    convert(tmp_path / "w.npz", "--to=tsv", f"--output={tmp_path / 'w.tsv'}")
-    assert "a?" in (tmp_path / "w.labels.tsv").read_text()
 
 
 NOT_MODELS = {

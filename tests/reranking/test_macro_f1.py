@@ -9,13 +9,16 @@ from sklearn.metrics import f1_score
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 
 
+def predicted(chosen, true):
+    found = np.zeros_like(true)
+    np.put_along_axis(found, np.array(chosen), 1, axis=1)
+    return found
+
+
 def expected_utility(chosen, P, smoothing=2):
-    """Sum over labels of 2 t / m, label by label."""
-    total = 0
-    for label in range(P.shape[1]):
-        rows = [i for i, labels in enumerate(chosen) if label in labels]
-        total += 2 * P[rows, label].sum() / (len(rows) + P[:, label].sum() + smoothing)
-    return total
+    """Sum over labels of 2 t / m."""
+    found = predicted(chosen, P)
+    return (2 * (found * P).sum(axis=0) / ((found + P).sum(axis=0) + smoothing)).sum()
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -38,12 +41,10 @@ def test_macro_f1_rises_on_labels_drawn_from_the_probabilities():
     true, order = rng.random(P.shape) < P, np.argsort(-P, axis=1).astype(np.int32)[:, :20]
     chosen, _ = labels_for_macro_f1(order, np.take_along_axis(P, order, axis=1), 2)
 
-    def macro_f1(ids):
-        predicted = np.zeros_like(true)
-        np.put_along_axis(predicted, ids, True, axis=1)
-        return f1_score(true, predicted, average="macro", zero_division=0)
-
-    assert macro_f1(chosen) > macro_f1(order[:, :2]) + 0.05
+    ours, theirs = (
+        f1_score(true, predicted(ids, true), average="macro", zero_division=0) for ids in (chosen, order[:, :2])
+    )
+    assert ours > theirs + 0.05
 
 
 def test_texts_with_fewer_candidates_have_fewer_labels():

@@ -29,10 +29,14 @@ def texts(folder, tmp_path_factory):
     return str(path)
 
 
+def predictions(folder):
+    return Predictions.open(folder / "dataset" / "predictions.h5")
+
+
 @pytest.fixture(scope="module")
 def theirs(folder):
     """Labels that fit each test text, their expected precision and recall, and expected errors, one by one."""
-    ranking = Predictions.open(folder / "dataset" / "predictions.h5").ranking
+    ranking = predictions(folder).ranking
     missed = Reranker.about(folder / "dataset" / "reranker.h5").parameters["check"]["missed"]
     rows = []
     for ids, p in zip(ranking.ids, np.maximum(ranking.probabilities[:, :50], 0).astype(float), strict=True):
@@ -42,69 +46,72 @@ def theirs(folder):
     return rows
 
 
-def answers(path):
+@pytest.fixture(scope="module")
+def answers(model, texts, tmp_path_factory):
+    """Answers of the command with some options, as lines of JSON."""
+    folder = tmp_path_factory.mktemp("answers")
+
+    def of_command(*options):
+        assert main(["predict", model, texts, *options, f"--output={folder / 'a.jsonl'}"]) == 0
+        return read(folder / "a.jsonl")
+
+    return of_command
+
+
+def read(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_promises_are_columns_and_keys(model, texts, theirs, tmp_path):
-    for name in ("a.jsonl", "a.csv", "b.csv"):
-        joined = ["--joined=|"] if name == "b.csv" else []
-        assert main(["predict", model, texts, "--fit", f"--output={tmp_path / name}", *joined]) == 0
-    ours = answers(tmp_path / "a.jsonl")
-    assert [[label["id"] for label in each["labels"]] for each in ours] == [each[0] for each in theirs]
-    keys = "expected_precision", "expected_recall"
-    expected = [each[1:3] for each in theirs]
-    promises = [[each[key] for key in keys] for each in ours]
-    np.testing.assert_allclose(promises, expected, atol=1e-4)
-    with open(tmp_path / "b.csv", encoding="utf-8-sig", newline="") as file:
-        assert [[float(row[key]) for key in keys] for row in csv.DictReader(file)] == promises
-    with open(tmp_path / "a.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [float(row[keys[1]]) for row in rows if row["rank"] == "1"] == [each[1] for each in promises]
+def ids_of(answers):
+    return [[label["id"] for label in each["labels"]] for each in answers]
 
 
-def test_an_answer_without_labels_has_no_precision(model, texts, tmp_path):
-    path = tmp_path / "a.jsonl"
-    assert main(["predict", model, texts, "--min-probability=1", f"--output={path}"]) == 0
-    first = answers(path)[0]
-    assert (first["labels"], first["expected_precision"], first["expected_recall"]) == ([], None, 0)
-    assert main(["predict", model, texts, "--no-rerank", f"--output={path}"]) == 0
-    assert set(answers(path)[0]) == {"id", "labels"}
+KEYS = "expected_precision", "expected_recall"
 
 
-def test_the_most_expected_errors_come_first(model, texts, theirs, tmp_path):
-    path = tmp_path / "check.jsonl"
-    assert main(["predict", model, texts, "--review=7", f"--output={path}"]) == 0
+def test_promises_are_columns_and_keys(model, texts, answers, theirs, tmp_path):
+    ours = answers("--fit")
+    assert ids_of(ours) == [each[0] for each in theirs]
+    promises = [[each[key] for key in KEYS] for each in ours]
+    np.testing.assert_allclose(promises, [each[1:3] for each in theirs], atol=1e-4)
+    for joined, first in ((["--joined=|"], {}), ([], {"rank": "1"})):
+        assert main(["predict", model, texts, "--fit", *joined, f"--output={tmp_path / 'a.csv'}"]) == 0
+        with open(tmp_path / "a.csv", encoding="utf-8-sig", newline="") as file:
+            rows = [[float(row[key]) for key in KEYS] for row in csv.DictReader(file) if first.items() <= row.items()]
+        assert rows == promises
+
+
+def test_an_answer_without_labels_has_no_precision(answers):
+    first = answers("--min-probability=1")[0]
+    assert (first["labels"], *(first[key] for key in KEYS)) == ([], None, 0)
+    assert set(answers("--no-rerank")[0]) == {"id", "labels"}
+
+
+def test_the_most_expected_errors_come_first(answers, theirs):
     order = np.argsort([-each[3] for each in theirs], kind="stable")[:7]
-    ours = answers(path)
+    ours = answers("--review=7")
     assert [each["id"] for each in ours] == [str(100 + i) for i in order]
-    assert [[label["id"] for label in each["labels"]] for each in ours] == [theirs[i][0] for i in order]
+    assert ids_of(ours) == [theirs[i][0] for i in order]
 
 
 def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, theirs, tmp_path, capsys):
-    files = [tmp_path / "sure.jsonl", tmp_path / "unsure.jsonl"]
-    outputs = [f"--{name}={path}" for name, path in zip(("output", "unsure"), files, strict=True)]
-    assert main(["predict", model, texts, "--sure=0.855", *outputs]) == 0
-    precision, errors = np.array([each[1] for each in theirs]), [each[3] for each in theirs]
-    others = sorted(np.flatnonzero(precision < 0.855), key=lambda i: -errors[i])
-    orders = np.flatnonzero(precision >= 0.855), others
-    assert all(map(len, orders))
-    for path, order in zip(files, orders, strict=True):
-        assert [each["id"] for each in answers(path)] == [str(100 + i) for i in order]
+    sure, unsure = tmp_path / "sure.jsonl", tmp_path / "unsure.jsonl"
+    assert main(["predict", model, texts, "--sure=0.855", f"--output={sure}", f"--unsure={unsure}"]) == 0
+    precise = np.array([each[1] for each in theirs]) >= 0.855
+    others = sorted(np.flatnonzero(~precise), key=lambda i: -theirs[i][3])
+    assert 0 < precise.sum() < len(precise)
+    for path, order in ((sure, np.flatnonzero(precise)), (unsure, others)):
+        assert [each["id"] for each in read(path)] == [str(100 + i) for i in order]
     said = capsys.readouterr().err
-    assert f"{len(orders[0])} of {len(theirs)} records" in said
+    assert f"{precise.sum()} of {len(theirs)} records" in said
     check = Reranker.about(model.replace("model.h5", "reranker.h5")).parameters["check"]
-    row = check["sure"][35]
-    assert row["level"] == 0.85
+    (row,) = (row for row in check["sure"] if row["level"] == 0.85)
     measured = f"{row['records']} were so sure, and {100 * row['right']:.0f} % of {row['labels']} labels were right"
     assert f"measured: of {check['texts']} held-out records {measured}" in said
 
 
 def test_what_was_measured_holds_for_new_records(folder, theirs):
-    dataset, ranking = (
-        open_dataset(folder / "dataset.h5"),
-        Predictions.open(folder / "dataset" / "predictions.h5").ranking,
-    )
+    dataset, ranking = open_dataset(folder / "dataset.h5"), predictions(folder).ranking
     hits = find_hits(ranking.ids, dataset.test.Y)
     right = sum(row[: len(each[0])].sum() for row, each in zip(hits, theirs, strict=True))
     expected = sum(len(each[0]) * each[1] for each in theirs)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from ovaflow import OneVsAllClassifier
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictions import Predictions
-from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.boosted_trees import rank
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, read_suggestions
@@ -35,34 +35,31 @@ def test_a_file_is_read_as_a_dictionary(tmp_path_factory, entries, asked, scored
         for text, label, score in entries:
             table.writerow([text, label and f"<{label}>", score or 0][: 2 + scored])
     ours = read_suggestions(path, {name: place for place, name in enumerate("abcdef")})
-    theirs = {}
-    for text, label, score in entries:
-        of_text = theirs.setdefault(text, [])
+    theirs = {text: [] for text, *_ in entries}
+    for place, (text, label, score) in enumerate(entries):
         if label and label in "abcdef":
-            of_text.append((-(score or 0) * scored, len(of_text), ord(label) - ord("a")))
+            theirs[text].append((-(score or 0) * scored, place, ord(label) - ord("a")))
     suggestions = ours.suggestions_for(asked)
     for i, text in enumerate(asked):
         expected = sorted(theirs.get(text, []))[:CANDIDATES]
+        m = len(expected)
         assert suggestions.known[i] == (text in theirs)
-        assert suggestions.ids[i, : len(expected)].tolist() == [label for *_, label in expected]
-        assert suggestions.scores[i, : len(expected)].tolist() == [-score for score, *_ in expected]
-        assert (suggestions.ids[i, len(expected) :] == -1).all()
+        assert suggestions.ids[i].tolist() == [label for *_, label in expected] + [-1] * (CANDIDATES - m)
+        assert suggestions.scores[i, :m].tolist() == [-score for score, *_ in expected]
     assert ours.unknown == sum(label in ("g", "h") for _, label, _ in entries)
     assert ours.amount == sum(label != "" for _, label, _ in entries)
 
 
-@given(st.integers(0, 1000), st.integers(0, 12), st.integers(1, 12))
+@given(st.integers(0, 1000), st.integers(1, 12), st.integers(1, 12))
 def test_each_candidate_has_a_score_and_a_place(seed, most, k):
     rng = np.random.default_rng(seed)
     ids, candidates = (rng.integers(-1, 15, (9, size)).astype(np.int32) for size in (most, k))
     scores = rng.normal(size=ids.shape).astype(np.float32)
     ours = Suggestions.of_model(ids, scores).columns(candidates)
-    for i in range(9):
-        places = {label: place for place, label in reversed([*enumerate(ids[i].tolist())])}
-        for c, label in enumerate(candidates[i].tolist()):
-            place = places.get(label) if label >= 0 else None
-            theirs = (-100, CANDIDATES) if place is None else (scores[i, place], place)
-            assert tuple(ours[i, c]) == theirs
+    equal = (ids[:, None] == candidates[:, :, None]) & (candidates[:, :, None] >= 0)
+    found, places = equal.any(axis=2), equal.argmax(axis=2)
+    assert (ours[:, :, 0] == np.where(found, np.take_along_axis(scores, places, axis=1), -100)).all()
+    assert (ours[:, :, 1] == np.where(found, places, CANDIDATES)).all()
 
 
 def run(command, *words, status=0):
@@ -79,11 +76,15 @@ def rerank(folder, output, *options, status=0):
     return output / "model.h5"
 
 
+def rows_of_table(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def suggest(folder, path, part, share=1.0):
     """Write suggestions of a program that knows most labels, for records of held-out and test instances."""
-    generator = random.Random(3)
-    with open(folder / "records.csv", newline="") as file:
-        labels = {f"line {line}": row["labels"].split("|") for line, row in enumerate(csv.DictReader(file), 2)}
+    generator, records = random.Random(3), rows_of_table(folder / "records.csv")
+    labels = {f"line {line}": row["labels"].split("|") for line, row in enumerate(records, 2)}
     with open(path, "w", newline="") as file:
         table = csv.writer(file)
         table.writerow(["id", "label", "score"])
@@ -133,16 +134,14 @@ def predicted(folder, model, output, *options):
 def test_a_text_of_which_the_file_says_nothing_is_ranked_without(folder, sources, half, tmp_path, capsys):
     ours = predicted(folder, sources[0], tmp_path / "ours.h5", f"--suggestions={half}")
     without = predicted(folder, sources[1], tmp_path / "without.h5")
-    with open(half, newline="") as file:
-        suggested = {row["id"] for row in csv.DictReader(file)}
-    ids = open_dataset(folder / "dataset.h5").ids("test")
+    dataset, suggested = open_dataset(folder / "dataset.h5"), {row["id"] for row in rows_of_table(half)}
+    ids = dataset.ids("test")
     known = np.array([record in suggested for record in ids])
     assert f"for {len(suggested)} of {len(ids)} test instances" in capsys.readouterr().out
-    for name, array in without.ranking._asdict().items():
-        part = getattr(ours.ranking, name)[~known, : array.shape[1]]
-        assert np.array_equal(part, array[~known]), name
+    for part, array in zip(ours.ranking, without.ranking, strict=True):
+        assert np.array_equal(part[~known, : array.shape[1]], array[~known])
     assert not np.array_equal(ours.ranking.probabilities[known], without.ranking.probabilities[known])
-    hits = open_dataset(folder / "dataset.h5").test.Y.to_scipy().toarray()[np.arange(len(ids)), ours.ids[:, 0]]
+    hits = find_hits(ours.ids[:, :1], dataset.test.Y)
     assert hits[known].mean() > hits[~known].mean()
     nothing = predicted(folder, sources[0], tmp_path / "nothing.h5")
     assert np.array_equal(nothing.ranking.probabilities, without.ranking.probabilities)
@@ -161,47 +160,35 @@ def test_each_source_is_evidence(sources):
 def test_new_texts_are_ranked_as_those_of_the_test_set(folder, sources, half, tmp_path):
     theirs = predicted(folder, sources[0], tmp_path / "theirs.h5", f"--suggestions={half}")
     dataset = open_dataset(folder / "dataset.h5")
-    lines = []
-    for text, record in zip(dataset.test_texts(), dataset.ids("test"), strict=True):
-        lines.append(json.dumps({"id": record, "text": text}))
-    (tmp_path / "new.jsonl").write_text("\n".join(lines))
-    output = f"--output={tmp_path}/answers.jsonl"
-    run("predict", sources[0], tmp_path / "new.jsonl", f"--suggestions={half}", output)
-    answers = [json.loads(line)["labels"] for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    texts = zip(dataset.ids("test"), dataset.test_texts(), strict=True)
+    (tmp_path / "new.jsonl").write_text("\n".join(json.dumps({"id": record, "text": text}) for record, text in texts))
+    output = tmp_path / "answers.jsonl"
+    run("predict", sources[0], tmp_path / "new.jsonl", f"--suggestions={half}", f"--output={output}")
+    answers = [json.loads(line)["labels"] for line in output.read_text().splitlines()]
     assert [[label["id"] for label in answer] for answer in answers] == theirs.ids.tolist()
-    assert np.float32([answer[0]["score"] for answer in answers]) == pytest.approx(theirs.scores[:, 0], abs=1e-5)
-    predictor = Predictor.open(sources[0])
-    texts = dataset.test_texts()[:20]
-    together = predictor.top_k(predictor.from_texts(texts), 5)
-    for i, text in enumerate(texts):
-        ids, probabilities = predictor.top_k(predictor.from_texts([text]), 5)
-        assert np.array_equal([ids[0], probabilities[0]], [together[0][i], together[1][i]])
+    assert [answer[0]["score"] for answer in answers] == pytest.approx(theirs.scores[:, 0], abs=1e-5)
 
 
 def test_a_run_suggests_what_it_predicts(folder, sources, trees, tmp_path):
-    path, test = tmp_path / "trees.h5", open_dataset(folder / "dataset.h5").test
-    run("predict", trees[2], f"--dataset={folder}/dataset.h5", "--top-k=50", f"--output={path}")
-    suggested = Predictions.open(path)
+    suggested = predicted(folder, trees[2], tmp_path / "trees.h5", "--top-k=50")
     ours = predicted(folder, sources[1], tmp_path / "ours.h5").ranking
     reranker = Reranker.open(sources[1].with_name("reranker.h5"), model=OneVsAll.open(sources[1]))
-    suggestions = Suggestions.of_model(np.array(suggested.ids), np.array(suggested.scores))
-    best = np.array(ours.first_ids), np.array(ours.scores)
-    candidates = reranker.evidence.candidates(test.X, *best, suggestions=[suggestions])
-    rows = reranker.evidence.columns(candidates)
-    rows = np.concatenate([rows, suggestions.columns(candidates.ids)], axis=2)
-    theirs, _ = rank(reranker.trees, rows, candidates.ids)
+    suggestions = Suggestions.of_model(suggested.ids.copy(), suggested.scores.copy())
+    best, X = (ours.first_ids.copy(), ours.scores.copy()), open_dataset(folder / "dataset.h5").test.X
+    candidates = reranker.evidence.candidates(X, *best, suggestions=[suggestions])
+    rows = [reranker.evidence.columns(candidates), suggestions.columns(candidates.ids)]
+    theirs, _ = rank(reranker.trees, np.concatenate(rows, axis=2), candidates.ids)
     assert np.maximum(ours.probabilities, 0) == pytest.approx(theirs, abs=1e-5)
 
 
 def test_results_of_annif_are_suggestions_too(folder, sources, half, tmp_path):
     (tmp_path / "half").mkdir()
-    with open(half, newline="") as file:
-        for row in csv.DictReader(file):
-            with open(tmp_path / "half" / f"{row['id']}.annif", "a") as result:
-                result.write(f"<{row['label']}>\tany name\t12.3\t{row['score']}\n")
-    theirs = predicted(folder, sources[0], tmp_path / "theirs.h5", f"--suggestions={half}")
-    ours = predicted(folder, sources[0], tmp_path / "ours.h5", f"--suggestions=guesses={tmp_path}/half")
-    assert np.array_equal(ours.scores, theirs.scores)
+    for row in rows_of_table(half):
+        with open(tmp_path / "half" / f"{row['id']}.annif", "a") as result:
+            result.write(f"<{row['label']}>\tany name\t12.3\t{row['score']}\n")
+    files = f"--suggestions={half}", f"--suggestions=guesses={tmp_path}/half"
+    ours, theirs = (predicted(folder, sources[0], tmp_path / "out.h5", file).scores.copy() for file in files)
+    assert np.array_equal(ours, theirs)
 
 
 def test_explain_says_who_suggests_a_label(sources, capsys):
@@ -215,53 +202,42 @@ def test_explain_says_who_suggests_a_label(sources, capsys):
 
 
 def test_estimators_ask_the_other_models(folder, sources, tmp_path):
-    X = open_dataset(folder / "dataset.h5").test.unscaled(1.0)
-    X = X.to_scipy()[:, :-1]
+    X = open_dataset(folder / "dataset.h5").test.unscaled(1.0).to_scipy()[:, :-1]
     estimator = OneVsAllClassifier.load(sources[1])
     estimator.save(tmp_path / "elsewhere" / "model.h5")
     again = OneVsAllClassifier.load(tmp_path / "elsewhere" / "model.h5")
-    ours, theirs = (each.predict_proba(X) for each in (again, estimator))
-    assert (ours != theirs).nnz == 0
+    assert (again.predict_proba(X) != estimator.predict_proba(X)).nnz == 0
 
 
-@pytest.mark.parametrize(
-    ("lines", "complaint"),
-    [
-        (
-            "id,label,score\nnobody,name1,1\n",
-            "none of its 1 ids, such as 'nobody', is the id of a text, such as 'line ",
-        ),
-        ("id,label,score\nline 2,name1,much\n", "a.csv, line 2: the score is 'much', not a number; correct or delete"),
-        ("id,label,score\nline 2,name1,nan\n", "a.csv, line 2: the score is 'nan', not a number; "),
-        ("text,label\nline 2,name1\n", "a.csv, line 1: no column 'id', there are 'text', 'label'; name id, label, and"),
-        ("id,label\nline 2,name1,3\n", "a.csv, line 2: 3 fields, the header has 2; "),
-        ("", "a.csv: is empty; "),
-    ],
-)
-def test_files_that_are_refused(folder, tmp_path, capsys, lines, complaint):
+REFUSED = {
+    "id,label,score\nnobody,name1,1\n": "none of its 1 ids, such as 'nobody', is the id of a text, such as 'line ",
+    "id,label,score\nline 2,name1,much\n": "a.csv, line 2: the score is 'much', not a number; correct or delete",
+    "id,label,score\nline 2,name1,nan\n": "a.csv, line 2: the score is 'nan', not a number; ",
+    "text,label\nline 2,name1\n": "a.csv, line 1: no column 'id', there are 'text', 'label'; name id, label, and",
+    "id,label\nline 2,name1,3\n": "a.csv, line 2: 3 fields, the header has 2; ",
+    "": "a.csv: is empty; ",
+}
+
+
+@pytest.mark.parametrize("lines", REFUSED)
+def test_files_that_are_refused(folder, tmp_path, capsys, lines):
     (tmp_path / "a.csv").write_text(lines)
     rerank(folder, tmp_path / "out", f"--suggestions={tmp_path}/a.csv", status=2)
-    assert complaint in capsys.readouterr().err
+    assert REFUSED[lines] in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["model.h5"]
 
 
-def test_unknown_ids_and_labels_are_counted(folder, tmp_path, capsys):
-    path = suggest(folder, tmp_path / "a.csv", "held")
+def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(folder, tmp_path, capsys):
+    path = suggest(folder, tmp_path / "a.csv", "held", 0.3)
     with open(path, "a") as file:
         file.write("nobody,name1,1\nline 2,no such label,1\n")
-    with open(path, newline="") as file:
-        rows = list(csv.DictReader(file))
-    labels = set(open_dataset(folder / "dataset.h5").label_names)
+    rows, labels = rows_of_table(path), set(open_dataset(folder / "dataset.h5").label_names)
     unknown = sum(row["label"] not in labels for row in rows)
     rerank(folder, tmp_path / "out", f"--suggestions={path}")
     counts = f"unknown are 1 of {len({row['id'] for row in rows})} ids and the labels of {unknown} of {len(rows):,}"
-    assert counts in capsys.readouterr().out
-
-
-def test_a_file_that_says_too_little_is_not_used(folder, tmp_path, capsys):
-    path = suggest(folder, tmp_path / "a.csv", "held", 0.3)
-    rerank(folder, tmp_path / "out", f"--suggestions={path}")
-    assert "of the held-out instances, it needs 200" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert counts in said
+    assert "of the held-out instances, it needs 200" in said
 
 
 def test_what_a_second_stage_does_not_know_is_refused(folder, sources, half, tmp_path, capsys):

@@ -3,49 +3,38 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 import ovaflow
 from ovaflow.sparse import fingerprint
 
-KERNEL = "from ovaflow.sparse.jit import kernel\n@kernel\ndef dot(x): pass\n"
-FILES = {
-    "sparse/jit.py": "import numba\n",
-    "sparse/csr.py": KERNEL,
-    "solver/newton.py": "from ovaflow.sparse.csr import dot\nSTEP = 1\n",
-    "cli/warm_up.py": "from ovaflow.sparse.jit import cache_directory\n",
-}
+KERNELS = "from ovaflow.sparse.jit import kernel\n"
+MODULES = {"jit.py": "", "csr.py": KERNELS, "newton.py": "from ovaflow.sparse.csr import dot\n", "new.py": KERNELS}
 
 
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+def test_only_modules_of_kernels_count(tmp_path, monkeypatch):
     monkeypatch.setattr(fingerprint, "_PACKAGE", tmp_path)
-    return tmp_path
-
-
-@pytest.mark.parametrize(("name", "counts"), [(name, name.startswith("sparse/")) for name in FILES])
-def test_only_modules_of_kernels_count(package, name, counts):
-    theirs = fingerprint.kernel_fingerprint.__wrapped__()
-    (package / name).write_text(FILES[name] + "# changed\n")
-    assert (fingerprint.kernel_fingerprint.__wrapped__() != theirs) == counts
+    found = []
+    for name, text in MODULES.items():
+        (tmp_path / name).write_text(f"{text}\n")
+        found.append(fingerprint.kernel_fingerprint.__wrapped__())
+    assert found[0] != found[1] == found[2] != found[3]
+    (tmp_path / "jit.py").write_text("changed")
+    assert fingerprint.kernel_fingerprint.__wrapped__() not in found
 
 
 def test_kernels_use_nothing_of_modules_without_kernels():
     # what they use of others would not count
     root = Path(ovaflow.__file__).parent
-    sources = {path.relative_to(root.parent): path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
-    with_kernels = {path for path, source in sources.items() if fingerprint._HAS_KERNELS.search(source.encode())}
+    with_kernels = {path for path in root.rglob("*.py") if fingerprint._HAS_KERNELS.search(path.read_bytes())}
     assert len(with_kernels) > 30
     for path in with_kernels:
-        tree, origins = ast.parse(sources[path]), {}
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        places = {}
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module.startswith("ovaflow."):
-                origins |= {alias.name: Path(*node.module.split(".")).with_suffix(".py") for alias in node.names}
+            if isinstance(node, ast.ImportFrom):
+                place = root.parent / Path(*node.module.split(".")).with_suffix(".py")
+                places |= {alias.name: place for alias in node.names}
+        foreign = {name for name, place in places.items() if place.is_file() and place not in with_kernels}
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and any("kernel" in ast.unparse(each) for each in node.decorator_list):
                 used = {each.id for body in node.body for each in ast.walk(body) if isinstance(each, ast.Name)}
-                foreign = {name for name in used & origins.keys() if origins[name] not in with_kernels}
-                assert not foreign, (path, node.name, foreign)
+                assert not used & foreign, (path, node.name)

@@ -58,17 +58,15 @@ def run(code, folder, **environment):
     return start(code, folder, **environment).communicate()
 
 
-def test_each_function_has_its_cache(folder, tmp_path):
-    assert run(WORK, folder, OVAFLOW_CACHE=tmp_path) == (PRINTED, "")
-    assert sorted(path.name.split("-")[0] for path in tmp_path.rglob("*.nbi")) == [
-        f"kernels.{name}" for name in ("half", "quarter", "third")
-    ]
-    assert [path.name.split("-")[0] for path in folder.rglob("*.nbi")] == ["kernels.fifth"]
+def functions_in(folder):
+    return sorted(path.name.split("-")[0] for path in folder.rglob("*.nbi"))
 
 
-def test_processes_that_start_together_share_the_cache(folder, tmp_path):
+def test_each_function_has_its_cache_which_processes_that_start_together_share(folder, tmp_path):
     processes = [start(WORK, folder, OVAFLOW_CACHE=tmp_path) for _ in range(2)]
     assert [process.communicate() for process in processes] == [(PRINTED, "")] * 2
+    assert functions_in(tmp_path) == [f"kernels.{name}" for name in ("half", "quarter", "third")]
+    assert functions_in(folder) == ["kernels.fifth"]
     # Numba says what it stores
     written, _ = run(WORK, folder, OVAFLOW_CACHE=tmp_path, NUMBA_DEBUG_CACHE=1)
     assert "data loaded from" in written
@@ -118,13 +116,10 @@ def test_without_any_folder_kernels_are_compiled_in_memory(folder, tmp_path):
 @pytest.mark.long
 def test_files_cut_short_by_a_crash_are_compiled_anew(folder, tmp_path):
     run(WORK, folder, OVAFLOW_CACHE=tmp_path)
-    (index,), (code,), (empty,) = (
-        list(tmp_path.rglob(pattern)) for pattern in ("*.half-*.nbi", "*.quarter-*.nbc", "*.third-*.nbc")
-    )
-    listed, good = index.read_bytes(), code.read_bytes()
-    empty.write_bytes(b"")
-    index.write_bytes(listed[:-9])
-    code.write_bytes(bytes(len(good)))
+    for pattern, end in {"*.half-*.nbi": -9, "*.quarter-*.nbc": None, "*.third-*.nbc": 0}.items():
+        (path,) = tmp_path.rglob(pattern)
+        good = path.read_bytes()
+        path.write_bytes(bytes(len(good)) if end is None else good[:end])
     assert run(WORK, folder, OVAFLOW_CACHE=tmp_path) == (PRINTED, "")
     # Numba says what it stores
     assert "saved" not in run(WORK, folder, OVAFLOW_CACHE=tmp_path, NUMBA_DEBUG_CACHE=1)[0]

@@ -12,7 +12,7 @@ from damage import flip, offset_of
 
 from ovaflow.console.errors import InputError
 from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.hdf5 import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.hdf5 import create_artifact, open_artifact, parameters_of
 from ovaflow.storage.writing import unfinished_folder, write_text
 
 
@@ -27,35 +27,32 @@ def artifact(tmp_path):
 
 def read(path):
     with open_artifact(path, "means") as file:
-        about = checksum_of(file), parameters_of(file), inputs_of(file), file["group"].attrs["n_columns"]
-        return *about, map_array(file["group/values"]).tolist()
+        return map_array(file["group/values"]).tolist(), file["group"].attrs["n_columns"]
 
 
-def test_what_is_written_is_read_and_by_other_programs_too(artifact):
-    checksum, *said = read(artifact)
-    assert said == [{"C": 1.0}, {"dataset": "abc"}, 7, list(range(10_000))]
+def test_other_programs_read_what_is_written(artifact):
+    assert read(artifact) == (list(range(10_000)), 7)
     with h5py.File(artifact) as theirs:
         assert theirs["group/values"][()].tolist() == list(range(10_000))
-        assert theirs.attrs["kind"] == b"means"
-        assert theirs.attrs["checksum"].decode() == checksum
+        assert (theirs.attrs["kind"], theirs.attrs["inputs"]) == (b"means", b'{"dataset": "abc"}')
         assert json.loads(theirs.attrs["parameters"]) == {"C": 1.0}
         assert theirs["group/values"].id.get_offset() % 4096 == 0
 
 
-@pytest.mark.parametrize(
-    ("arrays", "attributes", "parameters", "said"),
-    [
-        ({"scores": np.array([0, np.nan])}, {}, {}, "scores holds nan"),
-        ({}, {"gradient_norm": -np.inf}, {}, "a number among its attributes is not finite"),
-        ({}, {}, {"C": np.inf}, "a number among its settings is not finite"),
-    ],
-)
-def test_what_is_not_finite_is_not_written(tmp_path, arrays, attributes, parameters, said):
+NOT_FINITE = {
+    "scores holds nan": ("scores", np.array([0, np.nan]), 1.0),
+    "a number among its attributes is not finite": ("gradient_norm", -np.inf, 1.0),
+    "a number among its settings is not finite": ("gradient_norm", 1.0, np.inf),
+}
+
+
+@pytest.mark.parametrize("said", NOT_FINITE)
+def test_what_is_not_finite_is_not_written(tmp_path, said):
+    name, value, C = NOT_FINITE[said]
+
     def write():
-        with create_artifact(tmp_path / "x.h5", "means", parameters) as file:
-            file.attrs.update(attributes)
-            for name, array in arrays.items():
-                create_array(file, name, array)
+        with create_artifact(tmp_path / "x.h5", "means", {"C": C}) as file:
+            create_array(file, name, value) if name == "scores" else file.attrs.update({name: value})
 
     with pytest.raises(InputError, match=rf"x\.h5: not written: {said}"):
         write()
@@ -81,24 +78,24 @@ def test_many_attributes_groups_and_arrays(tmp_path):
         for j in range(100):
             create_array(file.create_group(f"group{j}"), "values", np.arange(j))
     with open_artifact(tmp_path / "x.h5", "means") as file:
-        assert {name: file.attrs[name] for name in numbers} == numbers
+        assert numbers.items() <= dict(file.attrs).items()
         assert parameters_of(file) == long
-        assert all(map_array(file[f"group{j}/values"]).tolist() == list(range(j)) for j in range(100))
+        assert [len(map_array(file[f"group{j}/values"])) for j in range(100)] == list(range(100))
+
+
+def changed(change):
+    """Change an open file as another program does."""
+
+    def edit(path):
+        with h5py.File(path, "r+") as file:
+            change(file)
+
+    return edit
 
 
 def another_kind(path):
     with create_artifact(path, "model"):
         pass
-
-
-def old(path):
-    with h5py.File(path, "r+") as file:
-        file.attrs["format_version"] = 2
-
-
-def edited(path):
-    with h5py.File(path, "r+") as file:
-        file["group"].attrs["n_columns"] = 8
 
 
 FOREIGN = "not a means file, or damaged; give the path of a means file (ovaflow means, rule compute_means)"
@@ -107,8 +104,14 @@ WRONG_FILES = {
     "a text": (lambda path: path.write_text("label\ttext\n"), FOREIGN),
     "HDF5 of another program": (lambda path: h5py.File(path, "w").close(), FOREIGN),
     "another kind": (another_kind, "expected means, found model; give the path of a means file"),
-    "old": (old, "format version 2, but this ovaflow reads 3; delete it"),
-    "edited": (edited, "damaged (its attributes do not match their checksum)"),
+    "old": (
+        changed(lambda file: file.attrs.update(format_version=2)),
+        "format version 2, but this ovaflow reads 3; delete it",
+    ),
+    "edited": (
+        changed(lambda file: file["group"].attrs.update(n_columns=8)),
+        "damaged (its attributes do not match their checksum)",
+    ),
     "damaged": (
         lambda path: flip(path, offset_of(path, "group/values") + 5000),
         "damaged (values of /group/values do not match their checksum); delete it and make it again (ovaflow means",
@@ -143,23 +146,22 @@ def test_a_failed_step_leaves_the_old_file_and_no_other(artifact, tmp_path):
 
 def test_what_killed_processes_left_is_removed(tmp_path, monkeypatch):
     stale, young, others = ".0.h5.a_b1c2d3.partial", ".0.h5.abcdefgh.partial", ".10.h5.abcdefgh.partial"
-    for name in (stale, young, others, ".0.h5.partial"):
+    for name in (young, others, ".0.h5.partial"):
         (tmp_path / name).touch()
-    for name in (stale, others):
-        os.utime(tmp_path / name, (1e9, 1e9))
     umask = os.umask(0)
     os.umask(umask)
     # threads may make other files meanwhile
     monkeypatch.delattr(os, "umask")
-    write_text(tmp_path / "0.h5", "whole")
+    for make in (Path.touch, Path.mkdir):
+        make(tmp_path / stale)
+        for name in (stale, others):
+            os.utime(tmp_path / name, (1e9, 1e9))
+        write_text(tmp_path / "0.h5", "whole")
+        assert sorted(os.listdir(tmp_path)) == sorted(["0.h5", young, others, ".0.h5.partial"])
     assert (tmp_path / "0.h5").stat().st_mode & 0o777 == 0o666 & ~umask
-    assert sorted(os.listdir(tmp_path)) == sorted(["0.h5", young, others, ".0.h5.partial"])
 
 
-def test_an_unfinished_folder_that_a_killed_process_left_is_removed(tmp_path):
-    stale = tmp_path / ".model.abcd1234.partial"
-    (stale / "model.h5").mkdir(parents=True)
-    os.utime(stale, (1e9, 1e9))
+def test_an_unfinished_folder_is_there_while_it_is_filled(tmp_path):
     with unfinished_folder(tmp_path / "model") as folder:
         (folder / "model.h5").touch()
         assert os.listdir(tmp_path) == [folder.name]

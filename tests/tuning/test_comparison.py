@@ -1,11 +1,13 @@
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from solving import in_memory
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import Dataset, Names, Split, open_dataset
+from ovaflow.data.dataset import Names, open_dataset
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.reading.instances import TextInstance
@@ -16,27 +18,19 @@ from ovaflow.tuning import comparison, cost, features
 from ovaflow.tuning.comparison import Trial, compare, folds, summary
 from ovaflow.tuning.cost import choose_C
 
+CASES = [(2, 0.1, 1), (25, 0.1, 1), (3000, 0.1, 1), (10, 0.9, 1), (9000, 0.5, 1), (400, 0.2, 10)]
 
-@pytest.mark.parametrize(("n", "held_out"), [(2, 0.1), (25, 0.1), (3000, 0.1), (10, 0.9), (9000, 0.5)])
-def test_folds_hold_out_each_instance_at_most_once(n, held_out):
-    rounds = list(folds(np.arange(n), held_out))
+
+@pytest.mark.parametrize(("n", "share", "size"), CASES)
+def test_folds_hold_out_each_instance_at_most_once_and_never_part_a_group(n, share, size):
+    groups = np.random.default_rng(0).permutation(n) // size
+    rounds, amount = list(folds(groups, share)), max(1, round(share * n))
     together = np.concatenate([held for _, held in rounds])
-    assert len(np.unique(together)) == len(together)
-    for fit, held in rounds:
-        assert sorted([*fit, *held]) == list(range(n))
-        assert len(held) == max(1, round(held_out * n))
-    assert len(together) >= 600 or len(rounds) == 10 or len(together) + len(rounds[0][1]) > n
-
-
-def test_folds_never_part_a_group():
-    groups = np.sort(np.random.default_rng(0).integers(0, 40, 400))[np.random.default_rng(1).permutation(400)]
-    rounds = list(folds(groups, 0.2))
-    assert len(rounds) == 5
+    assert len(np.unique(together)) == len(together) == amount * len(rounds)
     for fit, held in rounds:
         assert not np.isin(groups[held], groups[fit]).any()
-        assert len(held) == 80
-        assert len(fit) > 290
-    assert len(np.unique(np.concatenate([held for _, held in rounds]))) == 400
+        assert n - amount - 2 * (size - 1) <= len(fit) <= n - amount
+    assert len(together) >= 600 or len(rounds) == 10 or len(together) + amount > n
 
 
 def test_contributions_add_up_to_the_metrics():
@@ -62,8 +56,8 @@ def test_what_cannot_win_is_not_tried_again():
     assert [part for candidate, part in tried if candidate == "bad"] == [1]
     assert [part for candidate, part in tried if candidate == "good"] == [1, 2, 3]
     assert best in ("good", "as good")
-    found = summary(trials, best)
-    bad, chosen = (next(each for each in found["candidates"] if each["candidate"] == name) for name in ("bad", best))
+    found = {each["candidate"]: each for each in summary(trials, best)["candidates"]}
+    bad, chosen = found["bad"], found[best]
     theirs = np.mean(trials["bad"][0].scores) - np.mean(trials[best][0].scores)
     assert bad["difference"] == pytest.approx(theirs)
     assert (bad["held_out"], chosen["held_out"], chosen["seconds"]) == (400, 1200, 6.0)
@@ -77,10 +71,8 @@ def noisy_dataset(n=600, d=40, n_labels=8, seed=0):
     truth = X[:, :n_labels] > 0
     Y = np.where(rng.random(truth.shape) < 0.25, rng.random(truth.shape) < 0.2, truth)
     X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1)
-    X, Y = from_scipy(np.hstack([X, np.ones((n, 1))])), from_scipy(Y * 1.0)
-    split = Split(X, Y)
-    parameters = {"bias": 1.0, "normalize": False}
-    return Dataset("noisy", split, split.take(np.arange(100)), "", parameters, Names(list("abcdefgh"), []))
+    dataset = in_memory(np.hstack([X, np.ones((n, 1))]), Y * 1.0)
+    return replace(dataset, test=dataset.train.take(np.arange(100)), names_in_memory=Names(list("abcdefgh"), []))
 
 
 def test_C_is_the_best_of_those_tried_and_no_test_instance_is_seen(monkeypatch):
@@ -99,35 +91,40 @@ def test_C_is_the_best_of_those_tried_and_no_test_instance_is_seen(monkeypatch):
     assert max(each["held_out"] for each in fewer["candidates"]) <= 100
 
 
-def test_groups_are_held_out_together(tmp_path, monkeypatch):
+@pytest.fixture
+def grouped(monkeypatch):
+    """Groups of each choice of C or of features."""
     groups = []
     for module in (cost, features):
         monkeypatch.setattr(module, "folds", lambda each, share: groups.append(each) or folds(each, share))
+    return groups
+
+
+def choose(folder, rows, *options):
+    """Choose features for a table; the options that name it."""
+    (folder / "a.csv").write_text("\n".join(rows))
+    table = [f"--train={folder / 'a.csv'}", f"--test={folder / 'a.csv'}", "--format=csv", *options]
+    assert main(["choose-features", *table, "--candidates=words", f"--output={folder / 'a.json'}"]) == 0
+    return table
+
+
+def test_groups_are_held_out_together(tmp_path, grouped):
     dataset, series = noisy_dataset(), np.arange(600) % 20
     dataset = replace(dataset, train=replace(dataset.train, groups=series))
     choose_C(dataset, TrainLabels(), ChooseC(candidates=[1.0]), 1)
     series = series[np.random.default_rng(0).permutation(600)]
-    np.testing.assert_array_equal(np.equal.outer(groups[0], groups[0]), np.equal.outer(series, series))
+    np.testing.assert_array_equal(np.equal.outer(grouped[0], grouped[0]), np.equal.outer(series, series))
     rows = [f"s{i % 20},x,word{i} more{i % 9}" for i in range(600)]
-    (tmp_path / "a.csv").write_text("\n".join(["series,labels,text", *rows]))
-    options = [f"--train={tmp_path / 'a.csv'}", "--format=csv", "--group-column=series"]
-    options += ["--candidates=words", f"--output={tmp_path / 'a.json'}"]
-    assert main(["choose-features", *options]) == 0
-    sizes = np.unique(groups[1], return_counts=True)[1]
-    assert set(sizes) == {30}
+    choose(tmp_path, ["series,labels,text", *rows], "--group-column=series")
+    assert set(np.unique(grouped[1], return_counts=True)[1]) == {30}
 
 
-def test_short_copies_are_held_out_together(tmp_path, monkeypatch):
-    groups = []
-    for module in (cost, features):
-        monkeypatch.setattr(module, "folds", lambda each, share: groups.append(each) or folds(each, share))
+def test_short_copies_are_held_out_together(tmp_path, grouped):
     rows = [f"x,word{i % 100} more{i % 100}{'.' * (i // 100)}" for i in range(150)] + ["x,?"] * 20
-    (tmp_path / "a.csv").write_text("\n".join(["labels,text", *rows]))
-    table = [f"--train={tmp_path / 'a.csv'}", f"--test={tmp_path / 'a.csv'}", "--format=csv"]
-    assert main(["choose-features", *table, "--candidates=words", f"--output={tmp_path / 'a.json'}"]) == 0
+    table = choose(tmp_path, ["labels,text", *rows])
     assert main(["prepare", *table, "--no-label-names", f"--output={tmp_path / 'a.h5'}"]) == 0
     choose_C(open_dataset(tmp_path / "a.h5"), TrainLabels(), ChooseC(candidates=[1.0]), 1)
-    for each in groups:
+    for each in grouped:
         # two of 50, and one of 50 and of the 20 without a word; rare words are no features
         assert sorted(np.unique(each, return_counts=True)[1]) == [1] * 70 + [2] * 50
 
@@ -167,37 +164,37 @@ def write_inflected(path, rows, seed):
     return path
 
 
+def chosen(output, *options):
+    """The choice of features with some options, and what was said."""
+    assert main(["choose-features", *options, "--format=text-tsv", f"--output={output}"]) == 0
+    return json.loads(output.read_text())
+
+
 def test_features_are_chosen_without_the_test_set_and_prepared(tmp_path, capsys):
     train, test = write_inflected(tmp_path / "train.tsv", 400, 0), write_inflected(tmp_path / "test.tsv", 50, 1)
-    chosen, dataset = tmp_path / "features.json", tmp_path / "dataset.h5"
-    files = [f"--train={train}", f"--test={test}", "--format=text-tsv"]
-    assert main(["choose-features", *files, f"--output={chosen}"]) == 0
-    found = json.loads(chosen.read_text())
+    choice, files = tmp_path / "features.json", [f"--train={train}", f"--test={test}"]
+    found = chosen(choice, *files)
     assert found["chosen"] == "words+prefixes=6"
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("words+prefixes=6: nDCG@5")
-    assert last.endswith("  chosen")
+    assert re.fullmatch(r"words\+prefixes=6: nDCG@5.*  chosen", capsys.readouterr().out.splitlines()[-1])
     test.write_text("subject1\tother\n")
-    assert main(["choose-features", *files, f"--output={tmp_path / 'again.json'}"]) == 0
-    assert timeless(json.loads((tmp_path / "again.json").read_text())) == timeless(found)
-    assert main(["choose-features", *files, "--instances=100", f"--output={tmp_path / 'fewer.json'}"]) == 0
-    assert (found["instances"], json.loads((tmp_path / "fewer.json").read_text())["instances"]) == (400, 100)
-    assert main(["prepare", *files, "--features=auto", f"--output={dataset}"]) == 2
+    assert timeless(chosen(tmp_path / "again.json", *files)) == timeless(found)
+    fewer = chosen(tmp_path / "fewer.json", *files, "--instances=100")
+    assert (found["instances"], fewer["instances"]) == (400, 100)
+    prepare = ["prepare", *files, "--format=text-tsv", "--features=auto", f"--output={tmp_path / 'dataset.h5'}"]
+    assert main(prepare) == 2
     assert "--features=auto needs --chosen-features" in capsys.readouterr().err
-    options = ["--features=auto", f"--chosen-features={chosen}"]
-    assert main(["prepare", *files, *options, f"--output={dataset}"]) == 0
-    assert open_dataset(dataset).parameters["features"] == ["words", "prefixes=6"]
-    assert "aaaaaa*" in open_dataset(dataset).feature_names
+    assert main([*prepare, f"--chosen-features={choice}"]) == 0
+    dataset = open_dataset(tmp_path / "dataset.h5")
+    assert dataset.parameters["features"] == ["words", "prefixes=6"]
+    assert "aaaaaa*" in dataset.feature_names
 
 
 @pytest.mark.parametrize(("cheap", "size"), [(301, 50), (300, 80)])
 def test_features_are_compared_on_more_instances_of_a_large_dataset(tmp_path, monkeypatch, cheap, size):
     for name, value in (("_CHEAP", cheap), ("_FEW", 50), ("_MANY", 80)):
         monkeypatch.setattr(features, name, value)
-    train, chosen = write_inflected(tmp_path / "train.tsv", 300, 0), tmp_path / "features.json"
-    files = [f"--train={train}", f"--test={train}", "--format=text-tsv", f"--output={chosen}"]
-    assert main(["choose-features", *files, "--candidates=words"]) == 0
-    assert json.loads(chosen.read_text())["instances"] == size
+    train = write_inflected(tmp_path / "train.tsv", 300, 0)
+    assert chosen(tmp_path / "a.json", f"--train={train}", f"--test={train}", "--candidates=words")["instances"] == size
 
 
 def test_texts_without_a_word_are_sampled_one_by_one():
@@ -211,16 +208,14 @@ def test_texts_without_a_word_are_sampled_one_by_one():
 
 def test_instances_set_aside_for_testing_are_not_seen(tmp_path):
     whole = write_inflected(tmp_path / "whole.tsv", 300, 0)
-    options = ["--format=text-tsv", "--candidates=words", "--candidates=words+pairs"]
-    assert main(["choose-features", f"--train={whole}", *options, f"--output={tmp_path / 'whole.json'}"]) == 0
+    candidates = "--candidates=words", "--candidates=words+pairs"
+    theirs = chosen(tmp_path / "a.json", f"--train={whole}", *candidates)
     assert main(["prepare", f"--train={whole}", "--format=text-tsv", f"--output={tmp_path / 'dataset.h5'}"]) == 0
     aside = set(open_dataset(tmp_path / "dataset.h5").test_texts())
     assert len(aside) > 30
-    kept = tmp_path / "kept.tsv"
-    lines = whole.read_text().splitlines(keepends=True)
-    kept.write_text("".join(line for line in lines if line.split("\t")[1].strip() not in aside))
-    assert main(["choose-features", f"--train={kept}", *options, f"--output={tmp_path / 'kept.json'}"]) == 0
-    ours, theirs = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("whole", "kept"))
+    kept = [line for line in whole.read_text().splitlines(True) if line.split("\t")[1].strip() not in aside]
+    (tmp_path / "kept.tsv").write_text("".join(kept))
+    ours = chosen(tmp_path / "b.json", f"--train={tmp_path / 'kept.tsv'}", *candidates)
     assert timeless(ours) == timeless(theirs)
     assert ours["instances"] == 300 - len(aside)
 

@@ -13,7 +13,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.doubts import HEADER, doubts_by_cross_validation, doubts_of_held_out, table
 from ovaflow.model.model_file import open_any_model
-from ovaflow.reranking.fitting import FEWEST
+from ovaflow.reranking.fitting import FEWEST, require_parts_of_one
 from ovaflow.reranking.neighbours import NEAREST
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.section import HELD_OUT
@@ -56,7 +56,7 @@ def doubts_command(run, dataset, held_out, every, threads, output):
             held_out = _held_out_by(model)
             model = held_out.parent / model.parent.name / model.name
         parts, trained = open_dataset(held_out), open_any_model(model)
-        _require_parts(opened, parts, trained)
+        require_parts_of_one(opened, parts, trained)
         doubts, n = doubts_of_held_out(opened, parts, trained, threads)
     rows = table(opened, doubts.worst_first())
     if output:
@@ -74,13 +74,6 @@ def _held_out_by(model):
         raise InputError(message, path=model, remedy=remedy)
     share = Reranker.about(reranker).parameters["fraction"]
     return model.parent.parent / f"{HELD_OUT}{share:g}" / "dataset.h5"
-
-
-def _require_parts(dataset, held_out, model):
-    if held_out.parameters.get("held_out", {}).get("of") != dataset.checksum:
-        remedy = "give the held-out dataset and the dataset of one run"
-        raise InputError(f"was not held out of {dataset.path}", path=held_out.path, remedy=remedy)
-    model.require(dataset=held_out)
 
 
 def _print(rows):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import psutil
 
+from ovaflow.machine.topology import text_of
+
 _UNLIMITED = 1 << 60  # version 1 of control groups has a number near 2^63 for no limit
 
 
@@ -48,10 +50,10 @@ def _usable_cpus():
 def _groups(proc):
     """Folders of this process's control groups and of the groups that contain them, whose limits hold as well."""
     of_process = {}
-    for line in _lines(proc / "self/cgroup"):
+    for line in text_of(proc / "self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         of_process.update(dict.fromkeys(controllers.split(","), path))
-    for line in _lines(proc / "self/mountinfo"):
+    for line in text_of(proc / "self/mountinfo").splitlines():
         left, _, right = line.partition(" - ")
         kind, _, options = right.split(" ", 2)
         root, point = left.split()[3:5]
@@ -80,22 +82,18 @@ def _memory_limits(group):
     for limit, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
         words = _words(group / limit)
         if words and words[0] != "max" and int(words[0]) < _UNLIMITED:
-            statistics = dict(line.split() for line in _lines(group / "memory.stat"))
+            statistics = dict(line.split() for line in text_of(group / "memory.stat").splitlines())
             cached = int(statistics.get("inactive_file", 0))
             yield int(words[0]), int((_words(group / used) or ["0"])[0]) - cached
 
 
 def _words(path):
-    return path.read_text(encoding="ascii").split() if path.is_file() else []
-
-
-def _lines(path):
-    return path.read_text(errors="replace").splitlines() if path.is_file() else []
+    return text_of(path).split()
 
 
 def peak_rss_bytes():
     # /proc first: what getrusage says may come from the parent, whose memory counts until exec
-    for line in _lines(Path("/proc/self/status")):
+    for line in text_of(Path("/proc/self/status")).splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
     # macOS counts bytes

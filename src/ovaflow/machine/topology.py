@@ -30,24 +30,24 @@ def read_topology():
     devices = SYS / "devices/system"
     folders = {int(path.name[4:]): path for path in devices.glob("node/node[0-9]*")}
     if not folders:
-        online = parse_list(_text(devices / "cpu/online")) or [0]
+        online = parse_list(text_of(devices / "cpu/online")) or [0]
         return [Node(0, _cores(devices, online), {0: NEAR})]
     numbers = sorted(folders)
     return [_node(devices, number, folders[number], numbers) for number in numbers]
 
 
 def _node(devices, number, folder, numbers):
-    words = _text(folder / "distance").split()
+    words = text_of(folder / "distance").split()
     # a node whose distance the kernel does not give is as far as any neighbour
     distances = dict.fromkeys(numbers, 2 * NEAR) | {number: NEAR} | dict(zip(numbers, map(int, words), strict=False))
-    cores = _cores(devices, parse_list(_text(folder / "cpulist")))
+    cores = _cores(devices, parse_list(text_of(folder / "cpulist")))
     return Node(number, cores, distances)
 
 
 def _cores(devices, cpus):
     cores = {}
     for cpu in cpus:
-        siblings = parse_list(_text(devices / f"cpu/cpu{cpu}/topology/thread_siblings_list"))
+        siblings = parse_list(text_of(devices / f"cpu/cpu{cpu}/topology/thread_siblings_list"))
         cores.setdefault(min(siblings, default=cpu), []).append(cpu)
     return tuple(tuple(cores[first]) for first in sorted(cores))
 
@@ -55,7 +55,7 @@ def _cores(devices, cpus):
 def free_memory(number):
     """Bytes of a node that are free or hold nothing but cached files."""
     kilobytes = 0
-    for line in _text(SYS / f"devices/system/node/node{number}/meminfo").splitlines():
+    for line in text_of(SYS / f"devices/system/node/node{number}/meminfo").splitlines():
         # Node 0 MemFree: 2000000 kB
         _, _, name, size, *_ = line.split()
         if name in ("MemFree:", "Active(file):", "Inactive(file):"):
@@ -82,10 +82,10 @@ def format_list(numbers):
 
 def processor():
     """Name of the CPU, or else the architecture."""
-    lines = _text(Path("/proc/cpuinfo")).splitlines()
+    lines = text_of(Path("/proc/cpuinfo")).splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.machine())
 
 
-def _text(path):
+def text_of(path):
     return path.read_text(errors="replace").strip() if path.is_file() else ""

@@ -33,7 +33,7 @@ DENSE_SHARE = 0.125
 and a twentieth less space; 1/12 the same time and a tenth more space."""
 
 LARGEST_LISTED, LARGEST_DENSE = 32767, 127
-"""Of a rounded weight, in a list and in a dense row."""
+"""The largest rounded weight in a list, and in a dense row."""
 
 _SMALLEST_STEP = 1e-30
 

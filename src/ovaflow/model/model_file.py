@@ -76,7 +76,7 @@ class ModelFile(
 
     @property
     def bias_feature(self):
-        """Its number; -1 where there is none."""
+        """Number of the bias feature; -1 where there is none."""
         return self.n_features - 1 if self.bias else -1
 
     @property

@@ -2,17 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
 from ovaflow.methods import ONE_VS_ALL
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reading.npz import FOREIGN, read_matrix
-from ovaflow.reading.streams import clean
 from ovaflow.settings.schema import explain
 from ovaflow.storage.writing import write_atomically
 
@@ -69,14 +68,14 @@ class _Description(BaseModel, allow_inf_nan=False):
     feature_names: list[str]
     idf: list[float] | None
     trained: list[bool]
-    counts: list[Annotated[int, Field(ge=0, lt=1 << 63)]]
+    counts: list[int]
     parameters: _Parameters
     inputs: dict[str, str]
 
 
 def _model(path, weights, description):
     idf = None if description.idf is None else np.array(description.idf, np.float32)
-    names = Names([*map(clean, description.label_names)], [*map(clean, description.feature_names)], idf)
+    names = Names(description.label_names, description.feature_names, idf)
     trained, counts = np.array(description.trained, bool), np.array(description.counts, np.int64)
     n_labels = len(names.labels)
     if not weights.n_rows == n_labels == len(trained) == len(counts):

@@ -73,14 +73,12 @@ def chosen(trained, allowed):
 
 
 def first_allowed(ids, scores, allowed, k):
-    """Of best labels (n, m) the first k that are allowed; -1 and -inf where there are fewer."""
+    """Keep the first k allowed ones of the best labels (n, m); -1 and -inf where there are fewer."""
     kept = (ids != NO_LABEL) & allowed[ids]
-    order = np.argsort(~kept, axis=1, kind="stable")[:, :k]
-    first, best = no_labels(len(ids), k)
-    are_kept = np.take_along_axis(kept, order, axis=1)
-    for every, values in ((first, ids), (best, scores)):
-        every[:, : order.shape[1]][are_kept] = np.take_along_axis(values, order, axis=1)[are_kept]
-    return first, best
+    found = np.where(kept, ids, NO_LABEL), np.where(kept, scores, np.float32(-np.inf))
+    ids, scores = map(np.hstack, zip(found, no_labels(len(ids), k), strict=True))
+    order = np.argsort(ids == NO_LABEL, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(ids, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
 
 def restricted(panels, allowed):
@@ -107,7 +105,7 @@ def predict_top_k(weights, trained, X, k, threads=1, quiet=False, panels=None, a
 
 
 def search_index(panels, weights, X, k, threads=1, tell=lambda n_scores: None):
-    """The same by panels of the whole model; ``tell`` is called with numbers of scores that are done."""
+    """Find them by panels of the whole model; ``tell`` is called with numbers of scores that are done."""
     ids, scores = no_labels(X.n_rows, k)
 
     def search(panel, rows):
@@ -121,7 +119,7 @@ def search_index(panels, weights, X, k, threads=1, tell=lambda n_scores: None):
 
 
 def scan(weights, trained, X, k, threads=1):
-    """The same without an index, every label scored exactly."""
+    """Find them without an index: every label is scored exactly."""
     ids, scores = no_labels(X.n_rows, k)
 
     def search(rows):
@@ -161,15 +159,14 @@ _scratch = _Scratch()
 
 
 def sort_all(weights, trained, X, k):
-    """The same by scoring all labels and sorting."""
+    """Find them by scoring all labels and sorting."""
     ids, scores = no_labels(X.n_rows, k)
     labels = np.flatnonzero(trained).astype(np.int32)
-    best = min(k, len(labels))
+    best = slice(min(k, len(labels)))
     for i in range(X.n_rows):
-        row = CSR(X.data, X.indices, X.indptr[i : i + 2], X.n_columns)
-        every = scores_of(weights, row, labels)[0]
-        order = np.argsort(-every, kind="stable")[:best]
-        ids[i, :best], scores[i, :best] = labels[order], every[order]
+        every = scores_of(weights, X.part(i, i + 1), labels)[0]
+        order = np.argsort(-every, kind="stable")[best]
+        ids[i, best], scores[i, best] = labels[order], every[order]
     return ids, scores
 
 

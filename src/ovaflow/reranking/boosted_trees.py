@@ -35,12 +35,16 @@ class BoostedTrees(NamedTuple):
         _add_leaves(rows, *self[1:], out)
         return out
 
+    def probabilities(self, columns, ids):
+        """Probabilities of candidates (n, k) by their rows of evidence, 0 where there is none: float64 (n, k)."""
+        probabilities, known = np.zeros(ids.shape), ids != NO_LABEL
+        probabilities[known] = scipy.special.expit(self.log_odds(columns[known]))
+        return probabilities
+
 
 def rank(trees, columns, ids):
     """Probabilities of candidates (n, k), float32, and their order; ties keep the order of their scores."""
-    probabilities = np.zeros(ids.shape, np.float32)
-    known = ids != NO_LABEL
-    probabilities[known] = scipy.special.expit(trees.log_odds(columns[known]))
+    probabilities = trees.probabilities(columns, ids).astype(np.float32)
     order = np.argsort(-probabilities, axis=1, kind="stable")
     return np.take_along_axis(probabilities, order, axis=1), order
 

@@ -23,12 +23,18 @@ class Candidates(NamedTuple):
     ranks: np.ndarray  # (k,)
 
     def with_scored(self, ids, scores):
-        """These and further candidates (n, m) with their scores, whose rank is the last of a score."""
+        """Add candidates (n, m) with their scores, which rank after all others that have a score."""
         known = np.array([np.isin(*pair) for pair in zip(ids, self.ids, strict=True)])
         more = np.where(known, NO_LABEL, ids), np.where(known, np.float32(-np.inf), scores)
         every = map(np.hstack, zip((self.ids, self.scores), more, strict=True))
         ranks = np.append(self.ranks, np.full(ids.shape[1], CANDIDATES - 1))
         return Candidates(self.texts, self.nearest, *every, ranks)
+
+
+def hits_among(ids, Y):
+    """Which candidates (n, k) of texts with labels Y are true."""
+    rows = np.arange(len(ids))[:, None]
+    return (Y.to_scipy()[rows, ids].toarray() > 0) & (ids != NO_LABEL)
 
 
 def first_of(suggestions):

@@ -11,7 +11,7 @@ PAIRS = 50_000_000
 """Most pairs of labels of one text that are counted, in texts evenly spread over all."""
 
 OTHERS = 10
-"""Candidates, the first ones, whose company is looked at."""
+"""How many of the first candidates are asked for their company."""
 
 
 @dataclass(frozen=True)

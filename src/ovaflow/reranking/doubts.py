@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.candidates import Candidates, with_more
+from ovaflow.reranking.candidates import Candidates, hits_among, with_more
 from ovaflow.reranking.evidence import CandidateEvidence
 from ovaflow.reranking.fitting import FEWEST, fit_likelihood, fit_trees
 from ovaflow.settings.predict import CANDIDATES
@@ -73,7 +73,7 @@ def find_doubts(dataset, rows, others, model, threads=1):
     found = model.top_k(model.instances(split), CANDIDATES, threads, quiet=False)
     blocks = [np.arange(first, n, -(-n // BLOCK)) for first in range(-(-n // BLOCK))]
     ids, scores = (array[blocks[0]] for array in found)
-    hits = _hits(rows_of(split.Y, blocks[0]), ids)
+    hits = hits_among(ids, rows_of(split.Y, blocks[0]))
     if len(np.unique(hits[ids != NO_LABEL])) < 2:
         return NONE
     likelihood = fit_likelihood(ids, scores, hits)
@@ -84,8 +84,9 @@ def find_doubts(dataset, rows, others, model, threads=1):
         candidates = evidence.candidates(rows_of(split.X, block), ids, scores, threads)
         texts = _Texts(rows[block], rows_of(split.Y, block), candidates, evidence)
         if trees is None:
-            trees = fit_trees(texts.columns[texts.known], texts.hits[texts.known], threads)
-        probabilities = texts.probabilities(trees)
+            known = candidates.ids != NO_LABEL
+            trees = fit_trees(texts.columns[known], texts.hits[known], threads)
+        probabilities = trees.probabilities(texts.columns, texts.candidates.ids)
         missing.append(texts.missing(probabilities))
         given.append(texts.given(probabilities))
         pairs.append(texts.pairs(split.Y.indices, drawing))
@@ -115,23 +116,13 @@ class _Texts:
         return self.evidence.columns(self.candidates)
 
     @cached_property
-    def known(self):
-        return self.candidates.ids != NO_LABEL
-
-    @cached_property
     def hits(self):
-        return _hits(self.Y, self.candidates.ids)
+        return hits_among(self.candidates.ids, self.Y)
 
     @cached_property
     def owners(self):
         """The text of each given label."""
         return np.repeat(np.arange(self.Y.n_rows), np.diff(self.Y.indptr))
-
-    def probabilities(self, trees):
-        """Probabilities of the candidates."""
-        probabilities = np.zeros(self.known.shape)
-        probabilities[self.known] = scipy.special.expit(trees.log_odds(self.columns[self.known]))
-        return probabilities
 
     def missing(self, probabilities):
         """Doubts about candidates that are likely and not given."""
@@ -191,13 +182,6 @@ def _lists(texts, labels, n):
     lists = np.full((n, amounts.max(initial=0)), NO_LABEL, np.int32)
     lists[texts, np.arange(len(texts)) - offsets(amounts)[texts]] = labels[order]
     return lists
-
-
-def _hits(Y, ids):
-    """Which candidates (n, k) are among labels Y."""
-    texts = np.repeat(np.arange(len(ids)), ids.shape[1])
-    values = _entries(Y.to_scipy(), texts, ids.ravel())
-    return (values > 0).reshape(ids.shape) & (ids != NO_LABEL)
 
 
 def _entries(matrix, rows, columns):

@@ -1,6 +1,7 @@
 """What the scores of a model do not know of its candidates: a row of numbers for each text and candidate."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -11,6 +12,7 @@ from ovaflow.reranking.cooccurrence import LabelCooccurrence
 from ovaflow.reranking.names import WHOLE, LabelNames
 from ovaflow.reranking.neighbours import Neighbours
 from ovaflow.reranking.suggestions import NO_SCORE
+from ovaflow.sparse.csr import CSR
 
 GROUPS = {
     "score": ("score", "below the first", "below the fifth", "rank", "mean of the first five"),
@@ -44,6 +46,19 @@ def groups_with(sources):
     return GROUPS | {source.group: source.columns for source in sources}
 
 
+class StoredEvidence(NamedTuple):
+    """What the file of a second stage has of its evidence."""
+
+    texts: CSR
+    labels: CSR
+    names: CSR
+    names_of_labels: np.ndarray
+    phrases: np.ndarray
+    letters: np.ndarray
+    company: CSR
+    likelihood: np.ndarray
+
+
 @dataclass(frozen=True)
 class CandidateEvidence:
     """All that rows of evidence are made from besides the scores of a model."""
@@ -61,6 +76,19 @@ class CandidateEvidence:
         company = LabelCooccurrence.among(dataset.documents.train.Y)
         parts = Neighbours.among(dataset), LabelNames.of(dataset), company
         return cls(dataset.counts, *parts, dataset.bias_feature, likelihood)
+
+    @classmethod
+    def of_stored(cls, stored, model):
+        """Evidence from the file of a model's second stage."""
+        X, Y, *names, company, likelihood = stored
+        parts = Neighbours.of(X, Y), LabelNames(*names), LabelCooccurrence(company)
+        return cls(model.counts, *parts, model.bias_feature, likelihood)
+
+    @property
+    def stored(self):
+        texts, names = self.neighbours, self.names
+        names = names.features, names.indptr, names.phrases, names.letters
+        return StoredEvidence(texts.X, texts.Y, *names, self.company.probabilities, np.array(self.likelihood))
 
     def candidates(self, X, ids, scores, threads=1, suggestions=()):
         """:class:`Candidates` of texts, of which the best labels by score are known."""

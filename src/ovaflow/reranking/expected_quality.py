@@ -11,7 +11,7 @@ LEVELS = tuple(hundredths / 100 for hundredths in range(50, 100))
 
 
 class ExpectedQuality(NamedTuple):
-    """Of the answer to one text, or of answers to n. Expectations add up, dependent or not."""
+    """What the answer to one text promises, or answers to n. Expectations add up even where labels depend on others."""
 
     labels: np.ndarray  # of the answer
     right: np.ndarray  # expected number of these that are right
@@ -19,7 +19,7 @@ class ExpectedQuality(NamedTuple):
 
     @property
     def precision(self):
-        """Not a number for an answer without labels."""
+        """Expected precision, nan for an answer without labels."""
         with np.errstate(invalid="ignore"):
             return np.divide(self.right, self.labels)
 
@@ -30,7 +30,7 @@ class ExpectedQuality(NamedTuple):
 
     @property
     def errors(self):
-        """Labels that are wrong, and labels that are missing."""
+        """Expected number of labels that are wrong or missing."""
         return self.labels + self.true - 2 * self.right
 
 
@@ -46,9 +46,9 @@ def expected_quality(answers, candidates, missed=0.0):
 
 
 def sure_records(levels, probabilities, hits):
-    """What is right of the labels that fit, of records that are expected to be so precise.
+    """Count, for each level, the records of at least this expected precision, and what is right of the labels that fit.
 
-    Of candidates (n, k) with such ``probabilities``, ``hits`` says which are true.
+    ``probabilities`` and ``hits`` (n, k) say how probable candidates are, and which are true.
     """
     answers = probabilities_that_fit(probabilities)
     quality = expected_quality(answers, probabilities)

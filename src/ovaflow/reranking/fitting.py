@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from ovaflow.console.errors import InputError
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
-from ovaflow.reranking.candidates import n_more
+from ovaflow.reranking.candidates import hits_among, n_more
 from ovaflow.reranking.evidence import CandidateEvidence, columns_with, groups_with
 from ovaflow.reranking.expected_quality import LEVELS, sure_records
 from ovaflow.reranking.reranker_file import Reranker
@@ -76,7 +76,7 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     parameters["columns"] = columns_with(sources)
     ids, scores = (array[texts, :CANDIDATES] for array in (predictions.ids, predictions.scores))
     true = rows_of(held_out.test.Y, texts)
-    hits = _hits(ids, true)
+    hits = hits_among(ids, true)
     suggested = [each.take(texts) for each in suggestions.values()]
     complete = known_to_all(suggested, len(texts))
     if reason := _obstacle(complete, hits, ids != NO_LABEL):
@@ -86,7 +86,7 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     evidence = CandidateEvidence.of(held_out, likelihood)
     candidates = evidence.candidates(X, ids, scores, threads, suggested)
     rows, ids = evidence.columns(candidates, suggested), candidates.ids
-    pairs = HeldOut(rows, ids, _hits(ids, true), np.diff(true.indptr))
+    pairs = HeldOut(rows, ids, hits_among(ids, true), np.diff(true.indptr))
     known = pairs.part(complete)
     fitted, trees = _fit(known, threads)
     check = check_trees(fitted, known.part(_checked(known)), groups_with(sources))
@@ -100,13 +100,7 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
         alone = pairs.first(ids.shape[1] - n_more(files))
         _, trees_alone = _fit(alone._replace(columns=alone.columns[:, :, : len(columns_with(runs))]), threads)
     evidence = CandidateEvidence.of(dataset, likelihood)
-    return Reranker(trees, trees_alone, evidence, parameters=parameters, **about)
-
-
-def _hits(ids, Y):
-    """Which candidates (n, k) are true."""
-    rows = np.arange(len(ids))[:, None]
-    return (Y.to_scipy()[rows, ids].toarray() > 0) & (ids != NO_LABEL)
+    return Reranker(trees, trees_alone, evidence=evidence, parameters=parameters, **about)
 
 
 def _obstacle(complete, hits, candidates):
@@ -121,12 +115,12 @@ def _obstacle(complete, hits, candidates):
     return ""
 
 
-def require_parts_of_one(dataset, held_out, predictions):
-    """Refuse a dataset, held-out instances and predictions that do not belong together."""
+def require_parts_of_one(dataset, held_out, made):
+    """Refuse a dataset, held-out instances, and predictions or a model ``made`` of them that do not belong together."""
     if held_out.parameters.get("held_out", {}).get("of") != dataset.checksum:
         remedy = "give the held-out dataset and the dataset of one run"
         raise InputError(f"was not held out of {dataset.path}", path=held_out.path, remedy=remedy)
-    predictions.require(dataset=held_out)
+    made.require(dataset=held_out)
 
 
 def _spread(n, most):
@@ -206,14 +200,12 @@ def check_trees(trees, check, groups):
     """
     from sklearn.metrics import log_loss
 
-    by_trees = _ndcg(trees, check, check.columns)
-    lost, random = {}, np.random.default_rng(0)
-    ends = np.cumsum([len(group) for group in groups.values()])
-    for end, (name, group) in zip(ends, groups.items(), strict=True):
-        columns = check.columns.copy()
-        numbers = np.arange(end - len(group), end)
-        shuffled = random.permutation(len(columns))
-        columns[:, :, numbers] = columns[shuffled][:, :, numbers]
+    by_trees, lost, end = _ndcg(trees, check, check.columns), {}, 0
+    random = np.random.default_rng(0)
+    for name, group in groups.items():
+        start, end = end, end + len(group)
+        columns, shuffled = check.columns.copy(), random.permutation(len(check.columns))
+        columns[:, :, start:end] = columns[shuffled, :, start:end]
         lost[name] = by_trees - _ndcg(trees, check, columns)
     rows, hits = check.candidates
     return {

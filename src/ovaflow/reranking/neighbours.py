@@ -31,13 +31,12 @@ class Neighbours:
 
     @classmethod
     def among(cls, dataset):
-        """Those of the training texts of a dataset; names of labels are none."""
-        documents, bias_feature = dataset.documents.train, dataset.bias_feature
-        n = documents.X.n_rows
-        if n <= MOST:
-            return cls.of(unit_rows(documents.X, bias_feature), documents.Y)
-        rows = np.arange(MOST) * n // MOST
-        return cls.of(unit_rows(rows_of(documents.X, rows), bias_feature), rows_of(documents.Y, rows))
+        """The training texts of a dataset, without the names of labels."""
+        X, Y = dataset.documents.train.X, dataset.documents.train.Y
+        if X.n_rows > MOST:
+            rows = np.arange(MOST) * X.n_rows // MOST
+            X, Y = rows_of(X, rows), rows_of(Y, rows)
+        return cls.of(unit_rows(X, dataset.bias_feature), Y)
 
     def nearest(self, X, threads=1):
         """The nearest texts of each of these, and their cosines, the nearest first."""

@@ -1,6 +1,7 @@
 """A model of any method whose candidates a second stage ranks: its scores are probabilities."""
 
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -74,23 +75,20 @@ class RerankedModel(Model):
         Labels that are not allowed are evidence of the others, which have the same probabilities
         as without a choice.
         """
+        ranking = self.ranking(X, k, threads, quiet, suggestions, allowed)
         if allowed is None:
-            ranking = self.ranking(X, k, threads, quiet, suggestions)
             return ranking.ids[:, :k], ranking.probabilities[:, :k]
-        return self._best_allowed(X, k, threads, allowed, suggestions)
-
-    def _best_allowed(self, X, k, threads, allowed, suggestions):
-        x = self.features_for(self.first_stage, X)
-        best = self.first_stage.top_k(x, CANDIDATES, threads)
-        more = self.first_stage.top_k(x, max(k, CANDIDATES), threads, allowed=allowed)
-        ranking = self._rank(X, *best, threads, self.suggestions_for(X, threads, suggestions), more)
         return first_allowed(ranking.ids, ranking.probabilities, allowed, k)
 
-    def ranking(self, X, k, threads=1, quiet=True, suggestions=None):
-        """All candidates, or k if that is more; ``suggestions`` as for :meth:`top_k`."""
-        x = self.features_for(self.first_stage, X)
-        found = self.first_stage.top_k(x, max(k, CANDIDATES), threads, quiet)
-        return self._rank(X, *found, threads, self.suggestions_for(X, threads, suggestions))
+    def ranking(self, X, k, threads=1, quiet=True, suggestions=None, allowed=None):
+        """All candidates, or k if that is more; with ``allowed`` labels also the best of these.
+
+        ``suggestions`` as for :meth:`top_k`.
+        """
+        find, most = partial(self.first_stage.top_k, self.features_for(self.first_stage, X)), max(k, CANDIDATES)
+        found = find(most if allowed is None else CANDIDATES, threads, quiet)
+        more = None if allowed is None else find(most, threads, quiet, allowed)
+        return self._rank(X, *found, threads, self.suggestions_for(X, threads, suggestions), more)
 
     def suggestions_for(self, X, threads=1, suggestions=None):
         """What each source suggests."""

@@ -4,17 +4,11 @@ import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-
 from ovaflow.console.errors import InputError
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
-from ovaflow.reranking.cooccurrence import LabelCooccurrence
-from ovaflow.reranking.evidence import CandidateEvidence, columns_with
-from ovaflow.reranking.names import LabelNames
-from ovaflow.reranking.neighbours import Neighbours
+from ovaflow.reranking.evidence import CandidateEvidence, StoredEvidence, columns_with
 from ovaflow.reranking.suggestions import SuggestionSource
-from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
-from ovaflow.storage.artifact import NOT_STORED, Artifact, header_of
+from ovaflow.storage.artifact import AT_ROOT, NOT_STORED, Artifact, header_of
 from ovaflow.storage.hdf5 import open_artifact
 
 FILE_NAME = "reranker.h5"
@@ -32,29 +26,16 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
     trees: BoostedTrees | None = None
     # for texts of which a file says nothing; they know the columns before those of the files
     trees_alone: BoostedTrees | None = None
+    stored: StoredEvidence | None = field(default=None, metadata=AT_ROOT)
     evidence: CandidateEvidence | None = field(default=None, metadata=NOT_STORED)
     # whose suggestions are evidence; runs, then files
     sources: tuple[SuggestionSource, ...] = field(default=(), metadata=NOT_STORED)
 
     def write(self, path, **made_from):
-        parameters = self.parameters
+        parameters, stored = self.parameters, self.evidence and self.evidence.stored
         if self.sources:
             parameters = parameters | {"sources": [_entry(source, path) for source in self.sources]}
-        Artifact.write(replace(self, parameters=parameters), path, **made_from)
-
-    def store(self, file):
-        super().store(file)
-        if self.evidence is None:
-            return
-        neighbours, names, company = self.evidence.neighbours, self.evidence.names, self.evidence.company
-        write_csr(file.create_group("texts"), neighbours.X)
-        write_csr(file.create_group("labels"), neighbours.Y)
-        write_csr(file.create_group("names"), names.features)
-        create_array(file, "names_of_labels", names.indptr)
-        create_array(file, "phrases", names.phrases)
-        create_array(file, "letters", names.letters)
-        write_csr(file.create_group("company"), company.probabilities)
-        create_array(file, "likelihood", np.array(self.evidence.likelihood))
+        Artifact.write(replace(self, parameters=parameters, stored=stored), path, **made_from)
 
     @classmethod
     def open(cls, path, model):
@@ -67,11 +48,8 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
             if tuple(about.parameters["columns"]) != columns_with(about.sources):
                 message = "ranks by other evidence than this ovaflow knows"
                 raise InputError(message, path=path, remedy="run rerank again")
-            X, Y, names, company = (read_csr(file[name]) for name in ("texts", "labels", "names", "company"))
-            names = LabelNames(names, *(map_array(file[name]) for name in ("names_of_labels", "phrases", "letters")))
-            parts = Neighbours.of(X, Y), names, LabelCooccurrence(company)
-            evidence = CandidateEvidence(model.counts, *parts, model.bias_feature, map_array(file["likelihood"]))
-            return replace(about, evidence=evidence, **cls.fields_of(file))
+            stored = cls.fields_of(file)
+            return replace(about, evidence=CandidateEvidence.of_stored(stored["stored"], model), **stored)
 
     @classmethod
     def about(cls, path):

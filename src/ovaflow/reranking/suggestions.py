@@ -51,7 +51,7 @@ class Suggestions(NamedTuple):
 
     @classmethod
     def of_none(cls, n):
-        """Nothing about n texts."""
+        """What a source suggests that says nothing about n texts."""
         return cls(np.empty((n, 0), np.int32), np.empty((n, 0), np.float32), np.zeros(n, bool))
 
     def take(self, texts):

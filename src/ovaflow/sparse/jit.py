@@ -19,7 +19,7 @@ from llvmlite import binding
 
 from ovaflow.sparse.fingerprint import cache_folder, kernel_fingerprint
 
-_END = b"."  # of a file of the cache: that of a pickle
+_END = b"."  # every file of the cache ends as a pickle does
 
 _ROOM = 1 << 26
 """Bytes; all kernels take half of it, and Numba raises an error where it cannot store one."""

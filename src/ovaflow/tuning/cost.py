@@ -15,7 +15,7 @@ from ovaflow.tuning.comparison import compare, folds, summary, try_on
 KIND = "C"
 
 _SAMPLE = 12_000
-"""Instances: the best C falls as they grow in number, to 12,000 at least."""
+"""Most instances to choose on: the best C falls as their number grows, up to 12,000 at least."""
 
 
 def choose_C(dataset, training, tune, threads=1):

@@ -28,7 +28,7 @@ from ovaflow.tuning.comparison import METRICS, Trial, compare, folds, summary, t
 KIND = "features"
 
 _FEW, _MANY = 3000, 12_000
-"""Instances: the best blocks are mostly the same for more."""
+"""How many instances to choose on: more would mostly choose the same blocks."""
 _CHEAP = 200_000
 """Training instances from which on comparing many takes less than a tenth of the training."""
 _EPSILON = 0.1
