@@ -35,10 +35,29 @@ class _Unquoted(yaml.MarkedYAMLError):
 class _Loader(Loader):
     """A loader for which names are as they are written, whatever other loaders make of the same file."""
 
-    def check(self, node, keys, is_entry):
-        # in a module's sections, too, which are anywhere in the file
-        if not (keys and keys[-1] in _TEXTS and Config.model_fields.keys() & set(keys[:-1])):
+    def construct_document(self, node):
+        self._check(node, (), False, set())
+        return super().construct_document(node)
+
+    def _check(self, node, keys, is_entry, done):
+        """Refuse what is written below these keys, all of it or one of its entries, wherever an alias stands for it."""
+        if (id(node), keys) in done:
             return
+        done.add((id(node), keys))
+        if isinstance(node, yaml.SequenceNode):
+            for entry in node.value:
+                self._check(entry, keys, True, done)
+        elif isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                self._check(key, keys, True, done)
+                is_merged = key.tag == "tag:yaml.org,2002:merge"
+                self._check(value, keys if is_merged else (*keys, str(key.value))[-3:], False, done)
+        # in a module's sections, too, which are anywhere in the file
+        elif keys and keys[-1] in _TEXTS and Config.model_fields.keys() & set(keys[:-1]):
+            self._require_text(node, keys, is_entry)
+
+    @staticmethod
+    def _require_text(node, keys, is_entry):
         kind = node.tag.rpartition(":")[2]
         is_plain_number = kind == "int" and re.fullmatch("0|-?[1-9][0-9]*", node.value)
         if kind == "str" or is_plain_number or (kind == "null" and not is_entry):
