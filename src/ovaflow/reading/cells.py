@@ -110,10 +110,7 @@ def truth_of(content):
     """Whether a cell says yes; None if it says neither yes nor no."""
     if content is None or content != content:
         return False
-    written = str(content).strip().casefold()
-    if isinstance(content, float) and content in (0, 1):
-        written = str(int(content))
-    written = written.removesuffix(".0")
+    written = str(content).strip().casefold().removesuffix(".0")
     if written in _TRUE:
         return True
     return False if written in _FALSE or str(content).strip() in MISSING else None

@@ -104,8 +104,7 @@ def ending_of(path: StrPath) -> str:
     name = Path(path).name.lower()
     for packed in PACKED:
         name = name.removesuffix(packed)
-    _, dot, ending = name.rpartition(".")
-    return f".{ending}" if dot else ""
+    return Path(name).suffix
 
 
 def format_of(path: StrPath) -> str | None:

@@ -56,7 +56,7 @@ class _Cells(Reading):
     """Collects cells instead of making instances."""
 
     def instance(self, fields, path, line=None, row=None, place=None):
-        n_texts, end = len(self.texts), len(self.texts) + len(self.labels)
+        n_texts, end, _ = self._ends
         return _Row(fields, fields[:n_texts], fields[n_texts:end], path, line, row, place)
 
 
