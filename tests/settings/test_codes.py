@@ -127,6 +127,12 @@ def test_other_programs_values_are_refused_likewise(expected, content):
     assert expected in complaint({"prepare": content})
 
 
+def test_keys_that_are_texts_are_merged(tmp_path):
+    text = "x: &x {b.csv: 2}\ndatasets: {a: {format: csv, train: a, extra: {<<: *x, c.csv: 3}}}"
+    (tmp_path / "my.yaml").write_text(text)
+    assert load(tmp_path / "my.yaml")["datasets"]["a"]["extra"] == {"b.csv": 2, "c.csv": 3}
+
+
 def test_numbers_of_other_settings_are_as_they_were(tmp_path):
     settings = read(tmp_path, "prepare: {max_features: 1_000, seed: 0x10, html: yes, include: [5, '010', 1e5]}")
     expected = Prepare(max_features=1000, seed=16, html=True, include=["5", "010", "1e5"])
