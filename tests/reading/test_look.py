@@ -117,7 +117,7 @@ def test_separators_that_are_advised(prepare, mark):
     assert f'label_separator: "{advice}" gives 6 labels' in read.said
     labels, *counts = prepare(content, f"--label-separator={advice}").found
     assert (len(labels), *counts) == (6, 120, N_POSITIVES)
-    assert mark in max(prepare(content, "--label-separator=none").found[0], key=len)
+    assert (mark.strip() or " ") in max(prepare(content, "--label-separator=none").found[0], key=len)
 
 
 def test_one_row_per_label_without_ids(advised, prepare):

@@ -39,7 +39,7 @@ class TextInstance(NamedTuple):
     record: Any = None  # its id, as the source has it
     place: str = ""  # in the file
     group: str = ""  # what it has in the column of groups; empty for none
-    time: float | str | None = None  # or part, in the column by which records are divided
+    time: float | str | None = None  # or train, test or dev
     file: str = ""  # its name, where there are several
     kept: tuple = ()  # texts of further columns
     weight: float | None = None  # of an extra instance
@@ -81,7 +81,7 @@ _WITH_ZEROS = re.compile(r"(-?\d+)\.0+")
 
 
 class Identified:
-    """Names of labels that have identifiers: each identifier has one, which no other has; those known are names."""
+    """Names of labels that have identifiers, one for each; identifiers that are known are names themselves."""
 
     def __init__(self, known=()):
         self.identifiers = {}  # by name

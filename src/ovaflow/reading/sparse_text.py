@@ -132,7 +132,7 @@ class ParsedRows(NamedTuple):
 
     X: CSR
     Y: CSR
-    lowest: int  # id of a feature, zero or not
+    lowest: int  # smallest id of a feature, also of one with the value zero
     highest: int
     lines: int
 

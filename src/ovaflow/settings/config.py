@@ -127,7 +127,7 @@ def _downloaded(entry, key, catalogue):
 
 
 def _made_from(dataset, role, path):
-    """Whether there is a dataset made from a file of this name; of stop words it keeps the words alone."""
+    """Whether the dataset there was made from a file of this name; which file had stop words is not remembered."""
     sizes = Path(paths.SIZES.format(dataset=dataset))
     if not sizes.exists():
         return False
