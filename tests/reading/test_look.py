@@ -179,7 +179,7 @@ def repeated():
     return table(rows, ("id", "text", "labels"))
 
 
-SENTENCES = [f"Fees of {word}, {DRAW.choice(WORDS)} and the like" for word in WORDS * 10]
+SENTENCES = [f"Fees of {word}, {DRAW.choice(WORDS)} and the like" for word in WORDS * 3] * 4
 BRACKETS = [f'["{labels[0]}" and more] {labels[0]}' for labels in LISTS]
 TITLES = [[{"name": "x", "title": label} for label in labels] for labels in LISTS]
 NUMBERED = [[{"id": number} for number in numbers] for numbers in NUMBERS]
@@ -196,7 +196,7 @@ BACKSLASHES = {"quoting": csv.QUOTE_ALL, "doublequote": False, "escapechar": "\\
             [],
             "remark: labels seem to be sentences that",
             WHOLE,
-            (sorted({*SENTENCES}), 110, 110),
+            (sorted({*SENTENCES}), 120, 120),
         ),
         (
             of(str, BRACKETS),
