@@ -40,7 +40,7 @@ MUTATIONS = st.lists(st.tuples(st.integers(0, 3), st.floats(0, 1), st.binary(min
 def bodies(draw):
     """Lines of labels and features."""
     lines = []
-    for _ in range(draw(st.integers(0, 5))):
+    for _ in range(draw(st.integers(0, 9))):
         row = draw(st.lists(st.tuples(st.integers(0, 6), VALUES), max_size=6))
         labels = ",".join(map(str, draw(st.lists(st.integers(0, 4), max_size=6))))
         tokens = [labels or draw(BLANKS), *(f"{feature}:{value}" for feature, value in row)]
