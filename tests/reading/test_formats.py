@@ -1,20 +1,15 @@
 """All formats of texts: the same records from each; and a format that is added in one file."""
 
-import csv
 import gzip
-import io
 import json
 import subprocess
 import sys
-from xml.sax.saxutils import escape
 
-import pyarrow
-import pyarrow.parquet
+import pandas
 import pytest
-from pymarc import Field, Indicators, Record, Subfield
+from marc_records import binary, xml
 from sheets import ods, xlsx
 
-from ovaflow.cli import main
 from ovaflow.reading.formats import FORMATS, format_of
 from ovaflow.reading.instances import Reading
 from ovaflow.reading.streams import File
@@ -29,58 +24,30 @@ RECORDS = [
 HEADER = ["id", "text", "labels"]
 
 
-def rows():
-    return [HEADER, *([number, text, "|".join(labels)] for number, text, labels in RECORDS)]
-
-
-def as_csv():
-    out = io.StringIO()
-    csv.writer(out).writerows(rows())
-    return out.getvalue().encode()
-
-
-def as_parquet():
-    columns = dict(zip(HEADER, map(list, zip(*RECORDS, strict=True)), strict=True))
-    buffer = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.table(columns), buffer)
-    return buffer.getvalue()
+FRAME = pandas.DataFrame(RECORDS, columns=HEADER)
+JOINED = FRAME.assign(labels=FRAME["labels"].map("|".join))
+SHEETS = {"One": [HEADER, *JOINED.values.tolist()]}
 
 
 def lines_of(line):
     return "".join(f"{line(text, labels)}\n" for _, text, labels in RECORDS).encode()
 
 
-def as_marc():
-    content = b""
-    for number, text, labels in RECORDS:
-        record = Record()
-        record.add_field(Field("001", data=number), Field("245", Indicators("0", "0"), [Subfield("a", text)]))
-        for label in labels:
-            record.add_field(Field("650", Indicators(" ", "0"), [Subfield("a", label)]))
-        content += record.as_marc()
-    return content
-
-
-def as_marcxml():
-    field = '<datafield tag="{}" ind1=" " ind2=" "><subfield code="a">{}</subfield></datafield>'
-    parts = []
-    for number, text, labels in RECORDS:
-        fields = [field.format("245", escape(text)), *(field.format("650", label) for label in labels)]
-        parts.append(f'<record><controlfield tag="001">{number}</controlfield>{"".join(fields)}</record>')
-    return f"<collection>{''.join(parts)}</collection>".encode()
-
-
+MARC = [
+    [("001", number), ("245", "a", text), *(("650", "a", label) for label in labels)]
+    for number, text, labels in RECORDS
+]
 WRITTEN = {
-    "csv": as_csv,
-    "jsonl": lambda: "".join(json.dumps(dict(zip(HEADER, each, strict=True))) + "\n" for each in RECORDS).encode(),
-    "parquet": as_parquet,
-    "xlsx": lambda: xlsx({"One": rows()}),
-    "ods": lambda: ods({"One": rows()}),
-    "text-tsv": lambda: lines_of(lambda text, labels: f"{'|'.join(labels)}\t{text}"),
-    "fasttext": lambda: lines_of(lambda text, labels: " ".join([*(f"__label__{each}" for each in labels), text])),
-    "annif": lambda: lines_of(lambda text, labels: f"{text}\t{' '.join(f'<{each}>' for each in labels)}"),
-    "marc": as_marc,
-    "marcxml": as_marcxml,
+    "csv": JOINED.to_csv(index=False).encode(),
+    "jsonl": FRAME.to_json(orient="records", lines=True).encode(),
+    "parquet": FRAME.to_parquet(),
+    "xlsx": xlsx(SHEETS),
+    "ods": ods(SHEETS),
+    "text-tsv": lines_of(lambda text, labels: f"{'|'.join(labels)}\t{text}"),
+    "fasttext": lines_of(lambda text, labels: " ".join([*(f"__label__{each}" for each in labels), text])),
+    "annif": lines_of(lambda text, labels: f"{text}\t{' '.join(f'<{each}>' for each in labels)}"),
+    "marc": binary(MARC),
+    "marcxml": xml(MARC),
 }
 
 
@@ -95,7 +62,7 @@ def read(path, kind):
 @pytest.mark.parametrize("kind", [name for name, each in FORMATS.items() if each.holds_texts])
 def test_the_same_records_from_each_format(tmp_path, kind, pack):
     path = tmp_path / "file.data"
-    path.write_bytes(pack(WRITTEN[kind]()))
+    path.write_bytes(pack(WRITTEN[kind]))
     ours = read(path, kind)
     assert [(each.text, each.labels) for each in ours] == [(text, tuple(labels)) for _, text, labels in RECORDS]
     ids = [number for number, *_ in RECORDS] if FORMATS[kind].has_columns else [""] * len(RECORDS)
@@ -124,12 +91,10 @@ def test_lines_of_fasttext(tmp_path, line, text, labels):
     assert (ours.text, ours.labels, ours.place) == (text, labels, "line 2")
 
 
-def test_lines_of_fasttext_that_are_called_txt(tmp_path, capsys):
-    (tmp_path / "a.txt").write_text("__label__a bees sing\n__label__b cats purr\n" * 3)
-    asked = [f"--train={tmp_path}/a.txt", f"--test={tmp_path}/a.txt", f"--output={tmp_path}/a.h5"]
-    assert main(["prepare", "--format=xmc-text", *asked]) == 2
-    assert "set format: fasttext" in capsys.readouterr().err
-    assert main(["prepare", "--format=fasttext", *asked, "--min-df=1", "--max-df=1.0"]) == 0
+def test_lines_of_fasttext_that_are_called_txt(advised):
+    content = "__label__a bees sing\n__label__b cats purr\n" * 3
+    read = advised(content, ["--max-df=1.0"], "set format: fasttext", "--format=fasttext", name="a.txt")
+    assert read.found == (["a", "b"], 6, 6)
 
 
 # a format in one file: texts and labels on lines of their own, between empty lines

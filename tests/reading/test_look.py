@@ -5,37 +5,23 @@ import io
 import json
 import random
 import re
-import unicodedata
 
 import numpy as np
-import pandas as pd
-import pyarrow
-import pyarrow.parquet
 import pytest
 
-from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
-
 TOPICS = ["Science Fiction", "Drama", "Action", "Comedy", "Film noir", "Western"]
-WORDS = [
-    "river",
-    "stone",
-    "lamp",
-    "paper",
-    "engine",
-    "harbour",
-    "violin",
-    "cloud",
-    "garden",
-    "winter",
-    "letter",
-    "market",
-]
+WORDS = ["river", "stone", "lamp", "paper", "engine", "harbour", "violin", "cloud", "garden", "winter", "market"]
 DRAW = random.Random(5)
 RECORDS = [
-    (" ".join(DRAW.choices(WORDS, k=9)) + f" w{n}", DRAW.sample(TOPICS, DRAW.choice([1, 2, 2, 3]))) for n in range(120)
+    (" ".join(DRAW.choices(WORDS, k=6)) + f" w{n}", DRAW.sample(TOPICS, DRAW.choice([1, 2, 2, 3]))) for n in range(120)
 ]
-PER_RECORD = round(sum(len(labels) for _, labels in RECORDS) / len(RECORDS), 2)
+TEXTS, LISTS = [text for text, _ in RECORDS], [labels for _, labels in RECORDS]
+N_POSITIVES = sum(map(len, LISTS))
+ALL = sorted(TOPICS), len(RECORDS), N_POSITIVES
+IDS = list("012345"), len(RECORDS), N_POSITIVES
+FLAGS = [[int(topic in labels) for topic in TOPICS] for labels in LISTS]
+ONE_HOT = f"--labels-column={','.join(TOPICS)}"
+BAR, SEMICOLON, SPACE = (f"--label-separator={mark}" for mark in "|; ")
 
 
 def table(rows, header=("text", "labels"), **dialect):
@@ -44,385 +30,214 @@ def table(rows, header=("text", "labels"), **dialect):
     return buffer.getvalue()
 
 
-def of(write, records=RECORDS, **dialect):
+def of(write, lists=LISTS, **dialect):
     """A table whose labels are written somehow."""
-    return table([(text, write(labels)) for text, labels in records], **dialect)
+    return table(zip(TEXTS, map(write, lists), strict=False), **dialect)
+
+
+def flagged(write, rows=FLAGS):
+    """A table with a column for each label."""
+    return table([(text, *map(write, row)) for text, row in zip(TEXTS, rows, strict=False)], ("text", *TOPICS))
 
 
 def joined(mark):
-    return lambda labels: mark.join(labels)
+    return lambda labels: mark.join(map(str, labels))
 
 
-def lines(records):
-    return "".join(json.dumps(each) + "\n" for each in records)
+def lines(lists):
+    return "".join(json.dumps({"text": text, "labels": each}) + "\n" for text, each in zip(TEXTS, lists, strict=True))
 
 
-def parquet(**columns):
-    buffer = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.table(columns), buffer)
-    return buffer.getvalue()
+def tsv(*columns):
+    return "".join("\t".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
 
 
-class Outcome:
-    """What ``ovaflow prepare`` made of a file."""
-
-    def __init__(self, folder, content, *options, name="data.csv", capsys=None):
-        path, output = folder / name, folder / "dataset.h5"
-        if content is not None:
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
-        ending = name.rpartition(".")[2]
-        format = {"tsv": "text-tsv", "csv": "csv", "jsonl": "jsonl", "parquet": "parquet"}[ending]
-        given = [f"--train={path}"] if not any(each.startswith("--train") for each in options) else []
-        if not any(each.startswith("--format") for each in options):
-            given.append(f"--format={format}")
-        output.unlink(missing_ok=True)
-        self.status = main(["prepare", f"--output={output}", *given, *options, "--min-df=1", "--features=words"])
-        self.said = "".join(capsys.readouterr())
-        self.labels, self.n, self.per_record = None, 0, 0
-        if self.status == 0:
-            dataset = open_dataset(output)
-            n_train = dataset.train.X.n_rows - dataset.parameters.get("named_labels", 0)
-            self.n = n_train + dataset.test.X.n_rows
-            positives = dataset.train.Y.indptr[n_train] + len(dataset.test.Y.indices)
-            self.labels, self.per_record = dataset.label_names, round(positives / self.n, 2)
-
-
-@pytest.fixture
-def outcome(tmp_path, capsys):
-    def prepared(content, *options, **more):
-        return Outcome(tmp_path, content, *options, capsys=capsys, **more)
-
-    return prepared
-
-
-def test_six_labels_whatever_way_they_are_written(outcome):
-    """The same records by each way that people have."""
-    flags = [[int(topic in labels) for topic in TOPICS] for _, labels in RECORDS]
-    texts, lists = [text for text, _ in RECORDS], [labels for _, labels in RECORDS]
-    columns, of_columns = ("text", *TOPICS), f"--labels-column={','.join(TOPICS)}"
-    objects = [[{"id": TOPICS.index(label), "name": label} for label in labels] for labels in lists]
-    files = [
-        (of(json.dumps),),
-        (of(repr),),
-        (of(lambda labels: str(set(labels))),),
-        (of(lambda labels: f"<{'><'.join(labels)}>"),),
-        (of(lambda labels: "{" + ",".join(f'"{label}"' for label in labels) + "}"),),
-        (of(lambda labels: str(np.array(labels, object))),),
-        (of(lambda labels: repr([{"id": 1, "name": label} for label in labels])),),
-        (of(lambda labels: json.dumps(dict(enumerate(labels)))),),
-        (of(joined(" ; ")), "--label-separator=;"),
-        (of(joined("||")), "--label-separator=||"),
-        (of(joined("\n")), r"--label-separator=\n"),
-        ("sep=;\r\n" + of(joined("|"), delimiter=";"), "--label-separator=|"),
-        (of(joined("|"), delimiter="\t"), "--label-separator=|"),
-        *((of(joined("|")).encode(encoding), "--label-separator=|") for encoding in ("utf-8-sig", "utf-16", "utf-32")),
-        (of(joined("|")).encode("utf-16-le"), "--label-separator=|", "--encoding=utf-16-le"),
-        # the mark of UTF-8 says more than a setting for many files
-        (of(joined("|")).encode("utf-8-sig"), "--label-separator=|", "--encoding=windows-1252"),
-        *(
-            (table([(text, *map(write, row)) for text, row in zip(texts, flags, strict=True)], columns), of_columns)
-            for write in (str, float, bool, "x".__mul__)
-        ),
-        (
-            table(
-                [
-                    (text, *(label if flag else "" for label, flag in zip(TOPICS, row, strict=True)))
-                    for text, row in zip(texts, flags, strict=False)
-                ],
-                columns,
-            ),
-            of_columns,
-        ),
-    ]
-    more = {
-        "a.jsonl": [
-            lines({"text": text, "labels": each} for text, each in zip(texts, kind, strict=True))
-            for kind in (lists, objects)
-        ]
-        + [
-            lines(
-                {"text": text, "labels": dict(zip(TOPICS, map(bool, row), strict=True))}
-                for text, row in zip(texts, flags, strict=False)
-            )
-        ],
-        "a.parquet": [parquet(text=texts, labels=kind) for kind in (lists, objects, list(map(json.dumps, lists)))],
-        "a.tsv": ["labels\ttext\n" + "".join(f"{','.join(labels)}\t{text}\n" for text, labels in RECORDS)],
-    }
-    for content, *options in [*files, *((content, name) for name, contents in more.items() for content in contents)]:
-        name = options.pop() if options and not options[-1].startswith("--") else "data.csv"
-        read = outcome(content, *options, name=name)
-        assert (read.labels, read.n, read.per_record) == (sorted(TOPICS), len(RECORDS), PER_RECORD), (
-            content[:200],
-            read.said,
-        )
+NUMBERS = [[TOPICS.index(label) for label in labels] for labels in LISTS]
+FROM_1 = [[number + 1 for number in numbers] for numbers in NUMBERS]
+NAMES = "--labels=names.txt"
+TSV, JSONL, WHOLE = ["--format=text-tsv"], ["--format=jsonl"], "--label-separator=none"
+COMMAS = [",".join(labels) for labels in LISTS]
+OBJECTS = [[{"id": TOPICS.index(label), "name": label} for label in labels] for labels in LISTS]
+BARS = of(joined("|"))
 
 
 @pytest.mark.parametrize(
-    "write", [str, lambda row: str(np.array(row)), json.dumps, lambda row: ",".join(map(str, row))]
+    ("content", "options"),
+    [
+        (of(lambda labels: json.dumps(dict(enumerate(labels)))), []),
+        (of(joined(" ; ")), [SEMICOLON]),
+        (of(joined("\n")), [r"--label-separator=\n"]),
+        *((BARS.encode(encoding), [BAR]) for encoding in ("utf-16", "utf-32")),
+        # the mark of UTF-8 says more than a setting for many files
+        (BARS.encode("utf-8-sig"), [BAR, "--encoding=windows-1252"]),
+        *((flagged(write), [ONE_HOT]) for write in (float, "x".__mul__)),
+        (flagged(str, [np.where(row, TOPICS, "") for row in FLAGS]), [ONE_HOT]),
+        (lines(OBJECTS), JSONL),
+    ],
 )
-def test_multi_hot_lists(outcome, tmp_path, write):
-    (tmp_path / "names.txt").write_text("\n".join(TOPICS))
-    for n in (2, 6):
-        (tmp_path / "names.txt").write_text("\n".join(TOPICS[:n]))
-        rows = [(text, [int(topic in labels) for topic in TOPICS[:n]]) for text, labels in RECORDS]
-        content, mean = (
-            table([(text, write(row)) for text, row in rows]),
-            round(np.mean([sum(row) for _, row in rows]), 2),
-        )
-        read = outcome(content)
-        assert (read.labels, read.per_record) == (list(map(str, range(n))), mean)
-        assert "truth values, by their places" in read.said
-        read = outcome(content, f"--labels={tmp_path / 'names.txt'}")
-        assert (read.labels, read.per_record) == (TOPICS[:n], mean)
+def test_six_labels_whatever_way_they_are_written(prepare, content, options):
+    read = prepare(content, *options)
+    assert read.found == ALL, read.said
+
+
+@pytest.mark.parametrize("n", [2, 6])
+def test_multi_hot_lists(prepare, tmp_path, monkeypatch, n):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "names.txt").write_text("\n".join(TOPICS[:n]))
+    content, positives = of(str, [row[:n] for row in FLAGS]), sum(sum(row[:n]) for row in FLAGS)
+    read = prepare(content)
+    assert read.found == (IDS[0][:n], 120, positives)
+    assert "truth values, by their places" in read.said
+    assert prepare(content, NAMES).found == (TOPICS[:n], 120, positives)
 
 
 @pytest.mark.parametrize(
     ("yes", "no", "said"),
     [("oui", "non", "oui"), (-1, 0, "-1"), (1, -1, "-1"), (0.7, 0.0, "0.7"), (3, 0, "3"), (2, "", "2")],
 )
-def test_columns_of_something_else_than_yes_and_no_are_refused(outcome, yes, no, said):
-    rows = [
-        (text, *(yes if topic in labels else no for topic in TOPICS)) for text, labels in RECORDS if len(labels) > 1
-    ]
-    columns = f"--labels-column={','.join(TOPICS)}"
-    read = outcome(table(rows, ("text", *TOPICS)), columns)
-    assert read.status == 2
-    assert said in read.said
-    assert "neither yes nor no; write 1 where" in read.said
-    # the advice
-    rows = [(text, *map(int, (cell == yes for cell in cells))) for text, *cells in rows]
-    assert outcome(table(rows, ("text", *TOPICS)), columns).labels == sorted(TOPICS)
+def test_columns_of_something_else_than_yes_and_no_are_refused(advised, yes, no, said):
+    several = [row for row in FLAGS if sum(row) > 1]
+    content, new = flagged(lambda flag: yes if flag else no, several), flagged(str, several)
+    read = advised(content, [ONE_HOT], f", such as {said}", new=new)
+    assert read.found[0] == sorted(TOPICS)
+    advised(content, [ONE_HOT], "neither yes nor no; write 1 where", new=new)
 
 
-def test_columns_of_ids_are_ids(outcome):
+def test_columns_of_ids_are_ids(prepare):
     rows = [(text, *map(TOPICS.index, labels), *[""] * (3 - len(labels))) for text, labels in RECORDS]
-    read = outcome(table(rows, ("text", "a", "b", "c")), "--labels-column=a,b,c")
-    assert (read.labels, read.per_record) == (list("012345"), PER_RECORD)
+    assert prepare(table(rows, ("text", "a", "b", "c")), "--labels-column=a,b,c").found == IDS
 
 
 @pytest.mark.parametrize("mark", [" ", "\n", "/", "&", " & ", "#", ":", ";", ",", "|", "||"])
-def test_separators_that_are_advised(outcome, mark):
-    records = [(text, [label.replace(" ", "-") for label in labels]) for text, labels in RECORDS]
-    content = of(joined(mark), records)
-    read = outcome(content, f"--label-separator={';' if mark == ',' else ','}")
-    advice = re.search(r'set label_separator: "(.*?)"', read.said)
-    assert read.status == 2
-    assert f'label_separator: "{advice[1]}" gives 6 labels' in read.said
-    read = outcome(content, f"--label-separator={advice[1]}")
-    assert (len(read.labels), read.per_record) == (6, PER_RECORD)
-    read = outcome(content, "--label-separator=none")
-    assert read.status == 0
-    assert max(read.labels, key=len).count(mark.strip() or " ") >= 1
+def test_separators_that_are_advised(prepare, mark):
+    content = of(joined(mark), [[label.replace(" ", "-") for label in labels] for labels in LISTS])
+    read = prepare(content, f"--label-separator={';' if mark == ',' else ','}")
+    advice = re.search(r'set label_separator: "(.*?)"', read.said)[1]
+    assert read.dataset is None
+    assert f'label_separator: "{advice}" gives 6 labels' in read.said
+    labels, *counts = prepare(content, f"--label-separator={advice}").found
+    assert (len(labels), *counts) == (6, 120, N_POSITIVES)
+    assert (mark.strip() or " ") in max(prepare(content, "--label-separator=none").found[0], key=len)
 
 
-def test_sentences_are_no_lists(outcome):
-    names = [f"Fees of {word}, {DRAW.choice(WORDS)} and the like" for word in WORDS * 3]
-    content = table([(text, names[row % 36]) for row, (text, _) in enumerate(RECORDS)])
-    read = outcome(content)
-    assert "remark: labels seem to be sentences that commas cut" in read.said
-    assert "label_separator: none" in read.said
-    read = outcome(content, "--label-separator=none")
-    assert read.per_record == 1
-    assert set(read.labels) <= set(names)
-    assert "remark: labels" not in read.said
+def test_one_row_per_label_without_ids(advised, prepare):
+    rows = sorted(((text, label) for text, labels in RECORDS for label in labels), key=lambda row: row[1])
+    assert prepare(table(rows)).found[1:] == (N_POSITIVES, N_POSITIVES)
+    read = advised(table(rows), (), "repeated: join makes one record of each", "--repeated=join")
+    assert read.found == ALL
+    assert f"{N_POSITIVES - 120:,} records are joined" in read.said
+    assert "repeated: " not in read.said
 
 
-def test_what_begins_like_a_list_may_be_a_name(outcome):
-    content = table([(text, f'["{labels[0]}" and more] {labels[0]}') for text, labels in RECORDS])
-    read = outcome(content)
-    assert read.status == 2
-    assert "set label_separator: none if it is a name" in read.said
-    assert len(outcome(content, "--label-separator=none").labels) == 6
+def test_lines_of_ids_texts_and_labels(advised):
+    content = tsv([f"r{n}" for n in range(120)], TEXTS, COMMAS)
+    read = advised(content, TSV, "header line", "--format=csv", new=f"id\ttext\tlabels\n{content}")
+    assert read.found == ALL
 
 
-@pytest.mark.parametrize(
-    ("labels", "said", "option"),
-    [
-        (
-            lambda labels: [{"name": label, "title": label} for label in labels],
-            "set label_key to one of 'name', 'title'",
-            "--label-key=title",
-        ),
-        (
-            lambda labels: [{"id": TOPICS.index(label)} for label in labels],
-            "set label_key to the key of the name",
-            "--label-key=id",
-        ),
-    ],
-)
-def test_keys_that_are_asked_for(outcome, labels, said, option):
-    content = lines({"text": text, "labels": labels(each)} for text, each in RECORDS)
-    read = outcome(content, name="a.jsonl")
-    assert read.status == 2
-    assert said in read.said
-    assert len(outcome(content, option, name="a.jsonl").labels) == 6
+def test_one_of_several_files_in_another_order(prepare, tmp_path):
+    (tmp_path / "1.tsv").write_text(tsv(COMMAS, TEXTS))
+    (tmp_path / "2.tsv").write_text(tsv(TEXTS, COMMAS))
+    assert "2.tsv, line 1: expected labels, a tab" in prepare(tmp_path / "*.tsv", *TSV).said
 
 
-def test_one_row_per_label(outcome):
-    rows = sorted(
-        ((f"r{n}", text, label) for n, (text, labels) in enumerate(RECORDS) for label in labels), key=lambda row: row[2]
-    )
-    for content in (table(rows, ("id", "text", "labels")), table([row[1:] for row in rows])):
-        read = outcome(content)
-        assert (read.n, read.per_record) == (len(rows), 1)
-        assert "repeated: join makes one record of each" in read.said
-        read = outcome(content, "--repeated=join")
-        assert (read.n, read.per_record) == (len(RECORDS), PER_RECORD)
-        assert f"{len(rows) - len(RECORDS):,} records are joined" in read.said
-        assert "repeated: " not in read.said
-    rows = [
-        (f"r{n}", text + " again" * again, labels[0] * (again + 1))
-        for n, (text, labels) in enumerate(RECORDS)
-        for again in (0, 1)
-    ]
-    read = outcome(table(rows, ("id", "text", "labels")))
-    assert "repeated: last keeps the last record" in read.said
-    assert "join" not in read.said
-    read = outcome(table(rows, ("id", "text", "labels")), "--repeated=last")
-    assert (read.n, read.labels) == (len(RECORDS), sorted(2 * label for label in TOPICS))
-
-
-FIELDS = {"text": lambda n: RECORDS[n][0], "labels": lambda n: ",".join(RECORDS[n][1]), "id": lambda n: f"r{n}"}
-
-
-@pytest.mark.parametrize("order", ["text labels", "text labels id", "id labels text", "id text labels"])
-def test_lines_in_another_order(outcome, order):
-    content = "".join("\t".join(FIELDS[name](n) for name in order.split()) + "\n" for n in range(len(RECORDS)))
-    read = outcome(content, name="a.tsv")
-    assert read.status == 2
-    assert "expected labels, a tab and the text" in read.said
-    assert "header line" in read.said
-    # each advice
-    with_header = outcome("\t".join(order.split()) + "\n" + content, "--format=csv")
-    assert (with_header.labels, with_header.n, with_header.per_record) == (sorted(TOPICS), len(RECORDS), PER_RECORD)
-    if "cut -f 2-" in read.said and order == "id labels text":
-        read = outcome("".join(line.partition("\t")[2] for line in content.splitlines(True)), name="a.tsv")
-        assert (read.labels, read.per_record) == (sorted(TOPICS), PER_RECORD)
-
-
-def test_one_of_several_files_in_another_order(outcome, tmp_path):
-    first, second = (RECORDS[:60], RECORDS[60:])
-    (tmp_path / "1.tsv").write_text("".join(f"{','.join(labels)}\t{text}\n" for text, labels in first))
-    (tmp_path / "2.tsv").write_text("".join(f"{text}\t{','.join(labels)}\n" for text, labels in second))
-    read = outcome(None, f"--train={tmp_path}/*.tsv", "--format=text-tsv")
-    assert read.status == 2
-    assert "2.tsv, line 1: expected labels, a tab" in read.said
-
-
-def test_header_of_text_tsv(outcome):
-    content = "text\tlabels\n" + "".join(f"{text}\t{','.join(labels)}\n" for text, labels in RECORDS)
-    read = outcome(content, name="a.tsv")
-    assert read.status == 2
-    assert "read it with format: csv" in read.said
-    assert outcome(content, "--format=csv").per_record == PER_RECORD
-
-
-def test_ids_and_their_names(outcome, tmp_path):
+def test_names_where_ids_should_be(prepare, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "names.txt").write_text("\n".join(TOPICS))
-    names = f"--labels={tmp_path / 'names.txt'}"
-
-    def ids(first, mark=",", without=()):
-        return of(
-            lambda labels: mark.join(str(TOPICS.index(label) + first) for label in labels if label not in without)
-        )
-
-    read = outcome(ids(1), names)
-    assert read.status == 2
-    assert "label '6' is not an id from 0 to 5; if ids are counted from 1, set first_label: 1" in read.said
-    read = outcome(ids(1, without=TOPICS[-1:]), names)
-    assert (
-        "no training instance has the id 0, 'Science Fiction': if ids are counted from 1, set first_label: 1"
-        in read.said
-    )
-    read = outcome(ids(1), names, "--first-label=1")
-    assert (read.labels, read.per_record) == (TOPICS, PER_RECORD)
-    assert "first_label" not in read.said
-    read = outcome(ids(0), names, "--first-label=1")
-    assert read.status == 2
-    assert "set first_label: 0" in read.said
-    assert outcome(ids(0), names, "--first-label=0").per_record == PER_RECORD
-    read = outcome(ids(0, " "), names)
-    assert read.status == 2
-    assert 'if it is several ids, set label_separator: " "' in read.said
-    assert outcome(ids(0, " "), names, "--label-separator= ").per_record == PER_RECORD
-    read = outcome(of(joined(",")), names)
-    assert read.status == 2
-    assert "leave out the file of label names" in read.said
-
-
-@pytest.mark.parametrize("header", [("Title, remainder", "Sub\nject"), ("a,b", "c"), ('a "b"', "c, d, e")])
-def test_names_of_columns(outcome, header):
-    content = table([(text, ";".join(labels)) for text, labels in RECORDS], header)
-    ways = [
-        lambda name: name,
-        lambda name: name.upper(),
-        lambda name: name.replace("\n", " "),
-        lambda name: name.replace("\n", "\\n"),
-    ]
-    ways += [lambda name: '"' + name.replace('"', '""') + '"', lambda name: name.replace(", ", ",")]
-    for way in ways:
-        read = outcome(
-            content, "--label-separator=;", *map("--{}-column={}".format, ("text", "labels"), map(way, header))
-        )
-        assert (read.labels, read.per_record) == (sorted(TOPICS), PER_RECORD), read.said
+    assert "leave out the file of label names" in prepare(of(joined(",")), NAMES).said
+    without_last = of(joined(","), [[number for number in numbers if number < 6] for numbers in FROM_1])
+    advice = "no training instance has the id 0, 'Science Fiction': if ids are counted from 1, set first_label: 1"
+    assert advice in prepare(without_last, NAMES).said
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_no_header(outcome, delimiter):
+@pytest.mark.parametrize("more", ["", " and more" * 6])
+def test_no_header(prepare, delimiter, more):
     # commas make fewer columns than another separator would
-    rows = [(text, "|".join(labels)) for text, labels in sorted(RECORDS, key=lambda record: -len(record[1]))]
-    for long in (0, 6):
-        content = table([(text + " and more" * long, labels) for text, labels in rows], delimiter=delimiter).partition(
-            "\n"
-        )[2]
-        read = outcome(content, "--label-separator=|")
-        above = re.search("echo '(.*?)';", read.said)[1]
-        assert read.status == 2
-        assert above == f"text{delimiter}labels".replace("\t", " ")
-        assert outcome(f"text{delimiter}labels\n{content}", "--label-separator=|").per_record == PER_RECORD
-
-
-def with_quotes(delimiter, separator, first, last):
-    """A table in which quotes mean nothing: one begins a text, one ends a later text."""
-    rows = [
-        f"{n}{delimiter}{chr(34) * (n == first)}{text}{chr(34) * (n == last)}{delimiter}{separator.join(labels)}\n"
-        for n, (text, labels) in enumerate(RECORDS)
-    ]
-    return f"id{delimiter}text{delimiter}labels\n{''.join(rows)}"
+    rows = [(text + more, "|".join(labels)) for text, labels in sorted(RECORDS, key=lambda record: -len(record[1]))]
+    content = table(rows, delimiter=delimiter).partition("\n")[2]
+    above = re.search("echo '(.*?)';", prepare(content, BAR).said)[1]
+    assert above == f"text{delimiter}labels".replace("\t", " ")
+    assert prepare(f"text{delimiter}labels\n{content}", BAR).found == ALL
 
 
 @pytest.mark.parametrize(("delimiter", "separator"), [(",", ";"), (";", ","), ("\t", ";"), ("|", ";")])
-@pytest.mark.parametrize(("first", "last"), [(3, 4), (3, 5), (3, 9), (3, 90), (3, None)])
-def test_quotes_that_swallow_records(outcome, delimiter, separator, first, last):
-    content, separator = with_quotes(delimiter, separator, first, last), f"--label-separator={separator}"
-    read = outcome(content, separator)
-    assert "quotes: none" in read.said
-    assert read.status == 0 or "line 5: " in read.said
-    read = outcome(content, separator, "--quotes=none")
-    assert (read.n, read.per_record) == (len(RECORDS), PER_RECORD)
+@pytest.mark.parametrize("last", [4, 5, 9, 90, None])
+def test_quotes_that_swallow_records(advised, delimiter, separator, last):
+    """A quote begins a text, and one ends a later text."""
+    texts = ['"' * (n == 3) + text + '"' * (n == last) for n, text in enumerate(TEXTS)]
+    rows = zip(map(str, range(120)), texts, map(joined(separator), LISTS), strict=True)
+    content = "".join(delimiter.join(row) + "\n" for row in [("id", "text", "labels"), *rows])
+    read = advised(content, [f"--label-separator={separator}"], "quotes: none", "--quotes=none")
+    assert read.found == ALL
     assert "quotes:" not in read.said
 
 
-def test_quotes_that_mean_something(outcome):
-    texts = [text.replace(" ", ",\n" if n % 3 else "\n") for n, (text, _) in enumerate(RECORDS)]
-    content = table([(text, ";".join(labels)) for text, (_, labels) in zip(texts, RECORDS, strict=True)])
-    read = outcome(content, "--label-separator=;")
-    assert read.status == 2
-    assert "quotes: double if this is one text" in read.said
-    read = outcome(content, "--label-separator=;", "--quotes=double")
-    assert (read.n, read.per_record) == (len(RECORDS), PER_RECORD)
-    assert "quotes:" not in read.said
-    content = table(
-        [(text.replace(" ", '" ', 1), ";".join(labels)) for text, labels in RECORDS],
-        quoting=csv.QUOTE_ALL,
-        doublequote=False,
-        escapechar="\\",
-    )
-    read = outcome(content, "--label-separator=;")
-    assert read.status == 2
-    assert 'quotes: backslash if \\" is a quote' in read.said
-    assert "none" not in read.said
-    assert outcome(content, "--label-separator=;", "--quotes=backslash").per_record == PER_RECORD
+def repeated():
+    """Two versions of each record, with the same id."""
+    rows = [(n // 2, TEXTS[n // 2] + " again" * (n % 2), LISTS[n // 2][0] * (n % 2 + 1)) for n in range(240)]
+    return table(rows, ("id", "text", "labels"))
+
+
+SENTENCES = [f"Fees of {word}, {DRAW.choice(WORDS)} and the like" for word in WORDS * 3] * 4
+BRACKETS = [f'["{labels[0]}" and more] {labels[0]}' for labels in LISTS]
+TITLES = [[{"name": "x", "title": label} for label in labels] for labels in LISTS]
+NUMBERED = [[{"id": number} for number in numbers] for numbers in NUMBERS]
+LONG = [text.replace(" ", ",\n" if n % 3 else "\n") for n, text in enumerate(TEXTS)]
+QUOTED = [text.replace(" ", '" ', 1) for text in TEXTS]
+BACKSLASHES = {"quoting": csv.QUOTE_ALL, "doublequote": False, "escapechar": "\\"}
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "advice", "setting", "found"),
+    [
+        (
+            of(str, SENTENCES),
+            [],
+            "remark: labels seem to be sentences that",
+            WHOLE,
+            (sorted({*SENTENCES}), 120, 120),
+        ),
+        (
+            of(str, BRACKETS),
+            [],
+            "set label_separator: none if it is a name",
+            WHOLE,
+            (sorted({*BRACKETS}), 120, 120),
+        ),
+        (lines(TITLES), JSONL, "set label_key to one of 'name', 'title'", "--label-key=title", ALL),
+        (lines(NUMBERED), JSONL, "set label_key to the key of the name", "--label-key=id", IDS),
+        (
+            *(repeated(), [], "repeated: last keeps the last record", "--repeated=last"),
+            (sorted(2 * topic for topic in TOPICS), 120, 120),
+        ),
+        ("text\tlabels\n" + tsv(TEXTS, COMMAS), TSV, "read it with format: csv", "--format=csv", ALL),
+        (table(zip(LONG, COMMAS, strict=True)), [], "quotes: double if this is one text", "--quotes=double", ALL),
+        (
+            *(table(zip(QUOTED, COMMAS, strict=True), **BACKSLASHES), []),
+            *('or set quotes: backslash if \\" is a quote\n', "--quotes=backslash", ALL),
+        ),
+        *(
+            (content, [*options, NAMES], advice, setting, (TOPICS, *ALL[1:]))
+            for content, options, advice, setting in (
+                (
+                    *(of(joined(","), FROM_1), []),
+                    "label '6' is not an id from 0 to 5; if ids are counted from 1, set first_label: 1",
+                    "--first-label=1",
+                ),
+                (of(joined(","), NUMBERS), ["--first-label=1"], "set first_label: 0", "--first-label=0"),
+                (of(joined(" "), NUMBERS), [], 'if it is several ids, set label_separator: " "', SPACE),
+            )
+        ),
+    ],
+)
+def test_advice(advised, tmp_path, monkeypatch, content, options, advice, setting, found):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "names.txt").write_text("\n".join(TOPICS))
+    read = advised(content, options, advice, setting)
+    assert read.found == found
+    assert advice not in read.said
+    assert "first_label" not in read.said
 
 
 @pytest.mark.parametrize(
@@ -435,87 +250,42 @@ def test_quotes_that_mean_something(outcome):
         ("Comédie", "utf-16-be", "set encoding: utf-16-be"),
     ],
 )
-def test_encodings(outcome, word, encoding, said):
-    content = of(joined("|")).replace("Drama", word).encode(encoding)
-    read = outcome(content, "--label-separator=|")
-    assert read.status == 2
-    assert said in read.said
-    read = outcome(content, "--label-separator=|", f"--encoding={encoding}")
-    assert word in read.labels
-    assert read.per_record == PER_RECORD
+def test_encodings(advised, word, encoding, said):
+    content = BARS.replace("Drama", word).encode(encoding)
+    labels, *counts = advised(content, [BAR], said, f"--encoding={encoding}").found
+    assert (word in labels, *counts) == (True, 120, N_POSITIVES)
 
 
-def test_names_that_look_alike(outcome, tmp_path):
-    names = [label.replace("Comedy", "Comédie") for label in TOPICS]
-    odd = [
-        (
-            text,
-            [
-                unicodedata.normalize(("NFC", "NFD")[n % 2], names[TOPICS.index(label)])
-                + "\u200b" * (n % 3)
-                + " " * (n % 2)
-                for label in labels
-            ],
-        )
-        for n, (text, labels) in enumerate(RECORDS)
-    ]
-    assert outcome(of(joined(","), odd)).labels == sorted(names)
-    odd = [
-        (text, [label.lower() if n % 2 else label + "." for label in labels])
-        for n, (text, labels) in enumerate(RECORDS)
-    ]
-    read = outcome(of(joined(","), odd))
-    assert "12 labels differ only in case or a final full stop" in read.said
-    assert "label_map merges them" in read.said
+def test_names_that_look_alike(advised, tmp_path):
+    odd = [[label.lower() if n % 2 else label + "." for label in labels] for n, labels in enumerate(LISTS)]
     (tmp_path / "map.csv").write_text("".join(f"{label.lower()},{label}\n{label}.,{label}\n" for label in TOPICS))
-    read = outcome(of(joined(","), odd), f"--label-map={tmp_path / 'map.csv'}")
-    assert read.labels == sorted(TOPICS)
+    said = "12 labels differ only in case or a final full stop"
+    read = advised(of(joined(","), odd), (), said, f"--label-map={tmp_path / 'map.csv'}")
+    assert read.found == ALL
     assert "differ only" not in read.said
 
 
 @pytest.mark.parametrize("word", ["nan", "NaN", "None", "NULL", "null", "N/A", "n/a", "#N/A", "-", "<NA>", "NaT"])
-def test_words_for_nothing(outcome, word):
-    rows = [
-        (word if n % 4 == 1 else text, word if n % 4 == 0 else ";".join(labels))
-        for n, (text, labels) in enumerate(RECORDS)
-    ]
-    read = outcome(table(rows), "--label-separator=;")
-    assert read.labels == sorted(TOPICS)
+def test_words_for_nothing(prepare, word):
+    texts = [word if n % 4 == 1 else text for n, text in enumerate(TEXTS)]
+    content = table(zip(texts, [word if n % 4 == 0 else each for n, each in enumerate(COMMAS)], strict=True))
+    read = prepare(content)
+    assert read.found[0] == sorted(TOPICS)
     assert "30 labels are words for nothing" in read.said
     assert "30 cells of texts are words for nothing" in read.said
     for nothing in ("[]", "other"):
-        read = outcome(table(rows), "--label-separator=;", f"--missing={nothing}")
-        assert word in read.labels
+        read = prepare(content, f"--missing={nothing}")
+        assert word in read.found[0]
         assert "for nothing" not in read.said
 
 
-def test_whole_numbers_of_tables_with_gaps(outcome, tmp_path):
-    frame = pd.DataFrame(
-        {
-            "text": [text for text, _ in RECORDS],
-            "labels": [None if n % 5 == 0 else TOPICS.index(labels[0]) for n, (_, labels) in enumerate(RECORDS)],
-        }
-    )
-    for content, name in (
-        (frame.to_csv(), "a.csv"),
-        (frame.to_csv(index=False, na_rep="nan"), "a.csv"),
-        (frame.to_parquet(), "a.parquet"),
-    ):
-        read = outcome(content, name=name)
-        assert (read.labels, read.per_record) == (list("012345"), 0.8)
-
-
-def test_columns_that_a_part_of_the_files_lacks(outcome, tmp_path):
-    (tmp_path / "1.csv").write_text(of(joined(","), RECORDS[:60]))
+def test_columns_that_a_part_of_the_files_lacks(prepare, tmp_path):
+    (tmp_path / "1.csv").write_text(of(joined(",")))
     for content, said in (
-        (table([(text,) for text, _ in RECORDS[60:]], ("text",)), "2.csv, line 1: no column 'labels'"),
-        (of(joined(","), RECORDS[60:]).partition("\n")[2], "2.csv, line 1: no column 'text', 'labels'"),
+        (table([(text,) for text in TEXTS], ("text",)), "2.csv, line 1: no column 'labels'"),
+        (of(joined(",")).partition("\n")[2], "2.csv, line 1: no column 'text', 'labels'"),
     ):
         (tmp_path / "2.csv").write_text(content)
-        read = outcome(None, f"--train={tmp_path}/*.csv", "--format=csv")
-        assert read.status == 2
-        assert said in read.said
-    (tmp_path / "2.csv").write_text(
-        table([(",".join(labels), text) for text, labels in RECORDS[60:]], ("labels", "text"))
-    )
-    assert outcome(None, f"--train={tmp_path}/*.csv", "--format=csv").per_record == PER_RECORD
+        assert said in prepare(tmp_path / "*.csv").said
+    (tmp_path / "2.csv").write_text(table(zip(COMMAS, TEXTS, strict=True), ("labels", "text")))
+    assert prepare(tmp_path / "*.csv").found == (ALL[0], 240, 2 * N_POSITIVES)

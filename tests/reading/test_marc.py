@@ -1,76 +1,38 @@
-"""Library records, binary and as XML; pymarc writes those that are binary, others are written by hand."""
+"""Library records, binary and as XML; and what is made of their headings."""
 
 import csv
 import gzip
 import json
+import re
 
 import pytest
-from pymarc import Field, Indicators, Record, Subfield
+from marc_records import binary, xml
 
-from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import Identified, Reading
 from ovaflow.reading.streams import File
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
+ALL_WORDS = ("--min-df=1", "--max-df=1.0")
 BEES, WAX = "http://id.example.org/bees", "http://id.example.org/wax"
-
-
-def binary(records):
-    """Records, each of fields such as ``("245", "a", "Title", "b", "rest")``, as MARC 21 in UTF-8."""
-    content = b""
-    for fields in records:
-        record = Record()
-        for tag, *parts in fields:
-            if len(parts) == 1:
-                record.add_field(Field(tag, data=parts[0]))
-            else:
-                subfields = [Subfield(*pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
-                record.add_field(Field(tag, Indicators(" ", "0"), subfields))
-        content += record.as_marc()
-    return content
-
-
-def xml(records, space='xmlns="http://www.loc.gov/MARC21/slim"', prefix=""):
-    parts = []
-    for fields in records:
-        parts.append(f"<{prefix}record><{prefix}leader>short</{prefix}leader>")
-        for tag, *subs in fields:
-            if len(subs) == 1:
-                parts.append(f'<{prefix}controlfield tag="{tag}">{subs[0]}</{prefix}controlfield>')
-                continue
-            pairs = zip(subs[::2], subs[1::2], strict=True)
-            inner = "".join(f'<{prefix}subfield code="{code}">{text}</{prefix}subfield>' for code, text in pairs)
-            parts.append(f'<{prefix}datafield tag="{tag}" ind1=" " ind2="0">{inner}</{prefix}datafield>')
-        parts.append(f"</{prefix}record>\n")
-    return f"<{prefix}collection {space}>{''.join(parts)}</{prefix}collection>".encode()
 
 
 WRITERS = {
     "marc": binary,
     "marcxml": xml,
-    "marcxml without namespace": lambda records: xml(records, ""),
-    "marcxml with a prefix": lambda records: xml(records, 'xmlns:m="http://www.loc.gov/MARC21/slim"', "m:"),
-    "marcxml in an answer of OAI-PMH": lambda records: (
-        b"<OAI-PMH>"
-        + b"".join(
-            b"<record><header/><metadata>" + each[each.index(b"<record") : -13] + b"</metadata></record>"
-            for each in (xml([record], "") for record in records)
-        )
-        + b"</OAI-PMH>"
+    "marcxml without namespace": lambda records: xml(records, b""),
+    "marcxml with a prefix": lambda records: re.sub(b"<(/?)", rb"<\1m:", xml(records)).replace(b"xmlns", b"xmlns:m"),
+    "marcxml in an answer of OAI-PMH": lambda records: xml(
+        records, b"", b"<record><header/><metadata>%b</metadata></record>"
     ),
 }
 
 
 def instances_of(path, kind, content, **settings):
     path.write_bytes(content)
-    reading = Reading(**FORMATS_COLUMNS | settings)
+    reading = Reading(**{"texts": ["245", "246", "520", "505"], "labels": ["650", "655"]} | settings)
     return list(FORMATS[kind.split()[0]].read(File(path), reading)), reading
 
 
-FORMATS_COLUMNS = {"texts": ["245", "246", "520", "505"], "labels": ["650", "655"]}
 RECORDS = [
     [
         ("001", "n1"),
@@ -125,17 +87,10 @@ def test_names_of_persons(tmp_path):
     assert ours[0].labels == ("Smith, J., 1835-1910 -- Letters", "Twain, M.")
 
 
-def with_leader(record, mark):
-    return record[:9] + mark + record[10:]
-
-
-def made(title):
-    """A record by hand: its leader says MARC-8."""
-    fields = [b"n1\x1e", b"00\x1fa" + title + b"\x1e"]
-    entries = b"001" + b"%04d%05d" % (len(fields[0]), 0) + b"245" + b"%04d%05d" % (len(fields[1]), len(fields[0]))
-    start = 24 + len(entries) + 1
-    content = entries + b"\x1e" + b"".join(fields) + b"\x1d"
-    return b"%05dnam  22%05d   4500" % (24 + len(content), start) + content
+def made(title, mark=b" "):
+    """A record whose leader says MARC-8, with any bytes."""
+    content = binary([[("001", "n1"), ("245", "a", "?" * len(title))]]).replace(b"?" * len(title), title)
+    return content[:9] + mark + content[10:]
 
 
 @pytest.mark.parametrize(
@@ -144,8 +99,8 @@ def made(title):
         (made(b"Caf\xe2e"), "Café", 0),
         (made(b"\x1b(NOPT\x1b(B"), "опт", 0),
         (made("Café".encode()), "Café", 0),
-        (with_leader(made("Café".encode()), b"a"), "Café", 0),
-        (with_leader(made("Café".encode("latin-1")), b"a"), "Caf\ufffd", 1),
+        (made("Café".encode(), b"a"), "Café", 0),
+        (made("Café".encode("latin-1"), b"a"), "Caf\ufffd", 1),
         (made(b"Plain"), "Plain", 0),
     ],
 )
@@ -189,13 +144,11 @@ BOMB = (
         ("marcxml", BOMB.encode(), "not valid XML (limit on input amplification"),
     ],
 )
-def test_what_is_damaged_is_refused_in_one_line(tmp_path, kind, content, complaint, capsys):
-    (tmp_path / "a").write_bytes(content)
-    assert main(["prepare", f"--format={kind}", f"--train={tmp_path}/a", f"--output={tmp_path}/a.h5"]) == 2
-    message = capsys.readouterr().err
-    assert complaint in message
-    assert "; export" in message
-    assert message.count("\n") == 1
+def test_what_is_damaged_is_refused_in_one_line(prepare, kind, content, complaint):
+    said = prepare(content, f"--format={kind}").said
+    assert complaint in said
+    assert "; export" in said
+    assert said.count("\n") == 1
 
 
 def test_entities_of_other_files_are_not_read(tmp_path):
@@ -206,13 +159,9 @@ def test_entities_of_other_files_are_not_read(tmp_path):
     assert ours[0].text == "xy"
 
 
-def test_what_is_no_field(tmp_path, capsys):
-    (tmp_path / "a.mrc").write_bytes(GOOD)
-    asked = ["prepare", "--format=marc", f"--train={tmp_path}/a.mrc", f"--output={tmp_path}/a.h5"]
-    assert main([*asked, "--text-column=title"]) == 2
-    assert (
-        "'title' is not a field of MARC; name fields such as 245, or subfields such as 650$a" in capsys.readouterr().err
-    )
+def test_what_is_no_field(prepare):
+    said = prepare(GOOD, "--text-column=title", name="a.mrc").said
+    assert "'title' is not a field of MARC; name fields such as 245, or subfields such as 650$a" in said
 
 
 SUBJECTS = {"bees": ("Bees", BEES), "wax": ("Wax", WAX), "ants": ("Ants", "(local)7"), "plants": ("Plants", None)}
@@ -229,57 +178,44 @@ def catalogue(n=10, names=str):
 
 
 @pytest.fixture(params=["marc", "marcxml"])
-def prepared(request, tmp_path, capsys):
-    """Prepare a catalogue with options: the format, the dataset and what was printed."""
-
-    def prepare(*options):
-        path = tmp_path / "catalogue.data"
-        path.write_bytes(WRITERS[request.param](catalogue()))
-        asked = [f"--format={request.param}", f"--train={path}", f"--output={tmp_path}/a.h5"]
-        assert main(["prepare", *asked, "--min-df=1", "--max-df=1.0", *options]) == 0
-        return request.param, open_dataset(tmp_path / "a.h5"), capsys.readouterr().out
-
-    return prepare
+def kind(request):
+    return request.param
 
 
-def test_predictions_have_names_and_uris(tmp_path, prepared, capsys):
-    kind, dataset, log = prepared()
-    assert "10 of 40 headings have no identifier ($0)" in log
-    assert dict(zip(dataset.label_names, dataset.label_uris, strict=True)) == {
-        name: identifier or "" for name, identifier in SUBJECTS.values()
-    }
-    model, asked = tmp_path / "model.h5", tmp_path / "new.data"
-    train_model(dataset, TrainLabels(), 0.0).write(model)
+@pytest.fixture
+def prepared(kind, prepare):
+    """Prepares a catalogue with options."""
+    return lambda *options: prepare(WRITERS[kind](catalogue()), f"--format={kind}", *ALL_WORDS, *options)
+
+
+def test_predictions_have_names_and_uris(tmp_path, kind, prepared, trained, run):
+    read = prepared()
+    assert "10 of 40 headings have no identifier ($0)" in read.said
+    uris = zip(read.dataset.label_names, read.dataset.label_uris, strict=True)
+    assert {*uris} == {(name, identifier or "") for name, identifier in SUBJECTS.values()}
+    model, asked, out = trained(read.dataset), tmp_path / "new.data", tmp_path / "out"
     # others call the same subject by another name
     asked.write_bytes(WRITERS[kind](catalogue(1, "The {}.".format)))
-    assert main(["predict", str(model), str(asked), f"--format={kind}", "--top-k=1"]) == 0
-    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    given = model, asked, f"--format={kind}"
+    answers = list(map(json.loads, run("predict", *given, "--top-k=1").splitlines()))
     assert [answer["id"] for answer in answers] == [f"{word}0" for word in SUBJECTS]
     found = [(label["name"], label.get("uri")) for answer in answers for label in answer["labels"]]
     assert found == [*SUBJECTS.values()]
-    out = tmp_path / "out.csv"
-    assert main(["predict", str(model), str(asked), f"--format={kind}", "--joined=|", f"--output={out}"]) == 0
-    assert [row["uris"].count("|") for row in csv.DictReader(out.open(encoding="utf-8"))] == [3] * 4
-    chosen = ["--top-k=4", "--exclude", BEES, "--exclude=Plants"]
-    assert main(["predict", str(model), str(asked), f"--format={kind}", *chosen]) == 0
-    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert all({label["name"] for label in answer["labels"]} == {"Wax", "Ants"} for answer in answers)
-    assert main(["evaluate", str(asked), f"--model={model}", f"--format={kind}", f"--output={tmp_path}/m.json"]) == 0
-    metrics = json.loads((tmp_path / "m.json").read_text())["models"][0]["metrics"]
+    run("predict", *given, "--joined=|", f"--output={out}.csv")
+    assert [row["uris"].count("|") for row in csv.DictReader((tmp_path / "out.csv").open(encoding="utf-8"))] == [3] * 4
+    for line in run("predict", *given, "--top-k=4", "--exclude", BEES, "--exclude=Plants").splitlines():
+        assert {label["name"] for label in json.loads(line)["labels"]} == {"Wax", "Ants"}
+    run("evaluate", asked, f"--model={model}", f"--format={kind}", f"--output={out}.json")
+    metrics = json.loads((tmp_path / "out.json").read_text())["models"][0]["metrics"]
     # "The Plants" has no identifier, so nothing says that it is "Plants"; one of four records has no known label
     assert (metrics["P@1"], metrics["unknown labels"]) == (0.75, 1)
 
 
-def test_a_model_of_a_table_reads_records(tmp_path, capsys):
+def test_a_model_of_a_table_reads_records(tmp_path, prepare, trained, run):
     rows = "".join(f"{word} number{i},{word}\n" for i in range(10) for word in SUBJECTS)
-    (tmp_path / "a.csv").write_text(f"text,labels\n{rows}")
-    asked = ["prepare", "--format=csv", f"--train={tmp_path}/a.csv", f"--output={tmp_path}/a.h5"]
-    assert main([*asked, "--min-df=1", "--max-df=1.0"]) == 0
-    train_model(open_dataset(tmp_path / "a.h5"), TrainLabels(), 0.0).write(tmp_path / "model.h5")
+    model = trained(prepare(f"text,labels\n{rows}", *ALL_WORDS).dataset)
     (tmp_path / "new.mrc").write_bytes(binary(catalogue(1)))
-    capsys.readouterr()
-    assert main(["predict", f"{tmp_path}/model.h5", f"{tmp_path}/new.mrc", "--top-k=1"]) == 0
-    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    answers = map(json.loads, run("predict", model, tmp_path / "new.mrc", "--top-k=1").splitlines())
     assert [answer["labels"][0]["name"] for answer in answers] == [*SUBJECTS]
 
 
@@ -293,13 +229,12 @@ def test_a_model_of_a_table_reads_records(tmp_path, capsys):
     ],
 )
 def test_labels_are_chosen_by_name_and_by_identifier(prepared, options, kept):
-    _, dataset, _ = prepared(*options)
-    assert dataset.label_names == kept
+    assert prepared(*options).found[0] == kept
 
 
 def test_labels_are_renamed_by_name(tmp_path, prepared):
     (tmp_path / "map.csv").write_text("Bees,Insects\nAnts,Insects\n")
-    _, dataset, _ = prepared(f"--label-map={tmp_path}/map.csv")
+    dataset = prepared(f"--label-map={tmp_path}/map.csv").dataset
     assert list(zip(dataset.label_names, dataset.label_uris, strict=True)) == [
         ("Insects", ""),
         ("Plants", ""),
@@ -309,27 +244,21 @@ def test_labels_are_renamed_by_name(tmp_path, prepared):
 
 def test_a_vocabulary_names_subjects_by_their_uris(tmp_path, prepared):
     (tmp_path / "v.tsv").write_text(f"<{BEES}>\tMehiläiset\n<{WAX}>\tVaha\n<http://id.example.org/p>\tPlants\n")
-    _, dataset, log = prepared(f"--vocabulary={tmp_path}/v.tsv")
-    assert dataset.label_names == ["Mehiläiset", "Plants", "Vaha"]
-    assert "10 subjects of instances are not in the vocabulary" in log
-    named = dataset.parameters["named_labels"]
-    assert len(dataset.train.Y.indices) + len(dataset.test.Y.indices) == 30 + named
+    read = prepared(f"--vocabulary={tmp_path}/v.tsv")
+    assert read.found == (["Mehiläiset", "Plants", "Vaha"], 40, 30)
+    assert "10 subjects of instances are not in the vocabulary" in read.said
 
 
 def test_what_is_left_out_of_a_vocabulary_is_no_label_of_the_same_name(tmp_path, prepared):
     (tmp_path / "v.tsv").write_text(f"<{BEES}>\tApis\n<{WAX}>\tBees\n")
-    _, dataset, log = prepared(f"--vocabulary={tmp_path}/v.tsv", "--exclude", BEES, "--no-label-names")
-    assert dataset.label_names == ["Bees"]
-    assert len(dataset.train.Y.indices) + len(dataset.test.Y.indices) == 10
-    assert "1 labels are left out by include and exclude, 10 times in instances" in log
+    read = prepared(f"--vocabulary={tmp_path}/v.tsv", "--exclude", BEES, "--no-label-names")
+    assert read.found == (["Bees"], 40, 10)
+    assert "1 labels are left out by include and exclude, 10 times in instances" in read.said
 
 
-def test_a_catalogue_without_identifiers_is_not_remarked_on(tmp_path, capsys):
+def test_a_catalogue_without_identifiers_is_not_remarked_on(prepare):
     bare = [[field[:3] if field[0] == "650" else field for field in fields] for fields in catalogue()]
-    (tmp_path / "a.mrc").write_bytes(binary(bare))
-    asked = ["--format=marc", f"--train={tmp_path}/a.mrc", f"--output={tmp_path}/a.h5"]
-    assert main(["prepare", *asked, "--min-df=1", "--max-df=1.0"]) == 0
-    assert "identifier ($0):" not in capsys.readouterr().out
-    dataset = open_dataset(tmp_path / "a.h5")
-    assert [*dataset.label_names] == ["Ants", "Bees", "Plants", "Wax"]
-    assert len(dataset.label_uris) == 0
+    read = prepare(binary(bare), *ALL_WORDS, name="a.mrc")
+    assert "identifier ($0):" not in read.said
+    assert read.found[0] == ["Ants", "Bees", "Plants", "Wax"]
+    assert len(read.dataset.label_uris) == 0

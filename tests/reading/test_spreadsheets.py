@@ -9,12 +9,9 @@ import pytest
 from sheets import ods, xlsx
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import Reading
 from ovaflow.reading.streams import File
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 WRITERS = {"xlsx": xlsx, "ods": ods}
 HEADER = ["id", "text", "labels"]
@@ -27,19 +24,18 @@ def kind(request):
 
 @pytest.fixture
 def written(tmp_path, kind):
-    """Write sheets by name, or the rows of one: its path."""
+    """Writes sheets by name, or the rows of one: its path."""
 
-    def write(sheets, *merged):
+    def write(sheets):
         sheets = sheets if isinstance(sheets, dict) else {"Sheet1": sheets}
-        (tmp_path / f"a.{kind}").write_bytes(WRITERS[kind](sheets, *merged))
+        (tmp_path / f"a.{kind}").write_bytes(WRITERS[kind](sheets))
         return tmp_path / f"a.{kind}"
 
     return write
 
 
-def instances_of(path, kind="xlsx", **settings):
-    reading = Reading(**{"texts": ["text"], "labels": ["labels"]} | settings)
-    return list(FORMATS[kind].read(File(path), reading))
+def instances_of(path, **settings):
+    return list(FORMATS["xlsx"].read(File(path), Reading(["text"], ["labels"], **settings)))
 
 
 def fields_of(path, **settings):
@@ -49,26 +45,15 @@ def fields_of(path, **settings):
 def test_numbers_dates_and_truths_are_as_in_other_formats(written):
     when = [date(2024, 5, 31), datetime(2024, 5, 31, 12, 30)]
     path = written([[*HEADER, "when"], [1, "a", 3.0, when[0]], [2.5, True, "x,3", when[1]], ["010", 0, 7, None]])
-    ours = instances_of(path, time_column="when")
-    assert [(each.id, each.text, each.labels) for each in ours] == [
-        ("1", "a", ("3",)),
-        ("2.5", "True", ("x", "3")),
-        ("010", "0", ("7",)),
-    ]
-    first, second, third = (each.time for each in ours)
+    assert fields_of(path) == [("1", "a", ("3",)), ("2.5", "True", ("x", "3")), ("010", "0", ("7",))]
+    first, second, third = (each.time for each in instances_of(path, time_column="when"))
     assert first < second < first + 1 / 366
     assert third is None
 
 
-def test_columns_of_truth_values_are_labels(tmp_path, written):
-    rows = [["text", "cats", "dogs"], *[["one cat", True, None], ["a cat", 1, 0], ["dogs", False, True]] * 3]
-    path = written(rows)
-    options = ["--labels-column=cats,dogs", "--min-df=1", "--max-df=1.0", "--test-fraction=0.1"]
-    assert (
-        main(["prepare", f"--format={path.suffix[1:]}", f"--train={path}", *options, f"--output={tmp_path}/a.h5"]) == 0
-    )
-    dataset = open_dataset(tmp_path / "a.h5")
-    assert dataset.label_names == ["cats", "dogs"]
+def test_columns_of_truth_values_are_labels(prepare, written):
+    path = written([["text", "cats", "dogs"], *[["one cat", True, None], ["a cat", 1, 0], ["dogs", False, True]] * 3])
+    assert prepare(path, "--labels-column=cats,dogs", "--test-fraction=0.1").found == (["cats", "dogs"], 9, 9)
 
 
 def test_empty_rows_and_columns_are_nothing(written):
@@ -82,12 +67,6 @@ def test_the_header_may_stand_below_a_title(written):
     assert fields_of(path) == [("1", "a", ("x",))]
 
 
-def test_a_missing_column_names_those_of_the_first_row(written, capsys):
-    path = written([["Nr", "Titel"], [1, "a"]])
-    assert main(["prepare", f"--format={path.suffix[1:]}", f"--train={path}", f"--output={path}.h5"]) == 2
-    assert "no column 'text', 'labels', there are 'Nr', 'Titel'; set text_column" in capsys.readouterr().err
-
-
 def test_merged_cells_are_meant_in_each_row(tmp_path):
     path = tmp_path / "a.xlsx"
     rows = [["A title", None, None], HEADER, [1, "a", "x"], [2, "b", None], [3, "c", None], [4, "d", "y"]]
@@ -95,26 +74,21 @@ def test_merged_cells_are_meant_in_each_row(tmp_path):
     assert [labels for *_, labels in fields_of(path)] == [("x",), ("x",), ("x",), ("y",)]
 
 
-def test_a_sheet_is_chosen_by_name(written, capsys):
-    path = written({"Read me": [["Nothing here"]], "2024 & 2023": [HEADER, [1, "a", "x"]]})
+def test_a_sheet_is_chosen_by_name(prepare, written):
+    path = written({"Read me": [["Nr", "Titel"]], "2024 & 2023": [HEADER, [1, "a", "x"]]})
     assert fields_of(path, sheet="2024 & 2023") == [("1", "a", ("x",))]
-    asked = ["prepare", f"--format={path.suffix[1:]}", f"--train={path}", f"--output={path}.h5"]
-    assert main([*asked, "--sheet=2024"]) == 2
-    assert capsys.readouterr().err.endswith("no sheet '2024'; set sheet to one of 'Read me', '2024 & 2023'\n")
+    said = prepare(path, "--sheet=2024").said
+    assert said.endswith("no sheet '2024'; set sheet to one of 'Read me', '2024 & 2023'\n")
+    assert "no column 'text', 'labels', there are 'Nr', 'Titel'; set text_column" in prepare(path).said
+
+
+def test_an_empty_sheet(prepare, written):
+    assert "is empty" in prepare(written([[]])).said
 
 
 @pytest.mark.parametrize("content", [b"", b"text,labels\na,b\n", b"PK\3\4 and no more"])
-def test_what_is_no_spreadsheet(tmp_path, kind, content, capsys):
-    path = tmp_path / f"a.{kind}"
-    path.write_bytes(content)
-    assert main(["prepare", f"--format={kind}", f"--train={path}", f"--output={path}.h5"]) == 2
-    assert "save it again as .xlsx, .ods or CSV UTF-8" in capsys.readouterr().err
-
-
-def test_an_empty_sheet(written, kind, capsys):
-    path = written([[]])
-    assert main(["prepare", f"--format={kind}", f"--train={path}", f"--output={path}.h5"]) == 2
-    assert "is empty" in capsys.readouterr().err
+def test_what_is_no_spreadsheet(prepare, kind, content):
+    assert "save it again as .xlsx, .ods or CSV UTF-8" in prepare(content, name=f"a.{kind}").said
 
 
 @pytest.mark.parametrize(
@@ -129,26 +103,18 @@ def test_a_package_that_is_not_installed(tmp_path, monkeypatch, capsys, name, mo
     assert capsys.readouterr().err.endswith(f"pip install 'ovaflow[{extra}]'\n")
 
 
-def test_a_model_reads_what_it_was_trained_on(tmp_path, written, kind, capsys):
+def test_a_model_reads_what_it_was_trained_on(tmp_path, prepare, written, trained, run):
     """It remembers sheet and columns; other tables are read by the same columns."""
     records = [[f"n{i}", f"{animal} number{i}", animal, i] for i in range(12) for animal in ("cat", "dog")]
-    sheets = {"About": [["cats and dogs"]], "Pets": [["Nr", "Title", "Kind", "Year"], *records]}
-    path, model = written(sheets), tmp_path / "model.h5"
+    path = written({"About": [["cats and dogs"]], "Pets": [["Nr", "Title", "Kind", "Year"], *records]})
     columns = ["--sheet=Pets", "--text-column=Title", "--labels-column=Kind", "--id-column=Nr"]
-    data = [f"--format={kind}", f"--train={path}", f"--output={tmp_path}/a.h5"]
-    assert main(["prepare", *data, *columns, "--min-df=1", "--max-df=1.0"]) == 0
-    train_model(open_dataset(tmp_path / "a.h5"), TrainLabels(), 0.0).write(model)
-    capsys.readouterr()
-    out = tmp_path / "out.csv"
-    assert main(["predict", str(model), str(path), "--top-k=1", "--keep=Year", f"--output={out}"]) == 0
-    rows = list(csv.DictReader(out.open(encoding="utf-8")))
-    assert [[row["instance"], row["Year"], row["label"]] for row in rows] == [
-        [nr, str(year), animal] for nr, _, animal, year in records
-    ]
-    assert main(["predict", str(model), str(path), "--top-k=1", "--id-column=Year"]) == 0
-    assert json.loads(capsys.readouterr().out.splitlines()[2])["id"] == 1
-    assert main(["evaluate", str(path), f"--model={model}", "--output", f"{tmp_path}/m.json"]) == 0
+    model = trained(prepare(path, *columns).dataset)
+    given, out = ("predict", model, path, "--top-k=1"), tmp_path / "out.csv"
+    run(*given, "--keep=Year", f"--output={out}")
+    rows = [[row[name] for name in ("instance", "label", "Year")] for row in csv.DictReader(out.open(encoding="utf-8"))]
+    assert rows == [[nr, animal, str(year)] for nr, _, animal, year in records]
+    run("evaluate", path, f"--model={model}", f"--output={tmp_path}/m.json")
     assert json.loads((tmp_path / "m.json").read_text())["models"][0]["metrics"]["P@1"] == 1
     (tmp_path / "new.csv").write_text("Nr;Title\n7;cat\n")
-    assert main(["predict", str(model), f"{tmp_path}/new.csv", "--top-k=1"]) == 0
-    assert json.loads(capsys.readouterr().out.splitlines()[-1])["labels"][0]["name"] == "cat"
+    [answer] = run("predict", model, tmp_path / "new.csv", "--top-k=1").splitlines()
+    assert json.loads(answer)["labels"][0]["name"] == "cat"

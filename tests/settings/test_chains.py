@@ -3,31 +3,20 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_config import MINE, complaint, made
 
 from ovaflow.console.errors import InputError
 from ovaflow.settings import inputs
 from ovaflow.settings.chains import earlier_model, sweeps_of, swept_name
-from ovaflow.settings.config import require_files, resolve
+from ovaflow.settings.config import require_files
 from ovaflow.settings.predict import Predict
 from ovaflow.settings.section import NAME
 
-MINE = {"mine": {"format": "csv", "train": "a.csv"}, "more": {"format": "csv", "train": "b.csv"}}
 SWEEP = {"initialization": "zero", "sweep": {"C": [1, 0.1, 10]}, "top_k": 7}
 
 
-def settings(runs, **sections):
-    return resolve(sections | {"runs": runs}, {"datasets": MINE})
-
-
-def complaint(runs, **sections):
-    with pytest.raises(InputError) as caught:
-        settings(runs, **sections)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 def test_a_sweep_becomes_one_run_per_value():
-    swept = settings({"first": {}, "dismec": SWEEP, "last": {}})
+    swept = made({"first": {}, "dismec": SWEEP, "last": {}})
     names = ["dismec.C-0.1", "dismec.C-1", "dismec.C-10"]
     assert list(swept.runs) == ["first", *names, "last"]
     assert sweeps_of(swept) == {"dismec": names}
@@ -40,24 +29,23 @@ def test_a_sweep_becomes_one_run_per_value():
 
 
 def test_a_start_at_the_neighbour_is_solved_more_exactly():
-    own = settings({"a": {"sweep": {"C": [1, 2, 3]}, "epsilon": 0.1}})
+    own = made({"a": {"sweep": {"C": [1, 2, 3]}, "epsilon": 0.1}})
     assert [own.train_of(name).epsilon for name in own.runs] == [0.1, 0.01, 0.01]
-    common = settings({"a": {"sweep": {"C": [1, 2]}}}, train={"epsilon": 0.03})
+    common = made({"a": {"sweep": {"C": [1, 2]}}}, train={"epsilon": 0.03})
     assert [common.train_of(name).epsilon for name in common.runs] == [0.03, 0.003]
 
 
 def test_another_value_leaves_the_runs_below_it_as_they_are():
-    few, many = (settings({"a": {"sweep": {"C": values}}}) for values in ([0.1, 1, 3], [0.1, 1, 2, 3]))
+    few, many = (made({"a": {"sweep": {"C": values}}}) for values in ([0.1, 1, 3], [0.1, 1, 2, 3]))
     for name in ("a.C-0.1", "a.C-1"):
         assert few.runs[name] == many.runs[name]
-        assert inputs.parameters_of("train-shard", few, "mine", name) == inputs.parameters_of(
-            "train-shard", many, "mine", name
-        )
+        ours, theirs = (inputs.parameters_of("train-shard", config, "mine", name) for config in (few, many))
+        assert ours == theirs
     assert earlier_model(few, "mine", "a.C-3") != earlier_model(many, "mine", "a.C-3")
 
 
 def test_seeds_become_runs_that_know_nothing_of_each_other():
-    swept = settings({"trees": {"method": "fastxml", "sweep": {"seed": [3, 1]}}})
+    swept = made({"trees": {"method": "fastxml", "sweep": {"seed": [3, 1]}}})
     assert sweeps_of(swept) == {"trees": ["trees.seed-1", "trees.seed-3"]}
     assert [inputs.parameters_of("train-shard", swept, "mine", run)["seed"] for run in swept.runs] == [1, 3]
     assert [run.pretrained for run in swept.runs.values()] == [None, None]
@@ -77,65 +65,59 @@ def later(name):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("a.C-1", "results/more/a.C-1/model.h5"),
+        ("a.C-1", "results/mine/a.C-1/model.h5"),
         ("old/../model.h5", "old/../model.h5"),
         ("results/mine/a/model.h5", "results/mine/a/model.h5"),
     ],
 )
 def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file(name, expected):
-    chained = settings({"a": SWEEP, "b": later(name)})
-    assert earlier_model(chained, "more", "b") == expected
-    assert inputs.start_files(chained, "more", "b") == {"earlier": expected}
-    assert {"initialization": "pretrained", "t": -2.0}.items() <= inputs.parameters_of(
-        "train-shard", chained, "more", "b"
-    ).items()
+    chained = made({"a": SWEEP, "b": later(name)})
+    assert earlier_model(chained, "mine", "b") == expected
+    assert inputs.start_files(chained, "mine", "b") == {"earlier": expected}
+    parameters = inputs.parameters_of("train-shard", chained, "mine", "b")
+    assert (parameters["initialization"], parameters["t"]) == ("pretrained", -2)
+
+
+FOREST = {"method": "fastxml"}
 
 
 @pytest.mark.parametrize(
-    ("runs", "expected"),
-    [
-        ({"a": {"sweep": {"epsilon": [0.1]}}}, "runs.a.sweep.epsilon: unknown key; legal here: C, seed"),
-        ({"a": {"sweep": {}}}, "runs.a.sweep: sweep needs either C or seed"),
-        ({"a": {"sweep": {"C": [1], "seed": [1, 2]}}}, "runs.a.sweep: sweep needs either C or seed"),
-        ({"a": {"sweep": {"seed": [1, 2]}}}, "runs.a: method: one-vs-all has no seed to sweep"),
-        ({"a": {"method": "fastxml", "sweep": {"C": [1, 2]}}}, "runs.a: method: fastxml has no C to sweep"),
-        (
-            {"a": {"method": "fastxml", "seed": 1, "sweep": {"seed": [1, 2]}}},
-            "runs.a: seed and sweep.seed exclude each other",
-        ),
-        (
-            {"a": {"sweep": {"C": [1, -1]}}},
-            "runs.a.sweep.C: found -1, expected a number above 0",
-        ),
-        ({"a": {"sweep": {"C": [1, 3, 1.0]}}}, "runs.a.sweep: C: 1 appears twice"),
-        (
-            {"a": {"method": "fastxml", "sweep": {"seed": [4]}}},
-            "runs.a.sweep.seed: found [4], expected a list of at least 2, each entry a whole number",
-        ),
-        ({"a": {"sweep": [1, 2]}}, "runs.a.sweep: found [1, 2], expected a mapping of keys to values"),
-        ({"a": {"C": 2, "sweep": {"C": [1]}}}, "runs.a: C and sweep.C exclude each other"),
-        ({"a.C-1": {}, "a": {"sweep": {"C": [1]}}}, "runs.a.sweep: the name of its run a.C-1 is taken"),
-        ({"a": {"initialization": "pretrained"}}, "runs.a: initialization: pretrained and pretrained: (a run"),
-        ({"a": {"sweep": {"C": [1, 3]}}, "b": later("a")}, "runs.b.pretrained: a is a sweep; name one of a.C-1, a.C-3"),
-        ({"a": later("b"), "b": later("a")}, "runs.a.pretrained: runs start in a circle: a from b from a"),
-        ({"a": {"sweep": {"C": [1]}, "retrain": "new"}}, "runs.a: retrain keeps weights of one C, sweep changes it"),
-        (
-            {"a": {}, "b": later("a") | {"retrain": "changed", "rerank": 0.2}},
-            "runs.b: rerank needs retrain: all; kept weights may have seen held-out instances",
-        ),
-    ],
+    ("expected", "runs"),
+    {
+        "runs.a.sweep.epsilon: unknown key; legal here: C, seed": {"a": {"sweep": {"epsilon": [0.1]}}},
+        "runs.a.sweep: sweep needs either C or seed": {"a": {"sweep": {}}},
+        "a.sweep: sweep needs either C or seed": {"a": {"sweep": {"C": [1], "seed": [1, 2]}}},
+        "runs.a: method: one-vs-all has no seed to sweep": {"a": {"sweep": {"seed": [1, 2]}}},
+        "runs.a: method: fastxml has no C to sweep": {"a": FOREST | {"sweep": {"C": [1, 2]}}},
+        "runs.a: seed and sweep.seed exclude each other": {"a": FOREST | {"seed": 1, "sweep": {"seed": [1, 2]}}},
+        "runs.a.sweep.C: found -1, expected a number above 0": {"a": {"sweep": {"C": [1, -1]}}},
+        "runs.a.sweep: C: 1 appears twice": {"a": {"sweep": {"C": [1, 3, 1.0]}}},
+        "runs.a.sweep.seed: found [4], expected a list of at least 2, each entry a whole number": {
+            "a": FOREST | {"sweep": {"seed": [4]}}
+        },
+        "runs.a.sweep: found [1, 2], expected a mapping of keys to values": {"a": {"sweep": [1, 2]}},
+        "runs.a: C and sweep.C exclude each other": {"a": {"C": 2, "sweep": {"C": [1]}}},
+        "runs.a.sweep: the name of its run a.C-1 is taken": {"a.C-1": {}, "a": {"sweep": {"C": [1]}}},
+        "runs.a: initialization: pretrained and pretrained: (a run": {"a": {"initialization": "pretrained"}},
+        "runs.b.pretrained: a is a sweep; name one of a.C-1, a.C-3": {"a": {"sweep": {"C": [1, 3]}}, "b": later("a")},
+        "runs.a.pretrained: runs start in a circle: a from b from a": {"a": later("b"), "b": later("a")},
+        "runs.a: retrain keeps weights of one C, sweep changes it": {"a": {"sweep": {"C": [1]}, "retrain": "new"}},
+        "runs.b: rerank needs retrain: all; kept weights may have seen held-out instances": {
+            "a": {},
+            "b": later("a") | {"retrain": "changed", "rerank": 0.2},
+        },
+    }.items(),
 )
-def test_what_is_wrong_is_said_in_one_line(runs, expected):
-    assert expected in complaint(runs)
+def test_what_is_wrong_is_said_in_one_line(expected, runs):
+    assert expected in complaint({"runs": runs})
 
 
 def test_earlier_models_must_be_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("a.csv", "b.csv"):
-        (tmp_path / name).touch()
-    require_files(settings({"msi": {}, "b": later("msi")}))
-    require_files(settings({"msi": {}, "b": later("results/mine/msi/model.h5")}))
-    missing = settings({"msi": {}, "b": later("mis")})
+    (tmp_path / MINE["train"]).touch()
+    require_files(made({"msi": {}, "b": later("msi")}))
+    require_files(made({"msi": {}, "b": later("results/mine/msi/model.h5")}))
+    missing = made({"msi": {}, "b": later("mis")})
     with pytest.raises(InputError, match=r"runs\.b\.pretrained: no run and no file mis; paths are relative"):
         require_files(missing)
     (tmp_path / "mis").touch()

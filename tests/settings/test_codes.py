@@ -4,15 +4,15 @@ import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
+from made_config import complaint, made
 from pydantic import ValidationError
 
 from ovaflow.console.errors import InputError
-from ovaflow.settings.config import load, resolve
+from ovaflow.settings.config import load
 from ovaflow.settings.configuration import Config, DatasetEntry, RunEntry
 from ovaflow.settings.predict import Report
 from ovaflow.settings.prepare import Prepare
 
-DEFAULTS = {"datasets": {"mine": {"format": "csv", "train": "a.csv"}}, "runs": {"msi": {}}}
 LISTS = ("text_column", "labels_column", "include", "exclude", "missing")
 FREE = sorted(Prepare.texts() - {"encoding"})
 
@@ -21,12 +21,12 @@ def read(folder, text):
     """Settings of a config file as the workflow reads it: our loader looks at it, Snakemake's resolves it."""
     path = folder / "my.yaml"
     path.write_text(text, encoding="utf-8")
-    ours = resolve(load(path), DEFAULTS, path)
-    assert resolve(yaml.safe_load(text), DEFAULTS, path) == ours
+    ours = made(**load(path))
+    assert made(**yaml.safe_load(text)) == ours
     return ours
 
 
-def complaint(folder, text):
+def refused(folder, text):
     with pytest.raises(InputError) as caught:
         read(folder, text)
     return str(caught.value).removeprefix(f"{folder / 'my.yaml'}, ")
@@ -85,63 +85,52 @@ def test_a_code_is_what_is_written_or_must_be_put_in_quotes(tmp_path_factory, co
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [
-        (
-            "prepare:\n  exclude: [a, 250.10]",
-            "line 2: prepare.exclude: YAML takes 250.10 for a number; put it in quotes",
+    {
+        "prepare:\n  exclude: [a, 250.10]": "line 2: prepare.exclude: YAML takes 250.10 for a number",
+        "prepare: {include: 010}": "line 1: prepare.include: YAML takes 010 for a number",
+        "prepare: {language: no}": "line 1: prepare.language: YAML takes no for a truth value",
+        "prepare: {exclude: [2024-01-01]}": "line 1: prepare.exclude: YAML takes 2024-01-01 for a date",
+        "prepare: {exclude: [a, null]}": "line 1: prepare.exclude: YAML takes null for nothing",
+        "prepare:\n  exclude:\n  - a\n  -": "line 4: prepare.exclude: YAML takes an empty entry for nothing",
+        "prepare: {label_separator: =}": "line 1: prepare.label_separator: YAML takes = for no text",
+        "datasets:\n  a:\n    format: csv\n    train: [a.csv, 12:30]": (
+            "line 4: datasets.a.train: YAML takes 12:30 for a number"
         ),
-        ("prepare: {include: 010}", "line 1: prepare.include: YAML takes 010 for a number; put it in quotes"),
-        ("prepare: {language: no}", "line 1: prepare.language: YAML takes no for a truth value; put it in quotes"),
-        ("prepare: {stop_words: no}", "line 1: prepare.stop_words: YAML takes no for a truth value; put it in"),
-        ("prepare: {exclude: [2024-01-01]}", "line 1: prepare.exclude: YAML takes 2024-01-01 for a date; put it in"),
-        ("prepare: {exclude: [a, null]}", "line 1: prepare.exclude: YAML takes null for nothing; put it in quotes"),
-        ("prepare:\n  exclude:\n  - a\n  -", "line 4: prepare.exclude: YAML takes an empty entry for nothing; put"),
-        ("prepare: {label_separator: =}", "line 1: prepare.label_separator: YAML takes = for no text; put it in"),
-        ("report: {licence: 2.0}", "line 1: report.licence: YAML takes 2.0 for a number; put it in quotes"),
-        (
-            "datasets:\n  a:\n    format: csv\n    train: [a.csv, 12:30]",
-            "line 4: datasets.a.train: YAML takes 12:30 for a number; put it in quotes",
+        "datasets: {a: {format: csv, train: a, extra: {010: 2}}}": (
+            "line 1: datasets.a.extra: YAML takes 010 for a number"
         ),
-        (
-            "datasets: {a: {format: csv, train: a, extra: {010: 2}}}",
-            "line 1: datasets.a.extra: YAML takes 010 for a number; put it in quotes",
-        ),
-        ("runs: {a: {pretrained: 1_0}}", "line 1: runs.a.pretrained: YAML takes 1_0 for a number; put it in quotes"),
         # codes that stand elsewhere
-        ("prepare: {include: &codes [5, 010], exclude: *codes}", "line 1: prepare.include: YAML takes 010"),
-        (
-            "datasets: {a: {source: builtin, <<: {exclude: [NO]}}}",
-            "line 1: datasets.a.exclude: YAML takes NO for a truth value; put it in quotes",
+        "x: &codes [5, 010]\nprepare: {exclude: *codes}": "line 1: prepare.exclude: YAML takes 010 for a number",
+        "datasets: {a: {source: builtin, <<: {exclude: [NO]}}}": (
+            "line 1: datasets.a.exclude: YAML takes NO for a truth value"
         ),
         # the section of a module
-        ("mine: {ours: {prepare: {exclude: [010]}}}", "line 1: ours.prepare.exclude: YAML takes 010 for a number"),
-    ],
+        "mine: {ours: {prepare: {exclude: [010]}}}": "line 1: ours.prepare.exclude: YAML takes 010 for a number",
+    }.items(),
 )
 def test_the_setting_and_what_is_written_are_named(tmp_path, content, expected):
-    assert complaint(tmp_path, content).startswith(expected)
+    assert refused(tmp_path, content) == f"{expected}; put it in quotes"
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ({"exclude": [250.1]}, "prepare.exclude: found 250.1, expected a text that is not empty; put it in quotes"),
-        (
-            {"exclude": [{"Tools": "hand"}]},
-            'exclude: found {"Tools": "hand"}, expected a text that is not empty; put it',
-        ),
-        ({"include": None}, "prepare.include: found null, expected a text that is not empty; put it in quotes"),
-        ({"text_column": ["a", False]}, 'found ["a", false], expected a list, each entry a text; put it in quotes'),
-        ({"id_column": 1.5}, "prepare.id_column: found 1.5, expected a text that is not empty; put it in quotes"),
-        (
-            {"features": [{"stems": False}]},
-            'stems: found false, expected a language, such as finnish or "no" in quotes',
-        ),
-    ],
+    ("expected", "content"),
+    {
+        "prepare.exclude: found 250.1, expected a text that is not empty; put it in quotes": {"exclude": [250.1]},
+        'exclude: found {"Tools": "hand"}, expected a text that is not empty; put it': {"exclude": [{"Tools": "hand"}]},
+        "prepare.include: found null, expected a text that is not empty; put it in quotes": {"include": None},
+        'found ["a", false], expected a list, each entry a text; put it in quotes': {"text_column": ["a", False]},
+        "prepare.id_column: found 1.5, expected a text that is not empty; put it in quotes": {"id_column": 1.5},
+        'stems: found false, expected a language, such as finnish or "no" in quotes': {"features": [{"stems": False}]},
+    }.items(),
 )
-def test_other_programs_values_are_refused_likewise(content, expected):
-    with pytest.raises(InputError) as caught:
-        resolve({"prepare": content}, DEFAULTS)
-    assert expected in str(caught.value)
+def test_other_programs_values_are_refused_likewise(expected, content):
+    assert expected in complaint({"prepare": content})
+
+
+def test_keys_that_are_texts_are_merged(tmp_path):
+    text = "x: &x {b.csv: 2}\ndatasets: {a: {format: csv, train: a, extra: {<<: *x, c.csv: 3}}}"
+    (tmp_path / "my.yaml").write_text(text)
+    assert load(tmp_path / "my.yaml")["datasets"]["a"]["extra"] == {"b.csv": 2, "c.csv": 3}
 
 
 def test_numbers_of_other_settings_are_as_they_were(tmp_path):
@@ -160,4 +149,4 @@ def test_every_text_of_a_section_is_a_name(tmp_path):
         for name in model.texts():
             path = f"{section}.{name}"
             text = "".join(f"{{{key}: " for key in path.split(".")) + "010" + "}" * (path.count(".") + 1)
-            assert complaint(tmp_path, text).startswith(f"line 1: {path}: YAML takes 010 for a number")
+            assert refused(tmp_path, text).startswith(f"line 1: {path}: YAML takes 010 for a number")

@@ -1,16 +1,9 @@
 import pytest
+from made_config import MINE, complaint, made
 
-from ovaflow.console.errors import InputError
 from ovaflow.rembrandt.files import embeddings
 from ovaflow.settings import paths
-from ovaflow.settings.config import resolve
 from ovaflow.settings.predict import Predict
-
-MINE = {"format": "csv", "train": "a b'c;d.csv.gz"}
-
-
-def settings(runs=None, mine=MINE, **sections):
-    return resolve({"datasets": {"mine": mine}, "runs": runs or {"msi": {}}, **sections}, {})
 
 
 def test_runs_that_embed_alike_share_the_embedding():
@@ -20,40 +13,39 @@ def test_runs_that_embed_alike_share_the_embedding():
         "c": {"rank": 7, "ridge": [0, 2.5]},
         "d": {"rank": 9, "embedding": "none"},
     }
-    found = embeddings(settings({name: {"method": "rembrandt", **run} for name, run in runs.items()}))
+    found = embeddings(made({name: {"method": "rembrandt", **run} for name, run in runs.items()}))
     assert list(found) == ["rembrandt-7-p20-q1-ridge1-0", "rembrandt-7-p20-q1-ridge0_2.5-0", "none"]
 
 
 def test_runs_held_out_alike_share_a_fold():
     runs = {"msi": {}, "zero": {"initialization": "zero"}, "more": {"rerank": 0.25}, "not": {"rerank": 0}}
-    ours = settings(runs, predict={"rerank": 0.1})
+    ours = made(runs, predict={"rerank": 0.1})
     assert paths.folds(ours) == ["mine/held-out-0.1", "mine/held-out-0.25"]
     measured = [f"results/mine/{run}/reliability.json" for run in ("msi", "zero", "more")]
     assert paths.second_stage_files(ours, paths.RELIABILITY) == measured
 
 
 FEATURES = {"format": "svmlight", "train": "a.svm"}
-CATALOGUE = {"source": "catalogue"}
 OLD = {"initialization": "pretrained", "pretrained": "old.h5"}
 
 
 @pytest.mark.parametrize(
-    ("mine", "run", "share"),
+    ("share", "mine", "run"),
     [
-        (MINE, {}, 0.2),
-        (MINE, {"method": "fastxml"}, 0.2),
-        (MINE, {"rerank": 0}, 0),
-        (MINE, OLD, 0.2),
-        (MINE, OLD | {"retrain": "new"}, 0),
-        ({"source": "builtin"}, {}, 0.2),
-        (FEATURES, {}, 0),
-        (FEATURES, {"rerank": 0.1}, 0.1),
-        (CATALOGUE, {}, 0),
-        (MINE | {"tfidf": False}, {"rerank": "auto"}, 0.2),
+        (0.2, MINE, {}),
+        (0.2, MINE, {"method": "fastxml"}),
+        (0, MINE, {"rerank": 0}),
+        (0.2, MINE, OLD),
+        (0, MINE, OLD | {"retrain": "new"}),
+        (0.2, {"source": "builtin"}, {}),
+        (0, FEATURES, {}),
+        (0.1, FEATURES, {"rerank": 0.1}),
+        (0, {"source": "catalogue"}, {}),
+        (0.2, MINE | {"tfidf": False}, {"rerank": "auto"}),
     ],
 )
 def test_a_fifth_of_texts_is_held_out_by_default(mine, run, share):
-    ours = settings({"a": run}, mine)
+    ours = made({"a": run}, mine)
     assert paths.folds(ours) == [f"mine/held-out-{share}"] * bool(share)
     assert ours.section("predict", "mine", "a").rerank == share
     assert ours.section("predict", "mine/held-out-0.2", "a") == Predict(top_k=50, rerank=0)
@@ -63,26 +55,21 @@ ADDRESS = "https://example.org/a/b%20c;d.csv.gz?x=1#y"
 
 
 @pytest.mark.parametrize(
-    ("mine", "expected"),
-    [
-        (MINE, {"train": "a b'c;d.csv.gz"}),
-        (MINE | {"train": ADDRESS}, {"train": "downloads/mine/train/b_c_d.csv.gz"}),
-        ({"source": "builtin"}, {}),
-    ],
+    ("train", "expected"), [(MINE["train"], MINE["train"]), (ADDRESS, "downloads/mine/train/b_c_d.csv.gz")]
 )
-def test_raw_files(mine, expected):
-    assert paths.raw_files(settings(mine=mine), "mine") == expected
+def test_raw_files(train, expected):
+    assert paths.raw_files(made(mine=MINE | {"train": train}), "mine") == {"train": expected}
 
 
 @pytest.mark.parametrize(
     ("address", "name"),
-    [
-        ("https://h/a%2F..%2F..%2Fb.csv", "a_.._.._b.csv"),
-        ("https://h/-rf.csv.gz?x=/y", "_rf.csv.gz"),
-        ("https://h/%7Bx%7D%0A*.csv", "_x___.csv"),
-        ("https://h/", "data"),
-        ("https://h/" + "a" * 500 + ".csv.gz", "a" * 93 + ".csv.gz"),
-    ],
+    {
+        "https://h/a%2F..%2F..%2Fb.csv": "a_.._.._b.csv",
+        "https://h/-rf.csv.gz?x=/y": "_rf.csv.gz",
+        "https://h/%7Bx%7D%0A*.csv": "_x___.csv",
+        "https://h/": "data",
+        f"https://h/{'a' * 500}.csv.gz": f"{'a' * 93}.csv.gz",
+    }.items(),
 )
 def test_names_of_downloads(address, name):
     assert paths.download_name(address) == name
@@ -90,12 +77,11 @@ def test_names_of_downloads(address, name):
 
 @pytest.mark.parametrize("path", ["{x}", "a\nb", "", "ftp://h/a", "https://h/{x}", "https://", "s3://"])
 def test_illegal_paths(path):
-    with pytest.raises(InputError, match=r"^datasets\.mine\.train: "):
-        settings(mine=MINE | {"train": path})
+    assert complaint({"datasets": {"mine": MINE | {"train": path}}}).startswith("datasets.mine.train: ")
 
 
 @pytest.mark.parametrize(
     "path", ['it\'s "$(touch x)" `y`.csv', "-rf", "é中", "https://${USER}:${KEY}@h/a?t=${B}", "s3://b/a"]
 )
 def test_legal_paths(path):
-    assert settings(mine=MINE | {"train": path}).datasets["mine"].train == path
+    assert made(mine=MINE | {"train": path}).datasets["mine"].train == path

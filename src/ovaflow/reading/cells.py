@@ -110,10 +110,7 @@ def truth_of(content):
     """Whether a cell says yes; None if it says neither yes nor no."""
     if content is None or content != content:
         return False
-    written = str(content).strip().casefold()
-    if isinstance(content, float) and content in (0, 1):
-        written = str(int(content))
-    written = written.removesuffix(".0")
+    written = str(content).strip().casefold().removesuffix(".0")
     if written in _TRUE:
         return True
     return False if written in _FALSE or str(content).strip() in MISSING else None
@@ -231,20 +228,22 @@ def names_of(content, key=None):
             )
     elif isinstance(content, list | tuple):
         for each in content:
-            yield from _names_of_entry(each, key)
+            if isinstance(each, dict):
+                yield _name_in(each, key)
+            elif isinstance(each, list | tuple):
+                yield from names_of(each, key)
+            else:
+                yield each
     else:
         yield content
 
 
-def _names_of_entry(entry, key):
-    if not isinstance(entry, dict):
-        yield from names_of(entry)
-    elif key is None:
+def _name_in(entry, key):
+    if key is None:
         raise ValueError(f"labels are objects such as {entry!r:.60}", "say with label_key which key has the name")
-    elif key not in entry:
+    if key not in entry:
         raise ValueError(f"a label has no {key!r}: {entry!r:.60}", "correct it, or set another label_key")
-    else:
-        yield entry[key]
+    return entry[key]
 
 
 def keys_of_names(contents):
@@ -253,7 +252,7 @@ def keys_of_names(contents):
         entry for content in contents if isinstance(content, list) for entry in content if isinstance(entry, dict)
     ]
     alone = [content for content in contents if isinstance(content, dict) and None in map(truth_of, content.values())]
-    # the keys of names by identifiers differ
+    # objects that map identifiers to names differ in their keys
     if len(alone) > 1 and len({frozenset(each) for each in alone}) == 1:
         objects += alone
     if not objects:

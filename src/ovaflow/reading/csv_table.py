@@ -76,7 +76,7 @@ def csv_records(lines, path, delimiter=",", first=1, quotes="double", counts=Non
             n_alike += _are_like_records(record, delimiter)
         yield number, record
     if n_several and n_alike == n_several:
-        # by chance some would differ
+        # texts that only look like records would not all do so
         counts["fields_like_records"] += n_alike
 
 

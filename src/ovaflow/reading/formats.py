@@ -5,8 +5,8 @@ Settings and the workflow are made from it, so a reader is named here and import
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from ovaflow.console.errors import StrPath
@@ -22,23 +22,25 @@ class Format:
     Parameters
     ----------
     reader : str or callable
-        Of texts: gives the instances of a :class:`ovaflow.reading.streams.File` as a
-        :class:`ovaflow.reading.instances.Reading` says. Of features: gives all matrices of some files.
-        A text is a module of this room and a function.
+        For texts it gives the instances of a :class:`ovaflow.reading.streams.File` as a
+        :class:`ovaflow.reading.instances.Reading` says, for features all matrices of some files.
+        A string names a module of this room and a function in it.
     endings : tuple of str
-        Of names of files; the first format of the registry with an ending has it.
+        Endings of files' names; a name belongs to the first format in the registry that has its ending.
     batches : str or callable
-        Of features: gives matrices of some rows at a time.
+        For features: gives matrices of some rows at a time.
     holds_texts : bool
-        Texts with labels; else matrices of features.
+        Whether files hold texts with labels, rather than matrices of features.
     has_columns : bool
-        Records have named columns, so that settings may choose among them.
+        Whether records have named columns, among which settings choose.
     is_ambiguous : bool
-        Names with its endings may hold plain lines or anything else.
+        Whether files with these endings may hold something else, such as plain lines.
+    has_separator : bool
+        Whether ``label_separator`` divides its labels.
     settings : tuple of str
-        Of its own, besides those of all texts.
+        Settings that it reads besides those of all texts.
     columns : dict
-        What ``text_column`` and ``labels_column`` are by default.
+        Defaults of ``text_column`` and ``labels_column``.
     """
 
     reader: str | Callable[..., Any]
@@ -61,11 +63,7 @@ class Format:
 
 
 def _imported(function: str | Callable[..., Any]) -> Callable[..., Any]:
-    if callable(function):
-        return function
-    module, _, name = function.partition(".")
-    reader: Callable[..., Any] = getattr(import_module(f"ovaflow.reading.{module}"), name)
-    return reader
+    return resolve_name(f"ovaflow.reading.{function}") if isinstance(function, str) else function
 
 
 _TABLE: dict[str, Any] = {"has_columns": True, "has_separator": True}
@@ -88,7 +86,7 @@ FORMATS = {
     "marc": Format("marc.read", (".mrc", ".marc"), **_MARC),
     "marcxml": Format("marc.read_xml", (".xml", ".marcxml"), **_MARC),
     "svmlight": Format(
-        "sparse_text.read_svmlight_files", (".svm", ".svmlight", ".libsvm"), "sparse_text.svmlight_batches", **_FEATURES
+        "sparse_text.read_svmlight", (".svm", ".svmlight", ".libsvm"), "sparse_text.svmlight_batches", **_FEATURES
     ),
     "xmc-text": Format(
         "sparse_text.read_xmc_files", (".txt",), "sparse_text.xmc_batches", is_ambiguous=True, **_FEATURES
@@ -106,8 +104,7 @@ def ending_of(path: StrPath) -> str:
     name = Path(path).name.lower()
     for packed in PACKED:
         name = name.removesuffix(packed)
-    _, dot, ending = name.rpartition(".")
-    return f".{ending}" if dot else ""
+    return Path(name).suffix
 
 
 def format_of(path: StrPath) -> str | None:

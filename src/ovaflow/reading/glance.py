@@ -26,8 +26,7 @@ class Glance:
         reading, seen = look.reading, look.reading.seen
         how = [format]
         if "delimiter" in seen:
-            mark = seen["delimiter"]
-            how.append(f"columns divided by {_DELIMITERS.get(mark, repr(mark))}")
+            how.append(f"columns divided by {_DELIMITERS[seen['delimiter']]}")
         if "encoding" in seen:
             how.append("UTF-8" if seen["encoding"] == "utf-8" else seen["encoding"])
         lines = {"file": _some(list(map(str, look.paths)), _FILES), "format": ", ".join(how)}
@@ -42,11 +41,10 @@ class Glance:
             lines["labels"] = _how_labels(look)
         if look.instances:
             first = next((each for each in look.instances if len(each.text) and each.labels), look.instances[0])
-            text = f"a vector of {len(first.text)} numbers"
-            if isinstance(first.text, str):
-                text = " ".join(first.text.replace(FIELD, " ").split())
+            text = first.text if isinstance(first.text, str) else f"a vector of {len(first.text)} numbers"
+            text = " ".join(text.replace(FIELD, " ").split())
             lines["first record"] = f"{text:.{_TEXT}}{'…' * (len(text) > _TEXT)}"
-            lines["its labels"] = _some([f"{label!r}" for label in first.labels], _LABELS) or "none"
+            lines["its labels"] = _some(list(map(repr, first.labels)), _LABELS) or "none"
             lines |= figures(Counter(label for each in look.instances for label in each.labels), len(look.instances))
         return cls(lines)
 

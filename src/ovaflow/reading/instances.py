@@ -39,7 +39,7 @@ class TextInstance(NamedTuple):
     record: Any = None  # its id, as the source has it
     place: str = ""  # in the file
     group: str = ""  # what it has in the column of groups; empty for none
-    time: float | str | None = None  # or part, in the column by which records are divided
+    time: float | str | None = None  # or train, test or dev
     file: str = ""  # its name, where there are several
     kept: tuple = ()  # texts of further columns
     weight: float | None = None  # of an extra instance
@@ -81,7 +81,7 @@ _WITH_ZEROS = re.compile(r"(-?\d+)\.0+")
 
 
 class Identified:
-    """Names of labels that have identifiers: each identifier has one, which no other has; those known are names."""
+    """Names of labels that have identifiers, one for each; identifiers that are known are names themselves."""
 
     def __init__(self, known=()):
         self.identifiers = {}  # by name
@@ -154,7 +154,6 @@ class Reading:
 
     def __post_init__(self):
         self._missing = frozenset(self.missing)
-        self._longest_missing = max(map(len, self._missing), default=0)
         self._names = _Names(self._missing, self.whole_numbers)
         n_texts, n_labels = len(self.texts), len(self.labels)
         self._ends = n_texts, n_texts + n_labels, n_texts + n_labels + len(self.kept)
@@ -199,7 +198,7 @@ class Reading:
 
     def _present(self, content):
         """The content of a cell, or None where it is a word for nothing."""
-        if isinstance(content, str) and len(content) <= self._longest_missing and content in self._missing:
+        if isinstance(content, str) and content in self._missing:
             self.counts["missing_texts"] += 1
             return None
         return content
@@ -222,18 +221,8 @@ class Reading:
 
     def written_in(self, content):
         """The labels of a cell as it has them."""
-        if isinstance(content, str):
-            stripped = content.strip()
-            content = self._listed(stripped)
-            if content is None:
-                return self._separated(stripped) if stripped else ()
-        return () if content is None else map(label_of, names_of(content, self.label_key))
-
-    def _separated(self, content):
-        if self.separator == NO_SEPARATOR:
-            return [content]
-        self.seen["separated"] = True
-        return content.split(self.separator)
+        found = self.listed(content)
+        return () if found is None else map(label_of, names_of(found, self.label_key))
 
     @property
     def written_labels(self):
@@ -244,17 +233,19 @@ class Reading:
         """What a cell holds: a list, an object, or a text divided by the separator."""
         if not isinstance(content, str):
             return content
-        stripped = content.strip()
-        found = self._listed(stripped)
-        return self._separated(stripped) if found is None and stripped else found
-
-    def _listed(self, content):
+        content = content.strip()
         try:
-            return listed(content)
+            found = listed(content)
         except NotAList:
-            if self.separator == NO_SEPARATOR:
-                return None
-            raise
+            if self.separator != NO_SEPARATOR:
+                raise
+            found = None
+        if found is not None or not content:
+            return found
+        if self.separator == NO_SEPARATOR:
+            return [content]
+        self.seen["separated"] = True
+        return content.split(self.separator)
 
     def _one_hot(self, contents):
         """Names of the columns, or places in the list, that say yes."""

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.reading.cells import NAMES, ONE_HOT, keys_of_names, truth_of
@@ -12,23 +12,8 @@ from ovaflow.reading.columns import plain_column
 from ovaflow.reading.instances import Reading, TextInstance, unreadable
 from ovaflow.reading.streams import File
 
-if TYPE_CHECKING:
-    # imported where a file is read; named here, so that what reads files is made again when a reader changes
-    from ovaflow.reading import (  # noqa: F401
-        annif,
-        csv_table,
-        fasttext,
-        json_lines,
-        marc,
-        npz,
-        parquet,
-        sparse_text,
-        spreadsheet,
-        text_tsv,
-    )
-
 RECORDS = 1000
-"""Records that are looked at, from the first on; of further files a few."""
+"""How many records of the first file are looked at; of each further file it is a few."""
 _OF_FURTHER = 50
 
 
@@ -71,7 +56,7 @@ class _Cells(Reading):
     """Collects cells instead of making instances."""
 
     def instance(self, fields, path, line=None, row=None, place=None):
-        n_texts, end = len(self.texts), len(self.texts) + len(self.labels)
+        n_texts, end, _ = self._ends
         return _Row(fields, fields[:n_texts], fields[n_texts:end], path, line, row, place)
 
 
@@ -122,12 +107,12 @@ def _with_commas(path, kind, reading):
 
 def _whole(names, columns):
     """Names; neighbours that are a column only when they are joined are one."""
-    whole, start = [], 0
-    while start < len(names):
-        ends = [start + 1, *range(len(names), start + 1, -1)]
-        end = next((end for end in ends if plain_column(",".join(names[start:end])) in columns), start + 1)
-        whole.append(names[start] if end == start + 1 else columns[plain_column(",".join(names[start:end]))])
-        start = end
+    whole = []
+    while names:
+        lengths = [1, *range(len(names), 1, -1)]
+        n = next((n for n in lengths if plain_column(",".join(names[:n])) in columns), 1)
+        whole.append(names[0] if n == 1 else columns[plain_column(",".join(names[:n]))])
+        names = names[n:]
     return whole
 
 
@@ -193,21 +178,25 @@ def _require_order(rows):
     if len(pairs) < _ENOUGH:
         return
     texts, labels, (path, *_), (line, *_) = zip(*pairs, strict=True)
-    order = "expected labels, a tab and the text"
-    differ = len(set(labels)) > _MOSTLY * len(pairs)
+    most = _MOSTLY * len(pairs)
+    if len(set(labels)) <= most:
+        return
+    with_more = ["\t" in text for text in texts]
     words = [sum(len(each.split()) for each in part) / len(pairs) for part in (texts, labels)]
-    if differ and words[1] > _LONGER * max(words[0], 1):
-        message = f"{order}; the first field looks like the text: {labels[0]:.60}"
+    if words[1] > _LONGER * max(words[0], 1):
+        message = "the first field looks like the text"
         remedy = "exchange the fields, or write a header line (text, labels) and read it with format: csv"
-        if any("\t" in text for text in texts):
+        if any(with_more):
             remedy = "write a header line with a name for each field and read it with format: csv"
-        raise InputError(message, path=path, line=line, remedy=remedy)
-    seconds = {text.partition("\t")[0] for text in texts}
-    are_ids = len(seconds) < _MOSTLY * len(pairs) or all(map(_ID.fullmatch, labels))
-    if differ and are_ids and all("\t" in text for text in texts):
-        message = f"{order}; there are more fields, and the first looks like an id: {labels[0]:.60}"
+    elif all(with_more) and (
+        len({text.partition("\t")[0] for text in texts}) < most or all(map(_ID.fullmatch, labels))
+    ):
+        message = "there are more fields, and the first looks like an id"
         remedy = "remove it (cut -f 2- old.tsv > new.tsv), or write a header line and read it with format: csv"
-        raise InputError(message, path=path, line=line, remedy=remedy)
+    else:
+        return
+    message = f"expected labels, a tab and the text; {message}: {labels[0]:.60}"
+    raise InputError(message, path=path, line=line, remedy=remedy)
 
 
 _ID = re.compile(r"[\w.:/-]+")

@@ -1,6 +1,5 @@
 """Pairs of npz or npy files: features and labels, as SciPy's sparse matrices or NumPy's arrays."""
 
-import lzma
 import re
 import tokenize
 import zipfile
@@ -17,7 +16,7 @@ from ovaflow.sparse.csr import from_scipy
 
 FOREIGN = (
     *(ValueError, LookupError, TypeError, AttributeError, RuntimeError, OSError, EOFError),
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, tokenize.TokenError, SyntaxError),
+    *(zipfile.BadZipFile, zlib.error, tokenize.TokenError, SyntaxError),
 )
 """What NumPy and SciPy raise for files that are not matrices, or are encrypted."""
 _LETTER_X = re.compile(r"(.*)(?<![a-zA-Z0-9])X(?![a-zA-Z0-9])")

@@ -6,18 +6,18 @@ feature:value``, ids from 0; the second has no header, and comments.
 
 import codecs
 import os
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.reading import number_kernels as kernels
 from ovaflow.reading.number_kernels import FEATURES, HARDS, LABELS, LINES, ROWS, Bounds, Rows
 from ovaflow.reading.streams import is_compressed, open_stream
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, from_scipy
 
 BLOCK = 1 << 20
 """Bytes read at a time."""
@@ -76,28 +76,21 @@ def check_count(promised, n, path, line):
         raise InputError(message, path=path, line=line, remedy=remedy)
 
 
-def read_svmlight(paths, zero_based="auto", block=BLOCK):
+def read_svmlight(paths, labels_paths=None, first=None, block=BLOCK):
     """The number of the first feature, 0 or 1, and (X, Y) of each of the files, with as many columns as all need."""
-    first = 1 if zero_based is False else 0
-    parsed = [_parse_svmlight(path, Bounds(-1, first, ID_LIMIT, LABEL_LIMIT, True), block) for path in paths]
-    if zero_based == "auto":
+    parsed = [_parse_svmlight(path, Bounds(-1, first or 0, ID_LIMIT, LABEL_LIMIT, True), block) for path in paths]
+    if first is None:
         # scikit-learn's rule
-        first = 0 if min(rows.lowest for rows in parsed) == 0 else 1
+        first = min(1, *(rows.lowest for rows in parsed))
     for rows in parsed:
         rows.X.indices[:] -= first
     d = max(0, *(rows.highest - first + 1 for rows in parsed))
     l = max(0, *(int(rows.Y.indices.max(initial=-1)) + 1 for rows in parsed))  # noqa: E741
-    return first, [(rows.X._replace(n_columns=d), rows.Y._replace(n_columns=l)) for rows in parsed]
-
-
-def read_svmlight_files(paths, labels_paths, first=None):
-    """How features are numbered, and (X, Y) of each file."""
-    first, matrices = read_svmlight(paths, "auto" if first is None else first == 0)
-    return {"first_feature": first}, matrices
+    return {"first_feature": first}, [(rows.X._replace(n_columns=d), rows.Y._replace(n_columns=l)) for rows in parsed]
 
 
 def read_xmc_files(paths, labels_paths, first=None):
-    """As :func:`read_svmlight_files`."""
+    """As :func:`read_svmlight`, without numbering: the format says it."""
     return {}, [read_xmc_text(path) for path in paths]
 
 
@@ -139,7 +132,7 @@ class ParsedRows(NamedTuple):
 
     X: CSR
     Y: CSR
-    lowest: int  # id of a feature, zero or not
+    lowest: int  # smallest id of a feature, also of one with the value zero
     highest: int
     lines: int
 
@@ -149,50 +142,28 @@ def _parse_all(stream, path, bounds, lines_before, block):
     size = 0 if is_compressed(path) else os.stat(path).st_size // _MEGABYTE
     with Progress(f"reading {Path(path).name}", size, "MB") as progress:
         total = 0
-        for buffer, end in _whole_lines(stream, block):
-            parser.parse(buffer, end)
-            total += end
+        for lines in _whole_lines(stream, block):
+            parser.parse(lines)
+            total += len(lines)
             progress.advance(total // _MEGABYTE - progress.done)
     return parser.parsed()
 
 
 def parse_blocks(stream, path, bounds, lines_before=0):
     """Parse the rest of a stream: :class:`ParsedRows` of each block; ``bounds.rows`` is -1."""
-    for buffer, end in _whole_lines(stream, BLOCK):
+    for lines in _whole_lines(stream, BLOCK):
         parser = _Parser(path, bounds, lines_before)
-        parser.parse(buffer, end)
+        parser.parse(lines)
         rows = parser.parsed()
         lines_before = rows.lines
         yield rows
 
 
 def _whole_lines(stream, block):
-    """Blocks of whole lines: a buffer, which is used again, and how many of its bytes are valid."""
-    buffer, rest = bytearray(block + 1), 0
-    while True:
-        filled = _fill(stream, buffer, rest)
-        if filled == rest:
-            break
-        end = buffer.rfind(b"\n", rest, filled) + 1
-        if end:
-            yield buffer, end
-            buffer[: filled - end] = buffer[end:filled]
-        elif filled == len(buffer) - 1:
-            buffer += bytes(len(buffer))
-        rest = filled - end
-    if rest:
-        buffer[rest : rest + 1] = b"\n"
-        yield buffer, rest + 1
-
-
-def _fill(stream, buffer, filled):
-    with memoryview(buffer) as view:
-        while filled < len(buffer) - 1:
-            count = stream.readinto(view[filled:-1])
-            if not count:
-                break
-            filled += count
-    return filled
+    """Blocks of whole lines, the last one ended if it is not."""
+    while lines := stream.read(block):
+        lines += stream.readline()
+        yield lines if lines.endswith(b"\n") else lines + b"\n"
 
 
 class _Parser:
@@ -203,85 +174,76 @@ class _Parser:
         kinds = {"values": "f4", "features": "i4", "labels": "i4", "feature_indptr": "i8", "label_indptr": "i8"}
         self._rows = Rows(**{name: np.zeros(1, kind) for name, kind in kinds.items()}, hard=np.zeros(0, np.int64))
         self._cursor = np.zeros(9, np.int64)
-        self._cursor[kernels.LOWEST], self._cursor[kernels.HIGHEST] = ID_LIMIT, -1
+        self._cursor[[kernels.LOWEST, kernels.HIGHEST]] = ID_LIMIT, -1
+        self._cursor[[kernels.SORTED_FEATURES, kernels.SORTED_LABELS]] = 1
 
-    def parse(self, buffer, end):
-        """Append the rows of ``buffer[:end]``, which ends with a line feed."""
-        rows, cursor = self._with_room(buffer, end), self._cursor
-        before = cursor.copy()
-        cursor[[LINES, HARDS, kernels.SORTED_FEATURES, kernels.SORTED_LABELS]] = 0, 0, 1, 1
-        outcome, position = kernels.parse_lines(np.frombuffer(buffer, np.uint8), end, self._bounds, rows, cursor)
+    def parse(self, lines):
+        """Append the rows of some lines, the last of which ends with a line feed."""
+        rows, cursor = self._with_room(lines), self._cursor
+        cursor[[LINES, HARDS]] = 0
+        outcome, position = kernels.parse_lines(np.frombuffer(lines, np.uint8), len(lines), self._bounds, rows, cursor)
         for slot, first, last in rows.hard[: cursor[HARDS]].reshape(-1, 3):
             with np.errstate(over="ignore"):
-                rows.values[slot] = float(buffer[first:last])
+                rows.values[slot] = float(lines[first:last])
             if not np.isfinite(rows.values[slot]):
-                raise self._complaint(kernels.OVERFLOW, buffer, first)
+                raise self._complaint(kernels.OVERFLOW, lines, first)
         if outcome != kernels.GOOD:
-            raise self._complaint(outcome, buffer, position)
-        if not cursor[kernels.SORTED_FEATURES]:
-            values = _make_canonical(rows.values, rows.features, rows.feature_indptr, before[ROWS], cursor[ROWS])
-            cursor[FEATURES] = before[FEATURES] + len(values)
-            if not np.isfinite(values).all():
-                message = "the values of a feature that occurs twice sum to infinity"
-                raise InputError(message, path=self._path, remedy="correct or delete the instance")
-        if not cursor[kernels.SORTED_LABELS]:
-            ones = np.ones(len(rows.labels), np.float32)
-            values = _make_canonical(ones, rows.labels, rows.label_indptr, before[ROWS], cursor[ROWS])
-            cursor[LABELS] = before[LABELS] + len(values)
+            raise self._complaint(outcome, lines, position)
         self._lines += int(cursor[LINES])
 
     def parsed(self):
-        """The matrices, their arrays cut to size."""
+        """The matrices, their arrays cut to size, and sorted and summed where that is needed."""
         rows, cursor = self._rows, self._cursor
         for array, count in zip(rows, self._used(), strict=False):
             array.resize(count, refcheck=False)
         ones = np.ones(len(rows.labels), np.float32)
         X = CSR(rows.values, rows.features, rows.feature_indptr, self._bounds.end_feature)
         Y = CSR(ones, rows.labels, rows.label_indptr, self._bounds.end_label)
+        if not cursor[kernels.SORTED_FEATURES]:
+            X = _canonical(X)
+            if not np.isfinite(X.data).all():
+                message = "the values of a feature that occurs twice sum to infinity"
+                raise InputError(message, path=self._path, remedy="correct or delete the instance")
+        if not cursor[kernels.SORTED_LABELS]:
+            Y = _canonical(Y)
+            Y.data[:] = 1
         return ParsedRows(X, Y, int(cursor[kernels.LOWEST]), int(cursor[kernels.HIGHEST]), self._lines)
 
     def _used(self):
         features, labels, rows = self._cursor[[FEATURES, LABELS, ROWS]].tolist()
         return features, features, labels, rows + 1, rows + 1
 
-    def _with_room(self, buffer, end):
-        """The arrays with room for the lines of a block; they grow by an eighth, so that they stay near their size."""
-        colons, commas, lines = (buffer.count(sign, 0, end) for sign in (b":", b",", b"\n"))
-        more = colons, colons, commas + lines, lines, lines
+    def _with_room(self, lines):
+        """The arrays with room for some lines; they grow by an eighth, so that they stay near their size."""
+        colons, commas, n = map(lines.count, (b":", b",", b"\n"))
+        more = colons, colons, commas + n, n, n
         for array, used, added in zip(self._rows, self._used(), more, strict=False):
             if len(array) < used + added:
                 array.resize(used + added + used // 8, refcheck=False)
         return self._rows._replace(hard=np.empty(3 * colons, np.int64))
 
-    def _complaint(self, outcome, buffer, position):
+    def _complaint(self, outcome, lines, position):
         bounds = self._bounds
         message = _COMPLAINTS[outcome].format(
-            token=_token_at(buffer, position),
+            token=_token_at(lines, position),
             last_label=bounds.end_label - 1,
             first_feature=bounds.first_feature,
             last_feature=bounds.end_feature - 1,
             n=bounds.rows,
         )
-        line = self._lines + buffer.count(b"\n", 0, position) + 1
+        line = self._lines + lines.count(b"\n", 0, position) + 1
         return InputError(message, path=self._path, line=line, remedy="correct or delete the line")
 
 
-def _make_canonical(values, indices, indptr, first, last):
-    """Sort and sum the rows first to last in place; their values, which are fewer then."""
-    indptr = indptr[first : last + 1]
-    start, end = indptr[0], indptr[-1]
-    shape = (last - first, ID_LIMIT)
-    matrix = scipy.sparse.csr_array((values[start:end], indices[start:end], indptr - start), shape=shape)
-    matrix.sum_duplicates()
-    end = start + matrix.nnz
-    values[start:end], indices[start:end] = matrix.data, matrix.indices
-    indptr[1:] = start + matrix.indptr[1:]
-    return values[start:end]
+def _canonical(matrix):
+    """Sort and sum rows in place."""
+    csr = matrix.to_scipy()
+    csr.sum_duplicates()
+    return from_scipy(csr)
 
 
-def _token_at(buffer, position):
-    begin = max(buffer.rfind(character, 0, position) for character in (b" ", b"\t", b"\r", b"\n")) + 1
-    begin = max(begin, position - 30)
-    line = bytes(buffer[begin : begin + 60]).split(b"\n")[0]
-    token = line.split()[0] if line[:1].strip() else b""
+def _token_at(lines, position):
+    begin = max(position - 30, 0)
+    begin += re.search(rb"[^ \t\r\n]*\Z", lines[begin:position]).start()
+    token = re.match(rb"\S*", lines[begin : begin + 60])[0]
     return ascii(token.decode("latin-1")) if token else "the end of the line"

@@ -53,7 +53,7 @@ def open_stream(path, pipes=False):
                 with _decompressed(raw, kind) as inner:
                     yield io.BufferedReader(inner, BUFFER)
             except (OSError, EOFError, lzma.LZMAError) as error:
-                if getattr(error, "errno", None):  # of the system, on a file that is written meanwhile
+                if getattr(error, "errno", None):  # the system could not read, whatever the content is
                     raise
                 message = f"truncated or damaged {kind} file ({error})"
                 raise InputError(message, path=path, remedy="download or copy it again") from None

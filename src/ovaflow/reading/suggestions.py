@@ -11,16 +11,11 @@ ENDING = ".annif"
 """Ending of Annif's results, which lie beside the documents."""
 
 
-def is_readable(path):
-    """Whether this is a folder, or named as a file of suggestions is."""
-    return path.is_dir() or ending_of(path) == ".csv"
-
-
 def read_suggested(path):
     """Text, label and score of each suggestion; a text without suggestions has an empty label."""
     if path.is_dir():
         return _read_folder(path)
-    if is_readable(path):
+    if ending_of(path) == ".csv":
         return _read_csv(path)
     message = f"neither a .csv file nor a folder of {ENDING} files"
     raise InputError(message, path=path, remedy="give one of these")

@@ -35,10 +35,31 @@ class _Unquoted(yaml.MarkedYAMLError):
 class _Loader(Loader):
     """A loader for which names are as they are written, whatever other loaders make of the same file."""
 
-    def check(self, node, keys, is_entry):
-        # in a module's sections, too, which are anywhere in the file
-        if not (keys and keys[-1] in _TEXTS and Config.model_fields.keys() & set(keys[:-1])):
+    def construct_document(self, node):
+        self._check(node, (), False, set())
+        return super().construct_document(node)
+
+    def _check(self, node, keys, is_entry, done):
+        """Refuse what is written below these keys, all of it or one of its entries, wherever an alias stands for it."""
+        if (id(node), keys) in done:
             return
+        done.add((id(node), keys))
+        if isinstance(node, yaml.SequenceNode):
+            for entry in node.value:
+                self._check(entry, keys, True, done)
+        elif isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if key.tag == "tag:yaml.org,2002:merge":
+                    self._check(value, keys, False, done)
+                else:
+                    self._check(key, keys, True, done)
+                    self._check(value, (*keys, str(key.value))[-3:], False, done)
+        # in a module's sections, too, which are anywhere in the file
+        elif keys and keys[-1] in _TEXTS and Config.model_fields.keys() & set(keys[:-1]):
+            self._require_text(node, keys, is_entry)
+
+    @staticmethod
+    def _require_text(node, keys, is_entry):
         kind = node.tag.rpartition(":")[2]
         is_plain_number = kind == "int" and re.fullmatch("0|-?[1-9][0-9]*", node.value)
         if kind == "str" or is_plain_number or (kind == "null" and not is_entry):
@@ -105,8 +126,9 @@ def _downloaded(entry, key, catalogue):
     return DatasetEntry.model_validate(settings)
 
 
-def _made_from(sizes, role, path):
-    """Whether there is a dataset made from a file of this name; of stop words it keeps the words alone."""
+def _made_from(dataset, role, path):
+    """Whether the dataset there was made from a file of this name; which file had stop words is not remembered."""
+    sizes = Path(paths.SIZES.format(dataset=dataset))
     if not sizes.exists():
         return False
     files = json.loads(sizes.read_bytes())["files"]
@@ -117,17 +139,17 @@ def require_files(config: Config) -> None:
     """Refuse a config whose files are missing; only warn where the dataset made from them exists."""
     for dataset in config.datasets:
         prepared = paths.DATASET.format(dataset=dataset)
-        sizes = Path(paths.SIZES.format(dataset=dataset))
-        files = paths.raw_files(config, dataset).items()
-        for role, path in ((role, path) for role, locations in files for path in listed(locations)):
+        for role, locations in paths.raw_files(config, dataset).items():
             several = may_be_several(role, config.datasets[dataset].format)
-            exists = Path(path).is_file() or (several and (Path(path).is_dir() or glob(path)))
-            if exists or is_stored(path) or path.startswith(f"{paths.DOWNLOADS}/"):
-                continue
-            message = f"datasets.{dataset}.{role}: no such file: {path}"
-            if not _made_from(sizes, role, path):
-                raise _no_file(message)
-            print(f"ovaflow: warning: {message}; {prepared} stays as it is, whatever else changes", file=sys.stderr)
+            for path in listed(locations):
+                exists = Path(path).is_file() or (several and (Path(path).is_dir() or glob(path)))
+                if exists or is_stored(path) or path.startswith(f"{paths.DOWNLOADS}/"):
+                    continue
+                message = f"datasets.{dataset}.{role}: no such file: {path}"
+                if not _made_from(dataset, role, path):
+                    raise _no_file(message)
+                message += f"; {prepared} stays as it is, whatever else changes"
+                print(f"ovaflow: warning: {message}", file=sys.stderr)
     made_here = paths.for_each(paths.MODEL, config, config.runs)
     for dataset, run in product(config.datasets, config.runs):
         model = earlier_model(config, dataset, run)

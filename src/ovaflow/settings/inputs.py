@@ -25,13 +25,12 @@ def settings_of(step: str, config: Config, dataset: str | None = None, run: str 
         holders.append(config.runs[run])
     if dataset is not None:
         holders.append(config.entry_of(dataset))
-    values = {}
-    for name in placed(reads.model).model_fields:
-        for holder in holders:
-            if hasattr(holder, name):
-                values[name] = getattr(holder, name)
-                break
-    return placed(reads.model).model_validate(values)
+    model = placed(reads.model)
+    # the first that has a setting says it
+    values = {
+        name: getattr(each, name) for each in reversed(holders) for name in model.model_fields if hasattr(each, name)
+    }
+    return model.model_validate(values)
 
 
 def parameters_of(step: str, config: Config, dataset: str | None = None, run: str | None = None) -> dict[str, Any]:

@@ -208,7 +208,7 @@ _SETTINGS_OF_SPLITS = ("test_fraction", "seed", "split", "split_column")
 
 
 class ExtraFiles(Section):
-    """Of further training files."""
+    """Settings of further training files."""
 
     extra_weight: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
         [], "weight of the records of each extra file, in their order"
@@ -314,13 +314,9 @@ def candidates_of(name: str) -> BeforeValidator:
     return BeforeValidator(lambda value: getattr(value, name) if isinstance(value, AutoCandidates) else listed(value))
 
 
-class FeatureCandidates(Comparison):
-    """How blocks of features are compared."""
+class ChooseFeatures(Comparison, PrepareSource):
+    """What the choice of features reads."""
 
     candidates: Annotated[list[Candidate], candidates_of("features")] = setting(
         AutoCandidates().features, "blocks of features to compare, such as words+pairs"
     )
-
-
-class ChooseFeatures(FeatureCandidates, PrepareSource):
-    """What the choice of features reads."""

@@ -32,8 +32,8 @@ def legal_values(schema: dict) -> str:
     """Legal values of a key by its JSON schema, such as "a number above 0"."""
     if "anyOf" in schema:
         return " or ".join(map(legal_values, schema["anyOf"]))
-    if "enum" in schema or "const" in schema:
-        return " or ".join(map(str, schema.get("enum", [schema.get("const")])))
+    if words := _words(schema):
+        return " or ".join(map(str, words))
     if schema.get("type") == "array":
         least = schema.get("minItems", 0)
         size = f" of at least {least}, " if least > 1 else ", "
@@ -165,10 +165,8 @@ def _place(keys):
 
 def _home_of(key, model):
     """Sections of a config file that have a key."""
-    homes = []
-    for name in schema_at(model, [])["properties"]:
-        if name not in REPLACED_WHOLE and key in schema_at(model, [name]).get("properties", {}):
-            homes.append(name)
+    sections = (name for name in model.model_fields if name not in REPLACED_WHOLE)
+    homes = [name for name in sections if key in schema_at(model, [name]).get("properties", ())]
     return f"; it belongs to {' or '.join(homes)}" if homes else ""
 
 

@@ -1,0 +1,28 @@
+"""Library records, each of fields such as ``("245", "a", "Title", "b", "rest")``, as pymarc writes them."""
+
+import re
+
+from pymarc import Field, Indicators, Record, Subfield
+from pymarc.marcxml import record_to_xml
+
+SPACE = b'xmlns="http://www.loc.gov/MARC21/slim"'
+
+
+def _record(fields):
+    record = Record()
+    for tag, *parts in fields:
+        subfields = [Subfield(*pair) for pair in zip(parts[::2], parts[1::2], strict=False)]
+        data = {"indicators": Indicators(" ", "0"), "subfields": subfields} if subfields else {"data": parts[0]}
+        record.add_field(Field(tag, **data))
+    return record
+
+
+def binary(records):
+    """MARC 21 in UTF-8."""
+    return b"".join(_record(fields).as_marc() for fields in records)
+
+
+def xml(records, space=SPACE, around=b"%b"):
+    """MARCXML with short leaders."""
+    content = b"".join(around % record_to_xml(_record(fields)) for fields in records)
+    return b"<collection %b>%b</collection>" % (space, re.sub(b"(?<=<leader>).*?(?=<)", b"short", content))

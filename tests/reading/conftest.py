@@ -1,0 +1,87 @@
+"""Files through ``ovaflow prepare``: what was made of them, or said of them."""
+
+from pathlib import Path
+
+import pytest
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.reading.formats import format_of
+from ovaflow.settings.train import TrainLabels
+from ovaflow.training.shard_job import train_model
+
+BEFORE = b"what was there before"
+
+
+class Prepared:
+    """What was said, and the dataset; None where a file was refused."""
+
+    def __init__(self, said, output=None):
+        self.said, self.dataset = said, output and open_dataset(output)
+
+    @property
+    def found(self):
+        """Names of labels, how many records there are, and how many labels they have; None of a file refused."""
+        if self.dataset is None:
+            return None
+        train, test = self.dataset.train, self.dataset.test
+        n = train.X.n_rows - self.dataset.parameters.get("named_labels", 0)
+        return [*self.dataset.label_names], n + test.X.n_rows, int(train.Y.indptr[n]) + len(test.Y.indices)
+
+
+@pytest.fixture
+def prepare(tmp_path, capsys):
+    """Prepares a file of some content, or those of a path; one that is refused leaves what was there before."""
+
+    def prepared(content, *options, name="a.csv"):
+        path, output = content, tmp_path / "dataset.h5"
+        if not isinstance(content, Path):
+            path = tmp_path / name
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        if not any(option.startswith("--format=") for option in options):
+            options = [*options, f"--format={format_of(path)}"]
+        output.write_bytes(BEFORE)
+        capsys.readouterr()
+        status = main(["prepare", f"--train={path}", f"--output={output}", *options])
+        said = "".join(capsys.readouterr())
+        assert (status, output.read_bytes() == BEFORE) in ((0, False), (2, True)), said
+        return Prepared(said, None if status else output)
+
+    return prepared
+
+
+@pytest.fixture
+def advised(prepare):
+    """Follows an advice that was given about a file: with other settings, or with another file."""
+
+    def follow(content, options, advice, *settings, new=None, name="a.csv"):
+        read = prepare(content, *options, name=name)
+        assert advice in read.said
+        names = {setting.partition("=")[0] for setting in settings}
+        kept = [option for option in options if option.partition("=")[0] not in names]
+        return prepare(content if new is None else new, *kept, *settings, name=name)
+
+    return follow
+
+
+@pytest.fixture
+def trained(tmp_path):
+    """Trains a model: its path."""
+
+    def train(dataset):
+        train_model(dataset, TrainLabels(), 0.0).write(tmp_path / "model.h5")
+        return tmp_path / "model.h5"
+
+    return train
+
+
+@pytest.fixture
+def run(capsys):
+    """Runs a command: what it prints."""
+
+    def printed(*arguments):
+        capsys.readouterr()
+        assert main([*map(str, arguments)]) == 0
+        return capsys.readouterr().out
+
+    return printed
