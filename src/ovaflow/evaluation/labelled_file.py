@@ -34,7 +34,7 @@ class RankedRecords(NamedTuple):
     """The labels that a model ranks for each record of a file, and the true ones."""
 
     ids: np.ndarray  # int32 (n, K); by descending score, -1 for none
-    scores: np.ndarray  # float32 (n, K)
+    scores: np.ndarray  # float32 (n, K); probabilities where there is a second stage
     Y: CSR  # (n, l); of the labels that the model knows
     n_true: np.ndarray  # int64 (n,); labels of each record, including unknown ones
     words: Words | None = None  # of records that are texts

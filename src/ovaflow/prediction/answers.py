@@ -24,15 +24,15 @@ def _number(value):
     return float(str(value))
 
 
-_PROMISES = ("expected_precision", "expected_recall")
-"""Of an answer, where there is a second stage."""
+_QUALITY = ("expected_precision", "expected_recall")
+"""Names of what a second stage says of an answer."""
 
 
 def expected_quality_fields(quality):
     """Expected precision and recall by name; None where unknown, as the precision of no labels."""
     if quality is None:
-        return dict.fromkeys(_PROMISES)
-    shares = zip(_PROMISES, (quality.precision, quality.recall), strict=True)
+        return dict.fromkeys(_QUALITY)
+    shares = zip(_QUALITY, (quality.precision, quality.recall), strict=True)
     return {name: None if np.isnan(share) else round(float(share), 4) for name, share in shares}
 
 
@@ -41,24 +41,25 @@ class JsonLines:
 
     head = ""
 
-    def __init__(self, probabilistic):
-        self._probabilistic = probabilistic
-
     def write(self, record, answer):
         entry = {} if record.name is None else {"id": record.name}
-        entry["labels"] = list(map(self._entry, answer.labels))
-        if self._probabilistic:
+        entry["labels"] = list(map(_label_entry, answer.labels))
+        if answer.quality is not None:
             entry |= expected_quality_fields(answer.quality)
         return json.dumps(entry, ensure_ascii=False) + "\n"
 
-    def _entry(self, label):
-        entry = {"id": label.id, "name": label.name}
-        if label.uri:
-            entry["uri"] = label.uri
-        entry["score"] = _number(label.score)
-        if self._probabilistic:
-            entry["probability"] = entry["score"]
-        return entry
+
+def _label_entry(label):
+    entry = {"id": label.id, "name": label.name}
+    if label.uri:
+        entry["uri"] = label.uri
+    return entry | figures_of(label)
+
+
+def figures_of(label):
+    """The score of a label, and its probability where it has one."""
+    figures = {"score": _number(label.score)}
+    return figures if label.probability is None else figures | {"probability": _number(label.probability)}
 
 
 class Csv:
@@ -67,12 +68,12 @@ class Csv:
     def __init__(self, uris, probabilistic, kept):
         self._fields = {"id": "id", "label": "name", "score": "score"}
         if probabilistic:
-            self._fields["probability"] = "score"
+            self._fields["probability"] = "probability"
         if uris:
             self._fields["uri"] = "uri"
         self.columns = ["instance", *kept, "rank", *self._fields]
         if probabilistic:
-            self.columns += _PROMISES
+            self.columns += _QUALITY
         self.head = _csv_lines([self.columns])
 
     def write(self, record, answer):
@@ -94,12 +95,12 @@ class JoinedCsv:
     def __init__(self, mark, uris, probabilistic, kept):
         self._mark, self._fields = mark, {"labels": "name", "scores": "score"}
         if probabilistic:
-            self._fields["probabilities"] = "score"
+            self._fields["probabilities"] = "probability"
         if uris:
             self._fields["uris"] = "uri"
         self.columns = ["instance", *kept, *self._fields]
         if probabilistic:
-            self.columns += _PROMISES
+            self.columns += _QUALITY
         self.head = _csv_lines([self.columns])
 
     def write(self, record, answer):
@@ -145,14 +146,14 @@ class TerminalTable:
 
     head = ""
 
-    def __init__(self, titled, probabilistic):
-        self._titled, self._probabilistic = titled, probabilistic
+    def __init__(self, titled):
+        self._titled = titled
 
     def write(self, record, answer):
         lines = []
         for rank, label in enumerate(answer.labels, 1):
-            score = f"{100 * label.score:6.1f} %" if self._probabilistic else f"{label.score:8.4f}"
-            lines.append(f"{rank:4}  {score}  {label.name}\n")
+            figure = f"{label.score:8.4f}" if label.probability is None else f"{100 * label.probability:6.1f} %"
+            lines.append(f"{rank:4}  {figure}  {label.name}\n")
         table = "".join(lines) or "   no labels\n"
         if not self._titled:
             return table

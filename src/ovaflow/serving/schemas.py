@@ -65,7 +65,8 @@ class LabelName(BaseModel):
 class PredictedLabel(LabelName):
     """A label of an instance."""
 
-    score: float = Field(description="Its probability, where the model has a second stage.")
+    score: float = Field(description="Labels are in its order; with a second stage it is the probability.")
+    probability: float | None = Field(None, description="Where the model has a second stage.")
 
 
 class Prediction(BaseModel):
@@ -152,7 +153,7 @@ class Evidence(BaseModel):
 class ExplainedLabel(LabelName):
     """A label with what its score is the sum of: the bias, the contributions listed, and the others."""
 
-    score: float = Field(description="Of the words alone.")
+    score: float = Field(description="That of the first stage, which words add up to.")
     bias: float
     up: list[Contribution]
     down: list[Contribution]

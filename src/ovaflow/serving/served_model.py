@@ -10,7 +10,7 @@ from fastapi import HTTPException
 from ovaflow.console.errors import InputError
 from ovaflow.data.tokens import normal_form
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.answers import expected_quality_fields
+from ovaflow.prediction.answers import expected_quality_fields, figures_of
 from ovaflow.prediction.drift import Words
 from ovaflow.prediction.explanation import describe_label, label_entry
 from ovaflow.prediction.languages import languages_of
@@ -101,8 +101,8 @@ class ServedModel:
         for answer, known in zip(self.answers(X, words, question), self.known_features(X), strict=True):
             entries = []
             for label in answer.labels:
-                entries.append(label_entry(self.predictor, label.id) | {"score": label.score})
-            prediction = {"labels": _rounded(entries), "fit": answer.fit, "features": known}
+                entries.append(label_entry(self.predictor, label.id) | figures_of(label))
+            prediction = {"labels": entries, "fit": answer.fit, "features": known}
             predictions.append(prediction | expected_quality_fields(answer.quality))
         return {"model": self.model.checksum, "probabilities": self.model.probabilistic, "predictions": predictions}
 
