@@ -79,9 +79,8 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
     read = _read_texts
     if not FORMATS[settings.format].holds_texts:
         read = partial(_read_features, file_labels=file_labels)
-    question, allowed = (question or Question()).model_copy(update={"top_k": CANDIDATES}), None
-    if question.chooses_labels:
-        allowed = predictor.allowed(question.include, question.exclude)
+    question = (question or Question()).model_copy(update={"top_k": CANDIDATES})
+    allowed = predictor.allowed_by(question)
     predictions, rows, n_true, words = [], [], [], []
     for (X, words_of_batch), labels, counts in read(predictor, path, settings):
         ranked = predictor.rank(X, question, threads)

@@ -174,11 +174,8 @@ def find_labels(predictor, names):
     if not names:
         return []
     known = [shown_name(label_entry(predictor, label)) for label in range(predictor.n_labels)]
-    exact, folded = {}, {}
-    for label, uri in reversed([*enumerate(predictor.label_uris)]):
-        exact[uri] = label
-    for label, name in reversed([*enumerate(known)]):
-        exact[name] = folded[name.casefold()] = label
+    exact = {mark: label for marks in (predictor.label_uris, known) for label, mark in reversed([*enumerate(marks)])}
+    folded = {name.casefold(): label for label, name in reversed([*enumerate(known)])}
     labels = [exact.get(name, folded.get(name.casefold())) for name in names]
     if None in labels:
         name = names[labels.index(None)]
