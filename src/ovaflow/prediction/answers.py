@@ -118,7 +118,7 @@ class JoinedCsv(_Table):
 
 
 BYTE_ORDER_MARK = "\ufeff"
-"""By which spreadsheets know UTF-8."""
+"""Spreadsheets know UTF-8 by this mark."""
 
 
 def _csv_lines(rows):

@@ -112,7 +112,7 @@ def _feature_name(predictor, feature):
 
 
 def spans_in_text(predictor, text):
-    """By feature, (start, end) of the places in a text that stand for it, such as words and stems."""
+    """Places in a text, (start, end), of the words, stems and the like that stand for each feature, by feature."""
     model = predictor.model
     if not predictor.takes_text:
         message = "made from features, not from texts: no words to find"
@@ -138,7 +138,7 @@ def spans_in_text(predictor, text):
 
 
 def _require_weights(model, label):
-    """What explains its scores, refused where it has no weights of the label."""
+    """The part of a model that explains its scores; refused where this has no weights of the label."""
     remedy = "give the name or the number of one of its labels"
     if model.linear is None:
         message = f"its scores are not sums over features: {model.why_unexplainable}"

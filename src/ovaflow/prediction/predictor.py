@@ -399,7 +399,7 @@ class Predictor:
         return answers_of(named, question, named.rank(X, question, threads, suggestions))
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
-        """Decision values of chosen labels.
+        """Scores of chosen labels, by the model without its second stage.
 
         Parameters
         ----------

@@ -20,7 +20,7 @@ SUPPORT = 0.1
 """p(i) P(j | i) from which a candidate j goes with the candidate i."""
 
 NAMED = 3
-"""Other candidates that are named, the most."""
+"""At most so many other candidates are named."""
 
 FIRST = 10
 """Places among the suggestions of another run that count as evidence in words."""

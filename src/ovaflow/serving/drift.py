@@ -1,4 +1,4 @@
-"""What a model is asked, for Prometheus, beside what is normal for it."""
+"""Figures for Prometheus of what a model is asked, beside what is normal for it."""
 
 import numpy as np
 from prometheus_client import Counter, Gauge, Summary
