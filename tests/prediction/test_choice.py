@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from ovaflow.cli import main
 from ovaflow.model import top_k
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.question import missed_by
 
 
 @pytest.mark.parametrize("few", [0, 1])
@@ -63,3 +65,10 @@ def test_a_model_from_before_answers_in_its_own_language(animals, tmp_path, caps
     replace(model, names_in_memory=names).write(old)
     assert sorted(predict(capsys, old, "--exclude=cats")) == ["Helsinki", "birds", "dogs"]
     assert "has no names of labels in language 'sv', but in en" in predict(capsys, old, "--language=sv", status=2)
+
+
+@pytest.mark.parametrize(("allowed", "theirs"), [(None, 0.4), ([1, 1, 0], 0), ([1, 1, 1], 0.4), ([0, 1, 1], 0.1)])
+def test_what_is_missed_is_of_the_labels_asked_for(allowed, theirs):
+    reranker, ranked = SimpleNamespace(missed=0.4), 1 if allowed == [0, 1, 1] else 2
+    model = SimpleNamespace(probabilistic=True, reranker=reranker, counts=np.array([3, 1, 0]))
+    assert missed_by(model, allowed and np.array(allowed, bool), ranked) == pytest.approx(theirs)
