@@ -73,7 +73,7 @@ def test_the_best_of_the_allowed_labels(problem, allowed, k):
     allowed, weights, instances = allowed[: len(W)], from_scipy(W), from_scipy(X)
     panels = panels_of(weights, trained, 4)
     assert same(
-        predict_top_k(weights, trained, instances, k, panels=panels, allowed=allowed),
+        predict_top_k(weights, trained, instances, k, quiet=True, panels=panels, allowed=allowed),
         naive.top_k(X, W, trained & allowed, k),
     )
 
