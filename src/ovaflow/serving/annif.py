@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field, ValidationError
 from scipy.special import expit
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
@@ -309,7 +309,6 @@ def _add_learning(router, projects, corrections):
             await file.save([_correction(document) for document in documents])
         except InputError as error:
             raise HTTPException(400, str(error)) from None
-        return Response(status_code=204)
 
 
 def _correction(document):
