@@ -108,7 +108,9 @@ def test_pages_name_every_route_and_ask_nobody_else(service):
     document = service.answer("/openapi.json")
     documentation = service.answer("/docs")
     assert all(f"</span>{path}</h2>" in documentation for path in document["paths"])
-    texts = document["components"]["schemas"]["PredictRequest"]["properties"]
+    schemas = document["components"]["schemas"]
+    assert {"PredictionsReply", "DocumentSuggestions"} <= schemas.keys()
+    texts = schemas["PredictRequest"]["properties"]
     assert (texts["texts"]["maxItems"], texts["text"]["oneOf"][0]["maxLength"]) == (16, 2000)
     for page in (documentation, service.answer("/")):
         assert not re.search(r"""(src|href)=["']?(https?:)?//|@import|url\(""", page)
