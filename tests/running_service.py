@@ -39,13 +39,19 @@ class Service:
         return http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=timeout)
 
     def ask(self, path, body=None):
-        """Status and answer, JSON or text; ``body`` is bytes or becomes JSON."""
+        """Status and answer, JSON or text; ``body`` is bytes of JSON, a form as a str, or becomes JSON."""
         connection = self.connect()
         try:
             status, _, content = exchange(connection, path, body)
         finally:
             connection.close()
         return status, content
+
+    def answer(self, path, body=None, status=200):
+        """The answer, which has this status."""
+        found, content = self.ask(path, body)
+        assert found == status, content
+        return content
 
     def wait_for(self, pattern, seconds=60, times=1):
         """Wait until so many lines of the log match."""
@@ -69,8 +75,8 @@ def exchange(connection, path, body=None):
     """Send a request and read the answer: status, headers, and JSON or text."""
     headers = {}
     if body is not None:
-        headers["Content-Type"] = "application/json"
-        body = body if isinstance(body, bytes) else json.dumps(body).encode()
+        headers["Content-Type"] = f"application/{'x-www-form-urlencoded' if isinstance(body, str) else 'json'}"
+        body = body if isinstance(body, bytes | str) else json.dumps(body).encode()
     connection.request("GET" if body is None else "POST", path, body, headers)
     response = connection.getresponse()
     content = response.read().decode()

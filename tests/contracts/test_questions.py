@@ -5,6 +5,7 @@ import subprocess
 import sys
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from finished_run import of_every_method
 from running_service import running_service
@@ -46,14 +47,19 @@ def predictor(model):
 
 def entry_of(answer):
     """An answer as numbers that doors round alike."""
-    quality = answer.quality
-    recall = None if quality is None else round(float(quality.recall), 4)
-    labels = [(label.id, label.name, pytest.approx(float(label.score), abs=1e-6)) for label in answer.labels]
-    return labels, recall
+    shares = answer.quality.precision, answer.quality.recall
+    labels, quality = [], [None if np.isnan(share) else round(float(share), 4) for share in shares]
+    for label in answer.labels:
+        score = pytest.approx(float(label.score), abs=1e-6)
+        assert label.probability == label.score
+        labels.append((label.id, label.name, score, score))
+    return labels, quality
 
 
 def of_json(entry):
-    return [(label["id"], label["name"], label["score"]) for label in entry["labels"]], entry["expected_recall"]
+    names = "id", "name", "score", "probability"
+    quality = [entry["expected_precision"], entry["expected_recall"]]
+    return [tuple(map(label.get, names)) for label in entry["labels"]], quality
 
 
 @pytest.fixture(scope="module", params=QUESTIONS)
@@ -83,8 +89,7 @@ def test_the_command_line(model, asked, tmp_path):
 
 def test_http(service, asked):
     question, theirs = asked
-    status, answer = service.ask("/predict", {"texts": TEXTS, **question})
-    assert status == 200, answer
+    answer = service.answer("/predict", {"texts": TEXTS, **question})
     assert [of_json(entry) for entry in answer["predictions"]] == theirs
 
 
@@ -97,14 +102,9 @@ def test_annif(service, model, asked):
     if not question.keys() <= OF_ANNIF.keys():
         pytest.skip("Annif's interface has no such question")
     form = {OF_ANNIF[name]: value for name, value in {"top_k": 5, **question}.items()}
-    project = service.ask("/v1/projects")[1]["projects"][0]["project_id"]
-    body = urlencode({"text": TEXTS[0], **form}).encode()
-    connection = service.connect()
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    connection.request("POST", f"/v1/projects/{project}/suggest", body, headers)
-    results = json.loads(connection.getresponse().read())["results"]
-    connection.close()
-    assert [(each["label"], each["score"]) for each in results] == [label[1:] for label in theirs[0][0]]
+    project = service.answer("/v1/projects")["projects"][0]["project_id"]
+    results = service.answer(f"/v1/projects/{project}/suggest", urlencode({"text": TEXTS[0], **form}))["results"]
+    assert [(each["label"], each["score"]) for each in results] == [label[1:3] for label in theirs[0][0]]
 
 
 def test_labels_that_are_not_asked_for_are_not_missing(predictor):

@@ -1,42 +1,18 @@
 """The best of some labels, exactly, and names of labels in the languages of their vocabulary."""
 
-import csv
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
-import naive
 import numpy as np
 import pytest
 from animals import HERE, train_animals
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from ovaflow.cli import main
 from ovaflow.model import top_k
-from ovaflow.model.index import build_panel, panel_ranges
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.model.top_k import predict_top_k
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.sparse.csr import from_scipy
-
-WHOLE = st.sampled_from([0.0, 0.0, 1.0, -1.0, 2.0, -0.5])
-
-
-@given(
-    arrays(np.float32, (3, 4), elements=WHOLE),
-    arrays(np.float32, (9, 4), elements=WHOLE),
-    arrays(bool, (2, 9)),
-    st.integers(1, 10),
-)
-def test_an_index_finds_the_best_of_the_allowed_labels(X, W, trained_and_allowed, k):
-    trained, allowed = trained_and_allowed
-    theirs = naive.top_k(X, W, trained & allowed, k)
-    weights = from_scipy(W)
-    panels = [build_panel(weights, trained, *labels) for labels in panel_ranges(9, 4)]
-    ours = predict_top_k(weights, trained, from_scipy(X), k, quiet=True, panels=panels, allowed=allowed)
-    assert np.array_equal(ours[0], theirs[0])
-    assert np.array_equal(ours[1], theirs[1])
+from ovaflow.prediction.question import missed_by
 
 
 @pytest.mark.parametrize("few", [0, 1])
@@ -64,46 +40,35 @@ def animals(tmp_path_factory):
     return train_animals(tmp_path_factory.mktemp("animals"))
 
 
-@pytest.fixture
-def predict(animals, capsys):
+def predict(capsys, model, *options, status=0):
     """Names of the labels predicted for a text with options; or the error."""
-
-    def predicted(*options, status=0):
-        words = ["predict", animals, "--text=cats and dogs in town", "--output-format=jsonl", *options]
-        assert main([str(word) for word in words]) == status
-        said = capsys.readouterr()
-        return said.err if status else [each["name"] for each in json.loads(said.out)["labels"]]
-
-    return predicted
+    words = ["predict", model, "--text=cats and dogs in town", "--output-format=jsonl", *options]
+    assert main([str(word) for word in words]) == status
+    said = capsys.readouterr()
+    return said.err if status else [each["name"] for each in json.loads(said.out)["labels"]]
 
 
-def test_others_take_the_places_of_excluded_labels(predict, tmp_path):
-    every = predict()
-    assert sorted(every) == ["Helsinki", "birds", "cats", "dogs"]
-    (tmp_path / "list.txt").write_text(f"{every[0]}\n{HERE}birds\n")
-    assert predict(f"--exclude={tmp_path}/list.txt", "--top-k=2") == [name for name in every[1:] if name != "birds"]
-    assert predict(f"--include={HERE}pets", "--exclude=*ats") == ["dogs"]
-    assert "no label 'dog'; did you mean 'dogs'?" in predict("--exclude=dog", status=2)
-
-
-def test_names_in_a_language(predict):
+def test_names_in_a_language(animals, tmp_path, capsys):
     swedish = {"cats": "katter", "dogs": "dogs", "birds": "fåglar", "Helsinki": "Helsingfors"}
-    assert predict("--language=sv") == [swedish[name] for name in predict()]
-    assert predict("--language=en") == predict()
-    assert predict("--language=sv", "--include=katter", "--include=birds") in (
-        ["katter", "fåglar"],
-        ["fåglar", "katter"],
-    )
-    assert "no names of labels in language 'de', but in en, fi, sv" in predict("--language=de", status=2)
+    every = predict(capsys, animals)
+    assert predict(capsys, animals, "--language=sv") == [swedish[name] for name in every]
+    assert predict(capsys, animals, "--language=en") == every
+    (tmp_path / "list.txt").write_text(f"katter\n{HERE}birds\n")
+    chosen = predict(capsys, animals, "--language=sv", f"--include={tmp_path}/list.txt")
+    assert sorted(chosen) == ["fåglar", "katter"]
+    assert "in language 'de', but in en, fi, sv" in predict(capsys, animals, "--language=de", status=2)
 
 
 def test_a_model_from_before_answers_in_its_own_language(animals, tmp_path, capsys):
-    old = tmp_path / "old.h5"
-    model = OneVsAll.open(animals)
+    old, model = tmp_path / "old.h5", OneVsAll.open(animals)
     names = replace(model.names, translations={}, groups={})
     replace(model, names_in_memory=names).write(old)
-    assert main(["predict", str(old), "--text=cats", "--output-format=csv", "--exclude=cats"]) == 0
-    rows = csv.DictReader(capsys.readouterr().out.splitlines())
-    assert {row["label"] for row in rows} == {"dogs", "birds", "Helsinki"}
-    assert main(["predict", str(old), "--text=cats", "--language=sv"]) == 2
-    assert "has no names of labels in language 'sv', but in en" in capsys.readouterr().err
+    assert sorted(predict(capsys, old, "--exclude=cats")) == ["Helsinki", "birds", "dogs"]
+    assert "has no names of labels in language 'sv', but in en" in predict(capsys, old, "--language=sv", status=2)
+
+
+@pytest.mark.parametrize(("allowed", "theirs"), [(None, 0.4), ([1, 1, 0], 0), ([1, 1, 1], 0.4), ([0, 1, 1], 0.1)])
+def test_what_is_missed_is_of_the_labels_asked_for(allowed, theirs):
+    reranker, ranked = SimpleNamespace(missed=0.4), 1 if allowed == [0, 1, 1] else 2
+    model = SimpleNamespace(probabilistic=True, reranker=reranker, counts=np.array([3, 1, 0]))
+    assert missed_by(model, allowed and np.array(allowed, bool), ranked) == pytest.approx(theirs)

@@ -99,24 +99,30 @@ def rows_of(path):
     return list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"))))
 
 
-@pytest.mark.parametrize("options", [[], ["--id-column=call number"]])
-def test_records_keep_their_names(expected, tmp_path, capsys, options):
+@pytest.fixture
+def table(tmp_path):
+    """Write columns as a file of their format."""
+
+    def write(name, **columns):
+        if name.endswith(".parquet"):
+            pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / name)
+        else:
+            with open(tmp_path / name, "w", newline="") as file:
+                csv.writer(file, delimiter=";").writerows([list(columns), *zip(*columns.values(), strict=True)])
+        return tmp_path / name
+
+    return write
+
+
+@pytest.mark.parametrize("file", ["in.csv", "in.parquet"])
+@pytest.mark.parametrize(("column", "options"), [("id", []), ("call number", ["--id-column=call number"])])
+def test_records_keep_their_names(expected, table, capsys, file, column, options):
     model, texts, predictions = expected
-    column = "call number" if options else "id"
     names = [f"n{i}" for i in range(len(texts))]
-    table = {"text": texts, column: names}
-    pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "in.parquet")
-    with open(tmp_path / "in.csv", "w", newline="") as file:
-        csv.writer(file, delimiter=";").writerows([list(table), *zip(*table.values(), strict=True)])
-    for file in ("in.csv", "in.parquet"):
-        run(model, tmp_path / file, "--top-k=3", *options)
-        found = answers(capsys.readouterr().out)
-        check(found, predictions, Predictor.open(model).label_names)
-        assert [entry["id"] for entry in found] == names
-        run(model, tmp_path / file, "--top-k=3", f"--output={tmp_path}/out.csv", *options)
-        assert [row["instance"] for row in rows_of(tmp_path / "out.csv")] == [each for each in names for _ in range(3)]
-    run(model, tmp_path / "in.parquet", "--id-column=shelf", status=2)
-    assert "no column 'shelf', there are 'text'" in capsys.readouterr().err
+    run(model, table(file, **{"text": texts, column: names}), "--top-k=3", *options)
+    found = answers(capsys.readouterr().out)
+    check(found, predictions, Predictor.open(model).label_names)
+    assert [entry["id"] for entry in found] == names
 
 
 def test_one_row_per_record(expected, tmp_path, capsys):
@@ -143,37 +149,41 @@ def test_one_row_per_record(expected, tmp_path, capsys):
     assert "has it in its name" in capsys.readouterr().err
 
 
-def test_columns_of_the_input_are_kept(expected, tmp_path, capsys):
+@pytest.mark.parametrize("name", ["in.csv", "in.parquet"])
+def test_columns_of_the_input_are_kept(expected, table, tmp_path, capsys, name):
     model, texts, predictions = expected
     years = [-year for year in range(len(texts))]
-    table = {"text": texts, "title": [f"=title {year}" for year in years], "year": years}
-    pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "in.parquet")
-    with open(tmp_path / "in.csv", "w", newline="") as file:
-        csv.writer(file).writerows([list(table), *zip(*table.values(), strict=True)])
-    keep = "--top-k=2", "--keep=title", "--keep=year", "--keep=text"
-    output = f"--output={tmp_path}/out.csv"
-    for file in ("in.csv", "in.parquet"):
-        run(model, tmp_path / file, *keep, output)
-        rows = rows_of(tmp_path / "out.csv")
-        assert [int(row["id"]) for row in rows] == predictions.ids[:, :2].ravel().tolist()
-        # an apostrophe, since it would be a formula
-        assert [row["title"] for row in rows[::2]] == [f"'{title}" for title in table["title"]]
-        assert [int(row["year"]) for row in rows[1::2]] == table["year"]
-        run(model, tmp_path / file, *keep, output, "--joined= | ")
-        rows = rows_of(tmp_path / "out.csv")
-        assert [row["text"] for row in rows] == texts
-        assert list(rows[0]) == ["instance", "title", "year", "text", "labels", "scores"]
-        # it is a file of records again
-        run(model, tmp_path / "out.csv", "--top-k=2")
-        assert ids_of(answers(capsys.readouterr().out)) == predictions.ids[:, :2].tolist()
-    for options, complaint in (
+    titles = [f"=title {year}" for year in years]
+    file, out = table(name, text=texts, title=titles, year=years), tmp_path / "out.csv"
+    given = file, "--top-k=2", "--keep=title", "--keep=year", "--keep=text", f"--output={out}"
+    run(model, *given)
+    rows = rows_of(out)
+    assert [int(row["id"]) for row in rows] == predictions.ids[:, :2].ravel().tolist()
+    # an apostrophe, since it would be a formula
+    assert [row["title"] for row in rows[::2]] == [f"'{title}" for title in titles]
+    assert [int(row["year"]) for row in rows[1::2]] == years
+    run(model, *given, "--joined= | ")
+    rows = rows_of(out)
+    assert [row["text"] for row in rows] == texts
+    assert list(rows[0]) == ["instance", "title", "year", "text", "labels", "scores"]
+    # it is a file of records again
+    run(model, out, "--top-k=2")
+    assert ids_of(answers(capsys.readouterr().out)) == predictions.ids[:, :2].tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
         (["--keep=year"], "--keep goes with csv, not jsonl"),
-        (["--keep=place", output], "no column 'place', there are 'text', 'title', 'year'; name"),
-        (["--keep=label", output], "--keep label: the output has a column of this name"),
-        (["--keep=year", output, "--format=lines"], "--keep goes with files of csv, jsonl, parquet"),
-    ):
-        run(model, tmp_path / "in.csv", *options, status=2)
-        assert complaint in capsys.readouterr().err
+        (["--keep=place", "--output=out.csv"], "no column 'place', there are 'text', 'year'; name"),
+        (["--keep=label", "--output=out.csv"], "--keep label: the output has a column of this name"),
+        (["--keep=year", "--output=out.csv", "--format=lines"], "--keep goes with files of csv, jsonl, parquet"),
+        (["--id-column=shelf"], "no column 'shelf', there are 'text', 'year'"),
+    ],
+)
+def test_columns_that_cannot_be_read_or_written(expected, table, capsys, options, complaint):
+    run(expected[0], table("in.csv", text=["word00"], year=[1900]), *options, status=2)
+    assert complaint in capsys.readouterr().err
 
 
 def test_a_key_that_a_record_lacks_is_null(expected, tmp_path, capsys):

@@ -46,6 +46,10 @@ def panels_of(weights, trained, size):
     return [build_panel(weights, trained, *labels) for labels in panel_ranges(weights.n_rows, size)]
 
 
+def same(ours, theirs):
+    return all(map(np.array_equal, ours, theirs))
+
+
 @given(problems(), st.integers(1, 14), st.integers(1, 12), st.integers(1, 3))
 @example((np.zeros((2, 1), np.float32), np.zeros((12, 1), np.float32), np.ones(12, bool)), 3, 5, 2)
 def test_like_brute_force(problem, k, panel, threads):
@@ -59,9 +63,19 @@ def test_like_brute_force(problem, k, panel, threads):
         sort_all(weights, trained, instances, k),
         predict_top_k(weights, trained, instances, k, threads),
     ):
-        assert np.array_equal(ours[0], theirs[0])
-        assert np.array_equal(ours[1], theirs[1])
+        assert same(ours, theirs)
         assert (ours[0].dtype, ours[1].dtype) == (np.int32, np.float32)
+
+
+@given(problems(), arrays(bool, 12), st.integers(1, 14))
+def test_the_best_of_the_allowed_labels(problem, allowed, k):
+    X, W, trained = problem
+    allowed, weights, instances = allowed[: len(W)], from_scipy(W), from_scipy(X)
+    panels = panels_of(weights, trained, 4)
+    assert same(
+        predict_top_k(weights, trained, instances, k, quiet=True, panels=panels, allowed=allowed),
+        naive.top_k(X, W, trained & allowed, k),
+    )
 
 
 def in_float32(X, W):
@@ -119,9 +133,7 @@ def test_dense_rows_and_lists_find_what_scipy_finds(seed, k, panel):
     assert all(0 < len(part.dense) < 40 and len(part.values) for part in panels)
     theirs = (scipy.sparse.csr_array(X) @ scipy.sparse.csr_array(W).T).toarray()
     best = np.argsort(-theirs, axis=1, kind="stable")[:, :k]
-    ids, scores = search_index(panels, weights, instances, k)
-    assert np.array_equal(ids, best)
-    assert np.array_equal(scores, np.take_along_axis(theirs, best, axis=1))
+    assert same(search_index(panels, weights, instances, k), (best, np.take_along_axis(theirs, best, axis=1)))
 
 
 @pytest.fixture(scope="module")
@@ -140,10 +152,6 @@ def model(tmp_path_factory):
     parameters = {"transform": {"bias": 1.0}}
     OneVsAll(trained, trained * 3, parameters=parameters, weights=weights, names_in_memory=names).write(path)
     return path, X
-
-
-def same(ours, theirs):
-    return all(map(np.array_equal, ours, theirs))
 
 
 def test_one_by_one_together_and_from_disk(model):

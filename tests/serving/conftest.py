@@ -63,6 +63,13 @@ def service(models, tmp_path_factory):
         yield running
 
 
+@pytest.fixture
+def saved(service):
+    """The file of corrections, empty."""
+    service.corrections.write_bytes(b"")
+    return service.corrections
+
+
 @pytest.fixture(scope="session")
 def predictor(models):
     """The model that the service has."""

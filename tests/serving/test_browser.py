@@ -43,7 +43,7 @@ def felt(words, key, most):
 def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predictor):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     predict(page, service, TEXT)
-    _, theirs = service.ask("/predict", {"text": TEXT, "top_k": 10})
+    theirs = service.answer("/predict", {"text": TEXT, "top_k": 10})
     labels = theirs["predictions"][0]["labels"]
     ours = page.locator("#labels bdi").all_text_contents()
     assert ours == [label["name"] for label in labels]
@@ -62,12 +62,12 @@ def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predi
     page.locator("#labels button.label").nth(3).click()
     page.wait_for_function("name => document.getElementById('why-title').textContent === name", arg=label["name"])
     assert page.locator("#labels [aria-pressed=true] bdi").all_text_contents() == [label["name"]]
-    _, theirs = service.ask("/explain", {"text": TEXT, "labels": [label["id"]], "words": 15})
+    theirs = service.answer("/explain", {"text": TEXT, "labels": [label["id"]], "words": 15})
     reasons = theirs["labels"][0]
     most = max(abs(word["contribution"]) for word in reasons["up"] + reasons["down"])
     for side, key in (("#for", "up"), ("#against", "down")):
         assert page.locator(f"{side} bdi").all_text_contents() == felt(reasons[key], "contribution", most)
-    _, described = service.ask(f"/labels/{label['id']}")
+    described = service.answer(f"/labels/{label['id']}")
     strongest = felt(described["up"], "weight", described["up"][0]["weight"])
     assert page.locator("#strongest bdi").all_text_contents() == strongest
     assert page.locator("#nearest bdi").all_text_contents() == [other["name"] for other in described["nearest"]]
@@ -85,7 +85,7 @@ def predict_again(page, text):
 
 
 def names_that_fit(service, text):
-    _, answer = service.ask("/predict", {"text": text, "fit": True})
+    answer = service.answer("/predict", {"text": text, "fit": True})
     return [label["name"] for label in answer["predictions"][0]["labels"]]
 
 

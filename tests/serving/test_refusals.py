@@ -10,7 +10,7 @@ from running_service import exchange
 from ovaflow.cli import main
 from ovaflow.serving.service import allowed_hosts, bind
 
-REFUSED = [
+BODIES = [
     (b"[", 400, "not JSON"),
     (b"null", 422, "JSON object"),
     (b'{"text": "\xff"}', 400, "UTF-8"),
@@ -41,22 +41,32 @@ def assert_refused(answer, status, said):
     assert len(problem["detail"]) < 500
 
 
-@pytest.mark.parametrize(("body", "status", "said"), REFUSED, ids=[str(body[:24]) for body, *_ in REFUSED])
-def test_a_wrong_body_is_refused_and_the_connection_goes_on(service, body, status, said):
+OTHERS = [
+    ("/explain", {"text": "word00", "labels": [10]}, 404, "no label 10"),
+    ("/labels/10", None, 404, "no label 10"),
+    ("/labels?limit=101", None, 422, "limit"),
+    ("/nothing", None, 404, "see /docs"),
+    ("/predict", None, 405, "Method Not Allowed"),
+    ("/corrections", {"text": "a", "labels": ["plain", "no such", "nor this"]}, 404, "no label 'no such'"),
+    ("/corrections", {"text": "a", "labels": [10]}, 404, "no label 10: their ids run from 0 to 9"),
+    ("/corrections", {"text": "a", "labels": [], "suggested": [-1]}, 422, "suggested.0.id: Input should be greater"),
+    ("/corrections", {"text": "a", "labels": [0] * 101}, 422, "labels: List should have at most 100 items"),
+    ("/corrections", {"text": "a" * 2001, "labels": []}, 422, "text.text: String should have at most 2000 characters"),
+    ("/corrections", {"text": "a"}, 422, "labels: Field required"),
+    ("/corrections", {"text": "a", "labels": [], "id": "7" * 201}, 422, "id: String should have at most 200"),
+    # neither is JSON, such as what a form of another site sends
+    ("/corrections", "", 422, "JSON object"),
+    ("/corrections", '{"text": "a", "labels": [0]}', 422, "JSON object"),
+]
+REFUSED = [*(("/predict", *each) for each in BODIES), *OTHERS]
+
+
+@pytest.mark.parametrize(("path", "body", "status", "said"), REFUSED, ids=[str(body)[:24] for _, body, *_ in REFUSED])
+def test_what_is_wrong_is_refused_and_the_connection_goes_on(service, saved, path, body, status, said):
     connection = service.connect()
-    assert_refused(exchange(connection, "/predict", body), status, said)
+    assert_refused(exchange(connection, path, body), status, said)
     assert exchange(connection, "/health")[0] == 200
-
-
-def test_other_mistakes_are_told_in_the_same_way(service):
-    for path, body, status, said in (
-        ("/explain", {"text": "word00", "labels": [10]}, 404, "no label 10"),
-        ("/labels/10", None, 404, "no label 10"),
-        ("/labels?limit=101", None, 422, "limit"),
-        ("/nothing", None, 404, "see /docs"),
-        ("/predict", None, 405, "Method Not Allowed"),
-    ):
-        assert_refused(exchange(service.connect(), path, body), status, said)
+    assert saved.read_bytes() == b""
 
 
 def test_a_large_body_is_refused_when_it_is_announced(service):

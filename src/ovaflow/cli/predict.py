@@ -256,9 +256,9 @@ def _macro_f1(records, question, threads):
         everybody += batch
         ranked.append(records.predictor.rank(X, question, threads, suggestions))
     if everybody:
-        ids, scores = (np.concatenate([getattr(each, name) for each in ranked]) for name in ("ids", "scores"))
-        together = Ranked(ids, scores, ranked[0].missed)
-        chosen = labels_for_macro_f1(ids, scores, question.top_k)
+        ids, probabilities = (np.concatenate([getattr(each, name) for each in ranked]) for name in ("ids", "scores"))
+        together = Ranked(ids, probabilities, ranked[0].missed)
+        chosen = labels_for_macro_f1(ids, probabilities, question.top_k)
         yield zip(everybody, answers_of(records.predictor, question, together, chosen), strict=True)
 
 
@@ -350,8 +350,8 @@ def _writer(name, output, predictor, titled, mark, keep):
             raise click.UsageError("xmc-text begins with the number of instances: name a file with --output")
         return XmcText(predictor.n_labels)
     if name == "table":
-        return TerminalTable(titled, predictor.model.probabilistic)
-    return JsonLines(predictor.model.probabilistic)
+        return TerminalTable(titled)
+    return JsonLines()
 
 
 def _format_of_output(output, mark):

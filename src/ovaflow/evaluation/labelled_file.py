@@ -34,7 +34,7 @@ class RankedRecords(NamedTuple):
     """The labels that a model ranks for each record of a file, and the true ones."""
 
     ids: np.ndarray  # int32 (n, K); by descending score, -1 for none
-    scores: np.ndarray  # float32 (n, K)
+    scores: np.ndarray  # float32 (n, K); probabilities where there is a second stage
     Y: CSR  # (n, l); of the labels that the model knows
     n_true: np.ndarray  # int64 (n,); labels of each record, including unknown ones
     words: Words | None = None  # of records that are texts
@@ -79,9 +79,8 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
     read = _read_texts
     if not FORMATS[settings.format].holds_texts:
         read = partial(_read_features, file_labels=file_labels)
-    question, allowed = (question or Question()).model_copy(update={"top_k": CANDIDATES}), None
-    if question.chooses_labels:
-        allowed = predictor.allowed(question.include, question.exclude)
+    question = (question or Question()).model_copy(update={"top_k": CANDIDATES})
+    allowed = predictor.allowed_by(question)
     predictions, rows, n_true, words = [], [], [], []
     for (X, words_of_batch), labels, counts in read(predictor, path, settings):
         ranked = predictor.rank(X, question, threads)

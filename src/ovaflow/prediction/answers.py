@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,28 +11,33 @@ from ovaflow.storage.writing import cell_of
 
 
 class Record(NamedTuple):
-    """Whose labels are written."""
+    """An instance whose labels are written."""
 
     number: int  # from 1
     name: str | None
     text: str | None
     kept: tuple  # texts of further columns
 
+    @property
+    def shown(self):
+        """Its name, or its number where it has none."""
+        return self.number if self.name is None else self.name
 
-def _number(value):
-    """Fewest digits that give the same float32 again."""
+
+def shortest(value):
+    """The number of the fewest digits that give the same float32 again."""
     return float(str(value))
 
 
-_PROMISES = ("expected_precision", "expected_recall")
-"""Of an answer, where there is a second stage."""
+_QUALITY = ("expected_precision", "expected_recall")
+"""Names of what a second stage says of an answer."""
 
 
 def expected_quality_fields(quality):
     """Expected precision and recall by name; None where unknown, as the precision of no labels."""
     if quality is None:
-        return dict.fromkeys(_PROMISES)
-    shares = zip(_PROMISES, (quality.precision, quality.recall), strict=True)
+        return dict.fromkeys(_QUALITY)
+    shares = zip(_QUALITY, (quality.precision, quality.recall), strict=True)
     return {name: None if np.isnan(share) else round(float(share), 4) for name, share in shares}
 
 
@@ -41,82 +46,79 @@ class JsonLines:
 
     head = ""
 
-    def __init__(self, probabilistic):
-        self._probabilistic = probabilistic
-
     def write(self, record, answer):
         entry = {} if record.name is None else {"id": record.name}
-        entry["labels"] = list(map(self._entry, answer.labels))
-        if self._probabilistic:
+        entry["labels"] = list(map(_label_entry, answer.labels))
+        if answer.quality is not None:
             entry |= expected_quality_fields(answer.quality)
         return json.dumps(entry, ensure_ascii=False) + "\n"
 
-    def _entry(self, label):
-        entry = {"id": label.id, "name": label.name}
-        if label.uri:
-            entry["uri"] = label.uri
-        entry["score"] = _number(label.score)
-        if self._probabilistic:
-            entry["probability"] = entry["score"]
-        return entry
+
+def _label_entry(label):
+    entry = {"id": label.id, "name": label.name}
+    if label.uri:
+        entry["uri"] = label.uri
+    return entry | figures_of(label)
 
 
-class Csv:
-    """One label per line, with the name of the instance, or its number, and its ``kept`` columns."""
+def figures_of(label):
+    """The score of a label, and its probability where it has one."""
+    figures = {"score": shortest(label.score)}
+    return figures if label.probability is None else figures | {"probability": shortest(label.probability)}
+
+
+class _Table:
+    """Columns of an instance, of its labels by ``fields`` and of the answer; what is unknown of a model has none."""
+
+    fields: ClassVar[dict]
 
     def __init__(self, uris, probabilistic, kept):
-        self._fields = {"id": "id", "label": "name", "score": "score"}
-        if probabilistic:
-            self._fields["probability"] = "score"
-        if uris:
-            self._fields["uri"] = "uri"
-        self.columns = ["instance", *kept, "rank", *self._fields]
-        if probabilistic:
-            self.columns += _PROMISES
+        absent = {"probability": not probabilistic, "uri": not uris}
+        self._fields = {column: field for column, field in self.fields.items() if not absent.get(field)}
+        quality = _QUALITY if probabilistic else ()
+        self.columns = ["instance", *kept, *self._fields, *quality]
         self.head = _csv_lines([self.columns])
 
     def write(self, record, answer):
-        rows, first, last = [], _first_cells(record), _last_cells(answer)
-        for rank, label in enumerate(answer.labels, 1):
-            label = label._replace(name=cell_of(label.name))
-            fields = [getattr(label, field) for field in self._fields.values()]
-            rows.append([*first, rank, *fields, *last])
-        return _csv_lines(rows)
+        first = [record.shown, *map(cell_of, record.kept)]
+        last = [] if answer.quality is None else expected_quality_fields(answer.quality).values()
+        return _csv_lines([*first, *cells, *last] for cells in self._rows(answer.labels))
+
+
+class Csv(_Table):
+    """One label per line, with the name of the instance, or its number, and its ``kept`` columns."""
+
+    fields: ClassVar = {
+        "rank": "rank",
+        "id": "id",
+        "label": "name",
+        "score": "score",
+        "probability": "probability",
+        "uri": "uri",
+    }
+
+    def _rows(self, labels):
+        for rank, label in enumerate(labels, 1):
+            values = label._asdict() | {"rank": rank, "name": cell_of(label.name)}
+            yield map(values.get, self._fields.values())
+
+
+class JoinedCsv(_Table):
+    """One instance per line, with its ``kept`` columns, and its labels in one field."""
+
+    fields: ClassVar = {"labels": "name", "scores": "score", "probabilities": "probability", "uris": "uri"}
+
+    def __init__(self, mark, *described):
+        super().__init__(*described)
+        self._mark = mark
+
+    def _rows(self, labels):
+        cells = [self._mark.join(str(getattr(label, field)) for label in labels) for field in self._fields.values()]
+        yield [cell_of(cells[0]), *cells[1:]]
 
 
 BYTE_ORDER_MARK = "\ufeff"
-"""By which spreadsheets know UTF-8."""
-
-
-class JoinedCsv:
-    """One instance per line, with its ``kept`` columns, and its labels in one field."""
-
-    def __init__(self, mark, uris, probabilistic, kept):
-        self._mark, self._fields = mark, {"labels": "name", "scores": "score"}
-        if probabilistic:
-            self._fields["probabilities"] = "score"
-        if uris:
-            self._fields["uris"] = "uri"
-        self.columns = ["instance", *kept, *self._fields]
-        if probabilistic:
-            self.columns += _PROMISES
-        self.head = _csv_lines([self.columns])
-
-    def write(self, record, answer):
-        row = _first_cells(record)
-        for field in self._fields.values():
-            cell = self._mark.join(str(getattr(label, field)) for label in answer.labels)
-            row.append(cell_of(cell) if field == "name" else cell)
-        return _csv_lines([row + _last_cells(answer)])
-
-
-def _first_cells(record):
-    instance = record.number if record.name is None else record.name
-    return [instance, *map(cell_of, record.kept)]
-
-
-def _last_cells(answer):
-    return [] if answer.quality is None else [*expected_quality_fields(answer.quality).values()]
+"""Spreadsheets know UTF-8 by this mark."""
 
 
 def _csv_lines(rows):
@@ -145,19 +147,18 @@ class TerminalTable:
 
     head = ""
 
-    def __init__(self, titled, probabilistic):
-        self._titled, self._probabilistic = titled, probabilistic
+    def __init__(self, titled):
+        self._titled = titled
 
     def write(self, record, answer):
         lines = []
         for rank, label in enumerate(answer.labels, 1):
-            score = f"{100 * label.score:6.1f} %" if self._probabilistic else f"{label.score:8.4f}"
-            lines.append(f"{rank:4}  {score}  {label.name}\n")
+            figure = f"{label.score:8.4f}" if label.probability is None else f"{100 * label.probability:6.1f} %"
+            lines.append(f"{rank:4}  {figure}  {label.name}\n")
         table = "".join(lines) or "   no labels\n"
         if not self._titled:
             return table
         title = " ".join((record.text or "").split())
         if len(title) > 100:
             title = f"{title[:99]}…"
-        name = record.number if record.name is None else record.name
-        return f"{name}  {title}\n{table}\n"
+        return f"{record.shown}  {title}\n{table}\n"

@@ -157,16 +157,13 @@ def _far_off(drift):
     """Names of the figures that are far from their reference."""
     if drift["records"] < ENOUGH:
         return []
-    far = []
-    unknown, score = drift.get("unknown_words"), drift["first_score"]
-    if unknown and exceeds(unknown["share"], unknown["reference"], "unknown_words"):
-        far.append("unknown_words")
-    if exceeds(score["reference"], score["mean"], "first_score"):
-        far.append("first_score")
-    labels = drift.get("first_labels")
-    if labels and exceeds(labels["distance"], labels["by_chance"], "first_labels"):
-        far.append("first_labels")
-    return far
+    words, score, labels = (drift.get(name, {}).get for name in FAR)
+    figures = {
+        "unknown_words": (words("share"), words("reference")),
+        "first_score": (score("reference"), score("mean")),
+        "first_labels": (labels("distance"), labels("by_chance")),
+    }
+    return [name for name, (value, normal) in figures.items() if exceeds(value, normal, name)]
 
 
 def remark_on_words(texts, words, unknown_words, reference):

@@ -112,7 +112,7 @@ def _feature_name(predictor, feature):
 
 
 def spans_in_text(predictor, text):
-    """By feature, (start, end) of the places in a text that stand for it, such as words and stems."""
+    """Places in a text, (start, end), of the words, stems and the like that stand for each feature, by feature."""
     model = predictor.model
     if not predictor.takes_text:
         message = "made from features, not from texts: no words to find"
@@ -138,7 +138,7 @@ def spans_in_text(predictor, text):
 
 
 def _require_weights(model, label):
-    """What explains its scores, refused where it has no weights of the label."""
+    """The part of a model that explains its scores; refused where this has no weights of the label."""
     remedy = "give the name or the number of one of its labels"
     if model.linear is None:
         message = f"its scores are not sums over features: {model.why_unexplainable}"
@@ -174,11 +174,8 @@ def find_labels(predictor, names):
     if not names:
         return []
     known = [shown_name(label_entry(predictor, label)) for label in range(predictor.n_labels)]
-    exact, folded = {}, {}
-    for label, uri in reversed([*enumerate(predictor.label_uris)]):
-        exact[uri] = label
-    for label, name in reversed([*enumerate(known)]):
-        exact[name] = folded[name.casefold()] = label
+    exact = {mark: label for marks in (predictor.label_uris, known) for label, mark in reversed([*enumerate(marks)])}
+    folded = {name.casefold(): label for label, name in reversed([*enumerate(known)])}
     labels = [exact.get(name, folded.get(name.casefold())) for name in names]
     if None in labels:
         name = names[labels.index(None)]

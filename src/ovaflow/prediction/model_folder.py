@@ -1,4 +1,4 @@
-"""What a folder holds that has all that a model needs."""
+"""The files of a folder that has all that a model needs."""
 
 from ovaflow.model.index import index_path, open_index
 from ovaflow.prediction.reference import FILE_NAME as REFERENCE

@@ -13,7 +13,7 @@ from ovaflow.storage.opening import open_regular
 from ovaflow.storage.writing import unfinished_folder, write_atomically
 
 SUMS = "SHA256SUMS"
-"""As ``sha256sum -c`` reads it."""
+"""Name of the last file, which ``sha256sum -c`` reads."""
 
 # the first time that a zip can hold; no real ones, so that equal files give equal packs
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
@@ -33,20 +33,15 @@ def write_pack(path, files):
 
 
 def _add(pack, name, content):
-    """Add a file; its SHA-256."""
+    """Add a file; returns its SHA-256."""
     entry = zipfile.ZipInfo(name, _EARLIEST)
     entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, _READABLE
-    if isinstance(content, bytes):
-        return _write(pack, entry, BytesIO(content), len(content))
-    with open(content, "rb") as source:
-        return _write(pack, entry, source, os.path.getsize(content))
-
-
-def _write(pack, entry, source, size):
-    # tells whether the entry needs the zip format for more than 2 GB
-    entry.file_size = size
-    with pack.open(entry, "w") as target:
-        return _copy(source, target)
+    with BytesIO(content) if isinstance(content, bytes) else open(content, "rb") as source:
+        # tells whether the entry needs the zip format for more than 2 GB
+        entry.file_size = source.seek(0, os.SEEK_END)
+        source.seek(0)
+        with pack.open(entry, "w") as target:
+            return _copy(source, target)
 
 
 def _copy(source, target):
@@ -58,7 +53,7 @@ def _copy(source, target):
 
 
 def unpack(path, folder):
-    """Write the files of a pack into a new folder, all or none; their names."""
+    """Write the files of a pack into a new folder, all or none; returns their names."""
     if os.path.lexists(folder):
         raise InputError("exists", path=folder, remedy="remove it, or give another --output")
     with _open(path) as pack:

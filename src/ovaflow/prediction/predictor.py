@@ -1,5 +1,6 @@
 """A model at work: texts or features in, labels with scores out."""
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -27,11 +28,11 @@ from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.suggestions import Suggestions
 from ovaflow.sparse.csr import CSR, from_scipy
 
-CHOICES = 64
-"""Choices of labels that are remembered, a byte for each label."""
+_CHOICES = 64
+"""How many choices of labels are remembered; each is a byte for each label."""
 
 _SEVERAL = 10
-"""Rows that do not have length 1 by chance."""
+"""So many rows do not all have length 1 by chance."""
 
 
 class FeaturesAndWords(NamedTuple):
@@ -345,16 +346,19 @@ class Predictor:
     ) -> Ranked:
         """The labels from which a question is answered, see :func:`ovaflow.prediction.question.answers_of`."""
         question.require(self.model)
-        allowed = None
-        if question.chooses_labels:
-            allowed = self._chosen(tuple(question.include), tuple(question.exclude))
-        k = question.ranked(self.model)
+        allowed, k = self.allowed_by(question), question.ranked(self.model)
         ids, scores = self.top_k(X, k, threads, suggestions, allowed)
         return Ranked(ids, scores, missed_by(self.model, allowed, k))
 
+    def allowed_by(self, question: Question) -> np.ndarray | None:
+        """Which labels a question allows, as :meth:`allowed`; None: all."""
+        if not question.chooses_labels:
+            return None
+        return self._chosen(tuple(question.include), tuple(question.exclude))
+
     @cached_property
     def _chosen(self) -> Any:
-        return lru_cache(CHOICES)(self.allowed)
+        return lru_cache(_CHOICES)(self.allowed)
 
     def answer(
         self,
@@ -395,7 +399,7 @@ class Predictor:
         return answers_of(named, question, named.rank(X, question, threads, suggestions))
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
-        """Decision values of chosen labels.
+        """Scores of chosen labels, by the model without its second stage.
 
         Parameters
         ----------
@@ -456,7 +460,7 @@ class Predictor:
 
 
 def _finite(feature: str | int, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not abs(float(value)) < np.inf:
+    if not isinstance(value, int | float | np.number) or not math.isfinite(value):
         raise InputError(f"feature {feature!r}: {value!r} is not a number", remedy="give a finite number")
     return float(value)
 
@@ -476,6 +480,11 @@ def remark_on_memory(predictor: Predictor, left: float) -> str:
     return f"{amounts}: predictions will wait for the disk; free memory, or make the model smaller (ovaflow prune)"
 
 
+def known_features(predictor: Predictor, X: CSR) -> np.ndarray:
+    """Number of features of each instance besides the bias feature, int64 (n,)."""
+    return np.diff(X.indptr) - (predictor.model.bias != 0)
+
+
 def without_words(predictor: Predictor, X: CSR) -> int:
     """Number of texts, with features X, that have no word the model knows."""
-    return int(np.count_nonzero(np.diff(X.indptr) == (predictor.model.bias != 0)))
+    return int(np.count_nonzero(known_features(predictor, X) == 0))

@@ -64,7 +64,7 @@ def promotion_lock(link):
 
 
 def promote(model, link):
-    """Copy the files of an open model into a folder, and let the link lead to it; the folder."""
+    """Copy the files of an open model into a folder, and let the link lead to it; returns the folder."""
     folder = link.with_name(f"{time.strftime('%Y-%m-%d-%H%M%S')}-{model.checksum[:8]}")
     link.parent.mkdir(parents=True, exist_ok=True)
     if folder.exists():

@@ -69,7 +69,8 @@ class Question(Section):
 class AnsweredLabel(NamedTuple):
     id: int
     name: str
-    score: np.float32  # a probability where the model has a second stage
+    score: np.float32  # labels are in its order
+    probability: np.float32 | None = None  # the same number, where a second stage says how probable labels are
     uri: str | None = None
 
 
@@ -85,7 +86,7 @@ class Ranked(NamedTuple):
     """The labels of each instance (n, k), of which a question keeps some; -1 and -inf where there are fewer."""
 
     ids: np.ndarray
-    scores: np.ndarray
+    scores: np.ndarray  # probabilities where there is a second stage
     missed: float = 0.0  # expected number of true labels that are not among them
 
 
@@ -95,9 +96,10 @@ def answers_of(predictor, question, ranked, chosen=None):
     kept = question.keeps(model, ids, scores)
     qualities, fits = [None] * len(ids), [None] * len(ids)
     if model.probabilistic:
-        quality = expected_quality(np.where(kept, scores, -np.inf), ranked.scores, ranked.missed)
+        probabilities = ranked.scores
+        quality = expected_quality(np.where(kept, scores, -np.inf), probabilities, ranked.missed)
         qualities = map(ExpectedQuality, *quality)
-        fits = labels_that_fit(ranked.scores)
+        fits = labels_that_fit(probabilities)
         if question.most_specific:
             fits = np.count_nonzero(kept & (np.arange(ids.shape[1]) < fits[:, None]), axis=1)
         fits = fits.tolist()
@@ -106,7 +108,8 @@ def answers_of(predictor, question, ranked, chosen=None):
         labels = []
         for j, is_kept, score in zip(*row, strict=True):
             if is_kept:
-                labels.append(AnsweredLabel(j, names[j], score, uris[j] if len(uris) else None))
+                probability = score if model.probabilistic else None
+                labels.append(AnsweredLabel(j, names[j], score, probability, uris[j] if len(uris) else None))
         yield Answer(labels, quality, fit)
 
 

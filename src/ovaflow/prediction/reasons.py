@@ -5,6 +5,7 @@ import numpy as np
 from ovaflow.data.normalize import unit_rows
 from ovaflow.data.tokens import token_spans
 from ovaflow.model.top_k import NO_LABEL
+from ovaflow.prediction.answers import shortest
 from ovaflow.prediction.explanation import contributions, label_entry, shown_name, spans_in_text
 from ovaflow.reranking.names import WHOLE
 from ovaflow.settings.predict import CANDIDATES
@@ -19,13 +20,13 @@ SUPPORT = 0.1
 """p(i) P(j | i) from which a candidate j goes with the candidate i."""
 
 NAMED = 3
-"""Other candidates that are named, the most."""
+"""At most so many other candidates are named."""
 
 FIRST = 10
 """Places among the suggestions of another run that count as evidence in words."""
 
 NO_CANDIDATE: dict = {"probability": None, "evidence": []}
-"""What the second stage says of a label whose score is not among the highest."""
+"""What the second stage says of a label that is none of its candidates."""
 
 
 def explain(predictor, x, labels, top, text=None):
@@ -74,9 +75,8 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
             _frequency(int(evidence.counts[label])),
             *(_suggested(source, int(ranks[place])) for source, ranks in places.items()),
         )
-        # the fewest digits that give the same float32 again, as in predictions
-        probability = float(str(probabilities[place]))
-        candidates[label] = {"probability": probability, "evidence": [part for part in parts if part]}
+        evidence_in_words = [part for part in parts if part]
+        candidates[label] = {"probability": shortest(probabilities[place]), "evidence": evidence_in_words}
     return candidates
 
 

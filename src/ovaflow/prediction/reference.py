@@ -17,7 +17,7 @@ from ovaflow.storage.texts import read_json, write_json
 KIND = "reference"
 
 FILE_NAME = "reference.json"
-"""Next to the model that it belongs to."""
+"""The file lies next to the model that it belongs to."""
 
 _USUAL = 200  # unknown words that are kept
 _MOST = 20_000  # test texts that are read again, evenly spread over all

@@ -99,11 +99,6 @@ def format_for(model, path):
     return LINES if takes_text else "svmlight"
 
 
-def text_column_of(model):
-    """Column of the text in the files that a model was trained on; ``"text"`` where they had no columns."""
-    return model.transform.get("source", {}).get("text_column", "text")
-
-
 def labels_columns_of(model):
     """Columns of the labels in these files; ``labels`` where they had no columns."""
     return split_names(model.transform.get("source", {}).get("labels_column", "labels"))
@@ -116,7 +111,8 @@ def id_columns_of(model):
 
 
 def columns_of(model):
-    return split_names(text_column_of(model))
+    """Columns of the text in the files that a model was trained on; ``text`` where they had no columns."""
+    return split_names(model.transform.get("source", {}).get("text_column", "text"))
 
 
 def weighs_columns(model):

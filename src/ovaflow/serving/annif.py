@@ -13,10 +13,11 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field, ValidationError
 from scipy.special import expit
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
+from ovaflow.prediction.predictor import known_features
 from ovaflow.prediction.question import Question
 from ovaflow.reading.streams import clean
 from ovaflow.serving import metrics
@@ -26,10 +27,9 @@ from ovaflow.serving.replies import described, documented, json_reply, problem
 _MOST_DOCUMENTS = 32
 _UNKNOWN = "und"  # the language of names that came without one, as BCP 47 has it
 
-_SCORES = "the score of a subject is {}"
-_PROBABILITY = "its probability"
+_PROBABILITY = "the score of a subject is its probability"
 _LOGISTIC = (
-    "1 / (1 + exp(-s)) of the classifier's score s, which is not a probability; "
+    "the score of a subject is 1 / (1 + exp(-s)) of the classifier's score s, which is not a probability; "
     "a run with predict: {rerank: 0.2} has probabilities"
 )
 
@@ -309,7 +309,6 @@ def _add_learning(router, projects, corrections):
             await file.save([_correction(document) for document in documents])
         except InputError as error:
             raise HTTPException(400, str(error)) from None
-        return Response(status_code=204)
 
 
 def _correction(document):
@@ -323,7 +322,7 @@ def _card(name, served):
     return {
         "project_id": name,
         "name": name,
-        "description": _SCORES.format(_PROBABILITY if model.probabilistic else _LOGISTIC),
+        "description": _PROBABILITY if model.probabilistic else _LOGISTIC,
         "language": language,
         "backend": {"backend_id": "ovaflow"},
         "vocab": {
@@ -342,7 +341,7 @@ def _suggest(served, texts, limit, threshold):
     suggestions = []
     X, words = served.predictor.read_texts(texts)
     answers = served.answers(X, words, Question(top_k=max(limit, 1)))
-    for answer, known in zip(answers, served.known_features(X), strict=True):
+    for answer, known in zip(answers, known_features(served.predictor, X), strict=True):
         # without a known word the labels would be those of any text
         labels = answer.labels[:limit] if known else []
         scores = [label.score for label in labels]

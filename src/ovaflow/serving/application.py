@@ -36,10 +36,10 @@ _log = logging.getLogger(__name__)
 _DESCRIPTION = "Labels for texts or features, with scores and reasons. Errors are JSON objects of RFC 9457."
 
 _BODIES = 32
-"""As many bodies of the largest size may be held by a worker at the same time, or more smaller ones."""
+"""A worker holds so many bodies of the largest size at the same time, or more smaller ones."""
 
 _CLOSING_SECONDS = 1
-"""For which a worker that was told to end goes on, so that clients open their next connection to another."""
+"""A worker that was told to end goes on for so long, so that clients open their next connection to another."""
 
 _ONLY_READ = ("GET", "HEAD", "OPTIONS")
 

@@ -1,4 +1,4 @@
-"""What a model is asked, for Prometheus, beside what is normal for it."""
+"""Figures for Prometheus of what a model is asked, beside what is normal for it."""
 
 import numpy as np
 from prometheus_client import Counter, Gauge, Summary
@@ -12,7 +12,7 @@ _OTHERS = "other labels"
 _MODEL = ["model"]
 _WORDS = Counter("ovaflow_words", "Words of texts.", _MODEL)
 _UNKNOWN_WORDS = Counter("ovaflow_unknown_words", "Words without a feature.", _MODEL)
-_FIRST_PROBABILITY = Summary("ovaflow_first_probability", "Of first labels.", _MODEL)
+_FIRST_PROBABILITY = Summary("ovaflow_first_probability", "Probabilities of first labels.", _MODEL)
 _FIRST_LABELS = Counter("ovaflow_first_labels", "Instances by first label.", [*_MODEL, "label"])
 
 

@@ -65,7 +65,10 @@ class LabelName(BaseModel):
 class PredictedLabel(LabelName):
     """A label of an instance."""
 
-    score: float = Field(description="Its probability, where the model has a second stage.")
+    score: float = Field(description="Labels are in its order; with a second stage it is the probability.")
+    probability: float | None = Field(
+        None, description="That the label is right; only where the model has a second stage."
+    )
 
 
 class Prediction(BaseModel):
@@ -142,7 +145,7 @@ class Evidence(BaseModel):
 
     kind: str
     text: str = Field(description="In words.")
-    share: float | None = Field(None, description="Of the label's name, how much is in the text.")
+    share: float | None = Field(None, description="Share of the label's name that is in the text.")
     count: int | None = Field(None, description="Similar records that have the label, or training records.")
     of: int | None = Field(None, description="Similar records.")
     labels: list[int] | None = Field(None, description="Other suggestions that it goes with.")
@@ -152,7 +155,7 @@ class Evidence(BaseModel):
 class ExplainedLabel(LabelName):
     """A label with what its score is the sum of: the bias, the contributions listed, and the others."""
 
-    score: float = Field(description="Of the words alone.")
+    score: float = Field(description="That of the first stage, which words add up to.")
     bias: float
     up: list[Contribution]
     down: list[Contribution]
@@ -173,7 +176,7 @@ class Explanation(_Answer):
 class SavedCorrection(_Answer):
     """What was saved."""
 
-    time: str = Field(description="In UTC.")
+    time: str = Field(description="When it was saved, in UTC.")
 
 
 class Health(_Answer):
@@ -187,7 +190,7 @@ class Health(_Answer):
     takes_text: bool = Field(description="Whether it reads texts; features otherwise.")
     probabilities: bool = Field(description="Whether it has a second stage: scores are probabilities.")
     explanations: bool = Field(description="Whether its scores are sums over features.")
-    languages: list[str] = Field(description="In which labels have names, the model's own first.")
+    languages: list[str] = Field(description="Languages in which labels have names, the model's own first.")
     remark: str = Field(description="What the operator should know; empty if all is well.")
 
 

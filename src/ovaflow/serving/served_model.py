@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from fastapi import HTTPException
@@ -10,11 +10,11 @@ from fastapi import HTTPException
 from ovaflow.console.errors import InputError
 from ovaflow.data.tokens import normal_form
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.answers import expected_quality_fields
+from ovaflow.prediction.answers import expected_quality_fields, figures_of, shortest
 from ovaflow.prediction.drift import Words
 from ovaflow.prediction.explanation import describe_label, label_entry
 from ovaflow.prediction.languages import languages_of
-from ovaflow.prediction.predictor import CHOICES, FeaturesAndWords, Predictor, remark_on_memory
+from ovaflow.prediction.predictor import FeaturesAndWords, Predictor, known_features, remark_on_memory
 from ovaflow.prediction.question import answers_of
 from ovaflow.prediction.reasons import explain
 from ovaflow.prediction.sources import remark_on_columns, text_of_columns
@@ -88,22 +88,16 @@ class ServedModel:
             describe_label(predictor, int(trained[0]), 1, 1)
             explain(predictor, x, trained[:1], 1, "" if predictor.takes_text else None)
 
-    def known_features(self, X):
-        """How many features of each instance are not the bias feature."""
-        return (np.diff(X.indptr) - (self.model.bias != 0)).tolist()
-
     def predict(self, request):
         """Best labels of the instances of a request, and how many labels of each fit."""
         question = request.question
         self._check(question)
         X, words = self._instances(request)
-        predictions = []
-        for answer, known in zip(self.answers(X, words, question), self.known_features(X), strict=True):
-            entries = []
-            for label in answer.labels:
-                entries.append(label_entry(self.predictor, label.id) | {"score": label.score})
-            prediction = {"labels": _rounded(entries), "fit": answer.fit, "features": known}
-            predictions.append(prediction | expected_quality_fields(answer.quality))
+        predictions, known = [], known_features(self.predictor, X).tolist()
+        for answer, features in zip(self.answers(X, words, question), known, strict=True):
+            labels = [label_entry(self.predictor, label.id) | figures_of(label) for label in answer.labels]
+            quality = expected_quality_fields(answer.quality)
+            predictions.append({"labels": labels, "fit": answer.fit, "features": features} | quality)
         return {"model": self.model.checksum, "probabilities": self.model.probabilistic, "predictions": predictions}
 
     def answers(self, X, words, question):
@@ -122,7 +116,7 @@ class ServedModel:
         text = None if request.text is None else self._text(request.text).replace(FIELD, " ")
         labels = self._labels_to_explain(X, request)
         reasons = _rounded(explain(self.predictor, X, labels, request.words, text))
-        return {"model": self.model.checksum, "labels": reasons, "features": self.known_features(X)[0]}
+        return {"model": self.model.checksum, "labels": reasons, "features": int(known_features(self.predictor, X)[0])}
 
     def find_labels(self, search, offset, limit):
         """Labels whose names contain a string, those that begin with it first, or with this notation or URI."""
@@ -192,24 +186,16 @@ class ServedModel:
             question.require(self.model)
         except InputError as error:
             raise HTTPException(409, f"the served model {self._without_path(error)}") from None
-        if question.chooses_labels:
-            self._checked_choice(tuple(question.include), tuple(question.exclude))
-
-    @cached_property
-    def _checked_choice(self):
-        """A function that checks a choice of labels, and remembers the last ones."""
-        return lru_cache(CHOICES)(self._check_choice)
-
-    def _check_choice(self, include, exclude):
-        for field, entries in (("include", include), ("exclude", exclude)):
+        choice = {"include": question.include, "exclude": question.exclude}
+        for field, entries in choice.items():
             if sum("*" in entry for entry in entries) > _PATTERNS:
                 raise HTTPException(422, f"{field}: more than {_PATTERNS} patterns")
-            for place in self.predictor.finder.unknown(entries):
-                raise HTTPException(404, f"{field}.{place}: no such label; see /labels")
         try:
-            self.predictor.allowed(include, exclude)
+            self.predictor.allowed_by(question)
         except InputError as error:
-            raise HTTPException(404, str(error)) from None
+            places = [f"{field}.{place}" for field in choice for place in self.predictor.finder.unknown(choice[field])]
+            reasons = [*(f"{place}: no such label; see /labels" for place in places), str(error)]
+            raise HTTPException(404, reasons[0]) from None
 
     def _labels_to_explain(self, X, request):
         if request.labels is None:
@@ -242,7 +228,7 @@ def _rounded(answer):
         return {key: _rounded(value) for key, value in answer.items()}
     if isinstance(answer, list):
         return [_rounded(value) for value in answer]
-    return float(str(np.float32(answer))) if isinstance(answer, float | np.float32) else answer
+    return shortest(np.float32(answer)) if isinstance(answer, float | np.float32) else answer
 
 
 def open_served_model(path, reranker=None, rerank=True):

@@ -25,7 +25,7 @@ from ovaflow.console.errors import InputError
 _VARIABLE = "OVAFLOW_SERVE"  # environment variable that tells workers the options
 
 _SILENT_SECONDS = 30
-"""After which uvicorn replaces a worker; one that takes another's place at SIGHUP has as long to open the model."""
+"""uvicorn replaces a worker that is silent for so long; one that starts at SIGHUP has as long to open the model."""
 
 _log = logging.getLogger(__name__)
 

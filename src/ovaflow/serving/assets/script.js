@@ -133,7 +133,7 @@ async function predict() {
 function fitting(labels) {
   const n = labels.length;
   if (n < 2) return n ? "1 of them fits." : "None of them fits.";
-  const right = Math.round(labels.reduce((sum, label) => sum + label.score, 0));
+  const right = Math.round(labels.reduce((sum, label) => sum + label.probability, 0));
   if (right === n) return `${n} of them fit, and probably all ${n} are right.`;
   return `${n} of them fit, and about ${Math.max(right, 1)} of these ${n} ${right > 1 ? "are" : "is"} right.`;
 }
@@ -168,7 +168,7 @@ function show(prediction, milliseconds) {
   by("labels").replaceChildren(...labels.map((label) => {
     const bar = node("span", {className: "bar", ariaHidden: "true"}, node("i", {}));
     bar.firstChild.style.setProperty("--part", `${(100 * (label.score - low) / (high - low)).toFixed(1)}%`);
-    const [title, figure] = probable ? ["probability", percent(label.score)] : ["score", signed(label.score)];
+    const [title, figure] = probable ? ["probability", percent(label.probability)] : ["score", signed(label.score)];
     return row(label, title, node("data", {value: label.score, textContent: figure}), bar);
   }));
   by("copy").hidden = false;
