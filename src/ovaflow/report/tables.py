@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import rich.box
 import rich.table
+from rich.text import Text
 
 from ovaflow.evaluation.resampling import by_chance, interval
 from ovaflow.report import wording
@@ -49,6 +50,7 @@ class Column(NamedTuple):
     unit: str = ""  # in the CSV file
     best: Callable | None = None  # max or min, where the best cell is marked
     samples: Callable = lambda item: None  # its figures on samples of the test instances
+    style: str = ""  # colour on a terminal
 
     @property
     def words(self):
@@ -96,12 +98,15 @@ class Table:
     def terminal(self):
         """The table for a terminal."""
         shown = rich.table.Table(box=rich.box.SIMPLE_HEAD)
-        shown.add_column(self.corner, no_wrap=True)
+        width = max((len(row.name) for row in self.rows), default=0)
+        shown.add_column(Text(self.corner), overflow="fold", min_width=min(width, 30))
         for column in self.columns:
-            heading = "\n".join(filter(None, (column.group, column.title)))
-            shown.add_column(heading, justify="left" if column.words else "right")
+            heading = "\n".join(filter(None, (column.group, wording.plain(column.title))))
+            justify = "left" if column.words else "right"
+            shown.add_column(Text(heading), justify=justify, overflow="fold", style=column.style)
         for row in self.rows:
-            shown.add_row(row.name, *(cell.text for cell in row.cells))
+            texts = row.name, *(cell.text for cell in row.cells)
+            shown.add_row(*(Text(wording.plain(text)) for text in texts))
         return shown
 
     @property
