@@ -109,7 +109,7 @@ def test_results_of_labels_like_scikit_learn():
     rows = [dict(zip(head, row, strict=True)) for row in rows]
     assigned = np.array([[j in row[:5] for j in range(12)] for row in ids])
     precision, recall, f1, true = precision_recall_fscore_support(dense, assigned, zero_division=0)
-    assert [row["label"] for row in rows] == [f"'{name}" for name in names]
+    assert [row["label"] for row in rows] == names
     assert [row["training_documents"] for row in rows] == list(range(12))
     assert [row["test_positives"] for row in rows] == true.tolist()
     assert [row["precision"] for row in rows] == pytest.approx(precision, abs=1e-4)

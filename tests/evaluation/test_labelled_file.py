@@ -133,12 +133,12 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor, truth):
         else:
             assert ours["precision"] is None
     model = SimpleNamespace(
-        probabilistic=True, label_names=[f"={name}" for name in predictor.label_names], label_uris=()
+        probabilistic=True, label_names=predictor.label_names, label_uris=()
     )
     head, *rows = by_label(answers, model)
     precision, recall, f1, positives = precision_recall_fscore_support(has, chosen, zero_division=0)
     for row in rows:
-        ours, j = dict(zip(head, row, strict=True)), predictor.label_names.index(row[0].removeprefix("'="))
+        ours, j = dict(zip(head, row, strict=True)), predictor.label_names.index(row[0])
         assert (ours["positives"], ours["predicted"]) == (positives[j], chosen[:, j].sum())
         for name, theirs in (("precision", precision), ("recall", recall), ("F1", f1)):
             assert float(ours[name] or 0) == pytest.approx(theirs[j], abs=1e-4)

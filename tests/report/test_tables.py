@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from ovaflow.evaluation.resampling import resample
 from ovaflow.report import wording
@@ -80,6 +81,23 @@ def test_what_may_be_chance_is_marked_with_the_best():
     head, first, *_ = csv.reader(io.StringIO(unquote(table.csv.partition(",")[2])))
     assert head == ["run", "P @1", "P @1 low", "P @1 high"]
     assert float(first[2]) < float(first[1]) < float(first[3])
+
+
+def test_a_terminal_shows_names_as_they_are_and_figures_whole():
+    columns = [
+        Column("", lambda each: each[1], wording.percent, "a heading longer than its figures"),
+        Column("words", lambda each: each[2]),
+        Column("", lambda each: "█▌", colour="red"),
+    ]
+    items = ("[red]a[/red]\x1b[2K", 0.5, "many words " * 9), ("b", 0.25, "")
+    table = make_table("", "name", columns, items, lambda each, cells: Row(each[0], cells))
+    for width in (200, 36):
+        file = io.StringIO()
+        Console(file=file, width=width).print(table.terminal)
+        written = file.getvalue()
+        assert max(map(len, written.splitlines())) <= width
+        assert all(part in written.split() for part in ("[red]a[/red]\ufffd[2K", "50.00", "25.00", "█▌"))
+    Console(file=file).print(make_table("", "name", columns, [], Row).terminal)
 
 
 def is_formula(text):

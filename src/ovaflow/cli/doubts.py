@@ -86,7 +86,7 @@ def _print(rows):
         chosen = [dict(zip(HEADER, row, strict=True)) for row in rows if row[2] == kind][:SHOWN]
         if chosen:
             click.echo(title)
-            console.print(doubts_table(title, chosen, OF_ONE_KIND).terminal)
+            console.print(doubts_table(title, chosen, OF_ONE_KIND).terminal, "")
 
 
 def _print_summary(rows, n, dataset, output):

@@ -118,7 +118,7 @@ def _evaluate_file(path, models, labels, output, threads, reading, question):
     named = [entry | {"model": name} for entry, name in zip(entries, distinct_names(models), strict=True)]
     for table in tables_of(path, named):
         click.echo(table.title)
-        console.print(table.terminal)
+        console.print(table.terminal, "")
     for entry, predictor in zip(named, predictors.values(), strict=True):
         for line in drift_lines(entry["drift"], predictor.model.probabilistic):
             click.echo(line if len(named) == 1 else f"{entry['model']}: {line}")

@@ -4,7 +4,6 @@ import numpy as np
 
 from ovaflow.evaluation.metrics import PLACES
 from ovaflow.evaluation.ranking import best_gains, find_hits, ratio
-from ovaflow.storage.writing import cell_of
 
 TENTHS = np.append(np.arange(1, 10) / 10, 1)
 
@@ -46,14 +45,8 @@ def results_of_labels(predictions, dataset):
     tallies = _tallies(ids, find_hits(ids, Y), Y)
     uris = dataset.label_uris or [""] * dataset.n_labels
     yield "label", "uri", "training_documents", "test_positives", "predicted", "hits", "precision", "recall"
-    rows = zip(
-        map(cell_of, dataset.label_names),
-        uris,
-        dataset.counts.tolist(),
-        *(each.tolist() for each in tallies),
-        strict=True,
-    )
-    for *row, true, predicted, right in rows:
+    columns = dataset.label_names, uris, *(each.tolist() for each in (dataset.counts, *tallies))
+    for *row, true, predicted, right in zip(*columns, strict=True):
         precision = round(right / predicted, 4) if predicted else ""
         recall = round(right / true, 4) if true else ""
         yield [*row, true, predicted, right, precision, recall]

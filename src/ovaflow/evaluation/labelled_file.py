@@ -25,7 +25,6 @@ from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.expected_quality import sure_records
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR, from_scipy
-from ovaflow.storage.writing import cell_of
 
 _BEST_OF_RECORD = 5  # labels of each record that count as predicted without a second stage
 
@@ -204,9 +203,9 @@ def by_label(answers, model):
     positives, predicted = (np.asarray(matrix.sum(axis=0)).ravel() for matrix in (true, assigned))
     measures = averages(true, assigned, None)
     precision, recall, f1 = (np.char.mod("%.4f", values) for values in measures)
-    columns = {"label": list(map(cell_of, model.label_names)), "uri": model.label_uris}
-    if not len(model.label_uris):
-        del columns["uri"]
+    columns = {"label": model.label_names}
+    if len(model.label_uris):
+        columns["uri"] = model.label_uris
     columns |= {
         "positives": positives,
         "predicted": predicted,

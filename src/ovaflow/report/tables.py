@@ -50,7 +50,7 @@ class Column(NamedTuple):
     unit: str = ""  # in the CSV file
     best: Callable | None = None  # max or min, where the best cell is marked
     samples: Callable = lambda item: None  # its figures on samples of the test instances
-    style: str = ""  # colour on a terminal
+    colour: str = ""  # on a terminal, of a text that stays on one line
 
     @property
     def words(self):
@@ -97,16 +97,17 @@ class Table:
     @property
     def terminal(self):
         """The table for a terminal."""
-        shown = rich.table.Table(box=rich.box.SIMPLE_HEAD)
-        width = max((len(row.name) for row in self.rows), default=0)
-        shown.add_column(Text(self.corner), overflow="fold", min_width=min(width, 30))
-        for column in self.columns:
-            heading = "\n".join(filter(None, (column.group, wording.plain(column.title))))
-            justify = "left" if column.words else "right"
-            shown.add_column(Text(heading), justify=justify, overflow="fold", style=column.style)
-        for row in self.rows:
-            texts = row.name, *(cell.text for cell in row.cells)
-            shown.add_row(*(Text(wording.plain(text)) for text in texts))
+        shown = rich.table.Table(box=rich.box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+        rows = [_texts(row) for row in self.rows]
+        for place, column in enumerate((Column(self.corner, None), *self.columns)):
+            heads = [*filter(None, (column.group, wording.plain(column.title)))]
+            widest = max((len(row[place]) for row in rows), default=0)
+            # figures, bars and short names stay whole, long headings do not
+            fixed = widest >= max(map(len, heads), default=0) if column.text or column.colour else place == 0
+            looks = {"style": column.colour, "justify": "left" if column.words else "right"}
+            shown.add_column(Text("\n".join(heads)), overflow="fold", no_wrap=fixed and widest <= 30, **looks)
+        for row in rows:
+            shown.add_row(*map(Text, row))
         return shown
 
     @property
@@ -114,6 +115,10 @@ class Table:
         """Headings that span columns, each with the number of columns; empty when there are none."""
         spans = [(name, len(list(columns))) for name, columns in groupby(self.columns, key=attrgetter("group"))]
         return spans if any(name for name, _ in spans) else []
+
+
+def _texts(row):
+    return [wording.plain(text) for text in (row.name, *(cell.text for cell in row.cells))]
 
 
 def _figure_of(cell):
