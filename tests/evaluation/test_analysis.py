@@ -1,3 +1,4 @@
+import csv
 from types import SimpleNamespace
 
 import naive
@@ -20,6 +21,7 @@ from ovaflow.evaluation.analysis import (
 )
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.sparse.csr import from_scipy
+from ovaflow.storage.writing import write_csv
 
 
 @given(st.lists(st.integers(0, 40), max_size=120))
@@ -100,20 +102,21 @@ def test_sure_and_wrong_and_often_missed(seed):
         assert each["true"] == dense[:, each["label"]].sum()
 
 
-def test_results_of_labels_like_scikit_learn():
+def test_results_of_labels_like_scikit_learn(tmp_path):
     ids, _, dense, Y = predicted(9, n=300, k=6)
     names = [f"-label; {j}" for j in range(12)]
     test, counts = SimpleNamespace(Y=Y), np.arange(12)
     data = SimpleNamespace(test=test, label_names=names, label_uris=[], counts=counts, n_labels=12)
-    head, *rows = results_of_labels(SimpleNamespace(ids=ids), data)
-    rows = [dict(zip(head, row, strict=True)) for row in rows]
+    write_csv(tmp_path / "labels.csv", results_of_labels(SimpleNamespace(ids=ids), data))
+    with open(tmp_path / "labels.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
     assigned = np.array([[j in row[:5] for j in range(12)] for row in ids])
     precision, recall, f1, true = precision_recall_fscore_support(dense, assigned, zero_division=0)
-    assert [row["label"] for row in rows] == names
-    assert [row["training_documents"] for row in rows] == list(range(12))
-    assert [row["test_positives"] for row in rows] == true.tolist()
-    assert [row["precision"] for row in rows] == pytest.approx(precision, abs=1e-4)
-    assert [row["recall"] for row in rows] == pytest.approx(recall, abs=1e-4)
+    # formulas to a spreadsheet
+    assert [row["label"] for row in rows] == [f"'{name}" for name in names]
+    figures = (("training_documents", counts), ("test_positives", true), ("precision", precision), ("recall", recall))
+    for column, theirs in figures:
+        assert [float(row[column] or 0) for row in rows] == pytest.approx(theirs, abs=1e-4)
 
     ours = best_and_worst(ids[:, :5], find_hits(ids[:, :5], Y), Y, 3)
     tested = [j for j in range(12) if true[j] >= ENOUGH]
