@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.ranking import find_hits, precision, recall
+from ovaflow.evaluation.ranking import find_hits, precision, ratio_of_sums
 from ovaflow.report.quality import (
     FAMILIES,
     FURTHER,
@@ -59,7 +59,9 @@ def test_remarks_against_one_instance_at_a_time():
     }
     dataset = SimpleNamespace(test=SimpleNamespace(Y=Y), parameters={"source": {"counts": counts}})
     hits = find_hits(ids, Y)
-    metrics = {f"P@{k}": precision(hits, k) for k in (1, 3, 5)} | {"recall@5": recall(hits, Y, 5)}
+    metrics = {f"P@{k}": precision(hits, k) for k in (1, 3, 5)} | {
+        "recall@5": ratio_of_sums("recall@5", ids, hits, Y, None)
+    }
     run = SimpleNamespace(name="one", metrics=metrics)
     sentences = " ".join(remarks(SimpleNamespace(test=count_assigned(dataset, known), shown=[run])))
 

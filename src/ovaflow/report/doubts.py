@@ -56,7 +56,9 @@ def _of_nearest(amount):
 OF_ONE_KIND = (
     _text("label", "label", 80),
     _figure("probable", "probability", _share, unit="fraction"),
-    _figure("similar", "similar", _of_nearest, hint=f"of the {NEAREST} most similar records, those that have the label"),
+    _figure(
+        "similar", "similar", _of_nearest, hint=f"of the {NEAREST} most similar records, those that have the label"
+    ),
     _text("words", "words", 40),
 )
 COLUMNS = OF_ONE_KIND[0], _text("seems", "kind", 10), *OF_ONE_KIND[1:]
