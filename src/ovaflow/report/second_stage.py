@@ -131,9 +131,8 @@ def _paint_amounts(axes, runs):
         *firsts, fit = run.read["second-stage"]["suggested"]
         x, y = [entry["labels"] for entry in firsts], [100 * entry["F1"] for entry in firsts]
         line(axes, run, x, y, f"{run.name}, first labels", markevery=1)
-        x, y = [fit["labels"]], [100 * fit["F1"]]
-        axes.plot(x, y, color=series(run.series), marker="*", markersize=13, linestyle="none")
-        axes.keep(f"{run.name}, labels that fit", x=x, y=y)
+        star = {"color": series(run.series), "marker": "*", "markersize": 13, "linestyle": "none"}
+        axes.curve(f"{run.name}, labels that fit", [fit["labels"]], [100 * fit["F1"]], **star)
     axes.margins(y=0.15)
     axes.set(xlabel="labels suggested, mean", ylabel="F1 in %", xlim=(0, None))
     axes.set_ylim(bottom=0)

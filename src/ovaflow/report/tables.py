@@ -83,16 +83,17 @@ class Table:
     @property
     def csv(self):
         """Link to the table as a CSV file, figures in full."""
-        hinted = any(row.hint for row in self.rows)
-        names = [self.corner, *["of"] * hinted]
-        lines = [[row.name, *[row.hint] * hinted] for row in self.rows]
+        columns = [(self.corner, [row.name for row in self.rows])]
+        if any(row.hint for row in self.rows):
+            columns.append(("of", [row.hint for row in self.rows]))
         for place, column in enumerate(self.columns):
             cells = [row.cells[place] for row in self.rows]
-            sampled = any(cell.interval for cell in cells)
-            names += [column.heading, *[f"{column.heading} low", f"{column.heading} high"] * sampled]
-            for line, cell in zip(lines, cells, strict=True):
-                line += [_figure_of(cell), *(cell.interval or (None, None)) * sampled]
-        return csv_link(names, lines)
+            columns.append((column.heading, map(_figure_of, cells)))
+            if any(cell.interval for cell in cells):
+                bounds = zip(*(cell.interval or (None, None) for cell in cells), strict=True)
+                columns += zip((f"{column.heading} low", f"{column.heading} high"), bounds, strict=True)
+        names, values = zip(*columns, strict=True)
+        return csv_link(names, zip(*values, strict=True))
 
     @property
     def terminal(self):
@@ -156,31 +157,28 @@ def _cells(column, items):
         return [Cell(value) for value in values]
     texts = [column.text(value) for value in values]
     resampled = [column.samples(item) for item in items]
-    marked = _best_cells(texts, _best_text(column, values, texts), resampled)
+    best = _best_text(column, values, texts)
+    marked = [False] * len(texts) if best is None else _as_good(best, texts, resampled)
     cells = []
-    for value, text, best, sampled in zip(values, texts, marked, resampled, strict=True):
+    for value, text, sampled, as_good in zip(values, texts, resampled, marked, strict=True):
         known = text != wording.MISSING
         bounds = interval(sampled) if known and sampled is not None else None
-        cells.append(Cell(text, value if known else None, best, interval=bounds))
+        cells.append(Cell(text, value if known else None, as_good and not all(marked), interval=bounds))
     return cells
 
 
-def _best_cells(texts, best, resampled):
-    """Which cells are marked: the best and those as good but for chance; none if all are."""
-    if best is None:
-        return [False] * len(texts)
+def _as_good(best, texts, resampled):
+    """Which cells are the best, or as good but for chance."""
     of_best = resampled[texts.index(best)]
-    marked = []
-    for text, sampled in zip(texts, resampled, strict=True):
-        comparable = of_best is not None and sampled is not None
-        marked.append(text == best or (comparable and by_chance(of_best, sampled)))
-    return marked if not all(marked) else [False] * len(marked)
+    if of_best is None:
+        return [text == best for text in texts]
+    pairs = zip(texts, resampled, strict=True)
+    return [text == best or (other is not None and by_chance(of_best, other)) for text, other in pairs]
 
 
 def _best_text(column, values, texts):
     """Text of the best cells; None where all read the same."""
-    recorded = dict(zip(values, texts, strict=True))
-    recorded = {value: text for value, text in recorded.items() if text != wording.MISSING}
+    recorded = {value: text for value, text in zip(values, texts, strict=True) if text != wording.MISSING}
     if not column.best or len(set(recorded.values())) < 2:
         return None
     return recorded[column.best(recorded)]
