@@ -61,7 +61,7 @@ def points(value):
 
 
 def tables_of(path, entries):
-    """Figures of models, what each has more than the first one, and tables that not all have."""
+    """Tables of the models' figures, of how each differs from the first one, and those that only some have."""
     yield _metrics(f"{path}, means with 95 % intervals:", entries)
     first, *others = entries
     for entry in others:

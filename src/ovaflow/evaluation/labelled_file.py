@@ -162,7 +162,7 @@ def by_probability(answers):
 
 
 def by_precision(answers):
-    """What is right of the records with labels that might go without a look."""
+    """How good answers of high expected precision are, on records with labels; as :func:`sure_records`."""
     return sure_records(SURE, *_labelled(answers))
 
 

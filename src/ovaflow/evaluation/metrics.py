@@ -69,7 +69,7 @@ def samples_of(predictions, Y, inverse):
 
 
 def samples_of_order(ids, Y, inverse):
-    """The same of metrics that count places alone."""
+    """Samples of the metrics that depend on the order of labels alone, by name."""
     hits, names = ranking.find_hits(ids, Y), [f"{family}@{k}" for family in SAMPLED for k in _places(ids)]
     sums = [ranking.contributions(name, ids, hits, Y, inverse) for name in names]
     gains, best = (np.stack(columns, axis=1) for columns in zip(*sums, strict=True))

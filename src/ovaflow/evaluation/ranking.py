@@ -87,7 +87,7 @@ def quality_of_answers(hits, amounts, positives):
 
 
 def answer_of_each(hits, amounts, positives):
-    """The same of each text, and how many labels these are: arrays (n,) by name."""
+    """Precision, recall and F1 of the first labels of each text, and how many these are: arrays (n,) by name."""
     right = np.where(np.arange(hits.shape[1]) < amounts[:, None], hits, False).sum(axis=1)
     return {
         "P": right / np.maximum(amounts, 1),

@@ -14,7 +14,7 @@ FEWEST = 10  # labels of a range of probabilities that is shown
 
 
 def read(run):
-    """Content of a run's reliability.json; None without one of its predictions, or without test labels."""
+    """Content of a run's reliability.json; None where it is about other predictions, or no test label is known."""
     path = run.path / "reliability.json"
     if not (path.exists() and len(run.dataset.test.Y.indices)):
         return None
