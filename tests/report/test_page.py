@@ -7,7 +7,6 @@ import html.parser
 import io
 import json
 import re
-import shutil
 import tomllib
 from pathlib import Path
 from urllib.parse import unquote
@@ -160,15 +159,19 @@ def test_paths_break_between_their_parts():
 
 def test_command_line_writes_the_page(runs, tmp_path, capsys):
     output = tmp_path / "report.html"
-    assert main(["report", *map(str, runs), f"--output={output}", "--examples=3"]) == 0
+    sweep = f"--sweep=mine={','.join(run.name for run in runs)}"
+    assert main(["report", *map(str, runs), f"--output={output}", "--examples=3", sweep]) == 0
     assert capsys.readouterr().out == f"report: {output}\n"
     page = output.read_text()
     Reader(page)
     examples = page.split('<section class="examples"')[1].split("</section>")[0]
     assert examples.count(">True labels<") == 3
+    assert all(part in page for part in ("Sweep <bdi>mine</bdi>", "Metrics by C"))
     machine = page.split('<footer id="_machine">')[1]
     for part in ("processor", "NUMA nodes", "memory", "ovaflow", "Python", "numba"):
         assert f"<dt>{part}</dt>" in machine
+    assert main(["report", *map(str, runs), f"--output={output}", "--sweep=mine"]) == 2
+    assert "expected NAME=RUN,RUN with all runs of a sweep" in capsys.readouterr().err
 
 
 def test_a_method_without_steps_has_no_figures_of_them(finished):
@@ -179,16 +182,6 @@ def test_a_method_without_steps_has_no_figures_of_them(finished):
     assert "Newton steps" in of_both
     assert "Newton steps" not in of_trees
     assert all(part in of_trees for part in ("fastxml", "Quality"))
-
-
-@pytest.mark.parametrize("missing", ["predictions.h5", "metrics.json", "../dataset.h5"])
-def test_missing_file_is_named(runs, tmp_path, capsys, missing):
-    copy = tmp_path / "mine"
-    shutil.copytree(runs[0].parent, copy)
-    (copy / "msi" / missing).unlink()
-    assert main(["report", str(copy / "msi"), f"--output={tmp_path / 'report.html'}"]) == 2
-    assert missing.removeprefix("../") in capsys.readouterr().err
-    assert not (tmp_path / "report.html").exists()
 
 
 @pytest.mark.parametrize("n_test", [0, 1])

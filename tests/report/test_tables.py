@@ -88,16 +88,18 @@ def test_a_terminal_shows_names_as_they_are_and_figures_whole():
     columns = [
         Column("", lambda each: each[1], wording.percent, "a heading longer than its figures"),
         Column("words", lambda each: each[2]),
+        *(Column("", lambda each: f"{each[1]} (from low to high)", str) for _ in range(2)),
         Column("", lambda each: "█▌", colour="red"),
     ]
     items = ("[red]a[/red]\x1b[2K", 0.5, "many words " * 9), ("b", 0.25, "")
     table = make_table("", "name", columns, items, lambda each, cells: Row(each[0], cells))
-    for width in (200, 36):
+    for width in (200, 60):
         file = io.StringIO()
         Console(file=file, width=width).print(table.terminal)
         written = file.getvalue()
         assert max(map(len, written.splitlines())) <= width
         assert all(part in written.split() for part in ("[red]a[/red]\ufffd[2K", "50.00", "25.00", "█▌"))
+        assert written.count("high)") == 4
     Console(file=file).print(make_table("", "name", columns, [], Row).terminal)
 
 

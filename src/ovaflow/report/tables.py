@@ -103,10 +103,10 @@ class Table:
         for place, column in enumerate((Column(self.corner, None), *self.columns)):
             heads = [*filter(None, (column.group, wording.plain(column.title)))]
             widest = max((len(row[place]) for row in rows), default=0)
-            # figures, bars and short names stay whole, long headings do not
-            fixed = widest >= max(map(len, heads), default=0) if column.text or column.colour else place == 0
+            # short figures, bars and names stay whole: what is too wide is folded, and nothing cut off
+            whole = widest <= 30 if place == 0 else max(map(len, heads), default=0) <= widest <= 12
             looks = {"style": column.colour, "justify": "left" if column.words else "right"}
-            shown.add_column(Text("\n".join(heads)), overflow="fold", no_wrap=fixed and widest <= 30, **looks)
+            shown.add_column(Text("\n".join(heads)), overflow="fold", no_wrap=whole, **looks)
         for row in rows:
             shown.add_row(*map(Text, row))
         return shown
