@@ -14,7 +14,7 @@ from ovaflow.sparse.csr import from_scipy
 
 @st.composite
 def problems(draw):
-    n, n_labels, k = draw(st.integers(1, 6)), draw(st.integers(1, 8)), draw(st.integers(1, 7))
+    n, n_labels, k = draw(st.integers(1, 6)), draw(st.integers(2, 8)), draw(st.integers(1, 7))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     Y = (rng.random((n, n_labels)) < draw(st.sampled_from([0.1, 0.4, 1.0]))).astype(int)
     ids = np.full((n, k), -1, np.int32)
