@@ -40,7 +40,7 @@ def test_the_section_on_pruning_shows_larger_thresholds(finished):
     gathered = gather([finished.path / "msi"])
     own, *further = gathered[0].runs[0].read["pruning"]
     metrics = json.loads(finished["metrics"].read_text())
-    assert (own["P@1"], own["nonzeros"]) == (metrics["first_stage"]["P@1"], metrics["nonzeros"])
+    assert (own["P@5"], own["nonzeros"]) == (metrics["first_stage"]["P@5"], metrics["nonzeros"])
     assert [point["prune"] for point in further] == [0.2]
     page = render(gathered)
     assert all(title in page for title in ("<h3>Pruning", "Precision by prune threshold", "Model size by prune"))
