@@ -1,3 +1,4 @@
+import csv
 from types import SimpleNamespace
 
 import naive
@@ -20,6 +21,7 @@ from ovaflow.evaluation.analysis import (
 )
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.sparse.csr import from_scipy
+from ovaflow.storage.writing import write_csv
 
 
 @given(st.lists(st.integers(0, 40), max_size=120))
@@ -42,31 +44,25 @@ def predicted(seed, n=60, labels=12, k=4):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_groups_against_one_instance_at_a_time_add_up_to_the_metrics(seed):
+def test_groups_against_one_instance_at_a_time(seed):
     ids, _, dense, Y = predicted(seed)
     counts = np.random.default_rng(seed).integers(0, 9, dense.shape[1])
     inverse, hits = inverse_propensity(counts, 200, 0.55, 1.5), find_hits(ids, Y)
-    ours = frequency_groups(ids, hits, Y, counts, 3, (0, 1, 3, 6), inverse)
-    for group in ours:
+    first = (ids[:, :3, None] == np.arange(dense.shape[1])).any(axis=1)
+    for group in frequency_groups(ids, hits, Y, counts, 3, (0, 1, 3, 6), inverse):
         last = np.inf if group["to"] is None else group["to"]
-        members = np.flatnonzero((counts >= group["from"]) & (counts <= last))
-        theirs = naive.group_metrics(ids, dense, inverse, 3, set(members.tolist()))
+        members = (counts >= group["from"]) & (counts <= last)
+        theirs = naive.group_metrics(ids, dense, inverse, 3, set(np.flatnonzero(members)))
+        true, assigned = dense[:, members] > 0, first[:, members]
+        theirs |= {"labels": members.sum(), "true": true.sum(), "predicted": assigned.sum()}
+        found, tested = true & assigned, true.any(axis=0)
+        theirs |= {"hits": found.sum(), "coverage": found.any(axis=0).sum() / max(tested.sum(), 1)}
         assert {name: group[name] for name in theirs} == pytest.approx(theirs)
-        assigned = [(ids[:, :3] == label).any(axis=1) for label in members]
-        amounts = len(members), dense[:, members].sum(), np.sum(assigned)
-        assert (group["labels"], group["true"], group["predicted"]) == amounts
-        found = [(row & (dense[:, label] > 0)).sum() for row, label in zip(assigned, members, strict=True)]
-        tested = dense[:, members].any(axis=0).sum()
-        assert group["hits"] == sum(found)
-        assert group["coverage"] == pytest.approx(np.count_nonzero(found) / max(tested, 1))
-    theirs = naive.ranking_metrics(ids, dense, inverse, 3)
-    assert sum(group["precision"] for group in ours) == pytest.approx(theirs["P"])
-    assert sum(group["psp"] for group in ours) == pytest.approx(theirs["PSP"])
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_confusions_against_one_instance_at_a_time(seed):
-    ids, _, dense, Y = predicted(seed)
+@pytest.mark.parametrize(("seed", "n"), [(0, 60), (1, 60), (2, 60), (3, 0)])
+def test_confusions_against_one_instance_at_a_time(seed, n):
+    ids, _, dense, Y = predicted(seed, n)
     ours = confused(ids, find_hits(ids, Y), Y, 10_000)
     theirs = naive.confusions(ids, dense)
     assert {(each["true"], each["predicted"]): each["times"] for each in ours} == {
@@ -82,9 +78,9 @@ def test_confusions_against_one_instance_at_a_time(seed):
     assert gaps == sorted(gaps, reverse=True)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_sure_and_wrong_and_often_missed(seed):
-    ids, scores, dense, Y = predicted(seed)
+@pytest.mark.parametrize(("seed", "n"), [(0, 60), (1, 60), (2, 0)])
+def test_sure_and_wrong_and_often_missed(seed, n):
+    ids, scores, dense, Y = predicted(seed, n)
     n_true, hits = dense.sum(axis=1), find_hits(ids, Y)
     wrong = {}
     for row, label in enumerate(ids[:, 0].tolist()):
@@ -95,25 +91,26 @@ def test_sure_and_wrong_and_often_missed(seed):
     assert [(each["score"], each["label"], each["row"]) for each in ours] == theirs
     ours = often_missed(ids, hits, Y, 5)
     missed = [sum(dense[row, j] and j not in ids[row] for row in range(len(ids))) for j in range(dense.shape[1])]
-    assert [each["true"] - each["found"] for each in ours] == sorted(missed, reverse=True)[:5]
+    assert [each["true"] - each["found"] for each in ours] == sorted(filter(None, missed), reverse=True)[:5]
     for each in ours:
         assert each["true"] == dense[:, each["label"]].sum()
 
 
-def test_results_of_labels_like_scikit_learn():
+def test_results_of_labels_like_scikit_learn(tmp_path):
     ids, _, dense, Y = predicted(9, n=300, k=6)
     names = [f"-label; {j}" for j in range(12)]
     test, counts = SimpleNamespace(Y=Y), np.arange(12)
     data = SimpleNamespace(test=test, label_names=names, label_uris=[], counts=counts, n_labels=12)
-    head, *rows = results_of_labels(SimpleNamespace(ids=ids), data)
-    rows = [dict(zip(head, row, strict=True)) for row in rows]
+    write_csv(tmp_path / "labels.csv", results_of_labels(SimpleNamespace(ids=ids), data))
+    with open(tmp_path / "labels.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
     assigned = np.array([[j in row[:5] for j in range(12)] for row in ids])
     precision, recall, f1, true = precision_recall_fscore_support(dense, assigned, zero_division=0)
+    # formulas to a spreadsheet
     assert [row["label"] for row in rows] == [f"'{name}" for name in names]
-    assert [row["training_documents"] for row in rows] == list(range(12))
-    assert [row["test_positives"] for row in rows] == true.tolist()
-    assert [row["precision"] for row in rows] == pytest.approx(precision, abs=1e-4)
-    assert [row["recall"] for row in rows] == pytest.approx(recall, abs=1e-4)
+    figures = (("training_documents", counts), ("test_positives", true), ("precision", precision), ("recall", recall))
+    for column, theirs in figures:
+        assert [float(row[column] or 0) for row in rows] == pytest.approx(theirs, abs=1e-4)
 
     ours = best_and_worst(ids[:, :5], find_hits(ids[:, :5], Y), Y, 3)
     tested = [j for j in range(12) if true[j] >= ENOUGH]
@@ -121,11 +118,3 @@ def test_results_of_labels_like_scikit_learn():
     ranked = sorted(tested, key=lambda j: -f1[j])
     assert [each["label"] for each in ours["best"]] == ranked[:3]
     assert [each["label"] for each in ours["worst"]] == ranked[::-1][:3]
-
-
-def test_nothing_to_analyse():
-    ids, Y = np.full((0, 5), -1, np.int32), from_scipy(np.zeros((0, 4), np.float32))
-    hits = find_hits(ids, Y)
-    assert sure_and_wrong(ids, np.zeros((0, 5)), hits, np.zeros(0), 5) == []
-    assert often_missed(ids, hits, Y, 5) == []
-    assert confused(ids, hits, Y, 5) == []

@@ -1,89 +1,61 @@
+"""Files of a run that ``ovaflow evaluate`` writes, against those that it reads."""
+
 import json
 from dataclasses import replace
 
+import naive
 import numpy as np
 import pytest
-from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import ndcg_score
-from sklearn.svm import LinearSVC
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.model.training_file import STATISTICS, Shard, typed_statistics
-from ovaflow.sparse.csr import from_scipy
-
-N_LABELS = 6
-UNTRAINED = 4
-TWINS = np.arange(50) % 5 == 0
+from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.metrics import evaluate
+from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.model.training_file import Training
+from ovaflow.prediction.predictions import Predictions
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("run")
-    X, Y = make_multilabel_classification(150, 15, n_classes=N_LABELS, random_state=0)
-    X[:, -1] = 10
-    Y[:100, UNTRAINED] = 0
-    X, Y = from_scipy(X / 10), from_scipy(Y)
-    parts = [
-        Split(from_scipy(X.to_scipy()[rows]), from_scipy(Y.to_scipy()[rows])) for rows in (slice(100), slice(100, 150))
-    ]
-    parts[1] = replace(parts[1], twins=TWINS)
-    write_dataset(folder / "dataset.h5", *parts, [f"label {j}" for j in range(N_LABELS)], [], {"bias": 1.0})
-    return folder
+def files(finished):
+    """Predictions by score alone, and what they were made from."""
+    dataset, model = open_dataset(finished["dataset"]), OneVsAll.open(finished["model"])
+    predictions = Predictions.open(finished["predictions"])
+    first = replace(predictions, ids=predictions.ranking.first_ids[:, :5], ranking=None)
+    return first, dataset, model, Training.open(finished["training"])
 
 
-@pytest.fixture(scope="module")
-def dense_weights(folder):
-    train = open_dataset(folder / "dataset.h5").train
-    weights = np.zeros((N_LABELS, train.X.n_columns), np.float32)
-    for label, y in enumerate(train.Y.to_scipy().toarray().T):
-        if y.any():
-            weights[label] = LinearSVC(fit_intercept=False).fit(train.X.to_scipy().toarray(), y).coef_[0]
-    return weights
-
-
-def _run(name, *arguments):
-    assert main([name, *map(str, arguments)]) == 0
-
-
-def test_from_shards_to_metrics(folder, dense_weights, capsys):
-    dataset = open_dataset(folder / "dataset.h5")
-    for number, labels in enumerate(([0, 2, 4], [1, 3, 5])):
-        shard = Shard(
-            np.int32(labels),
-            np.array(labels) != UNTRAINED,
-            from_scipy(dense_weights[labels]),
-            typed_statistics(dict.fromkeys(STATISTICS, (1, 1, 1))),
-            core_seconds=2.0,
-            peak_rss_bytes=1,
-            parameters={"stored_threshold": 0.0},
-        )
-        shard.write(folder / f"{number}.h5", dataset=dataset)
-    model, training, predictions = folder / "model.h5", folder / "training.h5", folder / "predictions.h5"
-    data = f"--dataset={dataset.path}"
-    shards = folder / "0.h5", folder / "1.h5"
-    _run("merge", *shards, data, "--prune=0", f"--output={model}", f"--statistics={training}")
-    _run("predict", model, data, "--threads=2", f"--output={predictions}")
-    outputs = f"--output={folder / 'metrics.json'}", f"--groups={folder / 'groups.json'}"
-    _run("evaluate", predictions, data, f"--model={model}", f"--training={training}", "--metrics=annif", *outputs)
-
-    ours = json.loads((folder / "metrics.json").read_text())
-    said = capsys.readouterr().out
-    assert f"Precision@1                    {ours['P@1']:.4f}\n" in said
-    scores = dataset.test.X.to_scipy() @ dense_weights.T
-    scores[:, UNTRAINED] = -np.inf
+def test_metrics_are_those_of_the_files(finished, files, tmp_path, capsys):
+    written = json.loads(finished["metrics"].read_text())
+    predictions, dataset, model, training = files
     Y = dataset.test.Y.to_scipy().toarray()
-    first = np.argsort(-scores, axis=1)[:, :3]
-    assert ours["P@3"] == pytest.approx(np.take_along_axis(Y, first, axis=1).mean())
-    others = np.take_along_axis(Y, first, axis=1)[~TWINS]
-    assert ours["without_near_twins"]["P@3"] == pytest.approx(others.mean())
-    assert ours["instances_with_near_twin"] == 10
-    some = Y.any(axis=1)
-    assert ours["nDCG@5"] == pytest.approx(ndcg_score(Y[some], np.maximum(scores, -1e9)[some], k=5))
-    assert ours["instances_without_labels"] == (~some).sum()
-    assert (ours["labels_trained"], ours["train_seconds"], ours["newton_steps"]) == (5, 4.0, 6)
-    assert ours["nonzeros"] == np.count_nonzero(dense_weights)
-    assert sum(g["precision"] for g in json.loads((folder / "groups.json").read_text())["groups"]) == pytest.approx(
-        ours["P@5"]
-    )
-    assert f"P@1/3/5 {100 * ours['P@1']:.1f}/{100 * ours['P@3']:.1f}" in said
+    inverse = dataset.inverse_propensity(written["propensity_a"], written["propensity_b"])
+    by_rank = naive.ranking_metrics(Predictions.open(finished["predictions"]).ids, Y, inverse, 3)
+    assert {name: written[f"{name}@3"] for name in by_rank} == pytest.approx(by_rank)
+    by_score = naive.ranking_metrics(predictions.ids, Y, inverse, 3)
+    assert {name: written["first_stage"][f"{name}@3"] for name in by_score} == pytest.approx(by_score)
+    scores = dataset.test.X.to_scipy() @ model.weights.to_scipy().toarray().T
+    assert written["first_stage"]["nDCG@5"] == pytest.approx(ndcg_score(Y, scores, k=5), rel=1e-6)
+    assert written["instances_without_labels"] == (~Y.any(axis=1)).sum()
+    assert (written["labels_trained"], written["nonzeros"]) == (model.trained.sum(), len(model.weights.data))
+    assert written["newton_steps"] == training.statistics["newton_steps"].sum()
+    assert written["train_seconds"] == training.core_seconds
+    options = [f"--{name}={finished[name]}" for name in ("dataset", "model", "training")]
+    outputs = [f"--{name}={tmp_path / name}" for name in ("output", "groups")]
+    assert main(["evaluate", str(finished["predictions"]), *options, *outputs, "--metrics=annif"]) == 0
+    said = capsys.readouterr().out
+    assert f": P@1/3/5 {100 * written['P@1']:.1f}/{100 * written['P@3']:.1f}/" in said
+    assert f"Precision@1                    {written['P@1']:.4f}\n" in said
+    groups = json.loads((tmp_path / "groups").read_text())["groups"]
+    assert sum(group["precision"] for group in groups) == pytest.approx(written["P@5"])
+
+
+def test_instances_with_a_near_twin_are_also_left_out(files):
+    predictions, dataset, *others = files
+    twins = np.arange(dataset.test.Y.n_rows) % 5 == 0
+    changed = replace(dataset, test=replace(dataset.test, twins=twins))
+    metrics = evaluate(predictions, changed, *others, 0.55, 1.5)
+    Y = dataset.test.Y.to_scipy().toarray()[~twins]
+    theirs = naive.ranking_metrics(predictions.ids[~twins], Y, np.ones(Y.shape[1]), 3)["P"]
+    assert metrics["without_near_twins"]["P@3"] == pytest.approx(theirs)
+    assert metrics["instances_with_near_twin"] == twins.sum()

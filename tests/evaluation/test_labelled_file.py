@@ -8,10 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow.parquet
 import pytest
-import scipy.sparse
 import scipy.stats
 from scipy.special import expit
-from sklearn.metrics import precision_recall_fscore_support, precision_score, recall_score
+from sklearn.metrics import precision_recall_fscore_support, precision_score
 from tiny_table import write_table
 
 from ovaflow.cli import main
@@ -19,18 +18,15 @@ from ovaflow.cli.labelled import distinct_names
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.labelled_file import (
-    RankedRecords,
     by_label,
     by_probability,
     measure,
     rank_records,
     settings_of_labelled,
 )
-from ovaflow.evaluation.model_comparison import Figures
-from ovaflow.evaluation.reliability import LEVELS
+from ovaflow.evaluation.model_comparison import Difference, Figures
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.train import TrainLabels
-from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_model
 
 COLUMNS = ("title", "subjects")
@@ -62,52 +58,51 @@ def predictor(folder):
     return Predictor.open(folder / "old" / "model.h5")
 
 
-@pytest.fixture(scope="module")
+def ranked(predictor, path, **chosen):
+    return rank_records(predictor, path, settings_of_labelled(predictor.model, path, **chosen))
+
+
 def truth(folder, predictor):
-    """Labels of each labelled record as given, which of the model's it has, and all scores."""
+    """Number of labels of each labelled record, which of the model's it has, and all scores."""
     rows = [row for row in csv.DictReader((folder / "new.csv").read_text().splitlines()) if row["subjects"]]
     given = [row["subjects"].split("|") for row in rows]
     has = np.array([[name in labels for name in predictor.label_names] for labels in given])
-    return given, has, predictor.scores(predictor.from_texts([row["title"] for row in rows]), range(has.shape[1]))
+    scores = predictor.scores(predictor.from_texts([row["title"] for row in rows]), range(has.shape[1]))
+    return np.array(list(map(len, given))), has, scores
 
 
-def test_metrics_like_scikit_learn(folder, predictor, truth):
-    path = folder / "new.csv"
-    answers = rank_records(predictor, path, settings_of_labelled(predictor.model, path))
-    ours, (given, has, scores) = measure(answers, Figures.of(answers, False)), truth
-    best = np.argsort(-scores, axis=1, kind="stable")[:, :5]
-    hits, some = np.take_along_axis(has, best, axis=1), has.any(axis=1)
-    amounts = np.array(list(map(len, given)))
-    unknown = amounts - has.sum(axis=1)
+def best_hits(has, scores):
+    """Which of the five labels of the highest scores are right."""
+    return np.take_along_axis(has, np.argsort(-scores, axis=1, kind="stable")[:, :5], axis=1)
+
+
+def test_metrics_of_all_records_with_labels(folder, predictor):
+    answers, (amounts, has, scores) = ranked(predictor, folder / "new.csv"), truth(folder, predictor)
+    ours = measure(answers, Figures.of(answers, False))
+    hits, unknown = best_hits(has, scores), amounts - has.sum(axis=1)
     assert (ours["records"], ours["records without labels"]) == (120, 1)
-    assert ours["records with a known label"] == some.sum() < 119
+    assert ours["records with a known label"] == has.any(axis=1).sum() < 119
     assert ours["records with an unknown label"] == (unknown > 0).sum() > 0
-    assert ours["labels"] == amounts.sum()
-    assert ours["unknown labels"] == unknown.sum()
-    for k in (1, 3, 5):
-        # over all records with labels, for any model
-        assert ours[f"P@{k}"] == pytest.approx(hits[:, :k].mean())
+    assert (ours["labels"], ours["unknown labels"]) == (amounts.sum(), unknown.sum())
+    assert [ours[f"P@{k}"] for k in (1, 3, 5)] == pytest.approx([hits[:, :k].mean() for k in (1, 3, 5)])
     assert ours["recall@5 of all labels"] == pytest.approx((hits.sum(axis=1) / amounts).mean())
     assert not any("fit" in name for name in ours)
 
 
-def test_labels_that_are_not_asked_for_are_neither_predicted_nor_missing(folder, predictor, truth, tmp_path):
-    given, has, scores = truth
+def test_labels_that_are_not_asked_for_are_neither_predicted_nor_missing(folder, predictor, tmp_path):
+    amounts, has, scores = truth(folder, predictor)
     allowed = np.array([name not in ("topic 1", "topic 2") for name in predictor.label_names])
     options = ["--exclude=topic 1", "--exclude=topic 2", f"--output={tmp_path / 'out.json'}"]
     assert main(["evaluate", str(folder / "new.csv"), f"--model={folder / 'old' / 'model.h5'}", *options]) == 0
     [entry] = json.loads((tmp_path / "out.json").read_text())["models"]
-    ours, asked = entry["metrics"], has & allowed
-    unknown = np.array(list(map(len, given))) - has.sum(axis=1)
-    labelled = asked.sum(axis=1) + unknown > 0
-    assert ours["labels"] == asked.sum() + unknown.sum()
-    best = np.where(allowed, scores, -np.inf).argmax(axis=1)
-    assert ours["P@1"] == pytest.approx(asked[np.arange(len(best)), best][labelled].mean())
+    asked = amounts - (has & ~allowed).sum(axis=1)
+    assert entry["metrics"]["labels"] == asked.sum()
+    hits = best_hits(has & allowed, np.where(allowed, scores, -np.inf))
+    assert entry["metrics"]["P@1"] == pytest.approx(hits[asked > 0, 0].mean())
 
 
-def test_labels_that_fit_like_scikit_learn(folder, predictor, truth):
-    path, (given, has, scores) = folder / "new.csv", truth
-    answers = rank_records(predictor, path, settings_of_labelled(predictor.model, path))
+def test_labels_that_fit_like_scikit_learn(folder, predictor):
+    answers, (amounts, has, scores) = ranked(predictor, folder / "new.csv"), truth(folder, predictor)
     # as if a second stage had said so
     answers = answers._replace(scores=expit(2 * answers.scores))
     probabilities, chosen = expit(2 * scores), np.zeros_like(has)
@@ -115,49 +110,35 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor, truth):
         best, total = np.argsort(-row, kind="stable"), row.sum()
         f1 = [row[best[:m]].sum() / (m + total) for m in range(1, len(row) + 1)]
         chosen[i, best[: np.argmax(f1) + 1]] = True
-    ours = measure(answers, Figures.of(answers, True))
-    right, amounts = (chosen & has).sum(axis=1), np.array(list(map(len, given)))
-    assert ours["F1 of labels that fit"] == pytest.approx(np.mean(2 * right / (chosen.sum(axis=1) + amounts)))
-    assert ours["precision of labels that fit"] == pytest.approx(precision_score(has, chosen, average="samples"))
-    assert ours["recall of labels that fit"] == pytest.approx(np.mean(right / amounts))
-    levels = by_probability(answers)
-    assert [level["probability"] for level in levels] == list(LEVELS)
-    for ours in levels:
-        likely = probabilities >= ours["probability"]
-        assert ours["instances"] == pytest.approx(likely.any(axis=1).mean())
-        known = has.sum() / amounts.sum()
-        assert ours["recall"] == pytest.approx(known * recall_score(has, likely, average="micro"))
-        if likely.any():
-            assert ours["precision"] == pytest.approx(precision_score(has, likely, average="micro"))
-            assert ours["expected"] == pytest.approx(probabilities[likely].mean())
-        else:
-            assert ours["precision"] is None
-    model = SimpleNamespace(
-        probabilistic=True, label_names=[f"={name}" for name in predictor.label_names], label_uris=()
-    )
+    ours, right = measure(answers, Figures.of(answers, True)), (chosen & has).sum(axis=1)
+    theirs = {
+        "F1": np.mean(2 * right / (chosen.sum(axis=1) + amounts)),
+        "precision": precision_score(has, chosen, average="samples"),
+        "recall": np.mean(right / amounts),
+    }
+    for name, value in theirs.items():
+        assert ours[f"{name} of labels that fit"] == pytest.approx(value)
+    # labels that the model does not know are missed
+    assert by_probability(answers)[0]["recall"] == pytest.approx((has & (probabilities >= 0.5)).sum() / amounts.sum())
+    model = SimpleNamespace(probabilistic=True, label_names=predictor.label_names, label_uris=())
     head, *rows = by_label(answers, model)
-    precision, recall, f1, positives = precision_recall_fscore_support(has, chosen, zero_division=0)
+    *measures, positives = precision_recall_fscore_support(has, chosen, zero_division=0)
     for row in rows:
-        ours, j = dict(zip(head, row, strict=True)), predictor.label_names.index(row[0].removeprefix("'="))
+        ours, j = dict(zip(head, row, strict=True)), predictor.label_names.index(row[0])
         assert (ours["positives"], ours["predicted"]) == (positives[j], chosen[:, j].sum())
-        for name, theirs in (("precision", precision), ("recall", recall), ("F1", f1)):
+        for name, theirs in zip(("precision", "recall", "F1"), measures, strict=True):
             assert float(ours[name] or 0) == pytest.approx(theirs[j], abs=1e-4)
 
 
 def test_every_format_has_the_same_answer(folder, predictor, tmp_path):
-    path = folder / "new.csv"
-    rows = list(csv.DictReader(path.read_text().splitlines()))
+    rows = list(csv.DictReader((folder / "new.csv").read_text().splitlines()))
     (tmp_path / "new.tsv").write_text("".join(f"{row['subjects']}\t{row['title']}\n" for row in rows))
     table = {"topic": [row["title"] for row in rows], "of": [row["subjects"].split("|") for row in rows]}
     pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "new.parquet")
-    theirs = rank_records(predictor, path, settings_of_labelled(predictor.model, path))
-    for name, chosen in (
-        ("new.tsv", {"format": "text-tsv"}),
-        ("new.parquet", {"text_column": "topic", "labels_column": "of"}),
-    ):
-        ours = rank_records(
-            predictor, tmp_path / name, settings_of_labelled(predictor.model, tmp_path / name, **chosen)
-        )
+    theirs = ranked(predictor, folder / "new.csv")
+    columns = {"text_column": "topic", "labels_column": "of"}
+    for name, chosen in (("new.tsv", {"format": "text-tsv"}), ("new.parquet", columns)):
+        ours = ranked(predictor, tmp_path / name, **chosen)
         for field in ("ids", "scores", "n_true"):
             assert np.array_equal(getattr(ours, field), getattr(theirs, field)), name
         assert np.array_equal(ours.Y.indices, theirs.Y.indices)
@@ -171,26 +152,14 @@ def test_a_file_of_features(tmp_path):
     train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0).write(tmp_path / "model.h5")
     predictor, path = Predictor.open(tmp_path / "model.h5"), tmp_path / "new.svm"
     path.write_text("0,9 1:2 2:3\n2 4:5\n")
-    ours = rank_records(predictor, path, settings_of_labelled(predictor.model, path))
+    ours = ranked(predictor, path)
     theirs = predictor.top_k(predictor.from_features([{0: 2, 1: 3}, {3: 5}]), 3)
     assert np.array_equal(ours.ids, theirs[0])
     assert np.array_equal(ours.scores, theirs[1])
     assert (ours.Y.indices.tolist(), ours.n_true.tolist()) == ([0, 2], [2, 1])
     path.write_text("0 1:2 9:3\n")
     with pytest.raises(InputError, match="9 features, the model has 4"):
-        rank_records(predictor, path, settings_of_labelled(predictor.model, path))
-
-
-def hits_of(predictor, folder):
-    """Share of right labels among the first and the first 5, of each record with labels: (n, 2)."""
-    rows = list(csv.DictReader((folder / "new.csv").read_text().splitlines()))
-    rows = [row for row in rows if row["subjects"]]
-    ids, _ = predictor.top_k(predictor.from_texts([row["title"] for row in rows]), 5)
-    right = []
-    for row, labels in zip(rows, ids, strict=True):
-        names = row["subjects"].split("|")
-        right.append([predictor.label_names[label] in names for label in labels])
-    return np.column_stack([np.mean(right, axis=1, where=np.arange(5) < k) for k in (1, 5)])
+        ranked(predictor, path)
 
 
 def test_models_are_called_by_what_tells_them_apart():
@@ -206,28 +175,25 @@ def test_two_models_side_by_side(folder, capsys):
     assert main(["evaluate", *options, str(folder / "new.csv"), output]) == 0
     assert "new against old, " in capsys.readouterr().out
     first, second = json.loads((folder / "both.json").read_text())["models"]
-    old, new = (hits_of(Predictor.open(path), folder) for path in paths)
-    for column, name in enumerate(("P@1", "P@5")):
-        gains = new[:, column] - old[:, column]
+    # of each record, hits among the first and among the first five
+    old, new = (best_hits(*truth(folder, Predictor.open(path))[1:]) for path in paths)
+    for k in (1, 5):
+        name, gains = f"P@{k}", new[:, :k].mean(axis=1) - old[:, :k].mean(axis=1)
         ours, bounds = second["differences"][name], bootstrap(gains)
         assert ours["difference"] == pytest.approx(gains.mean())
-        assert ours["difference"] == pytest.approx(second["metrics"][name] - first["metrics"][name])
         assert (ours["better"], ours["worse"]) == ((gains > 0).sum(), (gains < 0).sum())
         assert (ours["low"], ours["high"]) == pytest.approx(bounds, abs=0.15 * np.ptp(bounds))
-        assert first["intervals"][name] == pytest.approx(bootstrap(old[:, column]), abs=0.02)
+        assert first["intervals"][name] == pytest.approx(bootstrap(old[:, :k].mean(axis=1)), abs=0.02)
     # two records alone
     assert second["differences"]["P@1"]["verdict"] == "may be chance"
     assert "differences" not in first
 
 
-@pytest.mark.parametrize(("share", "verdict"), [(0.2, "better"), (0.51, "may be chance"), (0.8, "worse")])
-def test_a_difference_beyond_chance_is_better_or_worse(share, verdict):
-    wrong = np.arange(200) < int(200 * share)
-    zeros = np.zeros((200, 1), np.int32)
-    Y = from_scipy(scipy.sparse.csr_array(np.stack([~wrong, wrong], axis=1) * np.float32(1)))
-    answers = [RankedRecords(ids, zeros, Y, np.ones(200)) for ids in (zeros, zeros + 1)]
-    ours, theirs = (Figures.of(each, False) for each in answers)
-    assert ours.differences_from(theirs)["P@1"].verdict == verdict
+@pytest.mark.parametrize(
+    ("bounds", "verdict"), [((0.1, 0.2), "better"), ((0.0, 0.2), "may be chance"), ((-0.2, -0.1), "worse")]
+)
+def test_a_difference_beyond_chance_is_better_or_worse(bounds, verdict):
+    assert Difference(0.0, *bounds, 1, 1).verdict == verdict
 
 
 def bootstrap(values):
@@ -265,4 +231,4 @@ def test_labels_that_are_none_of_the_models_are_refused(folder, predictor, tmp_p
     (tmp_path / "new.csv").write_text("title,subjects\nword00,other\n")
     complaint = "no label of any record is one of those of .*model.h5; check --labels-column"
     with pytest.raises(InputError, match=complaint):
-        rank_records(predictor, tmp_path / "new.csv", settings_of_labelled(predictor.model, tmp_path / "new.csv"))
+        ranked(predictor, tmp_path / "new.csv")

@@ -5,70 +5,49 @@ import json
 import naive
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from synthetic import write_weights
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.curves import prune_curve
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.sparse.csr import from_scipy
-
-N, D, L = 80, 300, 40
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    rng = np.random.default_rng(0)
-    folder = tmp_path_factory.mktemp("prune")
-    X = sp.random_array((N, D), density=0.2, rng=rng, format="csr")
-    Y = sp.csr_array((rng.random((N, L)) < 0.1).astype(np.float32))
-    split = Split(from_scipy(X), from_scipy(Y))
-    write_dataset(folder / "dataset.h5", split, split, [f"label {j}" for j in range(L)], [], {"bias": 0})
-    weights = rng.normal(size=(L, D)).astype(np.float32) * 0.3
-    write_pruned(folder / "model.h5", open_dataset(folder / "dataset.h5"), weights, 0.01)
-    return folder
+def opened(finished):
+    return OneVsAll.open(finished["model"]), open_dataset(finished["dataset"])
 
 
-def write_pruned(path, dataset, weights, threshold):
-    kept = np.where(np.abs(weights) >= np.float32(threshold), weights, 0)
-    return write_weights(path, dataset, kept, prune=threshold)
+def precisions(model, dataset, threshold, rows):
+    """P@1, P@3 and P@5 of the weights of at least a threshold."""
+    dense = model.weights.to_scipy().toarray()
+    X, Y = (part.to_scipy().toarray()[rows] for part in (dataset.test.X, dataset.test.Y))
+    weights = np.where(np.abs(dense) >= np.float32(threshold), dense, 0)
+    ids, _ = naive.top_k(X, weights, model.trained, 5)
+    return [np.take_along_axis(Y, ids[:, :k], axis=1).mean() for k in (1, 3, 5)], np.count_nonzero(weights)
 
 
-def test_each_point_against_dense_weights(folder, capsys):
-    model, dataset = OneVsAll.open(folder / "model.h5"), open_dataset(folder / "dataset.h5")
-    output = folder / "prune.json"
-    arguments = [str(model.path), f"--dataset={dataset.path}", f"--output={output}"]
-    assert main(["prune-curve", *arguments, "--threshold=0.005"]) == 0
-    assert json.loads(output.read_text())["points"][1:] == []
-    thresholds = [f"--threshold={threshold}" for threshold in (0.3, 0.005, 0.1, 0.3)]
-    assert main(["prune-curve", *arguments, *thresholds]) == 0
-    assert capsys.readouterr().out.count("P@1") == 1 + 3
+def test_each_point_against_dense_weights(opened, tmp_path, capsys):
+    model, dataset = opened
+    output, own = tmp_path / "prune.json", model.parameters["prune"]
+    arguments = ["prune-curve", str(model.path), f"--dataset={dataset.path}", f"--output={output}"]
+    assert main([*arguments, *(f"--threshold={threshold:.6f}" for threshold in (0.3, own / 2, 0.1, 0.3))]) == 0
+    assert capsys.readouterr().out.count("P@1") == 3
     curve = json.loads(output.read_text())
     assert curve["model"] == model.checksum
-    assert [point["prune"] for point in curve["points"]] == [0.01, 0.1, 0.3]
-    assert curve["instances"] == N
-    X, Y = dataset.test.X.to_scipy().toarray(), dataset.test.Y.to_scipy().toarray()
-    whole = model.weights.to_scipy().toarray()
+    assert [point["prune"] for point in curve["points"]] == [own, 0.1, 0.3]
+    assert curve["instances"] == dataset.test.X.n_rows
     for point in curve["points"]:
-        weights = np.where(np.abs(whole) >= np.float32(point["prune"]), whole, 0)
-        ids, _ = naive.top_k(X, weights, model.trained, 5)
-        for k in (1, 3, 5):
-            assert point[f"P@{k}"] == pytest.approx(np.take_along_axis(Y, ids[:, :k], axis=1).mean())
-            assert 0 < point[f"PSP@{k}"] <= 1
-        assert point["nonzeros"] == np.count_nonzero(weights)
-        write_pruned(folder / "smaller.h5", dataset, whole, point["prune"])
-        theirs = (folder / "smaller.h5").stat().st_size
-        assert abs(point["model_bytes"] - theirs) <= 2 * 4096
+        theirs, nonzeros = precisions(model, dataset, point["prune"], slice(None))
+        assert [point[f"P@{k}"] for k in (1, 3, 5)] == pytest.approx(theirs)
+        assert 0 < point["PSP@5"] <= 1
+        assert point["nonzeros"] == nonzeros
+        assert main(["prune", str(model.path), f"--threshold={point['prune']}", f"--output={tmp_path}/smaller.h5"]) == 0
+        assert abs(point["model_bytes"] - (tmp_path / "smaller.h5").stat().st_size) <= 2 * 4096
 
 
-def test_a_sample_of_the_instances(folder, monkeypatch):
+def test_a_sample_of_the_instances(opened, monkeypatch):
     monkeypatch.setattr("ovaflow.evaluation.curves.MOST_INSTANCES", 30)
-    model, dataset = OneVsAll.open(folder / "model.h5"), open_dataset(folder / "dataset.h5")
-    ours = prune_curve(model, dataset, [], 0.55, 1.5)
-    rows = np.arange(30) * N // 30
-    ids, _ = naive.top_k(
-        dataset.test.X.to_scipy().toarray()[rows], model.weights.to_scipy().toarray(), model.trained, 1
-    )
-    theirs = np.take_along_axis(dataset.test.Y.to_scipy().toarray()[rows], ids, axis=1).mean()
-    assert (ours["instances"], ours["points"][0]["P@1"]) == (30, pytest.approx(theirs))
+    model, dataset = opened
+    (point,) = prune_curve(model, dataset, [], 0.55, 1.5)["points"]
+    theirs, _ = precisions(model, dataset, 0, np.arange(30) * dataset.test.X.n_rows // 30)
+    assert [point[f"P@{k}"] for k in (1, 3, 5)] == pytest.approx(theirs)

@@ -122,3 +122,8 @@ def test_sampled_labels_go_from_head_to_tail(predictor):
     words = labels[0]["words"]
     assert max(words, key=lambda word: word[1]) == words[0]
     assert all(0 < cosine <= 1 for label in labels for _, cosine in label["nearest"])
+
+
+def test_ranges_of_positives_in_words():
+    groups = [{"from": low, "to": high} for low, high in ((1, 1), (2, 1000), (101, None))]
+    assert list(map(frequency.range_words, groups)) == ["1", "2–1,000", "over 100"]

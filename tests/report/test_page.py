@@ -7,9 +7,7 @@ import html.parser
 import io
 import json
 import re
-import shutil
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -25,8 +23,7 @@ from ovaflow.report.page import anchors_of, parted, render
 from ovaflow.report.quality import Published
 from ovaflow.settings.predict import Report
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.storage.hdf5 import checksum_of, open_artifact
-from ovaflow.storage.texts import read_json, write_json
+from ovaflow.storage.texts import write_json
 
 VOID = {"meta", "link", "br", "wbr", "img", "hr", "input"}
 EVERY = Report(examples=200)
@@ -162,46 +159,29 @@ def test_paths_break_between_their_parts():
 
 def test_command_line_writes_the_page(runs, tmp_path, capsys):
     output = tmp_path / "report.html"
-    assert main(["report", *map(str, runs), f"--output={output}", "--examples=3"]) == 0
+    sweep = f"--sweep=mine={','.join(run.name for run in runs)}"
+    assert main(["report", *map(str, runs), f"--output={output}", "--examples=3", sweep]) == 0
     assert capsys.readouterr().out == f"report: {output}\n"
     page = output.read_text()
     Reader(page)
     examples = page.split('<section class="examples"')[1].split("</section>")[0]
     assert examples.count(">True labels<") == 3
+    assert all(part in page for part in ("Sweep <bdi>mine</bdi>", "Metrics by C"))
     machine = page.split('<footer id="_machine">')[1]
     for part in ("processor", "NUMA nodes", "memory", "ovaflow", "Python", "numba"):
         assert f"<dt>{part}</dt>" in machine
+    assert main(["report", *map(str, runs), f"--output={output}", "--sweep=mine"]) == 2
+    assert "expected NAME=RUN,RUN with all runs of a sweep" in capsys.readouterr().err
 
 
-def test_run_of_another_method_without_statistics(runs, tmp_path):
-    copy = tmp_path / "mine"
-    shutil.copytree(runs[0].parent, copy)
-    (copy / "msi" / "training.h5").unlink()
-    model, predictions, metrics = (copy / "msi" / name for name in ("model.h5", "predictions.h5", "metrics.json"))
-    trees, dataset = str(tmp_path / "trees.h5"), str(copy / "dataset.h5")
-    assert main(["train-shard", "--method=fastxml", dataset, "--trees=1", f"--output={trees}"]) == 0
-    statistics = f"--statistics={tmp_path / 'training.h5'}"
-    assert main(["merge", "--method=fastxml", trees, f"--dataset={dataset}", f"--output={model}", statistics]) == 0
-    with open_artifact(model, "model") as file:
-        checksum = checksum_of(file)
-    ours = Predictions.open(predictions)
-    replace(ours, inputs=ours.inputs | {"model": checksum}).write(predictions)
-    write_json(metrics, "metrics", read_json(metrics, "metrics"))
-    text = "".join(Reader(render(gather([copy / "msi", copy / "dismec"]))).text)
-    assert "fastxml" in text
-    only = "".join(Reader(render(gather([copy / "msi"]))).text)
-    assert "Newton steps" not in only
-    assert "Quality" in only
-
-
-@pytest.mark.parametrize("missing", ["predictions.h5", "metrics.json", "../dataset.h5"])
-def test_missing_file_is_named(runs, tmp_path, capsys, missing):
-    copy = tmp_path / "mine"
-    shutil.copytree(runs[0].parent, copy)
-    (copy / "msi" / missing).unlink()
-    assert main(["report", str(copy / "msi"), f"--output={tmp_path / 'report.html'}"]) == 2
-    assert missing.removeprefix("../") in capsys.readouterr().err
-    assert not (tmp_path / "report.html").exists()
+def test_a_method_without_steps_has_no_figures_of_them(finished):
+    of_both, of_trees = (
+        "".join(Reader(render(gather([finished.path / name for name in names]))).text)
+        for names in (("msi", "forest"), ("forest",))
+    )
+    assert "Newton steps" in of_both
+    assert "Newton steps" not in of_trees
+    assert all(part in of_trees for part in ("fastxml", "Quality"))
 
 
 @pytest.mark.parametrize("n_test", [0, 1])
@@ -214,8 +194,7 @@ def test_smallest_dataset(tmp_path, n_test):
     model = write_weights(folder / "run" / "model.h5", dataset, np.float32([[0, -1]]))
     ids, scores = np.full((n_test, 2), [0, -1], np.int32), np.full((n_test, 2), [-1, -np.inf], np.float32)
     Predictions(ids, scores, 0.0, 1).write(folder / "run" / "predictions.h5", dataset=dataset, model=model)
-    metrics = {"P@1": 0.0, "PSP@5": 0.0, "predict_seconds": 0.1, "nonzeros": 1, "instances": n_test, "top_k": 2}
-    metrics |= {"propensity_a": 0.55, "propensity_b": 1.5}
+    metrics = {"P@1": 0.0, "PSP@5": 0.0, "instances": n_test, "top_k": 2, "propensity_a": 0.55, "propensity_b": 1.5}
     write_json(folder / "run" / "metrics.json", "metrics", metrics)
     page = render(gather([folder / "run"]))
     text = "".join(Reader(page).text)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.ranking import find_hits, precision, recall
+from ovaflow.evaluation.ranking import find_hits, precision, ratio_of_sums
 from ovaflow.report.quality import (
     FAMILIES,
     FURTHER,
@@ -59,7 +59,9 @@ def test_remarks_against_one_instance_at_a_time():
     }
     dataset = SimpleNamespace(test=SimpleNamespace(Y=Y), parameters={"source": {"counts": counts}})
     hits = find_hits(ids, Y)
-    metrics = {f"P@{k}": precision(hits, k) for k in (1, 3, 5)} | {"recall@5": recall(hits, Y, 5)}
+    metrics = {f"P@{k}": precision(hits, k) for k in (1, 3, 5)} | {
+        "recall@5": ratio_of_sums("recall@5", ids, hits, Y, None)
+    }
     run = SimpleNamespace(name="one", metrics=metrics)
     sentences = " ".join(remarks(SimpleNamespace(test=count_assigned(dataset, known), shown=[run])))
 
@@ -77,30 +79,27 @@ def test_remarks_against_one_instance_at_a_time():
     assert sentences.endswith(f"{100 * of_others:.1f} %.")
 
 
-def test_figures_without_near_twins():
-    Y = from_scipy(np.eye(200, dtype=np.float32))
-    dataset = SimpleNamespace(test=SimpleNamespace(Y=Y), parameters={})
-    test = count_assigned(dataset, np.ones(200, bool))
-    metrics = {"P@1": 0.5, "P@3": 0.3, "P@5": 0.2, "recall@5": 0.4, "instances": 200}
-    without = {"P@1": 0.4, "P@3": 0.2, "P@5": 0.1}
-    parts = ["30 of 200 test instances (15.0 %) have a near", "other 170 P@1/3/5 is 40.0/20.0/10.0."]
-    for twins, others in ((30, parts), (1, []), (0, [])):
-        more = {"instances_with_near_twin": twins, "without_near_twins": without}
-        run = SimpleNamespace(name="one", metrics=metrics | more)
-        sentences = remarks(SimpleNamespace(test=test, shown=[run]))
-        assert len(sentences) == len(others) + 1
-        assert all(each in sentence for each, sentence in zip(others, sentences, strict=False))
+FIGURES = {"P@1": 0.5, "P@3": 0.3, "P@5": 0.2, "recall@5": 0.4, "instances": 200}
 
 
-def test_nothing_is_said_of_few_instances_without_labels():
+def remarks_on(*metrics):
+    """Of runs on 200 instances, one of them without a label."""
     Y = from_scipy(np.eye(200, dtype=np.float32)[:, :199])
     dataset = SimpleNamespace(test=SimpleNamespace(Y=Y), parameters={})
-    run = SimpleNamespace(name="one", metrics={"P@1": 0.5, "P@3": 0.3, "P@5": 0.2, "recall@5": 0.4})
-    sentences = remarks(SimpleNamespace(test=count_assigned(dataset, np.ones(199, bool)), shown=[run]))
-    assert [text[:57] for text in sentences] == ["On average, the first five predictions contain 40.0 % of "]
-    runs = [
-        SimpleNamespace(name=f"run{number}", metrics=run.metrics | {"P@1": quality, "recall@5": quality})
-        for number, quality in enumerate((0.1, 0.2, 0.4, 0.3))
-    ]
-    (sentences,) = remarks(SimpleNamespace(test=count_assigned(dataset, np.ones(199, bool)), shown=runs))
-    assert "predictions contain 10.0 % (run0), 40.0 % (run2) of the labels" in sentences
+    runs = [SimpleNamespace(name=f"run{number}", metrics=FIGURES | each) for number, each in enumerate(metrics)]
+    return remarks(SimpleNamespace(test=count_assigned(dataset, np.ones(199, bool)), shown=runs))
+
+
+@pytest.mark.parametrize("twins", [0, 1, 30])
+def test_figures_without_near_twins(twins):
+    without = {"without_near_twins": {"P@1": 0.4, "P@3": 0.2, "P@5": 0.1}}
+    *said, recall = remarks_on({"instances_with_near_twin": twins} | without)
+    assert recall.startswith("On average, the first five predictions contain 40.0 % of the labels")
+    assert len(said) == 2 * (twins == 30)
+    parts = "30 of 200 test instances (15.0 %) have a near", "other 170 P@1/3/5 is 40.0/20.0/10.0."
+    assert all(part in sentence for part, sentence in zip(parts, said, strict=False))
+
+
+def test_of_many_runs_the_first_and_the_best_are_named():
+    (sentence,) = remarks_on(*({"P@1": quality, "recall@5": quality} for quality in (0.1, 0.2, 0.4, 0.3)))
+    assert "predictions contain 10.0 % (run0), 40.0 % (run2) of the labels" in sentence

@@ -3,7 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ovaflow.cli import main
 from ovaflow.report.gather import gather
 from ovaflow.report.sweeps import read_sweeps, show_sweeps
 
@@ -25,13 +24,3 @@ def test_seeds_are_shown_with_mean_and_standard_deviation(runs):
     ours = [row.cells[0].value for row in sweep["table"].rows]
     assert ours == pytest.approx([*theirs[::-1], np.mean(theirs), np.std(theirs, ddof=1)])
     assert not any(cell.best for row in sweep["table"].rows for cell in row.cells)
-
-
-def test_the_page_has_a_section_of_sweeps(runs, tmp_path, capsys):
-    output = tmp_path / "report.html"
-    arguments = ["report", *map(str, runs), f"--output={output}", "--examples=0"]
-    assert main([*arguments, "--sweep=mine=" + ",".join(run.name for run in runs)]) == 0
-    page = output.read_text(encoding="utf-8")
-    assert all(part in page for part in ("Sweep <bdi>mine</bdi>", "Metrics by C"))
-    assert main([*arguments, "--sweep=mine"]) == 2
-    assert "expected NAME=RUN,RUN with all runs of a sweep" in capsys.readouterr().err

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from ovaflow.evaluation.resampling import resample
 from ovaflow.report import wording
-from ovaflow.report.tables import LONGEST, Column, Row, csv_link, csv_of, make_table
+from ovaflow.report.tables import LONGEST, Column, Row, csv_link, make_table
 
 CELLS = st.one_of(st.none(), st.text(), st.integers(-(10**9), 10**9), st.floats(allow_nan=True))
+FORMULAS = st.sampled_from(["=1+1", "+1", "-1", "-1+1", "@SUM(A1)", "\t=1", "  =1", "\r=1"])
 
 
 def test_numbers_in_words():
@@ -82,15 +84,36 @@ def test_what_may_be_chance_is_marked_with_the_best():
     assert float(first[2]) < float(first[1]) < float(first[3])
 
 
+def test_a_terminal_shows_names_as_they_are_and_figures_whole():
+    columns = [
+        Column("", lambda each: each[1], wording.percent, "a heading longer than its figures"),
+        Column("words", lambda each: each[2]),
+        *(Column("", lambda each: f"{each[1]} (from low to high)", str) for _ in range(2)),
+        Column("", lambda each: "█▌", colour="red"),
+    ]
+    items = ("[red]a[/red]\x1b[2K", 0.5, "many words " * 9), ("b", 0.25, "")
+    table = make_table("", "name", columns, items, lambda each, cells: Row(each[0], cells))
+    for width in (200, 60):
+        file = io.StringIO()
+        Console(file=file, width=width).print(table.terminal)
+        written = file.getvalue()
+        assert max(map(len, written.splitlines())) <= width
+        assert all(part in written.split() for part in ("[red]a[/red]\ufffd[2K", "50.00", "25.00", "█▌"))
+        assert written.count("high)") == 4
+    Console(file=file).print(make_table("", "name", columns, [], Row).terminal)
+
+
 def is_formula(text):
     """Whether a text is neither harmless nor a number with a sign."""
     is_number = text[:1] in "+-" and text[1:].replace(",", ".").replace(".", "", 1).isdecimal()
     return text.lstrip().startswith(("=", "+", "-", "@")) and not is_number
 
 
-@given(st.lists(st.lists(CELLS, min_size=3, max_size=3), max_size=5))
-def test_what_is_written_can_be_read_back(rows):
-    header, *read = csv.reader(io.StringIO(csv_of(["a", "=b", "c"], rows), newline=""))
+@given(st.lists(st.lists(CELLS | FORMULAS, min_size=3, max_size=3), max_size=5))
+def test_what_a_link_holds_can_be_read_back_and_ends_no_attribute(rows):
+    link = csv_link(["a", "=b", "c"], rows)
+    assert not set(link) & set("\"'<>& \n#")
+    header, *read = csv.reader(io.StringIO(unquote(link.split(",", 1)[1]), newline=""))
     assert header == ["a", "'=b", "c"]
     for ours, theirs in zip(read, rows, strict=True):
         for cell, value in zip(ours, theirs, strict=True):
@@ -102,13 +125,3 @@ def test_what_is_written_can_be_read_back(rows):
                 assert cell == ""
             else:
                 assert float(cell) == pytest.approx(value, rel=1e-9)
-
-
-@given(st.text() | st.sampled_from(["=1+1", "+1", "-1", "-1+1", "@SUM(A1)", "\t=1", "  =1", "\r=1"]))
-def test_links_hold_the_file_and_nothing_that_ends_an_attribute(text):
-    link = csv_link(["x"], [[text]])
-    written = csv_of(["x"], [[text]])
-    assert unquote(link.split(",", 1)[1]) == written
-    assert not set(link) & set("\"'<>& \n#")
-    _, [cell] = csv.reader(io.StringIO(written, newline=""))
-    assert not is_formula(cell)

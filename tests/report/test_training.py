@@ -1,12 +1,10 @@
 import json
 import re
-import shutil
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from ovaflow.cli import main
 from ovaflow.model.training_file import Training
 from ovaflow.report import training
 from ovaflow.report.drawing import plain_logarithm
@@ -38,17 +36,12 @@ def test_training_statistics_are_honest():
     assert training.histogram(ours.newton_steps, 7)[[4, 6, 7]] == pytest.approx([1 / 3] * 3)
 
 
-def test_the_section_on_pruning_shows_larger_thresholds(runs, tmp_path):
-    folder = tmp_path / "mine"
-    shutil.copytree(runs[0].parent, folder)
-    model, output = folder / "msi" / "model.h5", folder / "msi" / "prune.json"
-    options = [f"--dataset={folder / 'dataset.h5'}", f"--output={output}", "--threshold=0.1", "--threshold=1"]
-    assert main(["prune-curve", str(model), *options]) == 0
-    gathered = gather([folder / "msi"])
-    metrics = json.loads((folder / "msi" / "metrics.json").read_text())
+def test_the_section_on_pruning_shows_larger_thresholds(finished):
+    gathered = gather([finished.path / "msi"])
     own, *further = gathered[0].runs[0].read["pruning"]
-    assert (own["prune"], own["P@1"], own["nonzeros"]) == (0.01, metrics["P@1"], metrics["nonzeros"])
-    assert [point["prune"] for point in further] == [0.1, 1.0]
+    metrics = json.loads(finished["metrics"].read_text())
+    assert (own["P@5"], own["nonzeros"]) == (metrics["first_stage"]["P@5"], metrics["nonzeros"])
+    assert [point["prune"] for point in further] == [0.2]
     page = render(gathered)
     assert all(title in page for title in ("<h3>Pruning", "Precision by prune threshold", "Model size by prune"))
     ids = re.findall(' id="([^"]*)"', page)

@@ -3,18 +3,15 @@
 from pathlib import Path
 
 import click
-from rich import box
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from ovaflow.cli.options import THREADS, file_option
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.doubts import HEADER, doubts_by_cross_validation, doubts_of_held_out, table
 from ovaflow.model.model_file import open_any_model
+from ovaflow.report.doubts import OF_ONE_KIND, doubts_table
 from ovaflow.reranking.fitting import FEWEST, require_parts_of_one
-from ovaflow.reranking.neighbours import NEAREST
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.section import HELD_OUT
 from ovaflow.storage.writing import write_csv
@@ -79,23 +76,10 @@ def _held_out_by(model):
 def _print(rows):
     console = Console(highlight=False)
     for kind, title in _TITLES.items():
-        chosen = [row for row in rows if row[2] == kind][:SHOWN]
+        chosen = [dict(zip(HEADER, row, strict=True)) for row in rows if row[2] == kind][:SHOWN]
         if chosen:
-            console.print(_table(title, chosen))
-
-
-def _table(title, rows):
-    grid = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    width = min(24, max(len(row[0]) for row in rows))
-    grid.add_column("record", overflow="fold", min_width=width)
-    grid.add_column("label", overflow="fold", min_width=16)
-    grid.add_column("probable", justify="right", no_wrap=True)
-    grid.add_column("similar", justify="right", no_wrap=True)
-    grid.add_column("words", style="dim", overflow="fold", ratio=1)
-    for record, label, _, probability, _, similar, words in rows:
-        share = f"{100 * float(probability):.0f} %"
-        grid.add_row(Text(record), Text(label), share, f"{similar}/{NEAREST}", Text(" ".join(words.split()[:5])))
-    return grid
+            click.echo(title)
+            console.print(doubts_table(title, chosen, OF_ONE_KIND).terminal, "")
 
 
 def _print_summary(rows, n, dataset, output):

@@ -7,15 +7,7 @@ from rich.console import Console
 
 from ovaflow.cli.asking import asks
 from ovaflow.cli.drift import drift_lines
-from ovaflow.cli.labelled import (
-    differences_tables,
-    distinct_names,
-    hierarchy_tables,
-    levels_tables,
-    metrics_table,
-    reads_labelled_file,
-    sure_tables,
-)
+from ovaflow.cli.labelled import distinct_names, reads_labelled_file, tables_of
 from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option, option, output, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
@@ -120,12 +112,10 @@ def _evaluate_file(path, models, labels, output, threads, reading, question):
     answers = rank_file(predictors, path, reading, threads, question)
     entries = _entries(predictors, answers)
     console = Console(highlight=False)
-    click.echo(f"{path}, means with 95 % intervals:")
     named = [entry | {"model": name} for entry, name in zip(entries, distinct_names(models), strict=True)]
-    console.print(metrics_table(named))
-    for title, table in _tables(named):
-        click.echo(title)
-        console.print(table)
+    for table in tables_of(path, named):
+        click.echo(table.title)
+        console.print(table.terminal, "")
     for entry, predictor in zip(named, predictors.values(), strict=True):
         for line in drift_lines(entry["drift"], predictor.model.probabilistic):
             click.echo(line if len(named) == 1 else f"{entry['model']}: {line}")
@@ -138,12 +128,6 @@ def _evaluate_file(path, models, labels, output, threads, reading, question):
         if predictor.model.probabilistic:
             kind = "labels that fit each record"
         click.echo(f"{labels}: {kind} count as predicted")
-
-
-def _tables(entries):
-    """Tables that not all models have, with their titles."""
-    for tables in (differences_tables, levels_tables, sure_tables, hierarchy_tables):
-        yield from tables(entries)
 
 
 def _entries(predictors, answers):

@@ -2,13 +2,12 @@
 
 import json
 import unicodedata
+from operator import itemgetter
 
 import click
 import numpy as np
-from rich import box
-from rich.bar import Bar
+from rich.columns import Columns
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ovaflow.cli.options import FILE, number, second_stage
@@ -24,6 +23,7 @@ from ovaflow.prediction.explanation import (
 from ovaflow.prediction.predictor import without_words
 from ovaflow.prediction.reasons import explain
 from ovaflow.prediction.sources import remark_on_columns
+from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import rows_of
 
@@ -122,6 +122,7 @@ def _records(model, dataset, label, top):
 
 
 _BAR = 12
+_EIGHTHS = " ▏▎▍▌▋▊▉"
 
 _STYLES = {"up": "green", "down": "red"}
 
@@ -147,9 +148,9 @@ def _sureness(probability):
 
 def _show_label(console, answer):
     console.print(_heading(answer, f"{answer['positives']:,} training positives, bias {answer['bias']:+.3f}"))
-    console.print(_two_sides(answer, "weight", ("strongest for it", "strongest against it")))
+    console.print(_two_sides(answer, "weight", ("speaks for it", "speaks against it")))
     nearest = [(shown_name(each), each["cosine"]) for each in answer["nearest"]]
-    console.print(_table("nearest labels", nearest, "cyan", ""))
+    console.print(_table("nearest labels", nearest, "cyan", "", max((cosine for _, cosine in nearest), default=0)))
     if "records" in answer:
         _show_records(console, answer)
 
@@ -161,11 +162,18 @@ def _show_records(console, answer):
         amount = f"{shown} of {answer['positives']:,} training records"
         title = f"{amount}, the lowest scores first; the model has seen them"
     console.print(Text(title, style="dim"))
-    grid = Table.grid(padding=(0, 2))
-    for each in answer["records"]:
-        words = Text(_plain(", ".join(each["words"])), style="dim")
-        grid.add_row(Text(_plain(each["record"])), f"{each['score']:+.3f}", words)
-    console.print(grid)
+    if shown:
+        console.print(make_table(title, "record", _RECORDS, answer["records"], _row_of_record).terminal)
+
+
+_RECORDS = (
+    Column("score", itemgetter("score"), "{:+.3f}".format),
+    Column("words", lambda each: ", ".join(each["words"])),
+)
+
+
+def _row_of_record(each, cells):
+    return Row(each["record"], cells)
 
 
 def _heading(answer, outcome):
@@ -176,23 +184,25 @@ def _heading(answer, outcome):
 def _two_sides(answer, value, titles):
     sides = {side: [(each["feature"], each[value]) for each in answer[side]] for side in _STYLES}
     longest = max((abs(number) for rows in sides.values() for _, number in rows), default=0)
-    grid = Table.grid(padding=(0, 4))
     tables = zip(titles, sides, strict=True)
-    grid.add_row(*(_table(title, sides[side], _STYLES[side], "+", longest) for title, side in tables))
-    return grid
+    shown = (_table(title, sides[side], _STYLES[side], "+", longest) for title, side in tables)
+    # below one another where the terminal is narrow
+    return Columns(shown, padding=(0, 4))
 
 
-def _table(title, rows, style, sign, longest=None):
+def _table(title, rows, style, sign, longest):
     if not rows:
         return Text(f"{title}: none", style="dim")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column(Text(title, style="dim"), overflow="fold", min_width=len(title), max_width=32)
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("", width=_BAR, no_wrap=True)
-    longest = longest or max(abs(number) for _, number in rows)
-    for word, value in rows:
-        table.add_row(Text(_plain(word)), f"{value:{sign}.3f}", Bar(longest, 0, abs(value), width=_BAR, color=style))
-    return table
+    columns = (
+        Column("", itemgetter(1), f"{{:{sign}.3f}}".format),
+        Column("", lambda row: _bar(abs(row[1]) / (longest or 1)), colour=style),
+    )
+    return make_table(title, title, columns, rows, lambda row, cells: Row(row[0], cells)).terminal
+
+
+def _bar(share):
+    full, eighths = divmod(int(8 * _BAR * share), 8)
+    return "█" * full + _EIGHTHS[eighths]
 
 
 def _marked(text, explained):

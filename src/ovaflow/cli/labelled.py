@@ -6,8 +6,6 @@ from operator import itemgetter
 from pathlib import Path
 
 import click
-from rich import box
-from rich.table import Table
 
 from ovaflow.cli.options import file_option, reads_files
 from ovaflow.reading.formats import FORMATS
@@ -50,67 +48,46 @@ def points(value):
     return f"{100 * value:+.1f}"
 
 
-def metrics_table(entries):
-    """Figures of each model, those that are means with their intervals."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("", no_wrap=True)
-    for entry in entries:
-        table.add_column(entry["model"], justify="right", overflow="fold")
-    for name in dict.fromkeys(itertools.chain.from_iterable(entry["metrics"] for entry in entries)):
-        table.add_row(name, *(_figure(entry, name) for entry in entries))
-    return table
+def tables_of(path, entries):
+    """Tables of the models' figures, of how each differs from the first one, and those that only some have."""
+    yield _metrics(f"{path}, means with 95 % intervals:", entries)
+    first, *others = entries
+    for entry in others:
+        title = f"{entry['model']} against {first['model']}, number of records better and worse:"
+        yield make_table(title, "", _DIFFERENCES, entry["differences"].items(), _row_of_difference)
+    for key, title, make in _FURTHER:
+        yield from (make(f"{entry['model']}, {title}:", entry[key]) for entry in entries if entry[key])
+
+
+def _metrics(title, entries):
+    columns = [Column(entry["model"], partial(_figure, entry), str) for entry in entries]
+    names = dict.fromkeys(itertools.chain.from_iterable(entry["metrics"] for entry in entries))
+    return make_table(title, "", columns, names, Row)
 
 
 def _figure(entry, name):
     value = entry["metrics"].get(name)
-    if value is None:
-        return ""
-    if isinstance(value, int):
-        return f"{value:,}"
+    if value is None or isinstance(value, int):
+        return wording.count(value)
     low, high = entry["intervals"][name]
     return f"{percent(value)} ({100 * low:.1f}–{100 * high:.1f})"
 
 
-def differences_tables(entries):
-    """What each model has more than the first one, with a title."""
-    first, *others = entries
-    for entry in others:
-        table = Table(box=box.SIMPLE_HEAD)
-        table.add_column("", no_wrap=True)
-        for name in ("points", "better", "worse"):
-            table.add_column(name, justify="right", no_wrap=True)
-        table.add_column("", no_wrap=True)
-        for name, each in entry["differences"].items():
-            difference, low, high = (points(each[part]) for part in ("difference", "low", "high"))
-            amounts = f"{each['better']:,}", f"{each['worse']:,}"
-            table.add_row(name, f"{difference} ({low} to {high})", *amounts, each["verdict"])
-        names = f"{entry['model']} against {first['model']}"
-        yield f"{names}, number of records better and worse:", table
+def _with_interval(item):
+    difference, low, high = (points(item[1][part]) for part in ("difference", "low", "high"))
+    return f"{difference} ({low} to {high})"
 
 
-def levels_tables(entries):
-    """How good probable labels are, of each model that has probabilities, with a title."""
-    for entry in entries:
-        if entry["automatic"]:
-            title = f"{entry['model']}, labels by least probability:"
-            yield title, automatic_table(title, entry["automatic"]).terminal
+_DIFFERENCES = (
+    Column("points", _with_interval, str),
+    Column("better", lambda item: item[1]["better"], wording.count),
+    Column("worse", lambda item: item[1]["worse"], wording.count),
+    Column("", lambda item: item[1]["verdict"]),
+)
 
 
-def sure_tables(entries):
-    """What is right of records that might go without a look, of each model that has probabilities, with a title."""
-    for entry in entries:
-        if entry["sure"]:
-            title = f"{entry['model']}, records by expected precision of the labels that fit:"
-            yield title, sure_table(title, entry["sure"]).terminal
-
-
-def hierarchy_tables(entries):
-    """How often the first label of each level is right, of each model whose labels are a hierarchy, with a title."""
-    for entry in entries:
-        if not entry["by_level"]:
-            continue
-        title = f"{entry['model']}, first label of each level, on the records that have one:"
-        yield title, make_table(title, "level", _LEVELS, entry["by_level"], _row_of_level).terminal
+def _row_of_difference(item, cells):
+    return Row(item[0], cells)
 
 
 _LEVELS = (
@@ -120,5 +97,12 @@ _LEVELS = (
 )
 
 
-def _row_of_level(row, cells):
-    return Row(str(row["level"]), cells)
+def _levels_table(title, rows):
+    return make_table(title, "level", _LEVELS, rows, lambda row, cells: Row(str(row["level"]), cells))
+
+
+_FURTHER = (
+    ("automatic", "labels by least probability", automatic_table),
+    ("sure", "records by expected precision of the labels that fit", sure_table),
+    ("by_level", "first label of each level, on the records that have one", _levels_table),
+)

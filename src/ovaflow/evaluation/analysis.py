@@ -3,8 +3,8 @@
 import numpy as np
 
 from ovaflow.evaluation.metrics import PLACES
-from ovaflow.evaluation.ranking import best_gains, find_hits, ratio
-from ovaflow.storage.writing import cell_of
+from ovaflow.evaluation.ranking import best_gains, find_hits, indicator, ratio
+from ovaflow.model.top_k import NO_LABEL
 
 TENTHS = np.append(np.arange(1, 10) / 10, 1)
 
@@ -46,14 +46,8 @@ def results_of_labels(predictions, dataset):
     tallies = _tallies(ids, find_hits(ids, Y), Y)
     uris = dataset.label_uris or [""] * dataset.n_labels
     yield "label", "uri", "training_documents", "test_positives", "predicted", "hits", "precision", "recall"
-    rows = zip(
-        map(cell_of, dataset.label_names),
-        uris,
-        dataset.counts.tolist(),
-        *(each.tolist() for each in tallies),
-        strict=True,
-    )
-    for *row, true, predicted, right in rows:
+    columns = dataset.label_names, uris, *(each.tolist() for each in (dataset.counts, *tallies))
+    for *row, true, predicted, right in zip(*columns, strict=True):
         precision = round(right / predicted, 4) if predicted else ""
         recall = round(right / true, 4) if true else ""
         yield [*row, true, predicted, right, precision, recall]
@@ -125,34 +119,20 @@ def often_missed(ids, hits, Y, amount):
 def confused(ids, hits, Y, amount):
     """Pairs of a missed and a wrongly predicted label, those that exceed chance most first."""
     # with m labels there are min(m, k) places: a wrong prediction takes that of a missed label
-    missed, wrong = _pairs(ids, hits, Y)
-    if not len(missed):
-        return []
-    keys, times = np.unique(missed * np.int64(Y.n_columns) + wrong, return_counts=True)
-    of_missed, of_wrong = (np.bincount(side, minlength=Y.n_columns) for side in (missed, wrong))
-    left, right = np.divmod(keys, Y.n_columns)
-    expected = of_missed[left] * of_wrong[right] / len(missed)
+    places = np.arange(ids.shape[1]) < np.diff(Y.indptr)[:, None]
+    wrong = indicator(np.where(hits | ~places, NO_LABEL, ids), Y)
+    missed = Y.to_scipy() > indicator(np.where(hits, ids, NO_LABEL), Y)
+    together = missed.T.astype(np.int64) @ wrong.astype(np.int64)
+    together.sort_indices()
+    pairs, of_missed, of_wrong = together.tocoo(), together.sum(axis=1), together.sum(axis=0)
+    times, (left, right) = pairs.data, pairs.coords
+    expected = of_missed[left] * of_wrong[right] / times.sum()
     order = np.argsort(expected - times, kind="stable")[:amount]
     return [
         {"true": int(left[i]), "predicted": int(right[i]), "times": int(times[i]), "expected": float(expected[i])}
         for i in order
         if times[i] > 1
     ]
-
-
-def _pairs(ids, hits, Y):
-    """Missed labels and wrong predictions of the same instance, each with each: two arrays."""
-    n_true = np.diff(Y.indptr)
-    wrong = ~hits & (ids >= 0) & (np.arange(ids.shape[1]) < n_true[:, None])
-    rows = np.repeat(np.arange(len(ids)), n_true)
-    predicted = (np.arange(len(ids))[:, None] * Y.n_columns + ids)[hits]
-    absent = ~np.isin(rows * Y.n_columns + Y.indices, predicted)
-    missed, rows = Y.indices[absent].astype(np.int64), rows[absent]
-    amounts = wrong.sum(axis=1)
-    starts = np.concatenate([[0], np.cumsum(amounts)])
-    each = amounts[rows]
-    places = np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each) + np.repeat(starts[rows], each)
-    return np.repeat(missed, each), ids[wrong].astype(np.int64)[places]
 
 
 def evaluate_groups(predictions, dataset, model, a, b):

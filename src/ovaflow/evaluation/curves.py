@@ -56,5 +56,5 @@ def _measure(model, test, inverse, threads, panels=None):
 def quality_of_top(ids, Y, inverse):
     hits = ranking.find_hits(ids, Y)
     precision = {f"P@{k}": ranking.precision(hits, k) for k in PLACES}
-    scored = {f"PSP@{k}": ranking.propensity_scored_precision(ids, hits, Y, inverse, k) for k in PLACES}
+    scored = {f"PSP@{k}": ranking.ratio_of_sums(f"PSP@{k}", ids, hits, Y, inverse) for k in PLACES}
     return precision | scored

@@ -10,7 +10,6 @@ from ovaflow.data.hold_out import held_out_documents
 from ovaflow.methods import find_method
 from ovaflow.reranking.doubts import find_doubts, joined
 from ovaflow.reranking.fitting import FEWEST
-from ovaflow.storage.writing import cell_of
 
 FOLDS = 5
 
@@ -73,11 +72,9 @@ def table(dataset, doubts):
     ids = dataset.ids("train")
     rows = []
     for row, label, probability, similar, lift in zip(*(array.tolist() for array in doubts), strict=True):
-        wrong = not np.isnan(lift)
-        words = " ".join(dataset.heaviest_features("train", row, WORDS))
         record = ids[row] or f"training instance {row}"
-        kind, shown_lift = ("wrong", f"{lift:.2g}") if wrong else ("missing", "")
         name = dataset.label_names[label] or f"label {label}"
-        cells = map(cell_of, (record, name))
-        rows.append((*cells, kind, f"{probability:.3f}", shown_lift, similar, cell_of(words)))
+        kind, shown_lift = ("missing", "") if np.isnan(lift) else ("wrong", f"{lift:.2g}")
+        words = " ".join(dataset.heaviest_features("train", row, WORDS))
+        rows.append((record, name, kind, f"{probability:.3f}", shown_lift, similar, words))
     return rows

@@ -25,7 +25,6 @@ from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.expected_quality import sure_records
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR, from_scipy
-from ovaflow.storage.writing import cell_of
 
 _BEST_OF_RECORD = 5  # labels of each record that count as predicted without a second stage
 
@@ -162,7 +161,7 @@ def by_probability(answers):
 
 
 def by_precision(answers):
-    """What is right of the records with labels that might go without a look."""
+    """How good answers of high expected precision are, on records with labels; as :func:`sure_records`."""
     return sure_records(SURE, *_labelled(answers))
 
 
@@ -203,9 +202,9 @@ def by_label(answers, model):
     positives, predicted = (np.asarray(matrix.sum(axis=0)).ravel() for matrix in (true, assigned))
     measures = averages(true, assigned, None)
     precision, recall, f1 = (np.char.mod("%.4f", values) for values in measures)
-    columns = {"label": list(map(cell_of, model.label_names)), "uri": model.label_uris}
-    if not len(model.label_uris):
-        del columns["uri"]
+    columns = {"label": model.label_names}
+    if len(model.label_uris):
+        columns["uri"] = model.label_uris
     columns |= {
         "positives": positives,
         "predicted": predicted,
@@ -221,7 +220,7 @@ def by_label(answers, model):
 def _indicators(answers, chosen):
     """True and chosen labels of the records that have any: bool (m, l)."""
     labelled = answers.n_true > 0
-    assigned = indicator(np.where(chosen, answers.ids, -1), answers.Y)
+    assigned = ranking.indicator(np.where(chosen, answers.ids, -1), answers.Y)
     return (answers.Y.to_scipy() > 0)[labelled], assigned[labelled]
 
 
@@ -233,19 +232,19 @@ def annif_metrics(ids, Y):
 
     Averages are scikit-learn's, with 0 for 0 / 0; instances without labels have an NDCG of 1.
     """
-    true, predicted = Y.to_scipy() > 0, indicator(ids, Y)
+    true, predicted = Y.to_scipy() > 0, ranking.indicator(ids, Y)
     metrics = {}
     for name, average in _AVERAGES.items():
         values = averages(true, predicted, average)
         for measure, value in zip(("Precision", "Recall", "F1 score"), values, strict=True):
             metrics[f"{measure} ({name})"] = float(value)
     hits = ranking.find_hits(ids, Y)
-    metrics["F1@5"] = float(averages(true, indicator(ids[:, :5], Y), "samples")[2])
+    metrics["F1@5"] = float(averages(true, ranking.indicator(ids[:, :5], Y), "samples")[2])
     metrics["NDCG"] = _ndcg(hits, Y, Y.n_columns)
     for k in (5, 10):
         metrics[f"NDCG@{k}"] = _ndcg(hits[:, :k], Y, k)
     for k in (1, 3, 5):
-        metrics[f"Precision@{k}"] = float(averages(true, indicator(ids[:, :k], Y), "samples")[0])
+        metrics[f"Precision@{k}"] = float(averages(true, ranking.indicator(ids[:, :k], Y), "samples")[0])
     true_positives, assigned = int(hits.sum()), int((ids >= 0).sum())
     return metrics | {
         "True positives": true_positives,
@@ -253,14 +252,6 @@ def annif_metrics(ids, Y):
         "False negatives": len(Y.indices) - true_positives,
         "Documents evaluated": Y.n_rows,
     }
-
-
-def indicator(ids, Y):
-    """Predictions as an indicator, bool (n, l)."""
-    assigned = ids >= 0
-    indptr = np.concatenate([[0], np.cumsum(assigned.sum(axis=1))])
-    ones, shape = np.ones(indptr[-1], bool), (Y.n_rows, Y.n_columns)
-    return scipy.sparse.csr_array((ones, ids[assigned], indptr), shape=shape)
 
 
 def averages(true, assigned, average):
@@ -276,8 +267,5 @@ def averages(true, assigned, average):
 
 def _ndcg(hits, Y, k):
     """Mean of DCG / ideal DCG, the ideal with k labels of the instance at most."""
-    counts = np.diff(Y.indptr)
-    discounts = 1 / np.log2(np.arange(2, 2 + max(hits.shape[1], counts.max(initial=0))))
-    ideal = np.concatenate([[0], np.cumsum(discounts)])[np.minimum(counts, k)]
-    reached = hits @ discounts[: hits.shape[1]]
-    return float(np.where(ideal > 0, reached / np.where(ideal > 0, ideal, 1), 1).mean())
+    reached, some = ranking.contributions(f"nDCG@{k}", None, hits, Y, None)
+    return float(np.where(some, reached, 1).mean())

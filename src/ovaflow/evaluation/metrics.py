@@ -69,7 +69,7 @@ def samples_of(predictions, Y, inverse):
 
 
 def samples_of_order(ids, Y, inverse):
-    """The same of metrics that count places alone."""
+    """Samples of the metrics that depend on the order of labels alone, by name."""
     hits, names = ranking.find_hits(ids, Y), [f"{family}@{k}" for family in SAMPLED for k in _places(ids)]
     sums = [ranking.contributions(name, ids, hits, Y, inverse) for name in names]
     gains, best = (np.stack(columns, axis=1) for columns in zip(*sums, strict=True))
@@ -93,15 +93,13 @@ def _without_near_twins(ids, test):
 
 def ranking_metrics(ids, Y, inverse):
     """Every ranking metric at 1, 3, 5 and the number of predicted labels, by names such as ``macro-F1@5``."""
-    hits = ranking.find_hits(ids, Y)
+    hits, sums = ranking.find_hits(ids, Y), ranking.ratio_of_sums
     metrics = {}
     for k in _places(ids):
         macro, micro = ranking.f1(ids, hits, Y, k)
         metrics |= {
             f"P@{k}": ranking.precision(hits, k),
-            f"nDCG@{k}": ranking.ndcg(hits, Y, k),
-            f"recall@{k}": ranking.recall(hits, Y, k),
-            f"PSP@{k}": ranking.propensity_scored_precision(ids, hits, Y, inverse, k),
+            **{f"{name}@{k}": sums(f"{name}@{k}", ids, hits, Y, inverse) for name in ("nDCG", "recall", "PSP")},
             f"PSnDCG@{k}": ranking.propensity_scored_ndcg(ids, hits, Y, inverse, k),
             f"coverage@{k}": ranking.coverage(ids, hits, Y, k),
             f"macro-F1@{k}": macro,

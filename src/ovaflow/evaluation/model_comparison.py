@@ -13,11 +13,11 @@ COMPARED = {"P@1": "P@1", "P@5": "P@5", "F1": "F1 of labels that fit"}
 """Figures by which models are compared, by short names."""
 
 ENOUGH = 30
-"""Records without which the intervals of a bootstrap are too narrow."""
+"""Fewest records for which the intervals of a bootstrap are wide enough."""
 
 
 class Difference(NamedTuple):
-    """What a model has more than another one in a figure."""
+    """By how much a model's figure exceeds another model's."""
 
     difference: float
     low: float  # with high: the interval of the bootstrap
@@ -58,7 +58,7 @@ class Figures(NamedTuple):
         return {name: interval(values) for name, values in self.samples.items()}
 
     def differences_from(self, other):
-        """A :class:`Difference` for each figure to compare that both have."""
+        """The :class:`Difference` in each figure that both models have."""
         differences = {}
         for name in COMPARED.values():
             if name in self.records and name in other.records:

@@ -7,6 +7,7 @@ labels, a CSR of ones with n rows; k is at most K. Every metric is a float in
 """
 
 import numpy as np
+import scipy.sparse
 
 
 def find_hits(ids, Y):
@@ -21,15 +22,12 @@ def precision(hits, k):
     return ratio(hits[:, :k].sum(), len(hits) * k)
 
 
-def recall(hits, Y, k):
-    """Mean over instances with labels of (hits among the first k) / (labels of the instance)."""
-    return _ratio_of_sums(f"recall@{k}", None, hits, Y)
-
-
-def ndcg(hits, Y, k):
-    """Mean of DCG@k / ideal DCG@k, DCG = sum over hits at r of 1 / log2(r + 1), over instances with labels."""
-    # the scripts of the XMC repository count instances without labels, which have no ideal, as 0
-    return _ratio_of_sums(f"nDCG@{k}", None, hits, Y)
+def indicator(ids, Y):
+    """Predictions as an indicator, bool (n, l)."""
+    assigned = ids >= 0
+    indptr = np.concatenate([[0], np.cumsum(assigned.sum(axis=1))])
+    ones, shape = np.ones(indptr[-1], bool), (Y.n_rows, Y.n_columns)
+    return scipy.sparse.csr_array((ones, ids[assigned], indptr), shape=shape)
 
 
 def contributions(metric, ids, hits, Y, inverse):
@@ -39,23 +37,22 @@ def contributions(metric, ids, hits, Y, inverse):
     if name == "P":
         return hits[:, :k].mean(axis=1), np.ones(len(hits))
     if name == "PSP":
+        # the hits' 1/p, beside the largest sum that k predictions reach
         return _gains(ids, hits, inverse, k).sum(axis=1), best_gains(Y, inverse, k).sum(axis=1)
     if name == "nDCG":
-        reached, reachable = hits[:, :k] @ _discounts(k), _ideal_dcg(Y, k)
+        # DCG = sum over hits at r of 1 / log2(r + 1)
+        reached, reachable = hits[:, :k] @ _discounts(k)[: hits.shape[1]], _ideal_dcg(Y, k)
     else:
         reached, reachable = hits[:, :k].sum(axis=1), np.diff(Y.indptr)
     some = reachable > 0
     return np.divide(reached, reachable, out=np.zeros(len(hits)), where=some), some.astype(np.float64)
 
 
-def _ratio_of_sums(metric, ids, hits, Y, inverse=None):
+def ratio_of_sums(metric, ids, hits, Y, inverse):
+    """P, nDCG, PSP or recall at k: nDCG and recall are means over the instances with labels."""
+    # the scripts of the XMC repository count instances without labels, which have no ideal nDCG, as 0
     gains, best = contributions(metric, ids, hits, Y, inverse)
     return ratio(gains.sum(), best.sum())
-
-
-def propensity_scored_precision(ids, hits, Y, inverse, k):
-    """PSP@k = (sum of the hits' 1/p) / (largest sum that k predictions per instance reach): a ratio of sums."""
-    return _ratio_of_sums(f"PSP@{k}", ids, hits, Y, inverse)
 
 
 def propensity_scored_ndcg(ids, hits, Y, inverse, k):
@@ -79,8 +76,8 @@ def f1(ids, hits, Y, k):
     predicted = np.bincount(first[first >= 0], minlength=Y.n_columns)
     positives = np.bincount(Y.indices, minlength=Y.n_columns)
     some = positives > 0
-    macro = _mean(2 * true[some] / (predicted + positives)[some])
-    return macro, ratio(2 * true.sum(), predicted.sum() + positives.sum())
+    of_labels = 2 * true[some] / (predicted + positives)[some]
+    return ratio(of_labels.sum(), len(of_labels)), ratio(2 * true.sum(), predicted.sum() + positives.sum())
 
 
 def quality_of_answers(hits, amounts, positives):
@@ -90,7 +87,7 @@ def quality_of_answers(hits, amounts, positives):
 
 
 def answer_of_each(hits, amounts, positives):
-    """The same of each text, and how many labels these are: arrays (n,) by name."""
+    """Precision, recall and F1 of the first labels of each text, and how many these are: arrays (n,) by name."""
     right = np.where(np.arange(hits.shape[1]) < amounts[:, None], hits, False).sum(axis=1)
     return {
         "P": right / np.maximum(amounts, 1),
@@ -127,7 +124,3 @@ def best_gains(Y, inverse, k):
 
 def ratio(part, whole):
     return float(part / whole) if whole else 0.0
-
-
-def _mean(values):
-    return float(values.mean()) if len(values) else 0.0

@@ -31,8 +31,7 @@ def _paint_spectrum(axes, runs):
     # runs differ only in how much of it they computed
     covariance = max((run.read["embeddings"]["label_covariance"] for run in runs), key=len)
     numbers = range(1, len(covariance) + 1)
-    axes.plot(numbers, covariance, color=NAMED["ink"], linestyle=(0, (4, 4)), linewidth=1)
-    axes.keep("labels alone", x=numbers, y=covariance)
+    axes.curve("labels alone", numbers, covariance, color=NAMED["ink"], linestyle=(0, (4, 4)), linewidth=1)
     logarithmic(axes.xaxis)
     logarithmic(axes.yaxis)
 
@@ -51,13 +50,12 @@ def _paint_error(axes, runs):
 
 def _paint_trained(axes, run, points):
     """The error of the run itself: a marker at its rank, or a line where it has no embedding."""
-    error, rank = _error(run.metrics.get("first_stage", run.metrics)), None
+    error, name = _error(run.metrics.get("first_stage", run.metrics)), f"{run.name}, trained"
     if points:
-        rank = points[-1]["rank"]
-        line(axes, run, [rank], [error], keep=False, markersize=6)
+        line(axes, run, [points[-1]["rank"]], [error], name, markersize=6)
     else:
         axes.axhline(error, color=series(run.series), linestyle=(0, (4, 4)), linewidth=1.3)
-    axes.keep(f"{run.name}, trained", x=[rank], y=[error])
+        axes.keep(name, x=[None], y=[error])
 
 
 def _error(metrics):

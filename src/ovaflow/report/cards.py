@@ -138,8 +138,8 @@ def _paint_ranks(axes, counts):
     changes = np.flatnonzero(np.diff(ranked, prepend=-1, append=-1))
     corners = np.union1d(changes[:-1], changes[1:] - 1)
     axes.set(xscale="log", yscale="log", xlabel="rank of the label", ylabel="training positives")
-    axes.plot(corners + 1, ranked[corners], color=NAMED["accent"], marker="o" if len(ranked) < 20 else None)
-    axes.keep("labels", x=corners + 1, y=ranked[corners])
+    marker = "o" if len(ranked) < 20 else None
+    axes.curve("labels", corners + 1, ranked[corners], color=NAMED["accent"], marker=marker)
     axes.set_ylim(bottom=0.8)
     thousands(axes.xaxis)
     thousands(axes.yaxis)

@@ -1,12 +1,12 @@
 """The section on training labels to check, from doubts.csv."""
 
 import csv
-from functools import partial
 from itertools import islice
 
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
+from ovaflow.reranking.neighbours import NEAREST
 
 SHOWN = 10
 
@@ -25,8 +25,12 @@ def show(anchor, results):
     runs = [run for run in results.runs if "second-stage" in run.read and run.read.get("doubts")]
     if not (runs and results.settings.examples):
         return None
-    table = make_table("Training labels to check", "record", COLUMNS, runs[0].read["doubts"], _row)
-    return {"run": runs[0], "table": table}
+    return {"run": runs[0], "table": doubts_table("Training labels to check", runs[0].read["doubts"], COLUMNS)}
+
+
+def doubts_table(title, entries, columns):
+    """Rows of doubts.csv as a table."""
+    return make_table(title, "record", columns, entries, _row)
 
 
 def _row(entry, cells):
@@ -41,13 +45,23 @@ def _figure(title, name, text, **more):
     return Column(title, lambda entry: float(entry[name]), text, **more)
 
 
-COLUMNS = (
+def _share(probability):
+    return f"{100 * probability:.0f} %"
+
+
+def _of_nearest(amount):
+    return f"{amount:.0f}/{NEAREST}"
+
+
+OF_ONE_KIND = (
     _text("label", "label", 80),
-    _text("seems", "kind", 10),
-    _figure("probability, %", "probability", partial(wording.percent, digits=0), unit="fraction"),
-    _figure("similar records", "similar", wording.count, hint="of 30 that have the label"),
+    _figure("probable", "probability", _share, unit="fraction"),
+    _figure(
+        "similar", "similar", _of_nearest, hint=f"of the {NEAREST} most similar records, those that have the label"
+    ),
     _text("words", "words", 40),
 )
+COLUMNS = OF_ONE_KIND[0], _text("seems", "kind", 10), *OF_ONE_KIND[1:]
 
 
 SECTION = ReportSection("doubts", "Training labels to check", show, read)

@@ -82,6 +82,12 @@ class Plot(Axes):
         self.kept = []
         super().__init__(*args, **kwargs)
 
+    def curve(self, series, x, y, drawn_at=None, **style):
+        """Draw a line, by default at ``x``, and keep the figures behind it."""
+        x, y = list(x), list(y)
+        self.plot(x if drawn_at is None else drawn_at, y, **style)
+        self.keep(series, x=x, y=y)
+
     def keep(self, series, **columns):
         """Keep the figures behind a line; ``x`` and ``y`` take the names of the axes."""
         names = [column.replace("_", " ") for column in columns]
@@ -137,15 +143,13 @@ def series(number):
     return _SERIES[number % len(_SERIES)]
 
 
-def line(axes, run, x, y, name=None, keep=True, **style):
-    """Draw a run's line in its colour; keep its figures, unless the caller does."""
-    x, y = list(x), list(y)
+def line(axes, run, x, y, name=None, **style):
+    """Draw a run's line in its colour."""
+    x = list(x)
     # where lines coincide, the markers of earlier runs are larger and show behind later ones
     size = max(4.0, 6.5 - 0.9 * run.series)
     marked = {"marker": MARKERS[run.series % len(MARKERS)], "markersize": size, "markevery": max(1, len(x) // 8)}
-    axes.plot(x, y, **{"color": series(run.series), "linewidth": 1.5} | marked | style)
-    if keep:
-        axes.keep(name or run.name, x=x, y=y)
+    axes.curve(name or run.name, x, y, **{"color": series(run.series), "linewidth": 1.5} | marked | style)
 
 
 def side_by_side(n_runs, step):

@@ -128,9 +128,8 @@ def _paint(axes, runs, groups, heading, k):
     for run, shift in zip(runs, shifts, strict=True):
         values = [MEASURES[heading](group) for group in run.analysis[groups]]
         places = [place for place, value in enumerate(values) if value is not None]
-        percents = [100 * values[place] for place in places]
-        line(axes, run, np.array(places) + shift, percents, keep=False, linewidth=1.3, markevery=1)
-        axes.keep(run.name, x=[names[place] for place in places], y=percents)
+        drawn = {"drawn_at": np.array(places) + shift, "linewidth": 1.3, "markevery": 1}
+        line(axes, run, [names[place] for place in places], [100 * values[place] for place in places], **drawn)
     ylabel = f"{heading.format(k=k)} in %"
     axes.set(xlabel=_XLABELS[groups], ylabel=ylabel, xticks=range(len(names)))
     if sum(map(len, names)) > 24:

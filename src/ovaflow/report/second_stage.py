@@ -14,7 +14,7 @@ FEWEST = 10  # labels of a range of probabilities that is shown
 
 
 def read(run):
-    """Content of a run's reliability.json; None without one of its predictions, or without test labels."""
+    """Content of a run's reliability.json; None where it is about other predictions, or no test label is known."""
     path = run.path / "reliability.json"
     if not (path.exists() and len(run.dataset.test.Y.indices)):
         return None
@@ -131,9 +131,8 @@ def _paint_amounts(axes, runs):
         *firsts, fit = run.read["second-stage"]["suggested"]
         x, y = [entry["labels"] for entry in firsts], [100 * entry["F1"] for entry in firsts]
         line(axes, run, x, y, f"{run.name}, first labels", markevery=1)
-        x, y = [fit["labels"]], [100 * fit["F1"]]
-        axes.plot(x, y, color=series(run.series), marker="*", markersize=13, linestyle="none")
-        axes.keep(f"{run.name}, labels that fit", x=x, y=y)
+        star = {"color": series(run.series), "marker": "*", "markersize": 13, "linestyle": "none"}
+        axes.curve(f"{run.name}, labels that fit", [fit["labels"]], [100 * fit["F1"]], **star)
     axes.margins(y=0.15)
     axes.set(xlabel="labels suggested, mean", ylabel="F1 in %", xlim=(0, None))
     axes.set_ylim(bottom=0)

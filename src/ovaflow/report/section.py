@@ -11,7 +11,7 @@ from ovaflow.storage.texts import read_json
 
 
 class ReportSection(NamedTuple):
-    """A section; where nothing is read or shown, there is none."""
+    """A section of the report, which is left out where it has nothing to show."""
 
     key: str  # ends its anchor
     title: str

@@ -98,8 +98,7 @@ def _paint(axes, runs):
     for number, name in enumerate(METRICS):
         measured = [run for run in runs if name in run.metrics]
         x, y = [float(run.settings["C"]) for run in measured], [100 * run.metrics[name] for run in measured]
-        axes.plot(x, y, color=series(number), marker=MARKERS[number], markersize=4.5, linewidth=1.5)
-        axes.keep(name, x=x, y=y)
+        axes.curve(name, x, y, color=series(number), marker=MARKERS[number], markersize=4.5, linewidth=1.5)
     _values_axis(axes, "C", sorted({float(run.settings["C"]) for run in runs}))
     axes.grid(axis="x", visible=False)
     axes.set(ylabel="%")
@@ -134,8 +133,7 @@ def _paint_precision(axes, runs):
         for name, style in STYLES.items():
             y = [100 * point[name] for point in run.read["pruning"]]
             markers = {"markevery": 1} if name == "P@1" else {"marker": None}
-            line(axes, run, factor * x, y, keep=False, linestyle=style, **markers)
-            axes.keep(f"{run.name}, {name}", x=x, y=y)
+            line(axes, run, x, y, f"{run.name}, {name}", drawn_at=factor * x, linestyle=style, **markers)
     _threshold_axis(axes, runs)
     axes.set(ylabel="P@k in %")
     axes.set_ylim(bottom=0)
@@ -145,8 +143,7 @@ def _paint_size(axes, runs):
     for run, factor in zip(runs, _factors(runs), strict=True):
         x = np.array([point["prune"] for point in run.read["pruning"]])
         y = [point["model_bytes"] / (1 << 20) for point in run.read["pruning"]]
-        line(axes, run, factor * x, y, keep=False, markevery=1)
-        axes.keep(run.name, x=x, y=y)
+        line(axes, run, x, y, drawn_at=factor * x, markevery=1)
     _threshold_axis(axes, runs)
     axes.set(yscale="log", ylabel="MiB")
     logarithmic(axes.yaxis)

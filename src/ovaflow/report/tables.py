@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import rich.box
 import rich.table
+from rich.text import Text
 
 from ovaflow.evaluation.resampling import by_chance, interval
 from ovaflow.report import wording
@@ -49,6 +50,7 @@ class Column(NamedTuple):
     unit: str = ""  # in the CSV file
     best: Callable | None = None  # max or min, where the best cell is marked
     samples: Callable = lambda item: None  # its figures on samples of the test instances
+    colour: str = ""  # on a terminal, of a text that stays on one line
 
     @property
     def words(self):
@@ -81,27 +83,32 @@ class Table:
     @property
     def csv(self):
         """Link to the table as a CSV file, figures in full."""
-        hinted = any(row.hint for row in self.rows)
-        names = [self.corner, *["of"] * hinted]
-        lines = [[row.name, *[row.hint] * hinted] for row in self.rows]
+        columns = [(self.corner, [row.name for row in self.rows])]
+        if any(row.hint for row in self.rows):
+            columns.append(("of", [row.hint for row in self.rows]))
         for place, column in enumerate(self.columns):
             cells = [row.cells[place] for row in self.rows]
-            sampled = any(cell.interval for cell in cells)
-            names += [column.heading, *[f"{column.heading} low", f"{column.heading} high"] * sampled]
-            for line, cell in zip(lines, cells, strict=True):
-                line += [_figure_of(cell), *(cell.interval or (None, None)) * sampled]
-        return csv_link(names, lines)
+            columns.append((column.heading, map(_figure_of, cells)))
+            if any(cell.interval for cell in cells):
+                bounds = zip(*(cell.interval or (None, None) for cell in cells), strict=True)
+                columns += zip((f"{column.heading} low", f"{column.heading} high"), bounds, strict=True)
+        names, values = zip(*columns, strict=True)
+        return csv_link(names, zip(*values, strict=True))
 
     @property
     def terminal(self):
         """The table for a terminal."""
-        shown = rich.table.Table(box=rich.box.SIMPLE_HEAD)
-        shown.add_column(self.corner, no_wrap=True)
-        for column in self.columns:
-            heading = "\n".join(filter(None, (column.group, column.title)))
-            shown.add_column(heading, justify="left" if column.words else "right")
-        for row in self.rows:
-            shown.add_row(row.name, *(cell.text for cell in row.cells))
+        shown = rich.table.Table(box=rich.box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+        rows = [_texts(row) for row in self.rows]
+        for place, column in enumerate((Column(self.corner, None), *self.columns)):
+            heads = [*filter(None, (column.group, wording.plain(column.title)))]
+            widest = max((len(row[place]) for row in rows), default=0)
+            # short figures, bars and names stay whole: what is too wide is folded, and nothing cut off
+            whole = widest <= 30 if place == 0 else max(map(len, heads), default=0) <= widest <= 12
+            looks = {"style": column.colour, "justify": "left" if column.words else "right"}
+            shown.add_column(Text("\n".join(heads)), overflow="fold", no_wrap=whole, **looks)
+        for row in rows:
+            shown.add_row(*map(Text, row))
         return shown
 
     @property
@@ -109,6 +116,10 @@ class Table:
         """Headings that span columns, each with the number of columns; empty when there are none."""
         spans = [(name, len(list(columns))) for name, columns in groupby(self.columns, key=attrgetter("group"))]
         return spans if any(name for name, _ in spans) else []
+
+
+def _texts(row):
+    return [wording.plain(text) for text in (row.name, *(cell.text for cell in row.cells))]
 
 
 def _figure_of(cell):
@@ -146,31 +157,28 @@ def _cells(column, items):
         return [Cell(value) for value in values]
     texts = [column.text(value) for value in values]
     resampled = [column.samples(item) for item in items]
-    marked = _best_cells(texts, _best_text(column, values, texts), resampled)
+    best = _best_text(column, values, texts)
+    marked = [False] * len(texts) if best is None else _as_good(best, texts, resampled)
     cells = []
-    for value, text, best, sampled in zip(values, texts, marked, resampled, strict=True):
+    for value, text, sampled, as_good in zip(values, texts, resampled, marked, strict=True):
         known = text != wording.MISSING
         bounds = interval(sampled) if known and sampled is not None else None
-        cells.append(Cell(text, value if known else None, best, interval=bounds))
+        cells.append(Cell(text, value if known else None, as_good and not all(marked), interval=bounds))
     return cells
 
 
-def _best_cells(texts, best, resampled):
-    """Which cells are marked: the best and those as good but for chance; none if all are."""
-    if best is None:
-        return [False] * len(texts)
+def _as_good(best, texts, resampled):
+    """Which cells are the best, or as good but for chance."""
     of_best = resampled[texts.index(best)]
-    marked = []
-    for text, sampled in zip(texts, resampled, strict=True):
-        comparable = of_best is not None and sampled is not None
-        marked.append(text == best or (comparable and by_chance(of_best, sampled)))
-    return marked if not all(marked) else [False] * len(marked)
+    if of_best is None:
+        return [text == best for text in texts]
+    pairs = zip(texts, resampled, strict=True)
+    return [text == best or (other is not None and by_chance(of_best, other)) for text, other in pairs]
 
 
 def _best_text(column, values, texts):
     """Text of the best cells; None where all read the same."""
-    recorded = dict(zip(values, texts, strict=True))
-    recorded = {value: text for value, text in recorded.items() if text != wording.MISSING}
+    recorded = {value: text for value, text in zip(values, texts, strict=True) if text != wording.MISSING}
     if not column.best or len(set(recorded.values())) < 2:
         return None
     return recorded[column.best(recorded)]

@@ -66,13 +66,14 @@ def write_text(path: StrPath, text: str) -> None:
 
 
 def write_csv(path: StrPath, rows: Iterable[Iterable[Any]]) -> None:
+    """Write rows of texts and numbers."""
     with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
+        csv.writer(file, lineterminator="\n").writerows(map(cell_of, row) for row in rows)
 
 
-def cell_of(text: str) -> str:
-    """A text as a cell of CSV; one that is a formula to spreadsheets gets an apostrophe."""
-    return f"'{text}" if FORMULA.match(text) else text
+def cell_of(value: Any) -> Any:
+    """A text or number as a cell of CSV; a text that is a formula to spreadsheets gets an apostrophe."""
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
 
 
 def _temporary(path: Path) -> Path:
