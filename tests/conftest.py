@@ -47,6 +47,20 @@ def chromium():
 
 
 @pytest.fixture
+def new_page(chromium):
+    """Opens pages of a browser, each with options and cookies of its own."""
+    contexts = []
+
+    def opened(**options):
+        contexts.append(chromium.new_context(**options))
+        return contexts[-1].new_page()
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
 def place(tmp_path):
     """A place with the tiny table and its config, nothing run."""
     write_table(tmp_path / "records.csv")

@@ -14,3 +14,9 @@ def write_records(path, records, delimiter=","):
             table = csv.DictWriter(file, records[0], delimiter=delimiter)
             table.writeheader()
             table.writerows(records)
+
+
+def read_records(path):
+    """Records of a table, whether or not it begins as spreadsheets know UTF-8."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file))

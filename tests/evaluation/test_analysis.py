@@ -1,4 +1,3 @@
-import csv
 from types import SimpleNamespace
 
 import naive
@@ -6,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from records import read_records
 from sklearn.metrics import precision_recall_fscore_support
 
 from ovaflow.data.dataset import inverse_propensity
@@ -102,8 +102,7 @@ def test_results_of_labels_like_scikit_learn(tmp_path):
     test, counts = SimpleNamespace(Y=Y), np.arange(12)
     data = SimpleNamespace(test=test, label_names=names, label_uris=[], counts=counts, n_labels=12)
     write_csv(tmp_path / "labels.csv", results_of_labels(SimpleNamespace(ids=ids), data))
-    with open(tmp_path / "labels.csv", newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_records(tmp_path / "labels.csv")
     assigned = np.array([[j in row[:5] for j in range(12)] for row in ids])
     precision, recall, f1, true = precision_recall_fscore_support(dense, assigned, zero_division=0)
     # formulas to a spreadsheet

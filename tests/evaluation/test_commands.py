@@ -6,9 +6,9 @@ from dataclasses import replace
 import naive
 import numpy as np
 import pytest
+from commands import ovaflow
 from sklearn.metrics import ndcg_score
 
-from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.metrics import evaluate
 from ovaflow.model.one_vs_all import OneVsAll
@@ -25,7 +25,7 @@ def files(finished):
     return first, dataset, model, Training.open(finished["training"])
 
 
-def test_metrics_are_those_of_the_files(finished, files, tmp_path, capsys):
+def test_metrics_are_those_of_the_files(finished, files, tmp_path):
     written = json.loads(finished["metrics"].read_text())
     predictions, dataset, model, training = files
     Y = dataset.test.Y.to_scipy().toarray()
@@ -42,8 +42,7 @@ def test_metrics_are_those_of_the_files(finished, files, tmp_path, capsys):
     assert written["train_seconds"] == training.core_seconds
     options = [f"--{name}={finished[name]}" for name in ("dataset", "model", "training")]
     outputs = [f"--{name}={tmp_path / name}" for name in ("output", "groups")]
-    assert main(["evaluate", str(finished["predictions"]), *options, *outputs, "--metrics=annif"]) == 0
-    said = capsys.readouterr().out
+    said = ovaflow("evaluate", finished["predictions"], *options, *outputs, "--metrics=annif")
     assert f": P@1/3/5 {100 * written['P@1']:.1f}/{100 * written['P@3']:.1f}/" in said
     assert f"Precision@1                    {written['P@1']:.4f}\n" in said
     groups = json.loads((tmp_path / "groups").read_text())["groups"]

@@ -1,6 +1,5 @@
 """ovaflow evaluate on a labelled file, against scikit-learn's scores of all labels of each record."""
 
-import csv
 import json
 import re
 from types import SimpleNamespace
@@ -9,14 +8,15 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 import scipy.stats
+from commands import ovaflow
+from records import read_records
 from scipy.special import expit
 from sklearn.metrics import precision_recall_fscore_support, precision_score
+from synthetic import train_on
 from tiny_table import write_table
 
-from ovaflow.cli import main
 from ovaflow.cli.labelled import distinct_names
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.labelled_file import (
     by_label,
     by_probability,
@@ -26,8 +26,6 @@ from ovaflow.evaluation.labelled_file import (
 )
 from ovaflow.evaluation.model_comparison import Difference, Figures
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 COLUMNS = ("title", "subjects")
 
@@ -43,14 +41,16 @@ def folder(tmp_path_factory):
     new[8] = new[8].partition(",")[0] + ",topic 99|topic 98\n"
     (folder / "new.csv").write_text("".join([head, *new]))
     for name, rows in (("old", lines[:60]), ("new", [*lines[:60], *lines[180:]])):
-        place = folder / name
-        place.mkdir()
-        (place / "train.csv").write_text("".join([head, *rows]))
-        columns = ["--text-column=title", "--labels-column=subjects", "--label-separator=|"]
-        prepared = ["prepare", "--format=csv", f"--train={place}/train.csv", *columns]
-        assert main([*prepared, f"--output={place}/dataset.h5"]) == 0
-        train_model(open_dataset(place / "dataset.h5"), TrainLabels(), 0.0).write(place / "model.h5")
+        train_table(folder / name, "".join([head, *rows]), "|")
     return folder
+
+
+def train_table(place, text, separator):
+    """Train on a table in a folder of its own: model.h5."""
+    place.mkdir()
+    (place / "train.csv").write_text(text)
+    columns = "--text-column=title", "--labels-column=subjects", f"--label-separator={separator}"
+    return train_on(place, "--format=csv", f"--train={place}/train.csv", *columns)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def ranked(predictor, path, **chosen):
 
 def truth(folder, predictor):
     """Number of labels of each labelled record, which of the model's it has, and all scores."""
-    rows = [row for row in csv.DictReader((folder / "new.csv").read_text().splitlines()) if row["subjects"]]
+    rows = [row for row in read_records(folder / "new.csv") if row["subjects"]]
     given = [row["subjects"].split("|") for row in rows]
     has = np.array([[name in labels for name in predictor.label_names] for labels in given])
     scores = predictor.scores(predictor.from_texts([row["title"] for row in rows]), range(has.shape[1]))
@@ -92,8 +92,8 @@ def test_metrics_of_all_records_with_labels(folder, predictor):
 def test_labels_that_are_not_asked_for_are_neither_predicted_nor_missing(folder, predictor, tmp_path):
     amounts, has, scores = truth(folder, predictor)
     allowed = np.array([name not in ("topic 1", "topic 2") for name in predictor.label_names])
-    options = ["--exclude=topic 1", "--exclude=topic 2", f"--output={tmp_path / 'out.json'}"]
-    assert main(["evaluate", str(folder / "new.csv"), f"--model={folder / 'old' / 'model.h5'}", *options]) == 0
+    options = "--exclude=topic 1", "--exclude=topic 2", f"--output={tmp_path}/out.json"
+    ovaflow("evaluate", folder / "new.csv", f"--model={folder}/old/model.h5", *options)
     [entry] = json.loads((tmp_path / "out.json").read_text())["models"]
     asked = amounts - (has & ~allowed).sum(axis=1)
     assert entry["metrics"]["labels"] == asked.sum()
@@ -131,7 +131,7 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor):
 
 
 def test_every_format_has_the_same_answer(folder, predictor, tmp_path):
-    rows = list(csv.DictReader((folder / "new.csv").read_text().splitlines()))
+    rows = read_records(folder / "new.csv")
     (tmp_path / "new.tsv").write_text("".join(f"{row['subjects']}\t{row['title']}\n" for row in rows))
     table = {"topic": [row["title"] for row in rows], "of": [row["subjects"].split("|") for row in rows]}
     pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "new.parquet")
@@ -147,10 +147,8 @@ def test_every_format_has_the_same_answer(folder, predictor, tmp_path):
 def test_a_file_of_features(tmp_path):
     lines = [f"{label} 1:{1 + label} {2 + label}:3\n" for label in (0, 1, 2, 1, 0, 2) for _ in range(5)]
     (tmp_path / "train.svm").write_text("".join(lines))
-    prepared = f"prepare --format=svmlight --train={tmp_path}/train.svm --output={tmp_path}/dataset.h5"
-    assert main(prepared.split()) == 0
-    train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0).write(tmp_path / "model.h5")
-    predictor, path = Predictor.open(tmp_path / "model.h5"), tmp_path / "new.svm"
+    model, path = train_on(tmp_path, "--format=svmlight", f"--train={tmp_path}/train.svm"), tmp_path / "new.svm"
+    predictor = Predictor.open(model)
     path.write_text("0,9 1:2 2:3\n2 4:5\n")
     ours = ranked(predictor, path)
     theirs = predictor.top_k(predictor.from_features([{0: 2, 1: 3}, {3: 5}]), 3)
@@ -168,12 +166,11 @@ def test_models_are_called_by_what_tells_them_apart():
     assert distinct_names(["x/model.h5"]) == ["x/model.h5"]
 
 
-def test_two_models_side_by_side(folder, capsys):
+def test_two_models_side_by_side(folder):
     paths = [folder / name / "model.h5" for name in ("old", "new")]
     options = [f"--model={path}" for path in paths]
-    output = f"--output={folder}/both.json"
-    assert main(["evaluate", *options, str(folder / "new.csv"), output]) == 0
-    assert "new against old, " in capsys.readouterr().out
+    said = ovaflow("evaluate", *options, folder / "new.csv", f"--output={folder}/both.json")
+    assert "new against old, " in said
     first, second = json.loads((folder / "both.json").read_text())["models"]
     # of each record, hits among the first and among the first five
     old, new = (best_hits(*truth(folder, Predictor.open(path))[1:]) for path in paths)
@@ -201,30 +198,32 @@ def bootstrap(values):
     return tuple(sample.confidence_interval)
 
 
-def test_what_does_not_go_together(folder, capsys):
-    old, new = (f"--model={folder / name / 'model.h5'}" for name in ("old", "new"))
-    assert main(["evaluate", new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 0
-    assert "labels.csv: the best 5 of each record count as predicted" in capsys.readouterr().out
-    assert main(["evaluate", old, new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 2
-    assert main(["evaluate", old, old, str(folder / "new.csv")]) == 2
-    assert "old/model.h5 appears twice" in capsys.readouterr().err
-    assert main(["evaluate", old, str(folder / "new.csv"), f"--groups={folder}/groups.json"]) == 2
-    assert "--groups goes with --dataset" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--labels={0}/labels.csv --model={0}/new/model.h5", "--labels"),
+        ("--model={0}/old/model.h5", "old/model.h5 appears twice"),
+        ("--groups={0}/groups.json", "--groups goes with --dataset"),
+    ],
+)
+def test_what_does_not_go_together(folder, options, said):
+    command = "evaluate {0}/new.csv --model={0}/old/model.h5 " + options
+    assert said in ovaflow(*command.format(folder).split(), status=2)
 
 
-def test_models_that_read_other_labels_are_refused(folder, tmp_path, capsys):
-    old, place = folder / "old", tmp_path / "model.h5"
-    (tmp_path / "train.csv").write_text((old / "train.csv").read_text().replace("|", ";"))
-    columns = ["--text-column=title", "--labels-column=subjects", "--label-separator=;"]
-    prepared = ["prepare", "--format=csv", f"--train={tmp_path}/train.csv", *columns]
-    assert main([*prepared, f"--output={tmp_path}/dataset.h5"]) == 0
-    train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0).write(place)
-    both = ["evaluate", f"--model={old}/model.h5", f"--model={place}", str(folder / "new.csv")]
-    assert main(both) == 2
-    line = capsys.readouterr().err.splitlines()[-1]
+def test_the_best_labels_count_as_predicted_without_a_second_stage(folder):
+    said = ovaflow("evaluate", f"--model={folder}/new/model.h5", folder / "new.csv", f"--labels={folder}/labels.csv")
+    assert "labels.csv: the best 5 of each record count as predicted" in said
+
+
+def test_models_that_read_other_labels_are_refused(folder, tmp_path):
+    old = folder / "old"
+    other = train_table(tmp_path / "other", (old / "train.csv").read_text().replace("|", ";"), ";")
+    both = "evaluate", f"--model={old}/model.h5", f"--model={other}", folder / "new.csv"
+    line = ovaflow(*both, status=2).splitlines()[-1]
     theirs = r"model.h5 reads 120 records with \d+ labels, \S+ 120 records with 119 labels; say how"
     assert re.search(theirs, line)
-    assert main([*both, "--label-separator=|"]) == 0
+    ovaflow(*both, "--label-separator=|")
 
 
 def test_labels_that_are_none_of_the_models_are_refused(folder, predictor, tmp_path):

@@ -5,8 +5,8 @@ import json
 import naive
 import numpy as np
 import pytest
+from commands import ovaflow
 
-from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.curves import prune_curve
 from ovaflow.model.one_vs_all import OneVsAll
@@ -26,12 +26,12 @@ def precisions(model, dataset, threshold, rows):
     return [np.take_along_axis(Y, ids[:, :k], axis=1).mean() for k in (1, 3, 5)], np.count_nonzero(weights)
 
 
-def test_each_point_against_dense_weights(opened, tmp_path, capsys):
+def test_each_point_against_dense_weights(opened, tmp_path):
     model, dataset = opened
     output, own = tmp_path / "prune.json", model.parameters["prune"]
-    arguments = ["prune-curve", str(model.path), f"--dataset={dataset.path}", f"--output={output}"]
-    assert main([*arguments, *(f"--threshold={threshold:.6f}" for threshold in (0.3, own / 2, 0.1, 0.3))]) == 0
-    assert capsys.readouterr().out.count("P@1") == 3
+    thresholds = (f"--threshold={threshold:.6f}" for threshold in (0.3, own / 2, 0.1, 0.3))
+    said = ovaflow("prune-curve", model.path, f"--dataset={dataset.path}", f"--output={output}", *thresholds)
+    assert said.count("P@1") == 3
     curve = json.loads(output.read_text())
     assert curve["model"] == model.checksum
     assert [point["prune"] for point in curve["points"]] == [own, 0.1, 0.3]
@@ -41,7 +41,7 @@ def test_each_point_against_dense_weights(opened, tmp_path, capsys):
         assert [point[f"P@{k}"] for k in (1, 3, 5)] == pytest.approx(theirs)
         assert 0 < point["PSP@5"] <= 1
         assert point["nonzeros"] == nonzeros
-        assert main(["prune", str(model.path), f"--threshold={point['prune']}", f"--output={tmp_path}/smaller.h5"]) == 0
+        ovaflow("prune", model.path, f"--threshold={point['prune']}", f"--output={tmp_path}/smaller.h5")
         assert abs(point["model_bytes"] - (tmp_path / "smaller.h5").stat().st_size) <= 2 * 4096
 
 

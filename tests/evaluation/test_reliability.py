@@ -53,21 +53,19 @@ def test_labels_by_least_probability_like_scikit_learn(made):
     assert automatic(p / 3, hits, 9)[-1]["precision"] is None
 
 
-def test_ranges_by_length_in_a_plain_loop(made):
+def test_ranges_by_length_one_at_a_time(made):
     p, hits = made
     known = np.random.default_rng(1).permutation(500)
     groups = by_length(p, hits, known)
     limits = [(100 * i, 100 * i + 99) for i in range(LENGTHS)]
     assert [(group["from"], group["to"]) for group in groups] == limits
     for group in groups:
-        of_group = [i for i in range(500) if group["from"] <= known[i] <= group["to"]]
+        of_group = (group["from"] <= known) & (known <= group["to"])
         for place in group["ranges"]:
-            inside = []
-            for i in of_group:
-                within = (p[i] >= place["from"]) & (p[i] < place["to"])
-                inside += zip(p[i][within], hits[i][within], strict=True)
-            assert place["labels"] == len(inside)
-            assert (place["probability"], place["right"]) == pytest.approx(np.mean(inside, axis=0))
+            within = (p[of_group] >= place["from"]) & (p[of_group] < place["to"])
+            inside = p[of_group][within], hits[of_group][within]
+            assert place["labels"] == within.sum()
+            assert (place["probability"], place["right"]) == pytest.approx(np.mean(inside, axis=1))
         amounts = np.histogram(p[of_group], EDGES)[0]
         assert [place["labels"] for place in group["ranges"]] == amounts[amounts > 0].tolist()
 

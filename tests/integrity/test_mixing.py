@@ -6,9 +6,6 @@ import shutil
 import pytest
 from finished_run import STEPS, Folder, inputs_of_step, outputs, page, run
 
-from ovaflow.console.errors import InputError
-from ovaflow.serving.served_model import open_served_model
-
 MIXED = [(step, name) for step in STEPS for name in inputs_of_step(step) if len(inputs_of_step(step)) > 1]
 
 LEGAL = {
@@ -106,10 +103,3 @@ def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path):
         assert done.status == 0, done.written
         pages.append(page(tmp_path / "report.html"))
     assert pages[0] == pages[1]
-
-
-def test_a_service_refuses_the_second_stage_of_another_model(finished, other, mixed):
-    with pytest.raises(InputError, match="made from another model than"):
-        open_served_model(mixed("reranker")["model"])
-    with pytest.raises(InputError, match="made from another model than"):
-        open_served_model(finished["model"], other["reranker"])

@@ -1,6 +1,5 @@
 """The pipeline and its models where what only Linux has is hidden, which leaves what macOS has."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -9,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import answers
 from pipeline_place import SOURCE
 from running_service import running_service
 from tiny_table import CONFIG, write_config
 
-from ovaflow.cli import main
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
 
@@ -45,12 +44,10 @@ def test_the_whole_pipeline_makes_the_same_model(finished, tmp_path):
     assert (folder / "logs/tiny/msi/train-shard.0.log").read_text(encoding="utf-8").count("not pinned") == 1
 
 
-def test_the_service_gives_the_same_answer(finished, tmp_path, monkeypatch, capsys):
+def test_the_service_gives_the_same_answer(finished, tmp_path, monkeypatch):
     model = finished.folder / MODEL
-    assert main(["predict", str(model), "--text", TEXT]) == 0
-    theirs = json.loads(capsys.readouterr().out)
+    [theirs] = answers(model, "--text", TEXT)
     monkeypatch.setenv("PYTHONPATH", f"{HERE}{os.pathsep}{SOURCE}")
     with running_service(tmp_path, model) as service:
-        status, answer = service.ask("/predict", {"text": TEXT})
-    assert status == 200
+        answer = service.answer("/predict", {"text": TEXT})
     assert answer["predictions"][0]["labels"] == theirs["labels"]

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from commands import ovaflow
 
-from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
 from ovaflow.model.npz_file import read_npz
@@ -37,8 +37,8 @@ def model(tmp_path):
     return OneVsAll.open(tmp_path / "model.h5")
 
 
-def convert(*arguments):
-    assert main(["convert", *map(str, arguments)]) == 0
+def convert(*arguments, status=0):
+    return ovaflow("convert", *arguments, status=status)
 
 
 def test_there_and_back(model, tmp_path):
@@ -112,9 +112,9 @@ NOT_MODELS = {
 
 
 @pytest.mark.parametrize("case", NOT_MODELS)
-def test_what_is_no_model_is_refused(model, tmp_path, capsys, case):
+def test_what_is_no_model_is_refused(model, tmp_path, case):
     path = tmp_path / "w.npz"
     make, complaint = NOT_MODELS[case]
     make(model, path)
-    assert main(["convert", str(path), f"--like={model.path}", f"--output={tmp_path / 'y'}"]) == 2
-    assert f"{path}: {complaint.format(model=model)}" in capsys.readouterr().err
+    said = convert(path, f"--like={model.path}", f"--output={tmp_path / 'y'}", status=2)
+    assert f"{path}: {complaint.format(model=model)}" in said

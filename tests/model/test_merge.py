@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from commands import ovaflow
 
-from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.model.index import open_index
 from ovaflow.model.merge import merge
@@ -60,10 +60,10 @@ def test_pruning_again(tmp_path, small_dataset, all_weights, cut):
 
 
 def test_a_large_model_gets_an_index(tmp_path, small_dataset, cut, monkeypatch):
-    shards = map(str, cut(*SPLITS[1]))
+    shards = cut(*SPLITS[1])
     files = [f"--dataset={small_dataset.path}", f"--output={tmp_path / 'm.h5'}", f"--statistics={tmp_path / 't.h5'}"]
-    command = ["merge", *shards, *files]
+    command = "merge", *shards, *files
     for pays, has_index in ((1 << 20, False), (1, True)):
         monkeypatch.setattr("ovaflow.model.index.INDEX_PAYS", pays)
-        assert main(command) == 0
+        ovaflow(*command)
         assert (open_index(OneVsAll.open(tmp_path / "m.h5")) is not None) == has_index

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from commands import ovaflow
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from synthetic import write_topics
 
-from ovaflow.cli import main
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import kept_per_row, prune, prune_to_bytes, threshold_for
 from ovaflow.settings.train import TrainLabels
@@ -68,20 +68,16 @@ def test_the_file_fits_and_is_as_large_as_it_may(trained, tmp_path, share):
     assert ours.inputs == model.inputs | {"unpruned": model.checksum}
 
 
-def test_on_the_command_line(trained, tmp_path, capsys):
+def test_on_the_command_line(trained, tmp_path):
     model, folder = trained
-    arguments = [str(model.path), f"--dataset={folder / 'dataset.h5'}", f"--output={tmp_path / 'small.h5'}"]
-    assert main(["prune", *arguments, "--max-bytes=40kB"]) == 0
-    said = capsys.readouterr().out
+    arguments = "prune", model.path, f"--dataset={folder / 'dataset.h5'}", f"--output={tmp_path / 'small.h5'}"
+    said = ovaflow(*arguments, "--max-bytes=40kB")
     assert "weights, those of at least" in said
     assert "P@1 " in said
     assert (tmp_path / "small.h5").stat().st_size <= 40_000
-    assert main(["prune", *arguments, "--threshold=0.2"]) == 0
+    ovaflow(*arguments, "--threshold=0.2")
     assert np.abs(OneVsAll.open(tmp_path / "small.h5").weights.data).min() >= np.float32(0.2)
-    for options, complaint in (
-        ([], ""),
-        (["--max-bytes=ten"], "ten"),
-        (["--max-bytes=1000"], "bytes without any weight, so it cannot be pruned to 1,000"),
-    ):
-        assert main(["prune", *arguments, *options]) == 2
-        assert complaint in capsys.readouterr().err
+    ovaflow(*arguments, status=2)
+    assert "ten" in ovaflow(*arguments, "--max-bytes=ten", status=2)
+    too_few = "bytes without any weight, so it cannot be pruned to 1,000"
+    assert too_few in ovaflow(*arguments, "--max-bytes=1000", status=2)

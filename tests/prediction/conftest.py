@@ -1,7 +1,6 @@
 import pytest
+from commands import ovaflow
 from tiny_table import write_table
-
-from ovaflow.cli import main
 
 STEPS = """
 means {0}/dataset.h5 --output={0}/means.h5
@@ -20,9 +19,9 @@ merge --method=rembrandt {0}/d.h5 --projected={0}/p.h5 --tuned={0}/d.json --data
 
 
 def _run(folder, prepared, steps):
-    assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
+    ovaflow(*prepared, f"--output={folder}/dataset.h5")
     for step in steps:
-        assert main(step.format(folder).split()) == 0
+        ovaflow(*step.format(folder).split())
     return folder
 
 
@@ -36,12 +35,10 @@ def tiny_models(tmp_path_factory):
 
 
 @pytest.fixture
-def trees_of(tmp_path, capsys):
+def trees_of(tmp_path):
     """Grow trees on prepared data: ``fastxml.h5`` in the folder of the test."""
 
     def grow(*prepared):
-        _run(tmp_path, ["prepare", *prepared], STEPS.strip().splitlines()[4:6])
-        capsys.readouterr()
-        return tmp_path / "fastxml.h5"
+        return _run(tmp_path, ["prepare", *prepared], STEPS.strip().splitlines()[4:6]) / "fastxml.h5"
 
     return grow

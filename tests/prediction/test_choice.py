@@ -1,14 +1,13 @@
 """The best of some labels, exactly, and names of labels in the languages of their vocabulary."""
 
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from animals import HERE, train_animals
+from commands import answers, labels_of, ovaflow
 
-from ovaflow.cli import main
 from ovaflow.model import top_k
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictor import Predictor
@@ -40,31 +39,33 @@ def animals(tmp_path_factory):
     return train_animals(tmp_path_factory.mktemp("animals"))
 
 
-def predict(capsys, model, *options, status=0):
-    """Names of the labels predicted for a text with options; or the error."""
-    words = ["predict", model, "--text=cats and dogs in town", "--output-format=jsonl", *options]
-    assert main([str(word) for word in words]) == status
-    said = capsys.readouterr()
-    return said.err if status else [each["name"] for each in json.loads(said.out)["labels"]]
+TEXT = "--text=cats and dogs in town"
 
 
-def test_names_in_a_language(animals, tmp_path, capsys):
+def predict(model, *options):
+    """Names of the labels predicted for a text with options."""
+    return labels_of(answers(model, TEXT, *options), "name")[0]
+
+
+def test_names_in_a_language(animals, tmp_path):
     swedish = {"cats": "katter", "dogs": "dogs", "birds": "fåglar", "Helsinki": "Helsingfors"}
-    every = predict(capsys, animals)
-    assert predict(capsys, animals, "--language=sv") == [swedish[name] for name in every]
-    assert predict(capsys, animals, "--language=en") == every
+    every = predict(animals)
+    assert predict(animals, "--language=sv") == [swedish[name] for name in every]
+    assert predict(animals, "--language=en") == every
     (tmp_path / "list.txt").write_text(f"katter\n{HERE}birds\n")
-    chosen = predict(capsys, animals, "--language=sv", f"--include={tmp_path}/list.txt")
+    chosen = predict(animals, "--language=sv", f"--include={tmp_path}/list.txt")
     assert sorted(chosen) == ["fåglar", "katter"]
-    assert "in language 'de', but in en, fi, sv" in predict(capsys, animals, "--language=de", status=2)
+    said = ovaflow("predict", animals, TEXT, "--language=de", status=2)
+    assert "in language 'de', but in en, fi, sv" in said
 
 
-def test_a_model_from_before_answers_in_its_own_language(animals, tmp_path, capsys):
+def test_a_model_from_before_answers_in_its_own_language(animals, tmp_path):
     old, model = tmp_path / "old.h5", OneVsAll.open(animals)
     names = replace(model.names, translations={}, groups={})
     replace(model, names_in_memory=names).write(old)
-    assert sorted(predict(capsys, old, "--exclude=cats")) == ["Helsinki", "birds", "dogs"]
-    assert "has no names of labels in language 'sv', but in en" in predict(capsys, old, "--language=sv", status=2)
+    assert sorted(predict(old, "--exclude=cats")) == ["Helsinki", "birds", "dogs"]
+    said = ovaflow("predict", old, TEXT, "--language=sv", status=2)
+    assert "has no names of labels in language 'sv', but in en" in said
 
 
 @pytest.mark.parametrize(("allowed", "theirs"), [(None, 0.4), ([1, 1, 0], 0), ([1, 1, 1], 0.4), ([0, 1, 1], 0.1)])

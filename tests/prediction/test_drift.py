@@ -1,6 +1,5 @@
 """What differs from the training: words, first labels, and how often it is said."""
 
-import csv
 import json
 import re
 import shutil
@@ -8,9 +7,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from commands import ovaflow
+from records import read_records, write_records
 from scipy.spatial.distance import cityblock
 
-from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.drift import FREQUENT, FirstLabels, distance, distance_by_chance
 from ovaflow.prediction.predictor import Predictor
@@ -30,30 +30,24 @@ def folder(tiny_models, tmp_path_factory):
     for name in ("dataset.h5", "0.h5", "records.csv"):
         shutil.copy(tiny_models / name, folder)
     for step in STEPS:
-        assert main(step.format(folder).split()) == 0
-    with open(folder / "records.csv", newline="") as file:
-        head, *rows = csv.reader(file)
-    tested = set(open_dataset(folder / "dataset.h5").test_texts())
-    test = [row for row in rows if row[0] in tested]
-    other = [[re.sub("filler", "strange", text), labels] for text, labels in rows]
-    for name, chosen in (("test", test), ("other", other)):
-        with open(folder / f"{name}.csv", "w", newline="") as file:
-            csv.writer(file).writerows([head, *chosen])
+        ovaflow(*step.format(folder).split())
+    records, tested = read_records(folder / "records.csv"), set(open_dataset(folder / "dataset.h5").test_texts())
+    write_records(f"{folder}/test.csv", [record for record in records if record["text"] in tested])
+    other = [record | {"text": record["text"].replace("filler", "strange")} for record in records]
+    write_records(f"{folder}/other.csv", other)
     return folder
 
 
-def evaluated(folder, name, capsys):
+def evaluated(folder, name):
     """What evaluate says of a file, and the figures that it writes."""
-    capsys.readouterr()
     output = folder / f"{name}.json"
-    command = ["evaluate", f"--model={folder}/model.h5", f"{folder}/{name}.csv"]
-    assert main([*command, f"--output={output}"]) == 0
+    said = ovaflow("evaluate", f"--model={folder}/model.h5", f"{folder}/{name}.csv", f"--output={output}")
     [entry] = json.loads(output.read_text())["models"]
-    return capsys.readouterr().out, entry["drift"]
+    return said, entry["drift"]
 
 
-def test_the_test_set_is_as_usual(folder, capsys):
-    said, drift = evaluated(folder, "test", capsys)
+def test_the_test_set_is_as_usual(folder):
+    said, drift = evaluated(folder, "test")
     words, score = drift["unknown_words"], drift["first_score"]
     assert words["share"] == words["reference"]
     assert score["mean"] == pytest.approx(score["reference"])
@@ -61,11 +55,10 @@ def test_the_test_set_is_as_usual(folder, capsys):
     assert "unlike those that" not in said
 
 
-def test_texts_of_other_words_are_not(folder, capsys):
-    said, drift = evaluated(folder, "other", capsys)
+def test_texts_of_other_words_are_not(folder):
+    said, drift = evaluated(folder, "other")
     known = set(Predictor.open(folder / "model.h5").feature_names)
-    with open(folder / "other.csv", newline="") as file:
-        words = " ".join(row["text"] for row in csv.DictReader(file)).lower().split()
+    words = " ".join(row["text"] for row in read_records(folder / "other.csv")).lower().split()
     unknown = Counter(word for word in words if word not in known)
     share = unknown.total() / len(words)
     assert drift["unknown_words"]["share"] == pytest.approx(share)
@@ -75,23 +68,22 @@ def test_texts_of_other_words_are_not(folder, capsys):
 
 
 def test_predict_says_so_too(folder, capsys):
-    command = ["predict", f"{folder}/model.h5", f"--output={folder}/answers.csv"]
-    assert main([*command, f"{folder}/test.csv"]) == 0
+    ovaflow("predict", folder / "model.h5", folder / "test.csv")
     assert "does not know" not in capsys.readouterr().err
-    assert main([*command, f"{folder}/other.csv"]) == 0
+    ovaflow("predict", folder / "model.h5", folder / "other.csv")
     assert re.search(r"does not know [\d.]+ % of the words; 0.0 % are normal", capsys.readouterr().err)
 
 
-def test_a_reference_of_another_model_says_nothing(folder, tmp_path, capsys):
+def test_a_reference_of_another_model_says_nothing(folder, tmp_path):
     for name in ("model.h5", "other.csv"):
         shutil.copy(folder / name, tmp_path)
     text = (folder / "reference.json").read_text()
-    said, drift = evaluated(tmp_path, "other", capsys)
+    said, drift = evaluated(tmp_path, "other")
     assert drift["unknown_words"]["reference"] is None
     assert "test set at training" not in said
     (tmp_path / "reference.json").write_text(text.replace('"words": ', '"words": 1'))
-    assert main(["evaluate", f"--model={tmp_path}/model.h5", f"{tmp_path}/other.csv"]) == 2
-    assert "reference.json: damaged" in capsys.readouterr().err
+    command = "evaluate", f"--model={tmp_path}/model.h5", f"{tmp_path}/other.csv"
+    assert "reference.json: damaged" in ovaflow(*command, status=2)
 
 
 def test_distance_of_two_samples_by_chance():

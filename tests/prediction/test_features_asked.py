@@ -1,6 +1,5 @@
 """Models of ready-made features are asked as they are trained: arrays, matrices, and vectors in a column."""
 
-import csv
 import json
 
 import numpy as np
@@ -8,11 +7,12 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import scipy.sparse
+from commands import answers, ovaflow
+from records import read_records
+from synthetic import train_on
 
-from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
+from ovaflow.model.one_vs_all import OneVsAll
 
 N_NEW = 30
 
@@ -32,20 +32,10 @@ def files(tmp_path_factory):
         table = pyarrow.table({"id": ids, "embedding": list(X[rows]), "labels": labels})
         pyarrow.parquet.write_table(table, folder / f"{name}.parquet")
     scipy.sparse.save_npz(folder / "sparse.npz", scipy.sparse.csr_array(X[:N_NEW]))
-    for name, options in {
-        "npz": ["--format=npz", f"--train={folder}/X.trn.npy", f"--train-labels={folder}/Y.trn.npy"],
-        "parquet": ["--format=parquet", f"--train={folder}/trn.parquet", "--vector-column=embedding"],
-    }.items():
-        assert main(["prepare", *options, f"--output={folder}/{name}.h5"]) == 0
-        model = train_model(open_dataset(folder / f"{name}.h5"), TrainLabels(), 0.0)
-        model.write(folder / f"{name}.model.h5")
+    train_on(folder, "--format=npz", f"--train={folder}/X.trn.npy", f"--train-labels={folder}/Y.trn.npy", name="npz")
+    of_table = "--format=parquet", f"--train={folder}/trn.parquet", "--vector-column=embedding"
+    model = OneVsAll.open(train_on(folder, *of_table, name="parquet"))
     return folder, X[:N_NEW], Y[:N_NEW], model.weights.to_scipy().toarray()
-
-
-def answers(capsys, *arguments):
-    capsys.readouterr()
-    assert main(["predict", *map(str, arguments), "--top-k=4"]) == 0
-    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +45,9 @@ def scores(files):
 
 
 @pytest.mark.parametrize("file", ["X.new.npy", "sparse.npz", "new.parquet"])
-def test_predictions(files, scores, capsys, file):
+def test_predictions(files, scores, file):
     folder, kind = files[0], "parquet" if file.endswith("parquet") else "npz"
-    lines = answers(capsys, folder / f"{kind}.model.h5", folder / file)
+    lines = answers(folder / f"{kind}.h5", folder / file, "--top-k=4")
     assert [line.get("id") for line in lines] == [f"r{row}" if kind == "parquet" else None for row in range(N_NEW)]
     for line, row in zip(lines, scores, strict=True):
         ours = {int(label["name"]): label["score"] for label in line["labels"]}
@@ -68,29 +58,21 @@ def test_predictions(files, scores, capsys, file):
 def test_evaluation(files, scores, tmp_path, file, kind):
     folder, _, Y, _ = files
     output = tmp_path / "evaluation.json"
-    assert main(["evaluate", f"--model={folder}/{kind}.model.h5", f"{folder}/{file}", f"--output={output}"]) == 0
+    ovaflow("evaluate", f"--model={folder}/{kind}.h5", folder / file, f"--output={output}")
     ours = json.loads(output.read_text())["models"][0]["metrics"]["P@1"]
     assert ours == pytest.approx(Y[np.arange(N_NEW), scores.argmax(axis=1)].mean())
 
 
-def test_vectors_are_no_texts(files, tmp_path, capsys):
-    folder, *_ = files
-    options = ["prepare", "--format=parquet", f"--train={folder}/trn.parquet", f"--output={tmp_path}/a.h5"]
-    assert main([*options, "--text-column=embedding"]) == 2
-    error = capsys.readouterr().err
-    assert "the column 'embedding' holds vectors, not texts; set vector_column: embedding" in error
-    assert main([*options, "--vector-column=embedding"]) == 0
-    assert main([*options, "--vector-column=id"]) == 2
-    assert "'r0' is not a vector of finite numbers" in capsys.readouterr().err
+def test_vectors_are_no_texts(files, tmp_path):
+    options = "prepare", "--format=parquet", f"--train={files[0]}/trn.parquet", f"--output={tmp_path}/a.h5"
+    said = "the column 'embedding' holds vectors, not texts; set vector_column: embedding"
+    assert said in ovaflow(*options, "--text-column=embedding", status=2)
+    assert "'r0' is not a vector of finite numbers" in ovaflow(*options, "--vector-column=id", status=2)
 
 
 def test_test_instances_are_written_as_csv(files, tmp_path):
-    folder, *_ = files
-    output = tmp_path / "answers.csv"
-    dataset = open_dataset(folder / "parquet.h5")
-    arguments = [f"{folder}/parquet.model.h5", f"--dataset={folder}/parquet.h5", f"--output={output}", "--top-k=2"]
-    assert main(["predict", *arguments]) == 0
-    with open(output, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert list(dict.fromkeys(row["instance"] for row in rows)) == dataset.ids("test")
-    assert len(rows) == 2 * dataset.test.X.n_rows
+    folder, output = files[0], tmp_path / "answers.csv"
+    dataset = open_dataset(folder / "dataset.h5")
+    ovaflow("predict", folder / "parquet.h5", f"--dataset={dataset.path}", f"--output={output}", "--top-k=2")
+    rows = read_records(output)
+    assert [row["instance"] for row in rows[::2]] == [row["instance"] for row in rows[1::2]] == dataset.ids("test")

@@ -85,12 +85,9 @@ def test_scores_of_chosen_labels(predictor, X):
     np.testing.assert_allclose(every, np.vstack(alone), **close)
     with pytest.raises(InputError, match="label ids run from 0 to 9"):
         predictor.scores(X, [10])
-    for score in (
-        lambda: predictor.top_k(X._replace(n_columns=7), 4),
-        lambda: predictor.scores(X._replace(n_columns=7), [0]),
-    ):
+    for asked in (predictor.top_k, predictor.scores):
         with pytest.raises(ValueError, match="instances have 7 features, the model has"):
-            score()
+            asked(X._replace(n_columns=7), [0])
 
 
 @pytest.mark.parametrize(

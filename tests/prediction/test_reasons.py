@@ -1,17 +1,17 @@
 """Evidence of the second stage in words, against scikit-learn's neighbours and counts of the table."""
 
-import csv
 import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse
+from commands import answers, ovaflow
+from records import write_records
 from scipy.special import expit
 from sklearn.neighbors import NearestNeighbors
 from synthetic import write_weights
 
-from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.reasons import _name_in_text, _other_candidates
@@ -32,21 +32,18 @@ TOPICS = {
 ALL = f"--labels={len(TOPICS)}"
 
 
-def write_records(path):
+def made_records():
     """Tea and bees go together, ferries and harbours now and then; two records are about rails."""
     rng = np.random.default_rng(4)
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["text", "labels"])
-        for i in range(60):
-            labels = ["Tea", "Bees"] if i % 2 else ["Harbour towns"]
-            if i % 30 == 0:
-                labels = ["Rails"]
-            elif i % 8 == 0:
-                labels.append("Ferries")
-            words = " ".join(TOPICS[label] for label in labels).split()
-            chosen = [*rng.choice(words, 3), *rng.choice(["old", "town", "tea", "and", "the"], 2)]
-            table.writerow([" ".join(chosen), "|".join(labels)])
+    for i in range(60):
+        labels = ["Tea", "Bees"] if i % 2 else ["Harbour towns"]
+        if i % 30 == 0:
+            labels = ["Rails"]
+        elif i % 8 == 0:
+            labels.append("Ferries")
+        words = " ".join(TOPICS[label] for label in labels).split()
+        chosen = [*rng.choice(words, 3), *rng.choice(["old", "town", "tea", "and", "the"], 2)]
+        yield {"text": " ".join(chosen), "labels": "|".join(labels)}
 
 
 def fewer_known_first():
@@ -66,9 +63,9 @@ def fewer_known_first():
 def case(tmp_path_factory):
     """A dataset, and a model of random weights with its second stage."""
     folder = tmp_path_factory.mktemp("second")
-    write_records(folder / "records.csv")
+    write_records(f"{folder}/records.csv", list(made_records()))
     files = f"--train={folder}/records.csv", f"--test={folder}/records.csv", f"--output={folder}/dataset.h5"
-    assert main(["prepare", "--format=csv", "--label-separator=|", "--features=words", "--max-df=1.0", *files]) == 0
+    ovaflow("prepare", "--format=csv", "--label-separator=|", "--features=words", "--max-df=1.0", *files)
     dataset = open_dataset(folder / "dataset.h5")
     weights = np.random.default_rng(3).normal(size=(dataset.n_labels, dataset.n_features))
     model = write_weights(folder / "model.h5", dataset, weights)
@@ -78,9 +75,8 @@ def case(tmp_path_factory):
     return SimpleNamespace(path=folder / "model.h5", dataset=dataset)
 
 
-def explained(case, capsys, *options):
-    assert main(["explain", str(case.path), "--text", TEXT, *options, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+def explained(case, *options):
+    answer = json.loads(ovaflow("explain", case.path, "--text", TEXT, *options, "--json"))
     return {label["name"]: label for label in answer["labels"]}
 
 
@@ -88,20 +84,19 @@ def evidence_of(label):
     return {each["kind"]: each for each in label["evidence"]}
 
 
-def test_labels_are_those_of_the_final_order_with_their_probabilities(case, capsys):
-    labels = explained(case, capsys, ALL)
+def test_labels_are_those_of_the_final_order_with_their_probabilities(case):
+    labels = explained(case, ALL)
     assert set(list(labels)[:2]) == {"Rails", "Ferries"}
     assert labels["Rails"]["probability"] == pytest.approx(expit(1), abs=1e-6)
     assert labels["Tea"]["probability"] == pytest.approx(expit(-2), abs=1e-6)
-    assert main(["predict", str(case.path), "--text", TEXT, "--top-k=5", "--output-format=jsonl"]) == 0
-    theirs = json.loads(capsys.readouterr().out)["labels"]
-    assert [(label["name"], label["probability"]) for label in labels.values()] == [
-        (label["name"], label["score"]) for label in theirs
-    ]
+    [theirs] = answers(case.path, "--text", TEXT, "--top-k=5")
+    of_both = labels.values(), theirs["labels"]
+    ours, theirs = ([(label["name"], label["probability"]) for label in each] for each in of_both)
+    assert ours == theirs
 
 
-def test_records_that_have_a_label_are_the_nearest_of_scikit_learn(case, capsys):
-    labels = explained(case, capsys, ALL)
+def test_records_that_have_a_label_are_the_nearest_of_scikit_learn(case):
+    labels = explained(case, ALL)
     train, predictor = case.dataset.documents.train, Predictor.open(case.path)
     nearest = NearestNeighbors(n_neighbors=30, metric="cosine").fit(train.X.to_scipy()[:, :-1])
     distances, rows = nearest.kneighbors(predictor.from_texts([TEXT]).to_scipy()[:, :-1])
@@ -115,8 +110,8 @@ def test_records_that_have_a_label_are_the_nearest_of_scikit_learn(case, capsys)
             assert ours["text"] == f"{ours['count']} of the {len(similar)} most similar records {has} it"
 
 
-def test_names_in_the_text(case, capsys):
-    labels = explained(case, capsys, ALL)
+def test_names_in_the_text(case):
+    labels = explained(case, ALL)
     ours = {"kind": "name in the text", "text": "all words of its name appear in the text", "share": 1}
     assert evidence_of(labels["Tea"])["name in the text"] == ours
     assert "name in the text" not in evidence_of(labels["Bees"])
@@ -138,9 +133,9 @@ def test_what_is_said_of_a_name(words, several, share, said):
 
 
 @pytest.mark.parametrize("others", [10, 2])
-def test_labels_that_go_together_as_the_table_has_them(case, capsys, monkeypatch, others):
+def test_labels_that_go_together_as_the_table_has_them(case, monkeypatch, others):
     monkeypatch.setattr("ovaflow.reranking.cooccurrence.OTHERS", others)
-    labels, predictor = explained(case, capsys, ALL), Predictor.open(case.path)
+    labels, predictor = explained(case, ALL), Predictor.open(case.path)
     Y = case.dataset.documents.train.Y.to_scipy().toarray()
     scores = predictor.scores(predictor.from_texts([TEXT]), range(len(TOPICS)))[0]
     for label in labels.values():
@@ -169,17 +164,17 @@ def test_other_suggestions_are_named():
     ]
 
 
-def test_rare_labels_say_so(case, capsys):
-    labels = explained(case, capsys, ALL)
+def test_rare_labels_say_so(case):
+    labels = explained(case, ALL)
     for name, count in (("Rails", 2), ("Ferries", 7)):
         ours = {"kind": "frequency", "text": f"rare: {count} training records", "count": count}
         assert evidence_of(labels[name])["frequency"] == ours
     assert "frequency" not in evidence_of(labels["Tea"])
 
 
-def test_without_the_second_stage_nothing_is_added(case, capsys):
-    (label,) = explained(case, capsys, "--label=Tea", "--no-rerank").values()
-    theirs = explained(case, capsys, "--label=Tea")["Tea"]
+def test_without_the_second_stage_nothing_is_added(case):
+    (label,) = explained(case, "--label=Tea", "--no-rerank").values()
+    theirs = explained(case, "--label=Tea")["Tea"]
     added = {"probability": theirs["probability"], "evidence": theirs["evidence"]}
     assert theirs == label | added
     assert not label.keys() & added.keys()
@@ -191,18 +186,17 @@ def one_candidate(monkeypatch):
         monkeypatch.setattr(f"ovaflow.{module}.CANDIDATES", 1)
 
 
-def test_a_label_that_is_no_candidate_says_so(case, capsys, one_candidate):
-    (name,) = explained(case, capsys, "--labels=1")
+def test_a_label_that_is_no_candidate_says_so(case, one_candidate):
+    (name,) = explained(case, "--labels=1")
     other = "Bees" if name == "Tea" else "Tea"
-    (label,) = explained(case, capsys, f"--label={other}").values()
+    (label,) = explained(case, f"--label={other}").values()
     assert (label["probability"], label["evidence"]) == (None, [])
-    assert main(["explain", str(case.path), "--text", TEXT, f"--label={other}"]) == 0
-    assert "no candidate: not among the " in capsys.readouterr().out
+    said = ovaflow("explain", case.path, "--text", TEXT, f"--label={other}")
+    assert "no candidate: not among the " in said
 
 
-def test_on_a_terminal(case, capsys, monkeypatch):
+def test_on_a_terminal(case, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
-    assert main(["explain", str(case.path), "--text", TEXT, "--label=Rails"]) == 0
-    written = capsys.readouterr().out
+    written = ovaflow("explain", case.path, "--text", TEXT, "--label=Rails")
     assert "probability 73 %" in written
     assert "\n• rare: 2 training records\n" in written

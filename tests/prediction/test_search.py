@@ -6,11 +6,11 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse
+from commands import ovaflow
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
 from ovaflow.model.index import (
@@ -50,13 +50,15 @@ def same(ours, theirs):
     return all(map(np.array_equal, ours, theirs))
 
 
-@given(problems(), st.integers(1, 14), st.integers(1, 12), st.integers(1, 3))
-@example((np.zeros((2, 1), np.float32), np.zeros((12, 1), np.float32), np.ones(12, bool)), 3, 5, 2)
-def test_like_brute_force(problem, k, panel, threads):
+@given(problems(), arrays(bool, 12), st.integers(1, 14), st.integers(1, 12), st.integers(1, 3))
+@example((np.zeros((2, 1), np.float32), np.zeros((12, 1), np.float32), np.ones(12, bool)), np.ones(12), 3, 5, 2)
+def test_like_brute_force(problem, allowed, k, panel, threads):
     X, W, trained = problem
-    theirs = naive.top_k(X, W, trained, k)
+    theirs, allowed = naive.top_k(X, W, trained, k), allowed[: len(W)] > 0
     weights, instances = from_scipy(W), from_scipy(X)
     panels = panels_of(weights, trained, panel)
+    ours = predict_top_k(weights, trained, instances, k, quiet=True, panels=panels, allowed=allowed)
+    assert same(ours, naive.top_k(X, W, trained & allowed, k))
     for ours in (
         search_index(panels, weights, instances, k, threads),
         scan(weights, trained, instances, k, threads),
@@ -65,17 +67,6 @@ def test_like_brute_force(problem, k, panel, threads):
     ):
         assert same(ours, theirs)
         assert (ours[0].dtype, ours[1].dtype) == (np.int32, np.float32)
-
-
-@given(problems(), arrays(bool, 12), st.integers(1, 14))
-def test_the_best_of_the_allowed_labels(problem, allowed, k):
-    X, W, trained = problem
-    allowed, weights, instances = allowed[: len(W)], from_scipy(W), from_scipy(X)
-    panels = panels_of(weights, trained, 4)
-    assert same(
-        predict_top_k(weights, trained, instances, k, quiet=True, panels=panels, allowed=allowed),
-        naive.top_k(X, W, trained & allowed, k),
-    )
 
 
 def in_float32(X, W):
@@ -164,7 +155,7 @@ def test_one_by_one_together_and_from_disk(model):
     everything = alone.top_k(rows_of(X, np.arange(3)), 2000)
     assert np.array_equal(everything[0][:, :7], together[0][:3])
     assert (everything[0] >= 0).sum(axis=1).tolist() == [alone.model.trained.sum()] * 3
-    assert main(["index", str(path)]) == 0
+    ovaflow("index", path)
     mapped = Predictor.open(path)
     assert open_index(mapped.model) is not None
     assert same(mapped.top_k(X, 7), together)

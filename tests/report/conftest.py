@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from commands import ovaflow
 from finished_run import of_every_method
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.sparse.csr import from_scipy
 
@@ -67,8 +67,7 @@ evaluate {run}/predictions.h5 --dataset={dataset} --model={run}/model.h5 --train
 def _make_run(run, dataset, options):
     written = f"--output={run}/metrics.json --analysis={run}/analysis.json"
     for step in STEPS.strip().splitlines():
-        words = step.format(dataset=dataset.path, run=run, options=options, written=written).split()
-        assert main(words) == 0
+        ovaflow(*step.format(dataset=dataset.path, run=run, options=options, written=written).split())
 
 
 @pytest.fixture(scope="session")

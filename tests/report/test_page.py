@@ -13,9 +13,9 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from commands import ovaflow
 from synthetic import write_weights
 
-from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report.gather import choose_shown, gather
@@ -157,11 +157,10 @@ def test_paths_break_between_their_parts():
     assert ours == "results/<wbr>held-<wbr>out.<wbr>h5 &lt;a_<wbr>b&gt; 0.05 A&amp;B"
 
 
-def test_command_line_writes_the_page(runs, tmp_path, capsys):
+def test_command_line_writes_the_page(runs, tmp_path):
     output = tmp_path / "report.html"
     sweep = f"--sweep=mine={','.join(run.name for run in runs)}"
-    assert main(["report", *map(str, runs), f"--output={output}", "--examples=3", sweep]) == 0
-    assert capsys.readouterr().out == f"report: {output}\n"
+    assert ovaflow("report", *runs, f"--output={output}", "--examples=3", sweep) == f"report: {output}\n"
     page = output.read_text()
     Reader(page)
     examples = page.split('<section class="examples"')[1].split("</section>")[0]
@@ -170,8 +169,8 @@ def test_command_line_writes_the_page(runs, tmp_path, capsys):
     machine = page.split('<footer id="_machine">')[1]
     for part in ("processor", "NUMA nodes", "memory", "ovaflow", "Python", "numba"):
         assert f"<dt>{part}</dt>" in machine
-    assert main(["report", *map(str, runs), f"--output={output}", "--sweep=mine"]) == 2
-    assert "expected NAME=RUN,RUN with all runs of a sweep" in capsys.readouterr().err
+    said = ovaflow("report", *runs, f"--output={output}", "--sweep=mine", status=2)
+    assert "expected NAME=RUN,RUN with all runs of a sweep" in said
 
 
 def test_a_method_without_steps_has_no_figures_of_them(finished):

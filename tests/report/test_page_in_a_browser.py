@@ -1,14 +1,13 @@
 """The page in a real Chromium: it asks for nothing, sorts, gives its figures away, fits a phone, runs no name."""
 
-import csv
-import io
 import re
 import shutil
 
 import numpy as np
 import pytest
+from commands import ovaflow
+from records import read_records
 
-from ovaflow.cli import main
 from ovaflow.storage.texts import read_json, write_json
 
 pytestmark = pytest.mark.browser
@@ -39,21 +38,19 @@ def many(runs, tmp_path_factory):
     (logs / "train-shard.0.tsv").write_text("s\th:m:s\tmax_rss\n2.5\t0:00:02\t100\n")
     page = folder.parent / "report.html"
     options = [f"--benchmarks={logs.parents[1]}", f"--output={page}", "--intended-use=<b>for</b> tests", "--examples=3"]
-    assert main(["report", *map(str, folders), *options]) == 0
+    ovaflow("report", *folders, *options)
     return page
 
 
 @pytest.fixture
-def opened(chromium, many):
+def opened(new_page, many):
     """The page, what it asked for, and what it complained of."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    page, requests, messages = context.new_page(), [], []
+    page, requests, messages = new_page(viewport={"width": 1280, "height": 900}, accept_downloads=True), [], []
     page.on("request", lambda request: requests.append(request.url))
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
     page.goto(many.as_uri())
-    yield page, requests, messages
-    context.close()
+    return page, requests, messages
 
 
 def saved(page, link):
@@ -63,8 +60,7 @@ def saved(page, link):
     with page.expect_download() as download:
         link.click()
     assert download.value.suggested_filename.endswith(".csv")
-    text = download.value.path().read_text(encoding="utf-8")
-    return list(csv.DictReader(io.StringIO(text)))
+    return read_records(download.value.path())
 
 
 def column(table, place):
@@ -110,13 +106,11 @@ def test_tables_sort_by_keyboard_and_turn_back(opened):
     assert ordered == [f"run-{n}" for n in range(N_RUNS - 5)]
 
 
-def test_without_scripts_tables_are_tables(chromium, many):
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_without_scripts_tables_are_tables(new_page, many):
+    page = new_page(java_script_enabled=False)
     page.goto(many.as_uri())
     assert page.locator("th button").count() == 0
     assert page.locator("header tbody tr").count() == N_RUNS
-    context.close()
 
 
 def test_files_hold_the_figures_in_full_and_sums_stay_at_the_end(opened, runs):
@@ -141,12 +135,10 @@ def test_figures_show_as_many_runs_as_there_are_markers(opened):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_a_phone(chromium, many, scheme):
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    page = context.new_page()
+def test_it_fits_a_phone(new_page, many, scheme):
+    page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
     page.goto(many.as_uri())
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", paper))) > 384) == (scheme == "light")
-    context.close()

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from commands import ovaflow
 from sklearn.metrics import f1_score
 
-from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.reliability import measure_reliability
 from ovaflow.prediction.predictions import Predictions
@@ -43,10 +43,8 @@ def ranking(folders):
     predictions.write(run / "predictions.h5")
     measured = measure_reliability(predictions, dataset, reranker)
     write_json(run / "reliability.json", "reliability", measured)
-    files = {"dataset": dataset.path, "model": run / "model.h5", "training": run / "training.h5"}
-    options = [f"--{name}={path}" for name, path in files.items()]
-    output = f"--output={run / 'metrics.json'}"
-    assert main(["evaluate", str(run / "predictions.h5"), *options, output]) == 0
+    files = f"--model={run}/model.h5", f"--training={run}/training.h5", f"--output={run}/metrics.json"
+    ovaflow("evaluate", run / "predictions.h5", f"--dataset={dataset.path}", *files)
     return ranking
 
 

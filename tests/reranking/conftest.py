@@ -1,9 +1,8 @@
 """A second stage that is used, made by the commands."""
 
 import pytest
+from commands import ovaflow
 from tiny_table import write_named_table
-
-from ovaflow.cli import main
 
 STEPS = """
 prepare --format=csv --train={0}/records.csv --label-separator=| --output={0}/dataset.h5
@@ -38,7 +37,7 @@ def _make(folder):
     for name, part in PARTS.items():
         steps = steps.replace(name, part)
     for step in filter(None, steps.splitlines()):
-        assert main(step.format(folder).split()) == 0
+        ovaflow(*step.format(folder).split())
 
 
 @pytest.fixture(scope="session")

@@ -1,15 +1,15 @@
 """Training labels that are probably wrong or missing, beside planted ones and scikit-learn's neighbours."""
 
-import csv
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from commands import ovaflow
+from records import read_records
 from scipy.sparse import lil_array
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
-from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reranking.doubts import find_doubts
@@ -66,11 +66,9 @@ def test_similar_records_are_those_of_scikit_learn(folder, find):
     assert differences.max() <= 5
 
 
-def test_the_table_of_a_run(folder, rows, tmp_path, capsys):
+def test_the_table_of_a_run(folder, rows, tmp_path):
     files = f"--dataset={folder}/dataset.h5", f"--held-out={folder}/held.h5", f"--output={tmp_path}/doubts.csv"
-    assert main(["doubts", f"{folder}/held/model.h5", *files]) == 0
-    with open(tmp_path / "doubts.csv", newline="", encoding="utf-8") as file:
-        table = list(csv.DictReader(file))
+    said, table = ovaflow("doubts", folder / "held" / "model.h5", *files), read_records(tmp_path / "doubts.csv")
     lifts = [float(row["lift"]) for row in table if row["kind"] == "wrong"]
     probabilities = [float(row["probability"]) for row in table if row["kind"] == "missing"]
     assert lifts == sorted(lifts)
@@ -78,16 +76,16 @@ def test_the_table_of_a_run(folder, rows, tmp_path, capsys):
     assert min(probabilities) >= 0.5
     ids = open_dataset(folder / "dataset.h5").ids("train")
     assert {row["record"] for row in table} <= {ids[row] for row in rows}
-    assert f"of {len(rows):,} of {len(ids):,} training records" in capsys.readouterr().out
+    assert f"of {len(rows):,} of {len(ids):,} training records" in said
 
 
 @pytest.mark.long
-def test_all_records_in_five_folds(folder, monkeypatch, capsys):
+def test_all_records_in_five_folds(folder, monkeypatch):
     for module in ("evaluation", "reranking"):
         monkeypatch.setattr(f"ovaflow.{module}.doubts.FEWEST", 100)
-    assert main(["doubts", f"{folder}/dataset/model.h5", f"--dataset={folder}/dataset.h5", "--all"]) == 0
+    said = ovaflow("doubts", folder / "dataset" / "model.h5", f"--dataset={folder}/dataset.h5", "--all")
     n = open_dataset(folder / "dataset.h5").n_documents
-    assert f"of {n:,} of {n:,} training records" in capsys.readouterr().out
+    assert f"of {n:,} of {n:,} training records" in said
 
 
 REFUSED = {
@@ -100,6 +98,5 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_what_is_refused(folder, capsys, words):
-    assert main(["doubts", *words.format(folder).split()]) == 2
-    assert REFUSED[words] in capsys.readouterr().err
+def test_what_is_refused(folder, words):
+    assert REFUSED[words] in ovaflow("doubts", *words.format(folder).split(), status=2)

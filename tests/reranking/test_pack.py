@@ -6,9 +6,9 @@ import subprocess
 import zipfile
 
 import pytest
+from commands import answers, ovaflow
 from damage import flip
 
-from ovaflow.cli import main
 from ovaflow.storage.texts import read_json
 
 
@@ -20,10 +20,10 @@ def packed(folder, tmp_path_factory):
     shutil.copy(folder / "dataset" / "reranker.h5", place)
     files = [f"--dataset={folder}/dataset.h5", f"--training={folder}/dataset/t.h5", f"--model={place}/model.h5"]
     files += [f"--output={place}/metrics.json", f"--reference={place}/reference.json"]
-    assert main(["evaluate", str(folder / "dataset" / "predictions.h5"), *files]) == 0
+    ovaflow("evaluate", folder / "dataset" / "predictions.h5", *files)
     (place / "terms.txt").write_text("Do as you like.\n")
-    assert main(["index", str(place / "model.h5")]) == 0
-    assert main(["pack", str(place / "model.h5"), *options(place), f"--output={place}/tiny.zip"]) == 0
+    ovaflow("index", place / "model.h5")
+    ovaflow("pack", place / "model.h5", *options(place), f"--output={place}/tiny.zip")
     return place / "tiny.zip"
 
 
@@ -31,33 +31,24 @@ def options(place):
     return [f"--licence={place}/terms.txt", "--language=fi", "--language=sv", "--intended-use=To test: it"]
 
 
-@pytest.fixture
-def refused(capsys):
-    """Runs a command that must fail with one line; that line."""
-
-    def line_of(*words):
-        capsys.readouterr()
-        assert main(list(map(str, words))) == 2
-        (line,) = capsys.readouterr().err.splitlines()
-        return line
-
-    return line_of
+def refused(*words):
+    """The line with which a command fails."""
+    (line,) = ovaflow(*words, status=2).splitlines()
+    return line
 
 
-def answers(model, capsys):
-    capsys.readouterr()
+def fitting(model):
     texts = [f"--text=name{number} hint1 word{number}" for number in range(20)]
-    assert main(["predict", str(model), "--fit", *texts]) == 0
-    return capsys.readouterr().out
+    return answers(model, "--fit", *texts)
 
 
-def test_a_pack_predicts_the_same_elsewhere(packed, tmp_path, capsys):
+def test_a_pack_predicts_the_same_elsewhere(packed, tmp_path):
     pack, there, theirs = tmp_path / "renamed.zip", tmp_path / "elsewhere", packed.parent
     shutil.copy(packed, pack)
-    assert main(["unpack", str(pack), f"--output={there}"]) == 0
+    ovaflow("unpack", pack, f"--output={there}")
     for name in ("model.h5", "model.index.h5", "reranker.h5", "reference.json", "metrics.json"):
         assert (there / name).read_bytes() == (theirs / name).read_bytes()
-    assert answers(there / "model.h5", capsys) == answers(theirs / "model.h5", capsys)
+    assert fitting(there / "model.h5") == fitting(theirs / "model.h5")
     # without ovaflow
     subprocess.run(["python3", "-m", "zipfile", "-e", pack, plain := tmp_path / "plain"], check=True)
     checked = subprocess.run(["sha256sum", "-c", "SHA256SUMS"], cwd=plain, capture_output=True, text=True, check=True)
@@ -67,7 +58,7 @@ def test_a_pack_predicts_the_same_elsewhere(packed, tmp_path, capsys):
 
 def test_equal_models_give_equal_packs_of_half_the_size(packed, tmp_path):
     again = tmp_path / "tiny.zip"
-    assert main(["pack", str(packed.parent / "model.h5"), *options(packed.parent), f"--output={again}"]) == 0
+    ovaflow("pack", packed.parent / "model.h5", *options(packed.parent), f"--output={again}")
     assert again.read_bytes() == packed.read_bytes()
     assert again.stat().st_size < 0.6 * sum(path.stat().st_size for path in packed.parent.glob("*.h5"))
 
@@ -87,7 +78,7 @@ def test_hubs_read_the_card(packed):
     assert "To test: it" in card.text
 
 
-def test_damage_is_named(packed, tmp_path, refused):
+def test_damage_is_named(packed, tmp_path):
     pack, folder = shutil.copy(packed, tmp_path), tmp_path / "folder"
     with zipfile.ZipFile(pack) as opened:
         place = opened.getinfo("model.h5").header_offset
@@ -100,7 +91,7 @@ def test_damage_is_named(packed, tmp_path, refused):
 
 
 @pytest.mark.parametrize("name", ["../outside", "/outside", "a/../../outside"])
-def test_names_outside_the_folder_are_refused(tmp_path, refused, name):
+def test_names_outside_the_folder_are_refused(tmp_path, name):
     with zipfile.ZipFile(tmp_path / "bad.zip", "w") as pack:
         pack.writestr(name, "x")
         pack.writestr("SHA256SUMS", f"{'0' * 64}  {name}\n")
@@ -108,7 +99,7 @@ def test_names_outside_the_folder_are_refused(tmp_path, refused, name):
     assert os.listdir(tmp_path) == ["bad.zip"]
 
 
-def test_what_is_there_stays(packed, tmp_path, refused):
+def test_what_is_there_stays(packed, tmp_path):
     (tmp_path / "folder").mkdir()
     assert "folder: exists; remove it" in refused("unpack", packed, f"--output={tmp_path}/folder")
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as pack:
@@ -116,15 +107,14 @@ def test_what_is_there_stays(packed, tmp_path, refused):
     assert "SHA256SUMS is missing" in refused("unpack", tmp_path / "other.zip", f"--output={tmp_path}/new")
 
 
-def test_what_a_card_cannot_say(packed, tmp_path, refused, capsys):
+def test_what_a_card_cannot_say(packed, tmp_path, capsys):
     model, output = packed.parent / "model.h5", f"--output={tmp_path}/new.zip"
     assert "gone.txt: no such file, and no SPDX identifier" in refused("pack", model, output, "--licence=gone.txt")
     assert "'Finnish' is not an ISO 639 code" in refused("pack", model, output, "--language=Finnish")
     # pruned after it was measured
     shutil.copy(packed.parent / "metrics.json", tmp_path)
-    assert main(["prune", str(model), "--threshold=0.1", f"--output={tmp_path}/model.h5"]) == 0
-    capsys.readouterr()
-    assert main(["pack", str(tmp_path / "model.h5"), output]) == 0
+    ovaflow("prune", model, "--threshold=0.1", f"--output={tmp_path}/model.h5")
+    ovaflow("pack", tmp_path / "model.h5", output)
     remarks = capsys.readouterr().err
     assert "the card has no figures: " in remarks
     assert "the card states no licence" in remarks

@@ -1,12 +1,10 @@
 """Records that a person looks at first, and those that go without a look."""
 
-import csv
-import json
-
 import numpy as np
 import pytest
+from commands import answers, labels_of, ovaflow, read_answers
+from records import read_records, write_records
 
-from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.prediction.predictions import Predictions
@@ -16,17 +14,15 @@ from ovaflow.reranking.reranker_file import Reranker
 
 @pytest.fixture(scope="module")
 def model(folder):
-    return str(folder / "dataset" / "model.h5")
+    return folder / "dataset" / "model.h5"
 
 
 @pytest.fixture(scope="module")
 def texts(folder, tmp_path_factory):
     """The test texts as a table, numbered from 100."""
-    path = tmp_path_factory.mktemp("review") / "new.csv"
-    rows = enumerate(open_dataset(folder / "dataset.h5").test_texts(), 100)
-    with open(path, "w", newline="") as file:
-        csv.writer(file).writerows([["id", "text"], *rows])
-    return str(path)
+    path, rows = tmp_path_factory.mktemp("review") / "new.csv", open_dataset(folder / "dataset.h5").test_texts()
+    write_records(str(path), [{"id": number, "text": text} for number, text in enumerate(rows, 100)])
+    return path
 
 
 def predictions(folder):
@@ -47,64 +43,48 @@ def theirs(folder):
 
 
 @pytest.fixture(scope="module")
-def answers(model, texts, tmp_path_factory):
-    """Answers of the command with some options, as lines of JSON."""
-    folder = tmp_path_factory.mktemp("answers")
-
-    def of_command(*options):
-        assert main(["predict", model, texts, *options, f"--output={folder / 'a.jsonl'}"]) == 0
-        return read(folder / "a.jsonl")
-
-    return of_command
-
-
-def read(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def ids_of(answers):
-    return [[label["id"] for label in each["labels"]] for each in answers]
+def asked(model, texts):
+    return lambda *options: answers(model, texts, *options)
 
 
 KEYS = "expected_precision", "expected_recall"
 
 
-def test_promises_are_columns_and_keys(model, texts, answers, theirs, tmp_path):
-    ours = answers("--fit")
-    assert ids_of(ours) == [each[0] for each in theirs]
+def test_promises_are_columns_and_keys(model, texts, asked, theirs, tmp_path):
+    ours = asked("--fit")
+    assert labels_of(ours) == [each[0] for each in theirs]
     promises = [[each[key] for key in KEYS] for each in ours]
     np.testing.assert_allclose(promises, [each[1:3] for each in theirs], atol=1e-4)
     for joined, first in ((["--joined=|"], {}), ([], {"rank": "1"})):
-        assert main(["predict", model, texts, "--fit", *joined, f"--output={tmp_path / 'a.csv'}"]) == 0
-        with open(tmp_path / "a.csv", encoding="utf-8-sig", newline="") as file:
-            rows = [[float(row[key]) for key in KEYS] for row in csv.DictReader(file) if first.items() <= row.items()]
-        assert rows == promises
+        ovaflow("predict", model, texts, "--fit", *joined, f"--output={tmp_path / 'a.csv'}")
+        rows = [row for row in read_records(tmp_path / "a.csv") if first.items() <= row.items()]
+        assert [[float(row[key]) for key in KEYS] for row in rows] == promises
 
 
-def test_an_answer_without_labels_has_no_precision(answers):
-    first = answers("--min-probability=1")[0]
+def test_an_answer_without_labels_has_no_precision(asked):
+    first = asked("--min-probability=1")[0]
     assert (first["labels"], *(first[key] for key in KEYS)) == ([], None, 0)
-    assert set(answers("--no-rerank")[0]) == {"id", "labels"}
+    assert set(asked("--no-rerank")[0]) == {"id", "labels"}
 
 
-def test_the_most_expected_errors_come_first(answers, theirs):
+def test_the_most_expected_errors_come_first(asked, theirs):
     order = np.argsort([-each[3] for each in theirs], kind="stable")[:7]
-    ours = answers("--review=7")
+    ours = asked("--review=7")
     assert [each["id"] for each in ours] == [str(100 + i) for i in order]
-    assert ids_of(ours) == [theirs[i][0] for i in order]
+    assert labels_of(ours) == [theirs[i][0] for i in order]
 
 
 def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, theirs, tmp_path, capsys):
     sure, unsure = tmp_path / "sure.jsonl", tmp_path / "unsure.jsonl"
-    assert main(["predict", model, texts, "--sure=0.855", f"--output={sure}", f"--unsure={unsure}"]) == 0
+    ovaflow("predict", model, texts, "--sure=0.855", f"--output={sure}", f"--unsure={unsure}")
     precise = np.array([each[1] for each in theirs]) >= 0.855
     others = sorted(np.flatnonzero(~precise), key=lambda i: -theirs[i][3])
     assert 0 < precise.sum() < len(precise)
     for path, order in ((sure, np.flatnonzero(precise)), (unsure, others)):
-        assert [each["id"] for each in read(path)] == [str(100 + i) for i in order]
+        assert [each["id"] for each in read_answers(path)] == [str(100 + i) for i in order]
     said = capsys.readouterr().err
     assert f"{precise.sum()} of {len(theirs)} records" in said
-    check = Reranker.about(model.replace("model.h5", "reranker.h5")).parameters["check"]
+    check = Reranker.about(model.with_name("reranker.h5")).parameters["check"]
     (row,) = (row for row in check["sure"] if row["level"] == 0.85)
     measured = f"{row['records']} were so sure, and {100 * row['right']:.0f} % of {row['labels']} labels were right"
     assert f"measured: of {check['texts']} held-out records {measured}" in said
@@ -133,8 +113,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("options", REFUSED)
-def test_options_that_do_not_go_together_are_refused(model, texts, tmp_path, monkeypatch, capsys, options):
+def test_options_that_do_not_go_together_are_refused(model, texts, tmp_path, monkeypatch, options):
     monkeypatch.chdir(tmp_path)
-    assert main(["predict", model, texts, *options.split()]) == 2
-    assert REFUSED[options] in capsys.readouterr().err
+    assert REFUSED[options] in ovaflow("predict", model, texts, *options.split(), status=2)
     assert not list(tmp_path.iterdir())

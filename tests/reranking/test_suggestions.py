@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import answers, labels_of, ovaflow
 from hypothesis import given
 from hypothesis import strategies as st
+from records import read_records
+from trained_by_commands import Trained
 
 from ovaflow import OneVsAllClassifier
-from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.one_vs_all import OneVsAll
@@ -62,28 +64,18 @@ def test_each_candidate_has_a_score_and_a_place(seed, most, k):
     assert (ours[:, :, 1] == np.where(found, places, CANDIDATES)).all()
 
 
-def run(command, *words, status=0):
-    assert main([command, *map(str, words)]) == status
-
-
 def rerank(folder, output, *options, status=0):
-    """Fit a second stage for a copy of the model, in a folder of its own."""
+    """Fit a second stage for a copy of the model, in a folder of its own; returns the copy, and what is said."""
     output.mkdir()
     shutil.copy(folder / "dataset" / "model.h5", output)
     files = [f"--dataset={folder}/dataset.h5", f"--held-out={folder}/held.h5"]
     files += [f"--predictions={folder}/held/predictions.h5", f"--output={output}/reranker.h5"]
-    run("rerank", output / "model.h5", *files, *options, status=status)
-    return output / "model.h5"
-
-
-def rows_of_table(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
+    return output / "model.h5", ovaflow("rerank", output / "model.h5", *files, *options, status=status)
 
 
 def suggest(folder, path, part, share=1.0):
     """Write suggestions of a program that knows most labels, for records of held-out and test instances."""
-    generator, records = random.Random(3), rows_of_table(folder / "records.csv")
+    generator, records = random.Random(3), read_records(folder / "records.csv")
     labels = {f"line {line}": row["labels"].split("|") for line, row in enumerate(records, 2)}
     with open(path, "w", newline="") as file:
         table = csv.writer(file)
@@ -102,12 +94,10 @@ def trees(folder, tmp_path_factory):
     """Models of trees of the dataset and of what is left of it, and the option that makes them a source."""
     place = tmp_path_factory.mktemp("trees")
     for part in ("dataset", "held"):
-        shard, model = place / f"{part}-shard.h5", place / part / "model.h5"
-        run("train-shard", "--method=fastxml", folder / f"{part}.h5", "--trees=4", f"--output={shard}")
-        options = f"--dataset={folder}/{part}.h5", f"--output={model}", f"--statistics={place}/{part}.h5"
-        run("merge", "--method=fastxml", shard, *options)
+        Trained("fastxml", folder / f"{part}.h5", place / part, train="--trees=4").whole()
     predictions = place / "predictions.h5"
-    run("predict", model, f"--dataset={folder}/held.h5", "--top-k=50", f"--output={predictions}")
+    options = f"--dataset={folder}/held.h5", "--top-k=50", f"--output={predictions}"
+    ovaflow("predict", place / "held" / "model.h5", *options)
     return "--with-run", "trees", place / "dataset" / "model.h5", predictions
 
 
@@ -117,7 +107,7 @@ def sources(folder, trees, tmp_path_factory):
     place = tmp_path_factory.mktemp("sources")
     file = suggest(folder, place / "guesses.csv", "held")
     with_file = rerank(folder, place / "both", *trees, f"--suggestions={file}")
-    return with_file, rerank(folder, place / "trees", *trees)
+    return with_file[0], rerank(folder, place / "trees", *trees)[0]
 
 
 @pytest.fixture(scope="module")
@@ -127,17 +117,18 @@ def half(folder, tmp_path_factory):
 
 
 def predicted(folder, model, output, *options):
-    run("predict", model, f"--dataset={folder}/dataset.h5", f"--output={output}", *options)
+    ovaflow("predict", model, f"--dataset={folder}/dataset.h5", f"--output={output}", *options)
     return Predictions.open(output)
 
 
 def test_a_text_of_which_the_file_says_nothing_is_ranked_without(folder, sources, half, tmp_path, capsys):
-    ours = predicted(folder, sources[0], tmp_path / "ours.h5", f"--suggestions={half}")
-    without = predicted(folder, sources[1], tmp_path / "without.h5")
-    dataset, suggested = open_dataset(folder / "dataset.h5"), {row["id"] for row in rows_of_table(half)}
+    dataset, output, suggested = f"--dataset={folder}/dataset.h5", tmp_path / "ours.h5", read_records(half)
+    said = ovaflow("predict", sources[0], dataset, f"--output={output}", f"--suggestions={half}")
+    ours, without = Predictions.open(output), predicted(folder, sources[1], tmp_path / "without.h5")
+    dataset, suggested = open_dataset(folder / "dataset.h5"), {row["id"] for row in suggested}
     ids = dataset.ids("test")
     known = np.array([record in suggested for record in ids])
-    assert f"for {len(suggested)} of {len(ids)} test instances" in capsys.readouterr().out
+    assert f"for {len(suggested)} of {len(ids)} test instances" in said
     for part, array in zip(ours.ranking, without.ranking, strict=True):
         assert np.array_equal(part[~known, : array.shape[1]], array[~known])
     assert not np.array_equal(ours.ranking.probabilities[known], without.ranking.probabilities[known])
@@ -162,11 +153,9 @@ def test_new_texts_are_ranked_as_those_of_the_test_set(folder, sources, half, tm
     dataset = open_dataset(folder / "dataset.h5")
     texts = zip(dataset.ids("test"), dataset.test_texts(), strict=True)
     (tmp_path / "new.jsonl").write_text("\n".join(json.dumps({"id": record, "text": text}) for record, text in texts))
-    output = tmp_path / "answers.jsonl"
-    run("predict", sources[0], tmp_path / "new.jsonl", f"--suggestions={half}", f"--output={output}")
-    answers = [json.loads(line)["labels"] for line in output.read_text().splitlines()]
-    assert [[label["id"] for label in answer] for answer in answers] == theirs.ids.tolist()
-    assert [answer[0]["score"] for answer in answers] == pytest.approx(theirs.scores[:, 0], abs=1e-5)
+    ours = answers(sources[0], tmp_path / "new.jsonl", f"--suggestions={half}")
+    assert labels_of(ours) == theirs.ids.tolist()
+    assert np.array(labels_of(ours, "score")) == pytest.approx(theirs.scores, abs=1e-5)
 
 
 def test_a_run_suggests_what_it_predicts(folder, sources, trees, tmp_path):
@@ -183,7 +172,7 @@ def test_a_run_suggests_what_it_predicts(folder, sources, trees, tmp_path):
 
 def test_results_of_annif_are_suggestions_too(folder, sources, half, tmp_path):
     (tmp_path / "half").mkdir()
-    for row in rows_of_table(half):
+    for row in read_records(half):
         with open(tmp_path / "half" / f"{row['id']}.annif", "a") as result:
             result.write(f"<{row['label']}>\tany name\t12.3\t{row['score']}\n")
     files = f"--suggestions={half}", f"--suggestions=guesses={tmp_path}/half"
@@ -191,9 +180,9 @@ def test_results_of_annif_are_suggestions_too(folder, sources, half, tmp_path):
     assert np.array_equal(ours, theirs)
 
 
-def test_explain_says_who_suggests_a_label(sources, capsys):
-    run("explain", sources[0], "--text=name7 hint2 word3", "--labels=3", "--json")
-    labels = json.loads(capsys.readouterr().out)["labels"]
+def test_explain_says_who_suggests_a_label(sources):
+    said = ovaflow("explain", sources[0], "--text=name7 hint2 word3", "--labels=3", "--json")
+    labels = json.loads(said)["labels"]
     evidence = [each for label in labels for each in label["evidence"] if "place" in each]
     assert evidence
     for each in evidence:
@@ -220,63 +209,54 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("lines", REFUSED)
-def test_files_that_are_refused(folder, tmp_path, capsys, lines):
+def test_files_that_are_refused(folder, tmp_path, lines):
     (tmp_path / "a.csv").write_text(lines)
-    rerank(folder, tmp_path / "out", f"--suggestions={tmp_path}/a.csv", status=2)
-    assert REFUSED[lines] in capsys.readouterr().err
+    _, said = rerank(folder, tmp_path / "out", f"--suggestions={tmp_path}/a.csv", status=2)
+    assert REFUSED[lines] in said
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["model.h5"]
 
 
-def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(folder, tmp_path, capsys):
+def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(folder, tmp_path):
     path = suggest(folder, tmp_path / "a.csv", "held", 0.3)
     with open(path, "a") as file:
         file.write("nobody,name1,1\nline 2,no such label,1\n")
-    rows, labels = rows_of_table(path), set(open_dataset(folder / "dataset.h5").label_names)
+    rows, labels = read_records(path), set(open_dataset(folder / "dataset.h5").label_names)
     unknown = sum(row["label"] not in labels for row in rows)
-    rerank(folder, tmp_path / "out", f"--suggestions={path}")
+    _, said = rerank(folder, tmp_path / "out", f"--suggestions={path}")
     counts = f"unknown are 1 of {len({row['id'] for row in rows})} ids and the labels of {unknown} of {len(rows):,}"
-    said = capsys.readouterr().out
     assert counts in said
     assert "of the held-out instances, it needs 200" in said
 
 
-def test_what_a_second_stage_does_not_know_is_refused(folder, sources, half, tmp_path, capsys):
+def test_what_a_second_stage_does_not_know_is_refused(folder, sources, half, tmp_path):
     (tmp_path / "s.annif").write_text("<http://example.org/cats>\n")
     for model, value, complaint in (
         (sources[1], half, "new is unknown; the second stage was fitted with no file of suggestions"),
-        (sources[0], f"other={half}", None),
+        (sources[0], f"other={half}", ""),
         (sources[0], tmp_path / "none.csv", "cannot be read (No such file or directory)"),
         (sources[0], tmp_path / "a.txt", "neither a .csv file nor a folder of .annif files; give one"),
         (sources[0], f"half={tmp_path}", "s.annif, line 1: the score is '', not a number"),
     ):
         options = f"--dataset={folder}/dataset.h5", f"--output={tmp_path}/out.h5", f"--suggestions={value}"
-        run("predict", model, *options, status=0 if complaint is None else 2)
-        assert complaint is None or complaint in capsys.readouterr().err
-    run("predict", sources[0], "--text=name1", "--text=name2", f"--suggestions={half}", status=2)
-    assert "is that of an instance; give the ids of the instances" in capsys.readouterr().err
+        assert complaint in ovaflow("predict", model, *options, status=2 if complaint else 0)
+    said = ovaflow("predict", sources[0], "--text=name1", "--text=name2", f"--suggestions={half}", status=2)
+    assert "is that of an instance; give the ids of the instances" in said
 
 
-def test_a_missing_or_changed_model_of_a_run_is_refused(folder, trees, tmp_path, capsys):
+def test_a_missing_or_changed_model_of_a_run_is_refused(folder, trees, tmp_path):
     shutil.copy(trees[2], tmp_path / "trees.h5")
-    model = rerank(folder, tmp_path / "out", "--with-run", "trees", tmp_path / "trees.h5", trees[3])
-    link = tmp_path / "models" / "current"
-    run("promote", model, f"--over={link}", f"--on={folder}/records.csv")
-    run("pack", model, f"--output={tmp_path}/all.zip", "--licence=MIT")
-    capsys.readouterr()
-    run("predict", model, "--text=name1")
-    answer = capsys.readouterr().out
+    model, _ = rerank(folder, tmp_path / "out", "--with-run", "trees", tmp_path / "trees.h5", trees[3])
+    link, asked = tmp_path / "models" / "current", ("predict", model, "--text=name1")
+    ovaflow("promote", model, f"--over={link}", f"--on={folder}/records.csv")
+    ovaflow("pack", model, f"--output={tmp_path}/all.zip", "--licence=MIT")
+    answer = ovaflow(*asked)
     shutil.copy(Path(trees[2]).parents[1] / "held" / "model.h5", tmp_path / "trees.h5")
-    run("predict", model, "--text=name1", status=2)
-    assert "not the model of trees that the second stage was fitted with" in capsys.readouterr().err
+    assert "not the model of trees that the second stage was fitted with" in ovaflow(*asked, status=2)
     (tmp_path / "trees.h5").unlink()
-    run("predict", model, "--text=name1", status=2)
-    assert "no such file; the second stage weighs suggestions of trees" in capsys.readouterr().err
-    run("predict", model, "--text=name1", "--no-rerank")
-    # a promoted model has all that it needs in its folder
+    assert "no such file; the second stage weighs suggestions of trees" in ovaflow(*asked, status=2)
+    ovaflow(*asked, "--no-rerank")
+    # a promoted model has all that it needs in its folder, so has a packed one
     link.parent.rename(tmp_path / "elsewhere")
-    run("predict", tmp_path / "elsewhere" / "current" / "model.h5", "--text=name1", "--fit")
-    # so has a packed one
-    run("unpack", tmp_path / "all.zip", f"--output={tmp_path}/unpacked")
-    capsys.readouterr()
-    run("predict", tmp_path / "unpacked" / "model.h5", "--text=name1")
-    assert capsys.readouterr().out == answer
+    ovaflow("unpack", tmp_path / "all.zip", f"--output={tmp_path}/unpacked")
+    for place in ("elsewhere/current", "unpacked"):
+        assert ovaflow("predict", tmp_path / place / "model.h5", "--text=name1") == answer

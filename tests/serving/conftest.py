@@ -3,8 +3,8 @@
 import pytest
 from hostile_table import HOSTILE, write_texts
 from running_service import running_service
+from synthetic import train_on
 
-from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import open_any_model
@@ -24,10 +24,10 @@ SUBJECTS = [("cats",), ("cats", "birds"), ("dogs",), ("dogs",), ("birds",)]
 
 def _fit_second_stage(dataset, path, output):
     """A second stage of a model, fitted to the texts that the model was trained on."""
-    opened, model = open_dataset(dataset), open_any_model(path)
-    X, Y = opened.documents.train.X, opened.documents.train.Y
+    model, train = open_any_model(path), dataset.documents.train
+    X, Y = train.X, train.Y
     ids, scores = model.top_k(X, len(HOSTILE))
-    evidence = CandidateEvidence.of(opened, [1.0, 0.0])
+    evidence = CandidateEvidence.of(dataset, [1.0, 0.0])
     candidates = evidence.candidates(X, ids, scores)
     rows = evidence.columns(candidates).reshape(-1, len(COLUMNS))
     trees = fit_trees(rows, find_hits(candidates.ids, Y).ravel())
@@ -39,13 +39,11 @@ def models(tmp_path_factory):
     """Folder with a.h5 and its second stage a.reranker.h5, and with b.h5, another model of the same texts."""
     folder = tmp_path_factory.mktemp("served")
     write_texts(folder / "texts.csv")
-    prepared = ["prepare", "--format=csv", f"--train={folder}/texts.csv", "--label-separator=¦"]
-    assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
-    for name, C in (("a", 1.0), ("b", 0.05)):
-        train_model(open_dataset(folder / "dataset.h5"), TrainLabels(C=C), 0.01).write(folder / f"{name}.h5")
-    _fit_second_stage(folder / "dataset.h5", folder / "a.h5", folder / "a.reranker.h5")
-    model = Predictor.open(folder / "a.h5", folder / "a.reranker.h5").model
+    train_on(folder, "--format=csv", f"--train={folder}/texts.csv", "--label-separator=¦", name="a", prune=0.01)
     dataset = open_dataset(folder / "dataset.h5")
+    train_model(dataset, TrainLabels(C=0.05), 0.01).write(folder / "b.h5")
+    _fit_second_stage(dataset, folder / "a.h5", folder / "a.reranker.h5")
+    model = Predictor.open(folder / "a.h5", folder / "a.reranker.h5").model
     write_reference(folder / "reference.json", predict_test_set(model, dataset, 5), dataset, model)
     return folder
 
@@ -84,7 +82,5 @@ def library(tmp_path_factory):
     (folder / "train.tsv").write_text("".join(f"{text}\t{' '.join(map(URI, names))}\n" for text, names in rows))
     names = [f"{URI(name)},{name},{mark}\n" for name, mark in (("cats", "636.8"), ("dogs", ""), ("birds", "598"))]
     (folder / "animals.csv").write_text("uri,label_en,notation\n" + "".join(names))
-    prepared = f"prepare --format=annif --train={folder}/train.tsv --vocabulary={folder}/animals.csv --min-df=1"
-    assert main([*prepared.split(), "--max-df=1.0", f"--output={folder}/dataset.h5"]) == 0
-    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0).write(folder / "model.h5")
-    return folder / "model.h5"
+    files = f"--train={folder}/train.tsv", f"--vocabulary={folder}/animals.csv"
+    return train_on(folder, "--format=annif", *files, "--min-df=1", "--max-df=1.0")

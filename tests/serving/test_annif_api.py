@@ -5,12 +5,11 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import ovaflow
 from running_service import running_service
 from scipy.special import expit
 
-from ovaflow.cli import main
-from ovaflow.cli.serve import _named, serve_command
+from ovaflow.cli.serve import _named
 from ovaflow.data.dataset import open_dataset
 
 URI = "http://example.org/{}".format
@@ -107,9 +106,9 @@ def test_learning_is_a_line_for_the_next_training(several, library):
     assert (second["text"], second["labels"]) == ("cats ?", [])
     assert first["id"] != second["id"]
     train, names, output = (library.parent / name for name in ("train.tsv", "animals.csv", "next.h5"))
-    prepared = f"prepare --format=annif --train={train} --vocabulary={names} --min-df=1 --max-df=1.0"
-    extra = f"--extra={several.corrections} --extra-weight=2 --no-label-names --output={output}"
-    assert main(f"{prepared} {extra}".split()) == 0
+    prepared = "prepare", "--format=annif", f"--train={train}", f"--vocabulary={names}", "--min-df=1", "--max-df=1.0"
+    extra = f"--extra={several.corrections}", "--extra-weight=2", "--no-label-names", f"--output={output}"
+    ovaflow(*prepared, *extra)
     dataset = open_dataset(output)
     [fox_labels, cats_labels] = dataset.train.Y.to_scipy().toarray()[-2:]
     assert [dataset.label_uris[label] for label in np.flatnonzero(fox_labels)] == [URI("birds"), URI("dogs")]
@@ -173,6 +172,4 @@ def test_a_model_behind_a_link_is_named_like_the_link(tmp_path, monkeypatch):
     ],
 )
 def test_refused_on_the_command_line(models, why):
-    result = CliRunner().invoke(serve_command, models)
-    assert result.exit_code == 2
-    assert why in result.output
+    assert why in ovaflow("serve", *models, status=2)

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import pytest
 from animals import train_animals
+from contrast import contrast
 from running_service import running_service
 
 pytestmark = pytest.mark.browser
@@ -14,10 +15,9 @@ TEXT = "word00 größe0 and WORD11; \U00010400Ⅳx\U000104003 <img src=x onerror
 
 
 @pytest.fixture
-def page(chromium, service):
+def page(new_page, service):
     """A page that fails the test when it complains or asks anybody but the service."""
-    context = chromium.new_context()
-    page, complaints = context.new_page(), []
+    page, complaints = new_page(), []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: "status of 503" in message.text or complaints.append(message.text))
     page.on("request", lambda request: request.url.startswith((service.url, "data:")) or complaints.append(request.url))
@@ -25,7 +25,6 @@ def page(chromium, service):
     yield page
     assert page.title() == "Labels for a text · ovaflow"
     assert not complaints
-    context.close()
 
 
 def predict(page, service, text):
@@ -33,6 +32,10 @@ def predict(page, service, text):
     page.get_by_role("textbox", name="Your text").fill(text)
     page.get_by_role("button", name="Find labels").click()
     page.wait_for_selector("#why:not([hidden])")
+
+
+def names(page, where):
+    return page.locator(f"{where} bdi").all_text_contents()
 
 
 def felt(words, key, most):
@@ -45,7 +48,7 @@ def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predi
     predict(page, service, TEXT)
     theirs = service.answer("/predict", {"text": TEXT, "top_k": 10})
     labels = theirs["predictions"][0]["labels"]
-    ours = page.locator("#labels bdi").all_text_contents()
+    ours = names(page, "#labels")
     assert ours == [label["name"] for label in labels]
     assert sorted(ours) == sorted(predictor.label_names)
     figures = [re.fullmatch(r"[<>]? ?(\d+) %", shown)[1] for shown in page.locator("#labels data").all_text_contents()]
@@ -61,21 +64,21 @@ def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predi
     label = labels[3]
     page.locator("#labels button.label").nth(3).click()
     page.wait_for_function("name => document.getElementById('why-title').textContent === name", arg=label["name"])
-    assert page.locator("#labels [aria-pressed=true] bdi").all_text_contents() == [label["name"]]
+    assert names(page, "#labels [aria-pressed=true]") == [label["name"]]
     theirs = service.answer("/explain", {"text": TEXT, "labels": [label["id"]], "words": 15})
     reasons = theirs["labels"][0]
     most = max(abs(word["contribution"]) for word in reasons["up"] + reasons["down"])
     for side, key in (("#for", "up"), ("#against", "down")):
-        assert page.locator(f"{side} bdi").all_text_contents() == felt(reasons[key], "contribution", most)
+        assert names(page, side) == felt(reasons[key], "contribution", most)
     described = service.answer(f"/labels/{label['id']}")
     strongest = felt(described["up"], "weight", described["up"][0]["weight"])
-    assert page.locator("#strongest bdi").all_text_contents() == strongest
-    assert page.locator("#nearest bdi").all_text_contents() == [other["name"] for other in described["nearest"]]
+    assert names(page, "#strongest") == strongest
+    assert names(page, "#nearest") == [other["name"] for other in described["nearest"]]
 
 
 def ticked(page):
     """Names of the labels found that are ticked."""
-    return page.locator("#labels li:has(input:checked) bdi").all_text_contents()
+    return names(page, "#labels li:has(input:checked)")
 
 
 def predict_again(page, text):
@@ -93,9 +96,9 @@ def test_labels_that_fit_are_ticked_and_a_person_has_the_last_word(page, service
     text, other = "word70 word71 größe7", "word90 word91 größe9"
     predict(page, service, text)
     fitting, others = names_that_fit(service, text), names_that_fit(service, other)
-    ours = page.locator("#labels bdi").all_text_contents()
+    ours = names(page, "#labels")
     assert ticked(page) == fitting
-    assert page.locator("#chosen bdi").all_text_contents() == fitting
+    assert names(page, "#chosen") == fitting
     status, some = page.locator("#status").text_content(), len(fitting)
     right = f" and about \\d of these {some} (is|are) right| and probably all {some} are right"
     assert re.search(f" {some} of them fit(s|,({right}))\\.$", status)
@@ -107,7 +110,7 @@ def test_labels_that_fit_are_ticked_and_a_person_has_the_last_word(page, service
     predict_again(page, other)
     assert set(ticked(page)) == {*others, added}
     predict_again(page, "unheard of")
-    assert page.locator("#chosen bdi").all_text_contents() == [added]
+    assert names(page, "#chosen") == [added]
 
 
 def save(page):
@@ -120,7 +123,7 @@ def test_what_is_chosen_is_saved_and_the_next_text_begins_afresh(page, service):
     text, other = "word70 word71 größe7", "word90 word91 größe9"
     page.goto(f"{service.url}/#id=record+17&text={quote(text)}")
     page.wait_for_selector("#why:not([hidden])")
-    shown, fitting = page.locator("#labels bdi").all_text_contents(), names_that_fit(service, text)
+    shown, fitting = names(page, "#labels"), names_that_fit(service, text)
     page.locator("#chosen").get_by_role("button").first.click()
     page.get_by_label(re.compile("Part of its name")).fill("GRÖSSE")
     page.locator("#found").get_by_role("checkbox").check()
@@ -130,7 +133,7 @@ def test_what_is_chosen_is_saved_and_the_next_text_begins_afresh(page, service):
     assert (entry["id"], entry["text"]) == ("record 17", text)
     assert (entry["labels"], entry["suggested"]) == ([*fitting[1:], added], shown)
     predict_again(page, other)
-    assert page.locator("#chosen bdi").all_text_contents() == names_that_fit(service, other)
+    assert names(page, "#chosen") == names_that_fit(service, other)
     assert page.get_by_label("Record").input_value() == ""
     page.route("**/corrections", lambda route: route.fulfill(status=503, body='{"detail": "no <b>room</b>"}'))
     assert save(page) == "no <b>room</b>"
@@ -160,18 +163,16 @@ def test_a_label_is_looked_up_by_name(page, service):
 
 
 @pytest.fixture
-def subjects(library, tmp_path, chromium):
+def subjects(library, tmp_path, new_page):
     """The page of a model whose labels are subjects, two of which are suggested and one is looked up."""
     with running_service(tmp_path, library, "--marc-source=animals/eng") as service:
-        context = chromium.new_context(permissions=["clipboard-read", "clipboard-write"])
-        page = context.new_page()
+        page = new_page(permissions=["clipboard-read", "clipboard-write"])
         predict(page, service, "black cats purr")
         page.locator("#top-k").select_option("5")
         page.get_by_label(re.compile("Part of its name")).fill("598")
         page.locator("#found").get_by_role("checkbox", name="Choose birds").check()
         page.locator("#labels").get_by_role("checkbox", name="Choose cats").check()
         yield page
-        context.close()
 
 
 @pytest.mark.parametrize(
@@ -213,19 +214,17 @@ def test_a_link_brings_a_text_and_errors_are_told(page, service):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(320, "dark"), (1280, "light")])
-def test_nothing_sticks_out_and_everything_can_be_read(chromium, service, width, scheme):
-    context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    page = context.new_page()
+def test_nothing_sticks_out_and_everything_can_be_read(new_page, service, width, scheme):
+    page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     predict(page, service, TEXT + " word" + "0" * 300)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert min(contrast(page, element) for element in ("body", "#status", "#go")) >= 4.5
+    assert min(contrast_of(page, element) for element in ("body", "#status", "#go")) >= 4.5
     page.goto(f"{service.url}/docs")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    context.close()
 
 
-def contrast(page, selector):
-    """WCAG's contrast ratio of an element's text and what is behind it."""
+def contrast_of(page, selector):
+    """Contrast of an element's text and what is behind it."""
     colours = page.locator(selector).first.evaluate(
         """one => {
           const colour = getComputedStyle(one).color;
@@ -233,20 +232,12 @@ def contrast(page, selector):
           return [colour, getComputedStyle(one).backgroundColor];
         }"""
     )
-    light, dark = sorted((_luminance(colour) for colour in colours), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
+    return contrast(*([int(part) for part in re.findall(r"\d+", colour)[:3]] for colour in colours))
 
 
-def _luminance(colour):
-    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def test_labels_are_named_in_the_language_of_the_reader(chromium, tmp_path):
+def test_labels_are_named_in_the_language_of_the_reader(new_page, tmp_path):
     with running_service(tmp_path, train_animals(tmp_path)) as animals:
-        context = chromium.new_context(locale="sv-FI")
-        page = context.new_page()
+        page = new_page(locale="sv-FI")
         predict(page, animals, "cats purr")
         assert page.locator("#labels bdi").first.text_content() == "katter"
         assert page.locator("#why-title").text_content() == "katter"
@@ -254,4 +245,3 @@ def test_labels_are_named_in_the_language_of_the_reader(chromium, tmp_path):
         page.locator("#labels bdi", has_text="kissat").wait_for()
         page.get_by_role("searchbox").fill("koir")
         page.locator("#found bdi", has_text="koirat").wait_for()
-        context.close()

@@ -6,17 +6,16 @@ import socket
 
 import numpy as np
 import pytest
+from commands import labels_of, ovaflow
 from running_service import exchange, running_service
+from synthetic import train_on
+from trained_by_commands import Trained
 
-from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
 from ovaflow.data.source import read_file
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reading.instances import FIELD
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.prepare import PrepareSource
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -38,14 +37,9 @@ def folder(tmp_path_factory):
     lines = [f"{label} " + " ".join(f"{j}:{x[j] + (j == label)}" for j in range(4)) for label, x in rows]
     (folder / "train.txt").write_text("\n".join(["60 4 3", *lines]) + "\n")
 
-    def run(*arguments):
-        assert main([argument.format(folder) for argument in arguments]) == 0
-
-    run("prepare", "--format=xmc-text", "--train={}/train.txt", "--output={}/dataset.h5")
-    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.01).write(folder / "features.h5")
-    run("train-shard", "--method=fastxml", "{}/dataset.h5", "--trees=2", "--output={}/trees-0.h5")
-    merged = ["--dataset={}/dataset.h5", "--output={}/trees.h5", "--statistics={}/t.h5"]
-    run("merge", "--method=fastxml", "{}/trees-0.h5", *merged)
+    train_on(folder, "--format=xmc-text", f"--train={folder}/train.txt", name="features", prune=0.01)
+    trees = Trained("fastxml", folder / "dataset.h5", folder / "trees", train="--trees=2").whole()
+    trees.rename(folder / "trees.h5")
     return folder
 
 
@@ -61,8 +55,7 @@ def test_features_by_id_on_a_unix_socket_under_a_path(folder, tmp_path):
         connection = UnixConnection(path)
         for prefix in ("", "/labels/of"):
             status, _, answer = exchange(connection, f"{prefix}/predict", body)
-            assert status == 200
-            assert [[label["id"] for label in row["labels"]] for row in answer["predictions"]] == ids.tolist()
+            assert (status, labels_of(answer["predictions"])) == (200, ids.tolist())
         assert exchange(connection, "/openapi.json")[2]["servers"] == [{"url": "/labels/of"}]
         status, _, problem = exchange(connection, "/predict", {"text": "a text"})
         assert (status, "features" in problem["detail"]) == (409, True)
@@ -77,17 +70,15 @@ def test_features_by_id_on_a_unix_socket_under_a_path(folder, tmp_path):
 def test_text_columns_with_weights(tmp_path):
     rows = [f"a{i % 3} b,c{i % 3} d{i % 2},l{i % 3}\n" for i in range(30)]
     (tmp_path / "train.csv").write_text("title,body,labels\n" + "".join(rows))
-    prepared = "--text-column=title,body --column-weights=2 --column-weights=1"
-    assert main(f"prepare --format=csv --train={tmp_path}/train.csv {prepared} --output={tmp_path}/d.h5".split()) == 0
-    train_model(open_dataset(tmp_path / "d.h5"), TrainLabels(), 0.0).write(tmp_path / "model.h5")
-    predictor = Predictor.open(tmp_path / "model.h5")
+    weights = "--text-column=title,body", "--column-weights=2", "--column-weights=1"
+    model = train_on(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", *weights)
+    predictor = Predictor.open(model)
     columns = {"body": "c1 d0", "title": "a1 b"}
     X = predictor.from_texts([f"a1 b{FIELD}c1 d0"])
     ids, _ = predictor.top_k(X, 3)
-    with running_service(tmp_path, tmp_path / "model.h5", f"--corrections={tmp_path}/new.jsonl") as service:
+    with running_service(tmp_path, model, f"--corrections={tmp_path}/new.jsonl") as service:
         for body in ({"text": columns}, {"texts": [columns]}):
-            [found] = [row["labels"] for row in service.answer("/predict", body)["predictions"]]
-            assert [label["id"] for label in found] == ids[0].tolist()
+            assert labels_of(service.answer("/predict", body)["predictions"]) == ids.tolist()
         answer = service.answer("/explain", {"text": columns, "top_k": 1})
         assert {part["feature"]: part["spans"] for part in answer["labels"][0]["up"]}["c1"] == [[5, 7]]
         problem = service.answer("/predict", {"text": {"title": "a1", "abstract": "c1"}}, 422)
@@ -118,9 +109,9 @@ def test_trees_predict_and_say_that_they_cannot_explain(folder, tmp_path):
         assert problem["detail"] == "no corrections are saved: serve with --corrections FILE"
 
 
-def test_corrections_are_of_texts(folder, capsys):
-    assert main(["serve", f"{folder}/features.h5", "--port=0", f"--corrections={folder}/new.jsonl"]) == 2
-    assert "only corrections of texts are saved; leave out --corrections" in capsys.readouterr().err
+def test_corrections_are_of_texts(folder):
+    said = ovaflow("serve", folder / "features.h5", "--port=0", f"--corrections={folder}/new.jsonl", status=2)
+    assert "only corrections of texts are saved; leave out --corrections" in said
 
 
 def test_the_second_stage_can_be_left_out(models, tmp_path):
@@ -131,16 +122,16 @@ def test_the_second_stage_can_be_left_out(models, tmp_path):
     with running_service(tmp_path, tmp_path / "model.h5", "--no-rerank") as service:
         assert not service.answer("/health")["probabilities"]
         answer = service.answer("/predict", {"text": "word10 größe3"})
-        assert [label["score"] for label in answer["predictions"][0]["labels"]] == pytest.approx(scores)
+        assert labels_of(answer["predictions"], "score")[0] == pytest.approx(scores)
         answer = service.answer("/explain", {"text": "word10"})
         assert "probability" not in answer["labels"][0]
         problem = service.answer("/predict", {"text": "word10", "fit": True}, 409)
         assert problem["detail"].endswith("labels fit; leave out --no-rerank")
 
 
-def test_a_second_stage_that_is_not_used_says_why(models, tmp_path, capsys):
+def test_a_second_stage_that_is_not_used_says_why(models, tmp_path):
     model = shutil.copy(models / "b.h5", tmp_path / "model.h5")
     reranker = Reranker(parameters={"unused": "48 instances were held out"})
     reranker.write(tmp_path / "reranker.h5", model=Predictor.open(model).model)
-    assert main(["predict", str(model), "--text=word10", "--fit"]) == 2
-    assert "the one next to it is not used: 48 instances were held out" in capsys.readouterr().err
+    said = ovaflow("predict", model, "--text=word10", "--fit", status=2)
+    assert "the one next to it is not used: 48 instances were held out" in said

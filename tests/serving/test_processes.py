@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from commands import labels_of
 from running_service import exchange, running_service
 
 from ovaflow.prediction.predictor import Predictor
@@ -39,9 +40,8 @@ def ask(connection, rows, expected):
     status, _, answer = exchange(connection, "/predict", {"texts": [TEXTS[row] for row in rows]})
     assert status == 200
     ids, scores = expected[answer["model"]]
-    found = [row["labels"] for row in answer["predictions"]]
-    assert [[label["id"] for label in row] for row in found] == ids[rows].tolist()
-    np.testing.assert_allclose([[label["score"] for label in row] for row in found], scores[rows], rtol=1e-5, atol=1e-6)
+    assert labels_of(answer["predictions"]) == ids[rows].tolist()
+    np.testing.assert_allclose(labels_of(answer["predictions"], "score"), scores[rows], rtol=1e-5, atol=1e-6)
     return answer["model"]
 
 

@@ -3,8 +3,8 @@
 import os
 
 import pytest
+from commands import ovaflow
 
-from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import read_catalogue
 from ovaflow.reading.streams import open_stream
@@ -15,7 +15,7 @@ from ovaflow.storage.texts import read_json
 
 
 @pytest.mark.parametrize("path", ["pipe", "/dev/zero"])
-def test_neither_pipes_nor_devices(tmp_path, monkeypatch, capsys, path):
+def test_neither_pipes_nor_devices(tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
     for read in (
@@ -34,8 +34,7 @@ def test_neither_pipes_nor_devices(tmp_path, monkeypatch, capsys, path):
         "predict {} x",
         "promote {} --over=x --on=x",
     ):
-        assert main(command.format(path).split()) == 2
-        assert f"{path}: is not a regular file" in capsys.readouterr().err
+        assert f"{path}: is not a regular file" in ovaflow(*command.format(path).split(), status=2)
 
 
 def test_an_error_of_reading_names_the_file():
