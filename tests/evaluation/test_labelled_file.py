@@ -26,6 +26,7 @@ from ovaflow.evaluation.labelled_file import (
 )
 from ovaflow.evaluation.model_comparison import Difference, Figures
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.reranking.answer_length import labels_that_fit
 
 COLUMNS = ("title", "subjects")
 
@@ -107,9 +108,8 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor):
     answers = answers._replace(scores=expit(2 * answers.scores))
     probabilities, chosen = expit(2 * scores), np.zeros_like(has)
     for i, row in enumerate(probabilities):
-        best, total = np.argsort(-row, kind="stable"), row.sum()
-        f1 = [row[best[:m]].sum() / (m + total) for m in range(1, len(row) + 1)]
-        chosen[i, best[: np.argmax(f1) + 1]] = True
+        best = np.argsort(-row, kind="stable")
+        chosen[i, best[: labels_that_fit(row[best][None])[0]]] = True
     ours, right = measure(answers, Figures.of(answers, True)), (chosen & has).sum(axis=1)
     theirs = {
         "F1": np.mean(2 * right / (chosen.sum(axis=1) + amounts)),

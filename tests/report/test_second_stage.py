@@ -15,6 +15,7 @@ from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import second_stage
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
+from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.evidence import GROUPS
 from ovaflow.reranking.reranked_model import Ranking
 from ovaflow.reranking.reranker_file import Reranker
@@ -48,12 +49,6 @@ def ranking(folders):
     return ranking
 
 
-def fitting(probabilities):
-    """How many labels fit an instance, by trying each number."""
-    expected = [2 * probabilities[:m].sum() / (m + probabilities.sum()) for m in range(1, len(probabilities) + 1)]
-    return 1 + int(np.argmax(expected))
-
-
 def figures(table):
     return [[cell.value for cell in row.cells] for row in table.rows]
 
@@ -67,11 +62,11 @@ def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(runs,
     Y = open_dataset(folders[0].parent / "dataset.h5").test.Y.to_scipy().toarray() > 0
     last = ranking.first_ids[:, -1]
     assert by_probability[0] == pytest.approx(np.mean(Y[np.arange(len(Y)), last]))
-    answers = np.zeros_like(Y)
-    for row, (ids, probabilities) in enumerate(zip(ranking.ids, ranking.probabilities, strict=True)):
-        answers[row, ids[: fitting(probabilities)]] = True
+    answers, amounts = np.zeros_like(Y), labels_that_fit(ranking.probabilities)
+    for row, ids, amount in zip(answers, ranking.ids, amounts, strict=True):
+        row[ids[:amount]] = True
     assert fit[4] == pytest.approx(f1_score(Y, answers, average="samples", zero_division=0))
-    assert fit[7] == pytest.approx(answers.sum(axis=1).mean())
+    assert fit[7] == pytest.approx(amounts.mean())
     assert figures(content["evidence"]) == [[lost] for lost in LOST.values()]
     *_, (name, *point) = content["figures"][1].rows
     assert (name, point) == ("msi, labels that fit", pytest.approx([fit[7], 100 * fit[4]]))
@@ -96,7 +91,7 @@ def test_examples_show_probabilities_in_percent_and_shade_labels_that_fit(folder
         of_runs = dict(example.predictions)
         assert {label.fits for label in of_runs[1]} == {None}
         probabilities = ranking.probabilities[example.row]
-        amount = fitting(probabilities)
+        [amount] = labels_that_fit(probabilities[None])
         assert [label.fits for label in of_runs[0]] == [place < amount for place in range(5)]
         assert [label.score for label in of_runs[0]] == probabilities.tolist()
         shaded += amount

@@ -11,7 +11,7 @@ import pytest
 from commands import answers, labels_of, ovaflow
 from hypothesis import given
 from hypothesis import strategies as st
-from records import read_records
+from records import read_records, write_records
 from trained_by_commands import Trained
 
 from ovaflow import OneVsAllClassifier
@@ -76,16 +76,15 @@ def rerank(folder, output, *options, status=0):
 def suggest(folder, path, part, share=1.0):
     """Write suggestions of a program that knows most labels, for records of held-out and test instances."""
     generator, records = random.Random(3), read_records(folder / "records.csv")
-    labels = {f"line {line}": row["labels"].split("|") for line, row in enumerate(records, 2)}
-    with open(path, "w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["id", "label", "score"])
-        for record in open_dataset(folder / f"{part}.h5").ids("test"):
-            if generator.random() < share:
-                others = [f"name{generator.randrange(60)}" for _ in range(3)]
-                true = [each for each in labels[record] if generator.random() < 0.8]
-                for label in sorted({*true, *others}):
-                    table.writerow([record, label, generator.random() + (label in labels[record])])
+    labels, rows = {f"line {line}": row["labels"].split("|") for line, row in enumerate(records, 2)}, []
+    for record in open_dataset(folder / f"{part}.h5").ids("test"):
+        if generator.random() < share:
+            others = [f"name{generator.randrange(60)}" for _ in range(3)]
+            true = [each for each in labels[record] if generator.random() < 0.8]
+            for label in sorted({*true, *others}):
+                score = generator.random() + (label in labels[record])
+                rows.append({"id": record, "label": label, "score": score})
+    write_records(str(path), rows)
     return path
 
 

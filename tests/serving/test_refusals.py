@@ -69,44 +69,28 @@ def test_what_is_wrong_is_refused_and_the_connection_goes_on(service, saved, pat
     assert saved.read_bytes() == b""
 
 
-def test_a_large_body_is_refused_when_it_is_announced(service):
-    connection = service.connect(timeout=10)
-    connection.putrequest("POST", "/predict")
-    connection.putheader("Content-Length", "99000000000")
-    connection.endheaders(b"{")
-    answer = connection.getresponse()
-    assert_refused((answer.status, answer.headers, json.loads(answer.read())), 413, "500000 bytes")
+POSTED = "POST /corrections HTTP/1.1\r\nHost: localhost\r\n"
+CHUNKED = POSTED + "Transfer-Encoding: chunked\r\n\r\n"
+RAW = {
+    "large, as it is announced": (POSTED + "Content-Length: 99000000000\r\n\r\n{", 413),
+    "headers without end": (POSTED + "X: a\r\n" * 12_000, 400),
+    "trailers without end": (CHUNKED + "2\r\n{}\r\n0\r\n" + "X: a\r\n" * 12_000, 400),
+    "a malformed body": (CHUNKED.replace("corrections", "nothing") + "-1\r\n", 400),
+}
+for host in ("localhost:1", "127.0.0.1", "[::1]:8000"):
+    RAW[f"called {host}"] = f"GET /health HTTP/1.1\r\nHost: {host}\r\n\r\n", 200
+for host in ("example.org", "localhost.example.org", ""):
+    # on this machine alone the service answers to no other name
+    RAW[f"called {host}"] = f"GET /health HTTP/1.1\r\nHost: {host}\r\n\r\n", 400
 
 
-@pytest.mark.parametrize(
-    "begun", [b"", b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"], ids=["headers", "trailers"]
-)
-def test_headers_without_end_are_refused(service, begun):
-    address = urlsplit(service.url)
+@pytest.mark.parametrize("case", RAW)
+def test_bytes_are_answered(service, case):
+    address, (sent, status) = urlsplit(service.url), RAW[case]
     with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
-        connection.sendall(b"POST /corrections HTTP/1.1\r\nHost: localhost\r\n" + begun + b"X: a\r\n" * 12_000)
-        assert connection.recv(12) == b"HTTP/1.1 400"
-
-
-def test_a_malformed_body_is_no_failure_of_the_service(service):
-    address = urlsplit(service.url)
-    with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
-        connection.sendall(b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n")
-        assert connection.makefile("rb").read().startswith(b"HTTP/1.1 400")
+        connection.sendall(sent.encode())
+        assert connection.recv(12).decode() == f"HTTP/1.1 {status}"
     assert "Traceback" not in service.log
-
-
-def called(service, host):
-    connection = service.connect()
-    connection.putrequest("GET", "/health", skip_host=True)
-    connection.putheader("Host", host)
-    connection.endheaders()
-    return connection.getresponse().status
-
-
-def test_on_this_machine_alone_the_service_answers_to_no_other_name(service):
-    assert [called(service, host) for host in ("localhost:1", "127.0.0.1", "[::1]:8000")] == [200] * 3
-    assert [called(service, host) for host in ("example.org", "localhost.example.org", "")] == [400] * 3
 
 
 @pytest.mark.parametrize("path", ["/v1/projects/a/suggest", "/predict"])
