@@ -54,7 +54,7 @@ READ = [
     ("06/header2.tsv", LINES, GENRES),
     ("07/lists.csv", SEMICOLON, RECORDS),
     ("07/new.csv", SEMICOLON, (GENRES[0], 150, 2.0)),
-    *((f"08/{name}.csv", EXCEL, (SUBJECTS, 400, 2.0)) for name in ("bom", "sep")),
+    *((f"08/{name}.csv", EXCEL, SUBJECTS) for name in ("bom", "sep")),
     ("13/dspace.csv", DSPACE, GENRES),
     *((f"13/{name}.csv", SEMICOLON, GENRES) for name in ("index", "pipe", "upper")),
     *(
@@ -108,7 +108,7 @@ SWALLOWED = "line 8: a quote opened here closes 2 lines later, and these lines l
         ("06/header.tsv", LINES, "read it with format: csv", "--format=csv", GENRES),
         ("07/lists.csv", (), 'set label_separator: ";"', *SEMICOLON, RECORDS),
         ("07/pairs.csv", (), "repeated: join makes one record of each", "--repeated=join", RECORDS),
-        ("08/excel.csv", EXCEL, "set encoding: windows-1252", "--encoding=windows-1252", (SUBJECTS, 400, 2.0)),
+        ("08/excel.csv", EXCEL, "set encoding: windows-1252", "--encoding=windows-1252", SUBJECTS),
         ("09/dialogue.tsv", (*TABS, *SEMICOLON), SWALLOWED, "--quotes=none", GENRES),
         ("09/inside.tsv", (*TABS, *SEMICOLON), "set quotes: none if they mean nothing", "--quotes=none", GENRES),
         ("09/backslash.csv", SEMICOLON, "set quotes: backslash", "--quotes=backslash", GENRES),

@@ -104,7 +104,8 @@ def ending_of(path: StrPath) -> str:
     name = Path(path).name.lower()
     for packed in PACKED:
         name = name.removesuffix(packed)
-    return Path(name).suffix
+    _, dot, ending = name.rpartition(".")
+    return f".{ending}" if dot else ""
 
 
 def format_of(path: StrPath) -> str | None:
