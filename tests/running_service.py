@@ -36,7 +36,12 @@ class Service:
         return self._log_path.read_text(encoding="utf-8")
 
     def connect(self, timeout=60):
-        return http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=timeout)
+        address = urlsplit(self.url)
+        connection = http.client.HTTPConnection(address.netloc or "localhost", timeout=timeout)
+        if not address.netloc:
+            connection.sock = socket.socket(socket.AF_UNIX)
+            connection.sock.connect(address.path)
+        return connection
 
     def ask(self, path, body=None):
         """Status and answer, JSON or text; ``body`` is bytes of JSON, a form as a str, or becomes JSON."""

@@ -82,16 +82,16 @@ def test_confusions_against_one_instance_at_a_time(seed, n):
 def test_sure_and_wrong_and_often_missed(seed, n):
     ids, scores, dense, Y = predicted(seed, n)
     n_true, hits = dense.sum(axis=1), find_hits(ids, Y)
-    wrong = {}
-    for row, label in enumerate(ids[:, 0].tolist()):
-        if label >= 0 and n_true[row] and not dense[row, label]:
-            wrong[label] = max(wrong.get(label, (-np.inf, 0)), (float(scores[row, 0]), row))
-    theirs = sorted(((score, label, row) for label, (score, row) in wrong.items()), reverse=True)[:5]
+    wrong, first = {}, ids[:, 0].tolist()
+    for row in np.argsort(-scores[:, 0]).tolist():
+        if first[row] >= 0 and n_true[row] and not dense[row, first[row]]:
+            wrong.setdefault(first[row], row)
     ours = sure_and_wrong(ids, scores, hits, n_true, 5)
-    assert [(each["score"], each["label"], each["row"]) for each in ours] == theirs
-    ours = often_missed(ids, hits, Y, 5)
-    missed = [sum(dense[row, j] and j not in ids[row] for row in range(len(ids))) for j in range(dense.shape[1])]
-    assert [each["true"] - each["found"] for each in ours] == sorted(filter(None, missed), reverse=True)[:5]
+    assert [(each["label"], each["row"]) for each in ours] == list(wrong.items())[:5]
+    assert [each["score"] for each in ours] == [scores[each["row"], 0] for each in ours]
+    ours, found = often_missed(ids, hits, Y, 5), (ids[:, :, None] == np.arange(dense.shape[1])).any(axis=1)
+    missed = np.sort(((dense > 0) & ~found).sum(axis=0))[::-1]
+    assert [each["true"] - each["found"] for each in ours] == missed[missed > 0][:5].tolist()
     for each in ours:
         assert each["true"] == dense[:, each["label"]].sum()
 

@@ -12,11 +12,10 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
 from ovaflow.initialization.pretrained import Earlier
 from ovaflow.initialization.starts import STARTS
-from ovaflow.model.model_file import write_model
-from ovaflow.model.training_file import STATISTICS, Shard
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
-from ovaflow.sparse.csr import CSR, from_scipy
+from ovaflow.sparse.csr import from_scipy
 
 EXTREMES = [0.0, 1.0, -1.0, 1e-45, 1e-38, -1e-30, 1e19, -1e19, 1e30, 1e38, -3.4e38, 0.3]
 
@@ -61,12 +60,11 @@ def test_training_is_finite_or_names_the_label(loss, start, problem, regularizat
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf])
 def test_shards_and_models_are_not_written(tmp_path, value):
-    statistics = {name: np.zeros(2, dtype) for name, dtype in STATISTICS.items()}
-    weights = CSR(np.float32([1, value, 2]), np.int32([0, 1, 0]), np.int64([0, 2, 3]), 2)
-    said = rf"not written: a weight of label {{}} is {value}"
-    with pytest.raises(InputError, match=said.format(7)):
-        Shard(np.int32([7, 3]), np.ones(2, bool), weights, statistics, 1.0, 1).write(tmp_path / "0.h5")
-    pieces = [(weights.data[:1], weights.indices[:1]), (weights.data[1:], weights.indices[1:])]
-    with pytest.raises(InputError, match=said.format(0)):
-        write_model(tmp_path / "m.h5", [2, 1], pieces, 2, [True, True], [1, 1], Names(["a", "b"], []), {}, {})
+    shard = trained(in_memory(np.eye(3, dtype=np.float32), np.eye(3)[:, ::-1]), [1, 2, 0], stored_threshold=0.0)
+    shard.weights.data[-1] = value
+    of_model = {"names_in_memory": Names(["a", "b", "c"], []), "parameters": {}}
+    model = OneVsAll(shard.trained, np.ones(3, int), weights=shard.weights, **of_model)
+    for artifact, label in ((shard, 0), (model, 2)):
+        with pytest.raises(InputError, match=f"not written: a weight of label {label} is {value}"):
+            artifact.write(tmp_path / "x.h5")
     assert not list(tmp_path.iterdir())

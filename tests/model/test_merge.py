@@ -11,7 +11,7 @@ from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import prune
 from ovaflow.model.training_file import Training
 
-N_LABELS, N_FEATURES = 11, 7
+N_LABELS = 11
 ALL = list(range(N_LABELS))
 SPLITS = [
     [ALL],
@@ -42,8 +42,6 @@ def test_what_the_files_know(tmp_path, small_dataset, cut):
     assert model.trained.tolist() == [j != 3 for j in ALL]
     assert np.array_equal(model.counts, small_dataset.train.Y.to_scipy().sum(axis=0))
     assert model.label_names == small_dataset.label_names
-    assert model.feature_names == small_dataset.feature_names
-    assert model.idf.tolist() == [1.0] * (N_FEATURES - 1)
     assert (model.parameters["prune"], model.parameters["transform"]) == (0.01, small_dataset.parameters)
     assert model.inputs == {"dataset": small_dataset.checksum}
     training = Training.open(tmp_path / "training.h5")

@@ -112,21 +112,6 @@ def test_the_error_bound_holds(problem):
         assert (out[~trained] == -np.inf).all()
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.sampled_from([40, 300]))
-def test_dense_rows_and_lists_find_what_scipy_finds(seed, k, panel):
-    rng = np.random.default_rng(seed)
-    density = np.append(rng.beta(0.2, 1.5, 40), 1)
-    # multiples of 1/4096 below 16: float32 sums are exact
-    W = np.where(rng.random((300, 41)) < density, np.rint(64 * rng.normal(size=(300, 41))) / 256, 0).astype(np.float32)
-    X = np.where(rng.random((5, 41)) < 0.4, rng.integers(1, 16, (5, 41)) / 16, 0).astype(np.float32)
-    weights, instances = from_scipy(W), from_scipy(X)
-    panels = panels_of(weights, np.ones(300, bool), panel)
-    assert all(0 < len(part.dense) < 40 and len(part.values) for part in panels)
-    theirs = (scipy.sparse.csr_array(X) @ scipy.sparse.csr_array(W).T).toarray()
-    best = np.argsort(-theirs, axis=1, kind="stable")[:, :k]
-    assert same(search_index(panels, weights, instances, k), (best, np.take_along_axis(theirs, best, axis=1)))
-
-
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     """A model of 900 labels, and instances: some features in most labels, most in few."""

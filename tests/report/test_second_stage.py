@@ -6,77 +6,57 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from commands import ovaflow
+from finished_run import Folder
 from sklearn.metrics import f1_score
 
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.reliability import measure_reliability
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import second_stage
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.evidence import GROUPS
-from ovaflow.reranking.reranked_model import Ranking
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.storage.texts import write_json
 
-LOST = {name: number / 100 for number, name in enumerate(GROUPS)}
+
+@pytest.fixture(scope="module")
+def results(finished):
+    """Of a run with a second stage and of trees without one."""
+    return gather([finished.path / name for name in ("msi", "forest")])[0]
 
 
-@pytest.fixture
-def folders(runs, tmp_path):
-    """A copy of the runs."""
-    shutil.copytree(runs[0].parent, tmp_path / "mine")
-    return [tmp_path / "mine" / run.name for run in runs]
-
-
-@pytest.fixture
-def ranking(folders):
-    """A second stage of the first run, which puts the labels in the opposite order by some probabilities."""
-    run, dataset = folders[0], open_dataset(folders[0].parent / "dataset.h5")
-    first = Predictions.open(run / "predictions.h5")
-    probabilities = -np.sort(-np.random.default_rng(0).random(first.ids.shape), axis=1).astype(np.float32)
-    ranking = Ranking(first.ids[:, ::-1], probabilities, first.ids, first.scores)
-    reranker = Reranker(parameters={"check": {"texts": 60, "lost": LOST}}, checksum="its own")
-    inputs = first.inputs | {"reranker": reranker.checksum}
-    predictions = replace(first, ids=ranking.ids, scores=probabilities, ranking=ranking, inputs=inputs)
-    predictions.write(run / "predictions.h5")
-    measured = measure_reliability(predictions, dataset, reranker)
-    write_json(run / "reliability.json", "reliability", measured)
-    files = f"--model={run}/model.h5", f"--training={run}/training.h5", f"--output={run}/metrics.json"
-    ovaflow("evaluate", run / "predictions.h5", f"--dataset={dataset.path}", *files)
-    return ranking
+@pytest.fixture(scope="module")
+def ranking(finished):
+    return Predictions.open(finished["predictions"]).ranking
 
 
 def figures(table):
     return [[cell.value for cell in row.cells] for row in table.rows]
 
 
-def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(runs, folders, ranking):
-    alone = gather(runs)[0].runs[0].metrics
-    results = gather(folders)[0]
-    content = second_stage.show("mine", results)
+def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(finished, results, ranking):
+    content, metrics = second_stage.show("tiny", results), results.runs[0].metrics["first_stage"]
     by_score, by_probability, fit = figures(content["quality"])
-    assert by_score[:4] == [alone[name] for name in ("P@1", "P@3", "P@5", "nDCG@5")]
-    Y = open_dataset(folders[0].parent / "dataset.h5").test.Y.to_scipy().toarray() > 0
-    last = ranking.first_ids[:, -1]
-    assert by_probability[0] == pytest.approx(np.mean(Y[np.arange(len(Y)), last]))
+    assert by_score[:4] == [metrics[name] for name in ("P@1", "P@3", "P@5", "nDCG@5")]
+    Y = open_dataset(finished["dataset"]).test.Y.to_scipy().toarray() > 0
+    hits = np.take_along_axis(Y, ranking.ids[:, :5], axis=1)
+    assert by_probability[2] == pytest.approx(hits.mean()) != by_score[2]
     answers, amounts = np.zeros_like(Y), labels_that_fit(ranking.probabilities)
     for row, ids, amount in zip(answers, ranking.ids, amounts, strict=True):
         row[ids[:amount]] = True
     assert fit[4] == pytest.approx(f1_score(Y, answers, average="samples", zero_division=0))
     assert fit[7] == pytest.approx(amounts.mean())
-    assert figures(content["evidence"]) == [[lost] for lost in LOST.values()]
+    lost = Reranker.about(finished["reranker"]).parameters["check"]["lost"]
+    assert figures(content["evidence"]) == [[lost[name]] for name in GROUPS]
     *_, (name, *point) = content["figures"][1].rows
     assert (name, point) == ("msi, labels that fit", pytest.approx([fit[7], 100 * fit[4]]))
 
 
-def test_labels_for_macro_f1_have_a_row_of_their_own(folders, ranking):
-    path = folders[0] / "predictions.h5"
-    predictions = Predictions.open(path)
-    replace(predictions, ids=ranking.first_ids).write(path)
-    table = second_stage.show("mine", gather(folders)[0])["quality"]
+def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path):
+    folder = Folder(shutil.copytree(finished.path, tmp_path / "tiny"))
+    replace(Predictions.open(folder["predictions"]), ids=ranking.first_ids[:, :5]).write(folder["predictions"])
+    table = second_stage.show("tiny", gather([folder.path / "msi"])[0])["quality"]
     ways = ["by score alone", "for macro-F1, first 5", "by probability, first 5", "labels that fit"]
     assert [row.hint for row in table.rows] == ways
     _, chosen, by_probability, _ = figures(table)
@@ -84,16 +64,15 @@ def test_labels_for_macro_f1_have_a_row_of_their_own(folders, ranking):
     assert shown == [[True] * 4 + [False] * 4, [False] * 4 + [True] * 4]
 
 
-def test_examples_show_probabilities_in_percent_and_shade_labels_that_fit(folders, ranking):
-    results = gather(folders)[0]
+def test_examples_show_probabilities_in_percent_and_shade_labels_that_fit(results, ranking):
     shaded = 0
     for example in results.examples:
         of_runs = dict(example.predictions)
         assert {label.fits for label in of_runs[1]} == {None}
-        probabilities = ranking.probabilities[example.row]
-        [amount] = labels_that_fit(probabilities[None])
+        probabilities = ranking.probabilities[[example.row]]
+        amount = min(labels_that_fit(probabilities)[0], 5)
         assert [label.fits for label in of_runs[0]] == [place < amount for place in range(5)]
-        assert [label.score for label in of_runs[0]] == probabilities.tolist()
+        assert [label.score for label in of_runs[0]] == probabilities[0, :5].tolist()
         shaded += amount
     section = re.search('<section class="examples".*?</section>', render([results]), re.DOTALL)[0]
     # and once in the sentence that explains it
@@ -101,9 +80,8 @@ def test_examples_show_probabilities_in_percent_and_shade_labels_that_fit(folder
     assert f"{100 * results.examples[0].predictions[0][1][0].score:.0f} %</data>" in section
 
 
-def test_ranges_of_probability_with_few_labels_are_left_out(folders, ranking):
-    results = gather(folders)[0]
-    ((run, automatic, sure, lengths),) = second_stage.show("mine", results)["tables"]
+def test_ranges_of_probability_with_few_labels_are_left_out(results):
+    ((run, automatic, sure, lengths),) = second_stage.show("tiny", results)["tables"]
     measured = run.read["second-stage"]
     ranges = [each for group in measured["lengths"] for each in group["ranges"]]
     shown = [each["right"] for each in ranges if each["labels"] >= 10]
@@ -116,7 +94,8 @@ def test_ranges_of_probability_with_few_labels_are_left_out(folders, ranking):
     assert "Which records can go without a look?" in render([results])
 
 
-def test_the_page_says_why_a_second_stage_is_not_used(folders):
+def test_the_page_says_why_a_second_stage_is_not_used(runs, tmp_path):
+    folders = [shutil.copytree(runs[0].parent, tmp_path / "mine") / run.name for run in runs[:1]]
     assert "predict: {rerank: 0.2}" in render(gather(folders))
     unused = {"reranker": "one", "fitted": {"unused": "<b> was held out"}}
     write_json(folders[0] / "reliability.json", "reliability", unused)

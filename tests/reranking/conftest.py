@@ -4,6 +4,9 @@ import pytest
 from commands import ovaflow
 from tiny_table import write_named_table
 
+from ovaflow.data.dataset import open_dataset
+from ovaflow.prediction.predictions import Predictions
+
 STEPS = """
 prepare --format=csv --train={0}/records.csv --label-separator=| --output={0}/dataset.h5
 hold-out {0}/dataset.h5 --fraction=0.6 --output={0}/held.h5
@@ -44,3 +47,25 @@ def _make(folder):
 def folder(made_once):
     """Datasets, models and predictions, also of what was held out, and the second stage."""
     return made_once("reranked", _make)
+
+
+@pytest.fixture(scope="session")
+def dataset(folder):
+    return open_dataset(folder / "dataset.h5")
+
+
+@pytest.fixture(scope="session")
+def held(folder):
+    """What was held out."""
+    return open_dataset(folder / "held.h5")
+
+
+@pytest.fixture(scope="session")
+def model(folder):
+    """Path of the model of the dataset, beside which is its second stage."""
+    return folder / "dataset" / "model.h5"
+
+
+@pytest.fixture(scope="session")
+def predicted(folder):
+    return Predictions.open(folder / "dataset" / "predictions.h5")

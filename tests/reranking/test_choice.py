@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.evidence import COLUMNS
 from ovaflow.settings.predict import CANDIDATES
@@ -13,9 +12,9 @@ def pairs(ids, probabilities):
     return [dict(zip(*row, strict=True)) for row in zip(ids, probabilities, strict=True)]
 
 
-def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(folder):
-    predictor = Predictor.open(folder / "dataset" / "model.h5")
-    X, n_labels, model = open_dataset(folder / "dataset.h5").test.X.part(0, 100), predictor.n_labels, predictor.model
+def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(dataset, model):
+    predictor = Predictor.open(model)
+    X, n_labels, model = dataset.test.X.part(0, 100), predictor.n_labels, predictor.model
     allowed = np.arange(n_labels) % 9 == 3
     ids, probabilities = predictor.top_k(X, n_labels, allowed=allowed)
     assert all(sorted(row[row >= 0]) == np.flatnonzero(allowed).tolist() for row in ids)

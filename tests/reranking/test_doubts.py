@@ -10,28 +10,27 @@ from scipy.sparse import lil_array
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
-from ovaflow.data.dataset import open_dataset
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reranking.doubts import find_doubts
 from ovaflow.sparse.csr import from_scipy
 
 
 @pytest.fixture(scope="module")
-def rows(folder):
+def rows(dataset, held):
     """The training instances that were held out."""
-    ids, held = open_dataset(folder / "dataset.h5").ids("train"), open_dataset(folder / "held.h5")
+    ids = dataset.ids("train")
     return np.array(list(map(ids.index, held.records("test", range(held.test.X.n_rows)))))
 
 
 @pytest.fixture(scope="module")
-def find(folder, rows):
+def find(folder, held, rows):
     """Doubts about the held-out instances, perhaps of a changed dataset."""
-    held, model = open_dataset(folder / "held.h5"), OneVsAll.open(folder / "held" / "model.h5")
+    model = OneVsAll.open(folder / "held" / "model.h5")
     return lambda dataset: find_doubts(dataset, rows, held, model)
 
 
-def test_planted_labels_come_first(folder, rows, find):
-    dataset, random = open_dataset(folder / "dataset.h5"), np.random.default_rng(0)
+def test_planted_labels_come_first(dataset, rows, find):
+    random = np.random.default_rng(0)
     Y = lil_array(dataset.train.Y.to_scipy())
     frequent, wrong, missing = dataset.train.Y.indices, set(), set()
     for row in random.choice(rows, 30, replace=False).tolist():
@@ -52,8 +51,7 @@ def pairs_of(doubts):
     return list(zip(doubts.rows.tolist(), doubts.labels.tolist(), strict=True))
 
 
-def test_similar_records_are_those_of_scikit_learn(folder, find):
-    dataset, held = open_dataset(folder / "dataset.h5"), open_dataset(folder / "held.h5")
+def test_similar_records_are_those_of_scikit_learn(dataset, held, find):
     doubts, others = find(dataset), held.documents.train
     texts = [split.X.to_scipy()[:, : held.bias_feature] for split in (others, dataset.train.take(doubts.rows))]
     search = NearestNeighbors(n_neighbors=30, metric="cosine", algorithm="brute").fit(texts[0])
@@ -66,7 +64,7 @@ def test_similar_records_are_those_of_scikit_learn(folder, find):
     assert differences.max() <= 5
 
 
-def test_the_table_of_a_run(folder, rows, tmp_path):
+def test_the_table_of_a_run(folder, dataset, rows, tmp_path):
     files = f"--dataset={folder}/dataset.h5", f"--held-out={folder}/held.h5", f"--output={tmp_path}/doubts.csv"
     said, table = ovaflow("doubts", folder / "held" / "model.h5", *files), read_records(tmp_path / "doubts.csv")
     lifts = [float(row["lift"]) for row in table if row["kind"] == "wrong"]
@@ -74,17 +72,17 @@ def test_the_table_of_a_run(folder, rows, tmp_path):
     assert lifts == sorted(lifts)
     assert probabilities == sorted(probabilities, reverse=True)
     assert min(probabilities) >= 0.5
-    ids = open_dataset(folder / "dataset.h5").ids("train")
+    ids = dataset.ids("train")
     assert {row["record"] for row in table} <= {ids[row] for row in rows}
     assert f"of {len(rows):,} of {len(ids):,} training records" in said
 
 
 @pytest.mark.long
-def test_all_records_in_five_folds(folder, monkeypatch):
+def test_all_records_in_five_folds(model, dataset, monkeypatch):
     for module in ("evaluation", "reranking"):
         monkeypatch.setattr(f"ovaflow.{module}.doubts.FEWEST", 100)
-    said = ovaflow("doubts", folder / "dataset" / "model.h5", f"--dataset={folder}/dataset.h5", "--all")
-    n = open_dataset(folder / "dataset.h5").n_documents
+    said = ovaflow("doubts", model, f"--dataset={dataset.path}", "--all")
+    n = dataset.n_documents
     assert f"of {n:,} of {n:,} training records" in said
 
 

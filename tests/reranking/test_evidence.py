@@ -11,7 +11,6 @@ from sklearn.metrics import log_loss
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
-from ovaflow.data.dataset import open_dataset
 from ovaflow.data.normalize import unit_rows
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictions import Predictions
@@ -156,12 +155,11 @@ def test_labels_that_fit_have_the_largest_expected_f1(probabilities, missing):
 
 
 @pytest.fixture(scope="module")
-def evidence(folder):
-    return CandidateEvidence.of(open_dataset(folder / "dataset.h5"), [2.0, -1.0])
+def evidence(dataset):
+    return CandidateEvidence.of(dataset, [2.0, -1.0])
 
 
-def test_names_of_labels_are_neither_neighbours_nor_company(folder, evidence):
-    dataset = open_dataset(folder / "dataset.h5")
+def test_names_of_labels_are_neither_neighbours_nor_company(dataset, evidence):
     n = dataset.n_documents
     X, Y = (matrix.to_scipy().toarray() for matrix in (dataset.train.X, dataset.train.Y))
     assert evidence.neighbours.X.n_rows == n < len(X)
@@ -172,8 +170,8 @@ def test_names_of_labels_are_neither_neighbours_nor_company(folder, evidence):
     assert np.array_equal(np.diff(evidence.names.indptr), np.bincount(labels, minlength=dataset.n_labels))
 
 
-def test_rows_of_evidence_in_their_order(folder, evidence):
-    dataset, rng = open_dataset(folder / "dataset.h5"), np.random.default_rng(0)
+def test_rows_of_evidence_in_their_order(dataset, evidence):
+    rng = np.random.default_rng(0)
     X = dataset.test.X
     ids = np.array([rng.permutation(60)[:7] for _ in range(X.n_rows)], np.int32)
     scores = -np.sort(rng.normal(size=ids.shape).astype(np.float32))
@@ -203,13 +201,10 @@ def test_rows_of_evidence_in_their_order(folder, evidence):
         np.testing.assert_allclose(ours, np.broadcast_to(theirs[name], ours.shape), atol=1e-5, err_msg=name)
 
 
-def test_a_held_out_text_is_no_neighbour_of_itself(folder, monkeypatch):
-    dataset, held = (open_dataset(folder / name) for name in ("dataset.h5", "held.h5"))
-    predictions = Predictions.open(folder / "held" / "predictions.h5")
-    model = OneVsAll.open(folder / "dataset" / "model.h5")
-    evidence = []
+def test_a_held_out_text_is_no_neighbour_of_itself(folder, dataset, held, model, monkeypatch):
+    predictions, evidence = Predictions.open(folder / "held" / "predictions.h5"), []
     monkeypatch.setattr(fitting, "fit_trees", lambda rows, *rest: evidence.append(rows) or fit_trees(rows, *rest))
-    fitting.fit_reranker(model, dataset, held, predictions)
+    fitting.fit_reranker(OneVsAll.open(model), dataset, held, predictions)
     words, others = held.documents.train.X.to_scipy()[:, :-1], held.test.X.to_scipy()[:, :-1]
     nearest = NearestNeighbors(n_neighbors=NEAREST, metric="cosine").fit(words)
     distances, _ = nearest.kneighbors(others)

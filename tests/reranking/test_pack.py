@@ -13,11 +13,11 @@ from ovaflow.storage.texts import read_json
 
 
 @pytest.fixture(scope="module")
-def packed(folder, tmp_path_factory):
+def packed(folder, model, tmp_path_factory):
     """A pack of the model with its second stage, what is normal for it, an index and a licence."""
     place = tmp_path_factory.mktemp("tiny")
-    shutil.copy(folder / "dataset" / "model.h5", place)
-    shutil.copy(folder / "dataset" / "reranker.h5", place)
+    shutil.copy(model, place)
+    shutil.copy(model.with_name("reranker.h5"), place)
     files = [f"--dataset={folder}/dataset.h5", f"--training={folder}/dataset/t.h5", f"--model={place}/model.h5"]
     files += [f"--output={place}/metrics.json", f"--reference={place}/reference.json"]
     ovaflow("evaluate", folder / "dataset" / "predictions.h5", *files)

@@ -5,35 +5,24 @@ import pytest
 from commands import answers, labels_of, ovaflow, read_answers
 from records import read_records, write_records
 
-from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.prediction.predictions import Predictions
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.reranker_file import Reranker
 
 
 @pytest.fixture(scope="module")
-def model(folder):
-    return folder / "dataset" / "model.h5"
-
-
-@pytest.fixture(scope="module")
-def texts(folder, tmp_path_factory):
+def texts(dataset, tmp_path_factory):
     """The test texts as a table, numbered from 100."""
-    path, rows = tmp_path_factory.mktemp("review") / "new.csv", open_dataset(folder / "dataset.h5").test_texts()
+    path, rows = tmp_path_factory.mktemp("review") / "new.csv", dataset.test_texts()
     write_records(str(path), [{"id": number, "text": text} for number, text in enumerate(rows, 100)])
     return path
 
 
-def predictions(folder):
-    return Predictions.open(folder / "dataset" / "predictions.h5")
-
-
 @pytest.fixture(scope="module")
-def theirs(folder):
+def theirs(model, predicted):
     """Labels that fit each test text, their expected precision and recall, and expected errors, one by one."""
-    ranking = predictions(folder).ranking
-    missed = Reranker.about(folder / "dataset" / "reranker.h5").parameters["check"]["missed"]
+    ranking = predicted.ranking
+    missed = Reranker.about(model.with_name("reranker.h5")).parameters["check"]["missed"]
     rows = []
     for ids, p in zip(ranking.ids, np.maximum(ranking.probabilities[:, :50], 0).astype(float), strict=True):
         m = labels_that_fit(p[None])[0]
@@ -90,9 +79,8 @@ def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, the
     assert f"measured: of {check['texts']} held-out records {measured}" in said
 
 
-def test_what_was_measured_holds_for_new_records(folder, theirs):
-    dataset, ranking = open_dataset(folder / "dataset.h5"), predictions(folder).ranking
-    hits = find_hits(ranking.ids, dataset.test.Y)
+def test_what_was_measured_holds_for_new_records(dataset, predicted, theirs):
+    hits = find_hits(predicted.ranking.ids, dataset.test.Y)
     right = sum(row[: len(each[0])].sum() for row, each in zip(hits, theirs, strict=True))
     expected = sum(len(each[0]) * each[1] for each in theirs)
     assert right == pytest.approx(expected, rel=0.05)

@@ -8,7 +8,6 @@ import pytest
 from commands import answers, labels_of, ovaflow
 from sklearn.metrics import f1_score, log_loss, precision_score, recall_score
 
-from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.evaluation.reliability import LEVELS, SURE
@@ -32,19 +31,9 @@ def predict(folder, output, *options):
 
 
 @pytest.fixture(scope="module")
-def dataset(folder):
-    return open_dataset(folder / "dataset.h5")
-
-
-@pytest.fixture(scope="module")
-def predicted(folder):
-    return Predictions.open(folder / "dataset" / "predictions.h5")
-
-
-@pytest.fixture(scope="module")
-def held_out(folder):
+def held_out(folder, held):
     """What was held out, and its predictions."""
-    return open_dataset(folder / "held.h5"), Predictions.open(folder / "held" / "predictions.h5")
+    return held, Predictions.open(folder / "held" / "predictions.h5")
 
 
 @pytest.fixture(scope="module")
@@ -55,22 +44,22 @@ def texts(dataset, tmp_path_factory):
     return str(path)
 
 
-def test_several_threads_give_the_same_file_and_predictions(folder, predicted, tmp_path):
+def test_several_threads_give_the_same_file_and_predictions(folder, model, predicted, tmp_path):
     options = [f"--dataset={folder}/dataset.h5", f"--held-out={folder}/held.h5", "--threads=2"]
     options += [f"--predictions={folder}/held/predictions.h5", f"--output={tmp_path}/again.h5"]
-    ovaflow("rerank", f"{folder}/dataset/model.h5", *options)
-    assert (tmp_path / "again.h5").read_bytes() == (folder / "dataset" / "reranker.h5").read_bytes()
+    ovaflow("rerank", model, *options)
+    assert (tmp_path / "again.h5").read_bytes() == model.with_name("reranker.h5").read_bytes()
     ours = predict(folder, tmp_path / "predictions.h5", "--threads=2")
     assert all(map(np.array_equal, ours.ranking, predicted.ranking))
 
 
-def test_one_at_a_time_as_in_a_batch(folder, dataset, predicted):
-    predictor = Predictor.open(folder / "dataset" / "model.h5")
+def test_one_at_a_time_as_in_a_batch(model, dataset, predicted):
+    predictor = Predictor.open(model)
     for i, text in enumerate(dataset.test_texts()[:40]):
         ids, scores = predictor.top_k(predictor.from_texts([text]), 5)
         assert np.array_equal([ids[0], scores[0]], [predicted.ids[i], predicted.scores[i]])
     assert "reranker.h5 take" in remark_on_memory(predictor, 0)
-    alone = Predictor.open(folder / "dataset" / "model.h5", rerank=False).top_k(dataset.test.X, 50)
+    alone = Predictor.open(model, rerank=False).top_k(dataset.test.X, 50)
     assert np.array_equal(alone, [predicted.ranking.first_ids, predicted.ranking.scores])
 
 
@@ -112,22 +101,19 @@ HEADS = {
 
 
 @pytest.mark.parametrize("options", HEADS)
-def test_probable_labels_in_every_format(folder, dataset, predicted, texts, options):
-    shown = ovaflow(
-        *["predict", folder / "dataset" / "model.h5", texts, "--min-probability=0.3"],
-        *f"--output-format={options}".split(),
-    )
+def test_probable_labels_in_every_format(model, dataset, predicted, texts, options):
+    shown = ovaflow("predict", model, texts, "--min-probability=0.3", *f"--output-format={options}".split())
     assert shown.startswith(HEADS[options])
     first = f"{100 * predicted.scores[0, 0]:.1f} %  {dataset.label_names[predicted.ids[0, 0]]}\n"
     assert options != "table" or first in shown
 
 
-def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(folder, predicted, texts, tmp_path):
+def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(folder, model, predicted, texts, tmp_path):
     options = ["--optimise=macro-F1", "--top-k=2"]
     ours = predict(folder, tmp_path / "predictions.h5", *options).ids.tolist()
     theirs, _ = labels_for_macro_f1(*(each[:, :CANDIDATES] for each in predicted.ranking[:2]), 2)
     assert ours == theirs.tolist() != predicted.ids[:, :2].tolist()
-    asked = folder / "dataset" / "model.h5", texts, *options
+    asked = model, texts, *options
     assert labels_of(answers(*asked)) == ours
     for other in ("--fit", "--no-rerank"):
         ovaflow("predict", *asked, other, status=2)
@@ -147,12 +133,14 @@ UNUSED["yes"] = (510, True, ALIKE)
 
 
 @pytest.mark.parametrize("case", UNUSED)
-def test_one_that_is_not_used_leaves_predictions_as_they_are(folder, dataset, held_out, tmp_path, monkeypatch, case):
+def test_one_that_is_not_used_leaves_predictions_as_they_are(
+    folder, model, dataset, held_out, tmp_path, monkeypatch, case
+):
     (n, true, reason), (held, predictions) = UNUSED[case], held_out
     if true is not None:
         monkeypatch.setattr(fitting, "hits_among", lambda ids, Y: np.full(ids.shape, true))
     fewer = replace(predictions, ids=predictions.ids[:n], scores=predictions.scores[:n])
-    model, path = OneVsAll.open(folder / "dataset" / "model.h5"), tmp_path / "none.h5"
+    model, path = OneVsAll.open(model), tmp_path / "none.h5"
     fit_reranker(model, dataset, held, fewer).write(path)
     assert Reranker.open(path, model=model).unused == reason
     ours = predict(folder, tmp_path / "with.h5", f"--reranker={path}")

@@ -120,11 +120,11 @@ def predicted(folder, model, output, *options):
     return Predictions.open(output)
 
 
-def test_a_text_of_which_the_file_says_nothing_is_ranked_without(folder, sources, half, tmp_path, capsys):
-    dataset, output, suggested = f"--dataset={folder}/dataset.h5", tmp_path / "ours.h5", read_records(half)
-    said = ovaflow("predict", sources[0], dataset, f"--output={output}", f"--suggestions={half}")
+def test_a_text_of_which_the_file_says_nothing_is_ranked_without(folder, dataset, sources, half, tmp_path, capsys):
+    output, suggested = tmp_path / "ours.h5", {row["id"] for row in read_records(half)}
+    options = f"--dataset={dataset.path}", f"--output={output}", f"--suggestions={half}"
+    said = ovaflow("predict", sources[0], *options)
     ours, without = Predictions.open(output), predicted(folder, sources[1], tmp_path / "without.h5")
-    dataset, suggested = open_dataset(folder / "dataset.h5"), {row["id"] for row in suggested}
     ids = dataset.ids("test")
     known = np.array([record in suggested for record in ids])
     assert f"for {len(suggested)} of {len(ids)} test instances" in said
@@ -147,9 +147,8 @@ def test_each_source_is_evidence(sources):
     assert alone["columns"][-2:] == ["score of trees", "rank of trees"]
 
 
-def test_new_texts_are_ranked_as_those_of_the_test_set(folder, sources, half, tmp_path):
+def test_new_texts_are_ranked_as_those_of_the_test_set(folder, dataset, sources, half, tmp_path):
     theirs = predicted(folder, sources[0], tmp_path / "theirs.h5", f"--suggestions={half}")
-    dataset = open_dataset(folder / "dataset.h5")
     texts = zip(dataset.ids("test"), dataset.test_texts(), strict=True)
     (tmp_path / "new.jsonl").write_text("\n".join(json.dumps({"id": record, "text": text}) for record, text in texts))
     ours = answers(sources[0], tmp_path / "new.jsonl", f"--suggestions={half}")
@@ -157,12 +156,12 @@ def test_new_texts_are_ranked_as_those_of_the_test_set(folder, sources, half, tm
     assert np.array(labels_of(ours, "score")) == pytest.approx(theirs.scores, abs=1e-5)
 
 
-def test_a_run_suggests_what_it_predicts(folder, sources, trees, tmp_path):
+def test_a_run_suggests_what_it_predicts(folder, dataset, sources, trees, tmp_path):
     suggested = predicted(folder, trees[2], tmp_path / "trees.h5", "--top-k=50")
     ours = predicted(folder, sources[1], tmp_path / "ours.h5").ranking
     reranker = Reranker.open(sources[1].with_name("reranker.h5"), model=OneVsAll.open(sources[1]))
     suggestions = Suggestions.of_model(suggested.ids.copy(), suggested.scores.copy())
-    best, X = (ours.first_ids.copy(), ours.scores.copy()), open_dataset(folder / "dataset.h5").test.X
+    best, X = (ours.first_ids.copy(), ours.scores.copy()), dataset.test.X
     candidates = reranker.evidence.candidates(X, *best, suggestions=[suggestions])
     rows = [reranker.evidence.columns(candidates), suggestions.columns(candidates.ids)]
     theirs, _ = rank(reranker.trees, np.concatenate(rows, axis=2), candidates.ids)
@@ -189,8 +188,8 @@ def test_explain_says_who_suggests_a_label(sources):
         assert each["text"] == f"suggested by trees in place {each['place']}"
 
 
-def test_estimators_ask_the_other_models(folder, sources, tmp_path):
-    X = open_dataset(folder / "dataset.h5").test.unscaled(1.0).to_scipy()[:, :-1]
+def test_estimators_ask_the_other_models(dataset, sources, tmp_path):
+    X = dataset.test.unscaled(1.0).to_scipy()[:, :-1]
     estimator = OneVsAllClassifier.load(sources[1])
     estimator.save(tmp_path / "elsewhere" / "model.h5")
     again = OneVsAllClassifier.load(tmp_path / "elsewhere" / "model.h5")
@@ -215,11 +214,11 @@ def test_files_that_are_refused(folder, tmp_path, lines):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["model.h5"]
 
 
-def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(folder, tmp_path):
+def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(folder, dataset, tmp_path):
     path = suggest(folder, tmp_path / "a.csv", "held", 0.3)
     with open(path, "a") as file:
         file.write("nobody,name1,1\nline 2,no such label,1\n")
-    rows, labels = read_records(path), set(open_dataset(folder / "dataset.h5").label_names)
+    rows, labels = read_records(path), set(dataset.label_names)
     unknown = sum(row["label"] not in labels for row in rows)
     _, said = rerank(folder, tmp_path / "out", f"--suggestions={path}")
     counts = f"unknown are 1 of {len({row['id'] for row in rows})} ids and the labels of {unknown} of {len(rows):,}"

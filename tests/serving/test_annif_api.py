@@ -144,11 +144,9 @@ def test_scores_are_probabilities_where_the_model_has_them(service, several):
     [project] = service.answer("/v1/projects")["projects"]
     assert project["description"] == "the score of a subject is its probability"
     assert "not a probability" in several.answer("/v1/projects/b")["description"]
-    text = "word10 größe3 filler7"
-    ours = suggest(service, project["project_id"], text=text)
-    scores = np.array([each["score"] for each in ours["results"]], np.float32)
-    assert len(scores) == 10
-    assert (np.diff(scores) < 0).all()
+    results = suggest(service, project["project_id"], text="word10 größe3 filler7")["results"]
+    assert len(results) == 10
+    assert (np.diff([each["score"] for each in results]) < 0).all()
 
 
 def test_a_model_behind_a_link_is_named_like_the_link(tmp_path, monkeypatch):

@@ -1,13 +1,12 @@
 """Models of features, of trees, and addresses other than a port."""
 
-import http.client
 import shutil
 import socket
 
 import numpy as np
 import pytest
 from commands import labels_of, ovaflow
-from running_service import exchange, running_service
+from running_service import running_service
 from synthetic import train_on
 from trained_by_commands import Trained
 
@@ -16,16 +15,6 @@ from ovaflow.prediction.predictor import Predictor
 from ovaflow.reading.instances import FIELD
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.prepare import PrepareSource
-
-
-class UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("localhost", timeout=60)
-        self._path = str(path)
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(self._path)
 
 
 @pytest.fixture(scope="module")
@@ -50,20 +39,16 @@ def test_features_by_id_on_a_unix_socket_under_a_path(folder, tmp_path):
     predictor = Predictor.open(folder / "features.h5")
     ids, _ = predictor.top_k(predictor.from_features([{0: 1.5, 3: 0.25}, {}]), 3)
     body = {"features": [{"0": 1.5, "3": 0.25}, {}]}
-    with running_service(tmp_path, folder / "features.h5", f"--unix-socket={path}", "--root-path=/labels/of"):
+    options = f"--unix-socket={path}", "--root-path=/labels/of"
+    with running_service(tmp_path, folder / "features.h5", *options) as service:
         assert path.stat().st_mode & 0o777 == 0o666, "the proxy is another user"
-        connection = UnixConnection(path)
         for prefix in ("", "/labels/of"):
-            status, _, answer = exchange(connection, f"{prefix}/predict", body)
-            assert (status, labels_of(answer["predictions"])) == (200, ids.tolist())
-        assert exchange(connection, "/openapi.json")[2]["servers"] == [{"url": "/labels/of"}]
-        status, _, problem = exchange(connection, "/predict", {"text": "a text"})
-        assert (status, "features" in problem["detail"]) == (409, True)
+            assert labels_of(service.answer(f"{prefix}/predict", body)["predictions"]) == ids.tolist()
+        assert service.answer("/openapi.json")["servers"] == [{"url": "/labels/of"}]
+        assert "features" in service.answer("/predict", {"text": "a text"}, 409)["detail"]
         for wrong in ("4", "-1", "x", "1.5"):
-            status, _, problem = exchange(connection, "/predict", {"features": [{wrong: 1}]})
-            assert (status, str(folder) in problem["detail"]) == (422, False)
-        status, _, answer = exchange(connection, "/explain", {"features": {"0": 1.5}, "labels": [0]})
-        assert status == 200
+            assert str(folder) not in service.answer("/predict", {"features": [{wrong: 1}]}, 422)["detail"]
+        answer = service.answer("/explain", {"features": {"0": 1.5}, "labels": [0]})
         assert [part["feature"] for part in answer["labels"][0]["up"]] == ["0"]
 
 
