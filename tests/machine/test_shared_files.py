@@ -1,9 +1,5 @@
 """Files that the first of some jobs makes and the last removes: nobody waits for one that uses it."""
 
-import select
-import subprocess
-import sys
-
 import pytest
 
 from ovaflow.machine.shared_files import SharedFile, private_folder
@@ -23,38 +19,10 @@ shared.release()
 """
 
 
-class Job:
-    """A process that says what it does; a slow one makes the file when told to go on."""
-
-    def __init__(self, path, how="quick"):
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.process = subprocess.Popen([sys.executable, "-c", JOB, path, how], bufsize=0, **pipes)
-
-    def next_word(self):
-        """What it says next; a minute means that it waits for somebody."""
-        assert select.select([self.process.stdout], [], [], 60)[0], "waits forever"
-        return self.process.stdout.readline().decode().strip()
-
-    def end(self):
-        self.process.communicate(b"\n")
-        assert self.process.returncode == 0
-
-    def kill(self):
-        self.process.kill()
-        self.process.communicate()
-
-
 @pytest.fixture
-def job(tmp_path):
-    jobs = []
-
-    def start(name="a", how="quick"):
-        jobs.append(Job(tmp_path / f"{name}.copy", how))
-        return jobs[-1]
-
-    yield start
-    for each in jobs:
-        each.kill()
+def job(start, tmp_path):
+    """Start a process that uses a file; a slow one makes it when told to go on."""
+    return lambda name="a", how="quick": start(JOB, tmp_path / f"{name}.copy", how)
 
 
 def left(folder):

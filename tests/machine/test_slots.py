@@ -1,8 +1,5 @@
 """Which CPUs a job takes, and that no other job has them."""
 
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,32 +20,24 @@ with take_cpus(topology.read_topology(), int(sys.argv[2])) as cpus:
 
 
 @pytest.fixture
-def hold(two_sockets, tmp_path):
-    """Start processes that hold CPUs of the two sockets."""
-    processes = []
+def hold(start, two_sockets, tmp_path):
+    """Start a process that holds CPUs of the two sockets: the process, and which."""
 
-    def start(threads):
-        command = [sys.executable, "-c", HOLDER, two_sockets.folder, str(threads), tmp_path]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        processes.append(process)
-        return [int(word) for word in process.stdout.readline().split()]
+    def held(threads):
+        job = start(HOLDER, two_sockets.folder, threads, tmp_path)
+        return job, [int(word) for word in job.next_word().split()]
 
-    yield start, processes
-    for process in processes:
-        process.kill()
-        process.communicate()
+    return held
 
 
 def test_jobs_spread_over_nodes_and_fill_cores_before_siblings(hold):
-    start, processes = hold
-    assert [start(threads) for threads in (1, 1, 2)] == [[0], [4], [1, 2]]
-    processes[0].kill()
-    processes[0].wait()
+    first, cpus = hold(1)
+    assert [cpus, *(hold(threads)[1] for threads in (1, 2))] == [[0], [4], [1, 2]]
     # what a killed job had is free
-    assert [start(threads) for threads in (2, 1, 1, 1)] == [[5, 6], [0], [3], [7]]
-    assert start(2) == [8, 9]
-    assert start(7) == []
-    assert sorted(start(6)) == [10, 11, 12, 13, 14, 15]
+    first.kill()
+    assert [hold(threads)[1] for threads in (2, 1, 1, 1)] == [[5, 6], [0], [3], [7]]
+    assert [hold(threads)[1] for threads in (2, 7)] == [[8, 9], []]
+    assert sorted(hold(6)[1]) == [10, 11, 12, 13, 14, 15]
 
 
 SOCKETS = [Node(n, tuple((core, core + 8) for core in range(4 * n, 4 * n + 4)), {n: 10, 1 - n: 21}) for n in (0, 1)]

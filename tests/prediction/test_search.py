@@ -5,14 +5,13 @@ from dataclasses import replace
 import naive
 import numpy as np
 import pytest
-import scipy.sparse
 from commands import ovaflow
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from synthetic import write_topics
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Names
 from ovaflow.model.index import (
     build_panel,
     error_bound,
@@ -25,7 +24,9 @@ from ovaflow.model.index import (
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.top_k import SCANS, predict_top_k, scan, scores_of, search_index, sort_all
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy, rows_of
+from ovaflow.training.shard_job import train_model
 
 # whole numbers: float32 sums are exact and ties are frequent
 WHOLE = st.sampled_from([0.0, 0.0, 0.0, 1.0, -1.0, 2.0, -0.5])
@@ -114,20 +115,11 @@ def test_the_error_bound_holds(problem):
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """A model of 900 labels, and instances: some features in most labels, most in few."""
-    rng = np.random.default_rng(0)
-    density = np.append(rng.beta(0.3, 2, 60), 1)
-    W = np.where(rng.random((900, 61)) < density, rng.normal(size=(900, 61)) / 9, 0).astype(np.float32)
-    W[:, -1] = -1 + rng.normal(size=900) / 30
-    trained = rng.random(900) < 0.9
-    W[~trained] = 0
-    X = scipy.sparse.random_array((800, 60), density=0.2, rng=rng)
-    X = from_scipy(scipy.sparse.hstack([X, np.ones((800, 1))]))
-    weights = from_scipy(W)
-    path, names = tmp_path_factory.mktemp("model") / "model.h5", Names([str(j) for j in range(900)], [])
-    parameters = {"transform": {"bias": 1.0}}
-    OneVsAll(trained, trained * 3, parameters=parameters, weights=weights, names_in_memory=names).write(path)
-    return path, X
+    """A model in which some features are in most labels, most in few, and instances."""
+    folder = tmp_path_factory.mktemp("model")
+    dataset = write_topics(folder / "dataset.h5", n=800, d=300, n_labels=400)
+    train_model(dataset, TrainLabels(stored_threshold=0.0), 0.02).write(folder / "model.h5")
+    return folder / "model.h5", dataset.test.X
 
 
 def test_one_by_one_together_and_from_disk(model):
