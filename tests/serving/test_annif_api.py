@@ -107,7 +107,7 @@ def test_learning_is_a_line_for_the_next_training(several, library):
     assert first["id"] != second["id"]
     train, names, output = (library.parent / name for name in ("train.tsv", "animals.csv", "next.h5"))
     prepared = "prepare", "--format=annif", f"--train={train}", f"--vocabulary={names}", "--min-df=1", "--max-df=1.0"
-    extra = f"--extra={several.corrections}", "--no-label-names", f"--output={output}"
+    extra = f"--extra={several.corrections}", "--extra-weight=2", "--no-label-names", f"--output={output}"
     ovaflow(*prepared, *extra)
     dataset = open_dataset(output)
     [fox_labels, cats_labels] = dataset.train.Y.to_scipy().toarray()[-2:]
