@@ -7,7 +7,6 @@ import pytest
 from synthetic import train_on
 from tiny_table import write_table
 
-from ovaflow.cli import main
 from ovaflow.prediction import promotion
 from ovaflow.prediction.predictor import Predictor
 
@@ -29,16 +28,12 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def promote(folder, tmp_path, capsys):
+def promote(folder, tmp_path, ovaflow):
     """Promotes a model of that name; its last line."""
-    capsys.readouterr()
 
     def promoted(name, *options, on="checked.csv", status=0):
-        path = folder / name
-        files = [str(path), f"--over={tmp_path}/models/current", f"--on={folder / on}"]
-        assert main(["promote", *files, *options]) == status
-        written = capsys.readouterr()
-        return (written.err if status else written.out).splitlines()[-1]
+        files = folder / name, f"--over={tmp_path}/models/current", f"--on={folder / on}"
+        return ovaflow("promote", *files, *options, status=status).splitlines()[-1]
 
     return promoted
 

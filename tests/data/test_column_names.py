@@ -6,7 +6,6 @@ import pytest
 from records import write_records
 from running_service import running_service
 
-from ovaflow.cli import main
 from ovaflow.data.source import read_file
 from ovaflow.settings.prepare import PrepareSource
 from ovaflow.settings.train import TrainLabels
@@ -87,17 +86,15 @@ def test_weights_are_of_the_columns_that_there_are(prepare):
     prepare(line, '--text-column="a, b",c', "--column-weights=[2, 1]")
 
 
-def test_a_model_remembers_the_columns(data, capsys):
+def test_a_model_remembers_the_columns(data, ovaflow):
     train_model(data(*BOTH, "--column-weights=[2, 1]"), TrainLabels(), 0.0).write("model.h5")
     predict = ["predict", "model.h5", data.path, "--top-k=1", "--output-format=jsonl"]
-    assert main(predict) == 0
-    found = [json.loads(line)["labels"][0]["name"] for line in capsys.readouterr().out.splitlines()]
+    found = [json.loads(line)["labels"][0]["name"] for line in ovaflow(*predict).splitlines()]
     assert found == [record[SUBJECTS] for record in RECORDS]
-    assert main(["evaluate", data.path, "--model=model.h5"]) == 0
-    assert main([*predict, BOTH[0]]) == 2
-    said = capsys.readouterr().err
+    ovaflow("evaluate", data.path, "--model=model.h5")
+    said = ovaflow(*predict, BOTH[0], status=2)
     assert said.endswith("name it with --text-column, --id-column or --keep, names with commas in double quotes\n")
-    assert main([*predict, f'--text-column="{TITLE}","{QUESTION}"']) == 0
+    ovaflow(*predict, f'--text-column="{TITLE}","{QUESTION}"')
 
 
 def test_corrections_are_training_records_of_these_columns(data, tmp_path):

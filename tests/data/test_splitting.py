@@ -335,7 +335,7 @@ def test_a_share_far_off_because_of_groups_is_told(prepare):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, capsys, seed):
+def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, ovaflow, seed):
     write([*texts(150), *["annual report"] * 150])
     write(texts(5, seed=1), "test.csv")
     for split, told in (
@@ -343,8 +343,7 @@ def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, capsys, seed):
         ("random", "60 of 300 training instances held out"),
     ):
         prepare(TABLE, f"--split={split}", "--test=test.csv", "--no-label-names")
-        assert main(["hold-out", "dataset.h5", f"--seed={seed}", "--output=held.h5"]) == 0
-        said = capsys.readouterr().out
+        said = ovaflow("hold-out", "dataset.h5", f"--seed={seed}", "--output=held.h5")
         assert told in said
         assert ("not about" in said) == (split == "together")
 

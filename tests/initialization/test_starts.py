@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from solving import in_memory
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Dataset, Split
 from ovaflow.initialization.all_negative import Root, solve_root
 from ovaflow.initialization.label_tree import FromParent, parents_within, with_ancestors
 from ovaflow.initialization.means import compute_means
@@ -12,14 +14,12 @@ from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.initialization.starts import StartInputs, compute_start_inputs, make_start
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES
-from ovaflow.sparse.csr import from_scipy
 
 
 def dataset_of(bias=1.0, n=200, d=30):
     rng = np.random.default_rng(0)
     X = sp.hstack([sp.random_array((n, d), density=0.2, rng=rng), np.full((n, 1), bias or 0.5)])
-    split = Split(from_scipy(X), from_scipy(rng.random((n, 4)) < 0.1))
-    return Dataset("memory", split, split, "", {"bias": bias})
+    return replace(in_memory(X, rng.random((n, 4)) < 0.1), parameters={"bias": bias})
 
 
 def filled(dataset, **settings):

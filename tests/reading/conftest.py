@@ -30,8 +30,9 @@ class Prepared:
 
 
 @pytest.fixture
-def prepare(tmp_path, capsys):
+def prepare(tmp_path, monkeypatch, capsys):
     """Prepares a file of some content, or those of a path; one that is refused leaves what was there before."""
+    monkeypatch.chdir(tmp_path)
 
     def prepared(content, *options, name="a.csv"):
         path, output = content, tmp_path / "dataset.h5"
@@ -73,15 +74,3 @@ def trained(tmp_path):
         return tmp_path / "model.h5"
 
     return train
-
-
-@pytest.fixture
-def run(capsys):
-    """Runs a command: what it prints."""
-
-    def printed(*arguments):
-        capsys.readouterr()
-        assert main([*map(str, arguments)]) == 0
-        return capsys.readouterr().out
-
-    return printed

@@ -104,7 +104,8 @@ def ending_of(path: StrPath) -> str:
     name = Path(path).name.lower()
     for packed in PACKED:
         name = name.removesuffix(packed)
-    return Path(name).suffix
+    # a file called .csv has this ending, too
+    return Path(f"data{name}").suffix
 
 
 def format_of(path: StrPath) -> str | None:
