@@ -48,8 +48,13 @@ def write_weights(path, dataset, weights, **parameters):
     return OneVsAll.open(path)
 
 
+def train_to(path, dataset, prune=0.0):
+    """Train on a dataset with the defaults: the path, to which the model is written."""
+    train_model(dataset, TrainLabels(), prune).write(path)
+    return path
+
+
 def train_on(folder, *prepared, name="model", prune=0.0):
     """Prepare dataset.h5 and train on it: the path of NAME.h5."""
     assert main(["prepare", *prepared, f"--output={folder}/dataset.h5"]) == 0
-    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), prune).write(folder / f"{name}.h5")
-    return folder / f"{name}.h5"
+    return train_to(folder / f"{name}.h5", open_dataset(folder / "dataset.h5"), prune)

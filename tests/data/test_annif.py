@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rdflib
+from synthetic import train_to
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.subjects import read_vocabulary
@@ -17,8 +18,6 @@ from ovaflow.reading import annif
 from ovaflow.reading.instances import Reading
 from ovaflow.reading.streams import File, matching_files, matching_paths
 from ovaflow.serving.served_model import open_served_model
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 CATS, DOGS, OLD = (f"http://example.org/{name}" for name in ("cats", "dogs", "old"))
 TSV = f"black cats\t<{CATS}>\nno subjects here\ncats and dogs \t<{DOGS}> {CATS}\t\n\n"
@@ -169,7 +168,7 @@ def test_texts_whose_subjects_the_vocabulary_lacks_have_labels(prepare, animals)
 
 def test_predictions_and_the_service_carry_uris(animals, ovaflow):
     Path("a.tsv").write_text(f"black cats\t{CATS}\nbarking dogs\t{DOGS}\n" * 5)
-    train_model(animals("--test=a.tsv"), TrainLabels(), 0.0).write("m.h5")
+    train_to("m.h5", animals("--test=a.tsv"))
     rows = ovaflow("predict", "m.h5", "--text=a cat, two cats", "--top-k=1", "--output-format=csv").splitlines()
     [row] = csv.DictReader(rows)
     assert (row["label"], row["uri"], list(row)[-1]) == ("cats", CATS, "uri")

@@ -10,13 +10,12 @@ from fastapi import HTTPException
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
+from synthetic import train_to
 
 from ovaflow import OneVsAllClassifier
 from ovaflow.data.hierarchy import above_by_relation, levels_of, matrix_above, most_specific
 from ovaflow.serving.schemas import requests_within
 from ovaflow.serving.served_model import open_served_model
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 PredictRequest, _ = requests_within(SimpleNamespace(max_text=99, max_top_k=9, max_batch=1))
 EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda pair: pair[0] > pair[1]), max_size=20)
@@ -103,7 +102,7 @@ def answers(prepare, ovaflow):
     leaves = ["home > kitchen > knives", "home > kitchen > pots", "home > garden", "books"]
     lines = [f"{leaves[i % 4]}\t{leaves[i % 4].replace('>', '')} thing{i % 3} word{i}\n" for i in range(80)]
     Path("train.tsv").write_text("".join(lines))
-    train_model(prepare(FILES, "--hierarchy= > "), TrainLabels(), 0.01).write("model.h5")
+    train_to("model.h5", prepare(FILES, "--hierarchy= > "))
 
     def asked(*options):
         lines = map(json.loads, ovaflow("predict", "model.h5", "--output-format=jsonl", *options).splitlines())

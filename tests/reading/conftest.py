@@ -1,14 +1,14 @@
 """Files through ``ovaflow prepare``: what was made of them, or said of them."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
+from synthetic import train_to
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.reading.formats import format_of
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 BEFORE = b"what was there before"
 
@@ -68,9 +68,4 @@ def advised(prepare):
 @pytest.fixture
 def trained(tmp_path):
     """Trains a model: its path."""
-
-    def train(dataset):
-        train_model(dataset, TrainLabels(), 0.0).write(tmp_path / "model.h5")
-        return tmp_path / "model.h5"
-
-    return train
+    return partial(train_to, tmp_path / "model.h5")

@@ -133,10 +133,12 @@ def test_one_row_per_label_without_ids(advised, prepare):
     assert "repeated: " not in read.said
 
 
-def test_lines_of_ids_texts_and_labels(advised):
-    content = tsv([f"r{n}" for n in range(120)], TEXTS, COMMAS)
-    read = advised(content, TSV, "header line", "--format=csv", new=f"id\ttext\tlabels\n{content}")
-    assert read.found == ALL
+@pytest.mark.parametrize("header", ["id text labels", "text labels id", "text labels"])
+def test_fields_in_another_order(advised, header):
+    columns = {"id": [f"r{n}" for n in range(120)], "text": TEXTS, "labels": COMMAS}
+    content = tsv(*map(columns.get, header.split()))
+    new = header.replace(" ", "\t") + f"\n{content}"
+    assert advised(content, TSV, "header line", "--format=csv", new=new).found == ALL
 
 
 def test_one_of_several_files_in_another_order(prepare):
