@@ -1,6 +1,7 @@
 """What a notebook fits is what commands and the service answer with."""
 
 import json
+from itertools import chain
 
 import pytest
 from estimators.made import IN_GERMAN as TEXTS
@@ -53,11 +54,10 @@ def test_explanations_sum_to_the_scores(pipeline):
     X = features.transform(NEW[:2])
     _, scores = classifier.predict_topk(X, k=2)
     ours = classifier.explain(X, k=2, words=3)
-    for labels, row in zip(ours, scores, strict=True):
-        for label, score in zip(labels, row, strict=True):
-            parts = [each["contribution"] for each in label["up"] + label["down"]]
-            assert sum(parts) + label["bias"] + label["others"] == pytest.approx(score, abs=1e-5)
-            assert max(len(label["up"]), len(label["down"])) <= 3
+    for label, score in zip(chain.from_iterable(ours), scores.ravel(), strict=True):
+        parts = [each["contribution"] for each in label["up"] + label["down"]]
+        assert sum(parts) + label["bias"] + label["others"] == pytest.approx(score, abs=1e-5)
+        assert max(len(label["up"]), len(label["down"])) <= 3
 
 
 def test_labels_of_empty_texts_come_with_a_warning(pipeline):

@@ -7,14 +7,12 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from solving import in_memory
+from solving import in_memory, starts_of
 
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.pretrained import match_model, places_of
-from ovaflow.initialization.starts import compute_start_inputs, make_start
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 
 NAMES = st.lists(st.text("abc", max_size=3), max_size=12)
@@ -53,13 +51,7 @@ def model_at(path, labels, features, bias=1.0, named=True, trained=None, dataset
 def starts(dataset, model, **settings):
     """What every label starts at, dense."""
     earlier = match_model(model, dataset) if model is not None else None
-    training = TrainLabels(**{"initialization": "pretrained"} | settings)
-    start = make_start(training, compute_start_inputs(dataset, training, earlier=earlier))
-    weights = np.full((dataset.n_labels, dataset.n_features), np.nan, np.float32)
-    for label in range(dataset.n_labels):
-        positives = dataset.positives.indices[slice(*dataset.positives.indptr[label : label + 2])]
-        start.fill(label, dataset.train.X, positives, weights[label])
-    return weights
+    return starts_of(dataset, earlier, **{"initialization": "pretrained"} | settings)
 
 
 def mapped(model, labels, features, bias_factor=1.0):
