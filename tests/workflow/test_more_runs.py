@@ -6,6 +6,7 @@ import re
 import pytest
 from tiny_table import CONFIG, write_named_table
 
+from ovaflow.cli import main
 from ovaflow.machine.shared_files import private_folder
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reranking.reranker_file import Reranker
@@ -233,8 +234,11 @@ def test_a_model_from_elsewhere(more):
     assert "--earlier=old.h5" in more.dry_run("--printshellcmds")
 
 
-def test_an_estimate_starts_from_a_model(more, ovaflow):
-    start = "estimate", more.result("dataset.h5"), "--initialization=pretrained"
+def test_an_estimate_starts_from_a_model(more, capfd):
+    start = ["estimate", str(more.result("dataset.h5")), "--initialization=pretrained"]
     earlier = f"--earlier={more.result('swept.C-2', 'model.h5')}"
-    assert json.loads(ovaflow(*start, earlier, "--json"))["sampled_labels"] == 10
-    assert "give --earlier=MODEL" in ovaflow(*start, status=2)
+    assert main([*start, earlier, "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["sampled_labels"] == 10
+    # a process of its own says so
+    assert main(start) == 2
+    assert "give --earlier=MODEL" in capfd.readouterr().err
