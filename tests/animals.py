@@ -1,9 +1,9 @@
 """A vocabulary in three languages, with schemes, a collection and a type, and a corpus for it."""
 
+from synthetic import train_to
+
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 HERE = "http://example.org/"
 
@@ -43,5 +43,4 @@ def write_animals(folder):
 def train_animals(folder, *options):
     """Train on the corpus: model.h5."""
     assert main([*write_animals(folder), *options, f"--output={folder}/animals.h5"]) == 0
-    train_model(open_dataset(folder / "animals.h5"), TrainLabels(), 0.0).write(folder / "model.h5")
-    return folder / "model.h5"
+    return train_to(folder / "model.h5", open_dataset(folder / "animals.h5"))

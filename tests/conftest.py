@@ -4,9 +4,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from fake_sys import FakeSys
 from hypothesis import settings
 from pipeline_place import Place
-from tiny_table import write_config, write_table
+from tiny_table import write_table
+
+from ovaflow.cli import main
+from ovaflow.machine import shared_files, topology
 
 # the first example compiles kernels: no deadline; the same examples each time
 settings.register_profile("ovaflow", deadline=None, derandomize=True)
@@ -64,8 +68,30 @@ def new_page(chromium):
 def place(tmp_path):
     """A place with the tiny table and its config, nothing run."""
     write_table(tmp_path / "records.csv")
-    write_config(tmp_path / "my.yaml")
-    return Place(tmp_path)
+    place = Place(tmp_path)
+    place.configure()
+    return place
+
+
+@pytest.fixture
+def ovaflow(capsys):
+    """Calls a command: what it printed, or what it said where it was refused."""
+
+    def called(*words, status=0):
+        capsys.readouterr()
+        assert main([*map(str, words)]) == status
+        printed, said = capsys.readouterr()
+        return said if status else printed
+
+    return called
+
+
+@pytest.fixture
+def fake_sys(tmp_path, monkeypatch):
+    """An empty /sys to fill, and a folder for what jobs share."""
+    monkeypatch.setattr(topology, "SYS", tmp_path / "sys")
+    monkeypatch.setattr(shared_files, "MEMORY", tmp_path)
+    return FakeSys(tmp_path / "sys")
 
 
 def make_large(table):
@@ -104,8 +130,9 @@ def finished(made_once, tmp_path_factory):
     def make(folder):
         write_table(folder / "records.csv")
         make_large(folder / "records.csv")
-        write_config(folder / "my.yaml")
-        written = Place(folder).snakemake()
+        place = Place(folder)
+        place.configure()
+        written = place.snakemake()
         folder.with_name("finished-once.log").write_text(written, encoding="utf-8")
 
     original = Place(made_once("finished-once", make))

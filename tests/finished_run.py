@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
+from records import write_records
 from tiny_table import write_table
 
 from ovaflow.cli import main
@@ -141,7 +142,7 @@ def content(path):
     return {name: value for name, value in values.items() if not varying.search(name)}
 
 
-def write_records(path, rows):
+def write_table_of_pairs(path, rows):
     """A table with a further label of each text that no sum over words tells, but similar texts do."""
     write_table(path, rows)
     with open(path, newline="", encoding="utf-8") as file:
@@ -150,16 +151,13 @@ def write_records(path, rows):
         left, right = number % 4, number // 4 % 4
         record["text"] += f" left{left}" * 9 + f" right{right}" * 9
         record["labels"] += f"|both {(left + right) % 4}"
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, ["text", "labels"])
-        table.writeheader()
-        table.writerows(records)
+    write_records(path, records)
 
 
 def finish(path, rows, seed):
     folder = Folder(path)
     folder.path.mkdir()
-    write_records(folder.path / "records.csv", rows)
+    write_table_of_pairs(folder.path / "records.csv", rows)
     prepare = f"prepare --format=csv --train={folder.path}/records.csv --label-separator=|".split()
     done = run(*prepare, f"--seed={seed}", f"--output={folder['dataset']}")
     assert done.status == 0, done.written

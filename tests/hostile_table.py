@@ -1,7 +1,8 @@
 """A table of texts whose labels have names that a careless page would run, hide or misplace."""
 
-import csv
 import random
+
+from records import write_records
 
 HOSTILE = [
     "<script>document.title='taken'</script>",
@@ -22,11 +23,10 @@ def write_texts(path, rows=240):
     """A table whose words tell the labels, among them words beyond ASCII and beyond 16 bits."""
     generator = random.Random(11)
     own = [[f"word{j}{i}" for i in range(4)] + [f"größe{j}", f"Ⅳx\U00010400{j}"] for j in range(len(HOSTILE))]
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["text", "labels"])
-        for _ in range(rows):
-            chosen = generator.sample(range(len(HOSTILE)), generator.randint(1, 2))
-            words = [generator.choice(own[j]) for j in chosen for _ in range(5)]
-            words += [f"filler{generator.randrange(25)}" for _ in range(6)]
-            table.writerow([" ".join(words), "¦".join(HOSTILE[j] for j in chosen)])
+    records = []
+    for _ in range(rows):
+        chosen = generator.sample(range(len(HOSTILE)), generator.randint(1, 2))
+        words = [generator.choice(own[j]) for j in chosen for _ in range(5)]
+        words += [f"filler{generator.randrange(25)}" for _ in range(6)]
+        records.append({"text": " ".join(words), "labels": "¦".join(HOSTILE[j] for j in chosen)})
+    write_records(path, records)

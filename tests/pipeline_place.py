@@ -1,5 +1,6 @@
 import contextlib
 import io
+import json
 import os
 import re
 import shutil
@@ -9,10 +10,12 @@ from pathlib import Path
 
 import psutil
 import snakemake.cli
+from tiny_table import write_config
 
 import ovaflow
 
 ROOT = Path(__file__).parents[1]
+OVAFLOW = [sys.executable, "-P", "-m", "ovaflow"]
 
 SOURCE = Path(ovaflow.__file__).parents[1]
 """Where these tests import ovaflow from: kernels are compiled for each place."""
@@ -39,19 +42,37 @@ class Place:
         kept = {name: value for name, value in os.environ.items() if name.startswith(names)}
         return kept | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(SOURCE)} | variables
 
+    def configure(self, **sections):
+        """Write the tiny table's config, with some sections replaced."""
+        write_config(self.folder / "my.yaml", **sections)
+
+    def result(self, *names):
+        """Path of a result of the tiny table."""
+        return self.folder.joinpath("results", "tiny", *names)
+
+    def metrics(self, run):
+        return json.loads(self.result(run, "metrics.json").read_text())
+
+    def start(self, command, **options):
+        """Start a command here."""
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        return subprocess.Popen(command, cwd=self.folder, **{"env": self.environment()} | pipes | options)
+
+    def run(self, command, status=0, **options):
+        """Run a command here and return what it wrote."""
+        process = self.start(command, **options)
+        written, _ = process.communicate()
+        assert process.returncode == status, written
+        return written
+
     def snakemake(self, *arguments, status=0, configfile="my.yaml", **variables):
         """Run Snakemake, with variables in its environment, and return what it wrote."""
         config = ["--configfile", configfile] if configfile else []
-        done = subprocess.run(
-            self.command(*arguments, *config),
-            cwd=self.folder,
-            env=self.environment(**variables),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert done.returncode == status, done.stdout
-        return done.stdout
+        return self.run(self.command(*arguments, *config), status, env=self.environment(**variables))
+
+    def ovaflow(self, *arguments, status=0):
+        """Run a command of ovaflow as people do and return what it wrote."""
+        return self.run([*OVAFLOW, *arguments], status)
 
     def dry_run(self, *arguments, configfile="my.yaml"):
         """Return what Snakemake writes in a dry run, in this process: most of a run's time is its start."""

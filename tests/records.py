@@ -8,7 +8,7 @@ from pathlib import Path
 def write_records(path, records, delimiter=","):
     """A table, or JSON Lines where the name ends so."""
     with Path(path).open("w", newline="", encoding="utf-8") as file:
-        if path.endswith("jsonl"):
+        if str(path).endswith("jsonl"):
             file.writelines(json.dumps(record) + "\n" for record in records)
         else:
             table = csv.DictWriter(file, records[0], delimiter=delimiter)

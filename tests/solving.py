@@ -5,8 +5,10 @@ import numpy as np
 
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.initialization.pretrained import Earlier
-from ovaflow.initialization.starts import compute_start_inputs
+from ovaflow.initialization.starts import compute_start_inputs, make_start
 from ovaflow.settings.train import TrainLabels
+from ovaflow.solver.newton import set_up_problem
+from ovaflow.solver.problem import make_workspace, unit_weights
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelSolver
 from ovaflow.training.shard_job import train_labels
@@ -30,12 +32,31 @@ def solved(jobs, labels, fast=True):
     return dict(LabelSolver(jobs).solve_from(LabelQueue(labels, [fast] * len(labels))))
 
 
+def posed(X, y, weights, cost=1.0):
+    """The workspace of a problem whose positives cost so much, at some weights."""
+    work = make_workspace(X.n_rows, X.n_columns)
+    work.weights[:] = weights
+    set_up_problem(X, unit_weights(X.n_rows), np.flatnonzero(y > 0).astype(np.int32), np.float32(cost), work)
+    return work
+
+
 def trained(dataset, labels=None, threads=1, earlier=None, **settings):
     """The shard of some labels, or of all."""
     training = TrainLabels(**settings)
     inputs = compute_start_inputs(dataset, training, earlier=earlier)
     labels = np.arange(dataset.n_labels) if labels is None else np.asarray(labels)
     return train_labels(dataset, inputs, labels, training, threads)
+
+
+def starts_of(dataset, earlier=None, **settings):
+    """What every label starts at, dense."""
+    training = TrainLabels(**settings)
+    start = make_start(training, compute_start_inputs(dataset, training, earlier=earlier))
+    weights = np.full((dataset.n_labels, dataset.n_features), np.nan, np.float32)
+    for label in range(dataset.n_labels):
+        positives = dataset.positives.indices[slice(*dataset.positives.indptr[label : label + 2])]
+        start.fill(label, dataset.train.X, positives, weights[label])
+    return weights
 
 
 def as_earlier(dataset, labels, done):

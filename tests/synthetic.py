@@ -2,9 +2,10 @@
 
 import numpy as np
 import scipy.sparse as sp
+from solving import in_memory
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import Dataset, Split, open_dataset, write_dataset
+from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.train import TrainLabels
@@ -26,8 +27,7 @@ def topics(n=6000, d=3000, n_labels=90, seed=0, signed=False):
     Y = (touched > 0.05) & (rng.random((n_labels, n)) < 0.6)
     Y[:, 0] = True
     Y[Y.sum(axis=1) > 0.02 * n, 200:] = False
-    split = Split(from_scipy(sp.hstack([X, np.ones((n, 1))])), from_scipy(sp.csr_array(Y.T.astype(float))))
-    return Dataset("memory", split, split, "", {"bias": 1.0})
+    return in_memory(sp.hstack([X, np.ones((n, 1))]), sp.csr_array(Y.T.astype(float)))
 
 
 def write_topics(path, **settings):
@@ -48,8 +48,13 @@ def write_weights(path, dataset, weights, **parameters):
     return OneVsAll.open(path)
 
 
+def train_to(path, dataset, prune=0.0):
+    """Train on a dataset with the defaults: the path, to which the model is written."""
+    train_model(dataset, TrainLabels(), prune).write(path)
+    return path
+
+
 def train_on(folder, *prepared, name="model", prune=0.0):
     """Prepare dataset.h5 and train on it: the path of NAME.h5."""
     assert main(["prepare", *prepared, f"--output={folder}/dataset.h5"]) == 0
-    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), prune).write(folder / f"{name}.h5")
-    return folder / f"{name}.h5"
+    return train_to(folder / f"{name}.h5", open_dataset(folder / "dataset.h5"), prune)

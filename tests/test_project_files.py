@@ -15,14 +15,18 @@ from snakemake.utils import validate
 import ovaflow
 
 ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONFIGS = [ROOT / "config" / "config.yaml", *sorted((ROOT / "config" / "examples").glob("*.yaml"))]
 
 
+def of_yaml(name):
+    return yaml.safe_load((ROOT / name).read_text())
+
+
 def test_all_files_have_the_same_version():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert project["version"] == citation["version"] == ovaflow.__version__
-    assert project["license"] == citation["license"]
+    citation = of_yaml("CITATION.cff")
+    assert PROJECT["version"] == citation["version"] == ovaflow.__version__
+    assert PROJECT["license"] == citation["license"]
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
@@ -34,8 +38,7 @@ def test_editors_find_the_schema_of_the_config(path):
 
 
 def test_conda_and_pip_install_the_same_packages():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    environment = yaml.safe_load((ROOT / "envs" / "ovaflow.yaml").read_text())
+    environment = of_yaml("envs/ovaflow.yaml")
     assert set(environment) == {"name", "channels", "dependencies"}
     assert environment["channels"] == ["conda-forge", "bioconda", "nodefaults"]
     theirs = {
@@ -49,8 +52,8 @@ def test_conda_and_pip_install_the_same_packages():
     for line in environment["dependencies"]:
         name, _, versions = line.partition(" ")
         conda[theirs.get(name, name)] = versions
-    pip = {requirement.name: str(requirement.specifier) for requirement in map(Requirement, project["dependencies"])}
-    assert conda == pip | {"python": project["requires-python"], "pip": ""}
+    pip = {requirement.name: str(requirement.specifier) for requirement in map(Requirement, PROJECT["dependencies"])}
+    assert conda == pip | {"python": PROJECT["requires-python"], "pip": ""}
     pinned = dict(line.split("==") for line in (ROOT / "envs" / "constraints.txt").read_text().splitlines())
     versions = {canonicalize_name(name): version for name, version in pinned.items()}
     for name, specifier in pip.items():
@@ -70,7 +73,7 @@ def test_the_conda_recipe_is_that_of_the_environment():
     rendered = Environment().from_string(text).render(PYTHON="python", pin_subpackage=lambda name, max_pin: name)
     recipe = yaml.safe_load(rendered)
     assert recipe["package"] == {"name": "ovaflow", "version": ovaflow.__version__}
-    environment = yaml.safe_load((ROOT / "envs" / "ovaflow.yaml").read_text())["dependencies"]
+    environment = of_yaml("envs/ovaflow.yaml")["dependencies"]
     assert recipe["requirements"]["run"] == [line for line in environment[:-1] if line != "pip"]
 
 
@@ -89,7 +92,7 @@ def test_the_workflow_catalogue_finds_its_files(name):
 
 
 def test_what_the_workflow_catalogue_says():
-    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    usage = of_yaml(".snakemake-workflow-catalog.yml")["usage"]
     assert set(usage) == {"mandatory-flags", "software-stack-deployment", "report"}
     assert usage["software-stack-deployment"]["conda"]
 
@@ -110,7 +113,7 @@ def test_the_schema_without_references(path):
 
 
 def test_the_repository_tests_other_machines():
-    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yaml").read_text())["jobs"]
+    jobs = of_yaml(".github/workflows/tests.yaml")["jobs"]
     for job in ("tests", "workflow"):
         assert {"ubuntu-24.04-arm", "macos-15"} <= set(jobs[job]["strategy"]["matrix"]["os"])
 

@@ -3,12 +3,12 @@
 ``python tests/tiny_table.py FOLDER`` writes records.csv and my.yaml.
 """
 
-import csv
 import random
 import sys
 from pathlib import Path
 
 import yaml
+from records import write_records
 
 CONFIG = {
     "datasets": {"tiny": {"format": "csv", "train": "records.csv", "label_separator": "|"}},
@@ -20,30 +20,26 @@ CONFIG = {
 
 
 def write_table(path, rows=200, separator="|", columns=("text", "labels")):
-    generator = random.Random(7)
+    generator, records = random.Random(7), []
     topics = {f"topic {j}": [f"word{j}{i}" for i in range(6)] for j in range(10)}
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(columns)
-        for _ in range(rows):
-            chosen = generator.sample(sorted(topics), generator.randint(1, 3))
-            words = [generator.choice(topics[topic]) for topic in chosen for _ in range(5)]
-            words += [f"filler{generator.randrange(30)}" for _ in range(8)]
-            table.writerow([" ".join(words), separator.join(chosen)])
+    for _ in range(rows):
+        chosen = generator.sample(sorted(topics), generator.randint(1, 3))
+        words = [generator.choice(topics[topic]) for topic in chosen for _ in range(5)]
+        words += [f"filler{generator.randrange(30)}" for _ in range(8)]
+        records.append(dict(zip(columns, (" ".join(words), separator.join(chosen)), strict=True)))
+    write_records(path, records)
 
 
 def write_named_table(path, rows=1100, labels=80):
     """Write a table of rare labels whose names stand in many of their texts, which a second stage learns."""
-    generator = random.Random(7)
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["text", "labels"])
-        for _ in range(rows):
-            chosen = {min(int(generator.paretovariate(0.4)), labels) for _ in range(2)}
-            words = [f"word{generator.randrange(60)}" for _ in range(6)]
-            words += [f"name{j}" for j in chosen if generator.random() < 0.7]
-            words += [f"hint{j % 5}" for j in chosen]
-            table.writerow([" ".join(words), "|".join(f"name{j}" for j in sorted(chosen))])
+    generator, records = random.Random(7), []
+    for _ in range(rows):
+        chosen = {min(int(generator.paretovariate(0.4)), labels) for _ in range(2)}
+        words = [f"word{generator.randrange(60)}" for _ in range(6)]
+        words += [f"name{j}" for j in chosen if generator.random() < 0.7]
+        words += [f"hint{j % 5}" for j in chosen]
+        records.append({"text": " ".join(words), "labels": "|".join(f"name{j}" for j in sorted(chosen))})
+    write_records(path, records)
 
 
 def write_config(path, **sections):

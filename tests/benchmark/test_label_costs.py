@@ -3,10 +3,9 @@ import json
 import numpy as np
 from click.testing import CliRunner
 from label_costs import main, sample_labels
+from synthetic import train_to
 
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 
 def test_sampled_labels_have_positives_and_follow_the_seed():
@@ -19,7 +18,7 @@ def test_sampled_labels_have_positives_and_follow_the_seed():
 
 
 def test_a_label_that_starts_from_its_own_solution_takes_hardly_a_step(small_dataset, tmp_path):
-    train_model(small_dataset, TrainLabels(), 0.0).write(path := tmp_path / "model.h5")
+    path = train_to(tmp_path / "model.h5", small_dataset)
     assert OneVsAll.open(path).n_labels == 12
 
     def measured(*options):

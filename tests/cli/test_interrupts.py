@@ -10,8 +10,7 @@ import time
 import psutil
 import pytest
 from synthetic import write_topics
-
-from ovaflow.cli import main
+from trained_by_commands import Trained
 
 LONG = ["--C=100000", "--epsilon=1e-9", "--initialization=zero", "--threads=2"]
 """A training whose labels take minutes each."""
@@ -21,10 +20,8 @@ LONG = ["--C=100000", "--epsilon=1e-9", "--initialization=zero", "--threads=2"]
 def folder(tmp_path_factory):
     """A dataset, and what the commands below take."""
     folder = tmp_path_factory.mktemp("interrupts")
-    write_topics(folder / "dataset.h5", n=20000, d=4000, n_labels=60)
-    assert main(["means", f"{folder}/dataset.h5", f"--output={folder}/means.h5"]) == 0
-    assert main(["plan", f"{folder}/dataset.h5", "--shards=1", f"--output={folder}/plan.tsv"]) == 0
-    return folder
+    dataset = write_topics(folder / "dataset.h5", n=20000, d=4000, n_labels=60)
+    return Trained("one-vs-all", dataset.path, folder).here
 
 
 COMMANDS = {

@@ -11,9 +11,8 @@ from ovaflow.methods import all_steps
 
 
 @pytest.mark.parametrize("name", all_steps())
-def test_every_command_has_help(name, capsys):
-    assert main([name, "--help"]) == 0
-    assert "Usage: ovaflow " + name in capsys.readouterr().out
+def test_every_command_has_help(name, ovaflow):
+    assert "Usage: ovaflow " + name in ovaflow(name, "--help")
 
 
 @pytest.mark.parametrize(
@@ -47,17 +46,15 @@ def test_errors_are_one_line_and_a_status(monkeypatch, capsys, error, status, sa
         ["merge", "x.h5", "--prune=inf", "--dataset=y", "--output=z", "--statistics=w"],
     ],
 )
-def test_wrong_usage_has_status_2(arguments, capsys):
-    assert main(arguments) == 2
-    written = capsys.readouterr().err
+def test_wrong_usage_has_status_2(arguments, ovaflow):
+    written = ovaflow(*arguments, status=2)
     assert written.startswith("ovaflow: error: ")
     assert written.count("\n") == 1
     assert written.endswith(" --help\n")
 
 
-def test_without_a_command_there_is_help(capsys):
-    assert main([]) == 2
-    assert "train-shard" in capsys.readouterr().err
+def test_without_a_command_there_is_help(ovaflow):
+    assert "train-shard" in ovaflow(status=2)
 
 
 def test_module_runs_as_a_program():

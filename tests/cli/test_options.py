@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from step_settings import REQUIRED, settings_from, settings_in
 
-from ovaflow.cli import main
 from ovaflow.methods import ONE_VS_ALL, all_steps, find_method, method_names, placed
 from ovaflow.settings.inputs import settings_read
 from ovaflow.settings.schema import explain
@@ -46,10 +45,7 @@ def test_every_default_can_be_written_as_in_a_config_file(step, method):
 @pytest.mark.parametrize(
     ("step", "name", "written"),
     [
-        ("prepare", "features", "characters=4-5"),
         ("prepare", "features", "characters: [4, 5]"),
-        ("prepare", "features", "{characters: [4, 5]}"),
-        ("prepare", "features", "[words, {prefixes: 6}]"),
         ("prepare", "features", "[words, 'stems: [finnish, swedish]', names]"),
         ("prepare", "min_df", "1e-2"),
         ("prepare", "min_df", "3"),
@@ -77,13 +73,6 @@ def test_a_value_is_the_same_in_a_config_file_as_a_text_and_on_the_command_line(
     option = settings_read(step).options.get(name, name).replace("_", "-")
     assert settings_in(step, **{name: written}) == in_config
     assert settings_from(step, f"--{option}={written}") == in_config
-
-
-def test_weights_of_columns_are_a_list_or_an_option_each():
-    expected = settings_in("prepare", text_column="title,abstract", column_weights=[2, 1])
-    columns = "--text-column=title,abstract"
-    assert settings_from("prepare", columns, "--column-weights=[2, 1]") == expected
-    assert settings_from("prepare", columns, "--column-weights=2", "--column-weights=1e+0") == expected
 
 
 LANGUAGE = st.from_regex("[a-z_]{1,9}", fullmatch=True)
@@ -165,14 +154,13 @@ def test_an_error_names_the_alternative_that_was_meant(step, name, written, expe
     assert expected in refused.value.message
 
 
-def test_what_the_help_of_features_shows_can_be_written(capsys):
-    assert main(["prepare", "--help"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
+def test_what_the_help_of_features_shows_can_be_written(ovaflow):
+    said = " ".join(ovaflow("prepare", "--help").split())
     for written in ("{prefixes: 6}", "{stems: finnish}", "{characters: [4, 5]}", "characters=4-5"):
         assert written in said
         settings_from("prepare", f"--features={written}")
 
 
-def test_a_switch_takes_nothing_but_truth_values(capsys):
-    assert main(["prepare", "--format=csv", "--html=maybe", "--output=x.h5"]) == 2
-    assert "Option '--html' does not take a value" in capsys.readouterr().err
+def test_a_switch_takes_nothing_but_truth_values(ovaflow):
+    said = ovaflow("prepare", "--format=csv", "--html=maybe", "--output=x.h5", status=2)
+    assert "Option '--html' does not take a value" in said

@@ -7,7 +7,6 @@ import pytest
 from synthetic import train_on
 from tiny_table import write_table
 
-from ovaflow.cli import main
 from ovaflow.prediction import promotion
 from ovaflow.prediction.predictor import Predictor
 
@@ -29,52 +28,54 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def promote(folder, tmp_path, capsys):
+def models(tmp_path):
+    """Where the link to the model in use is."""
+    return tmp_path / "models"
+
+
+@pytest.fixture
+def promote(folder, models, ovaflow):
     """Promotes a model of that name; its last line."""
-    capsys.readouterr()
 
     def promoted(name, *options, on="checked.csv", status=0):
-        path = folder / name
-        files = [str(path), f"--over={tmp_path}/models/current", f"--on={folder / on}"]
-        assert main(["promote", *files, *options]) == status
-        written = capsys.readouterr()
-        return (written.err if status else written.out).splitlines()[-1]
+        files = folder / name, f"--over={models}/current", f"--on={folder / on}"
+        return ovaflow("promote", *files, *options, status=status).splitlines()[-1]
 
     return promoted
 
 
-def used(tmp_path):
-    return os.readlink(tmp_path / "models" / "current")
+def used(models):
+    return os.readlink(models / "current")
 
 
-def test_a_better_model_takes_the_place_of_a_worse_one(promote, folder, tmp_path):
+def test_a_better_model_takes_the_place_of_a_worse_one(promote, folder, models):
     assert "models/current -> 2" in promote("bad.h5")
-    before = used(tmp_path)
+    before = used(models)
     (folder / "reference.json").write_text("")
     line = promote("good.h5")
-    assert (tmp_path / "models" / "current" / "reference.json").exists()
+    assert (models / "current" / "reference.json").exists()
     assert " after " in line
     assert " records better, " in line
     model = folder / "good.h5"
     checksum = Predictor.open(model).model.checksum
-    assert used(tmp_path).endswith(f"-{checksum[:8]}")
-    assert (tmp_path / "models" / "current" / "model.h5").read_bytes() == model.read_bytes()
-    assert sorted(os.listdir(tmp_path / "models")) == sorted([before, used(tmp_path), "current"])
+    assert used(models).endswith(f"-{checksum[:8]}")
+    assert (models / "current" / "model.h5").read_bytes() == model.read_bytes()
+    assert sorted(os.listdir(models)) == sorted([before, used(models), "current"])
     assert "is already in use" in promote("good.h5")
-    assert len(os.listdir(tmp_path / "models")) == 3
+    assert len(os.listdir(models)) == 3
 
 
-def test_a_worse_model_is_refused(promote, tmp_path):
+def test_a_worse_model_is_refused(promote, models):
     promote("good.h5")
-    before, entries = used(tmp_path), os.listdir(tmp_path / "models")
+    before, entries = used(models), os.listdir(models)
     line = promote("bad.h5", status=1)
     assert "bad.h5: P@1 " in line
-    assert line.endswith(f"more than 2 points less; {tmp_path}/models/current stays as it is")
+    assert line.endswith(f"more than 2 points less; {models}/current stays as it is")
     # within the tolerance, but not by chance
     assert "less, and not by chance" in promote("bad.h5", "--tolerance=1", status=1)
-    assert (used(tmp_path), os.listdir(tmp_path / "models")) == (before, entries)
+    assert (used(models), os.listdir(models)) == (before, entries)
     promote("fair.h5", "--tolerance=0.1", "--metric=P@5")
-    assert used(tmp_path) != before
+    assert used(models) != before
 
 
 @pytest.mark.parametrize(
@@ -87,15 +88,15 @@ def test_a_worse_model_is_refused(promote, tmp_path):
         ("good.h5", "checked.csv", ["--metric=F1"], "has no second stage, so no F1 of labels that fit"),
     ],
 )
-def test_bad_input_is_one_line(promote, folder, tmp_path, name, on, options, complaint):
+def test_bad_input_is_one_line(promote, folder, models, name, on, options, complaint):
     (folder / "unlabelled.csv").write_text("text,labels\nword00,\n")
     (folder / "few.csv").write_text("".join((folder / "good.csv").read_text().splitlines(keepends=True)[:11]))
     assert complaint in promote(name, *options, on=on, status=2)
-    assert not (tmp_path / "models").exists()
+    assert not models.exists()
 
 
-def test_what_is_not_a_link_stays(promote, tmp_path):
-    current = tmp_path / "models" / "current"
+def test_what_is_not_a_link_stays(promote, models):
+    current = models / "current"
     current.mkdir(parents=True)
     assert "current: not a symbolic link; give the path of a link" in promote("good.h5", status=2)
     (current / "model.h5").write_text("a model")
@@ -109,13 +110,13 @@ def test_what_is_not_a_link_stays(promote, tmp_path):
     assert "leads to gone, where there is no model.h5" in promote("good.h5", status=2)
 
 
-def test_a_file_that_changes_meanwhile_is_not_taken(promote, folder, tmp_path, monkeypatch):
+def test_a_file_that_changes_meanwhile_is_not_taken(promote, folder, models, monkeypatch):
     def copy_another(_source, target):
         target.write_bytes((folder / "bad.h5").read_bytes())
 
     monkeypatch.setattr("shutil.copyfile", copy_another)
     assert "good.h5: has changed since it was measured; run" in promote("good.h5", status=2)
-    assert os.listdir(tmp_path / "models") == []
+    assert os.listdir(models) == []
 
 
 class Killed(BaseException):
@@ -124,9 +125,9 @@ class Killed(BaseException):
 
 # the calls by which a promotion changes what is there
 @pytest.mark.parametrize("call", ["shutil.copyfile", "Path.symlink_to", "Path.rename", "Path.replace"])
-def test_a_killed_promotion_leaves_the_old_model(promote, folder, tmp_path, monkeypatch, call):
+def test_a_killed_promotion_leaves_the_old_model(promote, folder, models, monkeypatch, call):
     promote("fair.h5")
-    before, entries = used(tmp_path), sorted(os.listdir(tmp_path / "models"))
+    before, entries = used(models), sorted(os.listdir(models))
 
     def killed(*_arguments):
         raise Killed
@@ -135,9 +136,9 @@ def test_a_killed_promotion_leaves_the_old_model(promote, folder, tmp_path, monk
         patch.setattr(f"ovaflow.prediction.promotion.{call}", killed)
         patch.setattr(promotion, "_remove", lambda partial: None)
         with pytest.raises(Killed):
-            promotion.promote(Predictor.open(folder / "good.h5").model, tmp_path / "models" / "current")
-    assert used(tmp_path) == before
-    assert Predictor.open(tmp_path / "models" / "current" / "model.h5").n_labels == 10
-    assert sorted(os.listdir(tmp_path / "models")) != entries
+            promotion.promote(Predictor.open(folder / "good.h5").model, models / "current")
+    assert used(models) == before
+    assert Predictor.open(models / "current" / "model.h5").n_labels == 10
+    assert sorted(os.listdir(models)) != entries
     promote("bad.h5", status=1)
-    assert sorted(os.listdir(tmp_path / "models")) == entries
+    assert sorted(os.listdir(models)) == entries

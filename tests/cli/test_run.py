@@ -1,14 +1,20 @@
-import subprocess
-import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
 import yaml
 
-from ovaflow.cli import main
 from ovaflow.cli.run import config_for, format_of, name_of
 from ovaflow.console.errors import InputError
 from ovaflow.settings.config import resolve
 from ovaflow.workflow import require_command
+
+
+@pytest.fixture
+def error(ovaflow, tmp_path, monkeypatch):
+    """Calls ovaflow in an empty folder, which refuses: its errors."""
+    monkeypatch.chdir(tmp_path)
+    return partial(ovaflow, status=2)
 
 
 @pytest.mark.parametrize(
@@ -19,27 +25,10 @@ from ovaflow.workflow import require_command
         ("a.jsonl", b'{"text": "a"}\n{"tags": []}\n', "a.jsonl: no column 'labels', there are 'text', 'tags'"),
     ],
 )
-def test_a_wrong_column_is_found_before_snakemake_starts(tmp_path, monkeypatch, capsys, name, content, complaint):
-    (tmp_path / name).write_bytes(content)
-    monkeypatch.chdir(tmp_path)
-    assert main(["train", f"?.{name[2:]}"]) == 2
-    assert complaint in capsys.readouterr().err
-    assert main(["train", "none.csv"]) == 2
-    assert "none.csv: no such file" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("name", "theirs"),
-    [
-        ("a.csv", "csv"),
-        ("b.c.jsonl.gz", "jsonl"),
-        ("A.TSV.XZ", "text-tsv"),
-        ("x.svm.zst", "svmlight"),
-        ("t.txt", "xmc-text"),
-    ],
-)
-def test_the_name_tells_the_format(name, theirs):
-    assert format_of(name) == theirs
+def test_a_wrong_column_is_found_before_snakemake_starts(error, name, content, complaint):
+    Path(name).write_bytes(content)
+    assert complaint in error("train", f"?.{name[2:]}")
+    assert "none.csv: no such file" in error("train", "none.csv")
 
 
 @pytest.mark.parametrize("name", ["a", "a.gz", "a.other"])
@@ -68,34 +57,28 @@ def test_values_that_are_not_given_are_left_to_the_defaults():
 
 def test_snakemake_gets_workflow_config_and_options(place):
     (place.folder / "random.py").write_text("raise SystemExit('a file of the user was imported')")
-    command = [sys.executable, "-P", "-m", "ovaflow", "run", "my.yaml", "--dry-run"]
-    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    done = subprocess.run(command, cwd=place.folder, env=place.environment(), **both)
-    assert done.returncode == 0, done.stdout
-    assert "output: results/tiny/dataset.h5" in done.stdout
-    assert "This was a dry-run" in done.stdout
+    written = place.ovaflow("run", "my.yaml", "--dry-run")
+    assert "output: results/tiny/dataset.h5" in written
+    assert "This was a dry-run" in written
 
 
-def test_without_a_config_snakemake_gets_the_options(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_without_a_config_snakemake_gets_the_options(error, monkeypatch):
     monkeypatch.setattr("os.execv", lambda program, words: taken.append(words))
     taken = []
-    assert main(["run", "-n"]) == 0
-    assert main(["run", "-j1", "--quiet"]) == 0
+    for options in (["-n"], ["-j1", "--quiet"]):
+        error("run", *options, status=0)
     assert [words[6:] for words in taken] == [["--cores", "all", "-n"], ["-j1", "--quiet"]]
 
 
 @pytest.mark.parametrize("option", ["--text-colum=title", "--label-seperator"])
-def test_a_misspelled_option_is_refused_before_anything_is_written(tmp_path, monkeypatch, capsys, option):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.csv").touch()
+def test_a_misspelled_option_is_refused_before_anything_is_written(error, option):
+    Path("a.csv").touch()
     for more in ([], ["--print-config"]):
-        assert main(["train", "a.csv", option, *more]) == 2
-        assert "Did you mean" in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+        assert "Did you mean" in error("train", "a.csv", option, *more)
+    assert [*Path().iterdir()] == [Path("a.csv")]
     # almost --dry-run, and Snakemake's
-    assert main(["train", "a.csv", "--dryrun", "--print-config"]) == 0
-    assert main(["train", "a.csv", "--no-such", "--print-config"]) == 2
+    for other, status in (("--dryrun", 0), ("--no-such", 2)):
+        error("train", "a.csv", other, "--print-config", status=status)
 
 
 def test_jobs_of_another_version_are_refused(tmp_path, monkeypatch):
@@ -107,20 +90,19 @@ def test_jobs_of_another_version_are_refused(tmp_path, monkeypatch):
         require_command()
 
 
-@pytest.mark.parametrize("name", ["results", ".snakemake"])
-def test_a_file_in_the_place_of_a_folder_is_one_line(tmp_path, monkeypatch, capsys, name):
-    monkeypatch.chdir(tmp_path)
+THERE = "allow writing there, or use another folder"
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("results", THERE),
+        (".snakemake", THERE),
+        ("cache", "set XDG_CACHE_HOME to a folder where Snakemake may write"),
+    ],
+)
+def test_a_file_in_the_place_of_a_folder_is_one_line(tmp_path, error, monkeypatch, name, remedy):
     (tmp_path / name).touch()
-    assert main(["run"]) == 2
-    complaint = "cannot be written; allow writing there, or use another folder"
-    assert capsys.readouterr().err == f"ovaflow: error: {tmp_path / name}: {complaint}\n"
-
-
-def test_a_cache_that_snakemake_cannot_write_is_one_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    cache = tmp_path / "cache"
-    cache.touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    assert main(["run"]) == 2
-    remedy = "set XDG_CACHE_HOME to a folder where Snakemake may write"
-    assert capsys.readouterr().err == f"ovaflow: error: {cache}: cannot be written; {remedy}\n"
+    if name == "cache":
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+    assert error("run") == f"ovaflow: error: {tmp_path / name}: cannot be written; {remedy}\n"

@@ -8,22 +8,19 @@ from pathlib import Path
 
 import pytest
 from synthetic import write_topics
+from trained_by_commands import Trained
 
-from ovaflow.cli import main
 from ovaflow.machine.limits import ONE_THREAD
 
 THREADS = 3
-MEANS = "means {0}/dataset.h5 --output={0}/means.h5"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A dataset, and everything that the commands below take."""
     folder = tmp_path_factory.mktemp("threads")
-    write_topics(folder / "dataset.h5", n=1500, d=400, n_labels=12)
-    for step in (f"plan {folder}/dataset.h5 --shards=1 --output={folder}/plan.tsv", MEANS.format(folder)):
-        assert main(step.split()) == 0
-    return folder
+    dataset = write_topics(folder / "dataset.h5", n=1500, d=400, n_labels=12)
+    return Trained("one-vs-all", dataset.path, folder).here
 
 
 def most_threads(folder, line):

@@ -10,16 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rdflib
+from synthetic import train_to
 
-from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.subjects import read_vocabulary
 from ovaflow.reading import annif
 from ovaflow.reading.instances import Reading
 from ovaflow.reading.streams import File, matching_files, matching_paths
 from ovaflow.serving.served_model import open_served_model
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 CATS, DOGS, OLD = (f"http://example.org/{name}" for name in ("cats", "dogs", "old"))
 TSV = f"black cats\t<{CATS}>\nno subjects here\ncats and dogs \t<{DOGS}> {CATS}\t\n\n"
@@ -168,17 +166,13 @@ def test_texts_whose_subjects_the_vocabulary_lacks_have_labels(prepare, animals)
     assert "test instances have no label" not in prepare.said
 
 
-def test_predictions_and_the_service_carry_uris(animals, capsys):
+def test_predictions_and_the_service_carry_uris(animals, ovaflow):
     Path("a.tsv").write_text(f"black cats\t{CATS}\nbarking dogs\t{DOGS}\n" * 5)
-    train_model(animals("--test=a.tsv"), TrainLabels(), 0.0).write("m.h5")
-    predict = ["predict", "m.h5", "--text=a cat, two cats", "--top-k=1"]
-    assert main([*predict, "--output-format=jsonl"]) == main([*predict, "--output-format=csv"]) == 0
-    first, *rows = capsys.readouterr().out.splitlines()
-    assert json.loads(first)["labels"][0].items() >= {"name": "cats", "uri": CATS}.items()
+    train_to("m.h5", animals("--test=a.tsv"))
+    rows = ovaflow("predict", "m.h5", "--text=a cat, two cats", "--top-k=1", "--output-format=csv").splitlines()
     [row] = csv.DictReader(rows)
     assert (row["label"], row["uri"], list(row)[-1]) == ("cats", CATS, "uri")
     found = open_served_model("m.h5").find_labels("", 0, 2)["labels"]
     assert [(label["uri"], label.get("notation")) for label in found] == [(CATS, "636.8"), (DOGS, None)]
-    assert main(["explain", "m.h5", "--text=cats", f"--label={CATS}", "--json"]) == 0
-    [explained] = json.loads(capsys.readouterr().out)["labels"]
+    [explained] = json.loads(ovaflow("explain", "m.h5", "--text=cats", f"--label={CATS}", "--json"))["labels"]
     assert (explained["name"], explained["uri"]) == ("cats", CATS)

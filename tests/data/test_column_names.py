@@ -5,12 +5,10 @@ import json
 import pytest
 from records import write_records
 from running_service import running_service
+from synthetic import train_to
 
-from ovaflow.cli import main
 from ovaflow.data.source import read_file
 from ovaflow.settings.prepare import PrepareSource
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 TITLE = "Title, remainder"
 QUESTION = "What happened?\nPlease describe, in your own words."
@@ -49,25 +47,19 @@ def data(request, prepare):
     ],
 )
 def test_columns_are_read_as_those_with_plain_names(data, options, columns):
-    found = []
-    for dataset, texts, labels in (
-        (data(*options, f"--labels-column={SUBJECTS}"), ",".join(f'"{name}"' for name in columns), f'"{SUBJECTS}"'),
-        (
-            data("--labels-column=subjects", f"--text-column={names_of(columns)}", plain="plain-"),
-            names_of(columns),
-            "subjects",
-        ),
-    ):
-        source = dataset.parameters["source"]
-        assert (source["text_column"], source["labels_column"]) == (texts, labels)
-        found.append(
-            (*(array.tolist() for array in dataset.train.X.arrays), dataset.label_names, dataset.feature_names)
-        )
-    assert found[0] == found[1]
+    names, ours = read(data(*options, f"--labels-column={SUBJECTS}"))
+    plain = ",".join(map(PLAIN.get, columns))
+    plain_names, theirs = read(data("--labels-column=subjects", f"--text-column={plain}", plain="plain-"))
+    quoted = ",".join(f'"{name}"' for name in columns)
+    assert (names, plain_names) == ((quoted, f'"{SUBJECTS}"'), (plain, "subjects"))
+    assert ours == theirs
 
 
-def names_of(columns):
-    return ",".join(map(PLAIN.get, columns))
+def read(dataset):
+    """Names of columns; features and names."""
+    source = dataset.parameters["source"]
+    arrays = [array.tolist() for array in dataset.train.X.arrays]
+    return (source["text_column"], source["labels_column"]), (arrays, dataset.label_names, dataset.feature_names)
 
 
 def test_names_of_parts_come_before_the_name_with_a_comma(tmp_path):
@@ -87,21 +79,19 @@ def test_weights_are_of_the_columns_that_there_are(prepare):
     prepare(line, '--text-column="a, b",c', "--column-weights=[2, 1]")
 
 
-def test_a_model_remembers_the_columns(data, capsys):
-    train_model(data(*BOTH, "--column-weights=[2, 1]"), TrainLabels(), 0.0).write("model.h5")
+def test_a_model_remembers_the_columns(data, ovaflow):
+    train_to("model.h5", data(*BOTH, "--column-weights=[2, 1]"))
     predict = ["predict", "model.h5", data.path, "--top-k=1", "--output-format=jsonl"]
-    assert main(predict) == 0
-    found = [json.loads(line)["labels"][0]["name"] for line in capsys.readouterr().out.splitlines()]
+    found = [json.loads(line)["labels"][0]["name"] for line in ovaflow(*predict).splitlines()]
     assert found == [record[SUBJECTS] for record in RECORDS]
-    assert main(["evaluate", data.path, "--model=model.h5"]) == 0
-    assert main([*predict, BOTH[0]]) == 2
-    said = capsys.readouterr().err
+    ovaflow("evaluate", data.path, "--model=model.h5")
+    said = ovaflow(*predict, BOTH[0], status=2)
     assert said.endswith("name it with --text-column, --id-column or --keep, names with commas in double quotes\n")
-    assert main([*predict, f'--text-column="{TITLE}","{QUESTION}"']) == 0
+    ovaflow(*predict, f'--text-column="{TITLE}","{QUESTION}"')
 
 
 def test_corrections_are_training_records_of_these_columns(data, tmp_path):
-    train_model(data(*BOTH), TrainLabels(), 0.0).write("served.h5")
+    train_to("served.h5", data(*BOTH))
     corrections, text = tmp_path / "new.jsonl", {TITLE: "word1", QUESTION: "thing1"}
     with running_service(tmp_path, tmp_path / "served.h5", f"--corrections={corrections}") as service:
         status, answer = service.ask("/predict", {"text": text, "top_k": 1})

@@ -167,9 +167,8 @@ def test_packed_files_stay_packed(server, tmp_path):
         ([], "either --dataset or --url"),
     ],
 )
-def test_command_line_refuses(tmp_path, capsys, options, said):
-    assert main(["download", *options, f"--output={tmp_path / 'x'}"]) == 2
-    assert said in capsys.readouterr().err
+def test_command_line_refuses(tmp_path, ovaflow, options, said):
+    assert said in ovaflow("download", *options, f"--output={tmp_path / 'x'}", status=2)
     assert list(tmp_path.iterdir()) == []
 
 

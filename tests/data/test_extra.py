@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from records import write_records
 
-from ovaflow.cli import main
-
 
 def text(number):
     return " ".join(f"word{(number * step) % 97}" for step in range(1, 12))
@@ -65,7 +63,7 @@ def test_each_file_has_a_weight(extended, prepare):
     assert "give an --extra-weight for each --extra" in prepare.said
 
 
-def test_other_methods_refuse_weights(extended, capsys):
+def test_other_methods_refuse_weights(extended, ovaflow):
     extended()
-    assert main(["train-shard", "--method=fastxml", "dataset.h5", "--output=trees.h5"]) == 2
-    assert "give the extra files the weight 1" in capsys.readouterr().err
+    said = ovaflow("train-shard", "--method=fastxml", "dataset.h5", "--output=trees.h5", status=2)
+    assert "give the extra files the weight 1" in said

@@ -10,14 +10,12 @@ from fastapi import HTTPException
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
+from synthetic import train_to
 
 from ovaflow import OneVsAllClassifier
-from ovaflow.cli import main
 from ovaflow.data.hierarchy import above_by_relation, levels_of, matrix_above, most_specific
 from ovaflow.serving.schemas import requests_within
 from ovaflow.serving.served_model import open_served_model
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 PredictRequest, _ = requests_within(SimpleNamespace(max_text=99, max_top_k=9, max_batch=1))
 EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda pair: pair[0] > pair[1]), max_size=20)
@@ -99,16 +97,15 @@ def test_a_hierarchy_needs_names(prepare, options, said):
 
 
 @pytest.fixture
-def answers(prepare, capsys):
+def answers(prepare, ovaflow):
     """Asks a model of shops' categories, learnt from records with the deepest ones: names and scores for each text."""
     leaves = ["home > kitchen > knives", "home > kitchen > pots", "home > garden", "books"]
     lines = [f"{leaves[i % 4]}\t{leaves[i % 4].replace('>', '')} thing{i % 3} word{i}\n" for i in range(80)]
     Path("train.tsv").write_text("".join(lines))
-    train_model(prepare(FILES, "--hierarchy= > "), TrainLabels(), 0.01).write("model.h5")
+    train_to("model.h5", prepare(FILES, "--hierarchy= > "))
 
     def asked(*options):
-        assert main(["predict", "model.h5", "--output-format=jsonl", *options]) == 0
-        lines = map(json.loads, capsys.readouterr().out.splitlines())
+        lines = map(json.loads, ovaflow("predict", "model.h5", "--output-format=jsonl", *options).splitlines())
         return [{label["name"]: label["score"] for label in line["labels"]} for line in lines]
 
     return asked
@@ -132,19 +129,18 @@ def test_where_no_child_is_sure_the_parent_answers(answers):
         assert [*answers("--text=home", "--most-specific", f"--min-score={least}")[0]] == [name]
 
 
-def test_a_model_without_a_hierarchy_refuses(tmp_path, capfd):
+def test_a_model_without_a_hierarchy_refuses(tmp_path, ovaflow):
     plain, features = tmp_path / "model.h5", tmp_path / "new.svm"
     OneVsAllClassifier().fit(np.eye(4), ["a", "b", "a", "b"]).save(plain)
     features.write_text("0 0:1\n")
-    assert main(["predict", str(plain), str(features), "--most-specific"]) == 2
-    assert "its labels are no hierarchy" in capfd.readouterr().err
+    assert "its labels are no hierarchy" in ovaflow("predict", plain, features, "--most-specific", status=2)
     with pytest.raises(HTTPException, match="409"):
         open_served_model(plain).predict(PredictRequest(features=[{"1": 1}], most_specific=True))
 
 
-def test_accuracy_by_level(answers, capsys):
-    assert main(["evaluate", "--model=model.h5", "train.tsv", "--output=evaluation.json"]) == 0
+def test_accuracy_by_level(answers, ovaflow):
+    said = ovaflow("evaluate", "--model=model.h5", "train.tsv", "--output=evaluation.json")
     [entry] = json.loads(Path("evaluation.json").read_text())["models"]
     levels = [(row["level"], row["labels"], row["records"], row["right"]) for row in entry["by_level"]]
     assert levels == [(1, 2, 80, 1.0), (2, 2, 60, 1.0), (3, 2, 40, 1.0)]
-    assert "first label of each level" in capsys.readouterr().out
+    assert "first label of each level" in said

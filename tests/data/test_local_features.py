@@ -5,7 +5,6 @@ import pytest
 from synthetic import write_topics
 
 from ovaflow.data.dataset import copy_to_local_node
-from ovaflow.machine import shared_files, topology
 from ovaflow.machine.pinning import NOT_PINNED, pinned
 
 
@@ -15,16 +14,11 @@ def dataset(tmp_path):
 
 
 @pytest.fixture
-def two_nodes(tmp_path, monkeypatch):
+def two_nodes(fake_sys):
     """A /sys with a second node, which is not here."""
-    monkeypatch.setattr(topology, "SYS", tmp_path / "sys")
-    monkeypatch.setattr(shared_files, "MEMORY", tmp_path)
     cpus = sorted(os.sched_getaffinity(0))
     for node in (0, 1):
-        folder = tmp_path / f"sys/devices/system/node/node{node}"
-        folder.mkdir(parents=True)
-        (folder / "cpulist").write_text(str(cpus[node]) if node < len(cpus) else "")
-        (folder / "meminfo").write_text(f"Node {node} MemTotal: 4000000 kB\nNode {node} MemFree: 2000000 kB\n")
+        fake_sys.node(node, cpus[node] if node < len(cpus) else "", 4000, "10 21")
 
 
 def test_the_copy_has_the_same_bytes(dataset, two_nodes, tmp_path):

@@ -1,4 +1,3 @@
-import csv
 import json
 import os
 import random
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from records import write_records
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
@@ -159,9 +159,8 @@ def test_same_bytes_in_every_process(tmp_path):
 
 
 def table_of(labels, name="a.csv", text="sky {} in {}"):
-    rows = [[text.format("ab"[i % 2] * 2, "cde"[i % 3] * 2), each] for i, each in enumerate(labels)]
-    with open(name, "w", newline="") as file:
-        csv.writer(file).writerows([["text", "labels"], *rows])
+    rows = enumerate(labels)
+    write_records(name, [{"text": text.format("ab"[i % 2] * 2, "cde"[i % 3] * 2), "labels": each} for i, each in rows])
 
 
 def combined(names, separator):

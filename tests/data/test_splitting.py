@@ -222,29 +222,23 @@ def test_rare_labels_are_on_both_sides(prepare):
     st.integers(0, 9),
 )
 def test_a_stratified_share_has_no_room_for_more(rows, fraction, seed):
-    n = len(rows)
     # a few groups, and records by themselves
     groups = np.array([i if group else min(i, 3) for i, (_, group) in enumerate(rows)])
-    Y = scipy.sparse.lil_array((n, 13))
-    for i, (labels, _) in enumerate(rows):
-        Y[i, list(labels)] = 1
-    held, without, several = stratified(groups, Y.tocsr(), fraction, seed)
-    members = {group: np.flatnonzero(groups == group) for group in groups.tolist()}
-    labels_of = {group: set().union(*(rows[i][0] for i in each)) for group, each in members.items()}
-    tested = {group for group, each in members.items() if held[each].all()}
-    assert all(group in tested or not held[each].any() for group, each in members.items())
-    train, test, both = (
-        Counter(label for group in some for label in labels_of[group])
-        for some in (members.keys() - tested, tested, members)
-    )
-    twice = {label for label, amount in both.items() if amount > 1}
-    assert twice <= set(train)
-    assert (without, several) == (len(twice - set(test)), len(twice))
-    room = round(fraction * n) - held.sum()
+    Y = np.array([np.isin(range(13), [*labels]) for labels, _ in rows])
+    held, without, several = stratified(groups, scipy.sparse.csr_array(Y.astype(float)), fraction, seed)
+    members = (np.unique(groups)[:, None] == groups).astype(int)
+    sizes, held_of, labels_of = members.sum(axis=1), members @ held, members @ Y > 0
+    tested = held_of > 0
+    assert (held_of == sizes * tested).all()
+    train, test = (labels_of[some].sum(axis=0) for some in (~tested, tested))
+    twice = train + test > 1
+    assert train[twice].all()
+    assert (without, several) == ((test[twice] == 0).sum(), twice.sum())
+    room = round(fraction * len(rows)) - held.sum()
     assert room >= 0
-    for group in members.keys() - tested:
-        # it does not fit, or is the last of a label
-        assert len(members[group]) > room or any(train[label] == 1 for label in labels_of[group] & twice)
+    # a group for training does not fit, or is the last of a label
+    last = (labels_of & twice & (train == 1)).any(axis=1)
+    assert (tested | (sizes > room) | last).all()
 
 
 @pytest.mark.parametrize("path", ["all.csv", "all.jsonl"])
@@ -335,7 +329,7 @@ def test_a_share_far_off_because_of_groups_is_told(prepare):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, capsys, seed):
+def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, ovaflow, seed):
     write([*texts(150), *["annual report"] * 150])
     write(texts(5, seed=1), "test.csv")
     for split, told in (
@@ -343,8 +337,7 @@ def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, capsys, seed):
         ("random", "60 of 300 training instances held out"),
     ):
         prepare(TABLE, f"--split={split}", "--test=test.csv", "--no-label-names")
-        assert main(["hold-out", "dataset.h5", f"--seed={seed}", "--output=held.h5"]) == 0
-        said = capsys.readouterr().out
+        said = ovaflow("hold-out", "dataset.h5", f"--seed={seed}", "--output=held.h5")
         assert told in said
         assert ("not about" in said) == (split == "together")
 

@@ -1,3 +1,4 @@
+import random
 import unicodedata
 
 import naive
@@ -11,7 +12,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ovaflow.console.errors import InputError
 from ovaflow.data import tokens, vocabulary
-from ovaflow.data.blocks import places_in_word
+from ovaflow.data.blocks import names_of_word, places_in_word
 from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
 from ovaflow.data.tokens import normal_form
 from ovaflow.data.vocabulary import fit_features
@@ -186,3 +187,16 @@ def test_normal_form_is_stable_and_blind_to_composition(text):
 def test_values_that_are_no_counts_are_refused(value):
     with pytest.raises(InputError, match="not a count"):
         weigh_counts(from_scipy(np.array([[1.0, value]])), sublinear=True)
+
+
+def test_places_of_characters_in_a_long_word():
+    """In a moment; it took two minutes."""
+    word = "".join(map(chr, random.Random(0).choices(range(0x4E00, 0x9F00), k=200_000)))
+    theirs = [(f'"{word[start : start + 4]}"', start, start + 4) for start in range(len(word) - 3)]
+    assert [*places_in_word(["characters=4-4"])(word)][1:-1] == theirs
+
+
+def test_stems_of_long_words():
+    """In a moment; it took 8 s, in which no other thread ran."""
+    stems_of = names_of_word(["stems=catalan"])
+    assert list(stems_of("í" * 1_000_000)) == list(stems_of("í" * 1000))

@@ -48,26 +48,19 @@ def expected(folder):
     return predictor.scores(X, np.arange(predictor.n_labels))
 
 
-def test_numpy(folder, expected, monkeypatch):
+def test_numpy_and_sql(folder, expected, monkeypatch):
     monkeypatch.chdir(folder)
     names = {}
     exec(NUMPY, names)
-    for text, ours in zip(TEXTS, expected, strict=True):
-        np.testing.assert_allclose(names["scores"](text), ours, atol=1e-5)
-
-
-def test_sql(folder, expected, monkeypatch):
-    monkeypatch.chdir(folder)
+    np.testing.assert_allclose([*map(names["scores"], TEXTS)], expected, atol=1e-5)
     try:
         sqlite3.connect(":memory:").execute("select ln(2)")
     except sqlite3.OperationalError:
         pytest.skip("this SQLite has no mathematical functions")
-    names = {}
-    exec(NUMPY, names)
     exec(SQL, names)
-    for text, ours in zip(TEXTS, expected, strict=True):
+    for text, theirs in zip(TEXTS, expected, strict=True):
         rows = dict(names["base"].execute(names["QUERY"], [json.dumps(names["terms"](text))]))
-        np.testing.assert_allclose([rows[label] for label in range(len(ours))], ours, atol=1e-5)
+        np.testing.assert_allclose([rows[label] for label in range(len(theirs))], theirs, atol=1e-5)
 
 
 def test_javascript(folder, expected):

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 
@@ -10,9 +9,6 @@ import pytest
 from docs.pages import ROOT
 
 pytest.importorskip("mkdocs", reason="the site is built with pip install '.[docs]'")
-playwright = pytest.importorskip("playwright.sync_api")
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 @pytest.fixture(scope="module")
@@ -58,24 +54,19 @@ def test_pages_link_to_the_source(site):
 
 
 @pytest.mark.browser
-def test_it_works_from_the_disk_without_a_network(site):
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 390, "height": 844})
-        addresses, errors = [], []
-        page.on("request", lambda request: addresses.append(request.url))
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        for name in ("index", "tutorial", "explanation/solver", "reference/config"):
-            page.goto(f"{(site / name).as_uri()}.html")
-            assert page.evaluate("document.documentElement.scrollWidth") <= 390, f"{name} is wider than a phone"
-        page.set_viewport_size({"width": 1280, "height": 900})
-        page.click("input.md-search__input")
-        page.keyboard.type("label tree")
-        page.wait_for_selector(".md-search-result__item h1")
-        assert page.inner_text(".md-search-result__item h1") == "Label tree"
-        browser.close()
+def test_it_works_from_the_disk_without_a_network(site, chromium):
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    addresses, errors = [], []
+    page.on("request", lambda request: addresses.append(request.url))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    for name in ("index", "tutorial", "explanation/solver", "reference/config"):
+        page.goto(f"{(site / name).as_uri()}.html")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, f"{name} is wider than a phone"
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.click("input.md-search__input")
+    page.keyboard.type("label tree")
+    page.wait_for_selector(".md-search-result__item h1")
+    assert page.inner_text(".md-search-result__item h1") == "Label tree"
     local = ("file:", "data:", "blob:", "about:")
     assert [url for url in addresses if not url.startswith(local)] == []
     assert errors == []

@@ -3,13 +3,11 @@
 ``OVAFLOW_MLFLOW`` is a Python that has MLflow or mlflow-skinny, ``OVAFLOW_DVC`` the program ``dvc``.
 """
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 from docs.pages import ROOT, blocks_of
-from tiny_table import write_config
 
 PAGE = ROOT / "docs" / "how-to" / "track-runs.md"
 
@@ -36,10 +34,9 @@ def test_mlflow_has_the_figures(place, shell):
     store = {"MLFLOW_TRACKING_URI": "file:mlruns", "MLFLOW_ALLOW_FILE_STORE": "true"}
     done = shell(f"{python} track.py", place.folder, env=shell.environment | store)
     assert done.returncode == 0, done.stdout
-    metrics = json.loads((place.folder / "results" / "tiny" / "msi" / "metrics.json").read_text())
     (kept,) = place.folder.glob("mlruns/*/*/metrics")
     figures = {path.name: float(path.read_text().split()[1]) for path in kept.iterdir()}
-    assert figures["P at 1"] == metrics["P@1"]
+    assert figures["P at 1"] == place.metrics("msi")["P@1"]
     assert len(figures) > 20
     assert len(list(kept.parent.glob("artifacts/metrics.json"))) == 1
 
@@ -50,13 +47,12 @@ def test_dvc_compares_figures(place, shell):
     environment = shell.environment | who | {"PATH": tools}
     shown = shell("git init --quiet && dvc init --quiet && source ./first.sh", place.folder, env=environment)
     assert shown.returncode == 0, shown.stdout
-    path = place.folder / "results" / "tiny" / "msi" / "metrics.json"
-    first = json.loads(path.read_text())
+    first = place.metrics("msi")
     assert f"{first['P@1']:.5g}" in shown.stdout
-    write_config(place.folder / "my.yaml", train={"prune": 0.3, "shards": 2})
+    place.configure(train={"prune": 0.3, "shards": 2})
     compared = shell("source ./second.sh", place.folder, env=environment)
     assert compared.returncode == 0, compared.stdout
-    second = json.loads(path.read_text())
+    second = place.metrics("msi")
     (row,) = [line for line in compared.stdout.splitlines() if "| nonzeros " in line]
     assert [int(cell) for cell in row.split("|")[3:6]] == [
         first["nonzeros"],

@@ -3,8 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
-from ovaflow.cli import main
+from estimators.made import prepared
 
 
 @pytest.fixture(scope="package")
@@ -17,9 +16,4 @@ def table(tmp_path_factory):
     hints = rng.random((d, l)) < 0.05
     hints[:, -1] = False  # the last label has no instances
     Y = sp.csr_array((X @ hints > 0.5).astype(np.int64))
-    for name, matrix in (("X", X), ("Y", Y)):
-        sp.save_npz(folder / f"{name}.npz", matrix)
-    parts = {"train": "X", "train-labels": "Y", "test": "X", "test-labels": "Y"}
-    files = [f"--{part}={folder / name}.npz" for part, name in parts.items()]
-    assert main(["prepare", "--format=npz", *files, "--tfidf=false", f"--output={folder / 'dataset.h5'}"]) == 0
-    return SimpleNamespace(folder=folder, X=X, Y=Y)
+    return SimpleNamespace(dataset=prepared(folder, X, Y), X=X, Y=Y)

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from estimators.made import TEXTS, TOPICS
+from estimators.made import CLASSIFIERS, TEXTS, TOPICS
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -25,28 +25,24 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cros
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from ovaflow import (
-    FastXMLClassifier,
-    OneVsAllClassifier,
-    RembrandtClassifier,
-    TextFeatures,
-    f1_scorer,
-    precision_at_k_scorer,
-)
+from ovaflow import OneVsAllClassifier, TextFeatures, f1_scorer, precision_at_k_scorer
 from ovaflow.estimators.labels import LabelForm
 
-CLASSIFIERS = [OneVsAllClassifier(), FastXMLClassifier(trees=4), RembrandtClassifier(rank=4)]
 FEATURES = TextFeatures(features="words", min_df=1)
+
+
+@pytest.fixture(scope="module")
+def X():
+    return clone(FEATURES).fit_transform(TEXTS)
 
 
 def by_name(estimator):
     return type(estimator).__name__
 
 
-def test_features_of_texts_go_into_estimators_of_scikit_learn():
+def test_features_of_texts_go_into_estimators_of_scikit_learn(X):
     y = [labels[0] for labels in TOPICS]
     model = make_pipeline(clone(FEATURES), LogisticRegression()).fit(TEXTS, y)
-    X = model[:-1].transform(TEXTS)
     # others take no wider ones
     assert X.indices.dtype == X.indptr.dtype == np.int32
     alone = LogisticRegression().fit(X.toarray(), y)
@@ -70,10 +66,9 @@ def assert_equal(ours, theirs):
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-def test_classes_come_back_from_a_file_as_they_were(kind, tmp_path):
+def test_classes_come_back_from_a_file_as_they_were(X, kind, tmp_path):
     classes = CLASSES[kind]
     y = np.array(classes)[np.arange(60) % 2]
-    X = FEATURES.fit_transform(TEXTS)
     model = OneVsAllClassifier().fit(X, y)
     model.save(tmp_path / "model.h5")
     loaded = OneVsAllClassifier.load(tmp_path / "model.h5")
@@ -113,14 +108,13 @@ def test_classes_are_what_their_names_tell(values):
 
 
 @pytest.mark.parametrize("labels", [[1, "1"], [b"a", b"b"], [date(2024, 1, 1), datetime(2024, 1, 1)], [("a", 1)]])
-def test_classes_that_names_would_not_tell_are_refused(labels):
-    X = FEATURES.fit_transform(TEXTS)
+def test_classes_that_names_would_not_tell_are_refused(X, labels):
     with pytest.raises(ValueError, match=r"Unknown label type: .* expected texts, numbers, truth values or dates"):
         OneVsAllClassifier().fit(X, [labels] * 60)
 
 
-def test_classes_in_columns_of_objects_and_of_tables():
-    X, texts = FEATURES.fit_transform(TEXTS), np.array(["a", "b"], object)[np.arange(60) % 2]
+def test_classes_in_columns_of_objects_and_of_tables(X):
+    texts = np.array(["a", "b"], object)[np.arange(60) % 2]
     assert OneVsAllClassifier().fit(X, np.array([2, 1] * 30, object)).classes_.tolist() == [1, 2]
     with pytest.warns(DataConversionWarning, match="column-vector"):
         assert OneVsAllClassifier().fit(X, pd.DataFrame({"topic": texts})).classes_.tolist() == ["a", "b"]
@@ -130,8 +124,8 @@ def test_classes_in_columns_of_objects_and_of_tables():
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=by_name)
 def test_ranking_metrics_are_computed_where_a_label_has_no_instances(table, model):
-    X, Y = table.X, table.Y.toarray()
-    scores = clone(model).fit(X, Y).decision_function(X)
+    Y = table.Y.toarray()
+    scores = clone(model).fit(table.X, Y).decision_function(table.X)
     assert np.isfinite(scores).all()
     # nobody has the last label, and its rank is the last
     assert (scores[:, -1:] < scores[:, :-1]).all()
@@ -140,8 +134,8 @@ def test_ranking_metrics_are_computed_where_a_label_has_no_instances(table, mode
     assert 0 <= label_ranking_loss(Y, scores) < label_ranking_loss(Y[:, :-1], scores[:, :-1]) + 1e-9
 
 
-def test_of_two_classes_one_may_have_no_weight():
-    X, y = FEATURES.fit_transform(TEXTS), np.arange(60) % 2
+def test_of_two_classes_one_may_have_no_weight(X):
+    y = np.arange(60) % 2
     scores = OneVsAllClassifier().fit(X, y, sample_weight=y).decision_function(X)
     assert np.isfinite(scores).all()
     assert (scores > 0).all()
@@ -177,15 +171,14 @@ def test_missing_texts_of_data_frames_are_empty(kind):
         pd.DataFrame({"a": [0, 1] * 29 + [None] * 2, "b": 1}, dtype="Int64"),
     ],
 )
-def test_missing_labels_are_refused(y):
-    X = FEATURES.fit_transform(TEXTS)
+def test_missing_labels_are_refused(X, y):
     with pytest.raises(ValueError, match=r"y has (<NA>|NaT) for instance 58; an instance without labels has an empty"):
         OneVsAllClassifier().fit(X, y)
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "boolean", "string", "category", "float64[pyarrow]"])
-def test_classes_of_nullable_columns_are_those_of_numpy(dtype):
-    X, y = FEATURES.fit_transform(TEXTS), pd.Series([1, 0] * 30).astype(dtype)
+def test_classes_of_nullable_columns_are_those_of_numpy(X, dtype):
+    y = pd.Series([1, 0] * 30).astype(dtype)
     classes = OneVsAllClassifier().fit(X, y).classes_
     assert classes.tolist() == sorted(set(y.tolist()))
     assert {type(label) for label in classes.tolist()} == {type(label) for label in y.tolist()}

@@ -21,7 +21,7 @@ def case(request, table, tmp_path_factory):
     """A class, its settings, a classifier, and the model file of the pipeline, from two shards."""
     kind, settings, options = CASES[request.param]
     folder = tmp_path_factory.mktemp("pipeline")
-    path = Trained(kind.method, table.folder / "dataset.h5", folder, 2, **options).whole()
+    path = Trained(kind.method, table.dataset, folder, 2, **options).whole()
     return kind, settings, kind(normalize=True, **settings).fit(table.X, table.Y), path
 
 

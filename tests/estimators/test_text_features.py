@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
+from estimators.made import IN_GERMAN as TEXTS
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -14,7 +15,6 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.settings.prepare import Prepare
 from ovaflow.sparse.csr import from_scipy
 
-TEXTS = [f"{'Salzige' if i % 2 else 'hohe'} {'See' if i % 3 else 'Hügel'} und Nummern{i % 7}" for i in range(60)]
 BLOCKS = ["words", "pairs", {"prefixes": 4}, {"stems": "german"}, {"characters": [3, 4]}]
 OPTIONS = ["--features=words", "--features=pairs", "--features=prefixes=4", "--features=stems=german"]
 

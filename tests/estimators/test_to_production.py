@@ -1,14 +1,14 @@
 """What a notebook fits is what commands and the service answer with."""
 
 import json
+from itertools import chain
 
 import pytest
+from estimators.made import IN_GERMAN as TEXTS
 from sklearn.pipeline import make_pipeline
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, TextFeatures
-from ovaflow.cli import main
 
-TEXTS = [f"{'Salzige' if i % 2 else 'hohe'} {'See' if i % 3 else 'Hügel'} und Nummern{i % 7}" for i in range(60)]
 BLOCKS = ["words", "pairs", {"prefixes": 4}, {"characters": [3, 4]}]
 LABELS = [["see"] if "See" in text else ["hügel", f"nummer {text[-1]}"] for text in TEXTS]
 NEW = ["Salzige See", "ein hoher Hügel und <b>Nummern3</b>", "Hügel", "unknown"]
@@ -19,18 +19,16 @@ def pipeline():
     return make_pipeline(TextFeatures(features=BLOCKS), OneVsAllClassifier()).fit(TEXTS, LABELS)
 
 
-def test_a_saved_pipeline_reads_texts(pipeline, tmp_path, capfd):
+def test_a_saved_pipeline_reads_texts(pipeline, tmp_path, ovaflow):
     features, classifier = pipeline
     classifier.save(tmp_path / "model.h5", text_features=features)
     theirs, scores = classifier.predict_topk(features.transform(NEW), k=2)
     texts = [f"--text={text}" for text in NEW]
-    command = [str(tmp_path / "model.h5"), *texts, "--top-k=2", "--output-format=jsonl"]
-    assert main(["predict", *command]) == 0
-    ours = [json.loads(line)["labels"] for line in capfd.readouterr().out.splitlines()]
+    lines = ovaflow("predict", tmp_path / "model.h5", *texts, "--top-k=2", "--output-format=jsonl").splitlines()
+    ours = [json.loads(line)["labels"] for line in lines]
     assert [[label["name"] for label in labels] for labels in ours] == theirs.tolist()
     assert [label["score"] for labels in ours for label in labels] == pytest.approx(scores.ravel())
-    assert main(["explain", str(tmp_path / "model.h5"), "--text", NEW[0]]) == 0
-    assert "salzige" in capfd.readouterr().out
+    assert "salzige" in ovaflow("explain", tmp_path / "model.h5", "--text", NEW[0])
     again = OneVsAllClassifier.load(tmp_path / "model.h5")
     assert again.predict_topk(features.transform(NEW), k=2)[0].tolist() == theirs.tolist()
 
@@ -56,11 +54,10 @@ def test_explanations_sum_to_the_scores(pipeline):
     X = features.transform(NEW[:2])
     _, scores = classifier.predict_topk(X, k=2)
     ours = classifier.explain(X, k=2, words=3)
-    for labels, row in zip(ours, scores, strict=True):
-        for label, score in zip(labels, row, strict=True):
-            parts = [each["contribution"] for each in label["up"] + label["down"]]
-            assert sum(parts) + label["bias"] + label["others"] == pytest.approx(score, abs=1e-5)
-            assert max(len(label["up"]), len(label["down"])) <= 3
+    for label, score in zip(chain.from_iterable(ours), scores.ravel(), strict=True):
+        parts = [each["contribution"] for each in label["up"] + label["down"]]
+        assert sum(parts) + label["bias"] + label["others"] == pytest.approx(score, abs=1e-5)
+        assert max(len(label["up"]), len(label["down"])) <= 3
 
 
 def test_labels_of_empty_texts_come_with_a_warning(pipeline):

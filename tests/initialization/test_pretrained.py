@@ -7,33 +7,30 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from solving import in_memory, starts_of
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.initialization.pretrained import match_model, places_of
-from ovaflow.initialization.starts import compute_start_inputs, make_start
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 
 NAMES = st.lists(st.text("abc", max_size=3), max_size=12)
 
 
-def dataset_at(path, labels, features, bias=1.0, n=30, named=True, seed=0):
-    rng = np.random.default_rng(seed)
+def dataset_of(labels, features, bias=1.0, n=30, named=True):
+    rng = np.random.default_rng(0)
     X = rng.random((n, len(features))) * (rng.random((n, len(features))) < 0.4)
     X = np.hstack([X, np.full((n, 1), bias)]) if bias else X
     Y = (rng.random((n, len(labels))) < 0.3).astype(float)
     Y[0] = 1
-    split = Split(from_scipy(X), from_scipy(Y))
-    write_dataset(path, split, split, labels, features if named else [], {"bias": bias})
-    return open_dataset(path)
+    names = Names(labels, features if named else [])
+    return replace(in_memory(X, Y), parameters={"bias": bias}, checksum="its own", names_in_memory=names)
 
 
-def model_at(path, labels, features, bias=1.0, named=True, trained=None, dataset="", seed=1):
+def model_at(path, labels, features, bias=1.0, named=True, trained=None, dataset=""):
     weights = sp.random_array(
-        (len(labels), len(features) + bool(bias)), density=0.5, rng=np.random.default_rng(seed), format="csr"
+        (len(labels), len(features) + bool(bias)), density=0.5, rng=np.random.default_rng(1), format="csr"
     )
     trained = np.ones(len(labels), bool) if trained is None else trained
     weights = from_scipy(sp.csr_array(weights.multiply(trained[:, None])).astype(np.float32))
@@ -54,13 +51,7 @@ def model_at(path, labels, features, bias=1.0, named=True, trained=None, dataset
 def starts(dataset, model, **settings):
     """What every label starts at, dense."""
     earlier = match_model(model, dataset) if model is not None else None
-    training = TrainLabels(**{"initialization": "pretrained"} | settings)
-    start = make_start(training, compute_start_inputs(dataset, training, earlier=earlier))
-    weights = np.full((dataset.n_labels, dataset.n_features), np.nan, np.float32)
-    for label in range(dataset.n_labels):
-        positives = dataset.positives.indices[slice(*dataset.positives.indptr[label : label + 2])]
-        start.fill(label, dataset.train.X, positives, weights[label])
-    return weights
+    return starts_of(dataset, earlier, **{"initialization": "pretrained"} | settings)
 
 
 def mapped(model, labels, features, bias_factor=1.0):
@@ -76,7 +67,7 @@ def mapped(model, labels, features, bias_factor=1.0):
 
 def test_labels_and_features_are_matched_by_name(tmp_path):
     labels, features = list("dbxa"), ["f3", "new", "f1", "f2", "f7"]
-    dataset = dataset_at(tmp_path / "d.h5", labels, features)
+    dataset = dataset_of(labels, features)
     model = model_at(
         tmp_path / "m.h5", list("abcd"), [f"f{j}" for j in range(8)], trained=np.array([True, False, True, True])
     )
@@ -94,7 +85,7 @@ def test_labels_and_features_are_matched_by_name(tmp_path):
 @pytest.mark.parametrize(("bias", "old_bias"), [(2.0, 0.5), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)])
 def test_the_bias_scores_what_it_scored(tmp_path, bias, old_bias):
     features = ["a", "b", "c"]
-    dataset = dataset_at(tmp_path / "d.h5", ["x", "y"], features, bias=bias)
+    dataset = dataset_of(["x", "y"], features, bias=bias)
     model = model_at(tmp_path / "m.h5", ["y", "x"], features, bias=old_bias)
     ours = starts(dataset, model)[::-1]
     old = model.weights.to_scipy().toarray()
@@ -106,7 +97,7 @@ def test_the_bias_scores_what_it_scored(tmp_path, bias, old_bias):
 def test_features_score_what_they_scored_under_another_idf(tmp_path):
     """<w, x> stays the same where x is made of the same counts with other inverse document frequencies."""
     labels, features = ["x", "y"], ["a", "b", "new"]
-    dataset = dataset_at(tmp_path / "d.h5", labels, features)
+    dataset = dataset_of(labels, features)
     model = model_at(tmp_path / "m.h5", labels, ["b", "a", "gone"])
     idf, old_idf = np.array([1.5, 2.0, 4.0], np.float32), np.array([3.0, 2.5, 1.0], np.float32)
     dataset = replace(dataset, names_in_memory=Names(labels, features, idf))
@@ -120,7 +111,7 @@ def test_features_score_what_they_scored_under_another_idf(tmp_path):
 @pytest.mark.parametrize("named", [False, True])
 def test_without_names_and_of_the_same_dataset_all_is_matched_by_position(tmp_path, named):
     labels, features = ["a", "a"] if named else ["0", "1"], ["f", "f", "g"]
-    dataset = dataset_at(tmp_path / "d.h5", labels, features, named=named)
+    dataset = dataset_of(labels, features, named=named)
     model = model_at(tmp_path / "m.h5", labels, features, dataset=dataset.checksum if named else "")
     assert np.array_equal(starts(dataset, model), model.weights.to_scipy().toarray())
 
@@ -134,16 +125,16 @@ def test_without_names_and_of_the_same_dataset_all_is_matched_by_position(tmp_pa
     ],
 )
 def test_models_of_other_data_are_refused(tmp_path, labels, features, named, expected):
-    dataset = dataset_at(tmp_path / "d.h5", ["a", "b"], ["f", "g", "h"])
+    dataset = dataset_of(["a", "b"], ["f", "g", "h"])
     model = model_at(tmp_path / "m.h5", labels, features, named=named)
     with pytest.raises(InputError, match=expected) as caught:
         match_model(model, dataset)
     assert str(caught.value).startswith(str(tmp_path / "m.h5"))
 
 
-def test_an_earlier_model_must_be_given(tmp_path):
+def test_an_earlier_model_must_be_given():
     with pytest.raises(InputError, match="needs an earlier model; give --earlier=MODEL"):
-        starts(dataset_at(tmp_path / "d.h5", ["a"], ["f"]), None)
+        starts(dataset_of(["a"], ["f"]), None)
 
 
 @given(NAMES, NAMES)

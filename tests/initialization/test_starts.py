@@ -1,52 +1,44 @@
+from dataclasses import replace
+
 import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from solving import in_memory, starts_of
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Dataset, Split
 from ovaflow.initialization.all_negative import Root, solve_root
 from ovaflow.initialization.label_tree import FromParent, parents_within, with_ancestors
 from ovaflow.initialization.means import compute_means
 from ovaflow.initialization.spanning_tree import ROOT
-from ovaflow.initialization.starts import StartInputs, compute_start_inputs, make_start
+from ovaflow.initialization.starts import StartInputs, make_start
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES
-from ovaflow.sparse.csr import from_scipy
 
 
 def dataset_of(bias=1.0, n=200, d=30):
     rng = np.random.default_rng(0)
     X = sp.hstack([sp.random_array((n, d), density=0.2, rng=rng), np.full((n, 1), bias or 0.5)])
-    split = Split(from_scipy(X), from_scipy(rng.random((n, 4)) < 0.1))
-    return Dataset("memory", split, split, "", {"bias": bias})
-
-
-def filled(dataset, **settings):
-    training = TrainLabels(**settings)
-    start = make_start(training, compute_start_inputs(dataset, training))
-    weights = np.full(dataset.n_features, np.nan, np.float32)
-    start.fill(0, dataset.train.X, dataset.positives.indices[: dataset.positives.indptr[1]], weights)
-    return weights
+    return replace(in_memory(X, rng.random((n, 4)) < 0.1), parameters={"bias": bias})
 
 
 @pytest.mark.parametrize(("bias", "bias_lambda"), [(0.1, 2.0), (1.0, 0.9), (7.0, 2.0)])
 def test_every_score_at_the_bias_start_is_minus_lambda(bias, bias_lambda):
     dataset = dataset_of(bias)
-    scores = dataset.train.X.to_scipy() @ filled(dataset, initialization="bias", bias_lambda=bias_lambda)
+    scores = dataset.train.X.to_scipy() @ starts_of(dataset, initialization="bias", bias_lambda=bias_lambda)[0]
     np.testing.assert_allclose(scores, -bias_lambda, rtol=1e-6)
 
 
 def test_without_a_bias_feature_there_is_no_bias_start():
     with pytest.raises(InputError, match="needs a bias feature"):
-        filled(dataset_of(0.0), initialization="bias")
+        starts_of(dataset_of(0.0), initialization="bias")
 
 
 @pytest.mark.parametrize(("settings", "wanted"), [({}, [1, -2]), ({"loss": "logistic", "s": 0.5}, [0.5, -3])])
 def test_the_mean_separating_start_has_the_least_norm(settings, wanted):
     dataset = dataset_of()
     X, y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()[:, 0] > 0
-    ours = filled(dataset, initialization="mean-separating", **settings)
+    ours = starts_of(dataset, initialization="mean-separating", **settings)[0]
     theirs = np.linalg.pinv([X[y].mean(axis=0), X[~y].mean(axis=0)]) @ wanted
     np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
 
@@ -64,8 +56,8 @@ def test_the_root_is_near_the_optimum_without_positives(loss, C, root_epsilon):
 
 def test_all_labels_start_at_the_root():
     dataset = dataset_of()
-    ours = filled(dataset, initialization="all-negative")
-    np.testing.assert_array_equal(ours, solve_root(dataset.train.X, TrainLabels()).weights)
+    for ours in starts_of(dataset, initialization="all-negative"):
+        np.testing.assert_array_equal(ours, solve_root(dataset.train.X, TrainLabels()).weights)
 
 
 @pytest.mark.parametrize("initialization", ["all-negative", "label-tree"])

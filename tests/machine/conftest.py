@@ -6,40 +6,6 @@ import sys
 
 import pytest
 
-from ovaflow.machine import shared_files, topology
-
-
-class FakeSys:
-    def __init__(self, folder):
-        self.folder = folder
-
-    def write(self, path, text):
-        file = self.folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"{text}\n")
-
-    def node(self, number, cpus, megabytes, distances):
-        base = f"devices/system/node/node{number}"
-        self.write(f"{base}/cpulist", cpus)
-        self.write(f"{base}/distance", distances)
-        lines = (("MemTotal", megabytes), ("MemFree", megabytes / 2), ("Active(file)", 8), ("Inactive(file)", 16))
-        figures = "\n".join(f"Node {number} {name}:   {int(1024 * size)} kB" for name, size in lines)
-        self.write(f"{base}/meminfo", figures)
-
-    def siblings(self, *cpus):
-        """Say that these CPUs are one core."""
-        for cpu in cpus:
-            text = ",".join(map(str, cpus))
-            self.write(f"devices/system/cpu/cpu{cpu}/topology/thread_siblings_list", text)
-
-
-@pytest.fixture
-def fake_sys(tmp_path, monkeypatch):
-    """An empty /sys to fill, and a folder for what jobs share."""
-    monkeypatch.setattr(topology, "SYS", tmp_path / "sys")
-    monkeypatch.setattr(shared_files, "MEMORY", tmp_path)
-    return FakeSys(tmp_path / "sys")
-
 
 @pytest.fixture
 def two_sockets(fake_sys):

@@ -1,14 +1,14 @@
 """Files through ``ovaflow prepare``: what was made of them, or said of them."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
+from synthetic import train_to
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.reading.formats import format_of
-from ovaflow.settings.train import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 BEFORE = b"what was there before"
 
@@ -30,8 +30,9 @@ class Prepared:
 
 
 @pytest.fixture
-def prepare(tmp_path, capsys):
+def prepare(tmp_path, monkeypatch, capsys):
     """Prepares a file of some content, or those of a path; one that is refused leaves what was there before."""
+    monkeypatch.chdir(tmp_path)
 
     def prepared(content, *options, name="a.csv"):
         path, output = content, tmp_path / "dataset.h5"
@@ -67,21 +68,4 @@ def advised(prepare):
 @pytest.fixture
 def trained(tmp_path):
     """Trains a model: its path."""
-
-    def train(dataset):
-        train_model(dataset, TrainLabels(), 0.0).write(tmp_path / "model.h5")
-        return tmp_path / "model.h5"
-
-    return train
-
-
-@pytest.fixture
-def run(capsys):
-    """Runs a command: what it prints."""
-
-    def printed(*arguments):
-        capsys.readouterr()
-        assert main([*map(str, arguments)]) == 0
-        return capsys.readouterr().out
-
-    return printed
+    return partial(train_to, tmp_path / "model.h5")

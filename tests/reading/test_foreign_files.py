@@ -15,8 +15,6 @@ import pytest
 import yaml
 from sheets import ods, xlsx
 
-from ovaflow.cli import main
-
 ROWS = [('it\'s a "cat", black', "cat"), ("dogs; and 100% more", "dog"), ("birds sing", "bird|pet")] * 2
 FRAME = pandas.DataFrame(ROWS, columns=["text", "labels"])
 READ = ["bird", "cat", "dog", "pet"], 12, 16
@@ -66,19 +64,23 @@ ALL_WORDS = ["--label-separator=|", "--min-df=1", "--max-df=1.0"]
 COLUMNS = {"ris": ["--text-column=TI", "--labels-column=KW"]}
 
 
-def refused(capsys, *arguments):
-    assert main([*map(str, arguments)]) == 2
-    message = capsys.readouterr().err
-    assert message.count("\n") <= 1 + message.count("Usage")
-    return message.strip().splitlines()[-1]
+@pytest.fixture
+def refused(ovaflow):
+    """Calls a command that is refused: its line."""
+
+    def said(*arguments):
+        message = ovaflow(*arguments, status=2)
+        assert message.count("\n") <= 1 + message.count("Usage")
+        return message.strip().splitlines()[-1]
+
+    return said
 
 
 @pytest.mark.parametrize("kind", [*FILES, "db"])
-def test_the_advice_is_followed(tmp_path, capsys, monkeypatch, prepare, kind):
-    monkeypatch.chdir(tmp_path)
+def test_the_advice_is_followed(refused, prepare, kind):
     old = Path(f"old.{kind}")
     sqlite(old) if kind == "db" else old.write_bytes(FILES[kind])
-    message = refused(capsys, "train", old)
+    message = refused("train", old)
     assert message.startswith(f"ovaflow: error: {old}: .{kind} files are not read; ")
     command = re.search(r"(?<=: )(python3|tar) .*", message)[0]
     shell = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
@@ -117,9 +119,9 @@ def test_the_content_tells(prepare, kind, format):
     assert advice in said
 
 
-def test_a_database_is_told_by_its_content(tmp_path, capsys):
+def test_a_database_is_told_by_its_content(tmp_path, refused):
     sqlite(tmp_path / "a.csv")
-    message = refused(capsys, "train", tmp_path / "a.csv", "--dry-run")
+    message = refused("train", tmp_path / "a.csv", "--dry-run")
     assert "is a database of SQLite, not text; write a table" in message
 
 
@@ -129,10 +131,10 @@ def test_the_format_that_is_advised_reads_the_file(tmp_path, prepare, kind):
     assert read.found == READ
 
 
-def test_a_format_of_the_config_that_is_none(tmp_path, capsys):
+def test_a_format_of_the_config_that_is_none(tmp_path, refused):
     config = {"datasets": {"a": {"format": "arff", "train": "a.arff"}}, "runs": {"msi": {}}}
     (tmp_path / "a.yaml").write_text(yaml.safe_dump(config))
-    message = refused(capsys, "run", tmp_path / "a.yaml")
+    message = refused("run", tmp_path / "a.yaml")
     assert "datasets.a.format: arff is not read; write it as CSV: python3" in message
 
 

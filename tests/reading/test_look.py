@@ -5,6 +5,7 @@ import io
 import json
 import random
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,10 +81,13 @@ def test_six_labels_whatever_way_they_are_written(prepare, content, options):
     assert read.found == ALL, read.said
 
 
+def write_names(names=TOPICS):
+    Path("names.txt").write_text("\n".join(names))
+
+
 @pytest.mark.parametrize("n", [2, 6])
-def test_multi_hot_lists(prepare, tmp_path, monkeypatch, n):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "names.txt").write_text("\n".join(TOPICS[:n]))
+def test_multi_hot_lists(prepare, n):
+    write_names(TOPICS[:n])
     content, positives = of(str, [row[:n] for row in FLAGS]), sum(sum(row[:n]) for row in FLAGS)
     read = prepare(content)
     assert read.found == (IDS[0][:n], 120, positives)
@@ -129,21 +133,22 @@ def test_one_row_per_label_without_ids(advised, prepare):
     assert "repeated: " not in read.said
 
 
-def test_lines_of_ids_texts_and_labels(advised):
-    content = tsv([f"r{n}" for n in range(120)], TEXTS, COMMAS)
-    read = advised(content, TSV, "header line", "--format=csv", new=f"id\ttext\tlabels\n{content}")
-    assert read.found == ALL
+@pytest.mark.parametrize("header", ["id text labels", "text labels id", "text labels"])
+def test_fields_in_another_order(advised, header):
+    columns = {"id": [f"r{n}" for n in range(120)], "text": TEXTS, "labels": COMMAS}
+    content = tsv(*map(columns.get, header.split()))
+    new = header.replace(" ", "\t") + f"\n{content}"
+    assert advised(content, TSV, "header line", "--format=csv", new=new).found == ALL
 
 
-def test_one_of_several_files_in_another_order(prepare, tmp_path):
-    (tmp_path / "1.tsv").write_text(tsv(COMMAS, TEXTS))
-    (tmp_path / "2.tsv").write_text(tsv(TEXTS, COMMAS))
-    assert "2.tsv, line 1: expected labels, a tab" in prepare(tmp_path / "*.tsv", *TSV).said
+def test_one_of_several_files_in_another_order(prepare):
+    Path("1.tsv").write_text(tsv(COMMAS, TEXTS))
+    Path("2.tsv").write_text(tsv(TEXTS, COMMAS))
+    assert "2.tsv, line 1: expected labels, a tab" in prepare(Path("*.tsv"), *TSV).said
 
 
-def test_names_where_ids_should_be(prepare, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "names.txt").write_text("\n".join(TOPICS))
+def test_names_where_ids_should_be(prepare):
+    write_names()
     assert "leave out the file of label names" in prepare(of(joined(",")), NAMES).said
     without_last = of(joined(","), [[number for number in numbers if number < 6] for numbers in FROM_1])
     advice = "no training instance has the id 0, 'Science Fiction': if ids are counted from 1, set first_label: 1"
@@ -231,9 +236,8 @@ BACKSLASHES = {"quoting": csv.QUOTE_ALL, "doublequote": False, "escapechar": "\\
         ),
     ],
 )
-def test_advice(advised, tmp_path, monkeypatch, content, options, advice, setting, found):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "names.txt").write_text("\n".join(TOPICS))
+def test_advice(advised, content, options, advice, setting, found):
+    write_names()
     read = advised(content, options, advice, setting)
     assert read.found == found
     assert advice not in read.said
@@ -256,11 +260,11 @@ def test_encodings(advised, word, encoding, said):
     assert (word in labels, *counts) == (True, 120, N_POSITIVES)
 
 
-def test_names_that_look_alike(advised, tmp_path):
+def test_names_that_look_alike(advised):
     odd = [[label.lower() if n % 2 else label + "." for label in labels] for n, labels in enumerate(LISTS)]
-    (tmp_path / "map.csv").write_text("".join(f"{label.lower()},{label}\n{label}.,{label}\n" for label in TOPICS))
+    Path("map.csv").write_text("".join(f"{label.lower()},{label}\n{label}.,{label}\n" for label in TOPICS))
     said = "12 labels differ only in case or a final full stop"
-    read = advised(of(joined(","), odd), (), said, f"--label-map={tmp_path / 'map.csv'}")
+    read = advised(of(joined(","), odd), (), said, "--label-map=map.csv")
     assert read.found == ALL
     assert "differ only" not in read.said
 
@@ -279,13 +283,13 @@ def test_words_for_nothing(prepare, word):
         assert "for nothing" not in read.said
 
 
-def test_columns_that_a_part_of_the_files_lacks(prepare, tmp_path):
-    (tmp_path / "1.csv").write_text(of(joined(",")))
+def test_columns_that_a_part_of_the_files_lacks(prepare):
+    Path("1.csv").write_text(of(joined(",")))
     for content, said in (
         (table([(text,) for text in TEXTS], ("text",)), "2.csv, line 1: no column 'labels'"),
         (of(joined(",")).partition("\n")[2], "2.csv, line 1: no column 'text', 'labels'"),
     ):
-        (tmp_path / "2.csv").write_text(content)
-        assert said in prepare(tmp_path / "*.csv").said
-    (tmp_path / "2.csv").write_text(table(zip(COMMAS, TEXTS, strict=True), ("labels", "text")))
-    assert prepare(tmp_path / "*.csv").found == (ALL[0], 240, 2 * N_POSITIVES)
+        Path("2.csv").write_text(content)
+        assert said in prepare(Path("*.csv")).said
+    Path("2.csv").write_text(table(zip(COMMAS, TEXTS, strict=True), ("labels", "text")))
+    assert prepare(Path("*.csv")).found == (ALL[0], 240, 2 * N_POSITIVES)

@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import re
+from pathlib import Path
 
 import pytest
 from marc_records import binary, xml
@@ -188,41 +189,40 @@ def prepared(kind, prepare):
     return lambda *options: prepare(WRITERS[kind](catalogue()), f"--format={kind}", *ALL_WORDS, *options)
 
 
-def test_predictions_have_names_and_uris(tmp_path, kind, prepared, trained, run):
+def test_predictions_have_names_and_uris(kind, prepared, trained, ovaflow):
     read = prepared()
     assert "10 of 40 headings have no identifier ($0)" in read.said
     uris = zip(read.dataset.label_names, read.dataset.label_uris, strict=True)
     assert {*uris} == {(name, identifier or "") for name, identifier in SUBJECTS.values()}
-    model, asked, out = trained(read.dataset), tmp_path / "new.data", tmp_path / "out"
+    model, asked = trained(read.dataset), Path("new.data")
     # others call the same subject by another name
     asked.write_bytes(WRITERS[kind](catalogue(1, "The {}.".format)))
     given = model, asked, f"--format={kind}"
-    answers = list(map(json.loads, run("predict", *given, "--top-k=1").splitlines()))
+    answers = list(map(json.loads, ovaflow("predict", *given, "--top-k=1").splitlines()))
     assert [answer["id"] for answer in answers] == [f"{word}0" for word in SUBJECTS]
     found = [(label["name"], label.get("uri")) for answer in answers for label in answer["labels"]]
     assert found == [*SUBJECTS.values()]
-    run("predict", *given, "--joined=|", f"--output={out}.csv")
-    assert [row["uris"].count("|") for row in csv.DictReader((tmp_path / "out.csv").open(encoding="utf-8"))] == [3] * 4
-    for line in run("predict", *given, "--top-k=4", "--exclude", BEES, "--exclude=Plants").splitlines():
+    rows = csv.DictReader(ovaflow("predict", *given, "--joined=|", "--output-format=csv").splitlines())
+    assert [row["uris"].count("|") for row in rows] == [3] * 4
+    for line in ovaflow("predict", *given, "--top-k=4", "--exclude", BEES, "--exclude=Plants").splitlines():
         assert {label["name"] for label in json.loads(line)["labels"]} == {"Wax", "Ants"}
-    run("evaluate", asked, f"--model={model}", f"--format={kind}", f"--output={out}.json")
-    metrics = json.loads((tmp_path / "out.json").read_text())["models"][0]["metrics"]
+    ovaflow("evaluate", asked, f"--model={model}", f"--format={kind}", "--output=out.json")
+    metrics = json.loads(Path("out.json").read_text())["models"][0]["metrics"]
     # "The Plants" has no identifier, so nothing says that it is "Plants"; one of four records has no known label
     assert (metrics["P@1"], metrics["unknown labels"]) == (0.75, 1)
 
 
-def test_a_model_of_a_table_reads_records(tmp_path, prepare, trained, run):
+def test_a_model_of_a_table_reads_records(prepare, trained, ovaflow):
     rows = "".join(f"{word} number{i},{word}\n" for i in range(10) for word in SUBJECTS)
     model = trained(prepare(f"text,labels\n{rows}", *ALL_WORDS).dataset)
-    (tmp_path / "new.mrc").write_bytes(binary(catalogue(1)))
-    answers = map(json.loads, run("predict", model, tmp_path / "new.mrc", "--top-k=1").splitlines())
+    Path("new.mrc").write_bytes(binary(catalogue(1)))
+    answers = map(json.loads, ovaflow("predict", model, "new.mrc", "--top-k=1").splitlines())
     assert [answer["labels"][0]["name"] for answer in answers] == [*SUBJECTS]
 
 
 @pytest.mark.parametrize(
     ("options", "kept"),
     [
-        (["--exclude=Bees"], ["Ants", "Plants", "Wax"]),
         (["--exclude", BEES], ["Ants", "Plants", "Wax"]),
         (["--include", "http://id.example.org/*"], ["Bees", "Wax"]),
         (["--include=Plants", "--include=(local)7"], ["Ants", "Plants"]),
@@ -232,9 +232,9 @@ def test_labels_are_chosen_by_name_and_by_identifier(prepared, options, kept):
     assert prepared(*options).found[0] == kept
 
 
-def test_labels_are_renamed_by_name(tmp_path, prepared):
-    (tmp_path / "map.csv").write_text("Bees,Insects\nAnts,Insects\n")
-    dataset = prepared(f"--label-map={tmp_path}/map.csv").dataset
+def test_labels_are_renamed_by_name(prepared):
+    Path("map.csv").write_text("Bees,Insects\nAnts,Insects\n")
+    dataset = prepared("--label-map=map.csv").dataset
     assert list(zip(dataset.label_names, dataset.label_uris, strict=True)) == [
         ("Insects", ""),
         ("Plants", ""),
@@ -242,16 +242,16 @@ def test_labels_are_renamed_by_name(tmp_path, prepared):
     ]
 
 
-def test_a_vocabulary_names_subjects_by_their_uris(tmp_path, prepared):
-    (tmp_path / "v.tsv").write_text(f"<{BEES}>\tMehiläiset\n<{WAX}>\tVaha\n<http://id.example.org/p>\tPlants\n")
-    read = prepared(f"--vocabulary={tmp_path}/v.tsv")
+def test_a_vocabulary_names_subjects_by_their_uris(prepared):
+    Path("v.tsv").write_text(f"<{BEES}>\tMehiläiset\n<{WAX}>\tVaha\n<http://id.example.org/p>\tPlants\n")
+    read = prepared("--vocabulary=v.tsv")
     assert read.found == (["Mehiläiset", "Plants", "Vaha"], 40, 30)
     assert "10 subjects of instances are not in the vocabulary" in read.said
 
 
-def test_what_is_left_out_of_a_vocabulary_is_no_label_of_the_same_name(tmp_path, prepared):
-    (tmp_path / "v.tsv").write_text(f"<{BEES}>\tApis\n<{WAX}>\tBees\n")
-    read = prepared(f"--vocabulary={tmp_path}/v.tsv", "--exclude", BEES, "--no-label-names")
+def test_what_is_left_out_of_a_vocabulary_is_no_label_of_the_same_name(prepared):
+    Path("v.tsv").write_text(f"<{BEES}>\tApis\n<{WAX}>\tBees\n")
+    read = prepared("--vocabulary=v.tsv", "--exclude", BEES, "--no-label-names")
     assert read.found == (["Bees"], 40, 10)
     assert "1 labels are left out by include and exclude, 10 times in instances" in read.said
 

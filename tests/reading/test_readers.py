@@ -2,6 +2,9 @@
 
 import contextlib
 import itertools
+import os
+import subprocess
+import sys
 import unicodedata
 
 import naive
@@ -112,6 +115,17 @@ def test_lines_equal_those_of_the_plain_parser(tmp_path, body, mutations, block,
         assert len(instances) < 3 or ours is None
     else:
         assert_equal(ours, instances, int(comments))
+
+
+@pytest.mark.long
+def test_no_kernel_leaves_its_arrays(tmp_path):
+    """The same with Numba's checks."""
+    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "OVAFLOW_CACHE": str(tmp_path)}
+    test = f"{__file__}::{test_lines_equal_those_of_the_plain_parser.__name__}"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test]
+    finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stdout[-3000:]
+    assert "1 passed" in finished.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,13 @@
 """Sheets of Excel and LibreOffice, as people keep them."""
 
 import csv
-import json
 import sys
 from datetime import date, datetime
+from pathlib import Path
 
 import pytest
 from sheets import ods, xlsx
 
-from ovaflow.cli import main
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import Reading
 from ovaflow.reading.streams import File
@@ -95,26 +94,22 @@ def test_what_is_no_spreadsheet(prepare, kind, content):
     ("name", "module", "extra"),
     [("a.xlsx", "python_calamine", "sheets"), ("a.mrc", "pymarc", "marc"), ("a.xml", "pymarc", "marc")],
 )
-def test_a_package_that_is_not_installed(tmp_path, monkeypatch, capsys, name, module, extra):
+def test_a_package_that_is_not_installed(tmp_path, monkeypatch, ovaflow, name, module, extra):
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, f"{module}.marcxml", raising=False)
     (tmp_path / name).write_bytes(b"-")
-    assert main(["train", str(tmp_path / name), "--dry-run"]) == 2
-    assert capsys.readouterr().err.endswith(f"pip install 'ovaflow[{extra}]'\n")
+    assert ovaflow("train", tmp_path / name, "--dry-run", status=2).endswith(f"pip install 'ovaflow[{extra}]'\n")
 
 
-def test_a_model_reads_what_it_was_trained_on(tmp_path, prepare, written, trained, run):
+def test_a_model_reads_what_it_was_trained_on(prepare, written, trained, ovaflow):
     """It remembers sheet and columns; other tables are read by the same columns."""
     records = [[f"n{i}", f"{animal} number{i}", animal, i] for i in range(12) for animal in ("cat", "dog")]
     path = written({"About": [["cats and dogs"]], "Pets": [["Nr", "Title", "Kind", "Year"], *records]})
     columns = ["--sheet=Pets", "--text-column=Title", "--labels-column=Kind", "--id-column=Nr"]
-    model = trained(prepare(path, *columns).dataset)
-    given, out = ("predict", model, path, "--top-k=1"), tmp_path / "out.csv"
-    run(*given, "--keep=Year", f"--output={out}")
-    rows = [[row[name] for name in ("instance", "label", "Year")] for row in csv.DictReader(out.open(encoding="utf-8"))]
-    assert rows == [[nr, animal, str(year)] for nr, _, animal, year in records]
-    run("evaluate", path, f"--model={model}", f"--output={tmp_path}/m.json")
-    assert json.loads((tmp_path / "m.json").read_text())["models"][0]["metrics"]["P@1"] == 1
-    (tmp_path / "new.csv").write_text("Nr;Title\n7;cat\n")
-    [answer] = run("predict", model, tmp_path / "new.csv", "--top-k=1").splitlines()
-    assert json.loads(answer)["labels"][0]["name"] == "cat"
+    predict = "predict", trained(prepare(path, *columns).dataset), "--top-k=1", "--output-format=csv"
+    rows = csv.DictReader(ovaflow(*predict, path, "--keep=Year").splitlines())
+    assert [(row["instance"], row["label"], row["Year"]) for row in rows] == [
+        (nr, animal, str(year)) for nr, _, animal, year in records
+    ]
+    Path("new.csv").write_text("Nr;Title\n7;cat\n")
+    assert ",cat," in ovaflow(*predict, "new.csv")

@@ -1,4 +1,7 @@
+"""Runs that depend on others: sweeps, earlier models, and sources of suggestions."""
+
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,6 +14,7 @@ from ovaflow.settings.chains import earlier_model, sweeps_of, swept_name
 from ovaflow.settings.config import require_files
 from ovaflow.settings.predict import Predict
 from ovaflow.settings.section import NAME
+from ovaflow.settings.suggestion_sources import Sources, source_name, sources_of
 
 SWEEP = {"initialization": "zero", "sweep": {"C": [1, 0.1, 10]}, "top_k": 7}
 
@@ -79,6 +83,7 @@ def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file(name, expected):
 
 
 FOREST = {"method": "fastxml"}
+NEEDS = "rerank_with needs rerank, the share of instances that is held out"
 
 
 @pytest.mark.parametrize(
@@ -106,19 +111,55 @@ FOREST = {"method": "fastxml"}
             "a": {},
             "b": later("a") | {"retrain": "changed", "rerank": 0.2},
         },
+        "runs.a: rerank_with names the run itself; name others": {"a": {"rerank_with": ["a"]}},
+        f"runs.a: {NEEDS}": {"a": {"rerank": 0, "rerank_with": ["b"]}, "b": {}},
+        "runs.a: optimise needs rerank, which gives probabilities": {"a": {"rerank": 0, "optimise": "macro-F1"}},
+        "runs.a.rerank_with: b is a sweep; name one of b.C-1, b.C-2": {
+            "a": {"rerank_with": ["b"]},
+            "b": {"sweep": {"C": [1, 2]}},
+        },
+        "runs.a.rerank_with: two sources are called b; rename all files but one": {
+            "a": {"rerank_with": ["x/b.csv", "y/b.csv"]}
+        },
+        "runs.a.rerank_with: b needs retrain: all; kept weights may have seen held-out instances": {
+            "a": {"rerank": 0.2, "rerank_with": ["b"]},
+            "b": later("a") | {"retrain": "changed"},
+        },
     }.items(),
 )
 def test_what_is_wrong_is_said_in_one_line(expected, runs):
     assert expected in complaint({"runs": runs})
 
 
-def test_earlier_models_must_be_there(tmp_path, monkeypatch):
+def test_suggestions_of_all_runs_need_a_second_stage():
+    assert f"predict: {NEEDS}" in complaint({"predict": {"rerank": 0, "rerank_with": ["b"]}})
+
+
+@pytest.mark.parametrize(
+    ("run", "make"), [(later("mis"), Path.touch), ({"rerank": 0.2, "rerank_with": ["mis"]}, Path.mkdir)]
+)
+def test_earlier_models_and_sources_must_be_there(tmp_path, monkeypatch, run, make):
     monkeypatch.chdir(tmp_path)
     (tmp_path / MINE["train"]).touch()
     require_files(made({"msi": {}, "b": later("msi")}))
     require_files(made({"msi": {}, "b": later("results/mine/msi/model.h5")}))
-    missing = made({"msi": {}, "b": later("mis")})
-    with pytest.raises(InputError, match=r"runs\.b\.pretrained: no run and no file mis; paths are relative"):
+    missing = made({"msi": {}, "b": run})
+    with pytest.raises(InputError, match=r"runs\.b\.\w+: no run and no file mis; paths are relative"):
         require_files(missing)
-    (tmp_path / "mis").touch()
+    make(tmp_path / "mis")
     require_files(missing)
+
+
+def test_a_run_is_not_a_source_of_its_own():
+    runs = {"msi": {}, "trees": FOREST, "none": {"rerank": 0}, "mine": {"rerank_with": ["msi"]}}
+    config = made(runs, predict={"rerank": 0.2, "rerank_with": ["trees", "b/mllm.csv.gz", "msi"]})
+    files = {"mllm": "b/mllm.csv.gz"}
+    expected = [Sources(["trees"], files), Sources(["msi"], files), Sources([], {}), Sources(["msi"], {})]
+    assert [sources_of(config, "mine", run) for run in runs] == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("mllm.csv", "mllm"), ("a/b.c.csv.gz", "b"), ("folder/", "folder"), ("a=b.csv", "a-b")]
+)
+def test_a_file_gives_a_source_its_name(path, name):
+    assert source_name(path) == name

@@ -6,7 +6,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from step_settings import settings_from, settings_in
 
-from ovaflow.console.errors import InputError
 from ovaflow.reading.columns import joined_names, split_names
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.inputs import as_options, parameters_of
@@ -56,10 +55,3 @@ def test_names_without_commas_are_joined_as_they_are(names):
 def test_a_text_of_names(text, names):
     assert split_names(text) == names
     assert settings_in("prepare", text_column=text).text_column == text
-
-
-def test_weights_are_of_columns_whatever_commas_they_have():
-    settings = settings_in("prepare", text_column=["Title, remainder", "abstract"], column_weights=[2, 1])
-    assert settings.text_column == '"Title, remainder",abstract'
-    with pytest.raises(InputError, match=r'1 column_weights for 2 text columns \("Title, remainder",abstract\)'):
-        resolve({"prepare": {"text_column": settings.text_column, "column_weights": 1}}, {"datasets": {}, "runs": {}})

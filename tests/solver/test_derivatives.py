@@ -5,25 +5,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from solving import posed
 
 from ovaflow.solver.coordinate_descent import minimise_l1
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO, loss_curvature, loss_slope, loss_value
-from ovaflow.solver.newton import set_up_problem
 from ovaflow.solver.objective import collect_active, fill_curved, fill_gradient, fill_preconditioner, value
-from ovaflow.solver.problem import Settings, make_workspace, unit_weights
+from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import transpose
 
 STEP = 1e-7
 """So small that no margin passes the kink of the squared hinge's slope on the way."""
 
 PROBLEMS = [(loss, C, cost) for loss in LOSSES for C, cost in [(0.5, 1.0), (2.0, 9.0)]]
-
-
-def posed(X, y, weights, cost):
-    work = make_workspace(X.n_rows, X.n_columns)
-    work.weights[:] = weights
-    set_up_problem(X, unit_weights(X.n_rows), np.flatnonzero(y > 0).astype(np.int32), np.float32(cost), work)
-    return work
 
 
 def along(directions, function):

@@ -3,21 +3,14 @@
 import naive
 import numpy as np
 import pytest
+from solving import posed
 
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.newton import FAILED, search_step, solve_newton_system
 from ovaflow.solver.objective import collect_active, fill_gradient, fill_preconditioner
-from ovaflow.solver.problem import Settings, make_workspace
+from ovaflow.solver.problem import Settings
 from ovaflow.solver.stopping import relative_tolerance
-
-
-def prepared(X, y, weights):
-    work = make_workspace(X.n_rows, X.n_columns)
-    work.signed_costs[:] = y
-    work.weights[:] = weights
-    work.scores[:] = X.to_scipy() @ weights
-    return work
 
 
 @pytest.mark.parametrize("loss", [0, 1])
@@ -26,7 +19,7 @@ def test_same_steps_as_the_dense_reference(text_like, loss):
     settings = Settings(2.0, loss, 0.01)
     for seed, y in enumerate(labels):
         weights = np.random.default_rng(seed).normal(size=X.n_columns).astype(np.float32)
-        work = prepared(X, y, weights)
+        work = posed(X, y, weights)
         n_active = collect_active(work, settings)
         fill_gradient(X, work, n_active, settings.C)
         fill_preconditioner(X, work, n_active, settings)
@@ -38,7 +31,7 @@ def test_same_steps_as_the_dense_reference(text_like, loss):
 
 
 def searched(X, dense, y, weights, step, share=0.01):
-    work = prepared(X, y, weights)
+    work = posed(X, y, weights)
     work.score_steps[:] = dense @ step
     work.step[:] = step
     work.gradient[:] = weights + naive.loss_gradient(dense, y, weights)

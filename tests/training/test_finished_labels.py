@@ -1,18 +1,14 @@
 """A shard job that was interrupted anywhere gives the bytes of one that was not."""
 
 from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from solving import assert_same_bits
+from solving import assert_same_bits, in_memory
 from synthetic import topics
 
-from ovaflow.data.dataset import Split
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.train import TrainLabels
-from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage import parts
 from ovaflow.storage.parts import Parts, digest_of, open_parts
 from ovaflow.training.shard_job import train_labels
@@ -30,8 +26,7 @@ def dataset():
     for label in range(10, 30):
         # parts of other labels, whose children they will be
         Y[:, label] = Y[:, label // 2] * (np.arange(700) % 3 > 0)
-    split = Split(dataset.train.X, from_scipy(sp.csr_array(Y)))
-    return replace(dataset, train=split, test=split)
+    return in_memory(dataset.train.X.to_scipy(), Y)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from synthetic import write_topics
+from trained_by_commands import Trained
 
 from ovaflow.cli import main
 
@@ -17,10 +18,8 @@ PATIENCE = 120
 
 @pytest.fixture
 def folder(tmp_path):
-    write_topics(tmp_path / "dataset.h5", n=30000, d=3000, n_labels=30)
-    assert main(["means", str(tmp_path / "dataset.h5"), f"--output={tmp_path / 'means.h5'}"]) == 0
-    assert main(["plan", str(tmp_path / "dataset.h5"), "--shards=2", f"--output={tmp_path / 'plan.tsv'}"]) == 0
-    return tmp_path
+    dataset = write_topics(tmp_path / "dataset.h5", n=30000, d=3000, n_labels=30)
+    return Trained("one-vs-all", dataset.path, tmp_path, 2).here
 
 
 def features_of(pid, path):

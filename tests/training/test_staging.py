@@ -1,23 +1,16 @@
 """Copies of a dataset on a local disk: one for all jobs of a machine, none left, none needed."""
 
-import numpy as np
 import pytest
-import scipy.sparse as sp
-from solving import in_memory
+from synthetic import write_topics
 
-from ovaflow.data.dataset import open_dataset, write_dataset
+from ovaflow.data.dataset import open_dataset
 from ovaflow.training import staging
 from ovaflow.training.staging import staged
 
 
 @pytest.fixture
 def dataset(tmp_path):
-    rng, path = np.random.default_rng(0), tmp_path / "dataset.h5"
-    X, Y = (sp.random_array((40, columns), density=0.2, rng=rng, format="csr") for columns in (9, 4))
-    Y.data[:] = 1
-    split = in_memory(X, Y).train
-    write_dataset(path, split, split, [f"label {j}" for j in range(4)], [f"word {j}" for j in range(9)], {"bias": 0.0})
-    return path
+    return write_topics(tmp_path / "dataset.h5", n=300, d=60, n_labels=4).path
 
 
 @pytest.fixture

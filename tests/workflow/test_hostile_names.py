@@ -6,7 +6,7 @@ import shutil
 import pytest
 from local_server import local_server
 from pipeline_place import ROOT
-from tiny_table import write_config, write_table
+from tiny_table import write_table
 
 from ovaflow.data.dataset import open_dataset
 
@@ -47,7 +47,7 @@ def test_the_nastiest_legal_names_at_once(place):
     columns = {"text_column": COLUMNS[:1], "labels_column": COLUMNS[1], "label_separator": SEPARATOR}
     datasets = {DATASET: {"format": "csv", "train": train, "test": test, **columns, "min_df": 1}}
     quick = {"train": {"shards": 1}, "report": {"examples": 1, "prune_thresholds": []}}
-    write_config(place.folder / "my.yaml", datasets=datasets, runs={RUN: {"initialization": "zero"}}, **quick)
+    place.configure(datasets=datasets, runs={RUN: {"initialization": "zero"}}, **quick)
     place.snakemake()
     dataset = open_dataset(place.folder / "results" / DATASET / "dataset.h5")
     assert dataset.label_names == sorted(f"topic {j}" for j in range(10))
@@ -65,7 +65,7 @@ def test_secrets_of_addresses_are_nowhere(place, monkeypatch):
         server.files["/records.csv"] = (place.folder / "records.csv").read_bytes()
         address = server.root + "/records.csv?token=${OVAFLOW_T}"
         datasets = {"tiny": {"format": "csv", "train": address, "label_separator": "|"}}
-        write_config(place.folder / "my.yaml", datasets=datasets)
+        place.configure(datasets=datasets)
         monkeypatch.setenv("OVAFLOW_T", secret)
         written = place.snakemake("--printshellcmds", "--verbose", "results/tiny/dataset.h5")
     assert server.asked == [f"/records.csv?token={secret}"]

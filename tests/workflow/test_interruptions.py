@@ -4,8 +4,6 @@ import contextlib
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from shutil import rmtree
 
@@ -13,7 +11,7 @@ import numpy as np
 import psutil
 import pytest
 import yaml
-from pipeline_place import Place
+from pipeline_place import OVAFLOW, Place
 from sklearn.datasets import dump_svmlight_file
 from synthetic import topics
 
@@ -69,18 +67,11 @@ class Attacked(Place):
         patched = f"{self.folder / 'patch'}:{environment['PYTHONPATH']}"
         return environment | {"PYTHONPATH": patched}
 
-    def start(self):
+    def begin(self):
         """Call the command that the user would call again."""
-        command = [sys.executable, "-m", "ovaflow", "run", "my.yaml", "--cores=2"]
+        command = [*OVAFLOW, "run", "my.yaml", "--cores=2", "--retries=1000", MODEL]
         with open(self.written, "a") as file:
-            self.driver = subprocess.Popen(
-                [*command, "--retries=1000", MODEL],
-                cwd=self.folder,
-                env=self.environment(),
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            self.driver = self.start(command, stdout=file, start_new_session=True)
 
     def strike(self, victim, number, rng):
         """Kill somebody when a job starts or some more parts are written; whether it came to that."""
@@ -144,7 +135,7 @@ def model(tmp_path_factory):
 def test_killed_at_random_moments(model, tmp_path, seed):
     place, rng = Attacked(tmp_path), random.Random(seed)
     kills = rng.sample(KILLS, len(KILLS))
-    place.start()
+    place.begin()
     try:
         while kills:
             if place.strike(*kills[-1], rng):
@@ -153,7 +144,7 @@ def test_killed_at_random_moments(model, tmp_path, seed):
                 place.assert_finished(model)
                 rmtree((tmp_path / MODEL).parent)
             if place.driver.poll() is not None:
-                place.start()
+                place.begin()
         assert place.driver.wait(300) == 0, place.written.read_text()[-5000:]
     finally:
         for process in place.processes():

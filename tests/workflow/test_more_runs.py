@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from tiny_table import CONFIG, write_config, write_named_table
+from tiny_table import CONFIG, write_named_table
 
 from ovaflow.cli import main
 from ovaflow.machine.shared_files import private_folder
@@ -37,7 +37,7 @@ def write(place, settings=None, **changes):
     """The config with some runs changed; None leaves a run out."""
     runs = {run: RUNS.get(run, {}) | changes.get(run, {}) for run in RUNS | changes if changes.get(run, 0) is not None}
     sections = {"report": {"examples": 1, "prune_thresholds": []}} | (settings or {})
-    write_config(place.folder / "my.yaml", runs=runs, **sections)
+    place.configure(runs=runs, **sections)
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +62,7 @@ def more(finished, tmp_path_factory):
 
 @pytest.mark.parametrize(("run", "least"), [("trees", 0.5), ("embedded", 0.8)])
 def test_trees_and_embeddings(more, run, least):
-    metrics = more.folder / "results" / "tiny" / run / "metrics.json"
-    assert json.loads(metrics.read_text())["P@1"] > least
+    assert more.metrics(run)["P@1"] > least
 
 
 def test_a_run_leaves_nothing_behind(more):
@@ -75,10 +74,9 @@ def test_a_run_leaves_nothing_behind(more):
 
 
 def test_a_second_stage_of_few_instances_is_not_used(more):
-    run = more.folder / "results" / "tiny" / "msi"
-    assert Reranker.about(run / "reranker.h5").parameters["fraction"] == 0.3
+    assert Reranker.about(more.result("msi", "reranker.h5")).parameters["fraction"] == 0.3
     assert "predictions stay as they are: " in (more.folder / "logs" / "tiny" / "msi" / "rerank.log").read_text()
-    assert "F1-fit" not in json.loads((run / "metrics.json").read_text())
+    assert "F1-fit" not in more.metrics("msi")
 
 
 def test_a_second_stage_with_suggestions_of_trees_and_of_a_file(place):
@@ -91,14 +89,12 @@ def test_a_second_stage_with_suggestions_of_trees_and_of_a_file(place):
     def write(**msi):
         runs = {"msi": msi, "trees": {"method": "fastxml", "trees": 4}}
         page = {"examples": 0, "prune_thresholds": []}
-        write_config(place.folder / "my.yaml", runs=runs, train={"shards": 1}, report=page)
+        place.configure(runs=runs, train={"shards": 1}, report=page)
 
     write(**sources)
     place.snakemake()
-    results = place.folder / "results" / "tiny"
-    names = "metrics", "reliability"
-    metrics, measured = (json.loads((results / "msi" / f"{name}.json").read_text()) for name in names)
-    assert metrics["F1-fit"] == measured["suggested"][-1]["F1"] > 0.8
+    measured = json.loads(place.result("msi", "reliability.json").read_text())
+    assert place.metrics("msi")["F1-fit"] == measured["suggested"][-1]["F1"] > 0.8
     assert {"suggestions of trees", "suggestions of guesses"} < set(measured["fitted"]["check"]["lost"])
     assert ">suggestions of guesses<" in (place.folder / "results" / "report.html").read_text()
     assert place.jobs() == {}
@@ -109,9 +105,8 @@ def test_a_second_stage_with_suggestions_of_trees_and_of_a_file(place):
 
 
 def test_each_run_of_a_sweep_starts_from_its_neighbour(more):
-    results = more.folder / "results" / "tiny"
-    with open_artifact(results / "swept.C-2" / "shards" / "0.h5", "shard") as file:
-        assert inputs_of(file)["earlier"] == OneVsAll.open(results / "swept.C-1" / "model.h5").checksum
+    with open_artifact(more.result("swept.C-2", "shards", "0.h5"), "shard") as file:
+        assert inputs_of(file)["earlier"] == OneVsAll.open(more.result("swept.C-1", "model.h5")).checksum
     log = (more.folder / "logs" / "tiny" / "swept.C-2" / "train-shard.0.log").read_text()
     assert "10 of 10 labels start from the earlier model" in log
 
@@ -240,10 +235,10 @@ def test_a_model_from_elsewhere(more):
 
 
 def test_an_estimate_starts_from_a_model(more, capfd):
-    results = more.folder / "results" / "tiny"
-    start = [str(results / "dataset.h5"), "--initialization=pretrained"]
-    earlier = f"--earlier={results / 'swept.C-2' / 'model.h5'}"
-    assert main(["estimate", *start, earlier, "--json"]) == 0
+    start = ["estimate", str(more.result("dataset.h5")), "--initialization=pretrained"]
+    earlier = f"--earlier={more.result('swept.C-2', 'model.h5')}"
+    assert main([*start, earlier, "--json"]) == 0
     assert json.loads(capfd.readouterr().out)["sampled_labels"] == 10
-    assert main(["estimate", *start]) == 2
+    # a process of its own says so
+    assert main(start) == 2
     assert "give --earlier=MODEL" in capfd.readouterr().err

@@ -10,7 +10,7 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 from pipeline_place import ROOT, Place
-from tiny_table import CONFIG, write_config, write_table
+from tiny_table import CONFIG, write_table
 
 pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(600)]
 
@@ -57,7 +57,6 @@ class PlaceWithBucket(Place):
 @pytest.fixture
 def place(tmp_path):
     write_table(tmp_path / "records.csv")
-    write_config(tmp_path / "my.yaml", **SETTINGS)
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     address = "http://{}:{}".format(*server.get_host_and_port())
@@ -65,7 +64,9 @@ def place(tmp_path):
     bucket = boto3.resource("s3", endpoint_url=address, region_name="us-east-1", **keys).Bucket("bucket")
     bucket.create()
     bucket.upload_file(tmp_path / "records.csv", "records.csv")
-    yield PlaceWithBucket(tmp_path, bucket)
+    place = PlaceWithBucket(tmp_path, bucket)
+    place.configure(**SETTINGS)
+    yield place
     # the servers of a process share their buckets
     bucket.objects.delete()
     server.stop()
@@ -84,7 +85,7 @@ def test_a_run_in_storage_looks_like_one_in_a_folder(place):
     assert "Nothing to be done" in place.snakemake()
 
     table = TABLE | {"text_column": "title"}
-    write_config(place.folder / "my.yaml", **SETTINGS | {"datasets": {"tiny": table}})
+    place.configure(**SETTINGS | {"datasets": {"tiny": table}})
     written = place.snakemake(status=2)
     assert "FAILED: prepare_dataset: s3://bucket/here/results/tiny/dataset.h5" in written
     assert "line 1: no column 'title'" in written
@@ -92,7 +93,7 @@ def test_a_run_in_storage_looks_like_one_in_a_folder(place):
 
 def test_jobs_run_on_machines_that_share_no_disk(place, tmp_path):
     # a file of this machine, which the others do not see
-    write_config(place.folder / "my.yaml", **SETTINGS | {"datasets": {"tiny": CONFIG["datasets"]["tiny"]}})
+    place.configure(**SETTINGS | {"datasets": {"tiny": CONFIG["datasets"]["tiny"]}})
     place.snakefile = shutil.copyfile(ROOT / "Snakefile", place.folder / "Snakefile")
     folders = ("workflow", "config", "envs", "profiles")
     for name in folders:

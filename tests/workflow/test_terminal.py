@@ -2,28 +2,16 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 
 import psutil
 import pytest
 from local_server import local_server
-from tiny_table import write_config
-
-from ovaflow.cli import main
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 DATASET = "results/tiny/dataset.h5"
-
-
-def ovaflow_run(place, *arguments):
-    """Run the pipeline as people do, to its end."""
-    command = [sys.executable, "-m", "ovaflow", "run", "my.yaml", "--cores=2", *arguments]
-    options = {"cwd": place.folder, "env": place.environment(), "text": True}
-    return subprocess.run(command, capture_output=True, check=False, **options)
 
 
 @pytest.fixture
@@ -46,18 +34,10 @@ def start(place, server):
     """Starts Snakemake in a session of its own, whose first job is a download that lasts."""
     processes = []
     source = {"format": "csv", "train": f"{server.root}/records.csv", "label_separator": "|"}
-    write_config(place.folder / "my.yaml", datasets={"tiny": source})
+    place.configure(datasets={"tiny": source})
 
     def start():
-        process = subprocess.Popen(
-            place.command(DATASET, "--configfile", "my.yaml"),
-            cwd=place.folder,
-            env=place.environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        process = place.start(place.command(DATASET, "--configfile", "my.yaml"), start_new_session=True)
         processes.append(process)
         deadline = time.monotonic() + 120
         while not server.asked:
@@ -74,7 +54,7 @@ def start(place, server):
 
 
 def test_a_failure_says_why(place):
-    write_config(place.folder / "my.yaml", prepare={"text_column": "nope"})
+    place.configure(prepare={"text_column": "nope"})
     lines = place.snakemake("results/tiny/dataset.h5", status=2).splitlines()
     failed = lines.index(
         "FAILED: prepare_dataset: results/tiny/dataset.h5 results/tiny/sizes.json results/tiny/reading.json"
@@ -86,15 +66,14 @@ def test_a_failure_says_why(place):
     assert "Traceback" not in "".join(lines)
 
 
-def test_a_code_that_yaml_changes_is_refused_and_kept_in_quotes(place, monkeypatch, capsys):
+def test_a_code_that_yaml_changes_is_refused_and_kept_in_quotes(place, monkeypatch, ovaflow):
     monkeypatch.chdir(place.folder)
     config = place.folder / "my.yaml"
     plain = config.read_text(encoding="utf-8")
     config.write_text(f"{plain}prepare: {{exclude: [250.10]}}\n", encoding="utf-8")
     refusal = f"my.yaml, line {len(plain.splitlines()) + 1}: prepare.exclude: YAML takes 250.10 for "
     assert refusal in place.dry_run(DATASET)
-    assert main(["run", "my.yaml", "--dry-run"]) == 2
-    assert f"ovaflow: error: {refusal}" in capsys.readouterr().err
+    assert f"ovaflow: error: {refusal}" in ovaflow("run", "my.yaml", "--dry-run", status=2)
     config.write_text(f"{plain}prepare: {{exclude: ['250.10']}}\n", encoding="utf-8")
     assert "--exclude=250.10 " in place.dry_run("--printshellcmds", DATASET)
 
@@ -117,12 +96,12 @@ def test_a_signal_to_snakemake_ends_the_jobs(place, start, number):
 @pytest.mark.long
 def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(place, start, server):
     process = start()
-    second = ovaflow_run(place)
-    assert second.returncode == 2
-    assert second.stderr.splitlines()[-1] == (
+    run = "run", "my.yaml", "--cores=2"
+    second = place.ovaflow(*run, status=2)
+    assert second.splitlines()[-1] == (
         f"ovaflow: error: another run (process {process.pid}) uses this folder; wait for it, or use another folder"
     )
-    assert "--unlock" not in second.stderr
+    assert "--unlock" not in second
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert list(place.folder.glob(".snakemake/locks/*"))
@@ -130,14 +109,10 @@ def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(place, 
     owner = place.folder / ".snakemake" / "ovaflow.pid"
     here = owner.read_text()
     owner.write_text(f"elsewhere {process.pid}")
-    elsewhere = ovaflow_run(place, DATASET)
-    assert elsewhere.returncode == 1
-    assert "--unlock" in elsewhere.stderr
+    assert "--unlock" in place.ovaflow(*run, DATASET, status=1)
     owner.write_text(here)
     server.answers.clear()
-    continued = ovaflow_run(place, DATASET)
-    assert continued.returncode == 0, continued.stderr
-    assert "--unlock" not in continued.stderr
+    assert "--unlock" not in place.ovaflow(*run, DATASET)
 
 
 def test_no_cores_are_refused(place):

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 from pipeline_place import ROOT, Place, jobs_in
-from tiny_table import CONFIG, write_config
+from tiny_table import CONFIG
 
-from ovaflow.cli import main
 from ovaflow.training.method import Method
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
@@ -51,13 +50,9 @@ CHANGES = {
         PREPARED | {None: PREPARED[None] | {"choose_features": 1, "choose_C": 1, "estimate_training": 2}},
     ),
     "min_df": ({"prepare": {"min_df": 3}}, PREPARED),
-    "what is set aside": ({"prepare": {"split": "last", "repeated": "last"}}, PREPARED),
     "shards": ({"train": {"shards": 3}}, done(PLANNED | {"train_shard": 3}, PLANNED | {"train_shard": 3})),
     "C and regularization": (
         runs({"C": 2}, {"regularization": "l1"}), done(TRAINED, TRAINED, estimate_training=2, warm_up=1)
-    ),
-    "epsilon and loss": (
-        runs({"epsilon": 0.1}, {"loss": "logistic"}), done(TRAINED, TRAINED, estimate_training=2, warm_up=1)
     ),
     "t and weighting": (runs({"t": -1.5}, {"weighting": "propensity"}), done(TRAINED, TRAINED, estimate_training=1)),
     "less and more pruning": (runs({"prune": 0.001}, {"prune": 0.1}), done(TRAINED, MERGED, estimate_training=1)),
@@ -84,11 +79,11 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_setting_runs_what_depends_on_it(finished, change):
     sections, expected = CHANGES[change]
-    write_config(finished.folder / "my.yaml", **sections)
+    finished.configure(**sections)
     try:
         assert finished.jobs() == expected
     finally:
-        write_config(finished.folder / "my.yaml")
+        finished.configure()
 
 
 def test_changed_data(finished, tmp_path):
@@ -103,7 +98,7 @@ def test_changed_data(finished, tmp_path):
 @pytest.mark.parametrize(("file", "expected"), [("model.h5", done(MERGED, {})), ("metrics.json", done(EVALUATED, {}))])
 def test_what_was_deleted_is_made_again(finished, tmp_path, file, expected):
     place = finished.copy(tmp_path)
-    (place.folder / "results" / "tiny" / "msi" / file).unlink()
+    place.result("msi", file).unlink()
     assert place.jobs() == expected
 
 
@@ -126,10 +121,10 @@ def test_other_code_of_the_same_revision_runs_nothing_but_kernels_are_compiled(f
     assert jobs_in(other.snakemake("--dry-run", PYTHONPATH=f"{tmp_path}/src")) == {None: {"warm_up": 1}}
 
 
-def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished, tmp_path, monkeypatch, capsys):
+def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished, tmp_path, monkeypatch, ovaflow):
     place = finished.copy(tmp_path / "place")
     monkeypatch.chdir(place.folder)
-    write_config("my.yaml", runs={"renamed": MSI})
+    place.configure(runs={"renamed": MSI})
     mine = Path("results/tiny/dismec/mine.txt")
     mine.touch()
     part = Path("results/tiny/dismec/shards/0.parts/0001.h5")
@@ -141,15 +136,13 @@ def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished
     assert remark in place.snakemake("--touch", "--forceall")
     assert place.jobs() == {}
     # their settings are known by the new name as well
-    write_config("my.yaml", runs={"renamed": MSI | {"C": 2}})
+    place.configure(runs={"renamed": MSI | {"C": 2}})
     assert place.jobs()["renamed"] == TRAINED
-    write_config("my.yaml", runs={"renamed": MSI})
+    place.configure(runs={"renamed": MSI})
     for removed in (False, True):
-        assert main(["clean", "my.yaml", *["--remove"] * removed]) == 0
-        listed = capsys.readouterr().out
+        listed = ovaflow("clean", "my.yaml", *["--remove"] * removed)
         assert re.findall(r"^(\S+): \d+ files, ", listed, re.MULTILINE) == ["logs/tiny/dismec", "results/tiny/dismec"]
         assert removed != Path("results/tiny/dismec/model.h5").exists()
     assert list(Path("results/tiny/dismec").rglob("*")) == [mine]
     assert Path("results/tiny/renamed/model.h5").exists()
-    assert main(["clean", "my.yaml"]) == 0
-    assert "nothing is left over" in capsys.readouterr().out
+    assert "nothing is left over" in ovaflow("clean", "my.yaml")

@@ -6,7 +6,6 @@ import zipfile
 
 import pytest
 from pipeline_place import ROOT
-from tiny_table import write_config
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
@@ -37,8 +36,7 @@ def test_a_line_for_each_stage_and_the_report_in_the_end(finished):
 
 def test_results(finished):
     for run in ("msi", "dismec"):
-        metrics = json.loads((finished.folder / "results" / "tiny" / run / "metrics.json").read_text())
-        assert metrics["P@1"] > 0.9
+        assert finished.metrics(run)["P@1"] > 0.9
     assert finished.jobs() == {}
 
 
@@ -79,7 +77,7 @@ def test_the_catalogue_runs_the_same_workflow(place):
 
 
 def test_a_mistake_in_the_config_is_one_line(place):
-    write_config(place.folder / "my.yaml", datasets={"a": {"format": "csv", "train": "missing.csv"}})
+    place.configure(datasets={"a": {"format": "csv", "train": "missing.csv"}})
     written = place.snakemake("--dry-run", status=2)
     (line,) = [line for line in written.splitlines() if not line.startswith("Using workflow specific profile")]
     assert line.startswith("ovaflow: error: ")
