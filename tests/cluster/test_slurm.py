@@ -100,16 +100,8 @@ class ClusterPlace(Place):
         (self.folder / "hook").mkdir(exist_ok=True)
         (self.folder / "hook" / shard).write_text(what)
 
-    def start(self, *arguments):
-        return subprocess.Popen(
-            self.command(*arguments, "--configfile", "my.yaml"),
-            cwd=self.folder,
-            env=self.environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+    def begin(self, *arguments):
+        return self.start(self.command(*arguments, "--configfile", "my.yaml"), start_new_session=True)
 
     def end(self):
         """End what a driver and the jobs of this folder left, such as jobs of a node that went down."""
@@ -159,7 +151,7 @@ def struck(cluster, finished, tmp_path_factory):
     # one shard has a minute, and Slurm ends it within two
     minutes = "attempt if wildcards.run == 'dismec' and wildcards.shard == '1' else 10"
     resources = ("--set-resources", f"train_shard:runtime={minutes}")
-    process = place.start(MODEL, OTHER_MODEL, *SHARDS_ALONE, *resources)
+    process = place.begin(MODEL, OTHER_MODEL, *SHARDS_ALONE, *resources)
     try:
         subprocess.run(["scancel", place.wait_until_it_hangs("msi-1", process)], check=True)
         restarted = place.wait_until_it_hangs("dismec-0", process)
@@ -244,7 +236,7 @@ def test_why_a_job_waits_is_shown(untrained):
     place, _ = untrained
     subprocess.run(["scontrol", "update", "partitionname=other", "maxtime=1"], check=True)
     resources = ("--set-resources", "train_shard:runtime=5")
-    process = place.start(MODEL, *resources, "--default-resources", "slurm_partition=other")
+    process = place.begin(MODEL, *resources, "--default-resources", "slurm_partition=other")
     lines = []
     for line in process.stdout:
         lines.append(line)
@@ -258,7 +250,7 @@ def test_why_a_job_waits_is_shown(untrained):
 def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained):
     place, model = untrained
     place.tell("msi-1", "hang")
-    process = place.start(MODEL, *SHARDS_IN_PAIRS)
+    process = place.begin(MODEL, *SHARDS_IN_PAIRS)
     job = place.wait_until_it_hangs("msi-1", process)
     # it waits for the jobs that run
     process.terminate()
@@ -267,7 +259,7 @@ def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained):
     assert process.returncode == 1, written
     assert not (place.folder / MODEL).exists()
     place.tell("msi-1", "hang")
-    process = place.start(MODEL, *SHARDS_IN_PAIRS)
+    process = place.begin(MODEL, *SHARDS_IN_PAIRS)
     job = place.wait_until_it_hangs("msi-1", process)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
