@@ -9,7 +9,6 @@ from hypothesis import settings
 from pipeline_place import Place
 from tiny_table import write_table
 
-from ovaflow.cli import main
 from ovaflow.machine import shared_files, topology
 
 # the first example compiles kernels: no deadline; the same examples each time
@@ -71,19 +70,6 @@ def place(tmp_path):
     place = Place(tmp_path)
     place.configure()
     return place
-
-
-@pytest.fixture
-def ovaflow(capsys):
-    """Calls a command: what it printed, or what it said where it was refused."""
-
-    def called(*words, status=0):
-        capsys.readouterr()
-        assert main([*map(str, words)]) == status
-        printed, said = capsys.readouterr()
-        return said if status else printed
-
-    return called
 
 
 @pytest.fixture

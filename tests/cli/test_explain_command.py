@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+from commands import ovaflow
 from records import write_records
 from synthetic import train_on, write_weights
 
@@ -30,7 +31,7 @@ def model(tmp_path_factory):
 
 
 @pytest.fixture
-def explain(model, ovaflow, monkeypatch):
+def explain(model, monkeypatch):
     """Explains by a model: what was written, read where it is JSON, or the error."""
     monkeypatch.setenv("COLUMNS", "90")
 

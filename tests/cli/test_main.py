@@ -3,6 +3,7 @@ import sys
 
 import click
 import pytest
+from commands import ovaflow
 
 from ovaflow import cli
 from ovaflow.cli import main
@@ -11,7 +12,7 @@ from ovaflow.methods import all_steps
 
 
 @pytest.mark.parametrize("name", all_steps())
-def test_every_command_has_help(name, ovaflow):
+def test_every_command_has_help(name):
     assert "Usage: ovaflow " + name in ovaflow(name, "--help")
 
 
@@ -46,14 +47,14 @@ def test_errors_are_one_line_and_a_status(monkeypatch, capsys, error, status, sa
         ["merge", "x.h5", "--prune=inf", "--dataset=y", "--output=z", "--statistics=w"],
     ],
 )
-def test_wrong_usage_has_status_2(arguments, ovaflow):
+def test_wrong_usage_has_status_2(arguments):
     written = ovaflow(*arguments, status=2)
     assert written.startswith("ovaflow: error: ")
     assert written.count("\n") == 1
     assert written.endswith(" --help\n")
 
 
-def test_without_a_command_there_is_help(ovaflow):
+def test_without_a_command_there_is_help():
     assert "train-shard" in ovaflow(status=2)
 
 

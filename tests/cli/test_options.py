@@ -3,6 +3,7 @@
 import click
 import pytest
 import yaml
+from commands import ovaflow
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -154,13 +155,13 @@ def test_an_error_names_the_alternative_that_was_meant(step, name, written, expe
     assert expected in refused.value.message
 
 
-def test_what_the_help_of_features_shows_can_be_written(ovaflow):
+def test_what_the_help_of_features_shows_can_be_written():
     said = " ".join(ovaflow("prepare", "--help").split())
     for written in ("{prefixes: 6}", "{stems: finnish}", "{characters: [4, 5]}", "characters=4-5"):
         assert written in said
         settings_from("prepare", f"--features={written}")
 
 
-def test_a_switch_takes_nothing_but_truth_values(ovaflow):
+def test_a_switch_takes_nothing_but_truth_values():
     said = ovaflow("prepare", "--format=csv", "--html=maybe", "--output=x.h5", status=2)
     assert "Option '--html' does not take a value" in said

@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+from commands import ovaflow
 from synthetic import train_on
 from tiny_table import write_table
 
@@ -34,7 +35,7 @@ def models(tmp_path):
 
 
 @pytest.fixture
-def promote(folder, models, ovaflow):
+def promote(folder, models):
     """Promotes a model of that name; its last line."""
 
     def promoted(name, *options, on="checked.csv", status=0):

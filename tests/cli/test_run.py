@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from commands import ovaflow
 
 from ovaflow.cli.run import config_for, format_of, name_of
 from ovaflow.console.errors import InputError
@@ -11,7 +12,7 @@ from ovaflow.workflow import require_command
 
 
 @pytest.fixture
-def error(ovaflow, tmp_path, monkeypatch):
+def error(tmp_path, monkeypatch):
     """Calls ovaflow in an empty folder, which refuses: its errors."""
     monkeypatch.chdir(tmp_path)
     return partial(ovaflow, status=2)

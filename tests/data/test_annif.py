@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rdflib
+from commands import ovaflow
 from synthetic import train_to
 
 from ovaflow.console.errors import InputError
@@ -166,7 +167,7 @@ def test_texts_whose_subjects_the_vocabulary_lacks_have_labels(prepare, animals)
     assert "test instances have no label" not in prepare.said
 
 
-def test_predictions_and_the_service_carry_uris(animals, ovaflow):
+def test_predictions_and_the_service_carry_uris(animals):
     Path("a.tsv").write_text(f"black cats\t{CATS}\nbarking dogs\t{DOGS}\n" * 5)
     train_to("m.h5", animals("--test=a.tsv"))
     rows = ovaflow("predict", "m.h5", "--text=a cat, two cats", "--top-k=1", "--output-format=csv").splitlines()

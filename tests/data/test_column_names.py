@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from commands import ovaflow
 from records import write_records
 from running_service import running_service
 from synthetic import train_to
@@ -79,7 +80,7 @@ def test_weights_are_of_the_columns_that_there_are(prepare):
     prepare(line, '--text-column="a, b",c', "--column-weights=[2, 1]")
 
 
-def test_a_model_remembers_the_columns(data, ovaflow):
+def test_a_model_remembers_the_columns(data):
     train_to("model.h5", data(*BOTH, "--column-weights=[2, 1]"))
     predict = ["predict", "model.h5", data.path, "--top-k=1", "--output-format=jsonl"]
     found = [json.loads(line)["labels"][0]["name"] for line in ovaflow(*predict).splitlines()]

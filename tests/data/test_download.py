@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import yaml
+from commands import ovaflow
 from local_server import local_server, status, whole
 
 from ovaflow.cli import main
@@ -167,7 +168,7 @@ def test_packed_files_stay_packed(server, tmp_path):
         ([], "either --dataset or --url"),
     ],
 )
-def test_command_line_refuses(tmp_path, ovaflow, options, said):
+def test_command_line_refuses(tmp_path, options, said):
     assert said in ovaflow("download", *options, f"--output={tmp_path / 'x'}", status=2)
     assert list(tmp_path.iterdir()) == []
 

@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from commands import ovaflow
 from records import write_records
 
 
@@ -63,7 +64,7 @@ def test_each_file_has_a_weight(extended, prepare):
     assert "give an --extra-weight for each --extra" in prepare.said
 
 
-def test_other_methods_refuse_weights(extended, ovaflow):
+def test_other_methods_refuse_weights(extended):
     extended()
     said = ovaflow("train-shard", "--method=fastxml", "dataset.h5", "--output=trees.h5", status=2)
     assert "give the extra files the weight 1" in said

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from commands import ovaflow
 from fastapi import HTTPException
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,7 +98,7 @@ def test_a_hierarchy_needs_names(prepare, options, said):
 
 
 @pytest.fixture
-def answers(prepare, ovaflow):
+def answers(prepare):
     """Asks a model of shops' categories, learnt from records with the deepest ones: names and scores for each text."""
     leaves = ["home > kitchen > knives", "home > kitchen > pots", "home > garden", "books"]
     lines = [f"{leaves[i % 4]}\t{leaves[i % 4].replace('>', '')} thing{i % 3} word{i}\n" for i in range(80)]
@@ -129,7 +130,7 @@ def test_where_no_child_is_sure_the_parent_answers(answers):
         assert [*answers("--text=home", "--most-specific", f"--min-score={least}")[0]] == [name]
 
 
-def test_a_model_without_a_hierarchy_refuses(tmp_path, ovaflow):
+def test_a_model_without_a_hierarchy_refuses(tmp_path):
     plain, features = tmp_path / "model.h5", tmp_path / "new.svm"
     OneVsAllClassifier().fit(np.eye(4), ["a", "b", "a", "b"]).save(plain)
     features.write_text("0 0:1\n")
@@ -138,7 +139,7 @@ def test_a_model_without_a_hierarchy_refuses(tmp_path, ovaflow):
         open_served_model(plain).predict(PredictRequest(features=[{"1": 1}], most_specific=True))
 
 
-def test_accuracy_by_level(answers, ovaflow):
+def test_accuracy_by_level(answers):
     said = ovaflow("evaluate", "--model=model.h5", "train.tsv", "--output=evaluation.json")
     [entry] = json.loads(Path("evaluation.json").read_text())["models"]
     levels = [(row["level"], row["labels"], row["records"], row["right"]) for row in entry["by_level"]]

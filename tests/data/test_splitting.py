@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from commands import ovaflow
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import jaccard, tokens
@@ -329,7 +330,7 @@ def test_a_share_far_off_because_of_groups_is_told(prepare):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, ovaflow, seed):
+def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, seed):
     write([*texts(150), *["annual report"] * 150])
     write(texts(5, seed=1), "test.csv")
     for split, told in (

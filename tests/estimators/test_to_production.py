@@ -4,6 +4,7 @@ import json
 from itertools import chain
 
 import pytest
+from commands import ovaflow
 from estimators.made import IN_GERMAN as TEXTS
 from sklearn.pipeline import make_pipeline
 
@@ -19,7 +20,7 @@ def pipeline():
     return make_pipeline(TextFeatures(features=BLOCKS), OneVsAllClassifier()).fit(TEXTS, LABELS)
 
 
-def test_a_saved_pipeline_reads_texts(pipeline, tmp_path, ovaflow):
+def test_a_saved_pipeline_reads_texts(pipeline, tmp_path):
     features, classifier = pipeline
     classifier.save(tmp_path / "model.h5", text_features=features)
     theirs, scores = classifier.predict_topk(features.transform(NEW), k=2)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas
 import pytest
 import yaml
+from commands import ovaflow
 from sheets import ods, xlsx
 
 ROWS = [('it\'s a "cat", black', "cat"), ("dogs; and 100% more", "dog"), ("birds sing", "bird|pet")] * 2
@@ -65,7 +66,7 @@ COLUMNS = {"ris": ["--text-column=TI", "--labels-column=KW"]}
 
 
 @pytest.fixture
-def refused(ovaflow):
+def refused():
     """Calls a command that is refused: its line."""
 
     def said(*arguments):

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from commands import ovaflow
 from marc_records import binary, xml
 
 from ovaflow.reading.formats import FORMATS
@@ -189,7 +190,7 @@ def prepared(kind, prepare):
     return lambda *options: prepare(WRITERS[kind](catalogue()), f"--format={kind}", *ALL_WORDS, *options)
 
 
-def test_predictions_have_names_and_uris(kind, prepared, trained, ovaflow):
+def test_predictions_have_names_and_uris(kind, prepared, trained):
     read = prepared()
     assert "10 of 40 headings have no identifier ($0)" in read.said
     uris = zip(read.dataset.label_names, read.dataset.label_uris, strict=True)
@@ -212,7 +213,7 @@ def test_predictions_have_names_and_uris(kind, prepared, trained, ovaflow):
     assert (metrics["P@1"], metrics["unknown labels"]) == (0.75, 1)
 
 
-def test_a_model_of_a_table_reads_records(prepare, trained, ovaflow):
+def test_a_model_of_a_table_reads_records(prepare, trained):
     rows = "".join(f"{word} number{i},{word}\n" for i in range(10) for word in SUBJECTS)
     model = trained(prepare(f"text,labels\n{rows}", *ALL_WORDS).dataset)
     Path("new.mrc").write_bytes(binary(catalogue(1)))

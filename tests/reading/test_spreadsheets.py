@@ -6,6 +6,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 import pytest
+from commands import ovaflow
 from sheets import ods, xlsx
 
 from ovaflow.reading.formats import FORMATS
@@ -94,14 +95,14 @@ def test_what_is_no_spreadsheet(prepare, kind, content):
     ("name", "module", "extra"),
     [("a.xlsx", "python_calamine", "sheets"), ("a.mrc", "pymarc", "marc"), ("a.xml", "pymarc", "marc")],
 )
-def test_a_package_that_is_not_installed(tmp_path, monkeypatch, ovaflow, name, module, extra):
+def test_a_package_that_is_not_installed(tmp_path, monkeypatch, name, module, extra):
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, f"{module}.marcxml", raising=False)
     (tmp_path / name).write_bytes(b"-")
     assert ovaflow("train", tmp_path / name, "--dry-run", status=2).endswith(f"pip install 'ovaflow[{extra}]'\n")
 
 
-def test_a_model_reads_what_it_was_trained_on(prepare, written, trained, ovaflow):
+def test_a_model_reads_what_it_was_trained_on(prepare, written, trained):
     """It remembers sheet and columns; other tables are read by the same columns."""
     records = [[f"n{i}", f"{animal} number{i}", animal, i] for i in range(12) for animal in ("cat", "dog")]
     path = written({"About": [["cats and dogs"]], "Pets": [["Nr", "Title", "Kind", "Year"], *records]})

@@ -1,6 +1,7 @@
 import naive
 import numpy as np
 import pytest
+from commands import ovaflow
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from trained_by_commands import Trained
@@ -48,7 +49,7 @@ def test_shards_and_threads_of_softmax_change_no_byte(multiclass, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["rembrandt", "compressed-sensing", "pca", "plst", "none"])
-def test_other_embeddings_go_the_same_way(multilabel, tmp_path, ovaflow, kind):
+def test_other_embeddings_go_the_same_way(multilabel, tmp_path, kind):
     random = "--features=laplacian --random-features=40"
     model = run(multilabel, tmp_path, embed=f"--embedding={kind}", project=random, tune="--C=1")
     assert model.decoder.shape == (30, 41)
@@ -69,7 +70,7 @@ def test_the_best_labels(multilabel, decoded, monkeypatch, block):
     np.testing.assert_allclose(best, theirs, rtol=1e-4, atol=1e-5)
 
 
-def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path, ovaflow):
+def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path):
     projected = f"--embedding={decoded.path.with_name('embedding.h5')}", f"--output={tmp_path / 'p.h5'}"
     ovaflow("project", multilabel.path, *projected, "--decoder=softmax")
     with pytest.raises(InputError, match="one label each; set decoder: auto, or logistic"):
@@ -78,7 +79,7 @@ def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path, ovaflow):
         OneVsAll.open(decoded.path)
 
 
-def test_softmax_is_refused_before_labels_are_embedded(multilabel, multiclass, tmp_path, ovaflow):
+def test_softmax_is_refused_before_labels_are_embedded(multilabel, multiclass, tmp_path):
     embed = "embed", "--for-softmax", "--rank=3", f"--output={tmp_path / 'embedding.h5'}"
     assert len(ovaflow(*embed, multilabel.path, status=2).splitlines()) == 1
     assert not (tmp_path / "embedding.h5").exists()

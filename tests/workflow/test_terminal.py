@@ -7,6 +7,7 @@ import time
 
 import psutil
 import pytest
+from commands import ovaflow
 from local_server import local_server
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
@@ -66,7 +67,7 @@ def test_a_failure_says_why(place):
     assert "Traceback" not in "".join(lines)
 
 
-def test_a_code_that_yaml_changes_is_refused_and_kept_in_quotes(place, monkeypatch, ovaflow):
+def test_a_code_that_yaml_changes_is_refused_and_kept_in_quotes(place, monkeypatch):
     monkeypatch.chdir(place.folder)
     config = place.folder / "my.yaml"
     plain = config.read_text(encoding="utf-8")

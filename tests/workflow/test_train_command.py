@@ -1,11 +1,12 @@
 import pytest
 import yaml
+from commands import ovaflow
 from tiny_table import write_table
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 
-def test_a_table_is_all_that_a_person_needs(place, monkeypatch, ovaflow):
+def test_a_table_is_all_that_a_person_needs(place, monkeypatch):
     (place.folder / "my.yaml").unlink()
     write_table(place.folder / "records.csv", columns=("title", "subjects"))
     columns = ["--text-column=title", "--labels-column=subjects", "--label-separator=|"]
@@ -45,7 +46,7 @@ def test_a_table_is_all_that_a_person_needs(place, monkeypatch, ovaflow):
         ),
     ],
 )
-def test_annifs_corpora(tmp_path, monkeypatch, ovaflow, arguments, expected):
+def test_annifs_corpora(tmp_path, monkeypatch, arguments, expected):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "corpus").mkdir()
     for name in ("corpus.tsv", "v.ttl"):
@@ -53,7 +54,7 @@ def test_annifs_corpora(tmp_path, monkeypatch, ovaflow, arguments, expected):
     assert yaml.safe_load(ovaflow("train", *arguments, "--print-config"))["datasets"]["corpus"] == expected
 
 
-def test_a_pattern_that_the_shell_expands_is_refused(tmp_path, monkeypatch, ovaflow):
+def test_a_pattern_that_the_shell_expands_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a.csv", "b.csv", "c.csv"):
         (tmp_path / name).touch()

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from commands import ovaflow
 from pipeline_place import ROOT, Place, jobs_in
 from tiny_table import CONFIG
 
@@ -121,7 +122,7 @@ def test_other_code_of_the_same_revision_runs_nothing_but_kernels_are_compiled(f
     assert jobs_in(other.snakemake("--dry-run", PYTHONPATH=f"{tmp_path}/src")) == {None: {"warm_up": 1}}
 
 
-def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished, tmp_path, monkeypatch, ovaflow):
+def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished, tmp_path, monkeypatch):
     place = finished.copy(tmp_path / "place")
     monkeypatch.chdir(place.folder)
     place.configure(runs={"renamed": MSI})

@@ -123,14 +123,7 @@ def predict_command(
         return
     if not (inputs or texts or dataset is not None):
         raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
-    if optimise:
-        require_second_stage(predictor.model)
-        if question.fit or question.most_specific:
-            raise click.UsageError("--optimise excludes --fit and --most-specific")
-    selection.require_sense(predictor.model, output, question, optimise)
-    if selection.selects:
-        question = question.model_copy(update={"fit": True})
-    question.require(predictor.model)
+    question = _asked(question, optimise, selection, predictor.model, output)
     if question.language is not None:
         predictor = predictor.in_language(question.language)
     sources = [input_file(predictor.model, path, options["keep"], **reading) for path in inputs]
@@ -146,6 +139,19 @@ def predict_command(
         asking = _macro_f1 if optimise else _each
         _write(asking(records, question, threads), records, selection, sinks, output)
     records.remark_on_unknown()
+
+
+def _asked(question, optimise, selection, model, output):
+    """What is asked of the model, where options go together; records are selected by the labels that fit."""
+    if optimise:
+        require_second_stage(model)
+        if question.fit or question.most_specific:
+            raise click.UsageError("--optimise excludes --fit and --most-specific")
+    selection.require_sense(model, output, question, optimise)
+    if selection.selects:
+        question = question.model_copy(update={"fit": True})
+    question.require(model)
+    return question
 
 
 def _write(answered, records, selection, sinks, output):
