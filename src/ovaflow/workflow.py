@@ -95,9 +95,12 @@ def end_by_signals(jobs_are_local: bool) -> None:
 def _end_jobs(number: int, frame: Any) -> None:
     # first, so that the jobs that now end do not count as failed
     end_with(128 + number)
-    for shell in psutil.Process().children():
+    this = psutil.Process()
+    for process in this.children(recursive=True):
+        # one that has just ended must not keep the others alive, for which Snakemake then waits
         with contextlib.suppress(psutil.NoSuchProcess):
-            for process in shell.children(recursive=True):
+            # shells, its own children, end with what they run
+            if process.ppid() != this.pid:
                 process.terminate()
     _interrupt(number, frame)
 

@@ -85,7 +85,7 @@ def test_a_signal_to_snakemake_ends_the_jobs(place, start, number):
     jobs = place.running_jobs()
     assert jobs
     process.send_signal(number)
-    written, _ = process.communicate(timeout=20)
+    written, _ = process.communicate(timeout=60)
     assert process.returncode == 128 + number
     assert written.endswith("Interrupted: 0 of 2 jobs; the same command continues\n")
     assert "FAILED" not in written
