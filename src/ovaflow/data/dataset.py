@@ -12,6 +12,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.normalize import unscale
+from ovaflow.data.tokens import Tokens
 from ovaflow.sparse.csr import CSR, nonzeros_of_rows, offsets, rows_of, transpose
 from ovaflow.storage.arrays import (
     create_array,
@@ -121,13 +122,14 @@ class Split:
     twins: np.ndarray | None = None  # bool (n,), of test instances with a near twin in training
     weights: np.ndarray | None = None  # float32 (n,), of the losses; all 1 by default
     extra: np.ndarray | None = None  # bool (n,), of training instances that are never held out
+    tokens: Tokens | None = None  # of texts, without stop words, where names of labels are looked for in them
 
     def take(self, rows):
         """Some of the instances, without their texts and groups."""
         # names of labels come last and are no records
         records = [self.records[row] for row in rows if row < len(self.records)]
-        arrays = self.arrays_of(rows)
-        return Split(rows_of(self.X, rows), rows_of(self.Y, rows), records=records, **arrays)
+        arrays, tokens = self.arrays_of(rows), self.tokens and self.tokens.take(rows)
+        return Split(rows_of(self.X, rows), rows_of(self.Y, rows), records=records, tokens=tokens, **arrays)
 
     def arrays_of(self, rows):
         """What else some of the instances have, without their groups."""
@@ -213,7 +215,8 @@ class Dataset(Named):
         if n == self.train.X.n_rows:
             return self
         arrays = self.train.arrays_of(slice(n))
-        train = Split(self.train.X.part(0, n), self.train.Y.part(0, n), **arrays)
+        tokens = self.train.tokens and self.train.tokens.part(0, n)
+        train = Split(self.train.X.part(0, n), self.train.Y.part(0, n), tokens=tokens, **arrays)
         return replace(self, train=train, parameters=self.parameters | {"named_labels": 0})
 
     @property
@@ -264,6 +267,8 @@ class Dataset(Named):
                 for key in _OF_INSTANCES[1:]:
                     if getattr(split, key) is not None:
                         create_array(file, f"{name}/{key}", getattr(split, key))
+                if split.tokens is not None:
+                    _write_tokens(file.create_group(f"{name}/tokens"), split.tokens)
                 if any(split.records):
                     write_strings(file, f"{name}_records", split.records)
             write_names(file, self.names)
@@ -319,7 +324,18 @@ def open_dataset(path):
 
 def _read_split(group):
     arrays = {key: map_array(group[key]) for key in _OF_INSTANCES if key in group}
-    return Split(read_csr(group["X"]), read_csr(group["Y"]), **arrays)
+    tokens = _read_tokens(group["tokens"]) if "tokens" in group else None
+    return Split(read_csr(group["X"]), read_csr(group["Y"]), tokens=tokens, **arrays)
+
+
+def _write_tokens(group, tokens):
+    write_strings(group, "words", [word or "" for word in tokens.words])
+    for name in ("ids", "indptr", "fields"):
+        create_array(group, name, getattr(tokens, name))
+
+
+def _read_tokens(group):
+    return Tokens(read_strings(group, "words"), *(map_array(group[name]) for name in ("ids", "indptr", "fields")))
 
 
 def without_known_labels(Y, positives, left_out=0):

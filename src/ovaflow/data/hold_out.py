@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.beginnings import beginnings
 from ovaflow.data.near_twins import near_twins, rows_alike
-from ovaflow.sparse.csr import CSR, NOWHERE, nonzeros_of_rows, offsets
+from ovaflow.sparse.csr import NOWHERE, nonzeros_of_rows
 
 SHORTEST = 8
 """Tokens of the shortest text that is cut."""
@@ -104,16 +105,15 @@ def truncate_every_third(split, normalized):
     shares = np.arange(n) * _GOLDEN % 1
     ends = SHORTEST * np.maximum(tokens / SHORTEST, 1) ** shares
     ends[np.arange(n) % 3 > 0] = np.inf
-    kept = ~words | (X.places < ends[rows])
-    data, rows, words, norms = X.data[kept], rows[kept], words[kept], split.norms
-    if normalized:
-        squares = np.bincount(rows[words], data[words] ** 2.0, n)
-        lengths = np.sqrt(np.where(squares > 0, squares, 1))
-        data = np.where(words, data / lengths[rows], data).astype(np.float32)
-        norms = (norms * lengths).astype(np.float32)
-    indptr = offsets(np.bincount(rows, minlength=n))
-    X = CSR(data, X.indices[kept], indptr, X.n_columns, X.places[kept])
-    return replace(split, X=X, norms=norms)
+    X, lengths = beginnings(X, ends, normalized)
+    norms = (split.norms * lengths).astype(np.float32) if normalized else split.norms
+    cut = split.tokens and split.tokens.beginnings(ends)
+    return replace(split, X=X, norms=norms, tokens=cut)
+
+
+def _taken(split, rows):
+    part = split.take(np.flatnonzero(rows))
+    return replace(part, tokens=part.tokens and part.tokens.of_used_words())
 
 
 def hold_out(dataset, fraction, seed=0):
@@ -127,7 +127,7 @@ def hold_out(dataset, fraction, seed=0):
     if dataset.train.extra is not None:
         # of extra instances a share is left out of training, too, near twins of held-out ones with them
         tested = held & ~dataset.train.extra
-    train, test = (dataset.train.take(np.flatnonzero(rows)) for rows in (~held, tested))
+    train, test = (_taken(dataset.train, rows) for rows in (~held, tested))
     test = truncate_every_third(test, dataset.parameters.get("normalize", False))
     settings = dataset.parameters | {"held_out": {"of": dataset.checksum, "fraction": fraction, "seed": seed}}
     return replace(dataset, train=train, test=test, checksum="", parameters=settings)

@@ -6,6 +6,8 @@ from itertools import chain
 import numpy as np
 
 from ovaflow.data.tfidf import stack
+from ovaflow.data.tokens import numbered
+from ovaflow.data.vocabulary import joined
 from ovaflow.sparse.csr import CSR, rows_of
 
 
@@ -13,13 +15,15 @@ def with_label_names(train, names, transform, folder=None, others=()):
     """Training instances, then the names, and ``others``, of each label as texts with that label."""
     texts = [*names, *chain.from_iterable(others)]
     labels = [*range(len(names)), *(label for label, more in enumerate(others) for _ in more)]
-    X, lengths = transform.features_and_norms(texts, quiet=True)
+    tokens = numbered(texts, frozenset(transform.left_out))
+    X, lengths = transform.features_of(tokens)
     rows = np.flatnonzero(np.diff(X.indptr) > (transform.bias != 0))
     labels = np.array(labels, np.int32)[rows]
     Y = CSR(np.ones(len(rows), np.float32), labels, np.arange(len(rows) + 1), len(names))
     norms = None if train.norms is None else np.concatenate([train.norms, lengths[rows]])
     X = stack([train.X, rows_of(X, rows)], X.n_columns, folder)
-    named = replace(train, X=X, Y=stack([train.Y, Y], len(names)), norms=norms)
+    tokens = train.tokens and joined(train.tokens, tokens.take(rows), folder)
+    named = replace(train, X=X, Y=stack([train.Y, Y], len(names)), norms=norms, tokens=tokens)
     if train.extra is None:
         return named
     weights = np.pad(train.weights, (0, len(rows)), constant_values=1)

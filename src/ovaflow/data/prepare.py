@@ -18,6 +18,7 @@ from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.data.parts import read_parts
 from ovaflow.data.splitting import set_rows_aside
 from ovaflow.data.tfidf import weigh_counts
+from ovaflow.data.tokens import without_words
 from ovaflow.data.vectors import read_vectors
 from ovaflow.data.vocabulary import features_of_tokens, fit_tokens
 from ovaflow.reading.formats import FORMATS
@@ -58,6 +59,9 @@ def _prepare_texts(source, threads, folder):
         counts["labels_left_out"] = labels.choice.n_left_out()
     training = split
     if settings.label_names:
+        left_out = frozenset(transform.left_out)
+        split = replace(split, tokens=without_words(train.tokens, left_out))
+        test_split = replace(test_split, tokens=without_words(test.tokens, left_out).of_used_words())
         learnt = labels.names_learnt(names)
         training = with_label_names(split, learnt, transform, folder, labels.others)
         named = training.X.n_rows - split.X.n_rows

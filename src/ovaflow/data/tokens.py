@@ -18,7 +18,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.data.word_table import WordList, WordTable
 from ovaflow.reading.instances import FIELD
 from ovaflow.reading.markup import places_without_markup
-from ovaflow.sparse.csr import offsets
+from ovaflow.sparse.csr import CSR, offsets, rows_of
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.sparse.splitmix import mixed
 
@@ -76,6 +76,24 @@ class Tokens(NamedTuple):
         start, end = self.indptr[low], self.indptr[high]
         indptr = self.indptr[low : high + 1] - start
         return Tokens(self.words, self.ids[start:end], indptr, self.fields[start:end])
+
+    def take(self, rows):
+        """Some of the texts, in the order given."""
+        part = rows_of(CSR(self.fields, self.ids, self.indptr, len(self.words)), rows)
+        return Tokens(self.words, part.indices, part.indptr, part.data)
+
+    def beginnings(self, lengths):
+        """The first tokens of each text, so many of them at most."""
+        ends = np.repeat(self.indptr[:-1] + lengths, np.diff(self.indptr))
+        kept = np.arange(len(self.ids)) < ends
+        return Tokens(self.words, self.ids[kept], offsets(kept)[self.indptr], self.fields[kept])
+
+    def of_used_words(self):
+        """The same tokens without words that none of them is."""
+        used = np.bincount(self.ids, minlength=len(self.words)) > 0
+        words = [word for word, is_used in zip(self.words, used.tolist(), strict=True) if is_used]
+        numbers = (np.cumsum(used) - 1).astype(np.int32)
+        return self._replace(words=words, ids=numbers[self.ids])
 
 
 class Numbers(dict):

@@ -42,7 +42,7 @@ from ovaflow.data.tokens import (
 from ovaflow.data.word_table import WordTable
 from ovaflow.reading.streams import read_lines
 from ovaflow.settings.prepare import is_language
-from ovaflow.sparse.csr import CSR, offsets, rows_of
+from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.jit import strict_kernel
 
 _ROOM = 1 << 22
@@ -162,12 +162,23 @@ def taken(tokens, rows, folder=None):
     """Tokens of some of the texts; with a folder they are mapped from there."""
     ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
     indptr = offsets(np.diff(tokens.indptr)[rows])
-    all_fields = CSR(tokens.fields, tokens.ids, tokens.indptr, len(tokens.words))
     for low, high in row_blocks(indptr, _TOKENS):
-        part = rows_of(all_fields, rows[low:high])
-        ids.extend(part.indices)
-        fields.extend(part.data)
+        part = tokens.take(rows[low:high])
+        ids.extend(part.ids)
+        fields.extend(part.fields)
     return Tokens(tokens.words, ids.mapped(), indptr, fields.mapped())
+
+
+def joined(tokens, others, folder=None):
+    """Tokens of texts, then those of others; with a folder they are mapped from there."""
+    ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
+    for part in _parts(tokens):
+        ids.extend(part.ids)
+        fields.extend(part.fields)
+    ids.extend(others.ids + np.int32(len(tokens.words)))
+    fields.extend(others.fields)
+    indptr = np.concatenate([tokens.indptr, tokens.indptr[-1] + others.indptr[1:]])
+    return Tokens([*tokens.words, *others.words], ids.mapped(), indptr, fields.mapped())
 
 
 def features_of_tokens(transform, tokens, threads=1, folder=None):
