@@ -42,6 +42,7 @@ STEPS = {
         makes=("dataset", "sizes", "reading"),
         rule="prepare_dataset",
         for_people=True,
+        revision=2,
     ),
     "choose-features": Step(
         "cli.data",
@@ -66,6 +67,7 @@ STEPS = {
         "Set training instances aside, for the second stage.",
         makes=("dataset",),
         rule="hold_out_instances",
+        revision=2,
     ),
     "estimate": Step(
         "cli.training",
@@ -101,6 +103,7 @@ STEPS = {
         "Fit the second stage, which ranks candidates, on held-out instances.",
         makes=("reranker",),
         rule="fit_reranker",
+        revision=2,
     ),
     "evaluate": Step(
         "cli.evaluating",

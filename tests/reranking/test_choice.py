@@ -14,7 +14,7 @@ def pairs(ids, probabilities):
 
 def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(dataset, model):
     predictor = Predictor.open(model)
-    X, n_labels, model = dataset.test.X.part(0, 100), predictor.n_labels, predictor.model
+    X, n_labels, model = predictor.from_split(dataset.test).part(0, 100), predictor.n_labels, predictor.model
     allowed = np.arange(n_labels) % 9 == 3
     ids, probabilities = predictor.top_k(X, n_labels, allowed=allowed)
     assert all(sorted(row[row >= 0]) == np.flatnonzero(allowed).tolist() for row in ids)
@@ -22,7 +22,7 @@ def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(datase
     first = predictor.top_k(X, 5, allowed=allowed)
     assert np.array_equal(first, [ids[:, :5], probabilities[:, :5]])
     # all labels as candidates, ranked as far as there are ranks
-    evidence, (best, scores) = model.reranker.evidence, model.first_stage.top_k(X, n_labels)
+    evidence, (best, scores) = model.reranker.evidence, model.first_stage.top_k(dataset.test.X.part(0, 100), n_labels)
     candidates = evidence.candidates(X, best, scores)
     columns, rank = evidence.columns(candidates)[:, :n_labels].copy(), COLUMNS.index("rank")
     columns[:, :, rank] = np.minimum(columns[:, :, rank], CANDIDATES - 1)

@@ -177,7 +177,7 @@ def test_rows_of_evidence_in_their_order(dataset, evidence):
     scores = -np.sort(rng.normal(size=ids.shape).astype(np.float32))
     texts = unit_rows(X, X.n_columns - 1)
     nearest = evidence.neighbours.nearest(texts)
-    columns = evidence.columns(Candidates(texts, nearest, ids, scores, np.arange(7)))
+    columns = evidence.columns(Candidates(texts, None, nearest, ids, scores, np.arange(7)))
     votes, sums = evidence.neighbours.votes(nearest, ids)
     names = evidence.names.overlap(texts, ids)
     theirs = {
@@ -208,6 +208,6 @@ def test_a_held_out_text_is_no_neighbour_of_itself(folder, dataset, held, model,
     words, others = held.documents.train.X.to_scipy()[:, :-1], held.test.X.to_scipy()[:, :-1]
     nearest = NearestNeighbors(n_neighbors=NEAREST, metric="cosine").fit(words)
     distances, _ = nearest.kneighbors(others)
-    ours, theirs = evidence[1][:, COLUMNS.index("votes of all")], (1 - distances).sum(axis=1)
+    ours, theirs = evidence[-1][:, COLUMNS.index("votes of all")], (1 - distances).sum(axis=1)
     differences = np.abs(ours[:, None] - theirs)
     assert max(differences.min(axis=0).max(), differences.min(axis=1).max()) < 2e-3

@@ -32,6 +32,7 @@ rule fit_reranker:
         model=paths.MODEL,
         dataset=paths.DATASET,
         held_out=held_out_by(paths.DATASET),
+        held_out_model=held_out_by(paths.MODEL),
         predictions=held_out_by(paths.PREDICTIONS),
     output:
         paths.RERANKER,
@@ -52,7 +53,7 @@ rule fit_reranker:
     priority: 1
     shell:
         "ovaflow rerank {input.model:q} --dataset={input.dataset:q} --held-out={input.held_out:q}"
-        " --predictions={input.predictions:q} {params.sources:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " --held-out-model={input.held_out_model:q} --predictions={input.predictions:q} {params.sources:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule measure_reliability:

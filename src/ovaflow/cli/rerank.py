@@ -22,6 +22,7 @@ from ovaflow.storage.texts import write_json
 @OF_DATASET
 @file_option("--held-out", required=True, help="Dataset file, by ovaflow hold-out.")
 @file_option("--predictions", required=True, help="Predictions for it by a model of its training data.")
+@file_option("--held-out-model", help="This model: its scores of a text's first words may be evidence, too.")
 @click.option(
     "--with-run",
     "runs",
@@ -33,7 +34,7 @@ from ovaflow.storage.texts import write_json
 @SUGGESTIONS
 @THREADS
 @output("Second stage to write, reranker.h5.")
-def rerank_command(model, dataset, held_out, predictions, runs, suggestions, threads, output):
+def rerank_command(model, dataset, held_out, held_out_model, predictions, runs, suggestions, threads, output):
     """Fit a second stage for MODEL (model.h5): it ranks candidates by more than scores, and gives probabilities."""
     opened, parts, predicted = open_any_model(model), open_dataset(held_out), Predictions.open(predictions)
     opened.require(dataset=(whole := open_dataset(dataset)))
@@ -45,7 +46,10 @@ def rerank_command(model, dataset, held_out, predictions, runs, suggestions, thr
     files = read_suggestion_files(suggestions, whole, whole.parameters)
     for name, file in files.items():
         sources[SuggestionSource(name, None, file.checksum)] = _suggestions_of_file(file, whole, parts)
-    reranker = fit_reranker(opened, whole, parts, predicted, threads, sources)
+    unseen = held_out_model and open_any_model(held_out_model)
+    if unseen:
+        predicted.require(model=unseen)
+    reranker = fit_reranker(opened, whole, parts, predicted, threads, sources, unseen)
     reranker.write(output)
     if reranker.unused:
         click.echo(f"{output}: predictions stay as they are: {reranker.unused}")

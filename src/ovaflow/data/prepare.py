@@ -22,6 +22,7 @@ from ovaflow.data.tokens import without_words
 from ovaflow.data.vectors import read_vectors
 from ovaflow.data.vocabulary import features_of_tokens, fit_tokens
 from ovaflow.reading.formats import FORMATS
+from ovaflow.settings.prepare import blocks_for
 
 _FEWEST = 3
 """Ready-made features of a copy: rows of one or two are alike by chance, on delicious in a fifth of the test set."""
@@ -44,7 +45,9 @@ def _prepare_texts(source, threads, folder):
         message = f"label_separator is {settings.label_separator!r}, but {doubt}"
         raise InputError(message, path=source.train_name, remedy=f"set {doubt.setting}")
     of_labels = partial(labels.names_in, train.labels)
-    fitted = fit_tokens(train.tokens, settings, of_labels, settings.weighs, threads, folder)
+    blocks = blocks_for(settings.features, source.has_vocabulary)
+    chosen = settings.model_copy(update={"features": blocks})
+    fitted = fit_tokens(train.tokens, chosen, of_labels, settings.weighs, threads, folder)
     transform = fitted.transform
     tested = features_of_tokens(transform, test.tokens, threads, folder)
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)

@@ -70,6 +70,11 @@ class SourceFiles:
             for each in matching_files(path) if self.format == "annif" else [path]:
                 _require_file(each)
 
+    @property
+    def has_vocabulary(self):
+        """Whether labels have names of their own, in a vocabulary or a file."""
+        return self.vocabulary is not None or self.labels is not None
+
     @cached_property
     def docstrings(self):
         """The built-in dataset."""

@@ -96,6 +96,19 @@ class Tokens(NamedTuple):
         return self._replace(words=words, ids=numbers[self.ids])
 
 
+_MARK_OF_BLOCK = re.compile(r'[ *\-"<]')
+"""In names of features that are no words."""
+
+
+def tokens_of_counts(counts, names):
+    """Tokens of texts of which only the counts of words are known, by the names of all features; in no order."""
+    words = [None if _MARK_OF_BLOCK.search(name) else name for name in names]
+    amounts = np.rint(counts.data).astype(np.int64)
+    ends = offsets(amounts)[counts.indptr]
+    ids = np.repeat(counts.indices, amounts)
+    return Tokens(words, ids, ends, np.zeros(len(ids), np.uint8))
+
+
 class Numbers(dict):
     """Names to numbers: an unknown one gets the next."""
 

@@ -76,7 +76,7 @@ def fit_tokens(tokens, settings, label_names=list, tfidf=True, threads=1, folder
     """As :func:`fit_features`, of tokens of texts."""
     left_out = stop_words(settings.stop_words)
     tokens = without_words(tokens, frozenset(left_out))
-    document_frequency = _documents(tokens.ids, tokens.indptr, len(tokens.words))
+    document_frequency = document_frequencies(tokens.ids, tokens.indptr, len(tokens.words))
     forgotten = tokens.words.count(None)
     counts = {"tokens": int(np.count_nonzero(document_frequency)) - forgotten, "tokens_forgotten": forgotten}
     spaceless = _without_spaces(tokens)
@@ -204,7 +204,7 @@ def _make_room(table, ids, lengths):
     is_known = np.diff(table.words.places) > 0
     least = 1
     if np.count_nonzero(is_known) > _ROOM:
-        document_frequency = _documents(ids.mapped(), np.cumsum(np.concatenate(lengths)), table.issued)
+        document_frequency = document_frequencies(ids.mapped(), np.cumsum(np.concatenate(lengths)), table.issued)
         while np.count_nonzero(is_known) > _ROOM // 2:
             least += 1
             is_known &= document_frequency >= least
@@ -216,7 +216,7 @@ def _parts(tokens):
     return (tokens.part(low, high) for low, high in row_blocks(tokens.indptr, _TOKENS))
 
 
-def _documents(ids, indptr, n_terms, starts=None, terms=None):
+def document_frequencies(ids, indptr, n_terms, starts=None, terms=None):
     """Document frequency of each term of the words, which by default are terms themselves."""
     if starts is None:
         starts, terms = np.arange(n_terms + 1), np.arange(n_terms, dtype=np.int32)
@@ -252,7 +252,7 @@ def _terms(tokens, block, fewest, most):
             terms.extend([numbers[name] for name in names_of(word)])
         starts[number] = len(terms)
     of_words = starts, np.array(terms, np.int32)
-    frequency = _documents(tokens.ids, tokens.indptr, len(numbers), *of_words).tolist()
+    frequency = document_frequencies(tokens.ids, tokens.indptr, len(numbers), *of_words).tolist()
     return [(-df, name) for name, df in zip(numbers, frequency, strict=True) if fewest <= df <= most]
 
 
@@ -267,7 +267,7 @@ def _phrases(tokens, label_names, left_out, most):
     for part in _parts(tokens):
         positions, numbers = phrases.find(part, stems)
         indptr = np.searchsorted(positions, part.indptr)
-        frequency += _documents(numbers, indptr, len(words))
+        frequency += document_frequencies(numbers, indptr, len(words))
     frequency = np.maximum(frequency, 1).tolist()
     return [(-df, name_of_phrase(name)) for name, df in zip(words, frequency, strict=True) if df <= most]
 
@@ -283,7 +283,7 @@ def _pairs(tokens, document_frequency, fewest, most):
         begins_pair = np.zeros(len(part.ids), bool)
         begins_pair[positions[both]] = True
         indptr = offsets(begins_pair)[part.indptr]
-        counts.add(distinct, _documents(pair_of.astype(np.int32), indptr, len(distinct)))
+        counts.add(distinct, document_frequencies(pair_of.astype(np.int32), indptr, len(distinct)))
     keys, frequency = counts.all()
     chosen = np.flatnonzero((frequency >= fewest) & (frequency <= most))
     words = tokens.words

@@ -80,6 +80,11 @@ class ModelFile(
         return self.n_features - 1 if self.bias else -1
 
     @property
+    def takes_unscaled(self):
+        """Whether it takes rows as they were before they were scaled to length 1."""
+        return self.transform.get("unscaled", False)
+
+    @property
     def n_labels(self):
         """Number of labels, untrained ones included."""
         return len(self.trained)
@@ -93,9 +98,18 @@ class ModelFile(
         """Inverse document frequencies, float32 of shape (d without bias,); None without tf-idf."""
         return self.names.idf
 
+    @property
+    def n_columns(self):
+        """Columns of instances: features, and after them what else a second stage reads."""
+        return self.n_features
+
     def instances(self, split):
-        """Features of a dataset's instances as the model takes them."""
+        """A dataset's instances as the model takes them."""
         return split.X
+
+    def with_tokens(self, X, tokens):
+        """Features of texts, and what else the model reads of their tokens."""
+        return X
 
 
 class Model(ModelFile):

@@ -16,7 +16,7 @@ from ovaflow.data.dataset import Split
 from ovaflow.data.label_choice import LabelFinder
 from ovaflow.data.normalize import model_features
 from ovaflow.data.tfidf import Features, TfIdf, weigh_counts
-from ovaflow.data.tokens import tokens_in_batches
+from ovaflow.data.tokens import tokens_in_batches, tokens_of_counts
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model, open_any_model
 from ovaflow.prediction.drift import Words, words_of
@@ -170,9 +170,10 @@ class Predictor:
             for tokens in tokens_in_batches(plain, left_out, quiet=True):
                 terms = self.transform.terms_of(tokens.words)
                 counted.append(words_of(tokens, terms))
-                yield self.transform.features_of(tokens, terms)
+                X, norms = self.transform.features_of(tokens, terms)
+                yield Features(self.model.with_tokens(X, tokens), norms)
 
-        X = self.transform.stack(parts()).X
+        X = self.transform.stack(parts()).X._replace(n_columns=self.model.n_columns)
         return FeaturesAndWords(X, Words.sum(counted))
 
     def from_features(self, rows: Iterable[dict[str | int, float]]) -> CSR:
@@ -238,12 +239,14 @@ class Predictor:
         InputError
             If a value is not a count where the model needs counts.
         """
-        settings = self.model.transform
+        settings, tokens = self.model.transform, None
+        if self.takes_text and self.model.n_columns > self.n_features:
+            tokens = tokens_of_counts(matrix, self.feature_names)
         if self.takes_text or settings.get("tfidf"):
             idf = self.transform.idf if self.takes_text else self.model.idf
             matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)
         normalize, unscaled = (settings.get(name, False) for name in ("normalize", "unscaled"))
-        return model_features(matrix, normalize, self.model.bias, unscaled)[0]
+        return self.model.with_tokens(model_features(matrix, normalize, self.model.bias, unscaled)[0], tokens)
 
     def in_language(self, language: str) -> Self:
         """The same model with names of labels in a language.
@@ -437,8 +440,9 @@ class Predictor:
         return self.n_features - (self.model.bias != 0)
 
     def _require_features(self, X: CSR) -> None:
-        if X.n_columns != self.n_features:
-            raise ValueError(f"instances have {X.n_columns} features, the model has {self.n_features}")
+        if X.n_columns != self.model.n_columns:
+            made = "from_texts, from_features and from_split make them"
+            raise ValueError(f"instances have {X.n_columns} columns, the model takes {self.model.n_columns}: {made}")
         if self.model.transform.get("unscaled") and X.n_rows >= _SEVERAL:
             squares = X.to_scipy().power(2).sum(axis=1) - self.model.bias**2
             if np.allclose(squares[squares > 0], 1, atol=1e-4):

@@ -7,6 +7,7 @@ from ovaflow.data.tokens import token_spans
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.answers import shortest
 from ovaflow.prediction.explanation import contributions, label_entry, shown_name, spans_in_text
+from ovaflow.reranking.evidence import BEGINNING, PIECES
 from ovaflow.reranking.names import WHOLE
 from ovaflow.settings.predict import CANDIDATES
 
@@ -58,8 +59,12 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
     known = ids != NO_LABEL
     ids, probabilities = ids[known], probabilities[known]
     evidence = predictor.model.reranker.evidence
-    row = unit_rows(x, evidence.bias_feature)
+    features, pieces = evidence.parts(x)
+    row = unit_rows(features, evidence.bias_feature)
     shares = evidence.names.overlap(row, ids[None]).share[0]
+    shares_of_pieces = (
+        np.zeros(len(ids)) if pieces is None else evidence.pieces.names.overlap(pieces, ids[None]).share[0]
+    )
     neighbour_counts, similar = evidence.neighbours.neighbour_counts(row)
     words = _words(text or "", predictor.model.transform.get("html"))
     several = np.diff(evidence.names.indptr) > 1
@@ -69,11 +74,12 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
         # the name that was looked for, in whatever language it is shown
         name = _words(predictor.model.label_names[label])
         parts = (
-            _name_in_text(name, several[label], words, float(shares[place])),
+            _name_in_text(name, several[label], words, float(shares[place]))
+            or _pieces_in_text(several[label], float(shares_of_pieces[place])),
             _similar_texts(int(neighbour_counts[label]), similar),
             _other_candidates(predictor, companions[label]),
             _frequency(int(evidence.counts[label])),
-            *(_suggested(source, int(ranks[place])) for source, ranks in places.items()),
+            *(_suggested(*by, int(ranks[place])) for by, ranks in places.items()),
         )
         evidence_in_words = [part for part in parts if part]
         candidates[label] = {"probability": shortest(probabilities[place]), "evidence": evidence_in_words}
@@ -81,10 +87,12 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
 
 
 def _places(model, x, ids):
-    """Places of labels among the suggestions of each run that is a source, from 0."""
+    """Places of labels among the suggestions of each kind of evidence that has some, by name, from 0."""
     suggested = model.suggestions_for(x)
-    pairs = zip(model.reranker.runs, suggested, strict=False)
-    return {source: each.columns(ids[None])[0, :, 1] for source, each in pairs}
+    pairs = [(source.group, source.name, each) for source, each in zip(model.reranker.runs, suggested, strict=False)]
+    if (of_first_words := model.of_first_words(x)) is not None:
+        pairs.insert(0, (BEGINNING, "the first words", of_first_words))
+    return {(kind, name): each.columns(ids[None])[0, :, 1] for kind, name, each in pairs}
 
 
 def _companions(predictor, x, ids):
@@ -117,6 +125,14 @@ def _name_in_text(name, several, words, share):
     return {"kind": "name in the text", "text": text, "share": share}
 
 
+def _pieces_in_text(several, share):
+    """Whether parts of a name's words are in words of the text, such as a compound or another form."""
+    if share < MOST:
+        return None
+    text = f"parts of the words of {'one of its names' if several else 'its name'} appear in the text"
+    return {"kind": PIECES, "text": text, "share": min(share, 1.0)}
+
+
 def _similar_texts(count, similar):
     if count == 0:
         return None
@@ -141,8 +157,8 @@ def _frequency(count):
     return {"kind": "frequency", "text": f"rare: {count or 'no'} training {records}", "count": count}
 
 
-def _suggested(source, place):
+def _suggested(kind, name, place):
     if place >= FIRST:
         return None
-    text = f"suggested by {source.name} in place {place + 1}"
-    return {"kind": source.group, "text": text, "place": place + 1}
+    text = f"suggested by {name} in place {place + 1}"
+    return {"kind": kind, "text": text, "place": place + 1}

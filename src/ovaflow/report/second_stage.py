@@ -7,7 +7,7 @@ from ovaflow.report.drawing import NAMED, FigureOfRuns, draw_all, line, series
 from ovaflow.report.probabilities import automatic_table, sure_table
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
-from ovaflow.reranking.evidence import GROUPS
+from ovaflow.reranking.evidence import FURTHER, GROUPS
 from ovaflow.storage.texts import read_json
 
 FEWEST = 10  # labels of a range of probabilities that is shown
@@ -85,8 +85,9 @@ def _evidence(runs):
         hint = f"on {check['texts']:,} held-out instances"
         lost = check["lost"].get
         columns.append(Column(run.name, lost, _one_digit, "points of nDCG@5 lost", hint, "fraction"))
-        sources |= check["lost"].keys() - GROUPS.keys()
-    rows = [*GROUPS, *sorted(sources)]
+        sources |= check["lost"].keys()
+    rows = [kind for kind in (*GROUPS, *FURTHER) if kind in sources]
+    rows += sorted(sources.difference(rows))
     return make_table("Worth of the evidence", "evidence", columns, rows, Row)
 
 

@@ -17,6 +17,7 @@ class Candidates(NamedTuple):
     """Texts, and candidates of each."""
 
     texts: CSR  # rows of length 1
+    pieces: CSR | None  # of names of labels in the texts, where they are evidence; rows of length 1
     nearest: tuple  # ids and cosines of similar texts
     ids: np.ndarray  # int32 (n, k); -1 where there is none
     scores: np.ndarray  # float32 (n, k); -inf where a candidate is not among the best by score
@@ -28,7 +29,7 @@ class Candidates(NamedTuple):
         more = np.where(known, NO_LABEL, ids), np.where(known, np.float32(-np.inf), scores)
         every = map(np.hstack, zip((self.ids, self.scores), more, strict=True))
         ranks = np.append(self.ranks, np.full(ids.shape[1], CANDIDATES - 1))
-        return Candidates(self.texts, self.nearest, *every, ranks)
+        return Candidates(self.texts, self.pieces, self.nearest, *every, ranks)
 
 
 def hits_among(ids, Y):

@@ -164,7 +164,7 @@ class _Texts:
         ids, scores = with_more(candidates.ids, candidates.scores, lists)
         # the order in which labels were added means nothing
         ranks = np.minimum(np.arange(ids.shape[1]), CANDIDATES)
-        columns = self.evidence.columns(Candidates(*candidates[:2], ids, scores, ranks))
+        columns = self.evidence.columns(Candidates(*candidates[:3], ids, scores, ranks))
         places = (ids[texts] == labels[:, None]).argmax(axis=1)
         return columns[texts, places]
 

@@ -9,10 +9,11 @@ import scipy
 from ovaflow.data.normalize import unit_rows
 from ovaflow.reranking.candidates import MORE, Candidates, first_of, with_more
 from ovaflow.reranking.cooccurrence import LabelCooccurrence
+from ovaflow.reranking.name_pieces import NamePieces, StoredPieces
 from ovaflow.reranking.names import WHOLE, LabelNames
 from ovaflow.reranking.neighbours import Neighbours
 from ovaflow.reranking.suggestions import NO_SCORE
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, beside, columns_of
 
 GROUPS = {
     "score": ("score", "below the first", "below the fifth", "rank", "mean of the first five"),
@@ -33,17 +34,34 @@ GROUPS = {
 }
 """Columns by kind of evidence."""
 
-COLUMNS = tuple(name for names in GROUPS.values() for name in names)
+PIECES, BEGINNING = "pieces of the name", "first words"
+FURTHER = {
+    PIECES: (
+        "cosine of pieces",
+        "share of pieces",
+        "all pieces",
+        "number of pieces",
+        "place of pieces",
+        "spread of pieces",
+    ),
+    BEGINNING: ("score of the first words", "rank by the first words"),
+}
+"""Columns by kind of evidence that is weighed where held-out texts are ranked better with it."""
 
 
-def columns_with(sources):
-    """Names of all columns, with those of sources of suggestions."""
-    return (*COLUMNS, *(column for source in sources for column in source.columns))
+def groups_with(further, sources):
+    """Columns by kind of evidence, with further kinds and those of sources of suggestions."""
+    groups = GROUPS | {kind: FURTHER[kind] for kind in further}
+    return groups | {source.group: source.columns for source in sources}
 
 
-def groups_with(sources):
-    """Columns by kind of evidence, with those of sources of suggestions."""
-    return GROUPS | {source.group: source.columns for source in sources}
+def columns_with(further, sources):
+    """Names of all columns, as in :func:`groups_with`."""
+    return tuple(column for columns in groups_with(further, sources).values() for column in columns)
+
+
+COLUMNS = columns_with((), ())
+"""Those that are always there."""
 
 
 class StoredEvidence(NamedTuple):
@@ -57,6 +75,12 @@ class StoredEvidence(NamedTuple):
     letters: np.ndarray
     company: CSR
     likelihood: np.ndarray
+    pieces: StoredPieces | None = None
+
+
+def _columns_of_pieces(overlap):
+    parts = overlap.cosine, overlap.share, overlap.share > WHOLE, overlap.length, overlap.place, overlap.spread
+    return dict(zip(FURTHER[PIECES], parts, strict=True))
 
 
 @dataclass(frozen=True)
@@ -69,41 +93,63 @@ class CandidateEvidence:
     company: LabelCooccurrence
     bias_feature: int  # -1 where there is none
     likelihood: list  # slope and intercept of the log-odds of a label over its score, for its company alone
+    pieces: NamePieces | None = None
+    scores_first_words: bool = False
 
     @classmethod
-    def of(cls, dataset, likelihood):
-        """Evidence from the training set of a dataset."""
+    def of(cls, dataset, likelihood, further=()):
+        """Evidence from the training set of a dataset, with further kinds."""
         company = LabelCooccurrence.among(dataset.documents.train.Y)
         parts = Neighbours.among(dataset), LabelNames.of(dataset), company
-        return cls(dataset.counts, *parts, dataset.bias_feature, likelihood)
+        pieces = NamePieces.of(dataset) if PIECES in further else None
+        return cls(dataset.counts, *parts, dataset.bias_feature, likelihood, pieces, BEGINNING in further)
 
     @classmethod
-    def of_stored(cls, stored, model):
+    def of_stored(cls, stored, model, further):
         """Evidence from the file of a model's second stage."""
-        X, Y, *names, company, likelihood = stored
+        X, Y, *names, company, likelihood, pieces = stored
         parts = Neighbours.of(X, Y), LabelNames(*names), LabelCooccurrence(company)
-        return cls(model.counts, *parts, model.bias_feature, likelihood)
+        pieces = pieces and NamePieces.of_stored(pieces, model.transform)
+        return cls(model.counts, *parts, model.bias_feature, likelihood, pieces, BEGINNING in further)
 
     @property
     def stored(self):
         texts, names = self.neighbours, self.names
         names = names.features, names.indptr, names.phrases, names.letters
-        return StoredEvidence(texts.X, texts.Y, *names, self.company.probabilities, np.array(self.likelihood))
+        likelihood, pieces = np.array(self.likelihood), self.pieces and self.pieces.stored
+        return StoredEvidence(texts.X, texts.Y, *names, self.company.probabilities, likelihood, pieces)
+
+    @property
+    def further(self):
+        """Which further kinds of evidence there are."""
+        return [kind for kind, there in ((PIECES, self.pieces), (BEGINNING, self.scores_first_words)) if there]
+
+    def with_pieces(self, X, tokens):
+        """Features of texts, and after them the pieces of names that their tokens have, if these are evidence."""
+        return X if self.pieces is None else beside(X, self.pieces.of_texts(tokens))
+
+    def parts(self, X):
+        """Features of texts, and pieces of names, None where these are no evidence."""
+        if self.pieces is None:
+            return X, None
+        d = X.n_columns - self.pieces.n_columns
+        return columns_of(X, 0, d), columns_of(X, d, X.n_columns)
 
     def candidates(self, X, ids, scores, threads=1, suggestions=()):
         """:class:`Candidates` of texts, of which the best labels by score are known."""
-        texts = unit_rows(X, self.bias_feature)
+        features, pieces = self.parts(X)
+        texts = unit_rows(features, self.bias_feature)
         nearest = self.neighbours.nearest(texts, threads)
         lists = [self.neighbours.most_voted(nearest, MORE), *first_of(suggestions)]
         ids, scores = with_more(ids, scores, lists)
-        return Candidates(texts, nearest, ids, scores, np.arange(ids.shape[1]))
+        return Candidates(texts, pieces, nearest, ids, scores, np.arange(ids.shape[1]))
 
-    def columns(self, candidates, suggestions=()):
-        """Rows of evidence for :class:`Candidates` (n, k): float32 (n, k, c), :data:`COLUMNS`.
+    def columns(self, candidates, of_first_words=None, suggestions=()):
+        """Rows of evidence for :class:`Candidates` (n, k): float32 (n, k, c), as :func:`columns_with` names them.
 
-        After these stand the columns of ``suggestions`` of other sources, in their order.
+        ``of_first_words``: labels by the first words alone, where these are evidence; ``suggestions`` of other sources.
         """
-        texts, nearest, ids, scores, ranks = candidates
+        texts, pieces, nearest, ids, scores, ranks = candidates
         scores = np.where(np.isneginf(scores), NO_SCORE, scores).astype(np.float32)
         votes, votes_of_all = self.neighbours.votes(nearest, ids)
         names = self.names.overlap(texts, ids)
@@ -128,10 +174,13 @@ class CandidateEvidence:
             "company": self.company.support(ids, self.likelihoods(scores)),
             "known features": np.diff(texts.indptr)[:, None],
         }
-        rows = np.empty((*ids.shape, len(COLUMNS)), np.float32)
-        for number, name in enumerate(COLUMNS):
-            rows[:, :, number] = columns[name]
-        return np.concatenate([rows, *(each.columns(ids) for each in suggestions)], axis=2)
+        if pieces is not None:
+            columns |= _columns_of_pieces(self.pieces.names.overlap(pieces, ids))
+        rows = np.empty((*ids.shape, len(columns)), np.float32)
+        for number, column in enumerate(columns.values()):
+            rows[:, :, number] = column
+        further = [of_first_words] if self.scores_first_words else []
+        return np.concatenate([rows, *(each.columns(ids) for each in [*further, *suggestions])], axis=2)
 
     def likelihoods(self, scores):
         """Probabilities of labels by their scores alone, which weigh their company: float32."""

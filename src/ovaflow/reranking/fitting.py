@@ -14,8 +14,9 @@ from ovaflow.console.errors import InputError
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
 from ovaflow.reranking.candidates import hits_among, n_more
-from ovaflow.reranking.evidence import CandidateEvidence, columns_with, groups_with
+from ovaflow.reranking.evidence import BEGINNING, FURTHER, CandidateEvidence, columns_with, groups_with
 from ovaflow.reranking.expected_quality import LEVELS, sure_records
+from ovaflow.reranking.first_words import labels_of_first_words
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import known_to_all
 from ovaflow.settings.predict import CANDIDATES
@@ -26,6 +27,9 @@ MOST = 20_000
 
 FEWEST = 200
 """Held-out texts below which there is no second stage: 100 sometimes rank worse than the scores do."""
+
+COMPARED, COMPARED_TREES = 6_000, 100
+"""Held-out texts at most, and trees, that say whether a further kind of evidence is worth its time."""
 
 CHECKED = 4
 """Each fourth held-out text checks what the others say."""
@@ -60,10 +64,11 @@ class HeldOut(NamedTuple):
         return self.columns[known], self.hits[known]
 
 
-def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=None):
+def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=None, held_out_model=None):
     """Fit a second stage for a model of ``dataset`` to predictions for the test instances of ``held_out``.
 
-    ``suggestions`` for these instances, by their :class:`Source`, are evidence; runs come first.
+    ``suggestions`` for these instances, by their :class:`Source`, are evidence; runs come first. With the model that
+    made the predictions its scores of the first words may be evidence, too.
     """
     suggestions = suggestions or {}
     sources = tuple(suggestions)
@@ -73,7 +78,6 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     about = {"inputs": inputs, "sources": sources}
     texts = _spread(len(predictions.ids), MOST)
     parameters = {**held_out.parameters["held_out"], "texts": len(texts)}
-    parameters["columns"] = columns_with(sources)
     ids, scores = (array[texts, :CANDIDATES] for array in (predictions.ids, predictions.scores))
     true = rows_of(held_out.test.Y, texts)
     hits = hits_among(ids, true)
@@ -82,14 +86,18 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     if reason := _obstacle(complete, hits, ids != NO_LABEL):
         return Reranker(parameters=parameters | {"unused": reason}, **about)
     likelihood = fit_likelihood(ids, scores, hits)
-    X = rows_of(held_out.test.X, texts)
-    evidence = CandidateEvidence.of(held_out, likelihood)
-    candidates = evidence.candidates(X, ids, scores, threads, suggested)
-    rows, ids = evidence.columns(candidates, suggested), candidates.ids
+    split = held_out.test.take(texts)
+    of_first_words = _of_first_words(held_out_model, split, threads)
+    further = [kind for kind in FURTHER if kind != BEGINNING or of_first_words is not None]
+    evidence = CandidateEvidence.of(held_out, likelihood, further)
+    candidates = evidence.candidates(evidence.with_pieces(split.X, split.tokens), ids, scores, threads, suggested)
+    rows, ids = evidence.columns(candidates, of_first_words, suggested), candidates.ids
     pairs = HeldOut(rows, ids, hits_among(ids, true), np.diff(true.indptr))
+    pairs, further = _with_useful_kinds(pairs, complete, evidence.further, sources, threads)
+    parameters |= {"columns": columns_with(further, sources), "further": further}
     known = pairs.part(complete)
     fitted, trees = _fit(known, threads)
-    check = check_trees(fitted, known.part(_checked(known)), groups_with(sources))
+    check = check_trees(fitted, known.part(_checked(known)), groups_with(further, sources))
     parameters["check"] = check
     if check["second_stage"] <= check["first_stage"]:
         reason = "it ranks held-out instances no better than the scores do"
@@ -98,9 +106,39 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     if len(runs) < len(sources):
         files = suggested[len(runs) :]
         alone = pairs.first(ids.shape[1] - n_more(files))
-        _, trees_alone = _fit(alone._replace(columns=alone.columns[:, :, : len(columns_with(runs))]), threads)
-    evidence = CandidateEvidence.of(dataset, likelihood)
+        _, trees_alone = _fit(alone._replace(columns=alone.columns[:, :, : len(columns_with(further, runs))]), threads)
+    evidence = CandidateEvidence.of(dataset, likelihood, further)
     return Reranker(trees, trees_alone, evidence=evidence, parameters=parameters, **about)
+
+
+def _of_first_words(model, split, threads):
+    """What a model says of the first words of texts; None without one, or where the order of words is unknown."""
+    if model is None or split.X.places is None:
+        return None
+    return labels_of_first_words(model, model.instances(split), threads)
+
+
+def _with_useful_kinds(pairs, complete, kinds, sources, threads):
+    """Held-out texts without the further kinds of evidence that make the order of checked texts no better."""
+    some = np.flatnonzero(complete)
+    some = some[_spread(len(some), COMPARED)]
+    for kind in kinds:
+        without = [each for each in kinds if each != kind]
+        names, fewer = columns_with(kinds, sources), set(columns_with(without, sources))
+        less = pairs._replace(columns=pairs.columns[:, :, [name in fewer for name in names]])
+        if _loss(less.part(some), threads) <= _loss(pairs.part(some), threads):
+            pairs, kinds = less, without
+    return pairs, kinds
+
+
+def _loss(texts, threads):
+    """Log loss of checked texts by trees fitted to the others."""
+    from sklearn.metrics import log_loss
+
+    checked = _checked(texts)
+    trees = fit_trees(*texts.part(~checked).candidates, threads, COMPARED_TREES)
+    rows, hits = texts.part(checked).candidates
+    return log_loss(hits, scipy.special.expit(trees.log_odds(rows)), labels=[False, True])
 
 
 def _obstacle(complete, hits, candidates):

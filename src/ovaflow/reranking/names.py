@@ -38,12 +38,16 @@ class LabelNames:
     @classmethod
     def of(cls, dataset):
         """Names that are training texts, which come last and have one label each."""
-        X, Y, n = dataset.train.X, dataset.train.Y, dataset.n_documents
-        labels = Y.indices[Y.indptr[n] :]
-        rows = rows_of(X, n + np.argsort(labels, kind="stable"))
-        indptr = offsets(np.bincount(labels, minlength=dataset.n_labels))
-        names = unit_rows(rows._replace(places=None), dataset.bias_feature)
+        rows, indptr = rows_of_names(dataset)
+        X = rows_of(dataset.train.X, rows)
+        names = unit_rows(X._replace(places=None), dataset.bias_feature)
         return cls(names, indptr, *_phrases(names, dataset))
+
+    @classmethod
+    def alone(cls, features, indptr):
+        """Names of which no feature is a whole one."""
+        n = features.n_rows
+        return cls(features._replace(places=None), indptr, np.full(n, -1, np.int32), np.zeros(n, np.float32))
 
     def overlap(self, X, candidates):
         """:class:`Overlap` of texts and candidates; of several names the one that the text has most of."""
@@ -54,6 +58,14 @@ class LabelNames:
         names = *self.features.arrays, self.indptr, self.phrases, self.letters
         _overlap(*X.arrays, places, names, scratch, candidates, overlap)
         return overlap
+
+
+def rows_of_names(dataset):
+    """Training instances that are names, label after label; label j has those from indptr[j] to indptr[j + 1]."""
+    Y, n = dataset.train.Y, dataset.n_documents
+    labels = Y.indices[Y.indptr[n] :]
+    indptr = offsets(np.bincount(labels, minlength=dataset.n_labels))
+    return n + np.argsort(labels, kind="stable"), indptr
 
 
 def _phrases(names, dataset):

@@ -9,6 +9,7 @@ import numpy as np
 from ovaflow.data.normalize import append_bias, unit_rows
 from ovaflow.model.model_file import Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL, first_allowed
+from ovaflow.reranking.first_words import labels_of_first_words
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, known_to_all
 from ovaflow.settings.predict import CANDIDATES
@@ -41,7 +42,7 @@ class RerankedModel(Model):
     def of(cls, model, reranker, others=()):
         """The model, a second stage that belongs to it, and the models of its runs."""
         common = {field.name: getattr(model, field.name) for field in fields(ModelFile)}
-        if any(map(_takes_unscaled, others)):
+        if any(model.takes_unscaled for model in others):
             transform = model.transform | {"unscaled": True}
             common["parameters"] = model.parameters | {"transform": transform}
         return cls(**common, first_stage=model, reranker=reranker, others=others)
@@ -54,10 +55,17 @@ class RerankedModel(Model):
     def nonzeros(self):
         return self.first_stage.nonzeros
 
+    @property
+    def n_columns(self):
+        pieces = self.reranker.evidence.pieces
+        return self.n_features + (0 if pieces is None else pieces.n_columns)
+
     def instances(self, split):
-        if _takes_unscaled(self):
-            return split.unscaled(self.bias)
-        return self.first_stage.instances(split)
+        X = split.unscaled(self.bias) if self.takes_unscaled else self.first_stage.instances(split)
+        return self.with_tokens(X, split.tokens)
+
+    def with_tokens(self, X, tokens):
+        return self.reranker.evidence.with_pieces(X, tokens)
 
     def prepare(self):
         for model in (self.first_stage, *self.others):
@@ -88,7 +96,14 @@ class RerankedModel(Model):
         find, most = partial(self.first_stage.top_k, self.features_for(self.first_stage, X)), max(k, CANDIDATES)
         found = find(most if allowed is None else CANDIDATES, threads, quiet)
         more = None if allowed is None else find(most, threads, quiet, allowed)
-        return self._rank(X, *found, threads, self.suggestions_for(X, threads, suggestions), more)
+        of_first_words, suggested = self.of_first_words(X, threads), self.suggestions_for(X, threads, suggestions)
+        return self._rank(X, *found, threads, of_first_words, suggested, more)
+
+    def of_first_words(self, X, threads=1):
+        """What the first stage says of the first words of texts; None where that is no evidence."""
+        if not self.reranker.evidence.scores_first_words:
+            return None
+        return labels_of_first_words(self.first_stage, self.features_for(self.first_stage, X), threads)
 
     def suggestions_for(self, X, threads=1, suggestions=None):
         """What each source suggests."""
@@ -102,7 +117,8 @@ class RerankedModel(Model):
 
     def features_for(self, model, X):
         """Instances of this model as one of its models takes them."""
-        if _takes_unscaled(self) and not _takes_unscaled(model):
+        X, _ = self.reranker.evidence.parts(X)
+        if self.takes_unscaled and not model.takes_unscaled:
             return append_bias(unit_rows(X, self.bias_feature), self.bias)
         return X
 
@@ -118,13 +134,13 @@ class RerankedModel(Model):
     def why_unexplainable(self):
         return self.first_stage.why_unexplainable
 
-    def _rank(self, X, ids, scores, threads, suggested, more=None):
+    def _rank(self, X, ids, scores, threads, of_first_words, suggested, more=None):
         """Candidates of texts, of which the best by score are known, and perhaps ``more``."""
         evidence = self.reranker.evidence
         candidates = evidence.candidates(X, ids, scores, threads, suggested)
         if more is not None:
             candidates = candidates.with_scored(*more)
-        columns = evidence.columns(candidates, suggested)
+        columns = evidence.columns(candidates, of_first_words, suggested)
         complete = known_to_all(suggested, len(ids))
         probabilities, order = self.reranker.rank(columns, candidates.ids, complete)
         ranked = np.take_along_axis(candidates.ids, order, axis=1)
@@ -132,11 +148,7 @@ class RerankedModel(Model):
         return Ranking(ranked, probabilities, ids, scores)
 
     def _load_kernels(self):
-        row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), self.n_features)
+        row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), self.n_columns)
         nothing = Suggestions.of_none(1)._replace(known=np.ones(1, bool))
         suggested = [nothing] * len(self.reranker.sources)
-        self._rank(row, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.float32), 1, suggested)
-
-
-def _takes_unscaled(model):
-    return model.transform.get("unscaled", False)
+        self._rank(row, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.float32), 1, nothing, suggested)

@@ -45,11 +45,12 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
             about.require(model=model)
             if about.unused:
                 return about
-            if tuple(about.parameters["columns"]) != columns_with(about.sources):
+            if tuple(about.parameters["columns"]) != columns_with(about.further, about.sources):
                 message = "ranks by other evidence than this ovaflow knows"
                 raise InputError(message, path=path, remedy="run rerank again")
             stored = cls.fields_of(file)
-            return replace(about, evidence=CandidateEvidence.of_stored(stored["stored"], model), **stored)
+            evidence = CandidateEvidence.of_stored(stored["stored"], model, about.further)
+            return replace(about, evidence=evidence, **stored)
 
     @classmethod
     def about(cls, path):
@@ -66,6 +67,11 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
     def unused(self):
         """Why it is not used; empty where it is."""
         return self.parameters.get("unused", "")
+
+    @property
+    def further(self):
+        """Further kinds of evidence that are weighed."""
+        return tuple(self.parameters.get("further", ()))
 
     @property
     def missed(self):

@@ -26,7 +26,7 @@ def is_list_of_labels(entry: str) -> bool:
 _BLOCKS = {
     "words": ("", "", "nothing"),
     "pairs": ("", "", "nothing"),
-    "names": ("", "", "nothing"),
+    "names": ("(vocabulary)?", "", "nothing, or vocabulary"),
     "prefixes": (r"[1-9]\d?", "6", "a number of letters below 100"),
     "stems": (r"[a-z_]+(,[a-z_]+)*", "", 'a language, such as finnish or "no" in quotes, or a list of languages'),
     "characters": (
@@ -74,7 +74,14 @@ Block = Annotated[
         }
     ),
 ]
-DEFAULT_FEATURES = ["words", "prefixes=6"]
+_NAMES_IN_VOCABULARY = "names=vocabulary"
+DEFAULT_FEATURES = ["words", "prefixes=6", _NAMES_IN_VOCABULARY]
+
+
+def blocks_for(features: list[str], has_vocabulary: bool) -> list[str]:
+    """Blocks of features, with names of labels instead of those in a vocabulary, or without these."""
+    names = {_NAMES_IN_VOCABULARY: "names" if has_vocabulary else None}
+    return list(dict.fromkeys(block for block in (names.get(each, each) for each in features) if block))
 
 
 def _candidate(blocks: Any) -> str:
@@ -98,8 +105,9 @@ class Prepare(ReadTexts):
     features: Literal["auto"] | Annotated[list[Block], BeforeValidator(listed), Field(min_length=1)] = setting(
         DEFAULT_FEATURES,
         "features of texts, side by side: words, pairs of neighbouring words, {prefixes: 6} (of longer words), "
-        "{stems: finnish}, {characters: [4, 5]} (inside words), names of labels; also in one word, such as "
-        "characters=4-5; auto: the best on held-out training instances",
+        "{stems: finnish}, {characters: [4, 5]} (inside words), names of labels, {names: vocabulary} (where labels have a "
+        "vocabulary or a file of names); also in one word, such as characters=4-5; auto: the best on held-out training "
+        "instances",
     )
     stop_words: Text | None = setting(
         None, "words left out of texts: a language, such as german, or the path of a file with one per line"

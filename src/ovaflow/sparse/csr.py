@@ -72,6 +72,30 @@ def rows_of(matrix, rows):
     return CSR(data, indices, indptr, matrix.n_columns, places)
 
 
+def columns_of(matrix, low, high):
+    """Columns low..high of a matrix, as one of their own."""
+    kept = (matrix.indices >= low) & (matrix.indices < high)
+    places = None if matrix.places is None else matrix.places[kept]
+    indices = matrix.indices[kept] - np.int32(low)
+    return CSR(matrix.data[kept], indices, offsets(kept)[matrix.indptr], high - low, places)
+
+
+def beside(left, right):
+    """The columns of one matrix, then those of another with the same rows."""
+    lengths = np.stack([np.diff(left.indptr), np.diff(right.indptr)], axis=1)
+    of_left = np.repeat(np.tile([True, False], len(lengths)), lengths.reshape(-1))
+
+    def merged(first, second):
+        values = np.empty(len(of_left), first.dtype)
+        values[of_left], values[~of_left] = first, second
+        return values
+
+    indices = merged(left.indices, right.indices + np.int32(left.n_columns))
+    indptr, n_columns = left.indptr + right.indptr, left.n_columns + right.n_columns
+    places = None if left.places is None or right.places is None else merged(left.places, right.places)
+    return CSR(merged(left.data, right.data), indices, indptr, n_columns, places)
+
+
 @strict_kernel
 def _copy_rows(data, indices, indptr, rows, out_data, out_indices, out_indptr):
     for i in range(len(rows)):

@@ -1,0 +1,115 @@
+"""Evidence that not all texts need: pieces of the names' words, and what the first words say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from commands import ovaflow
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
+
+from ovaflow.data.dataset import open_dataset
+from ovaflow.model.model_file import open_any_model
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.reranking import first_words
+from ovaflow.reranking.evidence import BEGINNING, PIECES, CandidateEvidence
+from ovaflow.reranking.first_words import labels_of_first_words
+from ovaflow.reranking.name_pieces import NamePieces
+from ovaflow.sparse.csr import columns_of
+
+NAMES = "steam trains,train,dragons,old castles"
+TEXTS = [
+    "the steamtrain and its train driver,train,train",
+    "a castle for dragonflies and dragons,old castles,dragons",
+    "trains without steam or diesel,train,steam trains",
+]
+
+
+@pytest.fixture
+def words(tmp_path):
+    """A dataset of three texts with the names of four labels, whose features are words in several texts alone."""
+    rows = [f"{text},{first}|{second}" for text, first, second in (line.split(",") for line in TEXTS)]
+    (tmp_path / "records.csv").write_text("\n".join(["text,labels", *rows, *rows]) + "\n")
+    (tmp_path / "test.csv").write_text("text,labels\nthe castles of steamtrains,train\n")
+    files = f"--train={tmp_path}/records.csv", f"--test={tmp_path}/test.csv", f"--output={tmp_path}/dataset.h5"
+    ovaflow("prepare", "--format=csv", *files, "--label-separator=|", "--features=words")
+    return open_dataset(tmp_path / "dataset.h5")
+
+
+def pieces_of_sklearn(words):
+    """Names and texts in tf-idf of the names' pieces, by scikit-learn."""
+    names = [str(name) for name in words.label_names]
+    documents = [line.split(",")[0] for line in TEXTS] * 2
+    count = CountVectorizer(analyzer="char_wb", ngram_range=(4, 5)).fit(names)
+    frequency = np.maximum((count.transform(documents) > 0).sum(axis=0), 1)
+    idf = np.log(len(documents) / np.asarray(frequency).reshape(-1))
+    weigh = lambda texts: normalize(np.log1p(count.transform(texts).toarray()) * idf)  # noqa: E731
+    return weigh(names), weigh
+
+
+def test_pieces_of_names_are_those_of_scikit_learn(words):
+    names, weigh = pieces_of_sklearn(words)
+    pieces = NamePieces.of(words)
+    texts = pieces.of_texts(words.test.tokens)
+    candidates = np.arange(words.n_labels, dtype=np.int32)[None]
+    theirs = weigh(["the castles of steamtrains"])
+    ours = pieces.names.overlap(texts, candidates)
+    assert ours.cosine[0] == pytest.approx((theirs @ names.T)[0], abs=1e-6)
+    assert ours.share[0] == pytest.approx(((theirs > 0) @ (names**2).T)[0], abs=1e-6)
+    assert ours.cosine.max() > 0.3
+
+
+def test_words_that_are_no_features_have_pieces_too(words):
+    assert "steamtrains" not in list(words.feature_names)
+    place = NamePieces.of(words).names.overlap(
+        NamePieces.of(words).of_texts(words.test.tokens), np.array([[0, 1, 2, 3]], np.int32)
+    )
+    label = list(words.label_names).index("steam trains")
+    assert place.share[0, label] > 0.5
+    assert place.place[0, label] == 3
+
+
+def test_a_stored_second_stage_has_the_same_pieces(model, dataset):
+    evidence = Predictor.open(model).model.reranker.evidence
+    fresh = NamePieces.of(dataset)
+    assert evidence.pieces.transform.feature_names == fresh.transform.feature_names
+    assert np.array_equal(evidence.pieces.transform.idf, fresh.transform.idf)
+    stored, made = evidence.pieces.names, fresh.names
+    assert all(map(np.array_equal, stored.features.arrays, made.features.arrays))
+
+
+def test_a_text_has_the_same_pieces_however_it_comes(model, dataset):
+    predictor = Predictor.open(model)
+    ours = predictor.from_texts(dataset.test_texts()[:30])
+    theirs = predictor.from_split(replace(dataset.test, X=dataset.test.X)).part(0, 30)
+    assert ours.n_columns == theirs.n_columns > dataset.n_features
+    assert ours.to_scipy().toarray() == pytest.approx(theirs.to_scipy().toarray(), abs=1e-6)
+    with pytest.raises(ValueError, match="from_split make them"):
+        predictor.top_k(dataset.test.X, 5)
+
+
+def test_counts_of_words_have_the_pieces_of_these(model, dataset):
+    predictor = Predictor.open(model)
+    words = [name for name in predictor.feature_names if name.isalnum()][:3]
+    ours = predictor.from_features([{words[0]: 2, words[1]: 1}, {words[2]: 1}])
+    theirs = predictor.from_texts([f"{words[0]} {words[1]} {words[0]}", words[2]])
+    ours, theirs = (columns_of(X, dataset.n_features, X.n_columns).to_scipy().toarray() for X in (ours, theirs))
+    assert ours == pytest.approx(theirs)
+    assert ours.any()
+
+
+def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch):
+    monkeypatch.setattr(first_words, "LENGTH", 5)
+    alone = open_any_model(model)
+    ours = labels_of_first_words(alone, dataset.test.X)
+    texts = [" ".join(text.split()[:5]) for text in dataset.test_texts()]
+    ids, scores = alone.top_k(Predictor(alone).from_texts(texts), 50)
+    assert np.array_equal(ours.ids[:, :5], ids[:, :5])
+    assert ours.scores[:, :5] == pytest.approx(scores[:, :5], abs=1e-4)
+
+
+def test_evidence_that_is_not_asked_for_is_not_there(dataset):
+    evidence = CandidateEvidence.of(dataset, [1.0, 0.0], [BEGINNING])
+    assert evidence.further == [BEGINNING]
+    assert evidence.with_pieces(dataset.test.X, dataset.test.tokens) is dataset.test.X
+    assert CandidateEvidence.of(dataset, [1.0, 0.0], [PIECES]).further == [PIECES]
