@@ -83,7 +83,7 @@ def test_scores_of_chosen_labels(predictor, X):
     with pytest.raises(InputError, match="label ids run from 0 to 9"):
         predictor.scores(X, [10])
     for asked in (predictor.top_k, predictor.scores):
-        with pytest.raises(ValueError, match="instances have 7 features, the model has"):
+        with pytest.raises(ValueError, match="instances have 7 columns, the model takes"):
             asked(X._replace(n_columns=7), [0])
 
 

@@ -16,7 +16,7 @@ from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.reranking import fitting
 from ovaflow.reranking.answer_length import labels_that_fit
-from ovaflow.reranking.evidence import GROUPS, PIECES
+from ovaflow.reranking.evidence import GROUPS
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
@@ -64,9 +64,10 @@ def test_one_at_a_time_as_in_a_batch(model, dataset, predicted):
 
 
 def test_it_ranks_and_knows_how_sure_it_is(folder, dataset, held_out, predicted):
-    check = Reranker.about(folder / "dataset" / "reranker.h5").parameters["check"]
+    about = Reranker.about(folder / "dataset" / "reranker.h5")
+    check = about.parameters["check"]
     assert check["second_stage"] > check["first_stage"]
-    assert set(check["lost"]) == {*GROUPS, PIECES}
+    assert set(check["lost"]) == {*GROUPS, *about.further}
     held, predictions = held_out
     checked = np.arange(0, len(predictions.ids), 4)
     metrics = ranking_metrics(predictions.ids[checked], rows_of(held.test.Y, checked), np.ones(held.n_labels))

@@ -29,7 +29,7 @@ READ = (
     "quotes=auto no-html repeated=keep"
 )
 TERMS = "label-names tfidf=true min-df=2 max-df=0.5 sublinear normalize bias=1.0"
-WORDS = f"{READ} features=words features=prefixes=6 {TERMS}"
+WORDS = f"{READ} features=words features=prefixes=6 features=names=vocabulary {TERMS}"
 SPLIT, END = "test-fraction=0.2 seed=0 split=together", "unlabelled=keep format=csv"
 FEATURES = {"format": "xmc-text", "train": "a", "test": "b", "normalize": False}
 TESTED = {"format": "csv", "train": "a", "test": "b"}

@@ -119,26 +119,25 @@ def _of_first_words(model, split, threads):
 
 
 def _with_useful_kinds(pairs, complete, kinds, sources, threads):
-    """Held-out texts without the further kinds of evidence that make the order of checked texts no better."""
+    """Held-out texts without further kinds of evidence that predict checked texts no better, but for chance."""
     some = np.flatnonzero(complete)
     some = some[_spread(len(some), COMPARED)]
     for kind in kinds:
         without = [each for each in kinds if each != kind]
         names, fewer = columns_with(kinds, sources), set(columns_with(without, sources))
         less = pairs._replace(columns=pairs.columns[:, :, [name in fewer for name in names]])
-        if _loss(less.part(some), threads) <= _loss(pairs.part(some), threads):
+        gains = _losses(less.part(some), threads) - _losses(pairs.part(some), threads)
+        if gains.mean() <= gains.std() / np.sqrt(len(gains)):
             pairs, kinds = less, without
     return pairs, kinds
 
 
-def _loss(texts, threads):
-    """Log loss of checked texts by trees fitted to the others."""
-    from sklearn.metrics import log_loss
-
+def _losses(texts, threads):
+    """Log loss of each checked text by trees fitted to the others, summed over its candidates."""
     checked = _checked(texts)
-    trees = fit_trees(*texts.part(~checked).candidates, threads, COMPARED_TREES)
-    rows, hits = texts.part(checked).candidates
-    return log_loss(hits, scipy.special.expit(trees.log_odds(rows)), labels=[False, True])
+    trees, rest = fit_trees(*texts.part(~checked).candidates, threads, COMPARED_TREES), texts.part(checked)
+    probabilities = trees.probabilities(rest.columns, rest.ids)
+    return -np.log(np.where(rest.hits, probabilities, 1 - probabilities)).sum(axis=1)
 
 
 def _obstacle(complete, hits, candidates):
