@@ -105,8 +105,8 @@ class Prepare(ReadTexts):
     features: Literal["auto"] | Annotated[list[Block], BeforeValidator(listed), Field(min_length=1)] = setting(
         DEFAULT_FEATURES,
         "features of texts, side by side: words, pairs of neighbouring words, {prefixes: 6} (of longer words), "
-        "{stems: finnish}, {characters: [4, 5]} (inside words), names of labels, {names: vocabulary} (where labels have "
-        "a vocabulary or a file of names); also in one word, such as characters=4-5; auto: the best on held-out "
+        "{stems: finnish}, {characters: [4, 5]} (inside words), names of labels, {names: vocabulary} (where labels "
+        "have a vocabulary or a file of names); also in one word, such as characters=4-5; auto: the best on held-out "
         "training instances",
     )
     stop_words: Text | None = setting(
