@@ -8,6 +8,7 @@ from solving import in_memory
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Names, open_dataset
+from ovaflow.data.hold_out import hold_out
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.reading.instances import TextInstance
@@ -15,7 +16,7 @@ from ovaflow.settings.train import ChooseC, TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_model
 from ovaflow.tuning import comparison, cost, features
-from ovaflow.tuning.comparison import Trial, compare, folds, summary
+from ovaflow.tuning.comparison import Trial, compare, decide, folds
 from ovaflow.tuning.cost import choose_C
 
 CASES = [(2, 0.1, 1), (25, 0.1, 1), (3000, 0.1, 1), (10, 0.9, 1), (9000, 0.5, 1), (400, 0.2, 10)]
@@ -56,7 +57,7 @@ def test_what_cannot_win_is_not_tried_again():
     assert [part for candidate, part in tried if candidate == "bad"] == [1]
     assert [part for candidate, part in tried if candidate == "good"] == [1, 2, 3]
     assert best in ("good", "as good")
-    found = {each["candidate"]: each for each in summary(trials, best)["candidates"]}
+    found = {each["candidate"]: each for each in decide(trials, best, "bad")["candidates"]}
     bad, chosen = found["bad"], found[best]
     theirs = np.mean(trials["bad"][0].scores) - np.mean(trials[best][0].scores)
     assert bad["difference"] == pytest.approx(theirs)
@@ -64,12 +65,41 @@ def test_what_cannot_win_is_not_tried_again():
     assert (chosen["difference"], chosen["error"]) == (0, 0)
 
 
-def noisy_dataset(n=600, d=40, n_labels=8, seed=0):
+def made_trial(scores, first):
+    return Trial(np.asarray(scores, float), dict.fromkeys(comparison.METRICS, first), 1.0)
+
+
+def test_the_default_stays_unless_another_is_surely_better():
+    rng = np.random.default_rng(0)
+    default, noise = rng.random(400), 0.2 * rng.standard_normal(400)
+    for gain, first, expected in ((0.05, 0.5, "new"), (0.05, 0.499, "new"), (0.05, 0.49, "old"), (0.001, 0.6, "old")):
+        trials = {"old": [made_trial(default, 0.5)], "new": [made_trial(default + noise - noise.mean() + gain, first)]}
+        found = decide(trials, "new", "old")
+        assert (found["chosen"], found["default"]) == (expected, "old")
+        assert "check" not in found
+        assert decide(trials, "old", "old")["chosen"] == "old"
+
+
+def test_what_wins_on_a_part_is_checked_with_all():
+    low, high = [made_trial([0.1, 0.2, 0.3], 0.5)], [made_trial([0.5, 0.7, 0.6], 0.6)]
+    part, tried = {"old": low, "other": low, "new": high}, []
+    for whole, expected in (({"old": low, "new": high}, "new"), ({"old": high, "new": low}, "old")):
+        found = decide(part, "new", "old", lambda name, whole=whole: tried.append(name) or whole[name][0])
+        assert found["chosen"] == expected
+        assert [each["candidate"] for each in found["check"]] == ["old", "new"]
+        assert {each["candidate"]: each["difference"] for each in found["check"]}[expected] == 0
+    assert tried == ["old", "new"] * 2
+    # what is no better on the part is not tried with all
+    assert decide({"old": high, "new": low}, "old", "old", tried.append)["chosen"] == "old"
+    assert len(tried) == 4
+
+
+def noisy_dataset(n=600, d=200, n_labels=8, seed=0):
     """Labels that depend on single features, with many wrong ones: the smaller C, the better."""
     rng = np.random.default_rng(seed)
-    X = (rng.random((n, d)) < 0.3) * 1.0
+    X = (rng.random((n, d)) < 0.1) * 1.0
     truth = X[:, :n_labels] > 0
-    Y = np.where(rng.random(truth.shape) < 0.25, rng.random(truth.shape) < 0.2, truth)
+    Y = np.where(rng.random(truth.shape) < 0.4, rng.random(truth.shape) < 0.2, truth)
     X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1)
     dataset = in_memory(np.hstack([X, np.ones((n, 1))]), Y * 1.0)
     return replace(dataset, test=dataset.train.take(np.arange(100)), names_in_memory=Names(list("abcdefgh"), []))
@@ -144,8 +174,23 @@ def test_figures_of_a_choice_are_those_of_models_trained_directly():
         assert each["metrics"]["P@1"] == pytest.approx(np.average(directly, weights=sizes), abs=1e-12)
 
 
-def timeless(found):
-    return [{name: value for name, value in each.items() if name != "seconds"} for each in found["candidates"]]
+def test_C_chosen_on_a_part_is_checked_with_all_but_those_held_out(monkeypatch):
+    dataset = noisy_dataset(n=3000)
+    monkeypatch.setattr(comparison, "_sure", lambda trials, best, default: best)
+    found = choose_C(dataset, TrainLabels(), ChooseC(candidates=[0.1, 1.0], instances=300, held_out=0.2), 1)
+    assert (found["instances"], found["chosen"], found["default"]) == (300, 0.1, 1.0)
+    parts = hold_out(dataset, 0.2)
+    for each in found["check"]:
+        model = train_model(parts, TrainLabels(C=each["candidate"]), 0.01)
+        theirs = ranking_metrics(model.top_k(parts.test.X, 5)[0], parts.test.Y, np.ones(8))
+        assert each["metrics"]["nDCG@5"] == pytest.approx(theirs["nDCG@5"], abs=1e-12)
+        assert each["held_out"] == parts.test.X.n_rows
+    whole = choose_C(dataset, TrainLabels(), ChooseC(candidates=[0.1, 1.0]), 1)
+    assert "check" not in whole
+
+
+def timeless(found, entries="candidates"):
+    return [{name: value for name, value in each.items() if name != "seconds"} for each in found[entries]]
 
 
 ENDINGS = ["s", "ing", "ed", "er", "ers", "able", "ment", "ness", "ful", "less"]
@@ -175,7 +220,7 @@ def test_features_are_chosen_without_the_test_set_and_prepared(tmp_path, capsys)
     choice, files = tmp_path / "features.json", [f"--train={train}", f"--test={test}"]
     found = chosen(choice, *files)
     assert found["chosen"] == "words+prefixes=6"
-    assert re.fullmatch(r"words\+prefixes=6: nDCG@5.*  chosen", capsys.readouterr().out.splitlines()[-1])
+    assert re.fullmatch(r"words\+prefixes=6  chosen, the default: .*", capsys.readouterr().out.splitlines()[-1])
     test.write_text("subject1\tother\n")
     assert timeless(chosen(tmp_path / "again.json", *files)) == timeless(found)
     fewer = chosen(tmp_path / "fewer.json", *files, "--instances=100")
@@ -197,10 +242,28 @@ def test_features_are_compared_on_more_instances_of_a_large_dataset(tmp_path, mo
     assert chosen(tmp_path / "a.json", f"--train={train}", f"--test={train}", "--candidates=words")["instances"] == size
 
 
+def test_features_chosen_on_a_part_are_checked_with_all(tmp_path, capsys):
+    train, test = write_inflected(tmp_path / "train.tsv", 600, 0), write_inflected(tmp_path / "test.tsv", 50, 1)
+    options = [f"--train={train}", f"--test={test}", "--candidates=words", "--candidates=prefixes=6", "--held-out=0.6"]
+    found = chosen(tmp_path / "a.json", *options, "--instances=200")
+    # words are the first candidate, so the default
+    assert (found["default"], found["chosen"]) == ("words", "prefixes=6")
+    assert [each["candidate"] for each in found["check"]] == ["words", "prefixes=6"]
+    *_, said, first, second, last = capsys.readouterr().out.splitlines()
+    assert said == "checked with all training instances:"
+    assert first.startswith("words: nDCG@5")
+    assert second.startswith("prefixes=6: nDCG@5")
+    assert re.fullmatch(r"prefixes=6  chosen, nDCG@5 \+[\d.]+ ± [\d.]+ to the default, words", last)
+    whole = chosen(tmp_path / "b.json", *options, "--instances=600")
+    assert timeless(found, "check") == timeless(whole)
+    assert "check" not in whole
+
+
 def test_texts_without_a_word_are_sampled_one_by_one():
     texts = [*(f"word{i} more" for i in range(300)), *["", " ", "?!", "2019", "\n", "."] * 50]
     for size in (60, 100):
-        sample = features._sample_of(map(TextInstance, texts), size)
+        sample, available = features._sample_of(map(TextInstance, texts), size)
+        assert available == 600
         without = [instance for instance in sample if not instance.text.startswith("word")]
         # hypergeometric: standard deviation at most 4.6
         assert abs(len(without) - size / 2) < 15

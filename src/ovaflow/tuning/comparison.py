@@ -1,4 +1,4 @@
-"""Candidates compared on the same held-out instances; one that cannot win is not tried again."""
+"""Candidates compared on the same held-out instances; the default stays unless another is surely better."""
 
 import math
 import time
@@ -12,6 +12,10 @@ from ovaflow.training.shard_job import train_model
 
 _ENOUGH, _ROUNDS = 600, 10
 """Held-out instances that are enough, and most rounds to get there."""
+_SURE = 2
+"""Standard errors by which a candidate is surely better or worse."""
+_FIRST_LABELS = 0.002
+"""By how much P@1 may fall for another metric: more is seen by whoever takes the first suggestion."""
 METRICS = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 
@@ -56,7 +60,7 @@ def compare(rounds, attempt, candidates):
             trials[candidate].append(attempt(candidate, part))
         best = max(alive, key=lambda candidate: _scores(trials[candidate]).mean())
         differences = {name: _difference(trials[best], trials[name]) for name in alive}
-        alive = [name for name, (mean, error) in differences.items() if mean >= -2 * error]
+        alive = [name for name, (mean, error) in differences.items() if mean >= -_SURE * error]
         if len(alive) == 1:
             break
     return trials, best
@@ -73,8 +77,30 @@ def _difference(trials, others):
     return float(difference.mean()), float(difference.std() / math.sqrt(len(difference)))
 
 
-def summary(trials, chosen):
-    """The comparison as JSON: for each candidate its metrics, its difference from the chosen one, and its time."""
+def decide(trials, best, default, try_on_all=None):
+    """What is used, as JSON: the best where it is surely better than the default, on a part and on all instances.
+
+    ``try_on_all`` gives the trials of these two with all instances; None where those of ``trials`` were all.
+    """
+    chosen, check = _sure(trials, best, default), None
+    if chosen != default and try_on_all is not None:
+        check = {name: [try_on_all(name)] for name in (default, chosen)}
+        chosen = _sure(check, chosen, default)
+    parts = {"candidates": trials} if check is None else {"candidates": trials, "check": check}
+    tables = {name: _entries(part, chosen) for name, part in parts.items()}
+    return {"default": default, "chosen": chosen, **tables}
+
+
+def _sure(trials, best, default):
+    """The best candidate, or the default where that may be as good or has better first labels."""
+    gain, error = _difference(trials[default], trials[best])
+    rounds = min(len(trials[default]), len(trials[best]))
+    fall = _mean_of("P@1", trials[default][:rounds]) - _mean_of("P@1", trials[best][:rounds])
+    return best if gain > _SURE * error and fall <= _FIRST_LABELS else default
+
+
+def _entries(trials, chosen):
+    """For each candidate its metrics, its difference from the chosen one, and its time."""
     entries = []
     for candidate, rounds in trials.items():
         difference, error = _difference(trials[chosen], rounds)
@@ -88,7 +114,7 @@ def summary(trials, chosen):
             "metrics": {name: _mean_of(name, rounds) for name in METRICS},
         }
         entries.append(entry)
-    return {"chosen": chosen, "candidates": entries}
+    return entries
 
 
 def _mean_of(metric, rounds):

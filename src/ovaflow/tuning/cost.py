@@ -7,23 +7,24 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.data.hold_out import copies_of
+from ovaflow.data.hold_out import copies_of, held_out_documents
 from ovaflow.data.near_twins import near_twins, rows_alike
 from ovaflow.sparse.csr import rows_of
-from ovaflow.tuning.comparison import compare, folds, summary, try_on
+from ovaflow.tuning.comparison import compare, decide, folds, try_on
 
 KIND = "C"
 
 _SAMPLE = 12_000
-"""Most instances to choose on: the best C falls as their number grows, up to 12,000 at least."""
+"""Most instances to search on; what is found there is checked with all."""
 
 
 def choose_C(dataset, training, tune, threads=1):
-    """Compare the C nearest to 1 with its neighbours, and the next while the last is best."""
+    """Compare the C nearest to 1, the default, with its neighbours, and the next while the last is best."""
     values, n = sorted(tune.candidates), dataset.n_documents
     sample = np.random.default_rng(0).permutation(n)
     if dataset.train.extra is not None:
         sample = sample[~dataset.train.extra[sample]]
+    available = len(sample)
     sample = sample[: tune.instances or _SAMPLE]
     if len(sample) < 2:
         raise InputError(f"{n} training instances are too few to choose C on", path=dataset.path)
@@ -35,13 +36,19 @@ def choose_C(dataset, training, tune, threads=1):
     rounds = list(folds(alike, tune.held_out))
     with Progress("choosing C", 0, "trainings") as progress:
 
+        def train(part, C):
+            with silence():
+                trial = try_on(part, training.model_copy(update={"C": C}), tune.metric, threads)
+            progress.advance()
+            return trial
+
         @cache
         def attempt(C, number):
             fit, held = (np.sort(sample[positions]) for positions in rounds[number])
-            with silence():
-                trial = try_on(_part(dataset, fit, held), training.model_copy(update={"C": C}), tune.metric, threads)
-            progress.advance()
-            return trial
+            return train(_part(dataset, fit, held), C)
+
+        def try_on_all(C):
+            return train(_all(dataset, tune.held_out), C)
 
         middle = int(np.argmin(np.abs(np.log(values))))
         low, high, before = max(middle - 1, 0), min(middle + 2, len(values)), None
@@ -49,7 +56,17 @@ def choose_C(dataset, training, tune, threads=1):
             trials, best = compare(range(len(rounds)), attempt, values[low:high])
             before = low, high
             low, high = max(low - (best == values[low]), 0), min(high + (best == values[high - 1]), len(values))
-    return {"metric": tune.metric, "instances": len(sample)} | summary(trials, best)
+        default, is_part = values[middle], len(sample) < available
+        decision = decide(trials, best, default, try_on_all if is_part else None)
+    return {"metric": tune.metric, "instances": len(sample)} | decision
+
+
+def _all(dataset, held_out):
+    """A dataset of all training instances but a share to test, as the second stage holds them out."""
+    held = held_out_documents(dataset, held_out)
+    # near twins of held-out instances are left out of training, extra ones among them
+    tested = held if dataset.train.extra is None else held & ~dataset.train.extra[: len(held)]
+    return _part(dataset, np.flatnonzero(~held), np.flatnonzero(tested))
 
 
 def _part(dataset, fit, held):
