@@ -89,7 +89,7 @@ def test_what_wins_on_a_part_is_checked_with_all():
         assert [each["candidate"] for each in found["check"]] == ["old", "new"]
         assert {each["candidate"]: each["difference"] for each in found["check"]}[expected] == 0
     assert tried == ["old", "new"] * 2
-    # what is no better on the part is not tried with all
+    # the default is not tried again
     assert decide({"old": high, "new": low}, "old", "old", tried.append)["chosen"] == "old"
     assert len(tried) == 4
 

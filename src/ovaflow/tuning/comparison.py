@@ -78,17 +78,16 @@ def _difference(trials, others):
 
 
 def decide(trials, best, default, try_on_all=None):
-    """What is used, as JSON: the best where it is surely better than the default, on a part and on all instances.
+    """What is used, as JSON: the best candidate where it is surely better than the default.
 
-    ``try_on_all`` gives the trials of these two with all instances; None where those of ``trials`` were all.
+    ``try_on_all`` gives a candidate's trial with all instances, which decides; None where those of ``trials`` were all.
     """
-    chosen, check = _sure(trials, best, default), None
-    if chosen != default and try_on_all is not None:
-        check = {name: [try_on_all(name)] for name in (default, chosen)}
-        chosen = _sure(check, chosen, default)
-    parts = {"candidates": trials} if check is None else {"candidates": trials, "check": check}
-    tables = {name: _entries(part, chosen) for name, part in parts.items()}
-    return {"default": default, "chosen": chosen, **tables}
+    tables = {"candidates": trials}
+    if best != default and try_on_all is not None:
+        tables["check"] = {name: [try_on_all(name)] for name in (default, best)}
+    chosen = _sure(tables.get("check", trials), best, default)
+    entries = {name: _entries(part, chosen) for name, part in tables.items()}
+    return {"default": default, "chosen": chosen, **entries}
 
 
 def _sure(trials, best, default):
