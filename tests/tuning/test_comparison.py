@@ -31,7 +31,15 @@ def test_folds_hold_out_each_instance_at_most_once_and_never_part_a_group(n, sha
     for fit, held in rounds:
         assert not np.isin(groups[held], groups[fit]).any()
         assert n - amount - 2 * (size - 1) <= len(fit) <= n - amount
-    assert len(together) >= 600 or len(rounds) == 10 or len(together) + amount > n
+    assert len(together) >= 1200 or len(rounds) == 10 or len(together) + amount > n
+
+
+def test_large_groups_are_held_out_no_more_often_than_they_occur():
+    # near twins are numbered by their first rows, so that large groups have low numbers
+    groups = np.concatenate([np.arange(200).repeat(10), np.arange(200, 2200)])
+    [(fit, held), *_] = folds(groups, 0.1)
+    assert abs(np.mean(groups[held] < 200) - 0.5) < 0.15
+    assert len(fit) + len(held) > 3990
 
 
 def test_contributions_add_up_to_the_metrics():
@@ -94,7 +102,7 @@ def test_what_wins_on_a_part_is_checked_with_all():
     assert len(tried) == 4
 
 
-def noisy_dataset(n=600, d=200, n_labels=8, seed=0):
+def noisy_dataset(n=1000, d=300, n_labels=8, seed=0):
     """Labels that depend on single features, with many wrong ones: the smaller C, the better."""
     rng = np.random.default_rng(seed)
     X = (rng.random((n, d)) < 0.1) * 1.0
@@ -117,7 +125,7 @@ def test_C_is_the_best_of_those_tried_and_no_test_instance_is_seen(monkeypatch):
     again = choose_C(without, TrainLabels(), ChooseC(candidates=[0.01, 0.1, 1, 10, 100]), 1)
     assert timeless(again) == timeless(found)
     fewer = choose_C(dataset, TrainLabels(), ChooseC(candidates=[0.1, 1], instances=100), 1)
-    assert (fewer["instances"], found["instances"]) == (100, 600)
+    assert (fewer["instances"], found["instances"]) == (100, 1000)
     assert max(each["held_out"] for each in fewer["candidates"]) <= 100
 
 
@@ -139,7 +147,7 @@ def choose(folder, rows, *options):
 
 
 def test_groups_are_held_out_together(tmp_path, grouped):
-    dataset, series = noisy_dataset(), np.arange(600) % 20
+    dataset, series = noisy_dataset(n=600), np.arange(600) % 20
     dataset = replace(dataset, train=replace(dataset.train, groups=series))
     choose_C(dataset, TrainLabels(), ChooseC(candidates=[1.0]), 1)
     series = series[np.random.default_rng(0).permutation(600)]

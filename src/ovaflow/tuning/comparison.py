@@ -10,7 +10,7 @@ from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.training.shard_job import train_model
 
-_ENOUGH, _ROUNDS = 600, 10
+_ENOUGH, _ROUNDS = 1200, 10
 """Held-out instances that are enough, and most rounds to get there."""
 _SURE = 2
 """Standard errors by which a candidate is surely better or worse."""
@@ -29,7 +29,10 @@ class Trial(NamedTuple):
 
 def folds(groups, held_out):
     """Positions of instances divided into others and held-out ones, as often as it takes to hold out enough."""
-    n, order = len(groups), np.argsort(groups, kind="stable")
+    n, units = len(groups), np.unique(groups, return_inverse=True)[1]
+    # in the order of the rows large groups would come first, and be held out more often than they occur
+    places = np.random.default_rng(0).permutation(units.max(initial=0) + 1)
+    order = np.argsort(places[units], kind="stable")
     held = min(max(1, round(held_out * n)), n - 1)
     rounds = max(1, min(_ROUNDS, n // held, math.ceil(_ENOUGH / held)))
     for number in range(rounds):
