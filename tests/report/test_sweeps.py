@@ -29,7 +29,7 @@ def test_a_choice_is_shown_with_its_check(runs):
     # in the folder of the dataset, which other tests share
     path, shown = runs[0].parent / "squared-hinge-l2-none-Cauto.json", "trained on all training instances"
     for try_on_all, rows in ((with_all.get, ["1", "0.3"]), (None, [])):
-        choice = {"metric": "nDCG@5", "instances": 20} | decide(trials, 0.3, 1.0, try_on_all)
+        choice = {"instances": 20} | decide("nDCG@5", trials, 0.3, 1.0, try_on_all)
         write_json(path, "C", choice)
         (results,) = gather(runs, choices=[path])
         (section,) = results.choices

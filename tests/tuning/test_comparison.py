@@ -65,7 +65,7 @@ def test_what_cannot_win_is_not_tried_again():
     assert [part for candidate, part in tried if candidate == "bad"] == [1]
     assert [part for candidate, part in tried if candidate == "good"] == [1, 2, 3]
     assert best in ("good", "as good")
-    found = {each["candidate"]: each for each in decide(trials, best, "bad")["candidates"]}
+    found = {each["candidate"]: each for each in decide("nDCG@5", trials, best, "bad")["candidates"]}
     bad, chosen = found["bad"], found[best]
     theirs = np.mean(trials["bad"][0].scores) - np.mean(trials[best][0].scores)
     assert bad["difference"] == pytest.approx(theirs)
@@ -82,23 +82,25 @@ def test_the_default_stays_unless_another_is_surely_better():
     default, noise = rng.random(400), 0.2 * rng.standard_normal(400)
     for gain, first, expected in ((0.05, 0.5, "new"), (0.05, 0.499, "new"), (0.05, 0.49, "old"), (0.001, 0.6, "old")):
         trials = {"old": [made_trial(default, 0.5)], "new": [made_trial(default + noise - noise.mean() + gain, first)]}
-        found = decide(trials, "new", "old")
+        found = decide("nDCG@5", trials, "new", "old")
         assert (found["chosen"], found["default"]) == (expected, "old")
         assert "check" not in found
-        assert decide(trials, "old", "old")["chosen"] == "old"
+        assert decide("nDCG@5", trials, "old", "old")["chosen"] == "old"
+        # rare labels are found at the cost of the first
+        assert decide("PSP@5", trials, "new", "old")["chosen"] == ("new" if gain == 0.05 else "old")
 
 
 def test_what_wins_on_a_part_is_checked_with_all():
     low, high = [made_trial([0.1, 0.2, 0.3], 0.5)], [made_trial([0.5, 0.7, 0.6], 0.6)]
     part, tried = {"old": low, "other": low, "new": high}, []
     for whole, expected in (({"old": low, "new": high}, "new"), ({"old": high, "new": low}, "old")):
-        found = decide(part, "new", "old", lambda name, whole=whole: tried.append(name) or whole[name][0])
+        found = decide("nDCG@5", part, "new", "old", lambda name, whole=whole: tried.append(name) or whole[name][0])
         assert found["chosen"] == expected
         assert [each["candidate"] for each in found["check"]] == ["old", "new"]
         assert {each["candidate"]: each["difference"] for each in found["check"]}[expected] == 0
     assert tried == ["old", "new"] * 2
     # the default is not tried again
-    assert decide({"old": high, "new": low}, "old", "old", tried.append)["chosen"] == "old"
+    assert decide("nDCG@5", {"old": high, "new": low}, "old", "old", tried.append)["chosen"] == "old"
     assert len(tried) == 4
 
 
@@ -184,7 +186,7 @@ def test_figures_of_a_choice_are_those_of_models_trained_directly():
 
 def test_C_chosen_on_a_part_is_checked_with_all_but_those_held_out(monkeypatch):
     dataset = noisy_dataset(n=3000)
-    monkeypatch.setattr(comparison, "_sure", lambda trials, best, default: best)
+    monkeypatch.setattr(comparison, "_sure", lambda metric, trials, best, default: best)
     found = choose_C(dataset, TrainLabels(), ChooseC(candidates=[0.1, 1.0], instances=300, held_out=0.2), 1)
     assert (found["instances"], found["chosen"], found["default"]) == (300, 0.1, 1.0)
     parts = hold_out(dataset, 0.2)

@@ -80,7 +80,7 @@ def _difference(trials, others):
     return float(difference.mean()), float(difference.std() / math.sqrt(len(difference)))
 
 
-def decide(trials, best, default, try_on_all=None):
+def decide(metric, trials, best, default, try_on_all=None):
     """What is used, as JSON: the best candidate where it is surely better than the default.
 
     ``try_on_all`` gives a candidate's trial with all instances, which decides; None where those of ``trials`` were all.
@@ -88,17 +88,19 @@ def decide(trials, best, default, try_on_all=None):
     tables = {"candidates": trials}
     if best != default and try_on_all is not None:
         tables["check"] = {name: [try_on_all(name)] for name in (default, best)}
-    chosen = _sure(tables.get("check", trials), best, default)
+    chosen = _sure(metric, tables.get("check", trials), best, default)
     entries = {name: _entries(part, chosen) for name, part in tables.items()}
-    return {"default": default, "chosen": chosen, **entries}
+    return {"metric": metric, "default": default, "chosen": chosen, **entries}
 
 
-def _sure(trials, best, default):
+def _sure(metric, trials, best, default):
     """The best candidate, or the default where that may be as good or has better first labels."""
     gain, error = _difference(trials[default], trials[best])
     rounds = min(len(trials[default]), len(trials[best]))
     fall = _mean_of("P@1", trials[default][:rounds]) - _mean_of("P@1", trials[best][:rounds])
-    return best if gain > _SURE * error and fall <= _FIRST_LABELS else default
+    # whoever looks for rare labels takes others first
+    falls = fall > _FIRST_LABELS and not metric.startswith("PSP")
+    return best if gain > _SURE * error and not falls else default
 
 
 def _entries(trials, chosen):

@@ -57,8 +57,8 @@ def choose_C(dataset, training, tune, threads=1):
             before = low, high
             low, high = max(low - (best == values[low]), 0), min(high + (best == values[high - 1]), len(values))
         default, is_part = values[middle], len(sample) < available
-        decision = decide(trials, best, default, try_on_all if is_part else None)
-    return {"metric": tune.metric, "instances": len(sample)} | decision
+        decision = decide(tune.metric, trials, best, default, try_on_all if is_part else None)
+    return {"instances": len(sample)} | decision
 
 
 def _all(dataset, held_out):

@@ -80,8 +80,8 @@ def compare_blocks(read, settings, threads=1, names_by_label=None, path=None):
         candidates = _candidates(settings.candidates, sample)
         trials, best = compare(rounds, lambda candidate, part: train(sample, part, candidate), candidates)
         default, is_part = _default_of(candidates), len(sample) < available
-        decision = decide(trials, best, default, try_on_all if is_part else None)
-    return {"metric": settings.metric, "instances": len(sample)} | decision
+        decision = decide(settings.metric, trials, best, default, try_on_all if is_part else None)
+    return {"instances": len(sample)} | decision
 
 
 def _candidates(given, sample):
