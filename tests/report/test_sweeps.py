@@ -24,7 +24,7 @@ def test_seeds_are_shown_with_mean_and_standard_deviation(runs):
 
 
 def test_a_choice_is_shown_with_its_check(runs):
-    low, high = (Trial(np.array([0.1, 0.2]) + gain, dict.fromkeys(METRICS, gain), 1.0) for gain in (0, 0.5))
+    low, high = (Trial(np.array([0.1, 0.2]) + gain, np.ones(2), dict.fromkeys(METRICS, gain), 1.0) for gain in (0, 0.5))
     trials, with_all = {1.0: [low], 0.3: [high]}, {1.0: low, 0.3: high}
     # in the folder of the dataset, which other tests share
     path, shown = runs[0].parent / "squared-hinge-l2-none-Cauto.json", "trained on all training instances"

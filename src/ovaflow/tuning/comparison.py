@@ -23,6 +23,7 @@ class Trial(NamedTuple):
     """What a candidate reached in a round."""
 
     scores: np.ndarray  # of the held-out instances; their mean is the metric
+    first: np.ndarray  # whether the first label of each is right; their mean is P@1
     metrics: dict
     seconds: float  # of the processor
 
@@ -51,7 +52,7 @@ def try_on(dataset, training, metric, threads):
     metrics = ranking_metrics(ids, dataset.test.Y, inverse)
     hits = ranking.find_hits(ids, dataset.test.Y)
     gains, best = ranking.contributions(metric, ids, hits, dataset.test.Y, inverse)
-    return Trial(gains / (best.mean() or 1), {name: metrics[name] for name in METRICS}, seconds)
+    return Trial(gains / (best.mean() or 1), hits[:, 0], {name: metrics[name] for name in METRICS}, seconds)
 
 
 def compare(rounds, attempt, candidates):
@@ -69,14 +70,14 @@ def compare(rounds, attempt, candidates):
     return trials, best
 
 
-def _scores(trials):
-    return np.concatenate([trial.scores for trial in trials])
+def _scores(trials, of="scores"):
+    return np.concatenate([getattr(trial, of) for trial in trials]).astype(float)
 
 
-def _difference(trials, others):
+def _difference(trials, others, of="scores"):
     """Mean of the second's scores less the first's on the same instances, and its standard error."""
     rounds = min(len(trials), len(others))
-    difference = _scores(others[:rounds]) - _scores(trials[:rounds])
+    difference = _scores(others[:rounds], of) - _scores(trials[:rounds], of)
     return float(difference.mean()), float(difference.std() / math.sqrt(len(difference)))
 
 
@@ -96,10 +97,9 @@ def decide(metric, trials, best, default, try_on_all=None):
 def _sure(metric, trials, best, default):
     """The best candidate, or the default where that may be as good or has better first labels."""
     gain, error = _difference(trials[default], trials[best])
-    rounds = min(len(trials[default]), len(trials[best]))
-    fall = _mean_of("P@1", trials[default][:rounds]) - _mean_of("P@1", trials[best][:rounds])
-    # whoever looks for rare labels takes others first
-    falls = fall > _FIRST_LABELS and not metric.startswith("PSP")
+    change, noise = _difference(trials[default], trials[best], "first")
+    # whoever looks for rare labels takes others first; few instances say little of a change so small
+    falls = change + noise < -_FIRST_LABELS and not metric.startswith("PSP")
     return best if gain > _SURE * error and not falls else default
 
 

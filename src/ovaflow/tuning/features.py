@@ -65,7 +65,8 @@ def compare_blocks(read, settings, threads=1, names_by_label=None, path=None):
                     dataset = _dataset(instances, part, blocks, names_by_label)
                     trial = try_on(dataset, training, settings.metric, threads)
                 except NoTermsError:
-                    trial = Trial(np.zeros(len(part[1])), dict.fromkeys(METRICS, 0.0), 0.0)
+                    none = np.zeros(len(part[1]))
+                    trial = Trial(none, none, dict.fromkeys(METRICS, 0.0), 0.0)
             progress.advance()
             return trial
 
