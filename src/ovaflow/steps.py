@@ -50,6 +50,7 @@ STEPS = {
         Reads("ovaflow.settings.prepare:ChooseFeatures", ("prepare", "tune"), without=("features", "has_test")),
         makes=("features",),
         rule="choose_features",
+        revision=2,
     ),
     "choose-c": Step(
         "cli.data",
@@ -61,6 +62,7 @@ STEPS = {
         ),
         makes=("C",),
         rule="choose_C",
+        revision=2,
     ),
     "hold-out": Step(
         "cli.data",

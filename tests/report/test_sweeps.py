@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from ovaflow.report.gather import gather
+from ovaflow.report.page import render
 from ovaflow.report.sweeps import read_sweeps, show_sweeps
+from ovaflow.storage.texts import write_json
+from ovaflow.tuning.comparison import METRICS, Trial, decide
 
 
 def test_seeds_are_shown_with_mean_and_standard_deviation(runs):
@@ -18,3 +21,20 @@ def test_seeds_are_shown_with_mean_and_standard_deviation(runs):
     ours = [row.cells[0].value for row in sweep["table"].rows]
     assert ours == pytest.approx([*theirs[::-1], np.mean(theirs), np.std(theirs, ddof=1)])
     assert not any(cell.best for row in sweep["table"].rows for cell in row.cells)
+
+
+def test_a_choice_is_shown_with_its_check(runs):
+    low, high = (Trial(np.array([0.1, 0.2]) + gain, np.ones(2), dict.fromkeys(METRICS, gain), 1.0) for gain in (0, 0.5))
+    trials, with_all = {1.0: [low], 0.3: [high]}, {1.0: low, 0.3: high}
+    # in the folder of the dataset, which other tests share
+    path, shown = runs[0].parent / "squared-hinge-l2-none-Cauto.json", "trained on all training instances"
+    for try_on_all, rows in ((with_all.get, ["1", "0.3"]), (None, [])):
+        choice = {"instances": 20} | decide("nDCG@5", trials, 0.3, 1.0, try_on_all)
+        write_json(path, "C", choice)
+        (results,) = gather(runs, choices=[path])
+        (section,) = results.choices
+        assert [row.name for row in section["table"].rows] == ["1", "0.3"]
+        assert [row.name for row in section["check"].rows] == rows
+        assert [row.hint for row in section["table"].rows] == ["", "chosen"]
+        assert (shown in render([results])) == bool(rows)
+    path.unlink()

@@ -54,7 +54,7 @@ rule choose_features:
         revision=STEPS["choose-features"].revision,
     threads: 4
     resources:
-        mem_mb=reading_megabytes,
+        mem_mb=choosing_megabytes,
         kernels=1,
     conda:
         ENVIRONMENT

@@ -15,7 +15,8 @@ rule choose_C:
         revision=STEPS["choose-c"].revision,
     threads: 4
     resources:
-        mem_mb=megabytes(5),
+        # the model of all labels, twice while it is put together
+        mem_mb=megabytes(15),
         kernels=1,
     conda:
         ENVIRONMENT

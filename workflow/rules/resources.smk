@@ -26,6 +26,10 @@ def reading_megabytes(wildcards, input, attempt):
     return attempt * demand.reading_memory_mb(input, input.size_mb)
 
 
+def choosing_megabytes(wildcards, input, attempt):
+    return attempt * demand.choosing_memory_mb(input, input.size_mb)
+
+
 def request_of_shard(wildcards, input):
     """Memory and minutes of a shard, as its method knows them from an estimate or from sizes."""
     files = {name: fetched(input[name]) for name in ("estimate", "plan", "sizes") if name in input.keys()}

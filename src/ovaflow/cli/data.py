@@ -161,11 +161,26 @@ def choose_c_command(dataset, settings, threads, output):
 
 
 def _print_choice(choice):
-    metric, chosen = choice["metric"], choice["chosen"]
+    _print_trials(choice["candidates"], choice["metric"])
+    if "check" in choice:
+        click.echo("checked with all training instances:")
+        _print_trials(choice["check"], choice["metric"])
     # the last line is what a run shows of the log
-    for each in sorted(choice["candidates"], key=lambda each: each["candidate"] == chosen):
-        mark = "  chosen" if each["candidate"] == chosen else ""
+    click.echo(f"{choice['chosen']}  chosen, {_gain_of(choice)}")
+
+
+def _print_trials(entries, metric):
+    for each in entries:
         difference = f"{100 * each['difference']:+.1f} ± {200 * each['error']:.1f}"
-        quality = f"{metric} {100 * each['metrics'][metric]:.1f} ({difference})"
-        cost = f"{each['held_out']:,} instances, {each['seconds']:.0f} s"
-        click.echo(f"{each['candidate']}: {quality} on {cost}{mark}")
+        quality = f"{metric} {100 * each['metrics'][metric]:.1f} ({difference}), P@1 {100 * each['metrics']['P@1']:.1f}"
+        click.echo(f"{each['candidate']}: {quality} on {each['held_out']:,} instances, {each['seconds']:.0f} s")
+
+
+def _gain_of(choice):
+    """What the choice gained over the default, in words."""
+    default, chosen = choice["default"], choice["chosen"]
+    if chosen == default:
+        return "the default: no other is surely better"
+    [entry] = [each for each in choice.get("check", choice["candidates"]) if each["candidate"] == default]
+    gain = f"{-100 * entry['difference']:+.1f} ± {200 * entry['error']:.1f}"
+    return f"{choice['metric']} {gain} to the default, {default}"

@@ -104,6 +104,11 @@ def reading_memory_mb(files: list[str], megabytes: float) -> int:
     return 550 + int((5 if expanding else 2) * megabytes)
 
 
+def choosing_memory_mb(files: list[str], megabytes: float) -> int:
+    """Memory of a job that reads raw files and trains a model of all labels on them."""
+    return reading_memory_mb(files, 10 * megabytes)
+
+
 def reranking_memory_mb(datasets: float, predictions: float, suggestions: float = 0) -> int:
     return int(700 + 4 * datasets + 20 * predictions + 4 * suggestions)
 

@@ -173,10 +173,10 @@ def _chosen_blocks(texts: list[str], y: Labels, parameters: dict[str, Any]) -> l
     Y, names = form.matrix(y), [str(label) for label in form.classes]
     check_consistent_length(texts, Y.to_scipy())
     rows = zip(texts, np.split(Y.indices, Y.indptr[1:-1]), strict=True)
-    instances = (TextInstance(text, tuple(names[label] for label in labels)) for text, labels in rows)
+    instances = [TextInstance(text, tuple(names[label] for label in labels)) for text, labels in rows]
     # the classifiers append a bias, and are given no names of labels
     settings = ChooseFeatures.model_validate(parameters | {"format": "builtin", "label_names": False})
-    return compare_blocks(instances, settings)["chosen"].split("+")
+    return compare_blocks(lambda: instances, settings)["chosen"].split("+")
 
 
 def _texts(X: Iterable[Any]) -> Iterable[str]:

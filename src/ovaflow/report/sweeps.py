@@ -194,8 +194,12 @@ def _read_choice(path):
         return Row(_words(entry["candidate"]), cells, hint="chosen" if chosen else "")
 
     columns = [*_columns_of(comparison["metric"]), *_COSTS_OF_CHOICES]
-    table = make_table(f"Choice of {title}", kind, columns, comparison["candidates"], row_of)
-    return comparison | {"title": title, "table": table}
+
+    def table_of(name, entries):
+        return make_table(name, kind, columns, comparison.get(entries, []), row_of)
+
+    tables = {"table": table_of(f"Choice of {title}", "candidates"), "check": table_of(f"Check of {title}", "check")}
+    return comparison | {"title": title, "default": _words(comparison["default"])} | tables
 
 
 def _words(candidate):

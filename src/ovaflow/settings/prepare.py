@@ -304,8 +304,8 @@ class Comparison(Section):
     )
     instances: int | None = setting(
         None,
-        "most training instances on which candidates are compared; null: 12,000; for features 3,000 of "
-        "less than 200,000",
+        "most training instances on which all candidates are compared, before the best and the default are with all "
+        "instances; null: 12,000; for features 3,000 of less than 200,000",
         ge=2,
     )
     held_out: float = setting(0.1, "share of these instances set aside to measure candidates", gt=0, lt=1)

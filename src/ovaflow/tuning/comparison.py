@@ -1,4 +1,4 @@
-"""Candidates compared on the same held-out instances; one that cannot win is not tried again."""
+"""Candidates compared on the same held-out instances; the default stays unless another is surely better."""
 
 import math
 import time
@@ -10,8 +10,12 @@ from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.training.shard_job import train_model
 
-_ENOUGH, _ROUNDS = 600, 10
+_ENOUGH, _ROUNDS = 1200, 10
 """Held-out instances that are enough, and most rounds to get there."""
+_SURE = 2
+"""Standard errors by which a candidate is surely better or worse."""
+_FIRST_LABELS = 0.002
+"""By how much P@1 may fall for another metric: more is seen by whoever takes the first suggestion."""
 METRICS = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 
@@ -19,13 +23,17 @@ class Trial(NamedTuple):
     """What a candidate reached in a round."""
 
     scores: np.ndarray  # of the held-out instances; their mean is the metric
+    first: np.ndarray  # whether the first label of each is right; their mean is P@1
     metrics: dict
     seconds: float  # of the processor
 
 
 def folds(groups, held_out):
     """Positions of instances divided into others and held-out ones, as often as it takes to hold out enough."""
-    n, order = len(groups), np.argsort(groups, kind="stable")
+    n, units = len(groups), np.unique(groups, return_inverse=True)[1]
+    # in the order of the rows large groups would come first, and be held out more often than they occur
+    places = np.random.default_rng(0).permutation(units.max(initial=0) + 1)
+    order = np.argsort(places[units], kind="stable")
     held = min(max(1, round(held_out * n)), n - 1)
     rounds = max(1, min(_ROUNDS, n // held, math.ceil(_ENOUGH / held)))
     for number in range(rounds):
@@ -44,7 +52,7 @@ def try_on(dataset, training, metric, threads):
     metrics = ranking_metrics(ids, dataset.test.Y, inverse)
     hits = ranking.find_hits(ids, dataset.test.Y)
     gains, best = ranking.contributions(metric, ids, hits, dataset.test.Y, inverse)
-    return Trial(gains / (best.mean() or 1), {name: metrics[name] for name in METRICS}, seconds)
+    return Trial(gains / (best.mean() or 1), hits[:, 0], {name: metrics[name] for name in METRICS}, seconds)
 
 
 def compare(rounds, attempt, candidates):
@@ -56,25 +64,47 @@ def compare(rounds, attempt, candidates):
             trials[candidate].append(attempt(candidate, part))
         best = max(alive, key=lambda candidate: _scores(trials[candidate]).mean())
         differences = {name: _difference(trials[best], trials[name]) for name in alive}
-        alive = [name for name, (mean, error) in differences.items() if mean >= -2 * error]
+        alive = [name for name, (mean, error) in differences.items() if mean >= -_SURE * error]
         if len(alive) == 1:
             break
     return trials, best
 
 
-def _scores(trials):
-    return np.concatenate([trial.scores for trial in trials])
+def _scores(trials, of="scores"):
+    return np.concatenate([getattr(trial, of) for trial in trials]).astype(float)
 
 
-def _difference(trials, others):
+def _difference(trials, others, of="scores"):
     """Mean of the second's scores less the first's on the same instances, and its standard error."""
     rounds = min(len(trials), len(others))
-    difference = _scores(others[:rounds]) - _scores(trials[:rounds])
+    difference = _scores(others[:rounds], of) - _scores(trials[:rounds], of)
     return float(difference.mean()), float(difference.std() / math.sqrt(len(difference)))
 
 
-def summary(trials, chosen):
-    """The comparison as JSON: for each candidate its metrics, its difference from the chosen one, and its time."""
+def decide(metric, trials, best, default, try_on_all=None):
+    """What is used, as JSON: the best candidate where it is surely better than the default.
+
+    ``try_on_all`` gives a candidate's trial with all instances, which decides; None where those of ``trials`` were all.
+    """
+    tables = {"candidates": trials}
+    if best != default and try_on_all is not None:
+        tables["check"] = {name: [try_on_all(name)] for name in (default, best)}
+    chosen = _sure(metric, tables.get("check", trials), best, default)
+    entries = {name: _entries(part, chosen) for name, part in tables.items()}
+    return {"metric": metric, "default": default, "chosen": chosen, **entries}
+
+
+def _sure(metric, trials, best, default):
+    """The best candidate, or the default where that may be as good or has better first labels."""
+    gain, error = _difference(trials[default], trials[best])
+    change, noise = _difference(trials[default], trials[best], "first")
+    # whoever looks for rare labels takes others first; few instances say little of a change so small
+    falls = change + noise < -_FIRST_LABELS and not metric.startswith("PSP")
+    return best if gain > _SURE * error and not falls else default
+
+
+def _entries(trials, chosen):
+    """For each candidate its metrics, its difference from the chosen one, and its time."""
     entries = []
     for candidate, rounds in trials.items():
         difference, error = _difference(trials[chosen], rounds)
@@ -88,7 +118,7 @@ def summary(trials, chosen):
             "metrics": {name: _mean_of(name, rounds) for name in METRICS},
         }
         entries.append(entry)
-    return {"chosen": chosen, "candidates": entries}
+    return entries
 
 
 def _mean_of(metric, rounds):

@@ -1,55 +1,87 @@
 """Which weight of the loss suits a dataset: ``C: auto``."""
 
+import math
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.data.hold_out import copies_of
+from ovaflow.data.hold_out import copies_of, held_out_documents
 from ovaflow.data.near_twins import near_twins, rows_alike
 from ovaflow.sparse.csr import rows_of
-from ovaflow.tuning.comparison import compare, folds, summary, try_on
+from ovaflow.tuning.comparison import compare, decide, folds, try_on
 
 KIND = "C"
 
 _SAMPLE = 12_000
-"""Most instances to choose on: the best C falls as their number grows, up to 12,000 at least."""
+"""Most instances to search on; what is found there is checked with all."""
 
 
 def choose_C(dataset, training, tune, threads=1):
-    """Compare the C nearest to 1 with its neighbours, and the next while the last is best."""
-    values, n = sorted(tune.candidates), dataset.n_documents
-    sample = np.random.default_rng(0).permutation(n)
-    if dataset.train.extra is not None:
-        sample = sample[~dataset.train.extra[sample]]
-    sample = sample[: tune.instances or _SAMPLE]
-    if len(sample) < 2:
-        raise InputError(f"{n} training instances are too few to choose C on", path=dataset.path)
-    groups = np.full(n, -1) if dataset.train.groups is None else dataset.train.groups
-    alike = rows_alike(groups[sample])
-    if dataset.parameters.get("split") != "random":
-        X = rows_of(dataset.train.X, sample)
-        alike = near_twins(X, copies_of(X, dataset.bias_feature), groups[sample])
-    rounds = list(folds(alike, tune.held_out))
+    """Compare the C nearest to 1, the default, with its neighbours, and the next while the last is best."""
+    sample, available = _sample_of(dataset, tune.instances or _SAMPLE)
+    rounds = list(folds(_alike(dataset, sample), tune.held_out))
     with Progress("choosing C", 0, "trainings") as progress:
+
+        def train(part, C):
+            with silence():
+                trial = try_on(part, training.model_copy(update={"C": C}), tune.metric, threads)
+            progress.advance()
+            return trial
 
         @cache
         def attempt(C, number):
             fit, held = (np.sort(sample[positions]) for positions in rounds[number])
-            with silence():
-                trial = try_on(_part(dataset, fit, held), training.model_copy(update={"C": C}), tune.metric, threads)
-            progress.advance()
-            return trial
+            return train(_part(dataset, fit, held), C)
 
-        middle = int(np.argmin(np.abs(np.log(values))))
-        low, high, before = max(middle - 1, 0), min(middle + 2, len(values)), None
-        while (low, high) != before:
-            trials, best = compare(range(len(rounds)), attempt, values[low:high])
-            before = low, high
-            low, high = max(low - (best == values[low]), 0), min(high + (best == values[high - 1]), len(values))
-    return {"metric": tune.metric, "instances": len(sample)} | summary(trials, best)
+        def try_on_all(C):
+            return train(_all(dataset, tune.held_out), C)
+
+        values = sorted(tune.candidates)
+        default = min(values, key=lambda C: abs(math.log(C)))
+        trials, best = _search(values, values.index(default), partial(compare, range(len(rounds)), attempt))
+        decision = decide(tune.metric, trials, best, default, try_on_all if len(sample) < available else None)
+    return {"instances": len(sample)} | decision
+
+
+def _search(values, place, compare_some):
+    """Trials of the value at a place and its neighbours, and the best; and of the next while the last is best."""
+    low, high, before = max(place - 1, 0), min(place + 2, len(values)), None
+    while (low, high) != before:
+        trials, best = compare_some(values[low:high])
+        before = low, high
+        low, high = max(low - (best == values[low]), 0), min(high + (best == values[high - 1]), len(values))
+    return trials, best
+
+
+def _sample_of(dataset, size):
+    """At most so many training instances that may be held out, and how many there are."""
+    n = dataset.n_documents
+    order = np.random.default_rng(0).permutation(n)
+    if dataset.train.extra is not None:
+        order = order[~dataset.train.extra[order]]
+    if min(size, len(order)) < 2:
+        raise InputError(f"{n} training instances are too few to choose C on", path=dataset.path)
+    return order[:size], len(order)
+
+
+def _alike(dataset, sample):
+    """Numbers of groups and near twins, which are held out together."""
+    groups = np.full(dataset.n_documents, -1) if dataset.train.groups is None else dataset.train.groups
+    if dataset.parameters.get("split") == "random":
+        return rows_alike(groups[sample])
+    X = rows_of(dataset.train.X, sample)
+    return near_twins(X, copies_of(X, dataset.bias_feature), groups[sample])
+
+
+def _all(dataset, held_out):
+    """A dataset of all training instances but a share to test, as the second stage holds them out."""
+    held = held_out_documents(dataset, held_out)
+    # near twins of held-out instances are left out of training, extra ones among them
+    tested = held if dataset.train.extra is None else held & ~dataset.train.extra[: len(held)]
+    return _part(dataset, np.flatnonzero(~held), np.flatnonzero(tested))
 
 
 def _part(dataset, fit, held):

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from functools import cache
 from heapq import nsmallest
 from itertools import count
 from pathlib import Path
@@ -21,14 +22,15 @@ from ovaflow.data.parts import training_instances
 from ovaflow.data.splitting import group_numbers
 from ovaflow.data.tokens import numbered, word_sets
 from ovaflow.data.vocabulary import NoTermsError, fit_features
+from ovaflow.settings.prepare import DEFAULT_FEATURES
 from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.tuning.comparison import METRICS, Trial, compare, folds, summary, try_on
+from ovaflow.tuning.comparison import METRICS, Trial, compare, decide, folds, try_on
 
 KIND = "features"
 
 _FEW, _MANY = 3000, 12_000
-"""How many instances to choose on: more would mostly choose the same blocks."""
+"""How many instances to search on: more would mostly find the same blocks, and what is found is checked with all."""
 _CHEAP = 200_000
 """Training instances from which on comparing many takes less than a tenth of the training."""
 _EPSILON = 0.1
@@ -41,49 +43,75 @@ _PIECES = ("characters=1-2", "characters=1-3", "words+characters=1-3", "words+pr
 
 def choose_features(source, settings, threads=1):
     """Compare the candidates of ``settings`` on instances of the source's training file; returns JSON-able figures."""
-    instances = training_instances(source, threads)
-    return compare_blocks(instances, settings, threads, names_as_given(source), source.train_name)
+
+    def read():
+        return training_instances(source, threads)
+
+    return compare_blocks(read, settings, threads, names_as_given(source), source.train_name)
 
 
-def compare_blocks(instances, settings, threads=1, names_by_label=None, path=None):
-    """Compare the candidates on instances, whose labels are names unless ``names_by_label`` has these."""
-    sample = _sample_of(instances, settings.instances)
+def compare_blocks(read, settings, threads=1, names_by_label=None, path=None):
+    """Compare the candidates on instances that ``read`` gives; labels are names unless ``names_by_label`` has these."""
+    sample, available = _sample_of(read(), settings.instances)
     if len(sample) < 2:
         raise InputError(f"{len(sample)} training instances are too few to choose features on", path=path)
-    if names_by_label is None:
-        names_by_label = {label: (label,) for instance in sample for label in instance.labels}
-    numbers = group_numbers()
-    groups = np.array([numbers[instance.group] for instance in sample], np.int64)
-    alike = rows_alike(groups) if settings.split == "random" else near_twins(*_words(sample), groups)
-    rounds = list(folds(alike, settings.held_out))
-    training = TrainLabels(epsilon=_EPSILON)
+    training, rounds = TrainLabels(epsilon=_EPSILON), list(_rounds(sample, settings))
     with Progress("choosing features", 0, "trainings") as progress:
 
-        def attempt(candidate, part):
+        def train(instances, part, candidate):
             with silence():
                 blocks = settings.model_copy(update={"features": candidate.split("+")})
                 try:
-                    trial = try_on(_dataset(sample, part, blocks, names_by_label), training, settings.metric, threads)
+                    dataset = _dataset(instances, part, blocks, names_by_label)
+                    trial = try_on(dataset, training, settings.metric, threads)
                 except NoTermsError:
-                    trial = Trial(np.zeros(len(part[1])), dict.fromkeys(METRICS, 0.0), 0.0)
+                    none = np.zeros(len(part[1]))
+                    trial = Trial(none, none, dict.fromkeys(METRICS, 0.0), 0.0)
             progress.advance()
             return trial
 
-        spaceless = sum(is_spaceless(instance.text) for instance in sample)
-        pieces = _PIECES if pieces_for(spaceless, len(sample)) else ()
-        candidates = list(dict.fromkeys([*settings.candidates, *pieces]))
-        trials, best = compare(rounds, attempt, candidates)
-    return {"metric": settings.metric, "instances": len(sample)} | summary(trials, best)
+        @cache
+        def everything():
+            instances, _ = _sample_of(read(), available)
+            return instances, next(_rounds(instances, settings))
+
+        def try_on_all(candidate):
+            return train(*everything(), candidate)
+
+        candidates = _candidates(settings.candidates, sample)
+        trials, best = compare(rounds, lambda candidate, part: train(sample, part, candidate), candidates)
+        default, is_part = _default_of(candidates), len(sample) < available
+        decision = decide(settings.metric, trials, best, default, try_on_all if is_part else None)
+    return {"instances": len(sample)} | decision
+
+
+def _candidates(given, sample):
+    spaceless = sum(is_spaceless(instance.text) for instance in sample)
+    pieces = _PIECES if pieces_for(spaceless, len(sample)) else ()
+    return list(dict.fromkeys([*given, *pieces]))
+
+
+def _default_of(candidates):
+    """The default of features, or the first candidate where that is none."""
+    default = "+".join(DEFAULT_FEATURES)
+    return default if default in candidates else candidates[0]
+
+
+def _rounds(instances, settings):
+    numbers = group_numbers()
+    groups = np.array([numbers[instance.group] for instance in instances], np.int64)
+    alike = rows_alike(groups) if settings.split == "random" else near_twins(*_words(instances), groups)
+    return folds(alike, settings.held_out)
 
 
 def _sample_of(instances, size):
-    """So many instances, or else as many as the choice of features is worth."""
+    """So many instances, or else as many as the choice of features is worth, and how many there are."""
     counter = count()
     counted = zip(instances, counter, strict=False)
     smallest = nsmallest(size or _MANY, counted, key=lambda pair: _hash(*pair))
-    sample = [instance for instance, _ in smallest]
-    few = size is None and next(counter) < _CHEAP
-    return sample[:_FEW] if few else sample
+    sample, available = [instance for instance, _ in smallest], next(counter)
+    few = size is None and available < _CHEAP
+    return sample[:_FEW] if few else sample, available
 
 
 def _words(sample):
@@ -101,6 +129,8 @@ def _hash(instance, number):
 
 def _dataset(sample, part, settings, names_by_label):
     """The instances of a round as a dataset whose test set is held out; names are of labels that are not names."""
+    if names_by_label is None:
+        names_by_label = {label: (label,) for instance in sample for label in instance.labels}
     labels, known = NamedLabels(), [_with_known_labels(instance, names_by_label) for instance in sample]
     fit, held = ([known[row] for row in rows] for rows in part)
 
