@@ -285,11 +285,14 @@ class PrepareSource(Prepare, ExtraFiles):
         return self
 
 
+_COMPARED = ("words", "words+prefixes=6", "words+pairs", "words+pairs+prefixes=6")
+
+
 class AutoCandidates(Section):
     """What ``auto`` chooses from."""
 
     features: Annotated[list[Candidate], BeforeValidator(listed), Field(min_length=1)] = setting(
-        ["words", "words+prefixes=6", "words+pairs", "words+pairs+prefixes=6"], "blocks of features"
+        [f"{blocks}+{_NAMES_IN_VOCABULARY}" for blocks in _COMPARED], "blocks of features"
     )
     C: Annotated[list[AboveZero], BeforeValidator(listed), Field(min_length=1)] = setting(
         [0.1, 0.3, 1.0, 3.0, 10.0], "values of C; only neighbours of better ones are tried"

@@ -22,7 +22,7 @@ from ovaflow.data.parts import training_instances
 from ovaflow.data.splitting import group_numbers
 from ovaflow.data.tokens import numbered, word_sets
 from ovaflow.data.vocabulary import NoTermsError, fit_features
-from ovaflow.settings.prepare import DEFAULT_FEATURES
+from ovaflow.settings.prepare import DEFAULT_FEATURES, blocks_for
 from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.tuning.comparison import METRICS, Trial, compare, decide, folds, try_on
@@ -47,10 +47,10 @@ def choose_features(source, settings, threads=1):
     def read():
         return training_instances(source, threads)
 
-    return compare_blocks(read, settings, threads, names_as_given(source), source.train_name)
+    return compare_blocks(read, settings, threads, names_as_given(source), source.has_vocabulary, source.train_name)
 
 
-def compare_blocks(read, settings, threads=1, names_by_label=None, path=None):
+def compare_blocks(read, settings, threads=1, names_by_label=None, has_vocabulary=False, path=None):
     """Compare the candidates on instances that ``read`` gives; labels are names unless ``names_by_label`` has these."""
     sample, available = _sample_of(read(), settings.instances)
     if len(sample) < 2:
@@ -78,23 +78,20 @@ def compare_blocks(read, settings, threads=1, names_by_label=None, path=None):
         def try_on_all(candidate):
             return train(*everything(), candidate)
 
-        candidates = _candidates(settings.candidates, sample)
+        candidates, default = _candidates(settings.candidates, sample, has_vocabulary)
         trials, best = compare(rounds, lambda candidate, part: train(sample, part, candidate), candidates)
-        default, is_part = _default_of(candidates), len(sample) < available
+        is_part = len(sample) < available
         decision = decide(settings.metric, trials, best, default, try_on_all if is_part else None)
     return {"instances": len(sample)} | decision
 
 
-def _candidates(given, sample):
+def _candidates(given, sample, has_vocabulary):
+    """What is compared, and the default of features, or the first candidate where that is none."""
     spaceless = sum(is_spaceless(instance.text) for instance in sample)
     pieces = _PIECES if pieces_for(spaceless, len(sample)) else ()
-    return list(dict.fromkeys([*given, *pieces]))
-
-
-def _default_of(candidates):
-    """The default of features, or the first candidate where that is none."""
-    default = "+".join(DEFAULT_FEATURES)
-    return default if default in candidates else candidates[0]
+    blocks = [candidate.split("+") for candidate in [*given, *pieces]]
+    default, *candidates = ("+".join(blocks_for(each, has_vocabulary)) for each in [DEFAULT_FEATURES, *blocks])
+    return list(dict.fromkeys(candidates)), default if default in candidates else candidates[0]
 
 
 def _rounds(instances, settings):
