@@ -19,18 +19,22 @@ def made():
 
 def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(made):
     candidates, answers = made
-    ours, rng = expected_quality(answers, candidates, missed=0.5), np.random.default_rng(2)
+    ours, rng = expected_quality(answers, candidates, missed=2.0), np.random.default_rng(2)
     hits = rng.random((4000, *candidates.shape), np.float32) < candidates
     inside = np.isfinite(answers)
-    # some true labels are no candidates
-    true = hits.sum(axis=2).mean(axis=0) + rng.poisson(0.5, (4000, 400)).mean(axis=0)
+    # some true labels are no candidates, the more the more of these do not fit
+    fit = np.arange(8) < labels_that_fit(candidates)[:, None]
+    left_out = [
+        1 - sum(p[each]) / sum(p) if sum(p) > 0 else 1 for p, each in zip(np.maximum(candidates, 0), fit, strict=True)
+    ]
+    true = hits.sum(axis=2).mean(axis=0) + rng.poisson(2 * np.array(left_out), (4000, 400)).mean(axis=0)
     right, amounts = (hits & inside).sum(axis=2).mean(axis=0), inside.sum(axis=1)
     some = amounts > 0
     np.testing.assert_allclose(ours.precision[some], right[some] / amounts[some], atol=0.04)
     np.testing.assert_allclose(ours.recall, right / true, atol=0.04)
     np.testing.assert_allclose(ours.errors, amounts + true - 2 * right, atol=0.2)
     assert np.isnan(ours.precision[~some]).all()
-    assert (ours.recall[3], ours.errors[3]) == (0, 0.5)
+    assert (ours.recall[3], ours.errors[3]) == (0, 2)
 
 
 def test_sure_records_like_scikit_learn(made):
