@@ -101,6 +101,7 @@ STEPS = {
         "Fit the second stage, which ranks candidates, on held-out instances.",
         makes=("reranker",),
         rule="fit_reranker",
+        revision=2,
     ),
     "evaluate": Step(
         "cli.evaluating",
@@ -118,6 +119,7 @@ STEPS = {
         "Measure the probabilities of the second stage.",
         makes=("reliability",),
         rule="measure_reliability",
+        revision=2,
     ),
     "doubts": Step(
         "cli.doubts",
