@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.evaluation.reliability import LEVELS, SURE
 from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.prediction import promotion
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.reranking import fitting
@@ -174,7 +176,7 @@ def test_one_that_is_not_used_leaves_predictions_as_they_are(
     assert f"there is no second stage: {reason}" in said
 
 
-def test_a_model_that_lost_its_probabilities_is_refused_unless_that_is_wanted(folder, model, tmp_path):
+def test_a_model_that_lost_its_probabilities_is_refused_unless_that_is_wanted(folder, model, tmp_path, monkeypatch):
     some, plain, link = tmp_path / "some.csv", tmp_path / "model.h5", tmp_path / "models" / "current"
     some.write_text("".join((folder / "records.csv").read_text().splitlines(keepends=True)[:41]))
     shutil.copy(model, plain)
@@ -184,5 +186,7 @@ def test_a_model_that_lost_its_probabilities_is_refused_unless_that_is_wanted(fo
     said = ovaflow("promote", plain, *options, status=1)
     assert "no second stage, so no probabilities, which the model in use has" in said
     assert link.readlink() == before
+    # the same model has the same folder within a second
+    monkeypatch.setattr(promotion, "time", SimpleNamespace(strftime=lambda form: "later"))
     ovaflow("promote", plain, *options, "--without-probabilities")
     assert link.readlink() != before
