@@ -35,9 +35,10 @@ SETTINGS = {"learning_rate": 0.05, "min_samples_leaf": 50, "l2_regularization": 
 MOST_TREES = 200
 """More trees change nDCG@5 by 0.2 at most; a thousand held-out texts are best served by about 100."""
 
-LEAVES, FEWER_LEAVES, FEW_TEXTS = 31, 8, 1000
-"""Leaves of a tree, and of one fitted to few texts: with fewer, nDCG@5 rises by 0.1 to 1 for 300 to 900 texts, and
-probabilities come closer; for 3,500 it falls by 0.3."""
+LEAVES, FEW_TEXTS = 31, 1000
+FEW = {"leaves": 8, "n_trees": 2 * MOST_TREES}
+"""Leaves of a tree, and smaller trees, of which more are needed, for few texts: with these nDCG@5 rises by 0.1 to 1 for
+300 to 900 texts, and probabilities come closer; for 3,500 it falls by 0.3."""
 
 BY_SCORE = {
     "score": 1,
@@ -177,7 +178,7 @@ def choose_order(texts, columns, groups, threads):
 
     All columns are used unless the scores rank checked texts better, by more than the standard error.
     """
-    fit = partial(fit_trees, threads=threads, leaves=FEWER_LEAVES if len(texts.ids) < FEW_TEXTS else LEAVES)
+    fit = partial(fit_trees, threads=threads, **(FEW if len(texts.ids) < FEW_TEXTS else {}))
     crossed = cross_fit(texts, fit)
     by_score, by_evidence = crossed.ndcg
     gains = by_evidence - by_score
