@@ -123,6 +123,7 @@ STEPS = {
         "Measure the probabilities of the second stage.",
         makes=("reliability",),
         rule="measure_reliability",
+        revision=2,
     ),
     "doubts": Step(
         "cli.doubts",

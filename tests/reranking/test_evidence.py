@@ -18,8 +18,9 @@ from ovaflow.reranking import fitting
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.candidates import Candidates, with_more
 from ovaflow.reranking.cooccurrence import OTHERS, LabelCooccurrence
+from ovaflow.reranking.cross_fitting import ENOUGH, PARTS, STEP, cross_fit, ndcg_of_each, parts_checked
 from ovaflow.reranking.evidence import COLUMNS, CandidateEvidence
-from ovaflow.reranking.fitting import MOST_TREES, SETTINGS, STEP, best_number, fit_trees
+from ovaflow.reranking.fitting import BY_SCORE, MOST_TREES, SETTINGS, HeldOut, fit_trees
 from ovaflow.reranking.names import LabelNames
 from ovaflow.reranking.neighbours import NEAREST, Neighbours
 from ovaflow.sparse.csr import NOWHERE, from_scipy
@@ -42,16 +43,59 @@ def test_trees_are_walked_as_scikit_learn_walks_them(n, columns, seed, coarse):
     assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize(("n", "noise"), [(300, 3.0), (1500, 1.0), (1500, 0.1)])
-def test_as_many_trees_as_predict_other_texts_best(n, noise):
+def made_texts(n, noise):
+    """Held-out texts with ten candidates each, the last of every third missing."""
     rng = np.random.default_rng(0)
-    rows = rng.normal(size=(2 * n, 3)).astype(np.float32)
-    hits = rows[:, 0] + noise * rng.normal(size=2 * n) > 1
-    fitted, others = (rows[:n], hits[:n]), (rows[n:], hits[n:])
-    losses = [log_loss(others[1], each[:, 1]) for each in classifier().fit(*fitted).staged_predict_proba(others[0])]
-    theirs = STEP * (1 + np.argmin(losses[STEP - 1 :: STEP]))
-    assert best_number(fit_trees(*fitted), *others) == theirs
-    assert len(fit_trees(*fitted, n_trees=theirs).roots) == theirs
+    columns = rng.normal(size=(n, 10, 3)).astype(np.float32)
+    ids = np.tile(np.arange(10), (n, 1))
+    ids[::3, -1] = -1
+    hits = (columns[:, :, 0] + noise * rng.normal(size=(n, 10)) > 1) & (ids >= 0)
+    return HeldOut(columns, ids, hits, hits.sum(axis=1) + rng.integers(0, 2, n))
+
+
+@pytest.mark.parametrize("noise", [3.0, 1.0, 0.1])
+def test_as_many_trees_as_predict_other_texts_best_like_scikit_learn(noise):
+    texts, theirs = made_texts(100, noise), np.zeros((MOST_TREES // STEP, 100, 10))
+    ours, parts = cross_fit(texts, fit_trees), np.arange(100) % PARTS
+    known = texts.ids >= 0
+    for part in range(PARTS):
+        model = classifier().fit(*texts.part(parts != part).candidates)
+        rows = texts.columns[parts == part].reshape(-1, 3)
+        stages = list(model.staged_predict_proba(rows))[STEP - 1 :: STEP]
+        theirs[:, parts == part] = np.array(stages)[:, :, 1].reshape(len(stages), -1, 10)
+    losses = [log_loss(texts.hits[known], each[known]) for each in theirs]
+    assert ours.n_trees == STEP * (1 + np.argmin(losses)) == len(ours.trees.roots)
+    assert ours.log_loss == pytest.approx(min(losses))
+    best = np.where(known, theirs[np.argmin(losses)], 0)[ours.places]
+    np.testing.assert_allclose(ours.probabilities, best, atol=1e-9)
+    by_probability = np.take_along_axis(ours.texts.hits, np.argsort(-best, axis=1, kind="stable"), axis=1)
+    for gains, hits in zip(ours.ndcg, (ours.texts.hits, by_probability), strict=True):
+        assert gains == pytest.approx(ndcg_of_each(hits, ours.texts.positives))
+
+
+def test_few_texts_are_all_checked_and_many_in_part():
+    assert [parts_checked(n) for n in (200, ENOUGH, 2 * ENOUGH, 3 * ENOUGH, 4 * ENOUGH, 20 * ENOUGH)] == [
+        4,
+        4,
+        2,
+        2,
+        1,
+        1,
+    ]
+
+
+def test_trees_by_score_keep_its_order(folder, held):
+    evidence = CandidateEvidence.of(held, [1.0, 0.0])
+    predictions = Predictions.open(folder / "held" / "predictions.h5")
+    candidates = evidence.candidates(held.test.X, predictions.ids, predictions.scores)
+    columns, known = evidence.columns(candidates), candidates.ids >= 0
+    hits = np.random.default_rng(0).random(candidates.ids.shape) < expit(candidates.scores)
+    directions = {COLUMNS.index(name): sign for name, sign in BY_SCORE.items()}
+    trees = fit_trees(columns[known], hits[known], directions=directions)
+    assert set(trees.columns[np.isfinite(trees.thresholds)]) <= set(directions)
+    probabilities = trees.probabilities(columns, candidates.ids)
+    for ours, present in zip(probabilities, known, strict=True):
+        assert (np.diff(ours[present]) <= 0).all()
 
 
 @st.composite
@@ -203,7 +247,9 @@ def test_rows_of_evidence_in_their_order(dataset, evidence):
 
 def test_a_held_out_text_is_no_neighbour_of_itself(folder, dataset, held, model, monkeypatch):
     predictions, evidence = Predictions.open(folder / "held" / "predictions.h5"), []
-    monkeypatch.setattr(fitting, "fit_trees", lambda rows, *rest: evidence.append(rows) or fit_trees(rows, *rest))
+    monkeypatch.setattr(
+        fitting, "fit_trees", lambda rows, *rest, **how: evidence.append(rows) or fit_trees(rows, *rest, **how)
+    )
     fitting.fit_reranker(OneVsAll.open(model), dataset, held, predictions)
     words, others = held.documents.train.X.to_scipy()[:, :-1], held.test.X.to_scipy()[:, :-1]
     nearest = NearestNeighbors(n_neighbors=NEAREST, metric="cosine").fit(words)

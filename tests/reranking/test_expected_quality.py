@@ -1,11 +1,16 @@
 """What answers promise, against labels drawn by their probabilities and scikit-learn's means over records."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.metrics import precision_score
 
 from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.candidates import hits_among
 from ovaflow.reranking.expected_quality import expected_quality, sure_records
+from ovaflow.reranking.fitting import HeldOut, count_missed, labels_expected
+from ovaflow.sparse.csr import CSR
 
 
 @pytest.fixture(scope="module")
@@ -19,18 +24,41 @@ def made():
 
 def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(made):
     candidates, answers = made
-    ours, rng = expected_quality(answers, candidates, missed=0.5), np.random.default_rng(2)
+    ours, rng = expected_quality(answers, candidates, missed=2.0), np.random.default_rng(2)
     hits = rng.random((4000, *candidates.shape), np.float32) < candidates
     inside = np.isfinite(answers)
-    # some true labels are no candidates
-    true = hits.sum(axis=2).mean(axis=0) + rng.poisson(0.5, (4000, 400)).mean(axis=0)
+    # some true labels are no candidates, the more the more of these do not fit
+    fit = np.arange(8) < labels_that_fit(candidates)[:, None]
+    left_out = [
+        1 - sum(p[each]) / sum(p) if sum(p) > 0 else 1 for p, each in zip(np.maximum(candidates, 0), fit, strict=True)
+    ]
+    true = hits.sum(axis=2).mean(axis=0) + rng.poisson(2 * np.array(left_out), (4000, 400)).mean(axis=0)
     right, amounts = (hits & inside).sum(axis=2).mean(axis=0), inside.sum(axis=1)
     some = amounts > 0
     np.testing.assert_allclose(ours.precision[some], right[some] / amounts[some], atol=0.04)
     np.testing.assert_allclose(ours.recall, right / true, atol=0.04)
     np.testing.assert_allclose(ours.errors, amounts + true - 2 * right, atol=0.2)
     assert np.isnan(ours.precision[~some]).all()
-    assert (ours.recall[3], ours.errors[3]) == (0, 0.5)
+    assert (ours.recall[3], ours.errors[3]) == (0, 2)
+
+
+def of_labels(n_labels, *texts):
+    """A dataset of texts that have these labels, as far as they are counted."""
+    lists = list(map(np.array, texts))
+    indptr, indices = np.cumsum([0, *map(len, lists)]), np.concatenate(lists)
+    Y = CSR(np.ones(len(indices), np.float32), indices.astype(np.int32), indptr, n_labels)
+    return SimpleNamespace(n_labels=n_labels, documents=SimpleNamespace(train=SimpleNamespace(Y=Y)), Y=Y)
+
+
+@pytest.mark.parametrize(("n_labels", "theirs"), [(5, [1, 1]), (6, [2, 1])])
+def test_missed_are_labels_that_new_texts_may_have_and_candidates_lack(n_labels, theirs):
+    # 3 is of both held-out texts alone, 4 of one of them; that stands for labels without texts, where there are such
+    held, rest = [[0, 1, 3, 4], [2, 3]], [[0, 1], [0, 2]]
+    true = of_labels(n_labels, *held).Y
+    expected = labels_expected(of_labels(n_labels, *rest, *held), of_labels(n_labels, *rest))
+    ids = np.array([[0, 3], [1, -1]], np.int32)
+    texts = HeldOut(None, ids, hits_among(ids, true), np.array([4, 2]))
+    assert count_missed(texts, true, expected).tolist() == theirs
 
 
 def test_sure_records_like_scikit_learn(made):

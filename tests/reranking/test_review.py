@@ -25,7 +25,8 @@ def theirs(model, predicted):
     rows = []
     for ids, p in zip(ranking.ids, np.maximum(ranking.probabilities[:, :50], 0).astype(float), strict=True):
         m = labels_that_fit(p[None])[0]
-        right, true = p[:m].sum(), p.sum() + missed
+        right, among = p[:m].sum(), p.sum()
+        true = among + missed * (1 - right / among)
         rows.append((ids[:m].tolist(), right / m, right / true, (m - right) + (true - right)))
     return rows
 

@@ -1,7 +1,9 @@
 """The second stage in predictions and metrics, and where it is not used."""
 
 import json
+import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,16 +14,17 @@ from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.evaluation.reliability import LEVELS, SURE
 from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.prediction import promotion
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.reranking import fitting
 from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.cross_fitting import CrossFit
 from ovaflow.reranking.evidence import GROUPS
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.predict import CANDIDATES
-from ovaflow.sparse.csr import rows_of
 
 
 def predict(folder, output, *options):
@@ -66,11 +69,11 @@ def test_one_at_a_time_as_in_a_batch(model, dataset, predicted):
 def test_it_ranks_and_knows_how_sure_it_is(folder, dataset, held_out, predicted):
     about = Reranker.about(folder / "dataset" / "reranker.h5")
     check = about.parameters["check"]
-    assert check["second_stage"] > check["first_stage"]
+    assert check["second_stage"] > check["first_stage"] + check["error"]
     assert set(check["lost"]) == {*GROUPS, *about.further}
     held, predictions = held_out
-    checked = np.arange(0, len(predictions.ids), 4)
-    metrics = ranking_metrics(predictions.ids[checked], rows_of(held.test.Y, checked), np.ones(held.n_labels))
+    assert check["texts"] == len(predictions.ids)
+    metrics = ranking_metrics(predictions.ids, held.test.Y, np.ones(held.n_labels))
     assert check["first_stage"] == pytest.approx(metrics["nDCG@5"])
     measured = json.loads((folder / "dataset" / "reliability.json").read_text())["probabilities"]
     candidates = predicted.ranking.ids >= 0
@@ -78,6 +81,27 @@ def test_it_ranks_and_knows_how_sure_it_is(folder, dataset, held_out, predicted)
     theirs = log_loss(hits, predicted.ranking.probabilities[candidates].astype(float))
     assert measured["log_loss"] == pytest.approx(theirs, rel=1e-5)
     assert measured["ece"] < 0.03
+
+
+def test_the_log_says_how_many_likely_labels_are_right(folder, dataset, predicted, tmp_path):
+    hits, p = find_hits(predicted.ranking.ids, dataset.test.Y), predicted.ranking.probabilities
+    likely = p >= 0.5
+    files = f"--dataset={folder}/dataset.h5", f"--reranker={folder}/dataset/reranker.h5", f"--output={tmp_path}/r.json"
+    said = ovaflow("reliability", folder / "dataset" / "predictions.h5", *files)
+    sure = f"{100 * p[likely].mean():.1f} % of {likely.sum():,} labels that are at least 50 % sure"
+    assert f"{sure} were expected to be right, {100 * hits[likely].mean():.1f} % are; calibration error" in said
+
+
+def test_where_evidence_ranks_worse_probabilities_keep_the_order_of_scores(
+    folder, model, dataset, held_out, predicted, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(CrossFit, "ndcg", np.array([[0.7, 0.5, 0.6], [0.4, 0.5, 0.3]]))
+    fit_reranker(OneVsAll.open(model), dataset, *held_out).write(tmp_path / "reranker.h5")
+    ours = predict(folder, tmp_path / "ours.h5", f"--reranker={tmp_path}/reranker.h5")
+    assert np.array_equal(ours.ids, predicted.ranking.first_ids[:, :5])
+    hits, expected = find_hits(ours.ranking.ids, dataset.test.Y), np.maximum(ours.ranking.probabilities, 0)
+    assert expected.sum() == pytest.approx(hits.sum(), rel=0.05)
+    assert Reranker.about(tmp_path / "reranker.h5").keeps_order
 
 
 def test_metrics_of_answers_that_fit_like_scikit_learn(folder, dataset, predicted):
@@ -151,3 +175,19 @@ def test_one_that_is_not_used_leaves_predictions_as_they_are(
     files = f"--dataset={dataset.path}", f"--reranker={path}", f"--output={tmp_path}/reliability.json"
     said = ovaflow("reliability", tmp_path / "with.h5", *files)
     assert f"there is no second stage: {reason}" in said
+
+
+def test_a_model_that_lost_its_probabilities_is_refused_unless_that_is_wanted(folder, model, tmp_path, monkeypatch):
+    some, plain, link = tmp_path / "some.csv", tmp_path / "model.h5", tmp_path / "models" / "current"
+    some.write_text("".join((folder / "records.csv").read_text().splitlines(keepends=True)[:41]))
+    shutil.copy(model, plain)
+    options = f"--over={link}", f"--on={some}", "--tolerance=1"
+    ovaflow("promote", model, *options)
+    before = link.readlink()
+    said = ovaflow("promote", plain, *options, status=1)
+    assert "no second stage, so no probabilities, which the model in use has" in said
+    assert link.readlink() == before
+    # the same model has the same folder within a second
+    monkeypatch.setattr(promotion, "time", SimpleNamespace(strftime=lambda form: "later"))
+    ovaflow("promote", plain, *options, "--without-probabilities")
+    assert link.readlink() != before

@@ -12,6 +12,11 @@ from ovaflow.evaluation.labelled_file import rank_file
 from ovaflow.evaluation.model_comparison import COMPARED, ENOUGH, Figures
 from ovaflow.prediction.promotion import checksums_of, model_in_use, promote, promotion_lock
 
+LOST = (
+    "it has no second stage, so no probabilities, which the model in use has"
+    " (--without-probabilities takes it all the same)"
+)
+
 
 @click.command("promote")
 @file_argument("new")
@@ -46,14 +51,20 @@ from ovaflow.prediction.promotion import checksums_of, model_in_use, promote, pr
     show_default=True,
     help="Largest loss that is accepted if it may be chance; 0.02 is two points.",
 )
+@click.option(
+    "--without-probabilities",
+    is_flag=True,
+    help="Accept a model without a second stage in the place of one that has one.",
+)
 @THREADS
 @click.pass_context
-def promote_command(context, new, link, path, reading, metric, tolerance, threads):
+def promote_command(context, new, link, path, reading, metric, tolerance, without_probabilities, threads):
     """Take the model NEW (model.h5) into use, unless it is worse than the CURRENT one.
 
     Both are measured on the records of FILE that have labels. NEW is refused, with exit status 1,
     if it loses more than the tolerance, or anything at all beyond chance: if the whole 95 %
-    interval of the difference is below 0.
+    interval of the difference is below 0. It is also refused if it has no probabilities and the
+    CURRENT one has, since whoever asks for --fit or --min-probability would get an error.
 
     Otherwise NEW, its index and its second stage are copied into a folder of their own next to
     CURRENT, which then leads there. Whoever opens CURRENT/model.h5 meanwhile gets the old files or
@@ -69,6 +80,8 @@ def promote_command(context, new, link, path, reading, metric, tolerance, thread
                 click.echo(f"{link}: {new} is already in use")
                 return
             lost = theirs.model.probabilistic and not model.model.probabilistic
+        if lost and not without_probabilities:
+            _refuse(context, new, link, LOST)
         ours, *others = _figures(predictors, path, reading, threads, metric)
         words, refusal = f"{metric} {percent(ours.means[metric])}", ""
         if others:
@@ -76,13 +89,14 @@ def promote_command(context, new, link, path, reading, metric, tolerance, thread
             words += f" after {percent(others[0].means[metric])}, {_words(difference)}"
             refusal = _refusal(difference, tolerance)
         if refusal:
-            click.echo(f"ovaflow: {new}: {words}: {refusal}; {link} stays as it is", err=True)
-            context.exit(1)
+            _refuse(context, new, link, f"{words}: {refusal}")
         folder = promote(model.model, link)
     click.echo(f"{link} -> {folder.name}: {words}")
-    if lost:
-        remark = "it has no second stage, so no probabilities; the one before had"
-        click.echo(f"ovaflow: {remark}", err=True)
+
+
+def _refuse(context, new, link, reason):
+    click.echo(f"ovaflow: {new}: {reason}; {link} stays as it is", err=True)
+    context.exit(1)
 
 
 def _figures(predictors, path, reading, threads, metric):

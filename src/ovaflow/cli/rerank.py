@@ -55,8 +55,13 @@ def rerank_command(model, dataset, held_out, held_out_model, predictions, runs, 
         click.echo(f"{output}: predictions stay as they are: {reranker.unused}")
         return
     check = reranker.parameters["check"]
-    change = f"nDCG@5 {100 * check['first_stage']:.1f} to {100 * check['second_stage']:.1f}"
-    click.echo(f"{output}: from {reranker.parameters['texts']:,} instances; {change} on {check['texts']:,} of them")
+    change = (
+        f"nDCG@5 {100 * check['first_stage']:.1f} to {100 * check['second_stage']:.1f} ± {100 * check['error']:.1f}"
+    )
+    order = "; so the order stays that of the scores" if reranker.keeps_order else ""
+    click.echo(
+        f"{output}: from {reranker.parameters['texts']:,} instances; {change} on {check['texts']:,} of them{order}"
+    )
 
 
 def _source_of_run(name, model, predictions, dataset, held_out):
@@ -99,6 +104,15 @@ def reliability_command(predictions, dataset, reranker, output):
     if second.unused:
         click.echo(f"{output}: there is no second stage: {second.unused}")
         return
-    error, fit = measured["probabilities"]["ece"], measured["suggested"][-1]
+    fit = measured["suggested"][-1]
     f1 = f"F1 {100 * fit['F1']:.1f} with {fit['labels']:.1f} labels that fit"
-    click.echo(f"{output}: expected calibration error {100 * error:.1f} %, {f1}")
+    click.echo(f"{output}: {_words_of_likely(measured)}; {f1}")
+
+
+def _words_of_likely(measured):
+    """How far probabilities of labels that one would assign are right."""
+    likely, row = measured["likely"], measured["automatic"][0]
+    if likely is None:
+        return "no label is 50 % sure"
+    said = f"{100 * row['expected']:.1f} % of {row['predictions']:,} labels that are at least 50 % sure were expected"
+    return f"{said} to be right, {100 * row['precision']:.1f} % are; calibration error {100 * likely['ece']:.1f} %"

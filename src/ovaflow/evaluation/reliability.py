@@ -12,7 +12,10 @@ from ovaflow.reranking.expected_quality import sure_records
 BINS = 15
 """Of equal width, as in Guo et al. 2017."""
 
-LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+LIKELY = 0.5
+"""Least probability of labels that one would assign; nine of ten candidates are below 0.1, where errors are small."""
+
+LEVELS = (LIKELY, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Least probabilities of labels that might be assigned without a person."""
 
 SURE = (0.7, 0.8, 0.9, 0.95)
@@ -37,8 +40,10 @@ def measure_reliability(predictions, dataset, reranker):
     hits = find_hits(ranking.ids, Y)
     probabilities = np.where(ranking.ids == NO_LABEL, 0, ranking.probabilities).astype(np.float64)
     known = np.diff(dataset.test.X.indptr) - (dataset.bias_feature >= 0)
+    all_, likely = ranking.ids != NO_LABEL, probabilities >= LIKELY
     return fitted | {
-        "probabilities": reliability(*(array[ranking.ids != NO_LABEL] for array in (probabilities, hits))),
+        "probabilities": reliability(probabilities[all_], hits[all_]),
+        "likely": reliability(probabilities[likely], hits[likely]) if likely.any() else None,
         "lengths": by_length(probabilities, hits, known),
         "suggested": by_amount(probabilities, hits, np.diff(Y.indptr)),
         "automatic": automatic(probabilities, hits, len(Y.indices)),

@@ -87,7 +87,7 @@ class Ranked(NamedTuple):
 
     ids: np.ndarray
     scores: np.ndarray  # probabilities where there is a second stage
-    missed: float = 0.0  # expected number of true labels that are not among them
+    missed: float = 0.0  # true labels that are not among them, see expected_quality
 
 
 def answers_of(predictor, question, ranked, chosen=None):
@@ -114,7 +114,7 @@ def answers_of(predictor, question, ranked, chosen=None):
 
 
 def missed_by(model, allowed, ranked):
-    """Expected number of true labels, of those allowed, that are not ranked; None: of all."""
+    """True labels, of those allowed, that are not ranked, see :func:`expected_quality`; None: of all."""
     if not model.probabilistic:
         return 0.0
     missed = model.reranker.missed

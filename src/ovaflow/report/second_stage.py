@@ -23,17 +23,19 @@ def read(run):
 
 
 def show(anchor, results):
-    """What the second stage of each run is worth, and why it is not used where it is not."""
+    """What the second stage of each run is worth, and why it, or its order, is not used where it is not."""
     runs = [run for run in results.runs if "second-stage" in run.read]
     if not runs:
         return None
     used = [run for run in runs if run.reranked]
+    by_score = [run for run in used if run.read["second-stage"]["fitted"]["check"].get("order") == "score"]
     shown = [run for run in used if run.series is not None]
     return {
         "runs": shown,
         "unused": [run for run in runs if not run.reranked],
+        "by_score": by_score,
         "quality": _quality(used),
-        "evidence": _evidence(used),
+        "evidence": _evidence([run for run in used if run not in by_score]),
         "figures": draw_all(anchor, shown, FIGURES),
         "tables": [(run, *_by_probability(run), _lengths(run)) for run in shown],
     }

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.reranking.answer_length import probabilities_that_fit
+from ovaflow.reranking.answer_length import labels_that_fit, probabilities_that_fit
 
 LEVELS = tuple(hundredths / 100 for hundredths in range(50, 100))
 """Expected precisions at which the second stage checks itself."""
@@ -37,12 +37,24 @@ class ExpectedQuality(NamedTuple):
 def expected_quality(answers, candidates, missed=0.0):
     """What probabilities (n, m) of answers promise; -inf where there is no label.
 
-    A text should have the sum of the probabilities of its ``candidates`` (n, k) and, on average,
-    ``missed`` more: about the same number for texts of few and of many expected labels.
+    A text should have the sum of the probabilities of its ``candidates`` (n, k) by falling value, and more that are
+    none of them: ``missed`` times its :func:`share_left_out`.
     """
     labels = np.count_nonzero(np.isfinite(answers), axis=1)
     right, among = (np.maximum(p, 0).sum(axis=1, dtype=np.float64) for p in (answers, candidates))
-    return ExpectedQuality(labels, right, among + missed)
+    return ExpectedQuality(labels, right, among + missed * share_left_out(candidates))
+
+
+def share_left_out(candidates):
+    """Share of the expected labels among candidates (n, k) by falling probability that do not fit: float64 (n,).
+
+    Texts miss more labels that are no candidates the more of their candidates they leave out: a text whose labels that
+    fit have all that its candidates promise misses hardly any, and one that is known nothing of misses the most.
+    """
+    expected = np.cumsum(np.maximum(candidates, 0), axis=1, dtype=np.float64)
+    fit = labels_that_fit(candidates)
+    inside = np.where(fit > 0, expected[np.arange(len(expected)), fit - 1], 0)
+    return 1 - np.divide(inside, expected[:, -1], out=np.zeros(len(inside)), where=expected[:, -1] > 0)
 
 
 def sure_records(levels, probabilities, hits):

@@ -1,21 +1,23 @@
 """Fit the second stage to held-out texts, whose candidates come from a model that has not seen them.
 
-Each fourth of these texts first checks what the trees fitted to the others are worth: a second stage that does not
-raise nDCG@5 there is not used, and evidence is worth what is lost there when its columns change places at random.
+Parts of these texts first check what the trees fitted to the others are worth: where these rank no better than the
+scores, trees that keep the order of the scores give the probabilities; and evidence is worth what is lost there when
+its columns change places at random.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 from threadpoolctl import threadpool_limits
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
 from ovaflow.reranking.candidates import hits_among, n_more
+from ovaflow.reranking.cross_fitting import cross_fit, ndcg_of_each
 from ovaflow.reranking.evidence import BEGINNING, FURTHER, CandidateEvidence, columns_with, groups_with
-from ovaflow.reranking.expected_quality import LEVELS, sure_records
+from ovaflow.reranking.expected_quality import LEVELS, share_left_out, sure_records
 from ovaflow.reranking.first_words import labels_of_first_words
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import known_to_all
@@ -28,18 +30,30 @@ MOST = 20_000
 FEWEST = 200
 """Held-out texts below which there is no second stage: 100 sometimes rank worse than the scores do."""
 
-COMPARED, COMPARED_TREES = 6_000, 100
-"""Held-out texts at most, and trees, that say whether a further kind of evidence is worth its time."""
-
-CHECKED = 4
-"""Each fourth held-out text checks what the others say."""
-
+COMPARED = 6_000
+"""Held-out texts at most that say whether a further kind of evidence is worth its time."""
 
 SETTINGS = {"learning_rate": 0.05, "min_samples_leaf": 50, "l2_regularization": 10.0}
 """Measured on docstrings, kirjastonhoitaja and tibkat; other losses change nDCG@5 by 0.2 at most."""
 
-MOST_TREES, STEP = 200, 20
+MOST_TREES = 200
 """More trees change nDCG@5 by 0.2 at most; a thousand held-out texts are best served by about 100."""
+
+LEAVES, FEW_TEXTS = 31, 1000
+FEW = {"leaves": 8, "n_trees": 2 * MOST_TREES}
+"""Leaves of a tree, and smaller trees, of which more are needed, for few texts: with these nDCG@5 rises by 0.1 to 1 for
+300 to 900 texts, and probabilities come closer; for 3,500 it falls by 0.3."""
+
+BY_SCORE = {
+    "score": 1,
+    "below the first": -1,
+    "below the fifth": -1,
+    "rank": -1,
+    "mean of the first five": 0,
+    "votes of all": 0,
+    "known features": 0,
+}
+"""Columns of trees that keep the order of the scores: they rise or fall with it, or are alike for all candidates."""
 
 
 class HeldOut(NamedTuple):
@@ -88,25 +102,22 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     likelihood = fit_likelihood(ids, scores, hits)
     split = held_out.test.take(texts)
     of_first_words = _of_first_words(held_out_model, split, threads)
-    further = [kind for kind in FURTHER if kind != BEGINNING or of_first_words is not None]
-    evidence = CandidateEvidence.of(held_out, likelihood, further)
-    candidates = evidence.candidates(evidence.with_pieces(split.X, split.tokens), ids, scores, threads, suggested)
-    rows, ids = evidence.columns(candidates, of_first_words, suggested), candidates.ids
-    pairs = HeldOut(rows, ids, hits_among(ids, true), np.diff(true.indptr))
+    kinds = [kind for kind in FURTHER if kind != BEGINNING or of_first_words is not None]
+    evidence = CandidateEvidence.of(held_out, likelihood, kinds)
+    pairs = _held_out(evidence, split, (ids, scores), of_first_words, suggested, threads)
     pairs, further = _with_useful_kinds(pairs, complete, evidence.further, sources, threads)
     parameters |= {"columns": columns_with(further, sources), "further": further}
     known = pairs.part(complete)
-    fitted, trees = _fit(known, threads)
-    check = check_trees(fitted, known.part(_checked(known)), groups_with(further, sources))
-    parameters["check"] = check
-    if check["second_stage"] <= check["first_stage"]:
-        reason = "it ranks held-out instances no better than the scores do"
-        return Reranker(parameters=parameters | {"unused": reason}, **about)
+    fit, crossed, check = choose_order(known, parameters["columns"], groups_with(further, sources), threads)
+    missed = count_missed(pairs, true, labels_expected(dataset, held_out))[complete]
+    parameters["check"] = check | check_probabilities(crossed, missed)
+    trees = fit(*known.candidates, n_trees=crossed.n_trees)
     trees_alone, runs = None, [source for source in sources if source.model is not None]
     if len(runs) < len(sources):
         files = suggested[len(runs) :]
-        alone = pairs.first(ids.shape[1] - n_more(files))
-        _, trees_alone = _fit(alone._replace(columns=alone.columns[:, :, : len(columns_with(further, runs))]), threads)
+        alone = pairs.first(pairs.ids.shape[1] - n_more(files))
+        alone = alone._replace(columns=alone.columns[:, :, : len(columns_with(further, runs))])
+        trees_alone = fit(*alone.candidates, n_trees=cross_fit(alone, fit).n_trees)
     evidence = CandidateEvidence.of(dataset, likelihood, further)
     return Reranker(trees, trees_alone, evidence=evidence, parameters=parameters, **about)
 
@@ -116,6 +127,14 @@ def _of_first_words(model, split, threads):
     if model is None or split.X.places is None:
         return None
     return labels_of_first_words(model, model.instances(split), threads)
+
+
+def _held_out(evidence, split, best, of_first_words, suggested, threads):
+    """:class:`HeldOut` texts, of which the best labels by score are known, with all evidence."""
+    X = evidence.with_pieces(split.X, split.tokens)
+    candidates = evidence.candidates(X, *best, threads, suggested)
+    columns, ids = evidence.columns(candidates, of_first_words, suggested), candidates.ids
+    return HeldOut(columns, ids, hits_among(ids, split.Y), np.diff(split.Y.indptr))
 
 
 def _with_useful_kinds(pairs, complete, kinds, sources, threads):
@@ -133,11 +152,10 @@ def _with_useful_kinds(pairs, complete, kinds, sources, threads):
 
 
 def _losses(texts, threads):
-    """Log loss of each checked text by trees fitted to the others, summed over its candidates."""
-    checked = _checked(texts)
-    trees, rest = fit_trees(*texts.part(~checked).candidates, threads, COMPARED_TREES), texts.part(checked)
-    probabilities = trees.probabilities(rest.columns, rest.ids)
-    return -np.log(np.where(rest.hits, probabilities, 1 - probabilities)).sum(axis=1)
+    """Log loss of each checked text by trees fitted to others, summed over its candidates."""
+    crossed = cross_fit(texts, _fit_for(texts, threads))
+    probabilities = crossed.probabilities
+    return -np.log(np.where(crossed.texts.hits, probabilities, 1 - probabilities)).sum(axis=1)
 
 
 def _obstacle(complete, hits, candidates):
@@ -176,40 +194,48 @@ def fit_likelihood(ids, scores, hits):
     return float(line.coef_[0, 0]), float(line.intercept_[0])
 
 
-def fit_trees(rows, hits, threads=1, n_trees=MOST_TREES):
-    """Fit trees to rows of evidence (n, c) and whether their candidates are true."""
+def fit_trees(rows, hits, threads=1, n_trees=MOST_TREES, leaves=LEAVES, directions=None):
+    """Fit trees to rows of evidence (n, c) and whether their candidates are true.
+
+    ``directions``: the columns that they may use, and whether log-odds rise with each (1), fall (-1), or do both (0).
+    """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    model = HistGradientBoostingClassifier(max_iter=n_trees, **SETTINGS, early_stopping=False, random_state=0)
+    directions = dict.fromkeys(range(rows.shape[1]), 0) if directions is None else directions
+    columns = np.array(list(directions), np.int32)
+    shape = {"max_iter": n_trees, "max_leaf_nodes": leaves, "monotonic_cst": list(directions.values())}
+    model = HistGradientBoostingClassifier(**SETTINGS, **shape, early_stopping=False, random_state=0)
     with threadpool_limits(threads):
-        model.fit(rows, hits)
+        model.fit(rows[:, columns], hits)
         trees = _arrays_of(model)
+        trees = trees._replace(columns=columns[trees.columns])
         # nodes of scikit-learn's trees are not part of its interface
-        np.testing.assert_allclose(trees.log_odds(rows[:1000]), model.decision_function(rows[:1000]), rtol=1e-9)
+        theirs = model.decision_function(rows[:1000, columns])
+        np.testing.assert_allclose(trees.log_odds(rows[:1000]), theirs, rtol=1e-9)
     return trees
 
 
-def _checked(texts):
-    return np.arange(len(texts.ids)) % CHECKED == 0
+def _fit_for(texts, threads):
+    """How trees are fitted to so many texts: a function of rows, hits and their number."""
+    return partial(fit_trees, threads=threads, **(FEW if len(texts.ids) < FEW_TEXTS else {}))
 
 
-def _fit(texts, threads):
-    """Trees fitted to three of four texts, as many as serve the fourth best, and as many fitted to all."""
-    checked = _checked(texts)
-    trees = fit_trees(*texts.part(~checked).candidates, threads)
-    n_trees = best_number(trees, *texts.part(checked).candidates)
-    return trees.part(0, n_trees), fit_trees(*texts.candidates, threads, n_trees)
+def choose_order(texts, columns, groups, threads):
+    """How trees are fitted, a function of rows, hits and their number; its :class:`CrossFit`; and what was compared.
 
-
-def best_number(trees, rows, hits):
-    """With how many of the trees, in steps, rows of other texts have the least log loss."""
-    from sklearn.metrics import log_loss
-
-    log_odds, losses = np.zeros(len(rows)), {}
-    for number in range(STEP, len(trees.roots) + 1, STEP):
-        log_odds += trees.part(number - STEP, number).log_odds(rows)
-        losses[number] = log_loss(hits, scipy.special.expit(log_odds), labels=[False, True])
-    return min(losses, key=losses.get)
+    All columns are used unless the scores rank checked texts better, by more than the standard error.
+    """
+    fit = _fit_for(texts, threads)
+    crossed = cross_fit(texts, fit)
+    by_score, by_evidence = crossed.ndcg
+    gains = by_evidence - by_score
+    error = float(gains.std() / max(len(gains), 1) ** 0.5)
+    check = {"first_stage": float(by_score.mean()), "second_stage": float(by_evidence.mean()), "error": error}
+    check["lost"] = worth_of_evidence(crossed, groups)
+    if gains.mean() >= -error:
+        return fit, crossed, check | {"order": "evidence"}
+    fit = partial(fit, directions={columns.index(name): sign for name, sign in BY_SCORE.items()})
+    return fit, cross_fit(texts, fit), check | {"order": "score"}
 
 
 def _arrays_of(model):
@@ -230,45 +256,51 @@ def _arrays_of(model):
     )
 
 
-def check_trees(trees, check, groups):
-    """Quality of the order by score and by trees, and what is lost without each kind of evidence, in nDCG@5.
-
-    ``missed``: true labels that are no candidates, of a text; ``sure``: what is right where answers seem to be.
-    """
-    from sklearn.metrics import log_loss
-
-    by_trees, lost, end = _ndcg(trees, check, check.columns), {}, 0
+def worth_of_evidence(crossed, groups):
+    """What is lost without each kind of evidence, in nDCG@5."""
+    trees, check = crossed.trees, crossed.first_part
+    whole, lost, end = _ndcg(trees, check, check.columns), {}, 0
     random = np.random.default_rng(0)
     for name, group in groups.items():
         start, end = end, end + len(group)
         columns, shuffled = check.columns.copy(), random.permutation(len(check.columns))
         columns[:, :, start:end] = columns[shuffled, :, start:end]
-        lost[name] = by_trees - _ndcg(trees, check, columns)
-    rows, hits = check.candidates
-    return {
-        "texts": len(check.ids),
-        "first_stage": _ndcg_of(check.hits, check.positives),
-        "second_stage": by_trees,
-        "log_loss": float(log_loss(hits, scipy.special.expit(trees.log_odds(rows)), labels=[False, True])),
-        "lost": lost,
-        "missed": float(np.mean(check.positives - check.hits.sum(axis=1))),
-        "sure": _sure(trees, check),
-    }
-
-
-def _sure(trees, check):
-    """Records that would go without a look, with the labels that fit them, by expected precision."""
-    probabilities, order = rank(trees, check.columns, check.ids)
-    return sure_records(LEVELS, probabilities, np.take_along_axis(check.hits, order, axis=1))
+        lost[name] = whole - _ndcg(trees, check, columns)
+    return lost
 
 
 def _ndcg(trees, check, columns):
     _, order = rank(trees, columns, check.ids)
-    return _ndcg_of(np.take_along_axis(check.hits, order, axis=1), check.positives)
+    return float(ndcg_of_each(np.take_along_axis(check.hits, order, axis=1), check.positives).mean())
 
 
-def _ndcg_of(hits, positives):
-    discounts = 1 / np.log2(np.arange(2, 7))
-    ideal = np.concatenate([[0.0], np.cumsum(discounts)])[np.minimum(positives, 5)]
-    some = ideal > 0
-    return float(np.mean(hits[some, :5] @ discounts / ideal[some]))
+def check_probabilities(crossed, missed):
+    """What the probabilities of checked texts are worth, of all of which ``missed`` (n,) true labels are no candidates.
+
+    ``missed``: their number for each text whose labels that fit leave out all that its candidates promise;
+    ``sure``: what is right where answers seem to be.
+    """
+    probabilities, hits = crossed.ranked
+    left_out = share_left_out(probabilities).sum()
+    return {
+        "texts": len(crossed.places),
+        "log_loss": crossed.log_loss,
+        "missed": float(missed[crossed.places].sum() / left_out) if left_out else 0.0,
+        "sure": sure_records(LEVELS, probabilities, hits),
+    }
+
+
+def count_missed(texts, true, expected):
+    """Labels of each text that are no candidates, of those that are ``expected`` of new texts: (n,)."""
+    found = np.count_nonzero(texts.hits & expected[texts.ids], axis=1)
+    return (true.to_scipy() > 0) @ expected.astype(np.int64) - found
+
+
+def labels_expected(dataset, held_out):
+    """Which labels of held-out texts new texts may have, too: bool (l,).
+
+    Those that only held-out texts have are known to the model in use; where one text alone has a label, and there are
+    labels that no text has, it stands for these.
+    """
+    rest, all_ = (np.bincount(each.documents.train.Y.indices, minlength=each.n_labels) for each in (held_out, dataset))
+    return (rest > 0) | ((all_ == 1) & np.any(all_ == 0))

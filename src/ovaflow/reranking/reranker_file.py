@@ -19,8 +19,8 @@ FILE_NAME = "reranker.h5"
 class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rerank again, or remove the file"):
     """A second stage; without trees and evidence where it is not used.
 
-    Its parameters say how it was fitted; ``check``: what it was worth on held-out texts that it had not seen;
-    ``unused``: why it is not used.
+    Its parameters say how it was fitted; ``check``: what it was worth on held-out texts that it had not seen, and
+    whether the order is that of the scores; ``unused``: why it is not used.
     """
 
     trees: BoostedTrees | None = None
@@ -74,8 +74,13 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
         return tuple(self.parameters.get("further", ()))
 
     @property
+    def keeps_order(self):
+        """Whether labels are in the order of their scores."""
+        return self.parameters.get("check", {}).get("order") == "score"
+
+    @property
     def missed(self):
-        """Mean number of true labels that are no candidates; 0 in files that do not say."""
+        """How many true labels are no candidates where all candidates are left out; 0 in files that do not say."""
         return self.parameters.get("check", {}).get("missed", 0.0)
 
     @property
