@@ -3,6 +3,9 @@ import os
 import shutil
 from pathlib import Path
 
+# several processes share the cores, where threads that wait for work must not keep them; read once, by OpenMP
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 import pytest
 from fake_sys import FakeSys
 from hypothesis import settings

@@ -8,8 +8,8 @@ import io
 import tempfile
 import weakref
 from array import array
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +33,8 @@ _LARGEST_COUNT = 1 << 24
 """float32 holds whole numbers exactly up to here."""
 _BATCH = 1 << 20
 """Entries, or tokens, that are worked on together."""
+_REMEMBERED = 1 << 16
+"""Words whose terms are remembered, in about 10 MB."""
 RECORDED = ("features", "left_out", "column_weights", "sublinear", "normalize", "bias")
 """Parameters of a dataset or model from which its transform is rebuilt, with the names and idf of its features."""
 
@@ -113,15 +115,29 @@ class TfIdf:
 
     def terms_of(self, words):
         """:class:`WordTerms` of some words."""
-        names = names_of_word(self.features)
         starts, columns = np.zeros(len(words) + 1, np.int64), array("i")
         for number, word in enumerate(words, 1):
             if word is not None:
-                known = map(self._column.get, names(word))
-                columns.extend([column for column in known if column is not None])
+                columns.extend(self._columns_of(word))
             starts[number] = len(columns)
         stems = self._phrases[0].stems_of(words) if NAMES in self.features else ()
         return WordTerms(starts, np.array(columns, np.int32), stems)
+
+    @cached_property
+    def _columns_of(self):
+        """Function from a word to the columns of its terms, which remembers words: in new texts most come again."""
+        names, column = names_of_word(self.features), self._column
+
+        @lru_cache(_REMEMBERED)
+        def columns_of(word):
+            known = map(column.get, names(word))
+            return array("i", [number for number in known if number is not None])
+
+        return columns_of
+
+    def __getstate__(self):
+        # without what was computed since
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _column(self):

@@ -53,9 +53,9 @@ class CrossFit(NamedTuple):
         return loss_of(self.texts.hits[known], self.probabilities[known])
 
 
-def cross_fit(texts, fit):
-    """:class:`CrossFit` of held-out texts; ``fit`` gives the most trees for rows of evidence and hits."""
-    parts, amount = np.arange(len(texts.ids)) % PARTS, parts_checked(len(texts.ids))
+def cross_fit(texts, fit, amount=None):
+    """:class:`CrossFit` of held-out texts, of so many parts; ``fit`` gives the most trees for rows and hits."""
+    parts, amount = np.arange(len(texts.ids)) % PARTS, amount or parts_checked(len(texts.ids))
     places = [np.flatnonzero(parts == part) for part in range(amount)]
     fitted = [fit(*texts.part(parts != part).candidates) for part in range(amount)]
     rows = (texts.part(place).candidates[0] for place in places)

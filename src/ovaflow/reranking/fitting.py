@@ -30,8 +30,8 @@ MOST = 20_000
 FEWEST = 200
 """Held-out texts below which there is no second stage: 100 sometimes rank worse than the scores do."""
 
-COMPARED = 6_000
-"""Held-out texts at most that say whether a further kind of evidence is worth its time."""
+COMPARED, COMPARED_TREES = 6_000, 100
+"""Held-out texts at most, and trees, that say whether a further kind of evidence is worth its time."""
 
 SETTINGS = {"learning_rate": 0.05, "min_samples_leaf": 50, "l2_regularization": 10.0}
 """Measured on docstrings, kirjastonhoitaja and tibkat; other losses change nDCG@5 by 0.2 at most."""
@@ -152,8 +152,8 @@ def _with_useful_kinds(pairs, complete, kinds, sources, threads):
 
 
 def _losses(texts, threads):
-    """Log loss of each checked text by trees fitted to others, summed over its candidates."""
-    crossed = cross_fit(texts, _fit_for(texts, threads))
+    """Log loss of each text of one part by trees fitted to the others, summed over its candidates."""
+    crossed = cross_fit(texts, partial(_fit_for(texts, threads), n_trees=COMPARED_TREES), amount=1)
     probabilities = crossed.probabilities
     return -np.log(np.where(crossed.texts.hits, probabilities, 1 - probabilities)).sum(axis=1)
 
