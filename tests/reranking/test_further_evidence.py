@@ -143,10 +143,10 @@ def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch):
 
 
 def test_evidence_that_is_not_asked_for_is_not_there(dataset):
-    evidence = CandidateEvidence.of(dataset, [1.0, 0.0], [BEGINNING])
+    evidence = CandidateEvidence.of(dataset, [1.0, 0.0], scores_first_words=True)
     assert evidence.further == [BEGINNING]
     assert evidence.with_pieces(dataset.test.X, dataset.test.tokens) is dataset.test.X
-    assert CandidateEvidence.of(dataset, [1.0, 0.0], [PIECES]).further == [PIECES]
+    assert CandidateEvidence.of(dataset, [1.0, 0.0], NamePieces.of(dataset)).further == [PIECES]
 
 
 def test_an_answer_says_what_speaks_for_it(with_all, dataset):

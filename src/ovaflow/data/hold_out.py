@@ -111,11 +111,6 @@ def truncate_every_third(split, normalized):
     return replace(split, X=X, norms=norms, tokens=cut)
 
 
-def _taken(split, rows):
-    part = split.take(np.flatnonzero(rows))
-    return replace(part, tokens=part.tokens and part.tokens.of_used_words())
-
-
 def hold_out(dataset, fraction, seed=0):
     """A dataset whose test set is a share of the training set, its training set the rest."""
     held = np.zeros(dataset.train.X.n_rows, bool)
@@ -127,7 +122,10 @@ def hold_out(dataset, fraction, seed=0):
     if dataset.train.extra is not None:
         # of extra instances a share is left out of training, too, near twins of held-out ones with them
         tested = held & ~dataset.train.extra
-    train, test = (_taken(dataset.train, rows) for rows in (~held, tested))
+    # who fits a second stage has the names of the whole dataset
+    train = replace(dataset.train, tokens=None).take(np.flatnonzero(~held))
+    test = dataset.train.take(np.flatnonzero(tested))
+    test = replace(test, tokens=test.tokens and test.tokens.of_used_words())
     test = truncate_every_third(test, dataset.parameters.get("normalize", False))
     settings = dataset.parameters | {"held_out": {"of": dataset.checksum, "fraction": fraction, "seed": seed}}
     return replace(dataset, train=train, test=test, checksum="", parameters=settings)

@@ -97,12 +97,11 @@ class CandidateEvidence:
     scores_first_words: bool = False
 
     @classmethod
-    def of(cls, dataset, likelihood, further=()):
-        """Evidence from the training set of a dataset, with further kinds."""
+    def of(cls, dataset, likelihood, pieces=None, scores_first_words=False):
+        """Evidence from the training set of a dataset, with pieces of its names, and of the first words."""
         company = LabelCooccurrence.among(dataset.documents.train.Y)
         parts = Neighbours.among(dataset), LabelNames.of(dataset), company
-        pieces = NamePieces.of(dataset) if PIECES in further else None
-        return cls(dataset.counts, *parts, dataset.bias_feature, likelihood, pieces, BEGINNING in further)
+        return cls(dataset.counts, *parts, dataset.bias_feature, likelihood, pieces, scores_first_words)
 
     @classmethod
     def of_stored(cls, stored, model, further):

@@ -16,9 +16,10 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
 from ovaflow.reranking.candidates import hits_among, n_more
 from ovaflow.reranking.cross_fitting import cross_fit, ndcg_of_each
-from ovaflow.reranking.evidence import BEGINNING, FURTHER, CandidateEvidence, columns_with, groups_with
+from ovaflow.reranking.evidence import BEGINNING, PIECES, CandidateEvidence, columns_with, groups_with
 from ovaflow.reranking.expected_quality import LEVELS, share_left_out, sure_records
 from ovaflow.reranking.first_words import labels_of_first_words
+from ovaflow.reranking.name_pieces import NamePieces
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import known_to_all
 from ovaflow.settings.predict import CANDIDATES
@@ -102,8 +103,9 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     likelihood = fit_likelihood(ids, scores, hits)
     split = held_out.test.take(texts)
     of_first_words = _of_first_words(held_out_model, split, threads)
-    kinds = [kind for kind in FURTHER if kind != BEGINNING or of_first_words is not None]
-    evidence = CandidateEvidence.of(held_out, likelihood, kinds)
+    # the names are those of all training texts, and the weights of their pieces say nothing of held-out texts' labels
+    pieces = NamePieces.of(dataset)
+    evidence = CandidateEvidence.of(held_out, likelihood, pieces, of_first_words is not None)
     pairs = _held_out(evidence, split, (ids, scores), of_first_words, suggested, threads)
     pairs, further = _with_useful_kinds(pairs, complete, evidence.further, sources, threads)
     parameters |= {"columns": columns_with(further, sources), "further": further}
@@ -118,7 +120,7 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
         alone = pairs.first(pairs.ids.shape[1] - n_more(files))
         alone = alone._replace(columns=alone.columns[:, :, : len(columns_with(further, runs))])
         trees_alone = fit(*alone.candidates, n_trees=cross_fit(alone, fit).n_trees)
-    evidence = CandidateEvidence.of(dataset, likelihood, further)
+    evidence = CandidateEvidence.of(dataset, likelihood, pieces if PIECES in further else None, BEGINNING in further)
     return Reranker(trees, trees_alone, evidence=evidence, parameters=parameters, **about)
 
 
