@@ -12,7 +12,7 @@ from solving import assert_same_bits, trained
 from ovaflow import OneVsAllClassifier, TextFeatures
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.settings.prepare import Prepare
+from ovaflow.settings.prepare import Prepare, blocks_for
 from ovaflow.sparse.csr import from_scipy
 
 BLOCKS = ["words", "pairs", {"prefixes": 4}, {"stems": "german"}, {"characters": [3, 4]}]
@@ -104,5 +104,6 @@ def test_wrong_parameters_and_texts_are_refused(features, given, message):
 def test_settings_and_defaults_are_those_of_the_config():
     ours = TextFeatures().get_params()
     features = list(ours.pop("features"))
-    assert features == Prepare().features
+    # the estimator knows no labels
+    assert features == blocks_for(Prepare().features, has_vocabulary=False)
     assert ours == {name: Prepare.model_fields[name].default for name in ours}

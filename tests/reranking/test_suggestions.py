@@ -19,6 +19,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictions import Predictions
+from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.boosted_trees import rank
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, read_suggestions
@@ -161,7 +162,7 @@ def test_a_run_suggests_what_it_predicts(folder, dataset, sources, trees, tmp_pa
     ours = predicted(folder, sources[1], tmp_path / "ours.h5").ranking
     reranker = Reranker.open(sources[1].with_name("reranker.h5"), model=OneVsAll.open(sources[1]))
     suggestions = Suggestions.of_model(suggested.ids.copy(), suggested.scores.copy())
-    best, X = (ours.first_ids.copy(), ours.scores.copy()), dataset.test.X
+    best, X = (ours.first_ids.copy(), ours.scores.copy()), Predictor.open(sources[1]).from_split(dataset.test)
     candidates = reranker.evidence.candidates(X, *best, suggestions=[suggestions])
     rows = [reranker.evidence.columns(candidates), suggestions.columns(candidates.ids)]
     theirs, _ = rank(reranker.trees, np.concatenate(rows, axis=2), candidates.ids)

@@ -20,6 +20,7 @@ from ovaflow.console.progress import silence
 from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.hold_out import hold_out
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
+from ovaflow.data.tokens import tokens_of_counts
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.text_features import TextFeatures
 from ovaflow.evaluation.ranking import find_hits, precision
@@ -36,7 +37,7 @@ from ovaflow.settings.predict import CANDIDATES, Predict
 from ovaflow.settings.prepare import Prepare
 from ovaflow.settings.schema import explain
 from ovaflow.settings.section import Section
-from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
+from ovaflow.sparse.csr import CSR, columns_of, from_scipy, offsets, rows_of
 
 AnySection = TypeVar("AnySection", bound=Section)
 
@@ -225,9 +226,15 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _instances(self, X: Matrix) -> CSR:
         check_is_fitted(self)
-        unscaled = self._predictor.model.transform.get("unscaled", False)
+        model = self._predictor.model
         checked = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
-        return self._finished(checked, unscaled)[0]
+        instances = self._finished(checked, model.transform.get("unscaled", False))[0]
+        if model.n_columns == model.n_features:
+            return instances
+        # of a model of texts; how often a word comes is not known any more
+        words = columns_of(instances, 0, len(model.feature_names))
+        once = words._replace(data=np.ones_like(words.data))
+        return model.with_tokens(instances, tokens_of_counts(once, model.feature_names))
 
     def _part(self, model: type[AnySection], fields: Iterable[str] | None = None) -> AnySection:
         """The settings of this classifier that a model has, checked as the config's are."""
