@@ -143,13 +143,15 @@ def _with_useful_kinds(pairs, complete, kinds, sources, threads):
     """Held-out texts without further kinds of evidence that predict checked texts no better, but for chance."""
     some = np.flatnonzero(complete)
     some = some[_spread(len(some), COMPARED)]
+    losses = _losses(pairs.part(some), threads)
     for kind in kinds:
         without = [each for each in kinds if each != kind]
         names, fewer = columns_with(kinds, sources), set(columns_with(without, sources))
         less = pairs._replace(columns=pairs.columns[:, :, [name in fewer for name in names]])
-        gains = _losses(less.part(some), threads) - _losses(pairs.part(some), threads)
+        losses_without = _losses(less.part(some), threads)
+        gains = losses_without - losses
         if gains.mean() <= gains.std() / np.sqrt(len(gains)):
-            pairs, kinds = less, without
+            pairs, kinds, losses = less, without, losses_without
     return pairs, kinds
 
 
