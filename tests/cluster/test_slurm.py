@@ -155,9 +155,10 @@ def struck(cluster, finished, tmp_path_factory):
     try:
         subprocess.run(["scancel", place.wait_until_it_hangs("msi-1", process)], check=True)
         restarted = place.wait_until_it_hangs("dismec-0", process)
-        # the node comes back when its slurmd registers again
-        down = ["state=down", "reason=test", f"nodename={squeue(restarted, '%N')}"]
-        subprocess.run(["scontrol", "update", *down], check=True)
+        # drained, or Slurm sends its job to it again once slurmd registers, and holds the job as the first still runs
+        node = f"nodename={squeue(restarted, '%N')}"
+        for state in ("drain", "down"):
+            subprocess.run(["scontrol", "update", f"state={state}", "reason=test", node], check=True)
         yield place, models, process, restarted
     finally:
         process.kill()

@@ -14,13 +14,15 @@ from sklearn.preprocessing import normalize
 from ovaflow.data.normalize import unit_rows
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictions import Predictions
-from ovaflow.reranking import fitting
+from ovaflow.reranking import cross_fitting, fitting
 from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.boosted_trees import MOST_TREES, SETTINGS, fit_trees
 from ovaflow.reranking.candidates import Candidates, with_more
+from ovaflow.reranking.choice_of_order import BY_SCORE
 from ovaflow.reranking.cooccurrence import OTHERS, LabelCooccurrence
 from ovaflow.reranking.cross_fitting import ENOUGH, PARTS, STEP, cross_fit, ndcg_of_each, parts_checked
 from ovaflow.reranking.evidence import COLUMNS, CandidateEvidence
-from ovaflow.reranking.fitting import BY_SCORE, MOST_TREES, SETTINGS, HeldOut, fit_trees
+from ovaflow.reranking.held_out_candidates import HeldOut
 from ovaflow.reranking.names import LabelNames
 from ovaflow.reranking.neighbours import NEAREST, Neighbours
 from ovaflow.sparse.csr import NOWHERE, from_scipy
@@ -248,7 +250,7 @@ def test_rows_of_evidence_in_their_order(dataset, evidence):
 def test_a_held_out_text_is_no_neighbour_of_itself(folder, dataset, held, model, monkeypatch):
     predictions, evidence = Predictions.open(folder / "held" / "predictions.h5"), []
     monkeypatch.setattr(
-        fitting, "fit_trees", lambda rows, *rest, **how: evidence.append(rows) or fit_trees(rows, *rest, **how)
+        cross_fitting, "fit_trees", lambda rows, *rest, **how: evidence.append(rows) or fit_trees(rows, *rest, **how)
     )
     fitting.fit_reranker(OneVsAll.open(model), dataset, held, predictions)
     words, others = held.documents.train.X.to_scipy()[:, :-1], held.test.X.to_scipy()[:, :-1]

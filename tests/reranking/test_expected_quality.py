@@ -9,7 +9,8 @@ from sklearn.metrics import precision_score
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.candidates import hits_among
 from ovaflow.reranking.expected_quality import expected_quality, sure_records
-from ovaflow.reranking.fitting import HeldOut, count_missed, labels_expected
+from ovaflow.reranking.fitting import count_missed, labels_expected
+from ovaflow.reranking.held_out_candidates import HeldOut
 from ovaflow.sparse.csr import CSR
 
 

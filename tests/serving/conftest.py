@@ -11,8 +11,8 @@ from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.reference import write_reference
+from ovaflow.reranking.boosted_trees import fit_trees
 from ovaflow.reranking.evidence import COLUMNS, CandidateEvidence
-from ovaflow.reranking.fitting import fit_trees
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model

@@ -9,6 +9,15 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.artifact import MayBeInfinite
 
+SETTINGS = {"learning_rate": 0.05, "min_samples_leaf": 50, "l2_regularization": 10.0}
+"""Measured on docstrings, kirjastonhoitaja and tibkat; other losses change nDCG@5 by 0.2 at most."""
+
+MOST_TREES = 200
+"""More trees change nDCG@5 by 0.2 at most; a thousand held-out texts are best served by about 100."""
+
+LEAVES = 31
+"""Leaves of a tree."""
+
 _BLOCK = 256
 """Rows that go down a tree side by side."""
 
@@ -47,6 +56,47 @@ def rank(trees, columns, ids):
     probabilities = trees.probabilities(columns, ids).astype(np.float32)
     order = np.argsort(-probabilities, axis=1, kind="stable")
     return np.take_along_axis(probabilities, order, axis=1), order
+
+
+def fit_trees(rows, hits, threads=1, n_trees=MOST_TREES, leaves=LEAVES, directions=None):
+    """Fit trees to rows of evidence (n, c) and whether their candidates are true.
+
+    ``directions``: the columns that they may use, and whether log-odds rise with each (1), fall (-1), or do both (0).
+    """
+    # predicting loads neither
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    directions = dict.fromkeys(range(rows.shape[1]), 0) if directions is None else directions
+    columns = np.array(list(directions), np.int32)
+    shape = {"max_iter": n_trees, "max_leaf_nodes": leaves, "monotonic_cst": list(directions.values())}
+    model = HistGradientBoostingClassifier(**SETTINGS, **shape, early_stopping=False, random_state=0)
+    with threadpool_limits(threads):
+        model.fit(rows[:, columns], hits)
+        trees = _arrays_of(model)
+        trees = trees._replace(columns=columns[trees.columns])
+        # nodes of scikit-learn's trees are not part of its interface
+        theirs = model.decision_function(rows[:1000, columns])
+        np.testing.assert_allclose(trees.log_odds(rows[:1000]), theirs, rtol=1e-9)
+    return trees
+
+
+def _arrays_of(model):
+    trees = [trees[0].nodes for trees in model._predictors]
+    nodes, sizes = np.concatenate(trees), list(map(len, trees))
+    roots = np.cumsum([0, *sizes[:-1]])
+    children = np.stack([nodes["left"], nodes["right"]], axis=1) + np.repeat(roots, sizes)[:, None]
+    leaves = nodes["is_leaf"] == 1
+    children[leaves] = np.flatnonzero(leaves)[:, None]
+    return BoostedTrees(
+        float(model._baseline_prediction.item()),
+        roots.astype(np.int64),
+        np.array([tree["depth"].max() for tree in trees], np.int64),
+        nodes["feature_idx"].astype(np.int32),
+        np.where(leaves, np.inf, nodes["num_threshold"]),
+        children.astype(np.int32),
+        nodes["value"].astype(np.float64),
+    )
 
 
 @strict_kernel

@@ -13,9 +13,10 @@ import numpy as np
 import scipy
 
 from ovaflow.model.top_k import NO_LABEL
+from ovaflow.reranking.boosted_trees import fit_trees
 from ovaflow.reranking.candidates import Candidates, hits_among, with_more
 from ovaflow.reranking.evidence import CandidateEvidence
-from ovaflow.reranking.fitting import FEWEST, fit_likelihood, fit_trees
+from ovaflow.reranking.fitting import FEWEST, fit_likelihood
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR, offsets, rows_of
 

@@ -1,0 +1,54 @@
+"""Which kinds of evidence predict held-out texts better, and what the order of candidates loses without each."""
+
+from functools import partial
+
+import numpy as np
+
+from ovaflow.reranking.boosted_trees import rank
+from ovaflow.reranking.cross_fitting import cross_fit, fit_for, ndcg_of_each
+from ovaflow.reranking.evidence import columns_with
+from ovaflow.reranking.held_out_candidates import spread
+
+COMPARED, COMPARED_TREES = 3_000, 60
+"""Held-out texts at most, and trees, that say whether a further kind of evidence is worth its time."""
+
+
+def with_useful_kinds(pairs, complete, kinds, sources, threads):
+    """Held-out texts without further kinds of evidence that predict checked texts no better, but for chance."""
+    some = np.flatnonzero(complete)
+    some = some[spread(len(some), COMPARED)]
+    losses = _losses(pairs.part(some), threads)
+    for kind in kinds:
+        without = [each for each in kinds if each != kind]
+        names, fewer = columns_with(kinds, sources), set(columns_with(without, sources))
+        less = pairs._replace(columns=pairs.columns[:, :, [name in fewer for name in names]])
+        losses_without = _losses(less.part(some), threads)
+        gains = losses_without - losses
+        if gains.mean() <= gains.std() / np.sqrt(len(gains)):
+            pairs, kinds, losses = less, without, losses_without
+    return pairs, kinds
+
+
+def _losses(texts, threads):
+    """Log loss of each text of one part by trees fitted to the others, summed over its candidates."""
+    crossed = cross_fit(texts, partial(fit_for(texts, threads), n_trees=COMPARED_TREES), amount=1)
+    probabilities = crossed.probabilities
+    return -np.log(np.where(crossed.texts.hits, probabilities, 1 - probabilities)).sum(axis=1)
+
+
+def worth_of_evidence(crossed, groups):
+    """What is lost without each kind of evidence, in nDCG@5."""
+    trees, check = crossed.trees, crossed.first_part
+    whole, lost, end = _ndcg(trees, check, check.columns), {}, 0
+    random = np.random.default_rng(0)
+    for name, group in groups.items():
+        start, end = end, end + len(group)
+        columns, shuffled = check.columns.copy(), random.permutation(len(check.columns))
+        columns[:, :, start:end] = columns[shuffled, :, start:end]
+        lost[name] = whole - _ndcg(trees, check, columns)
+    return lost
+
+
+def _ndcg(trees, check, columns):
+    _, order = rank(trees, columns, check.ids)
+    return float(ndcg_of_each(np.take_along_axis(check.hits, order, axis=1), check.positives).mean())
