@@ -142,6 +142,11 @@ class Model(ModelFile):
     def score(self, X, labels):
         """Scores of chosen labels: float32 (n, m)."""
 
+    def score_each(self, X, ids):
+        """Scores of labels (n, k), other ones for each instance: float32 (n, k)."""
+        scores = [self.score(X.part(i, i + 1), labels)[0] for i, labels in enumerate(ids)]
+        return np.array(scores, np.float32).reshape(ids.shape)
+
     @property
     def linear(self) -> "LinearScores | None":
         """What explains scores that are sums over features; None where they are not."""

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ovaflow.model.model_file import LabelWeights, LinearScores, MethodModel, write_model
-from ovaflow.model.top_k import KeptIndex, load_kernels, scores_of
+from ovaflow.model.top_k import KeptIndex, load_kernels, scores_of, scores_of_each
 from ovaflow.sparse.jit import strict_kernel
 
 
@@ -49,6 +49,9 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
 
     def score(self, X, labels):
         return scores_of(self.weights, X, labels)
+
+    def score_each(self, X, ids):
+        return scores_of_each(self.weights, X, ids)
 
     def label_weights(self, label, features):
         entries = slice(*self.weights.indptr[label : label + 2])

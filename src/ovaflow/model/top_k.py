@@ -177,6 +177,13 @@ def scores_of(weights, X, labels):
     return out
 
 
+def scores_of_each(weights, X, ids):
+    """Scores of labels (n, k), other ones for each instance: float32 (n, k), to the bit those of the best."""
+    out = np.empty(ids.shape, np.float32)
+    _score_each(*X.arrays, *weights.arrays, ids, out)
+    return out
+
+
 def load_kernels():
     """Load or compile the kernels, so that what is timed later is scoring alone."""
     weights, trained = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1), np.ones(1, bool)
@@ -289,6 +296,16 @@ def _score_labels(data, indices, indptr, w_data, w_indices, w_indptr, labels, sp
             out[i, c] = _sum(data, indices, indptr[i], indptr[i + 1], spread)
         for j in range(start, end):
             spread[np.uint32(w_indices[j])] = 0
+
+
+@strict_kernel
+def _score_each(data, indices, indptr, w_data, w_indices, w_indptr, ids, out):
+    """out_ic = <w_j, x_i> for the label j that stands at (i, c)."""
+    for i in range(len(ids)):
+        values, features = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
+        for c in range(ids.shape[1]):
+            start, end = w_indptr[ids[i, c]], w_indptr[ids[i, c] + 1]
+            out[i, c] = _dot(w_data, w_indices, start, end, values, features)
 
 
 @strict_kernel

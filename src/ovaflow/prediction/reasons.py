@@ -90,9 +90,10 @@ def _places(model, x, ids):
     """Places of labels among the suggestions of each kind of evidence that has some, by name, from 0."""
     suggested = model.suggestions_for(x)
     pairs = [(source.group, source.name, each) for source, each in zip(model.reranker.runs, suggested, strict=False)]
-    if (of_first_words := model.of_first_words(x)) is not None:
+    pairs = [(kind, name, each.columns(ids[None])) for kind, name, each in pairs]
+    if (of_first_words := model.of_first_words(x, ids[None])) is not None:
         pairs.insert(0, (BEGINNING, "the first words", of_first_words))
-    return {(kind, name): each.columns(ids[None])[0, :, 1] for kind, name, each in pairs}
+    return {(kind, name): columns[0, :, 1] for kind, name, columns in pairs}
 
 
 def _companions(predictor, x, ids):

@@ -68,6 +68,11 @@ class EmbeddingModel(MethodModel, LinearScores):
         with in_blocks(1):
             return self.projection.features(X) @ self.decoder[labels].T
 
+    def score_each(self, X, ids):
+        with in_blocks(1):
+            features = self.projection.features(X)
+            return np.array([self.decoder[labels] @ row for row, labels in zip(features, ids, strict=True)])
+
     @property
     def linear(self):
         return self if self.projection.random is None else None

@@ -9,7 +9,7 @@ from ovaflow.reranking.cross_fitting import cross_fit, fit_for, ndcg_of_each
 from ovaflow.reranking.evidence import columns_with
 from ovaflow.reranking.held_out_candidates import spread
 
-COMPARED, COMPARED_TREES = 3_000, 60
+COMPARED, COMPARED_TREES = 3_000, 30
 """Held-out texts at most, and trees, that say whether a further kind of evidence is worth its time."""
 
 

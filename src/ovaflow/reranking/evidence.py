@@ -146,7 +146,7 @@ class CandidateEvidence:
     def columns(self, candidates, of_first_words=None, suggestions=()):
         """Rows of evidence for :class:`Candidates` (n, k): float32 (n, k, c), as :func:`columns_with` names them.
 
-        ``of_first_words``: labels by the first words alone, where these are evidence; ``suggestions`` of other sources.
+        ``of_first_words``: its columns where it is evidence; ``suggestions`` of other sources.
         """
         texts, pieces, nearest, ids, scores, ranks = candidates
         scores = np.where(np.isneginf(scores), NO_SCORE, scores).astype(np.float32)
@@ -178,8 +178,8 @@ class CandidateEvidence:
         rows = np.empty((*ids.shape, len(columns)), np.float32)
         for number, column in enumerate(columns.values()):
             rows[:, :, number] = column
-        further = [of_first_words] if self.scores_first_words else []
-        return np.concatenate([rows, *(each.columns(ids) for each in [*further, *suggestions])], axis=2)
+        beginning = [] if of_first_words is None else [of_first_words]
+        return np.concatenate([rows, *beginning, *(each.columns(ids) for each in suggestions)], axis=2)
 
     def likelihoods(self, scores):
         """Probabilities of labels by their scores alone, which weigh their company: float32."""

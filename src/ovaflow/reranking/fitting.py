@@ -13,7 +13,7 @@ from ovaflow.reranking.choice_of_order import choose_order
 from ovaflow.reranking.cross_fitting import cross_fit
 from ovaflow.reranking.evidence import BEGINNING, PIECES, CandidateEvidence, columns_with, groups_with
 from ovaflow.reranking.expected_quality import LEVELS, share_left_out, sure_records
-from ovaflow.reranking.first_words import labels_of_first_words
+from ovaflow.reranking.first_words import columns_of_first_words
 from ovaflow.reranking.held_out_candidates import HeldOut, spread
 from ovaflow.reranking.name_pieces import NamePieces
 from ovaflow.reranking.reranker_file import Reranker
@@ -51,11 +51,12 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
         return Reranker(parameters=parameters | {"unused": reason}, **about)
     likelihood = fit_likelihood(ids, scores, hits)
     split = held_out.test.take(texts)
-    of_first_words = _of_first_words(held_out_model, split, threads)
+    if split.X.places is None:
+        held_out_model = None
     # the names are those of all training texts, and the weights of their pieces say nothing of held-out texts' labels
     pieces = NamePieces.of(dataset)
-    evidence = CandidateEvidence.of(held_out, likelihood, pieces, of_first_words is not None)
-    pairs = _held_out(evidence, split, (ids, scores), of_first_words, suggested, threads)
+    evidence = CandidateEvidence.of(held_out, likelihood, pieces, held_out_model is not None)
+    pairs = _held_out(evidence, split, (ids, scores), held_out_model, suggested, threads)
     pairs, further = with_useful_kinds(pairs, complete, evidence.further, sources, threads)
     parameters |= {"columns": columns_with(further, sources), "further": further}
     known = pairs.part(complete)
@@ -73,18 +74,16 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     return Reranker(trees, trees_alone, evidence=evidence, parameters=parameters, **about)
 
 
-def _of_first_words(model, split, threads):
-    """What a model says of the first words of texts; None without one, or where the order of words is unknown."""
-    if model is None or split.X.places is None:
-        return None
-    return labels_of_first_words(model, model.instances(split), threads)
+def _held_out(evidence, split, best, model, suggested, threads):
+    """:class:`HeldOut` texts, of which the best labels by score are known, with all evidence.
 
-
-def _held_out(evidence, split, best, of_first_words, suggested, threads):
-    """:class:`HeldOut` texts, of which the best labels by score are known, with all evidence."""
+    That of the first words by the model that scored them, where it is given.
+    """
     X = evidence.with_pieces(split.X, split.tokens)
     candidates = evidence.candidates(X, *best, threads, suggested)
-    columns, ids = evidence.columns(candidates, of_first_words, suggested), candidates.ids
+    ids = candidates.ids
+    of_first_words = model and columns_of_first_words(model, model.instances(split), ids)
+    columns = evidence.columns(candidates, of_first_words, suggested)
     return HeldOut(columns, ids, hits_among(ids, split.Y), np.diff(split.Y.indptr))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ovaflow.data.normalize import append_bias, unit_rows
 from ovaflow.model.model_file import Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL, first_allowed
-from ovaflow.reranking.first_words import labels_of_first_words
+from ovaflow.reranking.first_words import columns_of_first_words
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, known_to_all
 from ovaflow.settings.predict import CANDIDATES
@@ -96,14 +96,13 @@ class RerankedModel(Model):
         find, most = partial(self.first_stage.top_k, self.features_for(self.first_stage, X)), max(k, CANDIDATES)
         found = find(most if allowed is None else CANDIDATES, threads, quiet)
         more = None if allowed is None else find(most, threads, quiet, allowed)
-        of_first_words, suggested = self.of_first_words(X, threads), self.suggestions_for(X, threads, suggestions)
-        return self._rank(X, *found, threads, of_first_words, suggested, more)
+        return self._rank(X, *found, threads, self.suggestions_for(X, threads, suggestions), more)
 
-    def of_first_words(self, X, threads=1):
+    def of_first_words(self, X, ids):
         """What the first stage says of the first words of texts; None where that is no evidence."""
         if not self.reranker.evidence.scores_first_words:
             return None
-        return labels_of_first_words(self.first_stage, self.features_for(self.first_stage, X), threads)
+        return columns_of_first_words(self.first_stage, self.features_for(self.first_stage, X), ids)
 
     def suggestions_for(self, X, threads=1, suggestions=None):
         """What each source suggests."""
@@ -134,12 +133,13 @@ class RerankedModel(Model):
     def why_unexplainable(self):
         return self.first_stage.why_unexplainable
 
-    def _rank(self, X, ids, scores, threads, of_first_words, suggested, more=None):
+    def _rank(self, X, ids, scores, threads, suggested, more=None):
         """Candidates of texts, of which the best by score are known, and perhaps ``more``."""
         evidence = self.reranker.evidence
         candidates = evidence.candidates(X, ids, scores, threads, suggested)
         if more is not None:
             candidates = candidates.with_scored(*more)
+        of_first_words = self.of_first_words(X, candidates.ids)
         columns = evidence.columns(candidates, of_first_words, suggested)
         complete = known_to_all(suggested, len(ids))
         probabilities, order = self.reranker.rank(columns, candidates.ids, complete)
@@ -151,4 +151,4 @@ class RerankedModel(Model):
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), self.n_columns)
         nothing = Suggestions.of_none(1)._replace(known=np.ones(1, bool))
         suggested = [nothing] * len(self.reranker.sources)
-        self._rank(row, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.float32), 1, nothing, suggested)
+        self._rank(row, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.float32), 1, suggested)
