@@ -4,11 +4,13 @@ A word of a text stands for one of a name if it begins with all but the last two
 and Finnish words rarely change more.
 """
 
+from array import array
+from functools import cached_property, lru_cache
 from itertools import chain
 
 import numpy as np
 
-from ovaflow.data.tokens import Numbers
+from ovaflow.data.tokens import REMEMBERED, Numbers
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
 
@@ -41,14 +43,25 @@ class Phrases:
 
     def stems_of(self, words):
         """Stems that each word stands for, as (starts, stems)."""
-        starts, stems = np.zeros(len(words) + 1, np.int64), []
+        starts, stems = np.zeros(len(words) + 1, np.int64), array("i")
         for number, word in enumerate(words, 1):
             if word is not None:
-                shortest = min(_SHORTEST, len(word))
-                beginnings = (word[:end] for end in range(shortest, min(len(word), self._longest) + 1))
-                stems.extend(self._stems[text] for text in beginnings if text in self._stems)
+                stems.extend(self._stems_of(word))
             starts[number] = len(stems)
         return starts, np.array(stems, np.int32)
+
+    @cached_property
+    def _stems_of(self):
+        """Function from a word to its stems, which remembers words: in new texts most come again."""
+        known, longest = self._stems, self._longest
+
+        @lru_cache(REMEMBERED)
+        def stems_of(word):
+            shortest = min(_SHORTEST, len(word))
+            beginnings = (word[:end] for end in range(shortest, min(len(word), longest) + 1))
+            return array("i", [known[text] for text in beginnings if text in known])
+
+        return stems_of
 
 
 def _stem(word):

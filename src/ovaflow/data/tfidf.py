@@ -25,7 +25,7 @@ from ovaflow.data.blocks import (
 )
 from ovaflow.data.normalize import model_features
 from ovaflow.data.phrases import Phrases
-from ovaflow.data.tokens import TOKEN_PATTERN, Tokens, tokens_in_batches
+from ovaflow.data.tokens import REMEMBERED, TOKEN_PATTERN, Tokens, tokens_in_batches
 from ovaflow.sparse.csr import CSR, NOWHERE, offsets
 from ovaflow.sparse.jit import strict_kernel
 
@@ -33,8 +33,6 @@ _LARGEST_COUNT = 1 << 24
 """float32 holds whole numbers exactly up to here."""
 _BATCH = 1 << 20
 """Entries, or tokens, that are worked on together."""
-_REMEMBERED = 1 << 16
-"""Words whose terms are remembered, in about 10 MB."""
 RECORDED = ("features", "left_out", "column_weights", "sublinear", "normalize", "bias")
 """Parameters of a dataset or model from which its transform is rebuilt, with the names and idf of its features."""
 
@@ -128,7 +126,7 @@ class TfIdf:
         """Function from a word to the columns of its terms, which remembers words: in new texts most come again."""
         names, column = names_of_word(self.features), self._column
 
-        @lru_cache(_REMEMBERED)
+        @lru_cache(REMEMBERED)
         def columns_of(word):
             known = map(column.get, names(word))
             return array("i", [number for number in known if number is not None])

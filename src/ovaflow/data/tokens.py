@@ -25,6 +25,9 @@ from ovaflow.sparse.splitmix import mixed
 TOKEN_PATTERN = r"\b(?!\d+\b)\w[\w\p{M}]+"
 """Words of two characters or more, with the marks that are part of them, that are not numbers."""
 
+REMEMBERED = 1 << 16
+"""Words of which it is remembered what they stand for, in about 10 MB."""
+
 _NEITHER, _MARK, _LETTER, _DIGIT = range(4)
 
 

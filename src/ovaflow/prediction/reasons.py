@@ -91,7 +91,7 @@ def _places(model, x, ids):
     suggested = model.suggestions_for(x)
     pairs = [(source.group, source.name, each) for source, each in zip(model.reranker.runs, suggested, strict=False)]
     pairs = [(kind, name, each.columns(ids[None])) for kind, name, each in pairs]
-    if (of_first_words := model.of_first_words(x, ids[None])) is not None:
+    if (of_first_words := model.of_first_words(model.features_for(model.first_stage, x), ids[None])) is not None:
         pairs.insert(0, (BEGINNING, "the first words", of_first_words))
     return {(kind, name): columns[0, :, 1] for kind, name, columns in pairs}
 

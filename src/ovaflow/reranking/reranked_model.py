@@ -93,16 +93,17 @@ class RerankedModel(Model):
 
         ``suggestions`` as for :meth:`top_k`.
         """
-        find, most = partial(self.first_stage.top_k, self.features_for(self.first_stage, X)), max(k, CANDIDATES)
+        features = self.features_for(self.first_stage, X)
+        find, most = partial(self.first_stage.top_k, features), max(k, CANDIDATES)
         found = find(most if allowed is None else CANDIDATES, threads, quiet)
         more = None if allowed is None else find(most, threads, quiet, allowed)
-        return self._rank(X, *found, threads, self.suggestions_for(X, threads, suggestions), more)
+        return self._rank(X, features, *found, threads, self.suggestions_for(X, threads, suggestions), more)
 
-    def of_first_words(self, X, ids):
-        """What the first stage says of the first words of texts; None where that is no evidence."""
+    def of_first_words(self, features, ids):
+        """What the first stage says of candidates by the first words of texts; None where that is no evidence."""
         if not self.reranker.evidence.scores_first_words:
             return None
-        return columns_of_first_words(self.first_stage, self.features_for(self.first_stage, X), ids)
+        return columns_of_first_words(self.first_stage, features, ids)
 
     def suggestions_for(self, X, threads=1, suggestions=None):
         """What each source suggests."""
@@ -133,13 +134,16 @@ class RerankedModel(Model):
     def why_unexplainable(self):
         return self.first_stage.why_unexplainable
 
-    def _rank(self, X, ids, scores, threads, suggested, more=None):
-        """Candidates of texts, of which the best by score are known, and perhaps ``more``."""
+    def _rank(self, X, features, ids, scores, threads, suggested, more=None):
+        """Candidates of texts, of which the best by score are known, and perhaps ``more``.
+
+        ``features``: the texts as the first stage takes them.
+        """
         evidence = self.reranker.evidence
         candidates = evidence.candidates(X, ids, scores, threads, suggested)
         if more is not None:
             candidates = candidates.with_scored(*more)
-        of_first_words = self.of_first_words(X, candidates.ids)
+        of_first_words = self.of_first_words(features, candidates.ids)
         columns = evidence.columns(candidates, of_first_words, suggested)
         complete = known_to_all(suggested, len(ids))
         probabilities, order = self.reranker.rank(columns, candidates.ids, complete)
@@ -151,4 +155,5 @@ class RerankedModel(Model):
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), self.n_columns)
         nothing = Suggestions.of_none(1)._replace(known=np.ones(1, bool))
         suggested = [nothing] * len(self.reranker.sources)
-        self._rank(row, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.float32), 1, suggested)
+        features, first = self.features_for(self.first_stage, row), np.zeros((1, 1), np.int32)
+        self._rank(row, features, first, first.astype(np.float32), 1, suggested)
