@@ -16,7 +16,7 @@ from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.reranking import cross_fitting, fitting
 from ovaflow.reranking.answer_length import labels_that_fit
-from ovaflow.reranking.boosted_trees import MOST_TREES, SETTINGS, fit_trees
+from ovaflow.reranking.boosted_trees import MOST_TREES, RATE, SETTINGS, fit_trees
 from ovaflow.reranking.candidates import Candidates, with_more
 from ovaflow.reranking.choice_of_order import BY_SCORE
 from ovaflow.reranking.cooccurrence import OTHERS, LabelCooccurrence
@@ -29,7 +29,9 @@ from ovaflow.sparse.csr import NOWHERE, from_scipy
 
 
 def classifier():
-    return HistGradientBoostingClassifier(max_iter=MOST_TREES, **SETTINGS, early_stopping=False, random_state=0)
+    return HistGradientBoostingClassifier(
+        max_iter=MOST_TREES, learning_rate=RATE, **SETTINGS, early_stopping=False, random_state=0
+    )
 
 
 @settings(max_examples=5)
@@ -43,6 +45,13 @@ def test_trees_are_walked_as_scikit_learn_walks_them(n, columns, seed, coarse):
     others = np.concatenate([rows, rng.normal(0, 100, (1500, columns))]).astype(np.float32)
     ours, theirs = fit_trees(rows, hits).log_odds(others), classifier().fit(rows, hits).decision_function(others)
     assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-9)
+
+
+def test_columns_that_are_alike_everywhere_change_nothing():
+    rows = np.random.default_rng(0).normal(size=(500, 4)).astype(np.float32)
+    wider = np.insert(rows, [0, 2, 2, 4, 4], 3, axis=1)
+    ours, theirs = (fit_trees(each, rows[:, 0] > rows[:, 3]).log_odds(each) for each in (wider, rows))
+    assert np.array_equal(ours, theirs)
 
 
 def made_texts(n, noise):
