@@ -5,12 +5,16 @@ from functools import partial
 import numpy as np
 
 from ovaflow.reranking.boosted_trees import rank
-from ovaflow.reranking.cross_fitting import cross_fit, fit_for, ndcg_of_each
+from ovaflow.reranking.cross_fitting import PARTS, cross_fit, fit_for, ndcg_of_each
 from ovaflow.reranking.evidence import columns_with
 from ovaflow.reranking.held_out_candidates import spread
 
 COMPARED, COMPARED_TREES = 3_000, 30
-"""Held-out texts at most, and trees, that say whether a further kind of evidence is worth its time."""
+"""Held-out texts at most, and trees, that say whether a further kind of evidence is worth its time.
+
+All parts of the texts are checked: what pieces of names gain on tibkat is 4 to 5 standard errors of them, but 0.8 to 3
+of one part.
+"""
 
 
 def with_useful_kinds(pairs, complete, kinds, sources, threads):
@@ -30,8 +34,8 @@ def with_useful_kinds(pairs, complete, kinds, sources, threads):
 
 
 def _losses(texts, threads):
-    """Log loss of each text of one part by trees fitted to the others, summed over its candidates."""
-    crossed = cross_fit(texts, partial(fit_for(texts, threads), n_trees=COMPARED_TREES), amount=1)
+    """Log loss of each text by trees fitted to the other parts, summed over its candidates."""
+    crossed = cross_fit(texts, partial(fit_for(texts, threads), n_trees=COMPARED_TREES), amount=PARTS)
     probabilities = crossed.probabilities
     return -np.log(np.where(crossed.texts.hits, probabilities, 1 - probabilities)).sum(axis=1)
 
