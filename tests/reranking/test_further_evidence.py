@@ -15,7 +15,7 @@ from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.reasons import explain
 from ovaflow.reranking import first_words, fitting
-from ovaflow.reranking.choice_of_evidence import with_useful_kinds
+from ovaflow.reranking.choice_of_evidence import useful_kinds, with_kinds
 from ovaflow.reranking.evidence import BEGINNING, FURTHER, PIECES, CandidateEvidence, columns_with
 from ovaflow.reranking.first_words import columns_of_first_words
 from ovaflow.reranking.held_out_candidates import HeldOut
@@ -83,7 +83,7 @@ def with_all(folder, dataset, held, tmp_path_factory):
     predictions = Predictions.open(folder / "held" / "predictions.h5")
     unseen = open_any_model(folder / "held" / "model.h5")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fitting, "with_useful_kinds", lambda pairs, complete, kinds, *rest: (pairs, kinds))
+        patch.setattr(fitting, "useful_kinds", lambda texts, kinds, *rest: kinds)
         fitted = fitting.fit_reranker(open_any_model(made), dataset, held, predictions, held_out_model=unseen)
     fitted.write(made.with_name("reranker.h5"))
     return made
@@ -97,8 +97,8 @@ def test_kinds_that_tell_nothing_are_left_out():
     columns[:, :, columns_with(FURTHER, ()).index("cosine of pieces")] = informed
     ids = np.tile(np.arange(10, dtype=np.int32), (400, 1))
     pairs = HeldOut(columns.astype(np.float32), ids, hits, hits.sum(axis=1))
-    kept, kinds = with_useful_kinds(pairs, np.ones(400, bool), list(FURTHER), (), 1)
-    assert kinds == [PIECES]
+    assert useful_kinds(pairs, list(FURTHER), (), 1) == [PIECES]
+    kept = with_kinds(pairs, list(FURTHER), [PIECES], ())
     assert kept.columns.shape[2] == len(columns_with([PIECES], ()))
 
 

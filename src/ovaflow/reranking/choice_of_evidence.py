@@ -17,20 +17,24 @@ of one part.
 """
 
 
-def with_useful_kinds(pairs, complete, kinds, sources, threads):
-    """Held-out texts without further kinds of evidence that predict checked texts no better, but for chance."""
-    some = np.flatnonzero(complete)
-    some = some[spread(len(some), COMPARED)]
-    losses = _losses(pairs.part(some), threads)
+def useful_kinds(texts, kinds, sources, threads):
+    """Further kinds of evidence of held-out texts that predict checked texts better, beyond chance."""
+    texts = texts.part(spread(len(texts.ids), COMPARED))
+    losses = _losses(texts, threads)
     for kind in kinds:
         without = [each for each in kinds if each != kind]
-        names, fewer = columns_with(kinds, sources), set(columns_with(without, sources))
-        less = pairs._replace(columns=pairs.columns[:, :, [name in fewer for name in names]])
-        losses_without = _losses(less.part(some), threads)
+        less = with_kinds(texts, kinds, without, sources)
+        losses_without = _losses(less, threads)
         gains = losses_without - losses
         if gains.mean() <= gains.std() / np.sqrt(len(gains)):
-            pairs, kinds, losses = less, without, losses_without
-    return pairs, kinds
+            texts, kinds, losses = less, without, losses_without
+    return kinds
+
+
+def with_kinds(texts, kinds, fewer, sources):
+    """Held-out texts with fewer of their further kinds of evidence."""
+    kept = set(columns_with(fewer, sources))
+    return texts._replace(columns=texts.columns[:, :, [name in kept for name in columns_with(kinds, sources)]])
 
 
 def _losses(texts, threads):

@@ -8,7 +8,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.candidates import hits_among, n_more
-from ovaflow.reranking.choice_of_evidence import with_useful_kinds
+from ovaflow.reranking.choice_of_evidence import useful_kinds, with_kinds
 from ovaflow.reranking.choice_of_order import choose_order
 from ovaflow.reranking.cross_fitting import cross_fit
 from ovaflow.reranking.evidence import BEGINNING, PIECES, CandidateEvidence, columns_with, groups_with
@@ -57,18 +57,20 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     pieces = NamePieces.of(dataset)
     evidence = CandidateEvidence.of(held_out, likelihood, pieces, held_out_model is not None)
     pairs = _held_out(evidence, split, (ids, scores), held_out_model, suggested, threads)
-    pairs, further = with_useful_kinds(pairs, complete, evidence.further, sources, threads)
+    # what texts have of which files say nothing, as all of the service are
+    runs, kinds = [source for source in sources if source.model is not None], evidence.further
+    alone = pairs.first(pairs.ids.shape[1] - n_more(suggested[len(runs) :]))
+    alone = alone._replace(columns=alone.columns[:, :, : len(columns_with(kinds, runs))])
+    further = useful_kinds(alone, kinds, runs, threads)
+    pairs, alone = with_kinds(pairs, kinds, further, sources), with_kinds(alone, kinds, further, runs)
     parameters |= {"columns": columns_with(further, sources), "further": further}
     known = pairs.part(complete)
     fit, crossed, check = choose_order(known, parameters["columns"], groups_with(further, sources), threads)
     missed = count_missed(pairs, true, labels_expected(dataset, held_out))[complete]
     parameters["check"] = check | check_probabilities(crossed, missed)
     trees = fit(*known.candidates, n_trees=crossed.n_trees)
-    trees_alone, runs = None, [source for source in sources if source.model is not None]
+    trees_alone = None
     if len(runs) < len(sources):
-        files = suggested[len(runs) :]
-        alone = pairs.first(pairs.ids.shape[1] - n_more(files))
-        alone = alone._replace(columns=alone.columns[:, :, : len(columns_with(further, runs))])
         trees_alone = fit(*alone.candidates, n_trees=cross_fit(alone, fit).n_trees)
     evidence = CandidateEvidence.of(dataset, likelihood, pieces if PIECES in further else None, BEGINNING in further)
     return Reranker(trees, trees_alone, evidence=evidence, parameters=parameters, **about)
