@@ -155,7 +155,7 @@ def test_scores_are_those_of_the_best_labels_and_explained_or_why_not(method, wh
     ours, theirs = model.score(X, np.arange(dataset.n_labels)), scores
     found = ids >= 0
     np.testing.assert_allclose(np.take_along_axis(ours, np.maximum(ids, 0), 1)[found], theirs[found], atol=1e-5)
-    np.testing.assert_allclose(model.score_each(X, np.maximum(ids, 0))[found], theirs[found], atol=1e-5)
+    np.testing.assert_allclose(model.score_each(X, np.maximum(ids, 0), threads=2)[found], theirs[found], atol=1e-5)
     assert (np.diff(np.where(found, scores, -np.inf), axis=1) <= 0)[found[:, 1:]].all()
     assert what_scores_are(model.parameters["train"]) == type(model).what_scores_are(model.parameters["train"])
     if model.linear is None:

@@ -10,7 +10,7 @@ from itertools import chain
 
 import numpy as np
 
-from ovaflow.data.tokens import REMEMBERED, Numbers
+from ovaflow.data.tokens import REMEMBERED, Numbers, of_each_word
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
 
@@ -43,12 +43,7 @@ class Phrases:
 
     def stems_of(self, words):
         """Stems that each word stands for, as (starts, stems)."""
-        starts, stems = np.zeros(len(words) + 1, np.int64), array("i")
-        for number, word in enumerate(words, 1):
-            if word is not None:
-                stems.extend(self._stems_of(word))
-            starts[number] = len(stems)
-        return starts, np.array(stems, np.int32)
+        return of_each_word(words, self._stems_of)
 
     @cached_property
     def _stems_of(self):

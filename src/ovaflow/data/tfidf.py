@@ -25,7 +25,7 @@ from ovaflow.data.blocks import (
 )
 from ovaflow.data.normalize import model_features
 from ovaflow.data.phrases import Phrases
-from ovaflow.data.tokens import REMEMBERED, TOKEN_PATTERN, Tokens, tokens_in_batches
+from ovaflow.data.tokens import REMEMBERED, TOKEN_PATTERN, Tokens, of_each_word, tokens_in_batches
 from ovaflow.sparse.csr import CSR, NOWHERE, offsets
 from ovaflow.sparse.jit import strict_kernel
 
@@ -113,13 +113,8 @@ class TfIdf:
 
     def terms_of(self, words):
         """:class:`WordTerms` of some words."""
-        starts, columns = np.zeros(len(words) + 1, np.int64), array("i")
-        for number, word in enumerate(words, 1):
-            if word is not None:
-                columns.extend(self._columns_of(word))
-            starts[number] = len(columns)
         stems = self._phrases[0].stems_of(words) if NAMES in self.features else ()
-        return WordTerms(starts, np.array(columns, np.int32), stems)
+        return WordTerms(*of_each_word(words, self._columns_of), stems)
 
     @cached_property
     def _columns_of(self):

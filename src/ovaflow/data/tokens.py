@@ -8,6 +8,7 @@ import functools
 import re
 import sys
 import unicodedata
+from array import array
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -29,8 +30,6 @@ REMEMBERED = 1 << 16
 """Words of which it is remembered what they stand for, in about 10 MB."""
 
 _NEITHER, _MARK, _LETTER, _DIGIT = range(4)
-
-
 _MOST_MARKS = 30
 _PERHAPS_MARK = re.compile(r"[^\0-\u02ff\w]|[\uff9e\uff9f]")
 """Finds all combining marks, and other characters that most texts lack."""
@@ -298,3 +297,13 @@ def _clusters(text):
 def _composes_backwards(character):
     normal = unicodedata.normalize("NFKC", character)[0]
     return unicodedata.category(normal).startswith("M") or ord(normal) in _JAMO_THAT_FOLLOW
+
+
+def of_each_word(words, numbers_of):
+    """The numbers that a function gives for each word, as (starts, numbers); none for one that is forgotten."""
+    starts, numbers = np.zeros(len(words) + 1, np.int64), array("i")
+    for place, word in enumerate(words, 1):
+        if word is not None:
+            numbers.extend(numbers_of(word))
+        starts[place] = len(numbers)
+    return starts, np.array(numbers, np.int32)

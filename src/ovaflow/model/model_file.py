@@ -142,7 +142,7 @@ class Model(ModelFile):
     def score(self, X, labels):
         """Scores of chosen labels: float32 (n, m)."""
 
-    def score_each(self, X, ids):
+    def score_each(self, X, ids, threads=1):
         """Scores of labels (n, k), other ones for each instance: float32 (n, k)."""
         scores = [self.score(X.part(i, i + 1), labels)[0] for i, labels in enumerate(ids)]
         return np.array(scores, np.float32).reshape(ids.shape)

@@ -50,8 +50,8 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
     def score(self, X, labels):
         return scores_of(self.weights, X, labels)
 
-    def score_each(self, X, ids):
-        return scores_of_each(self.weights, X, ids)
+    def score_each(self, X, ids, threads=1):
+        return scores_of_each(self.weights, X, ids, threads)
 
     def label_weights(self, label, features):
         entries = slice(*self.weights.indptr[label : label + 2])

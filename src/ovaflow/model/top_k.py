@@ -177,10 +177,15 @@ def scores_of(weights, X, labels):
     return out
 
 
-def scores_of_each(weights, X, ids):
+def scores_of_each(weights, X, ids, threads=1):
     """Scores of labels (n, k), other ones for each instance: float32 (n, k), to the bit those of the best."""
     out = np.empty(ids.shape, np.float32)
-    _score_each(*X.arrays, *weights.arrays, ids, out)
+
+    def score(rows):
+        _score_each(*X.arrays, *rows, *weights.arrays, ids, out)
+
+    for _ in _in_blocks(score, X.n_rows, threads):
+        pass
     return out
 
 
@@ -299,9 +304,9 @@ def _score_labels(data, indices, indptr, w_data, w_indices, w_indptr, labels, sp
 
 
 @strict_kernel
-def _score_each(data, indices, indptr, w_data, w_indices, w_indptr, ids, out):
+def _score_each(data, indices, indptr, low, high, w_data, w_indices, w_indptr, ids, out):
     """out_ic = <w_j, x_i> for the label j that stands at (i, c)."""
-    for i in range(len(ids)):
+    for i in range(low, high):
         values, features = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
         for c in range(ids.shape[1]):
             start, end = w_indptr[ids[i, c]], w_indptr[ids[i, c] + 1]

@@ -89,8 +89,8 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
 def _places(model, x, ids):
     """Places of labels among the suggestions of each kind of evidence that has some, by name, from 0."""
     suggested = model.suggestions_for(x)
-    pairs = [(source.group, source.name, each) for source, each in zip(model.reranker.runs, suggested, strict=False)]
-    pairs = [(kind, name, each.columns(ids[None])) for kind, name, each in pairs]
+    runs = zip(model.reranker.runs, suggested, strict=False)
+    pairs = [(source.group, source.name, each.columns(ids[None])) for source, each in runs]
     if (of_first_words := model.of_first_words(model.features_for(model.first_stage, x), ids[None])) is not None:
         pairs.insert(0, (BEGINNING, "the first words", of_first_words))
     return {(kind, name): columns[0, :, 1] for kind, name, columns in pairs}

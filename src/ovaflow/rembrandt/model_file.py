@@ -68,7 +68,7 @@ class EmbeddingModel(MethodModel, LinearScores):
         with in_blocks(1):
             return self.projection.features(X) @ self.decoder[labels].T
 
-    def score_each(self, X, ids):
+    def score_each(self, X, ids, threads=1):
         with in_blocks(1):
             features = self.projection.features(X)
             return np.array([self.decoder[labels] @ row for row, labels in zip(features, ids, strict=True)])

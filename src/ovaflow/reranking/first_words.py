@@ -12,7 +12,7 @@ LENGTH = 12
 """Tokens; 5 or 25 rank tibkat no better."""
 
 
-def columns_of_first_words(model, X, ids):
+def columns_of_first_words(model, X, ids, threads=1):
     """Scores of candidates (n, k) for the first words of texts alone, X as the model takes them: float32 (n, k, 2).
 
     And how many of the best by score, which come first, have a higher one.
@@ -20,7 +20,7 @@ def columns_of_first_words(model, X, ids):
     if X.places is not None:
         normalized = model.transform.get("normalize", False) and not model.takes_unscaled
         X, _ = beginnings(X, np.full(X.n_rows, LENGTH), normalized)
-    scores = np.where(ids == NO_LABEL, NO_SCORE, model.score_each(X, np.maximum(ids, 0)))
+    scores = np.where(ids == NO_LABEL, NO_SCORE, model.score_each(X, np.maximum(ids, 0), threads))
     columns = np.empty((*ids.shape, 2), np.float32)
     columns[:, :, 0] = scores
     _count_higher(scores, min(CANDIDATES, ids.shape[1]), columns[:, :, 1])

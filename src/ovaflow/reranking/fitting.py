@@ -57,12 +57,11 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     pieces = NamePieces.of(dataset)
     evidence = CandidateEvidence.of(held_out, likelihood, pieces, held_out_model is not None)
     pairs = _held_out(evidence, split, (ids, scores), held_out_model, suggested, threads)
-    # what texts have of which files say nothing, as all of the service are
     runs, kinds = [source for source in sources if source.model is not None], evidence.further
-    alone = pairs.first(pairs.ids.shape[1] - n_more(suggested[len(runs) :]))
-    alone = alone._replace(columns=alone.columns[:, :, : len(columns_with(kinds, runs))])
-    further = useful_kinds(alone, kinds, runs, threads)
-    pairs, alone = with_kinds(pairs, kinds, further, sources), with_kinds(alone, kinds, further, runs)
+    files = suggested[len(runs) :]
+    # as texts are of which files say nothing, all of the service among them
+    further = useful_kinds(_without(files, pairs, columns_with(kinds, runs)), kinds, runs, threads)
+    pairs = with_kinds(pairs, kinds, further, sources)
     parameters |= {"columns": columns_with(further, sources), "further": further}
     known = pairs.part(complete)
     fit, crossed, check = choose_order(known, parameters["columns"], groups_with(further, sources), threads)
@@ -70,7 +69,8 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     parameters["check"] = check | check_probabilities(crossed, missed)
     trees = fit(*known.candidates, n_trees=crossed.n_trees)
     trees_alone = None
-    if len(runs) < len(sources):
+    if files:
+        alone = _without(files, pairs, columns_with(further, runs))
         trees_alone = fit(*alone.candidates, n_trees=cross_fit(alone, fit).n_trees)
     evidence = CandidateEvidence.of(dataset, likelihood, pieces if PIECES in further else None, BEGINNING in further)
     return Reranker(trees, trees_alone, evidence=evidence, parameters=parameters, **about)
@@ -84,9 +84,15 @@ def _held_out(evidence, split, best, model, suggested, threads):
     X = evidence.with_pieces(split.X, split.tokens)
     candidates = evidence.candidates(X, *best, threads, suggested)
     ids = candidates.ids
-    of_first_words = model and columns_of_first_words(model, model.instances(split), ids)
+    of_first_words = model and columns_of_first_words(model, model.instances(split), ids, threads)
     columns = evidence.columns(candidates, of_first_words, suggested)
     return HeldOut(columns, ids, hits_among(ids, split.Y), np.diff(split.Y.indptr))
+
+
+def _without(files, pairs, columns):
+    """Held-out texts without what files suggest, which comes last: only these columns are left."""
+    alone = pairs.first(pairs.ids.shape[1] - n_more(files))
+    return alone._replace(columns=alone.columns[:, :, : len(columns)])
 
 
 def _obstacle(complete, hits, candidates):

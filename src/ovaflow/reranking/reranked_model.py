@@ -99,11 +99,11 @@ class RerankedModel(Model):
         more = None if allowed is None else find(most, threads, quiet, allowed)
         return self._rank(X, features, *found, threads, self.suggestions_for(X, threads, suggestions), more)
 
-    def of_first_words(self, features, ids):
+    def of_first_words(self, features, ids, threads=1):
         """What the first stage says of candidates by the first words of texts; None where that is no evidence."""
         if not self.reranker.evidence.scores_first_words:
             return None
-        return columns_of_first_words(self.first_stage, features, ids)
+        return columns_of_first_words(self.first_stage, features, ids, threads)
 
     def suggestions_for(self, X, threads=1, suggestions=None):
         """What each source suggests."""
@@ -143,7 +143,7 @@ class RerankedModel(Model):
         candidates = evidence.candidates(X, ids, scores, threads, suggested)
         if more is not None:
             candidates = candidates.with_scored(*more)
-        of_first_words = self.of_first_words(features, candidates.ids)
+        of_first_words = self.of_first_words(features, candidates.ids, threads)
         columns = evidence.columns(candidates, of_first_words, suggested)
         complete = known_to_all(suggested, len(ids))
         probabilities, order = self.reranker.rank(columns, candidates.ids, complete)
