@@ -47,7 +47,7 @@ def normal_form(text):
 
 
 def _stream_safe(characters):
-    """At most 30 marks in a row, joiners between them, as in UAX #15: to put n of them in order takes n^2 time."""
+    """A text with at most 30 marks in a row, as in UAX #15: to put n of them in order takes n^2 time."""
     safe, n_marks = [], 0
     for character in characters[0]:
         is_mark = unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0

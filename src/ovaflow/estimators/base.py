@@ -335,7 +335,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         return dense / dense.sum(axis=1, keepdims=True)
 
     def _fitting(self, instances: CSR) -> CSR:
-        """As many of the most probable labels as fit each instance."""
+        """Which labels fit each instance, the most probable ones."""
         ids, probabilities = self._predictor.top_k(instances, CANDIDATES, self.threads)
         fitting = np.arange(ids.shape[1]) < labels_that_fit(probabilities)[:, None]
         return _by_label(ids, np.ones(ids.shape), fitting, len(self.classes_))

@@ -172,7 +172,7 @@ def _labelled(answers):
 
 
 def by_level(answers, model):
-    """Of the records with a label of each level, how often the first one predicted there is right."""
+    """How often the first label predicted at each level is right, of the records with a label there."""
     if model.above is None:
         return []
     levels, hits, Y = levels_of(model.above), ranking.find_hits(answers.ids, answers.Y), answers.Y.to_scipy()

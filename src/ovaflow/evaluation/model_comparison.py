@@ -17,7 +17,7 @@ ENOUGH = 30
 
 
 class Difference(NamedTuple):
-    """By how much a model's figure exceeds another model's."""
+    """How much a model's figure exceeds another model's."""
 
     difference: float
     low: float  # with high: the interval of the bootstrap

@@ -143,7 +143,7 @@ class XmcText:
 
 
 class TerminalTable:
-    """For people: one label per line."""
+    """Answers as people read them: one label per line."""
 
     head = ""
 

@@ -32,7 +32,7 @@ class LabelContributions(NamedTuple):
     others: float  # sum of the contributions that are not listed
 
     def as_dict(self, predictor, spans):
-        """For JSON, with names of features and their places in the text, by :func:`spans_in_text`."""
+        """Its JSON, with names of features and their places in the text, by :func:`spans_in_text`."""
         return label_entry(predictor, self.label) | {
             "score": self.score,
             "bias": self.bias,

@@ -90,7 +90,7 @@ def read_svmlight(paths, labels_paths=None, first=None, block=BLOCK):
 
 
 def read_xmc_files(paths, labels_paths, first=None):
-    """As :func:`read_svmlight`, without numbering: the format says it."""
+    """What :func:`read_svmlight` gives, without numbering: the format says it."""
     return {}, [read_xmc_text(path) for path in paths]
 
 
@@ -104,7 +104,7 @@ def svmlight_batches(file, n_features, first):
 
 
 def xmc_batches(file, n_features, first):
-    """As :func:`svmlight_batches`."""
+    """Batches, as those of :func:`svmlight_batches`."""
     with file.bytes() as stream:
         n, d, _ = read_header(stream, file.name)
         if d != n_features:

@@ -81,7 +81,7 @@ def cut_text(predictor, text, explanations, true):
 
 
 def _without_overlaps(marks):
-    """Of features that overlap, such as a word and a pair with it, the strongest."""
+    """The strongest of features that overlap, such as a word and a pair with it."""
     taken, kept = set(), []
     for mark in sorted(marks):
         _, start, end, _ = mark

@@ -47,7 +47,7 @@ def write_card(name, dataset, model, metrics, statements):
 
 
 def _front_matter(name, dataset, model, metrics, statements):
-    """As the Hugging Face Hub documents it."""
+    """The metadata that the Hugging Face Hub documents."""
     front = {}
     if statements.licence == LICENCE:
         front |= {"license": "other", "license_name": f"{name}-licence", "license_link": LICENCE}

@@ -30,6 +30,6 @@ class HeldOut(NamedTuple):
 
 
 def spread(n, most):
-    """At most so many of n instances, evenly spread."""
+    """Numbers of at most so many of n instances, evenly spread."""
     amount = min(n, most)
     return np.arange(amount) * n // max(amount, 1)

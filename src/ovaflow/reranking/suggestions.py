@@ -66,7 +66,7 @@ class Suggestions(NamedTuple):
 
 
 def known_to_all(suggestions, n):
-    """Of which of n texts all sources say something: bool (n,)."""
+    """Texts, of n, of which all sources say something: bool (n,)."""
     return np.all([np.ones(n, bool), *(each.known for each in suggestions)], axis=0)
 
 

@@ -25,7 +25,7 @@ LARGEST_VALUE = 1e15  # sums of squares of values up to here are finite in float
 
 
 def _whole(value):
-    """In JSON, 5.0 is also a whole number."""
+    """A whole number, which in JSON may be 5.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

@@ -104,7 +104,7 @@ def _sure(metric, trials, best, default):
 
 
 def _entries(trials, chosen):
-    """For each candidate its metrics, its difference from the chosen one, and its time."""
+    """Entries of the candidates: metrics, difference from the chosen one, and time."""
     entries = []
     for candidate, rounds in trials.items():
         difference, error = _difference(trials[chosen], rounds)

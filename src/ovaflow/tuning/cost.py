@@ -57,7 +57,7 @@ def _search(values, place, compare_some):
 
 
 def _sample_of(dataset, size):
-    """At most so many training instances that may be held out, and how many there are."""
+    """A sample of at most so many training instances that may be held out, and how many there are."""
     n = dataset.n_documents
     order = np.random.default_rng(0).permutation(n)
     if dataset.train.extra is not None:
