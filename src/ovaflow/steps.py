@@ -114,6 +114,7 @@ STEPS = {
         makes=("metrics", "analysis", "reference"),
         rule="evaluate_predictions",
         for_people=True,
+        revision=2,
     ),
     "promote": Step("cli.promote", "Take a new model into use, unless it is worse.", for_people=True),
     "pack": Step("cli.pack", "Pack a model with all that it needs and a model card into one file.", for_people=True),

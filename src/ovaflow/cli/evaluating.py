@@ -95,7 +95,8 @@ def _evaluate_predictions(
         write_reference(reference, *opened)
     if labels:
         write_csv(labels, results_of_labels(*opened[:2]))
-    click.echo(f"{output}: {_summary(metrics, 'P')}, {_summary(metrics, 'PSP')}")
+    accuracy = f", accuracy {100 * metrics['accuracy']:.1f}" if "accuracy" in metrics else ""
+    click.echo(f"{output}: {at_places(metrics, 'P')}, {at_places(metrics, 'PSP')}{accuracy}")
     if table:
         for name, value in annif_metrics(opened[0].ids, opened[1].test.Y).items():
             click.echo(f"{name:<31}{value}" if isinstance(value, int) else f"{name:<31}{value:.4f}")
@@ -151,7 +152,8 @@ def _entries(predictors, answers):
     return entries
 
 
-def _summary(metrics, name):
+def at_places(metrics, name):
+    """A metric in percent at all places that there are: ``P@1/3/5 82.5/69.6/55.5``."""
     places = [k for k in PLACES if f"{name}@{k}" in metrics]
     values = "/".join(f"{100 * metrics[f'{name}@{k}']:.1f}" for k in places)
     return f"{name}@{'/'.join(map(str, places))} {values}"

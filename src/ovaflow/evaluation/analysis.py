@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ovaflow.evaluation.metrics import PLACES
+from ovaflow.evaluation.metrics import PLACES, most_places
 from ovaflow.evaluation.ranking import best_gains, find_hits, indicator, ratio
 from ovaflow.model.top_k import NO_LABEL
 
@@ -164,7 +164,7 @@ def analyse(predictions, dataset, model, a, b):
 def _grouping(predictions, dataset, model, a, b):
     """Number of places, hits there, and a function of the groups' smallest counts."""
     predictions.require(dataset=dataset, model=model)
-    Y, k = dataset.test.Y, min(max(PLACES), predictions.ids.shape[1])
+    Y, k = dataset.test.Y, min(max(PLACES), most_places(predictions.ids, dataset.test.Y))
     ids = predictions.ids[:, :k]
     hits, inverse = find_hits(ids, Y), dataset.inverse_propensity(a, b)
     return k, hits, lambda starts: frequency_groups(ids, hits, Y, dataset.counts, k, starts, inverse)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metrics import PLACES
+from ovaflow.evaluation.metrics import PLACES, places_up_to
 from ovaflow.model.index import open_index
 from ovaflow.model.pruning import prune
 from ovaflow.model.top_k import predict_top_k
@@ -54,7 +54,7 @@ def _measure(model, test, inverse, threads, panels=None):
 
 
 def quality_of_top(ids, Y, inverse):
-    hits = ranking.find_hits(ids, Y)
-    precision = {f"P@{k}": ranking.precision(hits, k) for k in PLACES}
-    scored = {f"PSP@{k}": ranking.ratio_of_sums(f"PSP@{k}", ids, hits, Y, inverse) for k in PLACES}
+    hits, places = ranking.find_hits(ids, Y), places_up_to(Y.n_columns)
+    precision = {f"P@{k}": ranking.precision(hits, k) for k in places}
+    scored = {f"PSP@{k}": ranking.ratio_of_sums(f"PSP@{k}", ids, hits, Y, inverse) for k in places}
     return precision | scored

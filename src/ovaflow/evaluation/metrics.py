@@ -4,6 +4,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking, resampling
+from ovaflow.evaluation.single_label import has_one_label, single_label_metrics
 from ovaflow.reranking.answer_length import labels_that_fit
 
 PLACES = (1, 3, 5)
@@ -24,6 +25,8 @@ def evaluate(predictions, dataset, model, training, a, b):
     labels_per_instance = np.diff(dataset.test.Y.indptr)
     if predictions.ranking is not None:
         metrics |= _of_second_stage(predictions, dataset.test.Y, inverse)
+    if has_one_label(dataset):
+        metrics |= single_label_metrics(predictions, dataset)
     if dataset.test.twins is not None:
         metrics |= _without_near_twins(predictions.ids, dataset.test)
     samples = samples_of(predictions, dataset.test.Y, inverse)
@@ -41,7 +44,7 @@ def evaluate(predictions, dataset, model, training, a, b):
         "labels_trained": int(model.trained.sum()),
         "instances": len(labels_per_instance),
         "instances_without_labels": int((labels_per_instance == 0).sum()),
-        "top_k": predictions.ids.shape[1],
+        "top_k": most_places(predictions.ids, dataset.test.Y),
         "propensity_a": a,
         "propensity_b": b,
     }
@@ -49,7 +52,7 @@ def evaluate(predictions, dataset, model, training, a, b):
 
 def _of_second_stage(predictions, Y, inverse):
     """Means over instances of answers with as many labels as fit, and the metrics of the order by score alone."""
-    candidates, k = predictions.ranking, predictions.ids.shape[1]
+    candidates, k = predictions.ranking, most_places(predictions.ids, Y)
     hits = ranking.find_hits(candidates.ids, Y)
     amounts = labels_that_fit(candidates.probabilities)
     fit = ranking.quality_of_answers(hits, amounts, np.diff(Y.indptr))
@@ -70,21 +73,32 @@ def samples_of(predictions, Y, inverse):
 
 def samples_of_order(ids, Y, inverse):
     """Samples of the metrics that depend on the order of labels alone, by name."""
-    hits, names = ranking.find_hits(ids, Y), [f"{family}@{k}" for family in SAMPLED for k in _places(ids)]
+    hits, names = ranking.find_hits(ids, Y), [f"{family}@{k}" for family in SAMPLED for k in _places(ids, Y)]
     sums = [ranking.contributions(name, ids, hits, Y, inverse) for name in names]
     gains, best = (np.stack(columns, axis=1) for columns in zip(*sums, strict=True))
     return dict(zip(names, resampling.resample(gains, best).T, strict=True))
 
 
-def _places(ids):
-    """1, 3, 5 and the number of predicted labels, as far as there are so many."""
-    return sorted(k for k in {*PLACES, ids.shape[1]} if k <= ids.shape[1])
+def most_places(ids, Y):
+    """How many labels of an instance can be predicted."""
+    return min(ids.shape[1], Y.n_columns)
+
+
+def places_up_to(most):
+    """1, 3 and 5, as far as there are so many labels."""
+    return [k for k in PLACES if k <= most]
+
+
+def _places(ids, Y):
+    """1, 3, 5 and the number of predicted labels, as far as there are so many, and these are not all labels."""
+    most = ids.shape[1]
+    return sorted({*places_up_to(min(most, Y.n_columns)), *([most] if most < Y.n_columns else [])})
 
 
 def _without_near_twins(ids, test):
     """P@k of test instances without a near twin in training, and how many have one."""
     hits = ranking.find_hits(ids, test.Y)[~test.twins]
-    places = [k for k in PLACES if k <= ids.shape[1]]
+    places = places_up_to(most_places(ids, test.Y))
     return {
         "instances_with_near_twin": int(np.count_nonzero(test.twins)),
         "without_near_twins": {f"P@{k}": ranking.precision(hits, k) for k in places},
@@ -95,7 +109,7 @@ def ranking_metrics(ids, Y, inverse):
     """Every ranking metric at 1, 3, 5 and the number of predicted labels, by names such as ``macro-F1@5``."""
     hits, sums = ranking.find_hits(ids, Y), ranking.ratio_of_sums
     metrics = {}
-    for k in _places(ids):
+    for k in _places(ids, Y):
         macro, micro = ranking.f1(ids, hits, Y, k)
         metrics |= {
             f"P@{k}": ranking.precision(hits, k),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metrics import PLACES
+from ovaflow.evaluation.metrics import places_up_to
 from ovaflow.evaluation.resampling import interval, resample
 from ovaflow.reranking.answer_length import labels_that_fit
 
@@ -73,7 +73,7 @@ class Figures(NamedTuple):
 def _of_records(answers, probabilistic):
     labelled = answers.n_true > 0
     hits, n_true = ranking.find_hits(answers.ids, answers.Y)[labelled], answers.n_true[labelled]
-    figures = {f"P@{k}": hits[:, :k].sum(axis=1) / k for k in PLACES}
+    figures = {f"P@{k}": hits[:, :k].sum(axis=1) / k for k in places_up_to(answers.Y.n_columns)}
     figures["recall@5 of all labels"] = hits[:, :5].sum(axis=1) / n_true
     if probabilistic:
         fit = ranking.answer_of_each(hits, labels_that_fit(answers.scores[labelled]), n_true)

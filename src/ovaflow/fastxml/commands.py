@@ -2,6 +2,7 @@
 
 import click
 
+from ovaflow.cli.evaluating import at_places
 from ovaflow.cli.options import FILE, OF_DATASET, THREADS, output, reads
 from ovaflow.data.dataset import open_dataset
 from ovaflow.fastxml.curve import tree_curve
@@ -21,4 +22,4 @@ def tree_curve_command(model, dataset, settings, threads, output):
     curve = tree_curve(*opened, settings.propensity_a, settings.propensity_b, threads)
     write_json(output, "tree-curve", curve)
     for point in curve["points"]:
-        click.echo(f"{point['trees']} trees: P@1 {100 * point['P@1']:.1f}, P@5 {100 * point['P@5']:.1f}")
+        click.echo(f"{point['trees']} trees: {at_places(point, 'P')}")

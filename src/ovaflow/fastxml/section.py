@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from ovaflow.report import wording
-from ovaflow.report.drawing import STYLES, FigureOfRuns, draw_all, line
+from ovaflow.report.drawing import FigureOfRuns, draw_all, line, styles_of
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, table_of_runs
 
@@ -50,7 +50,7 @@ def show(anchor, results):
 def _paint_quality(axes, runs):
     for run in runs:
         trees = [point["trees"] for point in run.read["trees"]["curve"]]
-        for metric, style in STYLES.items():
+        for metric, style in styles_of(run.read["trees"]["curve"]):
             values = [100 * point[metric] for point in run.read["trees"]["curve"]]
             markers = {} if style == "solid" or len(values) == 1 else {"marker": None}
             line(axes, run, trees, values, f"{run.name}, {metric}", linestyle=style, **markers)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import click
 
+from ovaflow.cli.evaluating import at_places
 from ovaflow.cli.options import (
     DATASET,
     EMBEDDING,
@@ -99,4 +100,4 @@ def describe_embedding_command(embedding, dataset, threads, output):
     described = describe_embedding(Embedding.open(embedding, dataset=opened), opened, threads)
     write_json(output, "embedding-description", described)
     for point in described["points"]:
-        click.echo(f"rank {point['rank']}: P@1 {100 * point['P@1']:.1f}, P@5 {100 * point['P@5']:.1f}")
+        click.echo(f"rank {point['rank']}: {at_places(point, 'P')}")

@@ -4,7 +4,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metrics import PLACES
+from ovaflow.evaluation.metrics import PLACES, places_up_to
 from ovaflow.rembrandt.model_file import predict_embedded
 from ovaflow.rembrandt.panels import from_panels, in_blocks, product, row_blocks
 from ovaflow.rembrandt.projection import Projection
@@ -62,7 +62,7 @@ def _quality_by_rank(embedding, dataset, counts, threads):
         first = Projection(embedding.projection[: -(-rank // embedding.projection.shape[2])], rank)
         ids, _ = predict_embedded(first, decoder, counts > 0, X, max(PLACES), threads)
         hits = ranking.find_hits(ids, Y)
-        points.append({"rank": rank} | {f"P@{k}": ranking.precision(hits, k) for k in PLACES})
+        points.append({"rank": rank} | {f"P@{k}": ranking.precision(hits, k) for k in places_up_to(Y.n_columns)})
     return points
 
 

@@ -152,6 +152,11 @@ def line(axes, run, x, y, name=None, **style):
     axes.curve(name or run.name, x, y, **{"color": series(run.series), "linewidth": 1.5} | marked | style)
 
 
+def styles_of(points):
+    """Metrics that the points of a curve have, of :data:`STYLES`, and their styles."""
+    return [(name, style) for name, style in STYLES.items() if name in points[0]]
+
+
 def side_by_side(n_runs, step):
     """Shifts for runs that have the same figures: multiples of ``step`` around 0, shape (n_runs,)."""
     return step * (np.arange(n_runs) - (n_runs - 1) / 2)

@@ -87,7 +87,7 @@ OVERVIEW += [column._replace(group="cost", best=min) for column in COST]
 
 def overview(all_results):
     """Main figures of all runs with published ones among them, and the footnotes to these."""
-    rows, notes = [], []
+    rows, notes, columns = [], [], _columns_of_overview(all_results)
     for results in all_results:
         name = results.card.name
 
@@ -100,10 +100,16 @@ def overview(all_results):
                 notes.append(note)
             return Row(name, [Cell(entry.method, note=notes.index(note) + 1), *cells], kind="theirs")
 
-        unmarked = [column._replace(best=None) for column in OVERVIEW]
-        rows += make_table("", "", OVERVIEW, results.runs, ours).rows
+        unmarked = [column._replace(best=None) for column in columns]
+        rows += make_table("", "", columns, results.runs, ours).rows
         rows += make_table("", "", unmarked, results.published, theirs).rows
-    return Table("dataset", [Column("run", None), *OVERVIEW], rows, "All runs"), notes
+    return Table("dataset", [Column("run", None), *columns], rows, "All runs"), notes
+
+
+def _columns_of_overview(all_results):
+    """Columns of the overview, without P@3 and P@5 where no dataset has so many labels."""
+    runs = [run for results in all_results for run in results.runs]
+    return [each for each in OVERVIEW if each.group == "cost" or any(each.value(run) is not None for run in runs)]
 
 
 class Assigned(NamedTuple):
@@ -119,9 +125,6 @@ _NAMED = 3  # a sentence has figures of at most this many runs, otherwise of the
 
 _HOPELESS = 0.01
 """With a larger share of instances without a known label, the overview has P@k of the others."""
-
-
-_PLACES = "/".join(map(str, PLACES))
 
 _COUNTED = "No prediction can be right for them, and P@k counts them as wrong."
 
@@ -141,13 +144,14 @@ def count_assigned(dataset, known):
 
 def remarks(results):
     """What a reader of the overview should know about a dataset's test instances, in sentences."""
-    runs = [run for run in results.shown if run.metrics.get("recall@5") is not None]
+    runs = [run for run in results.shown if run.metrics.get("P@1") is not None]
     if not runs:
         return []
     if len(runs) > _NAMED:
         best = max(runs, key=lambda run: run.metrics["P@1"])
         runs = runs[:1] if best is runs[0] else [runs[0], best]
-    return [*_hopeless(results.test, runs), *_twins(runs), _recall(results.test, runs)]
+    recall = [_recall(results.test, runs)] if "recall@5" in runs[0].metrics else []
+    return [*_hopeless(results.test, runs), *_twins(runs), *recall]
 
 
 def _hopeless(test, runs):
@@ -162,7 +166,7 @@ def _hopeless(test, runs):
     yield f"{which} have no label that a model can know{why}. {_COUNTED}"
     if others:
         figures = [_percents(run.metrics, 1 - share) for run in runs]
-        yield f"Among the other {others:,} P@{_PLACES} is {_each(runs, figures)}."
+        yield f"Among the other {others:,} {_places(runs[0].metrics)} is {_each(runs, figures)}."
 
 
 def _twins(runs):
@@ -177,11 +181,15 @@ def _twins(runs):
     )
     if twins < instances:
         figures = [_percents(run.metrics["without_near_twins"]) for run in runs]
-        yield f"Among the other {instances - twins:,} P@{_PLACES} is {_each(runs, figures)}."
+        yield f"Among the other {instances - twins:,} {_places(runs[0].metrics)} is {_each(runs, figures)}."
 
 
 def _percents(metrics, of=1):
-    return "/".join(wording.percent(metrics[f"P@{k}"] / of, 1) for k in PLACES)
+    return "/".join(wording.percent(metrics[f"P@{k}"] / of, 1) for k in PLACES if f"P@{k}" in metrics)
+
+
+def _places(metrics):
+    return f"P@{'/'.join(str(k) for k in PLACES if f'P@{k}' in metrics)}"
 
 
 def _recall(test, runs):

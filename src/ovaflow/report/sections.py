@@ -1,7 +1,18 @@
 """The sections of the report in their order; those of methods stand beside what they measure."""
 
 from ovaflow.methods import find_method, method_names, placed
-from ovaflow.report import cards, costs, doubts, examples, frequency, quality, second_stage, sweeps, training
+from ovaflow.report import (
+    cards,
+    costs,
+    doubts,
+    examples,
+    frequency,
+    quality,
+    second_stage,
+    single_label,
+    sweeps,
+    training,
+)
 
 
 def _of_methods():
@@ -14,6 +25,7 @@ SECTIONS = [
     cards.DATA_SECTION,
     sweeps.CHOICES_SECTION,
     quality.SECTION,
+    single_label.SECTION,
     quality.PUBLISHED_SECTION,
     second_stage.SECTION,
     costs.TRADE_OFFS_SECTION,

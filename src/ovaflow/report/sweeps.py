@@ -10,7 +10,6 @@ from matplotlib.ticker import NullFormatter
 from ovaflow.report import wording
 from ovaflow.report.drawing import (
     MARKERS,
-    STYLES,
     FigureOfRuns,
     draw,
     draw_all,
@@ -18,6 +17,7 @@ from ovaflow.report.drawing import (
     logarithmic,
     series,
     side_by_side,
+    styles_of,
 )
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Cell, Column, Row, make_table, metric, samples
@@ -130,7 +130,7 @@ def show_pruning(anchor, results):
 def _paint_precision(axes, runs):
     for run, factor in zip(runs, _factors(runs), strict=True):
         x = np.array([point["prune"] for point in run.read["pruning"]])
-        for name, style in STYLES.items():
+        for name, style in styles_of(run.read["pruning"]):
             y = [100 * point[name] for point in run.read["pruning"]]
             markers = {"markevery": 1} if name == "P@1" else {"marker": None}
             line(axes, run, x, y, f"{run.name}, {name}", drawn_at=factor * x, linestyle=style, **markers)

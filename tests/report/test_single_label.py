@@ -1,0 +1,52 @@
+"""The section on one label for each instance, from made-up predictions."""
+
+from types import SimpleNamespace
+
+import numpy as np
+from sklearn.metrics import confusion_matrix
+
+from ovaflow.evaluation.metrics import ranking_metrics
+from ovaflow.evaluation.single_label import single_label_metrics
+from ovaflow.report.single_label import DRAWN, read, show
+from ovaflow.sparse.csr import from_scipy
+
+N_LABELS = 12
+
+
+def run_of(labels, first, n_labels=N_LABELS):
+    """A run whose first predictions are these."""
+    Y = from_scipy(np.eye(n_labels, dtype=np.float32)[labels])
+    split = SimpleNamespace(Y=Y)
+    names = [f"class {label}" for label in range(n_labels)]
+    dataset = SimpleNamespace(train=split, test=split, label_names=names, counts=np.arange(n_labels), n_labels=n_labels)
+    predictions = SimpleNamespace(ids=first[:, None].astype(np.int32), scores=np.ones((len(first), 1), np.float32))
+    run = SimpleNamespace(dataset=dataset, predictions=predictions, name="msi", summary="", series=0, samples={})
+    run.metrics = ranking_metrics(predictions.ids, Y, np.ones(n_labels)) | single_label_metrics(predictions, dataset)
+    run.read = {"one-label": read(run)}
+    return run
+
+
+def test_confused_labels_are_listed_and_drawn():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(N_LABELS, size=400)
+    first = np.where(rng.random(400) < 0.6, labels, np.minimum(labels + 1, N_LABELS - 1))
+    content = show("made", SimpleNamespace(shown=[run_of(labels, first)]))
+    theirs = confusion_matrix(labels, first)
+    number = {f"class {label}": label for label in range(N_LABELS)}
+    for row in content["pairs"].rows:
+        predicted, times, share = row.cells
+        true, other = number[row.name], number[predicted.text]
+        assert (times.value, share.value) == (theirs[true, other], theirs[true, other] / theirs[true].sum())
+        assert true != other
+    listed = [row.cells[1].value for row in content["pairs"].rows]
+    assert listed == sorted((theirs - np.diag(np.diag(theirs)))[theirs.nonzero()], reverse=True)[: len(listed)]
+    drawn = content["figure"].rows
+    assert all(theirs[number[true], number[other]] == times for true, other, times in drawn)
+    assert 2 <= len({true for true, *_ in drawn}) <= DRAWN
+
+
+def test_only_where_no_instance_has_several_labels():
+    run = run_of(np.arange(3), np.arange(3))
+    run.dataset.test = SimpleNamespace(Y=from_scipy(np.ones((3, N_LABELS), np.float32)))
+    assert read(run) is None
+    assert show("made", SimpleNamespace(shown=[SimpleNamespace(read={})])) is None
