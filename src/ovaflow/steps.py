@@ -132,6 +132,7 @@ STEPS = {
         rule="list_doubts",
         for_people=True,
     ),
+    "near-twins": Step("cli.near_twins", "List test records that a model may remember.", for_people=True),
     "prune-curve": Step(
         "cli.evaluating",
         "Measure a model pruned at larger thresholds.",

@@ -24,7 +24,7 @@ from ovaflow.evaluation.labelled_file import (
     rank_records,
     settings_of_labelled,
 )
-from ovaflow.evaluation.model_comparison import Difference, Figures
+from ovaflow.evaluation.model_comparison import Difference, Figures, table_by_label
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.answer_length import labels_that_fit
 
@@ -121,7 +121,7 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor):
     # labels that the model does not know are missed
     assert by_probability(answers)[0]["recall"] == pytest.approx((has & (probabilities >= 0.5)).sum() / amounts.sum())
     model = SimpleNamespace(probabilistic=True, label_names=predictor.label_names, label_uris=())
-    head, *rows = by_label(answers, model)
+    head, *rows = table_by_label({"model": by_label(answers, model)})
     *measures, positives = precision_recall_fscore_support(has, chosen, zero_division=0)
     for row in rows:
         ours, j = dict(zip(head, row, strict=True)), predictor.label_names.index(row[0])
@@ -201,7 +201,6 @@ def bootstrap(values):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--labels={0}/labels.csv --model={0}/new/model.h5", "--labels"),
         ("--model={0}/old/model.h5", "old/model.h5 appears twice"),
         ("--groups={0}/groups.json", "--groups goes with --dataset"),
     ],

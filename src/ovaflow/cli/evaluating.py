@@ -7,12 +7,13 @@ from rich.console import Console
 
 from ovaflow.cli.asking import asks
 from ovaflow.cli.drift import drift_lines
-from ovaflow.cli.labelled import distinct_names, reads_labelled_file, tables_of
+from ovaflow.cli.labelled import distinct_names, lines_of_changes, reads_labelled_file, tables_of
 from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option, option, output, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
 from ovaflow.evaluation.curves import prune_curve
+from ovaflow.evaluation.label_changes import label_changes
 from ovaflow.evaluation.labelled_file import (
     annif_metrics,
     by_label,
@@ -24,7 +25,7 @@ from ovaflow.evaluation.labelled_file import (
     rank_file,
 )
 from ovaflow.evaluation.metrics import PLACES, evaluate
-from ovaflow.evaluation.model_comparison import Figures
+from ovaflow.evaluation.model_comparison import Figures, changed_most, side_by_side, table_by_label
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import Training
@@ -40,7 +41,7 @@ from ovaflow.storage.writing import write_csv
 @file_option("--model", "models", required=True, multiple=True, help="A model.h5; repeatable for a FILE.")
 @reads_labelled_file
 @asks("include", "exclude")
-@file_option("--labels", help="Table of labels to write, labels.csv; for a FILE, with one model.")
+@file_option("--labels", help="Table of labels to write, labels.csv; of several models side by side.")
 @THREADS
 @file_option("--dataset", help="The dataset.h5 of the PREDICTIONS.")
 @file_option("--training", help="PREDICTIONS: statistics of the training, training.h5.")
@@ -103,45 +104,50 @@ def _evaluate_predictions(
 
 
 def _evaluate_file(path, models, labels, output, threads, reading, question):
-    if labels and len(models) > 1:
-        raise click.UsageError("--labels goes with one --model")
     predictors = {}
     for model in map(str, models):
         if model in predictors:
             raise click.UsageError(f"--model {model} appears twice")
         predictors[model] = open_predictor(model)
     answers = rank_file(predictors, path, reading, threads, question)
-    entries = _entries(predictors, answers)
+    names = distinct_names(models)
+    each_label = dict.fromkeys(names)
+    if labels or len(names) > 1:
+        for name, (model, predictor) in zip(names, predictors.items(), strict=True):
+            each_label[name] = by_label(answers[model], predictor.model)
+    entries = _entries(predictors, answers, each_label)
     console = Console(highlight=False)
-    named = [entry | {"model": name} for entry, name in zip(entries, distinct_names(models), strict=True)]
+    named = [entry | {"model": name} for entry, name in zip(entries, names, strict=True)]
     for table in tables_of(path, named):
         click.echo(table.title)
         console.print(table.terminal, "")
     for entry, predictor in zip(named, predictors.values(), strict=True):
         for line in drift_lines(entry["drift"], predictor.model.probabilistic):
             click.echo(line if len(named) == 1 else f"{entry['model']}: {line}")
+        for line in lines_of_changes(entry["changes"]) if "changes" in entry else ():
+            click.echo(f"{entry['model']}: {line}")
     if output:
         write_json(output, "evaluation", {"file": str(path), "models": entries})
     if labels:
-        [(model, predictor)] = predictors.items()
-        write_csv(labels, by_label(answers[model], predictor.model))
-        kind = "the best 5 of each record"
-        if predictor.model.probabilistic:
-            kind = "labels that fit each record"
-        click.echo(f"{labels}: {kind} count as predicted")
+        write_csv(labels, table_by_label(each_label))
+        kinds = {"labels that fit" if each.model.probabilistic else "the best 5" for each in predictors.values()}
+        click.echo(f"{labels}: {' or '.join(sorted(kinds))} of each record count as predicted")
 
 
-def _entries(predictors, answers):
+def _entries(predictors, answers, each_label):
     """Figures of each model, their intervals, and their differences from those of the first."""
     entries, first = [], None
-    for model, predictor in predictors.items():
+    old, *_ = predictors.values()
+    for (model, predictor), name in zip(predictors.items(), each_label, strict=True):
         probabilistic = predictor.model.probabilistic
         figures = Figures.of(answers[model], probabilistic)
         metrics = measure(answers[model], figures)
         entry = {"model": model, "metrics": metrics, "intervals": figures.intervals}
         if first is not None:
             differences = figures.differences_from(first)
-            entry["differences"] = {name: each.entry for name, each in differences.items()}
+            entry["differences"] = {figure: each.entry for figure, each in differences.items()}
+            entry["changes"] = label_changes(old, predictor).entry
+            entry["changed_labels"] = changed_most(side_by_side(each_label), next(iter(each_label)), name)
         entry["checksum"] = predictor.model.checksum
         entry["drift"] = drift_from_training(answers[model], predictor.model)
         entry["by_level"] = by_level(answers[model], predictor.model)

@@ -13,7 +13,7 @@ from ovaflow.data.label_choice import LabelFinder, entries_of, without_labels
 from ovaflow.data.label_lists import LabelLists
 from ovaflow.data.label_names import with_label_names
 from ovaflow.data.labels import labels_of, names_of_ids
-from ovaflow.data.near_twins import have_near_twins
+from ovaflow.data.near_twins import twins_among
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.data.parts import read_parts
 from ovaflow.data.splitting import set_rows_aside
@@ -100,7 +100,7 @@ def _with_twins(test, train, copies, others):
     """Test instances, marked if a training instance has the same number, or else is a near twin."""
     twins = np.isin(copies, others[others >= 0])
     if not is_dense(train.X):
-        twins |= have_near_twins(test.X, train.X)
+        twins |= twins_among(test.X, train.X) >= 0
     return replace(test, twins=twins)
 
 

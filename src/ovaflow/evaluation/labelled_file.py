@@ -195,26 +195,21 @@ def drift_from_training(answers, model):
 
 
 def by_label(answers, model):
-    """Head and rows of a table of all labels that are true or predicted for a record."""
+    """How often labels are true and predicted, and how well, by their numbers; those that are neither are left out."""
     amounts = labels_that_fit(answers.scores)[:, None] if model.probabilistic else _BEST_OF_RECORD
     chosen = (answers.ids >= 0) & (np.arange(answers.ids.shape[1]) < amounts)
     true, assigned = _indicators(answers, chosen)
     positives, predicted = (np.asarray(matrix.sum(axis=0)).ravel() for matrix in (true, assigned))
-    measures = averages(true, assigned, None)
-    precision, recall, f1 = (np.char.mod("%.4f", values) for values in measures)
+    precision, recall, f1 = averages(true, assigned, None)
     columns = {"label": model.label_names}
     if len(model.label_uris):
         columns["uri"] = model.label_uris
-    columns |= {
-        "positives": positives,
-        "predicted": predicted,
-        "precision": np.where(predicted, precision, ""),
-        "recall": np.where(positives, recall, ""),
-        "F1": f1,
+    columns |= {"positives": positives, "predicted": predicted}
+    columns |= {"precision": precision, "recall": recall, "F1": f1}
+    return {
+        label: {name: values[label] for name, values in columns.items()}
+        for label in np.flatnonzero(positives + predicted).tolist()
     }
-    yield [*columns]
-    for label in np.flatnonzero(positives + predicted):
-        yield [values[label] for values in columns.values()]
 
 
 def _indicators(answers, chosen):

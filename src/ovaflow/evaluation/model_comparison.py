@@ -1,5 +1,6 @@
 """Figures of models on the same labelled records, and how much of a difference is chance."""
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -68,6 +69,54 @@ class Figures(NamedTuple):
                 changes = int((gains > 0).sum()), int((gains < 0).sum())
                 differences[name] = Difference(float(gains.mean()), *bounds, *changes)
         return differences
+
+
+MOST_CHANGED = 10
+"""Labels that are listed of those that changed most."""
+_OF_A_MODEL = ("predicted", "precision", "recall", "F1")
+
+
+def side_by_side(entries_of_models):
+    """What :func:`by_label` gives of each model, by its name, as one table by URI or name of the label: its rows."""
+    rows = {}
+    for model, entries in entries_of_models.items():
+        for entry in entries.values():
+            key = entry.get("uri") or entry["label"]
+            row = rows.setdefault(key, {"label": entry["label"], "uri": entry.get("uri", ""), "positives": 0})
+            row["positives"] = max(row["positives"], int(entry["positives"]))
+            row[model] = {name: entry[name] for name in _OF_A_MODEL}
+    return list(rows.values())
+
+
+def table_by_label(entries_of_models):
+    """Head and rows of a table of labels; with several models each has its columns. 0 / 0 is empty."""
+    rows, several = side_by_side(entries_of_models), len(entries_of_models) > 1
+    about = ["label", "uri", "positives"] if any(row["uri"] for row in rows) else ["label", "positives"]
+    yield about + [f"{name} {model}" if several else name for model in entries_of_models for name in _OF_A_MODEL]
+    for row in rows:
+        figures = [_figures_of(row.get(model), row["positives"]) for model in entries_of_models]
+        yield [row[name] for name in about] + list(chain.from_iterable(figures))
+
+
+def _figures_of(entry, positives):
+    """Cells of a label of a model; empty where it is neither true nor predicted there."""
+    if entry is None:
+        return [""] * len(_OF_A_MODEL)
+    known = {"precision": entry["predicted"], "recall": positives, "F1": True}
+    return [entry["predicted"], *(f"{entry[name]:.4f}" if known[name] else "" for name in _OF_A_MODEL[1:])]
+
+
+def changed_most(rows, before, after):
+    """Labels by the change of their F1 times their positives, losses first: some of each end."""
+    changes = []
+    for row in rows:
+        f1 = [float(row[model]["F1"]) if model in row else 0.0 for model in (before, after)]
+        if row["positives"] and f1[0] != f1[1]:
+            changes.append({"label": row["label"], "positives": row["positives"], "before": f1[0], "after": f1[1]})
+    changes.sort(key=lambda each: (each["after"] - each["before"]) * each["positives"])
+    if len(changes) > 2 * MOST_CHANGED:
+        changes = changes[:MOST_CHANGED] + changes[-MOST_CHANGED:]
+    return changes
 
 
 def _of_records(answers, probabilistic):

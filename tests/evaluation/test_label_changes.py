@@ -1,0 +1,82 @@
+"""What becomes of labels from one model to the next, and how each fares."""
+
+import csv
+import json
+from types import SimpleNamespace
+
+import pytest
+from commands import ovaflow
+from sklearn.metrics import f1_score
+from synthetic import train_on
+from tiny_table import write_table
+
+from ovaflow.evaluation.label_changes import SAME, label_changes
+from ovaflow.prediction.predictor import Predictor
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """old.h5, and new.h5 of the same records: topic 1 is a theme, topic 2 is gone, topic 3 is new."""
+    folder = tmp_path_factory.mktemp("weeks")
+    write_table(folder / "records.csv")
+    records = (folder / "records.csv").read_text()
+    old = records.replace("topic 3|", "").replace("|topic 3", "").replace("topic 3", "")
+    new = records.replace("topic 2|", "").replace("|topic 2", "").replace("topic 2", "").replace("topic 1", "theme 1")
+    for name, text in (("old", old), ("new", new)):
+        (folder / f"{name}.csv").write_text(text)
+        train_on(folder, "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|", name=name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def predictors(folder):
+    return [Predictor.open(folder / f"{name}.h5") for name in ("old", "new")]
+
+
+def test_new_gone_and_renamed_labels(predictors):
+    changes = label_changes(*predictors)
+    assert [each["name"] for each in changes.new] == ["topic 3"]
+    assert [each["name"] for each in changes.gone] == ["topic 2"]
+    [renamed] = changes.renamed
+    assert (renamed["from"], renamed["to"]) == ("topic 1", "theme 1")
+    assert renamed["cosine"] > SAME
+    counts = dict(zip(predictors[1].label_names, predictors[1].model.counts, strict=True))
+    assert changes.new[0]["positives"] == counts["topic 3"]
+    assert label_changes(*predictors[:1] * 2) == ([], [], [])
+
+
+def test_a_uri_is_one_label_whatever_its_name(predictors):
+    old, _ = predictors
+    uris, features = [f"u:{j}" for j in range(old.n_labels)], old.feature_names
+    renamed = [f"{name}s" for name in old.label_names]
+    before, after = (
+        SimpleNamespace(model=old.model, label_names=names, label_uris=uris, feature_names=features)
+        for names in (old.label_names, renamed)
+    )
+    changes = label_changes(before, after)
+    assert (changes.new, changes.gone) == ([], [])
+    assert [(each["from"], each["to"]) for each in changes.renamed] == list(zip(old.label_names, renamed, strict=True))
+
+
+def test_two_models_label_by_label(folder, tmp_path):
+    models = [f"--model={folder}/{name}.h5" for name in ("old", "new")]
+    files = [f"--labels={tmp_path}/labels.csv", f"--output={tmp_path}/measured.json"]
+    said = ovaflow("evaluate", folder / "new.csv", *models, *files)
+    assert "new.h5: labels that seem renamed: 'topic 1' to 'theme 1'" in said
+    with open(tmp_path / "labels.csv", newline="", encoding="utf-8") as file:
+        rows = {row["label"]: row for row in csv.DictReader(file)}
+    assert rows["theme 1"]["predicted old.h5"] == ""
+    predictor = Predictor.open(folder / "new.h5")
+    with open(folder / "new.csv", newline="", encoding="utf-8") as file:
+        records = [record for record in csv.DictReader(file) if record["labels"]]
+    ids, _ = predictor.top_k(predictor.from_texts([record["text"] for record in records]), 5)
+    names = predictor.label_names
+    true = [[name in record["labels"].split("|") for name in names] for record in records]
+    theirs = f1_score(true, [[j in row for j in range(len(names))] for row in ids], average=None, zero_division=0)
+    for name, value in zip(names, theirs, strict=True):
+        assert float(rows[name]["F1 new.h5"]) == pytest.approx(value, abs=5e-5)
+    entry = json.loads((tmp_path / "measured.json").read_text())["models"][1]
+    assert entry["changes"]["gone"][0]["name"] == "topic 2"
+    gains = [(each["after"] - each["before"]) * each["positives"] for each in entry["changed_labels"]]
+    assert gains == sorted(gains)
+    assert entry["changed_labels"][-1]["label"] in ("theme 1", "topic 3")
