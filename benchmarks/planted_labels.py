@@ -3,7 +3,8 @@
     python benchmarks/planted_labels.py results/docstrings/dataset.h5 --seed 0
 
 A fifth of the records is held out, and a model trained on the others. The share of planted labels among the first
-20, 100 and 500 is printed for several orders, and that of the labels that were replaced among the missing ones.
+20, 100 and 500, and among as many as were planted there, is printed for several orders, and that of the labels that were
+replaced among the missing ones.
 """
 
 from dataclasses import replace
@@ -77,17 +78,19 @@ def show(doubts, counts, planted):
     }
     swaps = {(row, new) for row, _, new in planted.values()}
     removed = {(row, old) for row, old, _ in planted.values()}
-    click.echo(f"{'first':45}{''.join(f'{amount:>8}' for amount in FIRST)}")
+    looked_at = set(doubts.rows.tolist())
+    amounts = *FIRST, sum(row in looked_at for row, _ in swaps)
+    click.echo(f"{'first':45}{''.join(f'{amount:>8}' for amount in amounts)} of {len(given.labels)} labels")
     for name, order in orders.items():
-        show_order(name, given, order, swaps)
-    show_order("missing, by probability", missing, -missing.probabilities, removed)
+        show_order(name, given, order, swaps, amounts)
+    show_order("missing, by probability", missing, -missing.probabilities, removed, amounts)
 
 
-def show_order(name, doubts, order, planted):
-    first = doubts.take(np.argsort(order, kind="stable")[: max(FIRST)])
+def show_order(name, doubts, order, planted, amounts):
+    first = doubts.take(np.argsort(order, kind="stable")[: max(amounts)])
     pairs = zip(first.rows.tolist(), first.labels.tolist(), strict=True)
     hits = np.array([pair in planted for pair in pairs])
-    shares = "".join(f"{100 * hits[:amount].mean():8.0f}" for amount in FIRST)
+    shares = "".join(f"{100 * hits[:amount].mean():8.0f}" for amount in amounts)
     click.echo(f"{name:45}{shares}")
 
 
