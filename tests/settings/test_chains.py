@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from made_config import MINE, complaint, made
@@ -82,53 +83,53 @@ def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file(name, expected):
     assert (parameters["initialization"], parameters["t"]) == ("pretrained", -2)
 
 
-FOREST = {"method": "fastxml"}
 NEEDS = "rerank_with needs rerank, the share of instances that is held out"
 
 
 @pytest.mark.parametrize(
-    ("expected", "runs"),
+    ("runs", "expected"),
     {
-        "runs.a.sweep.epsilon: unknown key; legal here: C, seed": {"a": {"sweep": {"epsilon": [0.1]}}},
-        "runs.a.sweep: sweep needs either C or seed": {"a": {"sweep": {}}},
-        "a.sweep: sweep needs either C or seed": {"a": {"sweep": {"C": [1], "seed": [1, 2]}}},
-        "runs.a: method: one-vs-all has no seed to sweep": {"a": {"sweep": {"seed": [1, 2]}}},
-        "runs.a: method: fastxml has no C to sweep": {"a": FOREST | {"sweep": {"C": [1, 2]}}},
-        "runs.a: seed and sweep.seed exclude each other": {"a": FOREST | {"seed": 1, "sweep": {"seed": [1, 2]}}},
-        "runs.a.sweep.C: found -1, expected a number above 0": {"a": {"sweep": {"C": [1, -1]}}},
-        "runs.a.sweep: C: 1 appears twice": {"a": {"sweep": {"C": [1, 3, 1.0]}}},
-        "runs.a.sweep.seed: found [4], expected a list of at least 2, each entry a whole number": {
-            "a": FOREST | {"sweep": {"seed": [4]}}
-        },
-        "runs.a.sweep: found [1, 2], expected a mapping of keys to values": {"a": {"sweep": [1, 2]}},
-        "runs.a: C and sweep.C exclude each other": {"a": {"C": 2, "sweep": {"C": [1]}}},
-        "runs.a.sweep: the name of its run a.C-1 is taken": {"a.C-1": {}, "a": {"sweep": {"C": [1]}}},
-        "runs.a: initialization: pretrained and pretrained: (a run": {"a": {"initialization": "pretrained"}},
-        "runs.b.pretrained: a is a sweep; name one of a.C-1, a.C-3": {"a": {"sweep": {"C": [1, 3]}}, "b": later("a")},
-        "runs.a.pretrained: runs start in a circle: a from b from a": {"a": later("b"), "b": later("a")},
-        "runs.a: retrain keeps weights of one C, sweep changes it": {"a": {"sweep": {"C": [1]}, "retrain": "new"}},
-        "runs.b: rerank needs retrain: all; kept weights may have seen held-out instances": {
-            "a": {},
-            "b": later("a") | {"retrain": "changed", "rerank": 0.2},
-        },
-        "runs.a: rerank_with names the run itself; name others": {"a": {"rerank_with": ["a"]}},
-        f"runs.a: {NEEDS}": {"a": {"rerank": 0, "rerank_with": ["b"]}, "b": {}},
-        "runs.a: optimise needs rerank, which gives probabilities": {"a": {"rerank": 0, "optimise": "macro-F1"}},
-        "runs.a.rerank_with: b is a sweep; name one of b.C-1, b.C-2": {
-            "a": {"rerank_with": ["b"]},
-            "b": {"sweep": {"C": [1, 2]}},
-        },
-        "runs.a.rerank_with: two sources are called b; rename all files but one": {
-            "a": {"rerank_with": ["x/b.csv", "y/b.csv"]}
-        },
-        "runs.a.rerank_with: b needs retrain: all; kept weights may have seen held-out instances": {
-            "a": {"rerank": 0.2, "rerank_with": ["b"]},
-            "b": later("a") | {"retrain": "changed"},
-        },
+        "a: {sweep: {epsilon: [0.1]}}": "runs.a.sweep.epsilon: unknown key; legal here: C, seed",
+        "a: {sweep: {}}": "runs.a.sweep: sweep needs either C or seed",
+        "a: {sweep: {C: [1], seed: [1, 2]}}": "a.sweep: sweep needs either C or seed",
+        "a: {sweep: {seed: [1, 2]}}": "runs.a: method: one-vs-all has no seed to sweep",
+        "a: {method: fastxml, sweep: {C: [1, 2]}}": "runs.a: method: fastxml has no C to sweep",
+        "a: {method: fastxml, seed: 1, sweep: {seed: [1, 2]}}": "runs.a: seed and sweep.seed exclude each other",
+        "a: {sweep: {C: [1, -1]}}": "runs.a.sweep.C: found -1, expected a number above 0",
+        "a: {sweep: {C: [1, 3, 1.0]}}": "runs.a.sweep: C: 1 appears twice",
+        "a: {method: fastxml, sweep: {seed: [4]}}": (
+            "runs.a.sweep.seed: found [4], expected a list of at least 2, each entry a whole number"
+        ),
+        "a: {sweep: [1, 2]}": "runs.a.sweep: found [1, 2], expected a mapping of keys to values",
+        "a: {C: 2, sweep: {C: [1]}}": "runs.a: C and sweep.C exclude each other",
+        "{a.C-1: {}, a: {sweep: {C: [1]}}}": "runs.a.sweep: the name of its run a.C-1 is taken",
+        "a: {initialization: pretrained}": "runs.a: initialization: pretrained and pretrained: (a run",
+        "{a: {sweep: {C: [1, 3]}}, b: {initialization: pretrained, pretrained: a}}": (
+            "runs.b.pretrained: a is a sweep; name one of a.C-1, a.C-3"
+        ),
+        "{a: {initialization: pretrained, pretrained: b}, b: {initialization: pretrained, pretrained: a}}": (
+            "runs.a.pretrained: runs start in a circle: a from b from a"
+        ),
+        "a: {sweep: {C: [1]}, retrain: new}": "runs.a: retrain keeps weights of one C, sweep changes it",
+        "{a: {}, b: {initialization: pretrained, pretrained: a, retrain: changed, rerank: 0.2}}": (
+            "runs.b: rerank needs retrain: all; kept weights may have seen held-out instances"
+        ),
+        "a: {rerank_with: [a]}": "runs.a: rerank_with names the run itself; name others",
+        "{a: {rerank: 0, rerank_with: [b]}, b: {}}": f"runs.a: {NEEDS}",
+        "a: {rerank: 0, optimise: macro-F1}": "runs.a: optimise needs rerank, which gives probabilities",
+        "{a: {rerank_with: [b]}, b: {sweep: {C: [1, 2]}}}": (
+            "runs.a.rerank_with: b is a sweep; name one of b.C-1, b.C-2"
+        ),
+        "a: {rerank_with: [x/b.csv, y/b.csv]}": (
+            "runs.a.rerank_with: two sources are called b; rename all files but one"
+        ),
+        "{a: {rerank: 0.2, rerank_with: [b]}, b: {initialization: pretrained, pretrained: a, retrain: changed}}": (
+            "runs.a.rerank_with: b needs retrain: all; kept weights may have seen held-out instances"
+        ),
     }.items(),
 )
-def test_what_is_wrong_is_said_in_one_line(expected, runs):
-    assert expected in complaint({"runs": runs})
+def test_what_is_wrong_is_said_in_one_line(runs, expected):
+    assert expected in complaint({"runs": yaml.safe_load(runs)})
 
 
 def test_suggestions_of_all_runs_need_a_second_stage():
@@ -151,7 +152,7 @@ def test_earlier_models_and_sources_must_be_there(tmp_path, monkeypatch, run, ma
 
 
 def test_a_run_is_not_a_source_of_its_own():
-    runs = {"msi": {}, "trees": FOREST, "none": {"rerank": 0}, "mine": {"rerank_with": ["msi"]}}
+    runs = {"msi": {}, "trees": {"method": "fastxml"}, "none": {"rerank": 0}, "mine": {"rerank_with": ["msi"]}}
     config = made(runs, predict={"rerank": 0.2, "rerank_with": ["trees", "b/mllm.csv.gz", "msi"]})
     files = {"mllm": "b/mllm.csv.gz"}
     expected = [Sources(["trees"], files), Sources(["msi"], files), Sources([], {}), Sources(["msi"], {})]

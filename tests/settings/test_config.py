@@ -45,13 +45,13 @@ def test_datasets_and_runs_are_replaced_whole_and_others_merge_with_the_defaults
 
 
 def test_a_dataset_and_a_run_may_set_their_own():
-    config = {
-        "datasets": {"mine": {"format": "csv", "train": "a.csv", "max_features": None, "propensity_a": 0.6}},
-        "runs": {"strict": {"epsilon": 0.001, "top_k": 10}, "plain": {}},
-        "prepare": {"max_features": 1000},
-        "predict": {"top_k": 3},
-    }
-    settings = resolve(config, DEFAULTS)
+    config = """
+    datasets: {mine: {format: csv, train: a.csv, max_features: null, propensity_a: 0.6}}
+    runs: {strict: {epsilon: 0.001, top_k: 10}, plain: {}}
+    prepare: {max_features: 1000}
+    predict: {top_k: 3}
+    """
+    settings = resolve(yaml.safe_load(config), DEFAULTS)
     assert settings.section("prepare", dataset="mine") == Prepare()
     assert settings.section("evaluate", dataset="mine") == Evaluate(propensity_a=0.6)
     assert settings.train_of("strict") == Train(C=4.0, shards=3, epsilon=0.001)
@@ -66,50 +66,46 @@ def test_values_of_the_command_line_are_texts():
     assert resolve({"prepare": {"max_features": "null", "min_df": "0.5"}}, DEFAULTS).prepare.min_df == 0.5
 
 
-LIST = {"format": "csv", "train": ["a.csv", "*.csv", "b.csv"], "text_column": ["a", "b"]}
-NO_LIST = "datasets.mine: train: a list is only for texts, and of paths rather than addresses"
+NO_LIST = "train: a list is only for texts, and of paths rather than addresses"
 
 
 @pytest.mark.parametrize(
-    ("expected", "config"),
+    ("config", "expected"),
     {
-        "trian: unknown key; did you mean train?; legal here: datasets, runs, prepare": {"trian": {}},
-        "predict.calibrate: unknown key; did you mean rerank?; legal here: top_k": {"predict": {"calibrate": 0.2}},
-        "predict.rerank: found 1, expected a number of at least 0 and below 1": {"predict": {"rerank": 1}},
-        "train.min_df: unknown key; it belongs to prepare; legal here: C, loss": {"train": {"min_df": 2}},
-        "train.C: found -1, expected a number above 0": {"train": {"C": -1}},
-        "train.shards: found 1.5, expected a whole number of at least 1 and of at most 100000": {
-            "train": {"shards": 1.5}
-        },
-        'train.loss: found "logistics", expected squared-hinge or logistic': {"train": {"loss": "logistics"}},
-        "datasets.a: min_df (9) must not be above max_df (8)": {
-            "datasets": {"a": {"source": "builtin", "min_df": 9, "max_df": 8}}
-        },
-        "datasets.a: split_column (part) divides the records itself; leave out split: stratified": {
-            "datasets": {"a": {"source": "builtin", "split_column": "part", "split": "stratified"}}
-        },
-        "train: found 3, expected a mapping": {"train": 3},
-        "train: the key false is not a text; put it in quotes": {"train": {False: 3}},
-        'datasets.x.extra.a.csv: found "2x", expected a number above 0': {
-            "datasets": {"x": {"extra": {"a.csv": "2x"}}}
-        },
-        "runs.msi: t (-3.0) must be below s (-3.0)": {"train": {"s": -3, "loss": "logistic"}},
-        "did you mean mean-separating?": {"runs": {"a": {"initialization": "mean-seperating"}}},
-        "runs.a: the bias start needs a bias feature, and docstrings has bias: 0": {
-            "runs": {"a": {"initialization": "bias"}},
-            "prepare": {"bias": 0},
-        },
-        "runs: found {}, expected a mapping of keys to values with at least one entry": {"runs": {}},
-        "datasets.x: needs either source": {"datasets": {"x": {}}},
-        "datasets.x: source: builtin excludes train": {"datasets": {"x": {"source": "builtin", "train": "a"}}},
-        "datasets.x: train_labels goes with format: npz": {"datasets": {"x": {"format": "npz", "train": "X.npz"}}},
-        "name of a result file": {"runs": {"dataset.h5": {}}},
-        NO_LIST: {"datasets": {"mine": LIST | {"format": "npz"}}},
-        NO_LIST[10:]: {"datasets": {"mine": LIST | {"train": ["a.csv", "https://example.org/b.csv"]}}},
+        "trian: {}": "trian: unknown key; did you mean train?; legal here: datasets, runs, prepare",
+        "predict: {calibrate: 0.2}": "predict.calibrate: unknown key; did you mean rerank?; legal here: top_k",
+        "predict: {rerank: 1}": "predict.rerank: found 1, expected a number of at least 0 and below 1",
+        "train: {min_df: 2}": "train.min_df: unknown key; it belongs to prepare; legal here: C, loss",
+        "train: {C: -1}": "train.C: found -1, expected a number above 0",
+        "train: {shards: 1.5}": (
+            "train.shards: found 1.5, expected a whole number of at least 1 and of at most 100000"
+        ),
+        "train: {loss: logistics}": 'train.loss: found "logistics", expected squared-hinge or logistic',
+        "datasets: {a: {source: builtin, min_df: 9, max_df: 8}}": (
+            "datasets.a: min_df (9) must not be above max_df (8)"
+        ),
+        "datasets: {a: {source: builtin, split_column: part, split: stratified}}": (
+            "datasets.a: split_column (part) divides the records itself; leave out split: stratified"
+        ),
+        "train: 3": "train: found 3, expected a mapping",
+        "train: {false: 3}": "train: the key false is not a text; put it in quotes",
+        "datasets: {x: {extra: {a.csv: 2x}}}": 'datasets.x.extra.a.csv: found "2x", expected a number above 0',
+        "train: {s: -3, loss: logistic}": "runs.msi: t (-3.0) must be below s (-3.0)",
+        "runs: {a: {initialization: mean-seperating}}": "did you mean mean-separating?",
+        "{runs: {a: {initialization: bias}}, prepare: {bias: 0}}": (
+            "runs.a: the bias start needs a bias feature, and docstrings has bias: 0"
+        ),
+        "runs: {}": "runs: found {}, expected a mapping of keys to values with at least one entry",
+        "datasets: {x: {}}": "datasets.x: needs either source",
+        "datasets: {x: {source: builtin, train: a}}": "datasets.x: source: builtin excludes train",
+        "datasets: {x: {format: npz, train: X.npz}}": "datasets.x: train_labels goes with format: npz",
+        "runs: {dataset.h5: {}}": "name of a result file",
+        "datasets: {mine: {format: npz, train: [a.npz, b.npz]}}": f"datasets.mine: {NO_LIST}",
+        "datasets: {mine: {format: csv, train: [a.csv, 'https://example.org/b.csv']}}": f"datasets.mine: {NO_LIST}",
     }.items(),
 )
-def test_what_is_wrong_is_said_in_one_line(expected, config):
-    assert expected in complaint(config)
+def test_what_is_wrong_is_said_in_one_line(config, expected):
+    assert expected in complaint(yaml.safe_load(config))
 
 
 @pytest.mark.parametrize("name", ["", "-a", "..", "a b", "a/b", "$(a)", "a'b", "ä", "a\n", "a" * 101, 2024, True])
@@ -145,30 +141,31 @@ def test_every_dataset_of_the_catalogue_makes_an_entry():
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "message"),
-    [
-        (b"- 1\n", None, "expected a mapping"),
-        (b"a: [\n", 2, "not valid YAML"),
-        (b"a:\n\t- 1\n", 2, "not valid YAML: found character '\\t'"),
-        (b"train: {C: 1}\nruns: {}\ntrain: {C: 2}\n", 3, "the key 'train' appears twice"),
-        (b"train: {C: 1,\n  C: 2}\n", 2, "the key 'C' appears twice"),
-        (b"a: !!python/object/apply:os.system ['touch HACKED']\n", 1, "could not determine a constructor"),
-        ("a: 1\n".encode("utf-16"), None, "can't decode byte 0xff"),
-        (b"a: 2024-13-45\n", None, "not valid YAML: month must be in 1..12"),
-        (b"a: !!bool x\n", None, "not valid YAML"),
-        (b"a: !!timestamp x\n", None, "not valid YAML"),
-        (b"[" * 5000, None, "not valid YAML: maximum recursion depth"),
-        (None, None, "cannot be read (No such file or directory)"),
-    ],
+    ("content", "message"),
+    {
+        b"- 1\n": ": expected a mapping",
+        b"a: [\n": ", line 2: not valid YAML",
+        b"a:\n\t- 1\n": ", line 2: not valid YAML: found character '\\t'",
+        b"train: {C: 1}\nruns: {}\ntrain: {C: 2}\n": ", line 3: not valid YAML: the key 'train' appears twice",
+        b"train: {C: 1,\n  C: 2}\n": ", line 2: not valid YAML: the key 'C' appears twice",
+        b"a: !!python/object/apply:os.system ['touch HACKED']\n": (
+            ", line 1: not valid YAML: could not determine a constructor"
+        ),
+        "a: 1\n".encode("utf-16"): ": not valid YAML: 'utf-8' codec can't decode byte 0xff",
+        b"a: 2024-13-45\n": ": not valid YAML: month must be in 1..12",
+        b"a: !!bool x\n": ": not valid YAML",
+        b"a: !!timestamp x\n": ": not valid YAML",
+        b"[" * 5000: ": not valid YAML: maximum recursion depth",
+        None: ": cannot be read (No such file or directory)",
+    }.items(),
 )
-def test_files_that_are_not_valid(tmp_path, content, line, message):
+def test_files_that_are_not_valid(tmp_path, content, message):
     path = tmp_path / "my.yaml"
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(InputError) as caught:
         load(path)
-    assert str(caught.value).startswith(f"{path}{'' if line is None else f', line {line}'}: ")
-    assert message in str(caught.value)
+    assert str(caught.value).startswith(f"{path}{message}")
 
 
 def test_aliases_and_merge_keys_are_legal(tmp_path):
@@ -228,7 +225,8 @@ def test_files_must_be_there_or_what_was_prepared_from_them(tmp_path, monkeypatc
     (tmp_path / "a.csv").touch()
     require_files(mine)
     assert capsys.readouterr().err == ""
-    several = resolve({"datasets": {"mine": LIST}}, DEFAULTS)
+    lists = {"format": "csv", "train": ["a.csv", "*.csv", "b.csv"], "text_column": ["a", "b"]}
+    several = resolve({"datasets": {"mine": lists}}, DEFAULTS)
     assert several.datasets["mine"].text_column == "a,b"
     with pytest.raises(InputError, match=r"datasets\.mine\.train: no such file: b\.csv"):
         require_files(several)

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from made_config import made
 
 from ovaflow.methods import all_steps, find_method
@@ -34,88 +35,110 @@ SPLIT, END = "test-fraction=0.2 seed=0 split=together", "unlabelled=keep format=
 FEATURES = {"format": "xmc-text", "train": "a", "test": "b", "normalize": False}
 TESTED = {"format": "csv", "train": "a", "test": "b"}
 FASTXML, REMBRANDT = {"method": "fastxml"}, {"method": "rembrandt"}
-OLD = {"initialization": "pretrained", "pretrained": "model.h5"}
 
 
 @pytest.mark.parametrize(
-    ("step", "run", "sections", "expected"),
+    ("step", "config", "expected"),
     [
-        ("prepare", {}, {}, f"{WORDS} {SPLIT} {END}"),
+        ("prepare", "", f"{WORDS} {SPLIT} {END}"),
         (
-            *("prepare", {}, {"mine": FEATURES}),
+            "prepare",
+            "mine: {format: xmc-text, train: a, test: b, normalize: false}",
             "first-label=0 tfidf=false no-normalize bias=1.0 unlabelled=keep format=xmc-text",
         ),
         (
-            *("prepare", {}, {"prepare": {"split": "last", "split_column": "year"}}),
+            "prepare",
+            "prepare: {split: last, split_column: year}",
             f"{WORDS} test-fraction=0.2 split=last split-column=year {END}",
         ),
-        ("prepare", {}, {"prepare": {"split_column": "part"}}, f"{WORDS} split-column=part {END}"),
-        ("prepare", {}, {"prepare": {"split": "random"}, "mine": TESTED}, f"{WORDS} split=random {END}"),
+        ("prepare", "prepare: {split_column: part}", f"{WORDS} split-column=part {END}"),
         (
-            *("prepare", {}, {"prepare": {"split": "last", "group_column": "series"}, "mine": TESTED}),
+            "prepare",
+            "{prepare: {split: random}, mine: {format: csv, train: a, test: b}}",
+            f"{WORDS} split=random {END}",
+        ),
+        (
+            "prepare",
+            "{prepare: {split: last, group_column: series}, mine: {format: csv, train: a, test: b}}",
             f"{WORDS} group-column=series {END}",
         ),
         (
-            *(
-                "choose-features",
-                {},
-                {"tune": {"candidates": {"features": [["words", {"stems": ["german", "finnish"]}]]}}},
-            ),
+            "choose-features",
+            "tune: {candidates: {features: [[words, {stems: [german, finnish]}]]}}",
             f"{READ} {TERMS} {SPLIT} {END} metric=nDCG@5 held-out=0.1 candidates=words+stems=german,finnish",
         ),
         (
-            *("choose-c", {"C": "auto"}, {"tune": {"metric": "PSP@5", "instances": 500, "candidates": {"C": 3}}}),
+            "choose-c",
+            "{run: {C: auto}, tune: {metric: PSP@5, instances: 500, candidates: {C: 3}}}",
             f"{PROBLEM[6:]} {LAST} metric=PSP@5 instances=500 held-out=0.1 candidates=3.0",
         ),
-        ("merge", {"prune": 0.1}, {"train": {"threads": 3}}, "prune=0.1"),
-        *(
-            ("train-shard", run, sections, f"{PROBLEM} {start} {LAST}")
-            for run, sections, start in (
-                ({}, {}, f"{MSI} initialization=mean-separating"),
-                ({"t": -2}, {"train": {"bias_lambda": 9}}, f"{MSI} initialization=mean-separating"),
-                ({"initialization": "zero"}, {}, "initialization=zero"),
-                ({"initialization": "bias"}, {}, "bias-lambda=2.0 initialization=bias"),
-                ({"initialization": "all-negative"}, {}, "root-epsilon=0.01 initialization=all-negative"),
-                ({"initialization": "label-tree"}, {}, "root-epsilon=0.01 initialization=label-tree"),
-                (OLD | {"retrain": "new"}, {}, f"{MSI} retrain=new initialization=pretrained"),
-            )
+        ("merge", "{run: {prune: 0.1}, train: {threads: 3}}", "prune=0.1"),
+        ("train-shard", "", f"{PROBLEM} {MSI} initialization=mean-separating {LAST}"),
+        (
+            "train-shard",
+            "{run: {t: -2}, train: {bias_lambda: 9}}",
+            f"{PROBLEM} {MSI} initialization=mean-separating {LAST}",
+        ),
+        ("train-shard", "run: {initialization: zero}", f"{PROBLEM} initialization=zero {LAST}"),
+        ("train-shard", "run: {initialization: bias}", f"{PROBLEM} bias-lambda=2.0 initialization=bias {LAST}"),
+        (
+            "train-shard",
+            "run: {initialization: all-negative}",
+            f"{PROBLEM} root-epsilon=0.01 initialization=all-negative {LAST}",
         ),
         (
-            *("train-shard", {"loss": "logistic"}, {}),
+            "train-shard",
+            "run: {initialization: label-tree}",
+            f"{PROBLEM} root-epsilon=0.01 initialization=label-tree {LAST}",
+        ),
+        (
+            "train-shard",
+            "run: {initialization: pretrained, pretrained: model.h5, retrain: new}",
+            f"{PROBLEM} {MSI} retrain=new initialization=pretrained {LAST}",
+        ),
+        (
+            "train-shard",
+            "run: {loss: logistic}",
             f"{SOLVE.format('logistic')} s=1.0 t=-3.0 initialization=mean-separating {LAST}",
         ),
         (
-            *("train-shard", {"weighting": "propensity", "prune": 0.001}, {}),
+            "train-shard",
+            "run: {weighting: propensity, prune: 0.001}",
             f"{PROBLEM.replace('none', 'propensity')} {MSI} propensity-a=0.6 propensity-b=1.5 "
-            f"initialization=mean-separating stored-threshold=0.001",
+            "initialization=mean-separating stored-threshold=0.001",
         ),
-        ("root", {"initialization": "label-tree"}, {}, "C=1.0 loss=squared-hinge root-epsilon=0.01"),
+        ("root", "run: {initialization: label-tree}", "C=1.0 loss=squared-hinge root-epsilon=0.01"),
         (
-            *("train-shard", FASTXML | {"trees": 7, "balanced": False}, {"fastxml": {"trees": 9, "max_leaf": 4}}),
+            "train-shard",
+            "{run: {method: fastxml, trees: 7, balanced: false}, fastxml: {trees: 9, max_leaf: 4}}",
             "trees=7 max-leaf=4 leaf-labels=20 C-delta=1.0 C-r=1.0 no-balanced objective=nDCG updates=1 "
             "outer-iterations=10 inner-iterations=10 seed=0 weighting=none",
         ),
         (
-            *("embed", REMBRANDT | {"rank": 7, "ridge": [0, 2.5]}, {"rembrandt": {"rank": 9}}),
+            "embed",
+            "{run: {method: rembrandt, rank: 7, ridge: [0, 2.5]}, rembrandt: {rank: 9}}",
             "rank=7 embedding=rembrandt oversampling=20 passes=1 ridge=0.0 ridge=2.5 seed=0",
         ),
-        ("embed", REMBRANDT | {"embedding": "none", "rank": 7}, {}, "embedding=none"),
-        ("project", REMBRANDT, {}, "decoder=auto features=linear"),
+        ("embed", "run: {method: rembrandt, embedding: none, rank: 7}", "embedding=none"),
+        ("project", "run: {method: rembrandt}", "decoder=auto features=linear"),
         (
-            *("project", REMBRANDT | {"features": "laplacian", "bandwidth": 2}, {}),
+            "project",
+            "run: {method: rembrandt, features: laplacian, bandwidth: 2}",
             "decoder=auto features=laplacian random-features=4000 bandwidth=2.0 seed=0",
         ),
         (
-            *("tune-decoder", REMBRANDT | {"decoder_C": [1, 10]}, {}),
+            "tune-decoder",
+            "run: {method: rembrandt, decoder_C: [1, 10]}",
             "C=1.0 C=10.0 epsilon=0.1 held-out=0.1 seed=0",
         ),
-        ("predict", {"threads": 9}, {"predict": {"top_k": 7}}, "top-k=7"),
-        ("evaluate", {}, {"evaluate": {"propensity_b": 2.6}}, "propensity-a=0.6 propensity-b=2.6"),
-        ("report", {}, {"report": {"licence": "MIT"}}, "examples=10 licence=MIT"),
+        ("predict", "{run: {threads: 9}, predict: {top_k: 7}}", "top-k=7"),
+        ("evaluate", "evaluate: {propensity_b: 2.6}", "propensity-a=0.6 propensity-b=2.6"),
+        ("report", "report: {licence: MIT}", "examples=10 licence=MIT"),
     ],
 )
-def test_settings_that_a_step_depends_on(step, run, sections, expected):
-    assert options(step, run, **sections) == expected
+def test_settings_that_a_step_depends_on(step, config, expected):
+    """``run`` and ``mine`` are the entries of the run and of its dataset."""
+    assert options(step, **(yaml.safe_load(config) or {})) == expected
 
 
 def test_what_an_estimate_is_made_with():
