@@ -142,5 +142,6 @@ def test_a_new_artifact_is_its_fields(tmp_path):
 def test_a_flipped_bit_of_a_new_artifact_is_found(tmp_path):
     THING.write(path := tmp_path / "thing.h5")
     flip(path, offset_of(path, "pair/left"))
-    with pytest.raises(InputError, match=r"damaged \(values of /pair/left"):
+    damage = r"damaged \(values of /pair/left do not match their checksum\); delete it and make it again$"
+    with pytest.raises(InputError, match=damage):
         Thing.open(path)
