@@ -1,4 +1,3 @@
-import contextlib
 import os
 
 import pytest
@@ -16,17 +15,8 @@ def two_nodes(fake_sys):
         pytest.skip("needs two CPUs")
     fake_sys.node(0, str(cpus[0]), 1000, "10 21")
     fake_sys.node(1, str(cpus[1]), 1000, "21 10")
-    return cpus[:2]
-
-
-@contextlib.contextmanager
-def only_on(cpu):
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {cpu})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
+    yield cpus[:2]
+    os.sched_setaffinity(0, cpus)
 
 
 @pytest.mark.parametrize(("switch", "reason"), [("", "one NUMA node"), ("off", f"{VARIABLE}=off")])
@@ -44,13 +34,14 @@ def test_one_node_or_off_costs_nothing(fake_sys, tmp_path, monkeypatch, capsys, 
 
 
 def test_pinned_while_it_lasts(two_nodes, capsys):
-    before = os.sched_getaffinity(0)
     for number, cpu in enumerate(two_nodes):
-        with only_on(cpu) if number else contextlib.nullcontext(), pinned(1, "job") as pinning:
+        allowed = set(two_nodes[number:])
+        os.sched_setaffinity(0, allowed)
+        with pinned(1, "job") as pinning:
             assert os.sched_getaffinity(0) == {cpu}
             assert (pinning.cpus, pinning.nodes) == ([cpu], [number])
         assert capsys.readouterr().out == f"job: node {number} of 2, CPUs {cpu}\n"
-        assert os.sched_getaffinity(0) == before
+        assert os.sched_getaffinity(0) == allowed
 
 
 def test_a_copy_while_it_is_used_where_there_is_room(two_nodes, tmp_path, capsys):
