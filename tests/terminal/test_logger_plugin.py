@@ -38,22 +38,29 @@ def job(jobid, rule, log=None, outputs=(), local=True):
     return record(LogEvent.JOB_INFO, jobid=jobid, rule_name=rule, output=list(outputs), log=logs, local=local)
 
 
-def failure(jobid=1, rule="train_shard", logs=(), output="shards/1.h5", message=None, **more):
-    details = {"jobid": jobid, "rule_name": rule, "log": list(map(str, logs)), "output": [output], "rule_msg": message}
-    return record(LogEvent.JOB_ERROR, level=logging.ERROR, indent=False, **details, **more)
+def begin(**jobs):
+    """A run of so many jobs of each rule."""
+    return record(LogEvent.RUN_INFO, stats=jobs | {"total": sum(jobs.values())})
+
+
+def end(jobid):
+    return record(LogEvent.JOB_FINISHED, job_id=jobid)
+
+
+def error(message, event=None, **extra):
+    return record(event, message, logging.ERROR, **extra)
+
+
+def failure(jobid=1, logs=(), output="shards/1.h5", message=None, indent=False):
+    details = {"jobid": jobid, "rule_name": "train_shard", "log": list(map(str, logs)), "output": [output]}
+    return error("", LogEvent.JOB_ERROR, rule_msg=message, indent=indent, **details)
 
 
 def group_failure(reason, jobs, aux_logs=()):
     """What Snakemake's loggers get of a group that failed, with what the plugin adds."""
-    infos = [
-        {"jobid": k, "rule_name": "train_shard", "log": [log], "output": [made]} for k, (made, log) in jobs.items()
-    ]
-    details = {"groupid": "shards", "job_error_info": infos, "aux_logs": list(map(str, aux_logs))}
-    return [
-        record(message=reason, level=logging.ERROR, of_group="shards"),
-        record(LogEvent.GROUP_ERROR, level=logging.ERROR, **details),
-        *(record(LogEvent.JOB_ERROR, level=logging.ERROR, indent=True, **info) for info in infos),
-    ]
+    failures = [failure(k, [log], made, indent=True) for k, (made, log) in jobs.items()]
+    details = {"groupid": "shards", "job_error_info": list(map(vars, failures)), "aux_logs": aux_logs}
+    return [error(reason, of_group="shards"), error("", LogEvent.GROUP_ERROR, **details), *failures]
 
 
 @pytest.fixture
@@ -76,20 +83,16 @@ def written(handler, *records):
 
 
 def test_a_run_in_a_log(make, tmp_path):
-    log, handler = tmp_path / "prepare.log", make()
-    stages = {1: "prepare_dataset a", 2: "merge_shards a", 3: "all"}
-    for each in (
-        record(message="Building DAG of jobs..."),
-        record(message="Nothing unknown is lost."),
-        record(LogEvent.RUN_INFO, stats={"prepare_dataset": 1, "merge_shards": 1, "all": 1, "total": 3}),
-        record(stage_names=stages, copies={}),
-        job(1, "prepare_dataset", log=log, outputs=["results/a/dataset.h5"]),
-    ):
-        handler.emit(each)
+    log, stages = tmp_path / "prepare.log", {1: "prepare_dataset a", 2: "merge_shards a", 3: "all"}
     log.write_text("reading: 5 texts in 0.1 s\nresults/a/dataset.h5: 5 training instances\nremark: odd\n")
     lines = written(
-        handler,
-        record(LogEvent.JOB_FINISHED, job_id=1),
+        make(),
+        record(message="Building DAG of jobs..."),
+        record(message="Nothing unknown is lost."),
+        begin(prepare_dataset=1, merge_shards=1, all=1),
+        record(stage_names=stages, copies={}),
+        job(1, "prepare_dataset", log=log, outputs=["results/a/dataset.h5"]),
+        end(1),
         record(message="Select jobs to execute..."),
         record(message="a quiet corner", level=logging.WARNING),
         record(message="Complete log(s): /x.log"),
@@ -106,8 +109,7 @@ def test_a_run_in_a_log(make, tmp_path):
 
 
 def test_without_names_a_stage_is_a_rule(make):
-    info = record(LogEvent.RUN_INFO, stats={"other_train_shard": 1, "total": 1})
-    lines = written(make(), info, job(7, "other_train_shard"), record(LogEvent.JOB_FINISHED, job_id=7))
+    lines = written(make(), begin(other_train_shard=1), job(7, "other_train_shard"), end(7))
     assert lines[1].split() == ["other_train_shard", "0.0", "s"]
     assert lines[-1] == "Done: 1 of 1 jobs"
 
@@ -117,9 +119,7 @@ def test_without_lines_about_rules_jobs_are_counted_and_failures_told(make, fail
     handler = make(quiet={Quietness.RULES})
     # as Snakemake does, which drops events of jobs by it
     handler.addFilter(DefaultFilter(handler.common_settings.quiet, False, False, False, False))
-    end = failure(7) if failed else record(LogEvent.JOB_FINISHED, job_id=7)
-    info = record(LogEvent.RUN_INFO, stats={"train_shard": 1, "total": 1})
-    for each in (info, job(7, "train_shard"), end):
+    for each in (begin(train_shard=1), job(7, "train_shard"), failure(7) if failed else end(7)):
         handler.handle(each)
     handler.close()
     middle = ["FAILED: train_shard: shards/1.h5"] if failed else []
@@ -177,7 +177,7 @@ def test_a_log_of_an_earlier_attempt_does_not_count(tmp_path):
 def test_a_running_stage_is_shown_now_and_then(make, monkeypatch):
     monkeypatch.setattr(plugin, "_EVERY", 0.01)
     handler = make()
-    handler.emit(record(LogEvent.RUN_INFO, stats={"train_shard": 2, "total": 2}))
+    handler.emit(begin(train_shard=2))
     handler.emit(job(1, "train_shard", outputs=["nowhere.h5"]))
     deadline = time.monotonic() + 60
     while "0/2 jobs" not in handler._stream.getvalue():
@@ -201,8 +201,8 @@ def test_a_running_stage_is_shown_now_and_then(make, monkeypatch):
 def test_a_failed_job_says_why(make, tmp_path, log, status, expected):
     path = tmp_path / "a.log"
     path.write_text(log)
-    error = record(LogEvent.ERROR, f"CalledProcessError: Command 'x' {status}", level=logging.ERROR)
-    lines = written(make(), error, failure(logs=[path]))
+    raised = error(f"CalledProcessError: Command 'x' {status}", LogEvent.ERROR)
+    lines = written(make(), raised, failure(logs=[path]))
     assert lines[0] == "FAILED: train_shard: shards/1.h5"
     assert lines[1] == f"  the command {status.removesuffix('.')}"
     assert any(line.startswith(expected) for line in lines)
@@ -225,7 +225,7 @@ def test_a_refused_group_is_one_block(make):
     reason = "sbatch failed. 'sbatch: error: too many CPUs'.\n    sbatch call:\n  sbatch --mem {} --wrap=\"a page\""
     jobs = {k: (f"{k}.h5", f"{k}.log") for k in range(8)}
     attempts = [each for mem in (100, 200, 300) for each in group_failure(reason.format(mem), jobs)]
-    lines = written(make(), record(LogEvent.RUN_INFO, stats={"train_shard": 8, "total": 8}), *attempts)
+    lines = written(make(), begin(train_shard=8), *attempts)
     assert lines[1:] == [
         "FAILED: train_shard: 0.h5 and 7 more",
         "  sbatch failed. 'sbatch: error: too many CPUs'.",
@@ -254,9 +254,9 @@ def test_of_a_group_the_job_that_failed_is_named(make, tmp_path, suffix):
 
 def test_other_errors_are_shown(make):
     errors = [
-        record(LogEvent.ERROR, "MissingInputException in rule x", level=logging.ERROR),
-        record(message="Error: Directory cannot be locked.", level=logging.ERROR),
-        record(LogEvent.ERROR, "WorkflowError:\nAt least one job did not complete successfully.", level=logging.ERROR),
+        error("MissingInputException in rule x", LogEvent.ERROR),
+        error("Error: Directory cannot be locked."),
+        error("WorkflowError:\nAt least one job did not complete successfully.", LogEvent.ERROR),
     ]
     assert written(make(), *errors) == ["MissingInputException in rule x", "Error: Directory cannot be locked."]
 
