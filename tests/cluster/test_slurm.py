@@ -124,27 +124,27 @@ class ClusterPlace(Place):
 
 
 def make_untrained(finished, folder):
-    """A place where all is done but the shards of both runs and their models, and these models."""
+    """A place where all is done but the shards of both runs and their models; it has these models."""
     place = ClusterPlace(finished.copy(folder).folder)
-    models = []
+    place.models = []
     for model in (MODEL, OTHER_MODEL):
-        models.append((place.folder / model).read_bytes())
+        place.models.append((place.folder / model).read_bytes())
         (place.folder / model).unlink()
         shutil.rmtree((place.folder / model).with_name("shards"))
-    return place, models
+    return place
 
 
 @pytest.fixture
 def untrained(cluster, finished, tmp_path):
-    place, models = make_untrained(finished, tmp_path / "place")
-    yield place, models[0]
+    place = make_untrained(finished, tmp_path / "place")
+    yield place
     place.end()
 
 
 @pytest.fixture(scope="module")
 def struck(cluster, finished, tmp_path_factory):
     """A run whose shards are sent again for four reasons, which goes on beside other tests."""
-    place, models = make_untrained(finished, tmp_path_factory.mktemp("struck") / "place")
+    place = make_untrained(finished, tmp_path_factory.mktemp("struck") / "place")
     place.tell("msi-0", "grow")
     for shard in ("msi-1", "dismec-0", "dismec-1"):
         place.tell(shard, "hang")
@@ -153,13 +153,13 @@ def struck(cluster, finished, tmp_path_factory):
     resources = ("--set-resources", f"train_shard:runtime={minutes}")
     process = place.begin(MODEL, OTHER_MODEL, *SHARDS_ALONE, *resources)
     try:
-        subprocess.run(["scancel", place.wait_until_it_hangs("msi-1", process)], check=True)
+        slurm("scancel", place.wait_until_it_hangs("msi-1", process))
         restarted = place.wait_until_it_hangs("dismec-0", process)
         # drained, or Slurm sends its job to it again once slurmd registers, and holds the job as the first still runs
         node = f"nodename={squeue(restarted, '%N')}"
         for state in ("drain", "down"):
-            subprocess.run(["scontrol", "update", f"state={state}", "reason=test", node], check=True)
-        yield place, models, process, restarted
+            slurm("scontrol", "update", f"state={state}", "reason=test", node)
+        yield place, process, restarted
     finally:
         process.kill()
         process.communicate()
@@ -172,10 +172,14 @@ def submitted(place):
     return {job: group or rule for job, group, rule in re.findall(of_log, place.log())}
 
 
+def slurm(*command):
+    """What a command of Slurm writes."""
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def squeue(jobs, form):
     """What Slurm says of jobs, ended ones as well."""
-    command = ["squeue", "--states=all", "--noheader", f"--jobs={jobs}", f"--format={form}"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    return slurm("squeue", "--states=all", "--noheader", f"--jobs={jobs}", f"--format={form}")
 
 
 def requests_of(jobs):
@@ -208,88 +212,83 @@ def test_the_whole_run_with_groups(place, finished):
 
 
 def test_of_a_group_the_failing_shard_is_named_and_its_log_shown(untrained):
-    place, _ = untrained
-    place.tell("msi-1", "fail")
-    written = place.snakemake(MODEL, "--retries=0", *SHARDS_IN_PAIRS, status=1)
+    untrained.tell("msi-1", "fail")
+    written = untrained.snakemake(MODEL, "--retries=0", *SHARDS_IN_PAIRS, status=1)
     (failed,) = re.findall(r"FAILED: .*", written)
     assert failed == "FAILED: train_shard: results/tiny/msi/shards/1.h5"
     assert "  SLURM-job '" in written
     assert "  ovaflow: error: input/output: this shard fails as planned" in written
     assert "  log: logs/tiny/msi/train-shard.1.log" in written
     assert re.search(r"  log: /.*/logs/slurm/group_shards\.msi_train_shard/\d+\.log", written)
-    log = place.folder / "logs/tiny/msi/train-shard.1.log"
+    log = untrained.folder / "logs/tiny/msi/train-shard.1.log"
     assert "fails as planned" in log.read_text()
-    assert not list(place.folder.glob("results/tiny/msi/shards/?.h5"))
+    assert not list(untrained.folder.glob("results/tiny/msi/shards/?.h5"))
 
 
 def test_a_job_that_slurm_refuses_is_reported_once(untrained):
-    place, _ = untrained
     too_much = "--set-resources", "train_shard:mem_mb=100000"
-    written = place.snakemake(MODEL, "--quiet", "host", *SHARDS_IN_PAIRS, *too_much, status=1)
+    written = untrained.snakemake(MODEL, "--quiet", "host", *SHARDS_IN_PAIRS, *too_much, status=1)
     assert len(re.findall("FAILED: ", written)) == 1
     reason = "sbatch: error: Batch job submission failed: Requested node configuration is not available"
     assert written.count(reason) == 1
-    assert reason in place.log()
+    assert reason in untrained.log()
     assert "the log is empty" not in written
 
 
 def test_why_a_job_waits_is_shown(untrained):
-    place, _ = untrained
-    subprocess.run(["scontrol", "update", "partitionname=other", "maxtime=1"], check=True)
+    slurm("scontrol", "update", "partitionname=other", "maxtime=1")
     resources = ("--set-resources", "train_shard:runtime=5")
-    process = place.begin(MODEL, *resources, "--default-resources", "slurm_partition=other")
+    process = untrained.begin(MODEL, *resources, "--default-resources", "slurm_partition=other")
     lines = []
     for line in process.stdout:
         lines.append(line)
         if "in Slurm's queue" in line:
             process.send_signal(signal.SIGINT)
     process.wait(timeout=60)
-    subprocess.run(["scontrol", "update", "partitionname=other", "maxtime=infinite"], check=True)
+    slurm("scontrol", "update", "partitionname=other", "maxtime=infinite")
     assert "in Slurm's queue: 1 job (PartitionTimeLimit)\n" in lines
 
 
 def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained):
-    place, model = untrained
-    place.tell("msi-1", "hang")
-    process = place.begin(MODEL, *SHARDS_IN_PAIRS)
-    job = place.wait_until_it_hangs("msi-1", process)
+    untrained.tell("msi-1", "hang")
+    process = untrained.begin(MODEL, *SHARDS_IN_PAIRS)
+    job = untrained.wait_until_it_hangs("msi-1", process)
     # it waits for the jobs that run
     process.terminate()
-    subprocess.run(["scancel", job], check=True)
+    slurm("scancel", job)
     written, _ = process.communicate(timeout=400)
     assert process.returncode == 1, written
-    assert not (place.folder / MODEL).exists()
-    place.tell("msi-1", "hang")
-    process = place.begin(MODEL, *SHARDS_IN_PAIRS)
-    job = place.wait_until_it_hangs("msi-1", process)
+    assert not (untrained.folder / MODEL).exists()
+    untrained.tell("msi-1", "hang")
+    process = untrained.begin(MODEL, *SHARDS_IN_PAIRS)
+    job = untrained.wait_until_it_hangs("msi-1", process)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    subprocess.run(["scancel", job], check=True)
-    place.snakemake("--unlock", MODEL)
-    place.snakemake(MODEL, *SHARDS_IN_PAIRS)
-    assert (place.folder / MODEL).read_bytes() == model
-    assert list(submitted(place).values()) == ["shards", "merge_shards"]
-    assert not list(place.folder.rglob("*.parts"))
+    slurm("scancel", job)
+    untrained.snakemake("--unlock", MODEL)
+    untrained.snakemake(MODEL, *SHARDS_IN_PAIRS)
+    assert (untrained.folder / MODEL).read_bytes() == untrained.models[0]
+    assert list(submitted(untrained).values()) == ["shards", "merge_shards"]
+    assert not list(untrained.folder.rglob("*.parts"))
 
 
 def test_any_scheduler_that_takes_a_script(untrained):
-    place, model = untrained
     submit = "sbatch --parsable --cpus-per-task={threads} --mem={resources.mem_mb}"
     submit += " --time={resources.runtime}"
     options = [f"--cluster-generic-submit-cmd={submit}", *SHARDS_IN_PAIRS]
-    generic = Place(place.folder)
+    generic = Place(untrained.folder)
     profile = "--workflow-profile=cluster-generic"
     written = generic.snakemake(MODEL, profile, "--printshellcmds", *options)
-    assert (place.folder / MODEL).read_bytes() == model
+    assert (untrained.folder / MODEL).read_bytes() == untrained.models[0]
     jobs = re.findall(r"external jobid '(\d+)'", written)
     assert sorted(requests_of(jobs).values()) == [("1", "650M", "5:00"), ("2", "1000M", "2:00")]
 
 
 def test_shards_are_sent_again_with_more_memory_and_time(struck):
-    place, models, process, restarted = struck
+    place, process, restarted = struck
     written, _ = process.communicate(timeout=600)
     assert process.returncode == 0, written
-    assert [(place.folder / model).read_bytes() for model in (MODEL, OTHER_MODEL)] == models
+    assert [(place.folder / model).read_bytes() for model in (MODEL, OTHER_MODEL)] == place.models
     assert "exceeded memory limit" in written
     assert "TIMEOUT" in written
     shards = [job for job, name in submitted(place).items() if name == "shards"]
@@ -298,6 +297,4 @@ def test_shards_are_sent_again_with_more_memory_and_time(struck):
     again = [("1000M", "10:00"), ("1000M", "10:00"), ("1000M", "2:00")]
     assert sorted(requests) == sorted([*again, ("500M", "1:00"), *3 * [("500M", "10:00")]])
     # when a node goes down, Slurm itself starts its jobs anew
-    command = ["scontrol", "show", "job", restarted]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "Restarts=1" in shown
+    assert "Restarts=1" in slurm("scontrol", "show", "job", restarted)
