@@ -16,6 +16,10 @@ import ovaflow
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PINS = {
+    canonicalize_name(name): version
+    for name, version in (line.split("==") for line in (ROOT / "envs" / "constraints.txt").read_text().splitlines())
+}
 CONFIGS = [ROOT / "config" / "config.yaml", *sorted((ROOT / "config" / "examples").glob("*.yaml"))]
 
 
@@ -54,18 +58,15 @@ def test_conda_and_pip_install_the_same_packages():
         conda[theirs.get(name, name)] = versions
     pip = {requirement.name: str(requirement.specifier) for requirement in map(Requirement, PROJECT["dependencies"])}
     assert conda == pip | {"python": PROJECT["requires-python"], "pip": ""}
-    pinned = dict(line.split("==") for line in (ROOT / "envs" / "constraints.txt").read_text().splitlines())
-    versions = {canonicalize_name(name): version for name, version in pinned.items()}
     for name, specifier in pip.items():
-        assert Requirement(f"{name}{specifier}").specifier.contains(versions[canonicalize_name(name)]), name
+        assert Requirement(f"{name}{specifier}").specifier.contains(PINS[canonicalize_name(name)]), name
 
 
 def test_every_pin_has_hashes():
     """The command in .ci/run makes them."""
-    pins = [line.split("==") for line in (ROOT / "envs" / "constraints.txt").read_text().splitlines()]
     hashes = (ROOT / "envs" / "hashes.txt").read_text()
     hashed = re.findall(r"^(\S+)==(\S+) \\\n    --hash=sha256:", hashes, re.MULTILINE)
-    assert dict(hashed) == {canonicalize_name(name): version for name, version in pins}
+    assert dict(hashed) == PINS
 
 
 def test_the_conda_recipe_is_that_of_the_environment():
@@ -79,8 +80,7 @@ def test_the_conda_recipe_is_that_of_the_environment():
 
 def test_every_job_has_a_conda_environment():
     for path in (ROOT / "workflow" / "rules").glob("*.smk"):
-        rules = re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]
-        for rule in rules:
+        for rule in re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]:
             assert "\n    conda:\n        ENVIRONMENT\n" in rule, rule.partition(":")[0]
 
 
@@ -122,14 +122,10 @@ KNOW_METHODS = {"src/ovaflow/methods.py", "workflow/Snakefile", "workflow/rules/
 
 
 def test_no_other_file_knows_a_method_by_its_name():
-    named = set()
-    for path in [
-        *(ROOT / "src/ovaflow").rglob("*.py"),
-        *(ROOT / "workflow").rglob("*.smk"),
-        ROOT / "workflow/Snakefile",
-    ]:
+    named, package = set(), ROOT / "src/ovaflow"
+    for path in [*package.rglob("*.py"), *(ROOT / "workflow").rglob("*.smk"), ROOT / "workflow/Snakefile"]:
         place = str(path.relative_to(ROOT))
-        text = re.sub("“rembrandt”", "", path.read_text(encoding="utf-8"))  # the embedding of that name
+        text = path.read_text(encoding="utf-8").replace("“rembrandt”", "")  # the embedding of that name
         is_own = re.match(r"(src/ovaflow|workflow/rules)/(fastxml|rembrandt)\b", place)
         if re.search(r"fastxml|rembrandt", text) and not is_own:
             named.add(place)
