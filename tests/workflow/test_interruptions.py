@@ -10,7 +10,6 @@ from shutil import rmtree
 import numpy as np
 import psutil
 import pytest
-import yaml
 from pipeline_place import OVAFLOW, Place
 from sklearn.datasets import dump_svmlight_file
 from synthetic import topics
@@ -28,11 +27,11 @@ KILLS = [
     ("driver", signal.SIGTERM),
     ("all", signal.SIGKILL),
 ]
-CONFIG = {
-    "datasets": {"made": {"format": "xmc-text", "train": "made.txt"}},
-    "runs": {"tree": {"initialization": "label-tree", "threads": 2}},
-    "train": {"shards": 2, "epsilon": 3e-6},
-}
+CONFIG = """
+datasets: {made: {format: xmc-text, train: made.txt}}
+runs: {tree: {initialization: label-tree, threads: 2}}
+train: {shards: 2, epsilon: 3.0e-6}
+"""
 OFTEN = "from ovaflow.storage import parts; parts.SECONDS = 0.05"
 """Parts are written so often that jobs which are killed after a second have some."""
 
@@ -56,7 +55,7 @@ class Attacked(Place):
     def __init__(self, folder):
         super().__init__(folder)
         write_made(folder / "made.txt")
-        (folder / "my.yaml").write_text(yaml.safe_dump(CONFIG))
+        (folder / "my.yaml").write_text(CONFIG)
         (folder / "patch").mkdir()
         (folder / "patch" / "sitecustomize.py").write_text(OFTEN)
         self.written = folder / "written.txt"

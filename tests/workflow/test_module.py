@@ -50,20 +50,25 @@ def test_a_code_in_a_section_of_another_workflow_must_be_in_quotes(others):
     assert "datasets.tiny.exclude: YAML takes 010 for a number; put it in quotes" in others.dry_run(configfile=None)
 
 
+EVERY_STEP = """
+tree: {initialization: label-tree}
+negative: {initialization: all-negative}
+again: {initialization: pretrained, pretrained: tree, rerank: 0.2}
+sweep: {sweep: {C: [1, 2]}}
+fastxml: {method: fastxml, trees: 2}
+rembrandt: {method: rembrandt, rank: 3}
+kernel: {method: rembrandt, rank: 3, features: laplacian, random_features: 50}
+"""
+DOWNLOADED = """
+far: {source: catalogue, name: eurlex-4k}
+web: {format: csv, train: https://example.org/a.csv}
+"""
+
+
 def test_every_step_keeps_to_the_prefix(others):
     config = yaml.safe_load((others.folder / "config.yaml").read_text())
-    run = {"method": "rembrandt", "rank": 3}
-    config["labels"]["runs"] = {
-        "tree": {"initialization": "label-tree"},
-        "negative": {"initialization": "all-negative"},
-        "again": {"initialization": "pretrained", "pretrained": "tree", "rerank": 0.2},
-        "sweep": {"sweep": {"C": [1, 2]}},
-        "fastxml": {"method": "fastxml", "trees": 2},
-        "rembrandt": run,
-        "kernel": run | {"features": "laplacian", "random_features": 50},
-    }
-    config["labels"]["datasets"]["far"] = {"source": "catalogue", "name": "eurlex-4k"}
-    config["labels"]["datasets"]["web"] = {"format": "csv", "train": "https://example.org/a.csv"}
+    config["labels"]["runs"] = yaml.safe_load(EVERY_STEP)
+    config["labels"]["datasets"] |= yaml.safe_load(DOWNLOADED)
     (others.folder / "config.yaml").write_text(yaml.safe_dump(config))
     written = others.dry_run("--printshellcmds", configfile=None)
     commands = [line for line in written.splitlines() if line.startswith("Shell command: ovaflow ")]

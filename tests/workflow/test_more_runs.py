@@ -4,7 +4,8 @@ import json
 import re
 
 import pytest
-from tiny_table import CONFIG, write_named_table
+import yaml
+from tiny_table import write_named_table
 
 from ovaflow.cli import main
 from ovaflow.machine.shared_files import private_folder
@@ -14,22 +15,25 @@ from ovaflow.storage.hdf5 import inputs_of, open_artifact
 
 pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(600)]
 
-RUNS = CONFIG["runs"] | {
-    "msi": CONFIG["runs"]["msi"] | {"rerank": 0.3},
-    "trees": {"method": "fastxml", "trees": 5, "shards": 1},
-    "embedded": {"method": "rembrandt", "rank": 8, "shards": 1},
-    "swept": {"sweep": {"C": [1, 2]}, "shards": 1},
-}
+RUNS = yaml.safe_load("""
+msi: {rerank: 0.3}
+dismec: {initialization: zero}
+trees: {method: fastxml, trees: 5, shards: 1}
+embedded: {method: rembrandt, rank: 8, shards: 1}
+swept: {sweep: {C: [1, 2]}, shards: 1}
+""")
 PREDICTED = {"predict_labels": 1, "evaluate_predictions": 1}
-TRAINED_ANEW = {"train_shard": 1, "merge_shards": 1}
-GROWN = {**TRAINED_ANEW, "measure_trees": 1, **PREDICTED}
 JOINED = {"merge_shards": 1, **PREDICTED}
-TUNED = {"tune_decoder": 1, "train_shard": 1, **JOINED}
+TRAINED = {"train_shard": 1, **JOINED}
+GROWN = {"measure_trees": 1, **TRAINED}
+TUNED = {"tune_decoder": 1, **TRAINED}
 PROJECTED = {"project_instances": 1, **TUNED}
-TRAINED = {"train_shard": 1, "merge_shards": 1, **PREDICTED}
 PLANNED = {"plan_shards": 1, **TRAINED}
 FITTED = {"fit_reranker": 1, "measure_reliability": 1, **PREDICTED}
 RERANKED = FITTED | {"predict_labels": 2, "list_doubts": 1}
+# once without the instances that are held out
+SECOND_STAGE = {"plan_shards": 1, "train_shard": 2, "merge_shards": 1, **RERANKED}
+HELD_OUT = {"hold_out_instances": 1, "compute_means": 1}
 REPORT, TREES, EMBEDDING = {"write_report": 1}, {"estimate_training": 1}, {"embed_labels": 1}
 
 
@@ -46,13 +50,12 @@ def more(finished, tmp_path_factory):
     write(place)
     (place.folder / "guesses.csv").touch()
     assert place.jobs() == {
-        None: {"warm_up": 1, "hold_out_instances": 1, "compute_means": 1, **TREES, **EMBEDDING, **REPORT},
-        # once without the instances that are held out
-        "msi": {"plan_shards": 1, "train_shard": 2, "merge_shards": 1, **RERANKED},
+        None: {"warm_up": 1, **HELD_OUT, **TREES, **EMBEDDING, **REPORT},
+        "msi": SECOND_STAGE,
         "trees": GROWN,
         "embedded": {"describe_embedding": 1, **PROJECTED},
         "swept.C-1": PLANNED,
-        "swept.C-2": {"plan_shards": 1, **TRAINED},
+        "swept.C-2": PLANNED,
     }
     place.shared = {path.name for path in private_folder().iterdir()}
     place.temporary = tmp_path_factory.mktemp("temporary")
@@ -82,7 +85,7 @@ def test_a_second_stage_of_few_instances_is_not_used(more):
 def test_a_second_stage_with_suggestions_of_trees_and_of_a_file(place):
     records, guesses = place.folder / "records.csv", place.folder / "guesses.csv"
     write_named_table(records)
-    lines = range(2, len(records.read_text().splitlines()) + 1)
+    lines = range(2, records.read_text().count("\n") + 1)
     guesses.write_text("id,label\n" + "".join(f"line {number},name1\n" for number in lines))
     sources = {"rerank": 0.6, "rerank_with": ["trees", "guesses.csv"], "optimise": "macro-F1"}
 
@@ -117,22 +120,23 @@ def test_the_report_has_a_section_of_each_kind(more):
         assert text in page
 
 
+# changed runs, other sections, and the jobs that follow besides the report
 CHANGES = {
-    "nothing": ({}, {}, {}),
+    "nothing": ("{}", "{}", {}),
     "what makes other models": (
-        {"trees": {"trees": 6}, "embedded": {"rank": 6}, "swept": {"sweep": {"C": [1, 3]}}, "msi": {"top_k": 3}},
-        {},
+        "{trees: {trees: 6}, embedded: {rank: 6}, swept: {sweep: {C: [1, 3]}}, msi: {top_k: 3}}",
+        "{}",
         {
             None: TREES | EMBEDDING,
             "trees": GROWN,
             "embedded": {"describe_embedding": 1, **PROJECTED},
-            "swept.C-3": {"plan_shards": 1, **TRAINED},
+            "swept.C-3": PLANNED,
             "msi": {"measure_reliability": 1, **PREDICTED},
         },
     ),
     "sections, and a value at the lower end": (
-        {"swept": {"sweep": {"C": [0.5, 1, 2]}}, "msi": {"prune": 0.05}},
-        {"fastxml": {"max_leaf": 5}, "rembrandt": {"embedding": "plst"}},
+        "{swept: {sweep: {C: [0.5, 1, 2]}}, msi: {prune: 0.05}}",
+        "{fastxml: {max_leaf: 5}, rembrandt: {embedding: plst}}",
         {
             # of trees, and of the lowest C
             None: EMBEDDING | {"estimate_training": 2},
@@ -146,53 +150,33 @@ CHANGES = {
         },
     ),
     "weighting, features, and a value in between": (
-        {
-            "trees": {"weighting": "propensity"},
-            "embedded": {"features": "gaussian", "random_features": 20},
-            "swept": {"sweep": {"C": [1, 1.5, 2]}},
-        },
-        {},
-        {
-            None: TREES,
-            "trees": GROWN,
-            "embedded": PROJECTED,
-            "swept.C-1.5": {"plan_shards": 1, **TRAINED},
-            "swept.C-2": TRAINED,
-        },
+        "{trees: {weighting: propensity}, embedded: {features: gaussian, random_features: 20}, "
+        "swept: {sweep: {C: [1, 1.5, 2]}}}",
+        "{}",
+        {None: TREES, "trees": GROWN, "embedded": PROJECTED, "swept.C-1.5": PLANNED, "swept.C-2": TRAINED},
     ),
-    "the decoder": ({"embedded": {"decoder": "softmax"}}, {}, {"embedded": PROJECTED}),
+    "the decoder": ("embedded: {decoder: softmax}", "{}", {"embedded": PROJECTED}),
     "a run that starts from another": (
-        {"later": {"initialization": "pretrained", "pretrained": "swept.C-1", "shards": 1}}, {}, {"later": PLANNED}
+        "later: {initialization: pretrained, pretrained: swept.C-1, shards: 1}", "{}", {"later": PLANNED}
     ),
     "what is not used, and a value less": (
-        {"trees": {"threads": 2}, "embedded": {"random_features": 20}, "swept": {"sweep": {"C": [1]}}}, {}, {None: {}}
+        "{trees: {threads: 2}, embedded: {random_features: 20}, swept: {sweep: {C: [1]}}}", "{}", {None: {}}
     ),
-    "another share held out": (
-        {"msi": {"rerank": 0.4}},
-        {},
-        {
-            None: {"hold_out_instances": 1, "compute_means": 1},
-            "msi": {"plan_shards": 1, "train_shard": 2, "merge_shards": 1, **RERANKED},
-        },
-    ),
+    "another share held out": ("msi: {rerank: 0.4}", "{}", {None: HELD_OUT, "msi": SECOND_STAGE}),
     "suggestions of another run and of a file": (
-        {"msi": {"rerank_with": ["trees", "guesses.csv"]}},
-        {},
-        {
-            # the other run without the instances that are held out
-            "trees": {**TRAINED_ANEW, "predict_labels": 1},
-            "msi": FITTED,
-            None: {},
-        },
+        "msi: {rerank_with: [trees, guesses.csv]}",
+        "{}",
+        # the other run without the instances that are held out
+        {"trees": {"train_shard": 1, "merge_shards": 1, "predict_labels": 1}, "msi": FITTED},
     ),
-    "no second stage": ({"msi": {"rerank": 0}}, {}, {"msi": PREDICTED}),
-    "methods less": ({"trees": None, "embedded": None}, {}, {None: {}}),
+    "no second stage": ("msi: {rerank: 0}", "{}", {"msi": PREDICTED}),
+    "methods less": ("{trees: null, embedded: null}", "{}", {None: {}}),
     "top_k and decoder_C": (
-        {"trees": {"top_k": 3}, "embedded": {"decoder_C": [1, 2]}}, {}, {"trees": PREDICTED, "embedded": TUNED}
+        "{trees: {top_k: 3}, embedded: {decoder_C: [1, 2]}}", "{}", {"trees": PREDICTED, "embedded": TUNED}
     ),
     "shards of a decoder, and a run that shares its embedding": (
-        {"embedded": {"shards": 3}, "other": RUNS["embedded"] | {"decoder_epsilon": 0.01}},
-        {},
+        "{embedded: {shards: 3}, other: {method: rembrandt, rank: 8, shards: 1, decoder_epsilon: 0.01}}",
+        "{}",
         {"embedded": {"train_shard": 3, **JOINED}, "other": {"describe_embedding": 1, **PROJECTED}},
     ),
 }  # fmt: skip
@@ -201,7 +185,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_setting_runs_what_depends_on_it(more, change):
     runs, settings, expected = CHANGES[change]
-    write(more, settings, **runs)
+    write(more, yaml.safe_load(settings), **yaml.safe_load(runs))
     assert more.jobs() == (expected and expected | {None: expected.get(None, {}) | REPORT})
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from pipeline_place import ROOT
-from tiny_table import CONFIG, write_table
+from tiny_table import write_config, write_table
 
 SNAKEMAKE = os.environ.get("OVAFLOW_SNAKEMAKE_ALONE")
 
@@ -50,8 +50,7 @@ def checkout(tmp_path_factory):
 def tiny(tmp_path):
     """A folder with a table and a config of one run."""
     write_table(tmp_path / "records.csv")
-    config = CONFIG | {"runs": {"msi": {}}, "train": {"shards": 1}}
-    (tmp_path / "my.yaml").write_text(yaml.safe_dump(config))
+    write_config(tmp_path / "my.yaml", runs={"msi": {}}, train={"shards": 1})
     return tmp_path
 
 

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 from commands import ovaflow
 from pipeline_place import ROOT, Place, jobs_in
 from tiny_table import CONFIG
@@ -22,12 +23,7 @@ TRAINED = {"train_shard": 2, **MERGED}
 PLANNED = {"plan_shards": 1, **TRAINED}
 REPORT = {None: {"write_report": 1}}
 
-TINY = CONFIG["datasets"]["tiny"]
-MSI, DISMEC = CONFIG["runs"].values()
-
-
-def runs(msi, dismec):
-    return {"runs": {"msi": MSI | msi, "dismec": DISMEC | dismec}}
+MSI = CONFIG["runs"]["msi"]
 
 
 def done(msi, dismec, **others):
@@ -39,39 +35,54 @@ def done(msi, dismec, **others):
 PREPARED = done(PLANNED, PLANNED, prepare_dataset=1, compute_means=1, estimate_training=1)
 CHANGES = {
     "what no job uses": (
-        {
-            "train": {"shards": 2, "t": -2, "bias_lambda": 3, "root_epsilon": 0.1, "threads": 2},
-            "prepare": {"max_features": None, "label_separator": "/"},
-            "tune": {"metric": "P@1", "candidates": {"C": [2]}},
-        },
+        """
+        train: {shards: 2, t: -2, bias_lambda: 3, root_epsilon: 0.1, threads: 2}
+        prepare: {max_features: null, label_separator: /}
+        tune: {metric: P@1, candidates: {C: [2]}}
+        """,
         {},
     ),
     "features and C are chosen": (
-        {"prepare": {"features": "auto"}, "runs": {"msi": MSI | {"C": "auto"}, "dismec": DISMEC}},
+        "{prepare: {features: auto}, runs: {msi: {C: auto}, dismec: {initialization: zero}}}",
         PREPARED | {None: PREPARED[None] | {"choose_features": 1, "choose_C": 1, "estimate_training": 2}},
     ),
-    "min_df": ({"prepare": {"min_df": 3}}, PREPARED),
-    "shards": ({"train": {"shards": 3}}, done(PLANNED | {"train_shard": 3}, PLANNED | {"train_shard": 3})),
+    "min_df": ("prepare: {min_df: 3}", PREPARED),
+    "shards": ("train: {shards: 3}", done(PLANNED | {"train_shard": 3}, PLANNED | {"train_shard": 3})),
     "C and regularization": (
-        runs({"C": 2}, {"regularization": "l1"}), done(TRAINED, TRAINED, estimate_training=2, warm_up=1)
+        "runs: {msi: {C: 2}, dismec: {initialization: zero, regularization: l1}}",
+        done(TRAINED, TRAINED, estimate_training=2, warm_up=1),
     ),
-    "t and weighting": (runs({"t": -1.5}, {"weighting": "propensity"}), done(TRAINED, TRAINED, estimate_training=1)),
-    "less and more pruning": (runs({"prune": 0.001}, {"prune": 0.1}), done(TRAINED, MERGED, estimate_training=1)),
+    "t and weighting": (
+        "runs: {msi: {t: -1.5}, dismec: {initialization: zero, weighting: propensity}}",
+        done(TRAINED, TRAINED, estimate_training=1),
+    ),
+    "less and more pruning": (
+        "runs: {msi: {prune: 0.001}, dismec: {initialization: zero, prune: 0.1}}",
+        done(TRAINED, MERGED, estimate_training=1),
+    ),
     "label tree and root": (
-        runs({"initialization": "label-tree"}, {"initialization": "all-negative"}),
+        "runs: {msi: {initialization: label-tree}, dismec: {initialization: all-negative}}",
         done({"compute_root": 1, **PLANNED}, {"compute_root": 1, **TRAINED}, compute_label_tree=1),
     ),
-    "start, and a run's threads": (runs({"initialization": "zero"}, {"threads": 2}), done(TRAINED, {})),
-    "top_k": (runs({}, {"top_k": 3}), done({}, PREDICTED)),
-    "propensity_a": ({"evaluate": {"propensity_a": 0.6}}, done(EVALUATED | PRUNED, EVALUATED | PRUNED)),
-    "prune_thresholds": ({"report": {"examples": 3, "prune_thresholds": [0.2]}}, done(PRUNED, PRUNED)),
-    "the report": ({"report": {"examples": 5, "prune_thresholds": []}}, REPORT),
+    "start, and a run's threads": (
+        "runs: {msi: {initialization: zero}, dismec: {initialization: zero, threads: 2}}",
+        done(TRAINED, {}),
+    ),
+    "top_k": ("runs: {msi: {}, dismec: {initialization: zero, top_k: 3}}", done({}, PREDICTED)),
+    "propensity_a": ("evaluate: {propensity_a: 0.6}", done(EVALUATED | PRUNED, EVALUATED | PRUNED)),
+    "prune_thresholds": ("report: {examples: 3, prune_thresholds: [0.2]}", done(PRUNED, PRUNED)),
+    "the report": ("report: {examples: 5, prune_thresholds: []}", REPORT),
     "a run more": (
-        {"runs": CONFIG["runs"] | {"new": MSI | {"C": 3}}},
+        "runs: {msi: {}, dismec: {initialization: zero}, new: {C: 3}}",
         {"new": PLANNED, None: {"estimate_training": 1, "write_report": 1}},
     ),
     "a dataset more, a run less": (
-        {"runs": {"msi": MSI}, "datasets": {"tiny": TINY, "new": TINY | {"seed": 1}}},
+        """
+        runs: {msi: {}}
+        datasets:
+          tiny: &tiny {format: csv, train: records.csv, label_separator: "|"}
+          new: {<<: *tiny, seed: 1}
+        """,
         {run: jobs for run, jobs in PREPARED.items() if run != "dismec"},
     ),
 }  # fmt: skip
@@ -80,7 +91,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_setting_runs_what_depends_on_it(finished, change):
     sections, expected = CHANGES[change]
-    finished.configure(**sections)
+    finished.configure(**yaml.safe_load(sections))
     try:
         assert finished.jobs() == expected
     finally:
