@@ -1,7 +1,6 @@
 """A finished run of every method, made by the commands, and what reads its files."""
 
 import contextlib
-import csv
 import io
 import json
 import re
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
-from records import write_records
+from records import read_records, write_records
 from tiny_table import write_table
 
 from ovaflow.cli import main
@@ -19,8 +18,10 @@ means {dataset} --output={means}
 label-tree {dataset} --output={tree}
 root {dataset} --output={root}
 plan {dataset} --shards=2 --label-tree={tree} --output={plan}
-train-shard {dataset} --means={means} --plan={plan} --shard=0 @start --output={shard0}
-train-shard {dataset} --means={means} --plan={plan} --shard=1 @start --output={shard1}
+train-shard {dataset} --means={means} --plan={plan} --shard=0 --initialization=label-tree \
+    --label-tree={tree} --root={root} --output={shard0}
+train-shard {dataset} --means={means} --plan={plan} --shard=1 --initialization=label-tree \
+    --label-tree={tree} --root={root} --output={shard1}
 merge {shard0} {shard1} --dataset={dataset} --output={model} --statistics={training}
 index {model}
 hold-out {dataset} --fraction=0.6 --output={held}
@@ -31,27 +32,27 @@ merge {held_shard} --dataset={held} --output={held_model} --statistics={held_tra
 predict {held_model} --dataset={held} --top-k=50 --output={held_predictions}
 rerank {model} --dataset={dataset} --held-out={held} --predictions={held_predictions} --output={reranker}
 predict {model} --dataset={dataset} --reranker={reranker} --output={predictions}
-evaluate {predictions} --dataset={dataset} --model={model} --training={training} @measured
+evaluate {predictions} --dataset={dataset} --model={model} --training={training} \
+    --output={metrics} --analysis={analysis}
 prune-curve {model} --threshold=0.2 --dataset={dataset} --output={prune}
 reliability {predictions} --dataset={dataset} --reranker={reranker} --output={reliability}
 train-shard {dataset} --method=fastxml --trees=3 --output={tree_shard}
 merge {tree_shard} --method=fastxml --dataset={dataset} --output={forest} --statistics={forest_training}
 predict {forest} --dataset={dataset} --output={forest_predictions}
-evaluate {forest_predictions} --dataset={dataset} --model={forest} --training={forest_training} @forest
+evaluate {forest_predictions} --dataset={dataset} --model={forest} --training={forest_training} \
+    --output={forest_metrics}
 tree-curve {forest} --dataset={dataset} --output={tree_curve}
 embed {dataset} --rank=4 --output={embedding}
 project {dataset} --embedding={embedding} --output={projected}
 tune-decoder {projected} --dataset={dataset} --embedding={embedding} --C=0.5 --C=1 --output={tuned}
 train-shard {projected} --method=rembrandt --tuned={tuned} --output={decoder}
-merge {decoder} --method=rembrandt --tuned={tuned} --projected={projected} --dataset={dataset} @joined
+merge {decoder} --method=rembrandt --tuned={tuned} --projected={projected} --dataset={dataset} \
+    --output={embedded} --statistics={embedded_training}
 predict {embedded} --dataset={dataset} --output={embedded_predictions}
-evaluate {embedded_predictions} --dataset={dataset} --model={embedded} --training={embedded_training} @embedded
+evaluate {embedded_predictions} --dataset={dataset} --model={embedded} --training={embedded_training} \
+    --output={embedded_metrics}
 describe-embedding {embedding} --dataset={dataset} --output={described}
-"""
-STEPS = STEPS.replace("@start", "--initialization=label-tree --label-tree={tree} --root={root}")
-STEPS = STEPS.replace("@joined", "--output={embedded} --statistics={embedded_training}")
-STEPS = STEPS.replace("@forest", "--output={forest_metrics}").replace("@embedded", "--output={embedded_metrics}")
-STEPS = STEPS.replace("@measured", "--output={metrics} --analysis={analysis}").strip().splitlines()
+""".strip().splitlines()
 
 NAMES = {
     "answers": "answers.jsonl",
@@ -145,8 +146,7 @@ def content(path):
 def write_table_of_pairs(path, rows):
     """A table with a further label of each text that no sum over words tells, but similar texts do."""
     write_table(path, rows)
-    with open(path, newline="", encoding="utf-8") as file:
-        records = list(csv.DictReader(file))
+    records = read_records(path)
     for number, record in enumerate(records):
         left, right = number % 4, number // 4 % 4
         record["text"] += f" left{left}" * 9 + f" right{right}" * 9

@@ -1,4 +1,3 @@
-import csv
 import re
 from pathlib import Path
 
@@ -6,6 +5,7 @@ import iterations
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from records import read_records
 
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.train import TrainLabels
@@ -34,8 +34,7 @@ def test_the_script_prints_a_table_and_writes_rows_and_a_figure(small_dataset, t
     options = [f"--output={output}", f"--figure={figure}", "--labels=4", "--start=zero", "--start=bias"]
     done = CliRunner().invoke(iterations.main, [str(small_dataset.path), *options], catch_exceptions=False)
     assert {"zero, 1", "bias, 1"} <= set(re.findall(r"\w+, 1\b", done.output))
-    with open(output, newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_records(output)
     for start in ("zero", "bias"):
         of_label = [float(row["objective"]) for row in rows if (row["start"], row["label"]) == (start, "0")]
         assert (np.diff(of_label) < 0).all()

@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from finished_run import of_every_method
+from commands import ovaflow, read_answers
 from running_service import running_service
 
-from ovaflow.cli import main
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.question import Question
+from ovaflow.settings.inputs import as_options
 
 TEXTS = ["word10 word11 word12 left1 right2", "word30 word31 word52 word53 left0 right0", "nothing known"]
 
@@ -29,9 +29,8 @@ QUESTIONS = {
 
 
 @pytest.fixture(scope="module")
-def model(made_once):
-    folder = of_every_method(made_once)
-    return folder["model"]
+def model(finished):
+    return finished["model"]
 
 
 @pytest.fixture(scope="module")
@@ -77,20 +76,15 @@ def test_fields_in_python_are_those_of_the_question(predictor, asked):
 
 def test_the_command_line(model, asked, tmp_path):
     question, theirs = asked
-    options = []
-    for name, value in question.items():
-        dashed = name.replace("_", "-")
-        options += [f"--{dashed}"] if value is True else [f"--{dashed}={each}" for each in _several(value)]
     texts = [f"--text={text}" for text in TEXTS]
-    assert main(["predict", str(model), *texts, *options, f"--output={tmp_path / 'a.jsonl'}"]) == 0
-    lines = (tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [of_json(json.loads(line)) for line in lines] == theirs
+    ovaflow("predict", model, *texts, *as_options(question), f"--output={tmp_path / 'a.jsonl'}")
+    assert list(map(of_json, read_answers(tmp_path / "a.jsonl"))) == theirs
 
 
 def test_http(service, asked):
     question, theirs = asked
     answer = service.answer("/predict", {"texts": TEXTS, **question})
-    assert [of_json(entry) for entry in answer["predictions"]] == theirs
+    assert list(map(of_json, answer["predictions"])) == theirs
 
 
 OF_ANNIF = {"top_k": "limit", "min_probability": "threshold", "language": "language"}
@@ -111,10 +105,6 @@ def test_labels_that_are_not_asked_for_are_not_missing(predictor):
     few, many = (next(predictor.answer(TEXTS[:1], top_k=2, include=each)) for each in (["topic 1", "topic 3"], []))
     assert few.quality.recall == 1
     assert many.quality.recall < 0.99
-
-
-def _several(value):
-    return value if isinstance(value, list) else [value]
 
 
 def test_every_field_is_asked_here_or_needs_another_model():

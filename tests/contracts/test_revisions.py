@@ -79,10 +79,9 @@ def is_as_recorded(ours, theirs):
 
 
 def results_of(finished, command):
-    names = WRITTEN.findall(command)
     return {
         f"{name} {key}": summary_of(values)
-        for name in names
+        for name in WRITTEN.findall(command)
         for key, values in sorted(values_of(finished[name]).items())
     }
 
@@ -97,16 +96,16 @@ def revision_of(command):
     return revisions.get(step, all_steps()[step].revision)
 
 
-NUMBERED = [f"{place} {step_of(command)}" for place, command in enumerate(COMMANDS) if WRITTEN.search(command)]
+NUMBERED = {f"{place} {step_of(command)}": command for place, command in enumerate(COMMANDS) if WRITTEN.search(command)}
 
 
 @pytest.fixture(scope="module")
 def recorded(finished):
     if os.environ.get("OVAFLOW_RECORD"):
-        content = {}
-        for key in NUMBERED:
-            command = COMMANDS[int(key.split()[0])]
-            content[key] = {"revision": revision_of(command), "results": results_of(finished, command)}
+        content = {
+            key: {"revision": revision_of(command), "results": results_of(finished, command)}
+            for key, command in NUMBERED.items()
+        }
         recorded = {**json.loads(RECORDED.read_text()), get_host_cpu_name(): content}
         text = json.dumps(recorded, indent=1)
         RECORDED.write_text(re.sub(r"\[\n\s+([^\[\]]*?)\n\s+\]", lambda m: f"[{' '.join(m[1].split())}]", text) + "\n")
@@ -118,17 +117,14 @@ def recorded(finished):
 
 @pytest.mark.parametrize("key", NUMBERED)
 def test_results_are_those_of_the_revision(finished, recorded, key):
-    place, step = key.split()
     if key not in recorded:
         pytest.skip(f"its results were not recorded on a {get_host_cpu_name()} after its revision was raised")
-    theirs = recorded[key]
-    assert revision_of(COMMANDS[int(place)]) == theirs["revision"], (
-        "record its results anew, as the head of this file says"
-    )
-    ours = results_of(finished, COMMANDS[int(place)])
+    theirs, command = recorded[key], NUMBERED[key]
+    assert revision_of(command) == theirs["revision"], "record its results anew, as the head of this file says"
+    ours = results_of(finished, command)
     assert ours.keys() == theirs["results"].keys()
     other = {name: (ours[name], old) for name, old in theirs["results"].items() if not is_as_recorded(ours[name], old)}
-    assert not other, f"raise the revision of {step}, and record its results"
+    assert not other, f"raise the revision of {step_of(command)}, and record its results"
 
 
 def test_a_change_of_one_hundredth_is_found(finished):

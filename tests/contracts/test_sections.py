@@ -1,10 +1,11 @@
 """A section of the report is there where its files are, and not elsewhere; a new one is one file."""
 
-import csv
 import shutil
 
 import pytest
-from finished_run import Folder, run
+from commands import ovaflow
+from finished_run import Folder
+from records import read_records
 
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
@@ -70,12 +71,8 @@ def test_a_new_section(folder, notes):
 
 
 def test_figures_of_all_runs_in_one_table(folder, tmp_path):
-    done = run(
-        "report", folder.path / "msi", f"--csv={tmp_path / 'figures.csv'}", f"--output={tmp_path / 'report.html'}"
-    )
-    assert done.status == 0, done.written
-    with open(tmp_path / "figures.csv", newline="", encoding="utf-8") as file:
-        rows = {row["figure"]: row for row in csv.DictReader(file)}
+    ovaflow("report", folder.path / "msi", f"--csv={tmp_path / 'figures.csv'}", f"--output={tmp_path / 'report.html'}")
+    rows = {row["figure"]: row for row in read_records(tmp_path / "figures.csv")}
     [results] = gather([folder.path / "msi"])
     ours, theirs = rows["P@5"], results.runs[0].metrics["P@5"]
     assert float(ours["value"]) == pytest.approx(theirs)

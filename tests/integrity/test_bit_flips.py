@@ -103,14 +103,17 @@ def damaged(whole, damage, place, bit):
 def test_damage_is_found_or_changes_nothing(bench, name):
     chance, path = random.Random(f"{SEED} {name}"), bench.folder[name]
     whole, times = path.read_bytes(), path.stat()
+
+    def put(content):
+        path.write_bytes(content)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
     for damage in ["cut", "zeros"] + FLIPS * ["flip"]:
         place, bit, step = chance.randrange(len(whole)), chance.randrange(8), chance.choice(readers_of(name))
         sound = bench.sound(step)
-        path.write_bytes(found := damaged(whole, damage, place, bit))
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        put(found := damaged(whole, damage, place, bit))
         done, written = bench.outcome(step)
-        path.write_bytes(whole)
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        put(whole)
         where = f"seed {SEED}, {damage} at byte {place}, bit {bit}, {step}: {done.status}, {done.written}"
         if done.status == 0:
             assert written == sound, f"{where}: another outcome, and nothing was said"
