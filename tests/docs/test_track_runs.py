@@ -30,10 +30,8 @@ def place(finished, tmp_path):
 
 
 def test_mlflow_has_the_figures(place, shell):
-    python = program("OVAFLOW_MLFLOW")
     store = {"MLFLOW_TRACKING_URI": "file:mlruns", "MLFLOW_ALLOW_FILE_STORE": "true"}
-    done = shell(f"{python} track.py", place.folder, env=shell.environment | store)
-    assert done.returncode == 0, done.stdout
+    shell(f"{program('OVAFLOW_MLFLOW')} track.py", place.folder, **store)
     (kept,) = place.folder.glob("mlruns/*/*/metrics")
     figures = {path.name: float(path.read_text().split()[1]) for path in kept.iterdir()}
     assert figures["P at 1"] == place.metrics("msi")["P@1"]
@@ -44,16 +42,14 @@ def test_mlflow_has_the_figures(place, shell):
 def test_dvc_compares_figures(place, shell):
     tools = f"{Path(program('OVAFLOW_DVC')).parent}:{shell.environment['PATH']}"
     who = {f"GIT_{who}_{what}": "someone@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    environment = shell.environment | who | {"PATH": tools}
-    shown = shell("git init --quiet && dvc init --quiet && source ./first.sh", place.folder, env=environment)
-    assert shown.returncode == 0, shown.stdout
+    variables = who | {"PATH": tools}
+    shown = shell("git init --quiet && dvc init --quiet && source ./first.sh", place.folder, **variables)
     first = place.metrics("msi")
-    assert f"{first['P@1']:.5g}" in shown.stdout
+    assert f"{first['P@1']:.5g}" in shown
     place.configure(train={"prune": 0.3, "shards": 2})
-    compared = shell("source ./second.sh", place.folder, env=environment)
-    assert compared.returncode == 0, compared.stdout
+    compared = shell("source ./second.sh", place.folder, **variables)
     second = place.metrics("msi")
-    (row,) = [line for line in compared.stdout.splitlines() if "| nonzeros " in line]
+    (row,) = [line for line in compared.splitlines() if "| nonzeros " in line]
     assert [int(cell) for cell in row.split("|")[3:6]] == [
         first["nonzeros"],
         second["nonzeros"],
