@@ -1,4 +1,5 @@
 import pytest
+import yaml
 from made_config import MINE, complaint, made
 
 from ovaflow.rembrandt.files import embeddings
@@ -7,13 +8,13 @@ from ovaflow.settings.predict import Predict
 
 
 def test_runs_that_embed_alike_share_the_embedding():
-    runs = {
-        "a": {"rank": 7},
-        "b": {"rank": 7, "features": "gaussian", "decoder_C": 5},
-        "c": {"rank": 7, "ridge": [0, 2.5]},
-        "d": {"rank": 9, "embedding": "none"},
-    }
-    found = embeddings(made({name: {"method": "rembrandt", **run} for name, run in runs.items()}))
+    runs = """
+    a: {method: rembrandt, rank: 7}
+    b: {method: rembrandt, rank: 7, features: gaussian, decoder_C: 5}
+    c: {method: rembrandt, rank: 7, ridge: [0, 2.5]}
+    d: {method: rembrandt, rank: 9, embedding: none}
+    """
+    found = embeddings(made(yaml.safe_load(runs)))
     assert list(found) == ["rembrandt-7-p20-q1-ridge1-0", "rembrandt-7-p20-q1-ridge0_2.5-0", "none"]
 
 
