@@ -19,35 +19,30 @@ def _zip(files):
 
 
 def xlsx(sheets, merged=()):
-    numbered = list(enumerate(sheets.items(), 1))
-    parts = "".join(
-        f'<Override PartName="/xl/worksheets/s{i}.xml" ContentType="{_TYPES}.worksheet+xml"/>' for i, _ in numbered
-    )
-    relations = "".join(
-        f'<Relationship Id="r{i}" Type="{_OFFICE}/worksheet" Target="worksheets/s{i}.xml"/>' for i, _ in numbered
-    )
-    names = "".join(f'<sheet name="{escape(name)}" sheetId="{i}" r:id="r{i}"/>' for i, (name, _) in numbered)
-    of_relations = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"'
-    files = {
-        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPES}.sheet.main+xml"/>{parts}</Types>',
-        "_rels/.rels": f'<Relationships {of_relations}><Relationship Id="r1" Type="{_OFFICE}/officeDocument" '
-        'Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook {_MAIN} xmlns:r="{_OFFICE}"><sheets>{names}</sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f"<Relationships {of_relations}>{relations}</Relationships>",
-    }
     joined = "".join(f'<mergeCell ref="{each}"/>' for each in merged)
-    for i, (_, rows) in numbered:
+    joined = joined and f"<mergeCells>{joined}</mergeCells>"
+    parts, relations, names, files = "", "", "", {}
+    for i, (name, rows) in enumerate(sheets.items(), 1):
+        parts += f'<Override PartName="/xl/worksheets/s{i}.xml" ContentType="{_TYPES}.worksheet+xml"/>'
+        relations += f'<Relationship Id="r{i}" Type="{_OFFICE}/worksheet" Target="worksheets/s{i}.xml"/>'
+        names += f'<sheet name="{escape(name)}" sheetId="{i}" r:id="r{i}"/>'
         cells = "".join(
             f'<row r="{r}">{"".join(_of_excel(cell, f"{chr(65 + c)}{r}") for c, cell in enumerate(row))}</row>'
             for r, row in enumerate(rows, 1)
         )
-        files[f"xl/worksheets/s{i}.xml"] = (
-            f"<worksheet {_MAIN}><sheetData>{cells}</sheetData>"
-            + (f"<mergeCells>{joined}</mergeCells>" if merged else "")
-            + "</worksheet>"
-        )
-    return _zip(files)
+        files[f"xl/worksheets/s{i}.xml"] = f"<worksheet {_MAIN}><sheetData>{cells}</sheetData>{joined}</worksheet>"
+    of_relations = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"'
+    return _zip(
+        {
+            "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+            f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPES}.sheet.main+xml"/>{parts}</Types>',
+            "_rels/.rels": f'<Relationships {of_relations}><Relationship Id="r1" Type="{_OFFICE}/officeDocument" '
+            'Target="xl/workbook.xml"/></Relationships>',
+            "xl/workbook.xml": f'<workbook {_MAIN} xmlns:r="{_OFFICE}"><sheets>{names}</sheets></workbook>',
+            "xl/_rels/workbook.xml.rels": f"<Relationships {of_relations}>{relations}</Relationships>",
+            **files,
+        }
+    )
 
 
 def _of_excel(cell, place):
