@@ -4,10 +4,12 @@ import contextlib
 import io
 import json
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
+from commands import ovaflow
 from records import read_records, write_records
 from tiny_table import write_table
 
@@ -99,6 +101,10 @@ class Folder:
     def __init__(self, path):
         self.path = Path(path)
 
+    def copy(self, path):
+        shutil.copytree(self.path, path)
+        return type(self)(path)
+
     def __getitem__(self, name):
         return self.path / NAMES.get(name, f"{name}.h5")
 
@@ -159,11 +165,9 @@ def finish(path, rows, seed):
     folder.path.mkdir()
     write_table_of_pairs(folder.path / "records.csv", rows)
     prepare = f"prepare --format=csv --train={folder.path}/records.csv --label-separator=|".split()
-    done = run(*prepare, f"--seed={seed}", f"--output={folder['dataset']}")
-    assert done.status == 0, done.written
+    ovaflow(*prepare, f"--seed={seed}", f"--output={folder['dataset']}")
     for step in STEPS:
-        done = run(*folder.words(step))
-        assert done.status == 0, (step, done.written)
+        ovaflow(*folder.words(step))
 
 
 def of_every_method(made_once):

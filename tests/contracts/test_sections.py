@@ -1,10 +1,7 @@
 """A section of the report is there where its files are, and not elsewhere; a new one is one file."""
 
-import shutil
-
 import pytest
 from commands import ovaflow
-from finished_run import Folder
 from records import read_records
 
 from ovaflow.report.gather import gather
@@ -18,9 +15,7 @@ FILES = {"second-stage": "reliability.json", "pruning": "prune.json", "training"
 
 @pytest.fixture
 def folder(finished, tmp_path):
-    copy = Folder(tmp_path / "tiny")
-    shutil.copytree(finished.path, copy.path)
-    return copy
+    return finished.copy(tmp_path / "tiny")
 
 
 def page_of(folder):

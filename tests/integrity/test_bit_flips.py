@@ -5,7 +5,7 @@ import random
 import shutil
 
 import pytest
-from finished_run import STEPS, WRITTEN, Folder, content, inputs_of_step, outputs, page, run
+from finished_run import STEPS, WRITTEN, content, inputs_of_step, outputs, page, run
 
 from ovaflow.storage.arrays import PAGE
 
@@ -43,8 +43,7 @@ class Bench:
     """A copy of a finished run whose artifacts are damaged one at a time."""
 
     def __init__(self, finished, folder):
-        self.folder, self.out, self._sound = Folder(folder / "tiny"), folder / "out", {}
-        shutil.copytree(finished.path, self.folder.path)
+        self.folder, self.out, self._sound = finished.copy(folder / "tiny"), folder / "out", {}
 
     def outcome(self, step):
         """How a command ends, and what it writes."""

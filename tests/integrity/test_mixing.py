@@ -4,7 +4,8 @@ import re
 import shutil
 
 import pytest
-from finished_run import STEPS, Folder, inputs_of_step, outputs, page, run
+from commands import ovaflow
+from finished_run import STEPS, inputs_of_step, outputs, page, run
 
 MIXED = [(step, name) for step in STEPS for name in inputs_of_step(step) if len(inputs_of_step(step)) > 1]
 
@@ -32,13 +33,11 @@ AGAIN = ("root", "train-shard", "merge", "predict", "evaluate")
 @pytest.fixture(scope="module")
 def stronger(finished, tmp_path_factory):
     """The same dataset trained with another C, from root to predictions."""
-    folder = Folder(tmp_path_factory.mktemp("stronger") / "tiny")
-    shutil.copytree(finished.path, folder.path)
+    folder = finished.copy(tmp_path_factory.mktemp("stronger") / "tiny")
     for step in STEPS:
         command = step.split()[0]
         if command == "rerank" or (command in AGAIN and not re.search("held|--method", step)):
-            done = run(*folder.words(step), *["--C=3"] * (command in ("root", "train-shard")))
-            assert done.status == 0, done.written
+            ovaflow(*folder.words(step), *["--C=3"] * (command in ("root", "train-shard")))
     return folder
 
 
@@ -65,8 +64,7 @@ def test_another_runs_artifacts_are_refused(finished, stronger, tmp_path, comman
 @pytest.fixture
 def mixed(finished, other, tmp_path):
     """A copy of a run with some files of the other."""
-    folder = Folder(tmp_path / "tiny")
-    shutil.copytree(finished.path, folder.path)
+    folder = finished.copy(tmp_path / "tiny")
 
     def mix(*names):
         for name in names:
@@ -99,7 +97,6 @@ def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path):
     for remove in (False, True):
         for name in measured * remove:
             folder[name].unlink()
-        done = run("report", folder.path / "msi", f"--output={tmp_path / 'report.html'}")
-        assert done.status == 0, done.written
+        ovaflow("report", folder.path / "msi", f"--output={tmp_path / 'report.html'}")
         pages.append(page(tmp_path / "report.html"))
     assert pages[0] == pages[1]

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from finished_run import run
+from commands import ovaflow
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -25,8 +25,7 @@ evaluate predictions.h5 --dataset=dataset.h5 --model=model.h5 --training=trainin
 def test_precision_is_at_most_a_point_below_the_published(tmp_path, monkeypatch, real_data, name):
     monkeypatch.chdir(tmp_path)
     for step in STEPS.strip().splitlines():
-        done = run(*step.format(data=real_data / name).split())
-        assert done.status == 0, done.written
+        ovaflow(*step.format(data=real_data / name).split())
     metrics = json.loads((tmp_path / "metrics.json").read_text())
     for k, theirs in zip((1, 3, 5), PUBLISHED[name], strict=True):
         ours = 100 * metrics[f"P@{k}"]
