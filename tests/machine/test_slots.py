@@ -51,6 +51,8 @@ IN_A_ROW = [Node(n, tuple((3 * n + core,) for core in range(3)), FAR[n]) for n i
         (SOCKETS, set(), 6, [0, 1, 2, 3, 4, 5]),
         # with the cores of one node in use, the siblings of the other
         (SOCKETS, {0, 1, 2, 3}, 6, [4, 5, 6, 7, 12, 13]),
+        # a whole core before a part of one
+        (SOCKETS, {0, *range(2, 8), *range(10, 16)}, 2, [1, 9]),
         # by distance
         (IN_A_ROW, set(), 5, [0, 1, 2, 6, 7]),
     ],

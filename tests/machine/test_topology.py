@@ -21,12 +21,14 @@ def test_two_sockets_with_siblings(two_sockets):
 
 def test_numbers_with_gaps_and_memory_without_cpus(fake_sys):
     fake_sys.node(0, "0-1", 500, "10 20 30")
-    fake_sys.node(2, "2-3", 500, "20 10 30")
+    fake_sys.node(2, "2-3", 500, "")
     fake_sys.node(10, "", 4000, "30 30 10")
     nodes = read_topology()
     assert [node.number for node in nodes] == [0, 2, 10]
     assert nodes[2].cores == ()
     assert nodes[0].distances == {0: 10, 2: 20, 10: 30}
+    # unless the kernel says more, another node is twice as far
+    assert nodes[1].distances == {0: 20, 2: 10, 10: 20}
 
 
 def test_a_kernel_that_knows_no_nodes(fake_sys):

@@ -36,8 +36,9 @@ def test_a_sweep_becomes_one_run_per_value():
 def test_a_start_at_the_neighbour_is_solved_more_exactly():
     own = made({"a": {"sweep": {"C": [1, 2, 3]}, "epsilon": 0.1}})
     assert [own.train_of(name).epsilon for name in own.runs] == [0.1, 0.01, 0.01]
-    common = made({"a": {"sweep": {"C": [1, 2]}}}, train={"epsilon": 0.03})
-    assert [common.train_of(name).epsilon for name in common.runs] == [0.03, 0.003]
+    for epsilon, later in ((0.03, 0.003), ("auto", 0.001)):
+        common = made({"a": {"sweep": {"C": [1, 2]}}}, train={"epsilon": epsilon})
+        assert [common.train_of(name).epsilon for name in common.runs] == [epsilon, later]
 
 
 def test_another_value_leaves_the_runs_below_it_as_they_are():

@@ -216,9 +216,11 @@ def test_files_must_be_there_or_what_was_prepared_from_them(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     mine = resolve({"datasets": {"mine": {"format": "csv", "train": "a.csv"}}}, DEFAULTS)
     sizes = tmp_path / "results" / "mine" / "sizes.json"
-    write_sizes(sizes, Shape(1, 1, 1, 1), {"train": "b.csv"})
-    with pytest.raises(InputError, match=r"no such file: a\.csv"):
-        require_files(mine)
+    for made_from in (None, {"train": "b.csv"}):
+        if made_from is not None:
+            write_sizes(sizes, Shape(1, 1, 1, 1), made_from)
+        with pytest.raises(InputError, match=r"no such file: a\.csv"):
+            require_files(mine)
     write_sizes(sizes, Shape(1, 1, 1, 1), {"train": "a.csv"})
     require_files(mine)
     assert "a.csv; results/mine/dataset.h5 stays as it is" in capsys.readouterr().err

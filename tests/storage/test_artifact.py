@@ -56,9 +56,9 @@ def test_what_is_not_finite_is_not_written(tmp_path, values, norm, C, said):
 
 def test_same_content_same_bytes(tmp_path):
     contents = []
-    for seconds in (0, 1.1):
+    for seconds, parameters in ((0, {"z": 1, "a": 2}), (1.1, {"a": 2, "z": 1})):
         time.sleep(seconds)
-        with create_artifact(tmp_path / "a", "means", {"z": 1, "a": 2}) as file:
+        with create_artifact(tmp_path / "a", "means", parameters) as file:
             create_array(file.create_group("group"), "values", np.arange(10_000))
             create_array(file, "parts", shape=(2, 3000), dtype=np.float32)[1:] = 1
         contents.append((tmp_path / "a").read_bytes())

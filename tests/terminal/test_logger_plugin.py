@@ -236,12 +236,12 @@ def test_a_refused_group_is_one_block(make):
     ]
 
 
-@pytest.mark.parametrize("suffix", ["", " (check log file(s) for error details)"])
-def test_of_a_group_the_job_that_failed_is_named(make, tmp_path, suffix):
+@pytest.mark.parametrize("begun", [("0.log", "1.log"), ("1.log (check log file(s) for error details)", "0.log")])
+def test_of_a_group_the_job_that_failed_is_named(make, tmp_path, begun):
     jobs = {k: (f"{k}.h5", str(tmp_path / f"{k}.log")) for k in range(3)}
     (tmp_path / "1.log").write_text("ovaflow: error: here\n")
     slurm = tmp_path / "12.log"
-    slurm.write_text(f"rule train_shard:\n    log: {jobs[0][1]}\nrule train_shard:\n    log: {jobs[1][1]}{suffix}\n")
+    slurm.write_text("".join(f"rule train_shard:\n    log: {tmp_path}/{log}\n" for log in begun))
     lines = written(make(), *group_failure("status: FAILED", jobs, [slurm]))
     assert lines == [
         "FAILED: train_shard: 1.h5",
