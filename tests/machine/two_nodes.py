@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 from ovaflow.machine.pinning import pinned
-from ovaflow.machine.topology import parse_list
+from ovaflow.machine.shared_files import private_folder
+from ovaflow.machine.topology import parse_list, read_topology
 
 PAGES = 4096
 SIZE = PAGES * mmap.PAGESIZE
@@ -36,23 +37,34 @@ def pages(process, kind):
     return found
 
 
+def copies():
+    """Names of the copies that jobs share."""
+    return sorted(path.name for path in private_folder().glob("*.copy"))
+
+
 def prove():
     """Start three jobs, look at them while they wait, and let them end."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    cpus, pipes = {}, {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     jobs = [subprocess.Popen([sys.executable, __file__, "work"], text=True, **pipes) for _ in range(3)]
     for job in jobs:
         assert job.stdout.readline().startswith("job: node ")
         cpu, node, content = job.stdout.readline().split()
         assert content == "x"
+        cpus[int(cpu)] = int(node)
         assert os.sched_getaffinity(job.pid) == {int(cpu)}
         copied, private = pages(job, ".copy"), pages(job, " anon=")
         print(f"node {node}, CPU {cpu}: {copied}, {private}", flush=True)
         assert copied[int(node)] == sum(copied) == PAGES
         # what the interpreter took before it was pinned may be elsewhere, and what a full node has no room for
         assert private[int(node)] >= 0.9 * PAGES > private[1 - int(node)]
+    assert len(cpus) == 3
+    assert all(cpu in node.cpus for node in read_topology() for cpu in cpus if cpus[cpu] == node.number)
+    # the two jobs of a node read one copy
+    assert copies() == ["features-node0.copy", "features-node1.copy"]
     for job in jobs:
         job.communicate("\n")
         assert job.returncode == 0
+    assert copies() == []
 
 
 if __name__ == "__main__":
