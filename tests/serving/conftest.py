@@ -25,12 +25,10 @@ SUBJECTS = [("cats",), ("cats", "birds"), ("dogs",), ("dogs",), ("birds",)]
 def _fit_second_stage(dataset, path, output):
     """A second stage of a model, fitted to the texts that the model was trained on."""
     model, train = open_any_model(path), dataset.documents.train
-    X, Y = train.X, train.Y
-    ids, scores = model.top_k(X, len(HOSTILE))
     evidence = CandidateEvidence.of(dataset, [1.0, 0.0])
-    candidates = evidence.candidates(X, ids, scores)
+    candidates = evidence.candidates(train.X, *model.top_k(train.X, len(HOSTILE)))
     rows = evidence.columns(candidates).reshape(-1, len(COLUMNS))
-    trees = fit_trees(rows, find_hits(candidates.ids, Y).ravel())
+    trees = fit_trees(rows, find_hits(candidates.ids, train.Y).ravel())
     Reranker(trees, evidence=evidence, parameters={"columns": COLUMNS}).write(output, model=model)
 
 

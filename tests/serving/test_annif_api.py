@@ -42,12 +42,12 @@ def test_every_model_is_a_project(several, library, models):
 
 
 def test_suggestions_are_predictions(several):
-    answer = several.answer("/predict", {"text": "a cat purrs: cats purr"})
-    theirs = answer["predictions"][0]["labels"]
+    [prediction] = several.answer("/predict", {"text": "a cat purrs: cats purr"})["predictions"]
     ours = suggest(several, text="a cat purrs: cats purr")["results"]
-    assert [(each["label"], each["uri"]) for each in ours] == [(each["name"], URI(each["name"])) for each in theirs]
-    assert {each["label"]: each["notation"] for each in ours} == {"cats": "636.8", "dogs": None, "birds": "598"}
-    assert [each["score"] for each in ours] == pytest.approx([expit(each["score"]) for each in theirs])
+    notations = {"cats": "636.8", "dogs": None, "birds": "598"}
+    for each, theirs in zip(ours, prediction["labels"], strict=True):
+        name, score = theirs["name"], pytest.approx(expit(theirs["score"]))
+        assert each == {"label": name, "uri": URI(name), "notation": notations[name], "score": score}
     assert suggest(several, text="a cat purrs: cats purr", threshold=ours[1]["score"])["results"] == ours[:2]
     for nothing in ({"text": "cats", "limit": 0}, {"text": "", "metadata_title": "x"}, {"text": "unheard of"}):
         assert suggest(several, **nothing) == {"results": []}
@@ -101,10 +101,10 @@ def test_learning_is_a_line_for_the_next_training(several, library):
     fox = {"text": text, "metadata": {"title": "Foxes"}, "subjects": [birds, dogs]}
     # programs that cut texts off send halves of characters
     assert learn(several, [fox, {"text": "cats \ud83d", "subjects": []}], 204) == ""
-    first, second = map(json.loads, several.corrections.read_text().splitlines())
-    assert (first["text"], first["labels"]) == (text, [URI("birds"), URI("dogs")])
-    assert (second["text"], second["labels"]) == ("cats ?", [])
-    assert first["id"] != second["id"]
+    entries = [json.loads(line) for line in several.corrections.read_text().splitlines()]
+    learnt = [(entry["text"], entry["labels"]) for entry in entries]
+    assert learnt == [(text, [URI("birds"), URI("dogs")]), ("cats ?", [])]
+    assert entries[0]["id"] != entries[1]["id"]
     train, names, output = (library.parent / name for name in ("train.tsv", "animals.csv", "next.h5"))
     prepared = "prepare", "--format=annif", f"--train={train}", f"--vocabulary={names}", "--min-df=1", "--max-df=1.0"
     extra = f"--extra={several.corrections}", "--extra-weight=2", "--no-label-names", f"--output={output}"
@@ -161,12 +161,12 @@ def test_a_model_behind_a_link_is_named_like_the_link(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("models", "why"),
     [
-        (["a/model.h5", "b/a.h5"], "two models are named 'a': write NAME=MODEL"),
-        (["a b=model.h5"], "'a b' is not a valid project name"),
-        (["a.h5", "b.h5", "--reranker=c.h5"], "--reranker belongs to one model"),
-        (["a.h5", "b.h5", "--corrections=c=new.jsonl"], "no model is named 'c'"),
-        (["a.h5", "--corrections=x.jsonl", "--corrections=a=y.jsonl"], "two files for the model 'a'"),
+        ("a/model.h5 b/a.h5", "two models are named 'a': write NAME=MODEL"),
+        ("a/b=model.h5", "'a/b' is not a valid project name"),
+        ("a.h5 b.h5 --reranker=c.h5", "--reranker belongs to one model"),
+        ("a.h5 b.h5 --corrections=c=new.jsonl", "no model is named 'c'"),
+        ("a.h5 --corrections=x.jsonl --corrections=a=y.jsonl", "two files for the model 'a'"),
     ],
 )
 def test_refused_on_the_command_line(models, why):
-    assert why in ovaflow("serve", *models, status=2)
+    assert why in ovaflow("serve", *models.split(), status=2)

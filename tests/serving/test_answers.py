@@ -10,20 +10,6 @@ from commands import labels_of
 TEXTS = ["word00 word01 größe0 filler3", "GRÖSSE3 word32 Ⅳx\U000104003, and Unknown", "nothing known", ""]
 
 
-@pytest.fixture(scope="module")
-def predicted(predictor):
-    return predictor.top_k(predictor.from_texts(TEXTS), 4)
-
-
-def test_a_batch_of_texts_is_predicted_as_by_the_library(service, predictor, predicted):
-    ours = service.answer("/predict", {"texts": TEXTS, "top_k": 4})
-    ids, _ = predicted
-    assert ours["model"] == predictor.model.checksum
-    assert labels_of(ours["predictions"]) == ids.tolist()
-    assert labels_of(ours["predictions"], "name") == [[predictor.label_names[label] for label in row] for row in ids]
-    assert [row["features"] for row in ours["predictions"]] == [4, 3, 0, 0]
-
-
 def test_requests_that_mean_the_same_have_the_same_answer(service):
     for one, other in (
         ({"text": TEXTS[0]}, {"texts": TEXTS[:1]}),
@@ -34,36 +20,36 @@ def test_requests_that_mean_the_same_have_the_same_answer(service):
         assert service.answer("/predict", one) == service.answer("/predict", other)
 
 
-def test_each_answer_says_how_many_labels_fit(service, predictor):
+def test_each_answer_says_how_many_labels_fit_and_features_are_known(service, predictor):
     theirs = [len(each.labels) for each in predictor.answer(TEXTS, fit=True)]
     answer = service.answer("/predict", {"texts": TEXTS, "top_k": 1})
-    assert answer["probabilities"]
-    assert [row["fit"] for row in answer["predictions"]] == theirs
+    assert (answer["model"], answer["probabilities"]) == (predictor.model.checksum, True)
+    ours = [(row["fit"], row["features"]) for row in answer["predictions"]]
+    assert ours == list(zip(theirs, [4, 3, 0, 0], strict=True))
     assert len(set(theirs)) > 1
 
 
-def test_an_explanation_is_of_the_best_labels_and_points_into_the_text(service, predictor, predicted):
+def test_an_explanation_is_of_the_best_labels_and_points_into_the_text(service, predictor):
     text = TEXTS[1]
-    answer = service.answer("/explain", {"text": text, "top_k": 4, "words": 2})
-    ids, probabilities = (array[1] for array in predicted)
-    assert [label["id"] for label in answer["labels"]] == ids.tolist()
-    assert [label["probability"] for label in answer["labels"]] == pytest.approx(probabilities, rel=1e-6)
-    scores = predictor.scores(predictor.from_texts([text]), ids)[0]
-    assert [label["score"] for label in answer["labels"]] == pytest.approx(scores, abs=1e-5)
-    best = [each["spans"] for each in answer["labels"][0]["up"]]
-    assert {text[start:end] for spans in best for start, end in spans} <= {"GRÖSSE3", "word32", "Ⅳx\U000104003"}
+    answer, x = service.answer("/explain", {"text": text, "top_k": 4, "words": 2}), predictor.from_texts([text])
+    [ids], [probabilities] = predictor.top_k(x, 4)
+    assert labels_of([answer]) == [ids.tolist()]
+    assert labels_of([answer], "probability") == [pytest.approx(probabilities, rel=1e-6)]
+    assert labels_of([answer], "score") == [pytest.approx(predictor.scores(x, ids)[0], abs=1e-5)]
+    best = answer["labels"][0]["up"]
+    words = {text[start:end] for each in best for start, end in each["spans"]}
+    assert words <= {"GRÖSSE3", "word32", "Ⅳx\U000104003"}
     assert len(best) == 2
     answer = service.answer("/explain", {"features": {"word00": 1}, "labels": [7, 0]})
-    assert [label["id"] for label in answer["labels"]] == [7, 0]
+    assert labels_of([answer]) == [[7, 0]]
 
 
 def test_labels_are_found_by_a_part_of_their_name(service, predictor):
-    names = [name.casefold().replace("ß", "ss") for name in predictor.label_names]
+    names = [name.casefold() for name in predictor.label_names]
     for search in ("SCRIPT", "größe", "GRÖSSE", "drop table"):
         answer = service.answer(f"/labels?search={quote(search)}")
         found = {label["id"] for label in answer["labels"]}
-        assert found == {j for j, name in enumerate(names) if search.casefold().replace("ß", "ss") in name}
-        assert found
+        assert found == {j for j, name in enumerate(names) if search.casefold() in name} != set()
     everything = service.answer("/labels")
     pages = [service.answer(f"/labels?offset={offset}&limit=4") for offset in (0, 4, 8, 12)]
     assert [label for page in pages for label in page["labels"]] == everything["labels"]
