@@ -30,16 +30,20 @@ def test_metrics_are_those_of_the_files(finished, files, tmp_path):
     predictions, dataset, model, training = files
     Y = dataset.test.Y.to_scipy().toarray()
     inverse = dataset.inverse_propensity(written["propensity_a"], written["propensity_b"])
-    by_rank = naive.ranking_metrics(Predictions.open(finished["predictions"]).ids, Y, inverse, 3)
-    assert {name: written[f"{name}@3"] for name in by_rank} == pytest.approx(by_rank)
-    by_score = naive.ranking_metrics(predictions.ids, Y, inverse, 3)
-    assert {name: written["first_stage"][f"{name}@3"] for name in by_score} == pytest.approx(by_score)
+    by_probability = Predictions.open(finished["predictions"]).ids
+    for ours, ids in ((written, by_probability), (written["first_stage"], predictions.ids)):
+        theirs = naive.ranking_metrics(ids, Y, inverse, 3)
+        assert {name: ours[f"{name}@3"] for name in theirs} == pytest.approx(theirs)
     scores = dataset.test.X.to_scipy() @ model.weights.to_scipy().toarray().T
     assert written["first_stage"]["nDCG@5"] == pytest.approx(ndcg_score(Y, scores, k=5), rel=1e-6)
-    assert written["instances_without_labels"] == (~Y.any(axis=1)).sum()
-    assert (written["labels_trained"], written["nonzeros"]) == (model.trained.sum(), len(model.weights.data))
-    assert written["newton_steps"] == training.statistics["newton_steps"].sum()
-    assert written["train_seconds"] == training.core_seconds
+    theirs = {
+        "instances_without_labels": (~Y.any(axis=1)).sum(),
+        "labels_trained": model.trained.sum(),
+        "nonzeros": len(model.weights.data),
+        "newton_steps": training.statistics["newton_steps"].sum(),
+        "train_seconds": training.core_seconds,
+    }
+    assert written.items() >= theirs.items()
     options = [f"--{name}={finished[name]}" for name in ("dataset", "model", "training")]
     outputs = [f"--{name}={tmp_path / name}" for name in ("output", "groups")]
     said = ovaflow("evaluate", finished["predictions"], *options, *outputs, "--metrics=annif")

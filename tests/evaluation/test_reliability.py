@@ -28,28 +28,28 @@ def made():
 def test_reliability_like_scikit_learn(made):
     p, hits = (array.ravel() for array in made)
     ours = reliability(p, hits)
-    assert ours["log_loss"] == pytest.approx(log_loss(hits, p))
-    assert ours["brier"] == pytest.approx(brier_score_loss(hits, p))
-    theirs = calibration_curve(hits, p, n_bins=15)
-    assert [each["hits"] for each in ours["bins"]] == pytest.approx(theirs[0])
-    assert [each["probability"] for each in ours["bins"]] == pytest.approx(theirs[1])
-    weights = np.array([each["predictions"] for each in ours["bins"]])
-    assert ours["ece"] == pytest.approx(np.average(np.abs(theirs[0] - theirs[1]), weights=weights))
+    said, right, amounts = np.transpose([[*each.values()] for each in ours.pop("bins")])
+    np.testing.assert_allclose((right, said), calibration_curve(hits, p, n_bins=15))
+    gap = np.average(np.abs(right - said), weights=amounts)
+    assert ours == pytest.approx({"log_loss": log_loss(hits, p), "brier": brier_score_loss(hits, p), "ece": gap})
 
 
 def test_labels_by_least_probability_like_scikit_learn(made):
     p, hits = made
     # four true labels are no candidate
-    rows = automatic(p, hits, hits.sum() + 4)
-    assert [row["probability"] for row in rows] == list(LEVELS)
-    for row in rows:
-        chosen = p >= row["probability"]
-        assert row["precision"] == pytest.approx(precision_score(hits, chosen, average="micro"))
+    for row, level in zip(automatic(p, hits, hits.sum() + 4), LEVELS, strict=True):
+        chosen = p >= level
         recall = recall_score(hits, chosen, average="micro")
-        assert row["recall"] == pytest.approx(recall * hits.sum() / (hits.sum() + 4))
-        assert row["expected"] == pytest.approx(p[chosen].mean())
-        assert row["instances"] == pytest.approx(chosen.any(axis=1).mean())
-        assert row["labels"] == pytest.approx(chosen.sum(axis=1).mean())
+        theirs = {
+            "probability": level,
+            "predictions": chosen.sum(),
+            "expected": p[chosen].mean(),
+            "precision": precision_score(hits, chosen, average="micro"),
+            "recall": recall * hits.sum() / (hits.sum() + 4),
+            "instances": chosen.any(axis=1).mean(),
+            "labels": chosen.sum(axis=1).mean(),
+        }
+        assert row == pytest.approx(theirs)
     assert automatic(p / 3, hits, 9)[-1]["precision"] is None
 
 
@@ -73,8 +73,8 @@ def test_ranges_by_length_one_at_a_time(made):
 def test_answers_by_number_of_labels(made):
     p, hits = made
     rows = by_amount(p, hits, hits.sum(axis=1))
-    assert [row["name"] for row in rows] == ["1", "2", "3", "4", "5", "6", "7", "8", "fit"]
-    assert [row["labels"] for row in rows[:-1]] == list(range(1, 9))
+    assert [(row["name"], row["labels"]) for row in rows[:-1]] == [(str(amount), amount) for amount in range(1, 9)]
+    assert rows[-1]["name"] == "fit"
     assert rows[-1]["labels"] == pytest.approx(labels_that_fit(p).mean())
     assert rows[-1]["F1"] > max(row["F1"] for row in rows[:-1])
     assert rows[7]["R"] == pytest.approx(hits.any(axis=1).mean())
