@@ -121,12 +121,12 @@ KERNEL = EmbeddingModel(**common("rembrandt"), projection=DRAWN, decoder=np.zero
 
 def test_what_cannot_be_said_is_refused_in_one_line(model_and_weights, instances):
     predictor, x = model_and_weights[0], rows_of(instances, np.array([0]))
-    for ask, message in (
-        (lambda: contributions(predictor, x, 5), "no training positives"),
-        (lambda: strongest_features(predictor, L), "no label 40"),
-        (lambda: spans_in_text(predictor, "text"), "not from texts"),
-        (lambda: contributions(Predictor(FOREST), x, 0), "mean of the leaves"),
-        (lambda: nearest_labels(Predictor(KERNEL), 0), "random cosine features"),
+    for message, ask, *asked in (
+        ("no training positives", contributions, predictor, x, 5),
+        ("no label 40", strongest_features, predictor, L),
+        ("not from texts", spans_in_text, predictor, "text"),
+        ("mean of the leaves", contributions, Predictor(FOREST), x, 0),
+        ("random cosine features", nearest_labels, Predictor(KERNEL), 0),
     ):
         with pytest.raises(InputError, match=message):
-            ask()
+            ask(*asked)

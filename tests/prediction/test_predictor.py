@@ -68,9 +68,7 @@ def test_a_model_larger_than_memory_is_remarked(predictor):
 def test_the_best_labels_are_those_of_the_pipeline(predictor, dataset, X):
     theirs = predict_test_set(predictor.model, dataset, 4)
     for threads in (1, 3):
-        ids, scores = predictor.top_k(X, 4, threads)
-        assert np.array_equal(ids, theirs.ids)
-        assert np.array_equal(scores, theirs.scores)
+        assert all(map(np.array_equal, predictor.top_k(X, 4, threads), (theirs.ids, theirs.scores)))
 
 
 def test_scores_of_chosen_labels(predictor, X):

@@ -90,9 +90,8 @@ def test_labels_are_those_of_the_final_order_with_their_probabilities(case):
     assert labels["Rails"]["probability"] == pytest.approx(expit(1), abs=1e-6)
     assert labels["Tea"]["probability"] == pytest.approx(expit(-2), abs=1e-6)
     [theirs] = answers(case.path, "--text", TEXT, "--top-k=5")
-    of_both = labels.values(), theirs["labels"]
-    ours, theirs = ([(label["name"], label["probability"]) for label in each] for each in of_both)
-    assert ours == theirs
+    ours = [(name, label["probability"]) for name, label in labels.items()]
+    assert ours == [(label["name"], label["probability"]) for label in theirs["labels"]]
 
 
 def test_records_that_have_a_label_are_the_nearest_of_scikit_learn(case):
@@ -103,11 +102,10 @@ def test_records_that_have_a_label_are_the_nearest_of_scikit_learn(case):
     similar = rows[0][distances[0] < 1 - 1e-6]
     counts = train.Y.to_scipy()[similar].sum(axis=0)
     for label in labels.values():
-        ours = evidence_of(label).get("similar texts", {"count": 0})
-        assert ours["count"] == counts[label["id"]]
-        if ours["count"]:
-            has = "has" if ours["count"] == 1 else "have"
-            assert ours["text"] == f"{ours['count']} of the {len(similar)} most similar records {has} it"
+        count, of = int(counts[label["id"]]), len(similar)
+        text = f"{count} of the {of} most similar records {'has' if count == 1 else 'have'} it"
+        theirs = {"kind": "similar texts", "text": text, "count": count, "of": of}
+        assert evidence_of(label).get("similar texts") == (theirs if count else None)
 
 
 def test_names_in_the_text(case):
@@ -138,12 +136,12 @@ def test_labels_that_go_together_as_the_table_has_them(case, monkeypatch, others
     labels, predictor = explained(case, ALL), Predictor.open(case.path)
     Y = case.dataset.documents.train.Y.to_scipy().toarray()
     scores = predictor.scores(predictor.from_texts([TEXT]), range(len(TOPICS)))[0]
+    support = (expit(0.7 * scores - 0.1) / (Y.sum(axis=0) + 1))[:, None] * (Y.T @ Y)
+    np.fill_diagonal(support, 0)
+    support[np.argsort(-scores)[others:]] = 0
     for label in labels.values():
-        support = {}
-        for other in set(np.argsort(-scores)[:others].tolist()) - {label["id"]}:
-            together = np.sum(Y[:, other] * Y[:, label["id"]]) / (Y[:, other].sum() + 1)
-            support[other] = expit(0.7 * scores[other] - 0.1) * together
-        theirs = sorted((other for other in support if support[other] >= 0.1), key=lambda j: -support[j])
+        of_others = support[:, label["id"]]
+        theirs = [other for other in np.argsort(-of_others) if of_others[other] >= 0.1]
         assert evidence_of(label).get("other candidates", {"labels": []})["labels"] == theirs
 
 
@@ -180,13 +178,9 @@ def test_without_the_second_stage_nothing_is_added(case):
     assert not label.keys() & added.keys()
 
 
-@pytest.fixture
-def one_candidate(monkeypatch):
+def test_a_label_that_is_no_candidate_says_so(case, monkeypatch):
     for module in ("prediction.reasons", "reranking.reranked_model"):
         monkeypatch.setattr(f"ovaflow.{module}.CANDIDATES", 1)
-
-
-def test_a_label_that_is_no_candidate_says_so(case, one_candidate):
     (name,) = explained(case, "--labels=1")
     other = "Bees" if name == "Tea" else "Tea"
     (label,) = explained(case, f"--label={other}").values()

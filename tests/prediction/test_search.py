@@ -87,10 +87,10 @@ def test_float32_by_ascending_features(problem, k):
         scan(weights, trained, instances, k),
         search_index(panels_of(weights, trained, 5), weights, instances, k),
     ):
-        for i, ids in enumerate(ours[0]):
+        for ids, values, scores, ranked in zip(*ours, theirs, order, strict=True):
             found = ids[ids >= 0]
-            assert np.array_equal(found, order[i][trained[order[i]]])
-            assert np.array_equal(ours[1][i][: len(found)], theirs[i, found])
+            assert np.array_equal(found, ranked[trained[ranked]])
+            assert np.array_equal(values[: len(found)], scores[found])
 
 
 @given(problems(WILD))
