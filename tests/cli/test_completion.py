@@ -8,19 +8,13 @@ import pytest
 
 from ovaflow.methods import all_steps
 
-ASKED = {
-    "bash": {"COMP_WORDS": "ovaflow warm", "COMP_CWORD": "1"},
-    "zsh": {"COMP_WORDS": "ovaflow warm", "COMP_CWORD": "1"},
-    "fish": {"COMP_WORDS": "ovaflow warm", "COMP_CWORD": "warm"},
-}
 
-
-@pytest.mark.parametrize("shell", ASKED)
-def test_a_person_presses_tab(shell):
+@pytest.mark.parametrize(("shell", "word"), [("bash", "1"), ("zsh", "1"), ("fish", "warm")])
+def test_a_person_presses_tab(shell, word):
     def said(instruction):
-        environment = os.environ | ASKED[shell] | {"_OVAFLOW_COMPLETE": f"{shell}_{instruction}"}
+        asked = {"COMP_WORDS": "ovaflow warm", "COMP_CWORD": word, "_OVAFLOW_COMPLETE": f"{shell}_{instruction}"}
         command = [sys.executable, "-m", "ovaflow"]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(command, env=os.environ | asked, capture_output=True, text=True, check=True).stdout
 
     assert f"_OVAFLOW_COMPLETE={shell}_complete" in said("source")
     assert "warm-up" in said("complete")

@@ -58,8 +58,7 @@ def test_words_of_a_text_add_up_to_the_score(model, explain):
     ours = answer["labels"][0]
     assert (ours["name"], ours["id"]) == ("Kaffee & Tee", 1)
     assert "probability" not in ours
-    places = spans(text, ours)
-    assert (places["café"], places["strasse"]) == (["CAFE\u0301"], ["STRASSE"])
+    assert spans(text, ours).items() >= {"café": ["CAFE\u0301"], "strasse": ["STRASSE"]}.items()
 
 
 def test_on_a_terminal(explain):
@@ -110,11 +109,10 @@ def test_training_records_of_a_label(tmp_path, prepared, explain):
     asked = "--label=coffee", f"--dataset={dataset.path}"
     (label,) = explain(*asked, "--json", model=model)["labels"]
     names = [each["record"] for each in label["records"]]
-    assert {*names} == {"r1", "r3", "line 5"}
     assert label["records"][names.index("r3")]["words"] == ["bean", "coffee"]
     sums = dataset.train.X.to_scipy().sum(axis=1)[[0, 2, 3]]
     assert [each["score"] for each in label["records"]] == pytest.approx(np.sort(sums))
-    assert names == [["r1", "r3", "line 5"][place] for place in np.argsort(sums, kind="stable")]
+    assert names == np.array(["r1", "r3", "line 5"])[np.argsort(sums, kind="stable")].tolist()
     written = explain(*asked, "--top=2", model=model)
     assert "training records, the lowest scores first" in written
     assert names[2] not in written
@@ -135,14 +133,14 @@ def test_html_is_read_without_tags_and_explained_in_its_places(tmp_path, prepare
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--label=Strasenbau"], "did you mean 'Straßenbau'?"),
-        (["--label=empty"], "no training positives"),
-        ([], "nothing to explain"),
-        (["--text=a", "--row=1"], "give either --text"),
+        ("--label=Strasenbau", "did you mean 'Straßenbau'?"),
+        ("--label=empty", "no training positives"),
+        ("", "nothing to explain"),
+        ("--text=a --row=1", "give either --text"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(explain, arguments, said):
-    written = explain(*arguments, status=2)
+    written = explain(*arguments.split(), status=2)
     assert said in written
     assert written.count("\n") == 1
 

@@ -40,15 +40,15 @@ def test_errors_are_one_line_and_a_status(monkeypatch, capsys, error, status, sa
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["no-such-command"],
-        ["plan"],
-        ["plan", "x.h5", "--shards=-1", "--output=y"],
-        ["prepare", "--format=builtin", "--bias=nan", "--output=y"],
-        ["merge", "x.h5", "--prune=inf", "--dataset=y", "--output=z", "--statistics=w"],
+        "no-such-command",
+        "plan",
+        "plan x.h5 --shards=-1 --output=y",
+        "prepare --format=builtin --bias=nan --output=y",
+        "merge x.h5 --prune=inf --dataset=y --output=z --statistics=w",
     ],
 )
 def test_wrong_usage_has_status_2(arguments):
-    written = ovaflow(*arguments, status=2)
+    written = ovaflow(*arguments.split(), status=2)
     assert written.startswith("ovaflow: error: ")
     assert written.count("\n") == 1
     assert written.endswith(" --help\n")

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from commands import ovaflow
+from records import read_records, write_records
 from synthetic import train_on
 from tiny_table import write_table
 
@@ -17,13 +18,11 @@ def folder(tmp_path_factory):
     """checked.csv; good, fair and bad.h5, of 100 records, of 99, and of 100 with wrong labels."""
     folder = tmp_path_factory.mktemp("promote")
     write_table(folder / "records.csv")
-    head, *lines = (folder / "records.csv").read_text().splitlines(keepends=True)
-    (folder / "checked.csv").write_text("".join([head, *lines[100:]]))
-    texts, labels = zip(*(line.split(",") for line in lines[:100]), strict=True)
-    others = labels[7:] + labels[:7]
-    shuffled = [f"{text},{wrong}" for text, wrong in zip(texts, others, strict=True)]
-    for name, rows in (("good", lines[:100]), ("fair", lines[:99]), ("bad", shuffled)):
-        (folder / f"{name}.csv").write_text("".join([head, *rows]))
+    records = read_records(folder / "records.csv")
+    write_records(folder / "checked.csv", records[100:])
+    shuffled = [record | {"labels": records[(n + 7) % 100]["labels"]} for n, record in enumerate(records[:100])]
+    for name, rows in (("good", records[:100]), ("fair", records[:99]), ("bad", shuffled)):
+        write_records(folder / f"{name}.csv", rows)
         train_on(folder, "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|", name=name)
     return folder
 
@@ -80,19 +79,19 @@ def test_a_worse_model_is_refused(promote, models):
 
 
 @pytest.mark.parametrize(
-    ("name", "on", "options", "complaint"),
+    ("name", "on", "metric", "complaint"),
     [
-        ("none.h5", "checked.csv", [], "none.h5: no such file"),
-        ("good.h5", "none.csv", [], "none.csv: cannot be read"),
-        ("good.h5", "unlabelled.csv", [], "unlabelled.csv: no record has a label"),
-        ("good.h5", "few.csv", [], "few.csv: 10 records with labels are too few to compare models"),
-        ("good.h5", "checked.csv", ["--metric=F1"], "has no second stage, so no F1 of labels that fit"),
+        ("none.h5", "checked.csv", "P@1", "none.h5: no such file"),
+        ("good.h5", "none.csv", "P@1", "none.csv: cannot be read"),
+        ("good.h5", "unlabelled.csv", "P@1", "unlabelled.csv: no record has a label"),
+        ("good.h5", "few.csv", "P@1", "few.csv: 10 records with labels are too few to compare models"),
+        ("good.h5", "checked.csv", "F1", "has no second stage, so no F1 of labels that fit"),
     ],
 )
-def test_bad_input_is_one_line(promote, folder, models, name, on, options, complaint):
-    (folder / "unlabelled.csv").write_text("text,labels\nword00,\n")
-    (folder / "few.csv").write_text("".join((folder / "good.csv").read_text().splitlines(keepends=True)[:11]))
-    assert complaint in promote(name, *options, on=on, status=2)
+def test_bad_input_is_one_line(promote, folder, models, name, on, metric, complaint):
+    write_records(folder / "unlabelled.csv", [{"text": "word00", "labels": ""}])
+    write_records(folder / "few.csv", read_records(folder / "good.csv")[:10])
+    assert complaint in promote(name, f"--metric={metric}", on=on, status=2)
     assert not models.exists()
 
 
