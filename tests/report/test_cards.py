@@ -16,9 +16,9 @@ def test_card_counts(runs):
     np.testing.assert_array_equal(card.counts, Y.sum(axis=0))
     assert figures["labels"] == ("40", f"{(Y.sum(axis=0) == 0).sum()} without training positives")
     assert figures["training instances"][1].startswith(f"{(Y.sum(axis=1) == 0).sum()} have no label")
-    assert float(figures["labels per instance"][0]) == pytest.approx(Y.sum(axis=1).mean(), abs=0.005)
-    nonzeros = (dataset.train.X.to_scipy().toarray()[:, :-1] != 0).sum(axis=1).mean()
-    assert float(figures["nonzeros per instance"][0]) == pytest.approx(nonzeros, abs=0.005)
+    features = dataset.train.X.to_scipy().toarray()[:, :-1] != 0
+    for what, each in (("labels", Y), ("nonzeros", features)):
+        assert float(figures[f"{what} per instance"][0]) == pytest.approx(each.sum(axis=1).mean(), abs=0.005)
 
 
 @pytest.mark.parametrize("counts", [[], [0], [1], [5, 5, 5, 5], [1, 2, 3]])
@@ -46,8 +46,10 @@ def test_sources_features_and_settings_in_words():
     ]
     settings = {"tfidf": True, "min_df": 2, "max_df": 0.5, "sublinear": True, "normalize": True, "bias": 1.0}
     words = transform_words(settings)
-    assert "ln(1 + tf), terms in at least 2 of the training texts, in at most 50 % of them" in words
-    assert words.endswith("rows scaled to unit length; bias feature of value 1")
+    assert words == (
+        "tf-idf, vocabulary and idf from the training set only (ln(1 + tf), terms in at least 2 of the training texts,"
+        " in at most 50 % of them); rows scaled to unit length; bias feature of value 1"
+    )
     names = {"source": {"counts": {"label_names_without_features": 0}}}
     assert transform_words(settings | names) == f"{words}; labels also learn from their names"
     assert transform_words({}) == "feature values as in the source; rows not scaled; no bias feature"

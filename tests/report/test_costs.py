@@ -66,25 +66,21 @@ def write_benchmark(path, seconds, memory="300.0", cpu="1.5"):
     path.write_text(HEADER + f"{seconds}\t0:00:01\t{memory}\t-\t-\t-\t1.0\tNA\t99\t{cpu}\n")
 
 
-def cells(row):
-    return [cell.value for cell in row.cells]
-
-
 def test_resources_of_each_step(tmp_path):
     write_benchmark(tmp_path / "mine" / "means.tsv", 0.5, memory="-", cpu="NA")
     for shard in range(3):
         write_benchmark(tmp_path / "mine" / "msi" / f"train-shard.{shard}.tsv", 2 + shard, memory=f"{100 + shard}")
     jobs = read_jobs([tmp_path / "results" / "mine" / "msi"], tmp_path)
     tables = show_resources("mine", SimpleNamespace(jobs=jobs))
-    by_run = [row.name for row in tables["by_run"].rows]
-    assert by_run == ["shared by all runs", "msi", "all together"]
-    assert [cells(row) for row in tables["by_run"].rows] == [cells(row) for row in tables["by_step"].rows]
-    means, shards, total = tables["by_step"].rows
-    assert [row.name for row in (means, shards, total)] == ["means", "train shard", "all together"]
     # jobs, wall time, CPU time, longest, peak memory, read, written
-    assert cells(means) == [1, 0.5, None, 0.5, None, 1 << 20, None]
-    assert cells(shards) == [3, 9.0, 4.5, 4.0, 102 << 20, 3 << 20, None]
-    assert cells(total) == [4, 9.5, 4.5, 4.0, 102 << 20, 4 << 20, None]
+    figures = [
+        [1, 0.5, None, 0.5, None, 1 << 20, None],
+        [3, 9.0, 4.5, 4.0, 102 << 20, 3 << 20, None],
+        [4, 9.5, 4.5, 4.0, 102 << 20, 4 << 20, None],
+    ]
+    for by, names in (("run", ["shared by all runs", "msi"]), ("step", ["means", "train shard"])):
+        rows = [(row.name, [cell.value for cell in row.cells]) for row in tables[f"by_{by}"].rows]
+        assert rows == list(zip([*names, "all together"], figures, strict=True))
 
 
 def test_downloads_and_jobs_of_the_second_training_are_apart(tmp_path):

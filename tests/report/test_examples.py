@@ -44,15 +44,13 @@ def test_examples_have_hits_misses_and_reasons_and_stay_the_same(runs, results):
     marks = {each.hit for example in results.examples for _, listed in example.predictions for each in listed}
     assert marks == {True, False}
     assert results.explained == 0
-    explained = [
-        [bool(prediction.up) for example in results.examples for prediction in dict(example.predictions)[number]]
+    first, second = (
+        [bool(each.up) for example in results.examples for each in dict(example.predictions)[number]]
         for number in (0, 1)
-    ]
-    assert np.mean(explained[0]) > 0.9
-    assert not any(explained[1])
-    assert [example.record for example in results.examples] == [
-        f"<i>{N_TRAIN + example.row}</i>" for example in results.examples
-    ]
+    )
+    assert np.mean(first) > 0.9
+    assert not any(second)
+    assert all(example.record == f"<i>{N_TRAIN + example.row}</i>" for example in results.examples)
     row = results.examples[0].row
     heading = f"<h4><bdi>&lt;i&gt;{N_TRAIN + row}&lt;/i&gt;</bdi> <small>test instance {row}<"
     assert heading in render([results])
@@ -81,12 +79,10 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
     predicted = Predictions.open(runs[0] / "predictions.h5").ids
     marked = {"hit": 0, "miss": 0}
     for row in range(30):
-        (text,) = dataset.test_texts([row])
-        labels = predicted[row]
-        true = set(dataset.test.Y.indices[slice(*dataset.test.Y.indptr[row : row + 2])].tolist())
-        pieces = examples.cut_text(
-            predictor, text, examples.explain_labels(predictor, dataset.test.X, row, labels), true
-        )
+        (text,), labels = dataset.test_texts([row]), predicted[row]
+        true = set(dataset.test.Y.part(row, row + 1).indices.tolist())
+        explanations = examples.explain_labels(predictor, dataset.test.X, row, labels)
+        pieces = examples.cut_text(predictor, text, explanations, true)
         assert "".join(piece.text for piece in pieces) == text
         x = rows_of(dataset.test.X, np.array([row]))
         theirs = {label: dict(contributions(predictor, x, int(label)).up) for label in labels.tolist()}
@@ -110,10 +106,9 @@ def test_words_of_a_prediction_are_the_strongest(predictor):
 
 def test_sampled_labels_go_from_head_to_tail(predictor):
     labels = examples.sample_labels(predictor, lambda label: f"number {label}", 6)
-    counts = [label["positives"] for label in labels]
+    counts, of_trained = [label["positives"] for label in labels], predictor.model.counts[predictor.model.trained]
     assert counts == sorted(counts, reverse=True)
-    assert counts[0] == predictor.model.counts.max()
-    assert counts[-1] == predictor.model.counts[predictor.model.trained].min()
+    assert (counts[0], counts[-1]) == (of_trained.max(), of_trained.min())
     assert len({label["name"] for label in labels}) == len(labels)
     words = labels[0]["words"]
     assert max(words, key=lambda word: word[1]) == words[0]

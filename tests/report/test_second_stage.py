@@ -60,8 +60,8 @@ def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path
     ways = ["by score alone", "for macro-F1, first 5", "by probability, first 5", "labels that fit"]
     assert [row.hint for row in table.rows] == ways
     _, chosen, by_probability, _ = figures(table)
-    shown = [[value is not None for value in row] for row in (chosen, by_probability)]
-    assert shown == [[True] * 4 + [False] * 4, [False] * 4 + [True] * 4]
+    shown = [value is not None for value in chosen + by_probability]
+    assert shown == [True] * 4 + [False] * 8 + [True] * 4
 
 
 def test_examples_show_probabilities_in_percent_and_shade_labels_that_fit(results, ranking):
@@ -95,15 +95,14 @@ def test_ranges_of_probability_with_few_labels_are_left_out(results):
 
 
 def test_the_page_says_why_a_second_stage_is_not_used(runs, tmp_path):
-    folders = [shutil.copytree(runs[0].parent, tmp_path / "mine") / run.name for run in runs[:1]]
-    assert "predict: {rerank: 0.2}" in render(gather(folders))
+    run = shutil.copytree(runs[0].parent, tmp_path / "mine") / runs[0].name
+    assert "predict: {rerank: 0.2}" in render(gather([run]))
     unused = {"reranker": "one", "fitted": {"unused": "<b> was held out"}}
-    write_json(folders[0] / "reliability.json", "reliability", unused)
+    write_json(run / "reliability.json", "reliability", unused)
     # of an earlier run, which had one
-    assert '<section class="second-stage"' not in render(gather(folders))
-    path = folders[0] / "predictions.h5"
-    predictions = Predictions.open(path)
+    assert '<section class="second-stage"' not in render(gather([run]))
+    predictions = Predictions.open(path := run / "predictions.h5")
     replace(predictions, inputs=predictions.inputs | {"reranker": "one"}).write(path)
-    page = render(gather(folders))
+    page = render(gather([run]))
     assert "The second stage of <bdi>msi</bdi> is not used: &lt;b&gt; was held out." in page
     assert "Run again with" not in page
