@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from commands import ovaflow
+from numpy.testing import assert_array_equal
 from solving import in_memory
 
 from ovaflow.cli import main
@@ -120,16 +122,15 @@ def noisy_dataset(n=1000, d=300, n_labels=8, seed=0):
     return replace(dataset, test=dataset.train.take(np.arange(100)), names_in_memory=Names(list("abcdefgh"), []))
 
 
-def test_C_is_the_best_of_those_tried_and_no_test_instance_is_seen(monkeypatch):
-    dataset = noisy_dataset()
-    found = choose_C(dataset, TrainLabels(), ChooseC(candidates=[0.01, 0.1, 1, 10, 100]), 2)
+def test_C_is_the_best_of_those_tried_and_no_test_instance_is_seen():
+    dataset, settings = noisy_dataset(), ChooseC(candidates=[0.01, 0.1, 1, 10, 100])
+    found = choose_C(dataset, TrainLabels(), settings, 2)
     by_C = {each["candidate"]: each for each in found["candidates"]}
     # 10 is no better than 1, so that 100 is not tried
     assert list(by_C) == [0.01, 0.1, 1, 10]
     assert found["chosen"] == 0.1
     assert all(each["difference"] <= 0 for each in by_C.values())
-    without = replace(dataset, test=None)
-    again = choose_C(without, TrainLabels(), ChooseC(candidates=[0.01, 0.1, 1, 10, 100]), 1)
+    again = choose_C(replace(dataset, test=None), TrainLabels(), settings, 1)
     assert timeless(again) == timeless(found)
     fewer = choose_C(dataset, TrainLabels(), ChooseC(candidates=[0.1, 1], instances=100), 1)
     assert (fewer["instances"], found["instances"]) == (100, 1000)
@@ -148,8 +149,8 @@ def grouped(monkeypatch):
 def choose(folder, rows, *options):
     """Choose features for a table; the options that name it."""
     (folder / "a.csv").write_text("\n".join(rows))
-    table = [f"--train={folder / 'a.csv'}", f"--test={folder / 'a.csv'}", "--format=csv", *options]
-    assert main(["choose-features", *table, "--candidates=words", f"--output={folder / 'a.json'}"]) == 0
+    table = [f"--train={folder}/a.csv", f"--test={folder}/a.csv", "--format=csv", *options]
+    ovaflow("choose-features", *table, "--candidates=words", f"--output={folder}/a.json")
     return table
 
 
@@ -158,7 +159,7 @@ def test_groups_are_held_out_together(tmp_path, grouped):
     dataset = replace(dataset, train=replace(dataset.train, groups=series))
     choose_C(dataset, TrainLabels(), ChooseC(candidates=[1.0]), 1)
     series = series[np.random.default_rng(0).permutation(600)]
-    np.testing.assert_array_equal(np.equal.outer(grouped[0], grouped[0]), np.equal.outer(series, series))
+    assert_array_equal(np.equal.outer(grouped[0], grouped[0]), np.equal.outer(series, series))
     rows = [f"s{i % 20},x,word{i} more{i % 9}" for i in range(600)]
     choose(tmp_path, ["series,labels,text", *rows], "--group-column=series")
     assert set(np.unique(grouped[1], return_counts=True)[1]) == {30}
@@ -167,11 +168,17 @@ def test_groups_are_held_out_together(tmp_path, grouped):
 def test_short_copies_are_held_out_together(tmp_path, grouped):
     rows = [f"x,word{i % 100} more{i % 100}{'.' * (i // 100)}" for i in range(150)] + ["x,?"] * 20
     table = choose(tmp_path, ["labels,text", *rows])
-    assert main(["prepare", *table, "--no-label-names", f"--output={tmp_path / 'a.h5'}"]) == 0
+    ovaflow("prepare", *table, "--no-label-names", f"--output={tmp_path}/a.h5")
     choose_C(open_dataset(tmp_path / "a.h5"), TrainLabels(), ChooseC(candidates=[1.0]), 1)
     for each in grouped:
         # two of 50, and one of 50 and of the 20 without a word; rare words are no features
         assert sorted(np.unique(each, return_counts=True)[1]) == [1] * 70 + [2] * 50
+
+
+def metrics_of(dataset, **settings):
+    """Metrics of a model trained directly."""
+    model = train_model(dataset, TrainLabels(**settings), 0.01)
+    return ranking_metrics(model.top_k(dataset.test.X, 5)[0], dataset.test.Y, np.ones(8))
 
 
 def test_figures_of_a_choice_are_those_of_models_trained_directly():
@@ -183,9 +190,8 @@ def test_figures_of_a_choice_are_those_of_models_trained_directly():
         for fit, held in list(folds(np.arange(400), 0.25))[: each["rounds"]]:
             train, test = (dataset.train.take(np.sort(sample[part])) for part in (fit, held))
             part = replace(dataset, train=train, test=test)
-            model = train_model(part, TrainLabels(C=each["candidate"], epsilon=0.01), 0.01)
-            directly.append(ranking_metrics(model.top_k(test.X, 5)[0], test.Y, np.ones(8))["P@1"])
-            sizes.append(test.Y.n_rows)
+            directly.append(metrics_of(part, C=each["candidate"], epsilon=0.01)["P@1"])
+            sizes.append(len(held))
         assert each["metrics"]["P@1"] == pytest.approx(np.average(directly, weights=sizes), abs=1e-12)
 
 
@@ -196,8 +202,7 @@ def test_C_chosen_on_a_part_is_checked_with_all_but_those_held_out(monkeypatch):
     assert (found["instances"], found["chosen"], found["default"]) == (300, 0.1, 1.0)
     parts = hold_out(dataset, 0.2)
     for each in found["check"]:
-        model = train_model(parts, TrainLabels(C=each["candidate"]), 0.01)
-        theirs = ranking_metrics(model.top_k(parts.test.X, 5)[0], parts.test.Y, np.ones(8))
+        theirs = metrics_of(parts, C=each["candidate"])
         assert each["metrics"]["nDCG@5"] == pytest.approx(theirs["nDCG@5"], abs=1e-12)
         assert each["held_out"] == parts.test.X.n_rows
     whole = choose_C(dataset, TrainLabels(), ChooseC(candidates=[0.1, 1.0]), 1)
@@ -211,17 +216,18 @@ def timeless(found, entries="candidates"):
 ENDINGS = ["s", "ing", "ed", "er", "ers", "able", "ment", "ness", "ful", "less"]
 
 
-def write_inflected(path, rows, seed):
-    """Subjects are told by the beginnings of words, of which most endings occur once."""
-    rng = np.random.default_rng(seed)
-    lines = []
-    for number in range(rows):
-        subject = rng.integers(12)
-        words = [f"common{chr(97 + subject)}{rng.choice(ENDINGS)}{rng.choice(ENDINGS)}", f"noise{rng.integers(50)}"]
-        stems = [f"{chr(97 + subject) * 6}{rng.choice(ENDINGS)}{number}"]
-        lines.append(f"subject{subject}\t{' '.join([*words, *stems])} text{number}\n")
-    path.write_text("".join(lines))
-    return path
+def inflected(folder, **sizes):
+    """Files whose subjects are told by the beginnings of words, of which most endings occur once, as options."""
+    rng = np.random.default_rng(0)
+    for part, rows in sizes.items():
+        lines = []
+        for number in range(rows):
+            subject = rng.integers(12)
+            letter, (first, second, third) = chr(97 + subject), rng.choice(ENDINGS, 3)
+            words = f"common{letter}{first}{second} noise{rng.integers(50)} {letter * 6}{third}{number}"
+            lines.append(f"subject{subject}\t{words} text{number}\n")
+        (folder / f"{part}.tsv").write_text("".join(lines))
+    return [f"--{part}={folder}/{part}.tsv" for part in sizes]
 
 
 def chosen(output, *options):
@@ -231,19 +237,17 @@ def chosen(output, *options):
 
 
 def test_features_are_chosen_without_the_test_set_and_prepared(tmp_path, capsys):
-    train, test = write_inflected(tmp_path / "train.tsv", 400, 0), write_inflected(tmp_path / "test.tsv", 50, 1)
-    choice, files = tmp_path / "features.json", [f"--train={train}", f"--test={test}"]
+    choice, files = tmp_path / "features.json", inflected(tmp_path, train=400, test=50)
     found = chosen(choice, *files)
     assert found["chosen"] == "words+prefixes=6"
     assert re.fullmatch(r"words\+prefixes=6  chosen, the default: .*", capsys.readouterr().out.splitlines()[-1])
-    test.write_text("subject1\tother\n")
+    (tmp_path / "test.tsv").write_text("subject1\tother\n")
     assert timeless(chosen(tmp_path / "again.json", *files)) == timeless(found)
     fewer = chosen(tmp_path / "fewer.json", *files, "--instances=100")
     assert (found["instances"], fewer["instances"]) == (400, 100)
-    prepare = ["prepare", *files, "--format=text-tsv", "--features=auto", f"--output={tmp_path / 'dataset.h5'}"]
-    assert main(prepare) == 2
-    assert "--features=auto needs --chosen-features" in capsys.readouterr().err
-    assert main([*prepare, f"--chosen-features={choice}"]) == 0
+    prepare = "prepare", *files, "--format=text-tsv", "--features=auto", f"--output={tmp_path}/dataset.h5"
+    assert "--features=auto needs --chosen-features" in ovaflow(*prepare, status=2)
+    ovaflow(*prepare, f"--chosen-features={choice}")
     dataset = open_dataset(tmp_path / "dataset.h5")
     assert dataset.parameters["features"] == ["words", "prefixes=6"]
     assert "aaaaaa*" in dataset.feature_names
@@ -253,13 +257,13 @@ def test_features_are_chosen_without_the_test_set_and_prepared(tmp_path, capsys)
 def test_features_are_compared_on_more_instances_of_a_large_dataset(tmp_path, monkeypatch, cheap, size):
     for name, value in (("_CHEAP", cheap), ("_FEW", 50), ("_MANY", 80)):
         monkeypatch.setattr(features, name, value)
-    train = write_inflected(tmp_path / "train.tsv", 300, 0)
-    assert chosen(tmp_path / "a.json", f"--train={train}", f"--test={train}", "--candidates=words")["instances"] == size
+    files = inflected(tmp_path, train=300, test=1)
+    assert chosen(tmp_path / "a.json", *files, "--candidates=words")["instances"] == size
 
 
 def test_features_chosen_on_a_part_are_checked_with_all(tmp_path, capsys):
-    train, test = write_inflected(tmp_path / "train.tsv", 600, 0), write_inflected(tmp_path / "test.tsv", 50, 1)
-    options = [f"--train={train}", f"--test={test}", "--candidates=words", "--candidates=prefixes=6", "--held-out=0.6"]
+    files = inflected(tmp_path, train=600, test=1)
+    options = *files, "--candidates=words", "--candidates=prefixes=6", "--held-out=0.6"
     found = chosen(tmp_path / "a.json", *options, "--instances=200")
     # words are the first candidate, so the default
     assert (found["default"], found["chosen"]) == ("words", "prefixes=6")
@@ -285,21 +289,19 @@ def test_texts_without_a_word_are_sampled_one_by_one():
 
 
 def test_instances_set_aside_for_testing_are_not_seen(tmp_path):
-    whole = write_inflected(tmp_path / "whole.tsv", 300, 0)
-    candidates = "--candidates=words", "--candidates=words+pairs"
-    theirs = chosen(tmp_path / "a.json", f"--train={whole}", *candidates)
-    assert main(["prepare", f"--train={whole}", "--format=text-tsv", f"--output={tmp_path / 'dataset.h5'}"]) == 0
+    train, candidates = inflected(tmp_path, train=300), ["--candidates=words", "--candidates=words+pairs"]
+    theirs = chosen(tmp_path / "a.json", *train, *candidates)
+    ovaflow("prepare", *train, "--format=text-tsv", f"--output={tmp_path}/dataset.h5")
     aside = set(open_dataset(tmp_path / "dataset.h5").test_texts())
     assert len(aside) > 30
-    kept = [line for line in whole.read_text().splitlines(True) if line.split("\t")[1].strip() not in aside]
-    (tmp_path / "kept.tsv").write_text("".join(kept))
-    ours = chosen(tmp_path / "b.json", f"--train={tmp_path / 'kept.tsv'}", *candidates)
+    lines = (tmp_path / "train.tsv").read_text().splitlines(True)
+    (tmp_path / "train.tsv").write_text("".join(line for line in lines if line.split("\t")[1].strip() not in aside))
+    ours = chosen(tmp_path / "b.json", *train, *candidates)
     assert timeless(ours) == timeless(theirs)
     assert ours["instances"] == 300 - len(aside)
 
 
-def test_features_are_not_chosen_for_features(tmp_path, capsys):
+def test_features_are_not_chosen_for_features(tmp_path):
     (tmp_path / "train.txt").write_text("2 2 1\n0 0:1\n0 1:1\n")
-    options = ["--format=xmc-text", f"--train={tmp_path / 'train.txt'}", f"--output={tmp_path / 'out.json'}"]
-    assert main(["choose-features", *options]) == 2
-    assert "holds features, not texts" in capsys.readouterr().err
+    options = "--format=xmc-text", f"--train={tmp_path}/train.txt", f"--output={tmp_path}/out.json"
+    assert "holds features, not texts" in ovaflow("choose-features", *options, status=2)
