@@ -1,9 +1,9 @@
 """Classifiers, texts whose topics two words of each tell, and matrices as a dataset file."""
 
 import scipy.sparse as sp
+from commands import ovaflow
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier
-from ovaflow.cli import main
 
 CLASSIFIERS = [OneVsAllClassifier(), FastXMLClassifier(trees=4), RembrandtClassifier(rank=4)]
 TEXTS = [f"{'salt' if i % 2 else 'rope'} {'sea' if i % 3 else 'hill'} number{i % 7}" for i in range(60)]
@@ -16,6 +16,12 @@ def prepared(folder, X, Y):
     for name, matrix in (("X", X), ("Y", Y)):
         sp.save_npz(folder / f"{name}.npz", matrix)
     parts = {"train": "X", "train-labels": "Y", "test": "X", "test-labels": "Y"}
-    files = [f"--{part}={folder / name}.npz" for part, name in parts.items()]
-    assert main(["prepare", "--format=npz", *files, "--tfidf=false", f"--output={folder}/dataset.h5"]) == 0
+    files = [f"--{part}={folder}/{name}.npz" for part, name in parts.items()]
+    ovaflow("prepare", "--format=npz", *files, "--tfidf=false", f"--output={folder}/dataset.h5")
     return folder / "dataset.h5"
+
+
+def reloaded(model, folder):
+    """A classifier as its file in a folder has it."""
+    model.save(folder / "model.h5")
+    return type(model).load(folder / "model.h5")

@@ -9,9 +9,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from estimators.made import CLASSIFIERS, TEXTS, TOPICS
+from estimators.made import CLASSIFIERS, TEXTS, TOPICS, reloaded
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression
@@ -46,7 +47,7 @@ def test_features_of_texts_go_into_estimators_of_scikit_learn(X):
     # others take no wider ones
     assert X.indices.dtype == X.indptr.dtype == np.int32
     alone = LogisticRegression().fit(X.toarray(), y)
-    np.testing.assert_allclose(model.decision_function(TEXTS), alone.decision_function(X.toarray()), rtol=1e-5)
+    assert_allclose(model.decision_function(TEXTS), alone.decision_function(X.toarray()), rtol=1e-5)
 
 
 CLASSES = {
@@ -61,26 +62,23 @@ CLASSES = {
 
 def assert_equal(ours, theirs):
     assert ours.dtype == theirs.dtype
-    np.testing.assert_array_equal(ours, theirs)
+    assert_array_equal(ours, theirs)
     assert [*map(type, ours.tolist())] == [*map(type, theirs.tolist())]
 
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_classes_come_back_from_a_file_as_they_were(X, kind, tmp_path):
-    classes = CLASSES[kind]
-    y = np.array(classes)[np.arange(60) % 2]
-    model = OneVsAllClassifier().fit(X, y)
-    model.save(tmp_path / "model.h5")
-    loaded = OneVsAllClassifier.load(tmp_path / "model.h5")
+    y = np.array(CLASSES[kind])[np.arange(60) % 2]
+    model, lists = OneVsAllClassifier().fit(X, y), [[label] for label in y]
+    loaded = reloaded(model, tmp_path)
     assert_equal(model.classes_, np.unique(y))
     assert_equal(loaded.classes_, model.classes_)
     assert_equal(loaded.predict(X), y)
-    lists = OneVsAllClassifier().fit(X, [[label] for label in y])
-    lists.save(tmp_path / "model.h5")
-    loaded = OneVsAllClassifier.load(tmp_path / "model.h5")
-    for ours, theirs in zip(loaded.predict(X), lists.predict(X), strict=True):
+    model = OneVsAllClassifier().fit(X, lists)
+    loaded = reloaded(model, tmp_path)
+    for ours, theirs in zip(loaded.predict(X), model.predict(X), strict=True):
         assert_equal(ours, theirs)
-    assert loaded.score(X, [[label] for label in y]) == 1
+    assert loaded.score(X, lists) == 1
 
 
 VALUES = st.one_of(
@@ -188,22 +186,22 @@ def test_classes_of_nullable_columns_are_those_of_numpy(X, dtype):
 def test_lists_of_labels_are_predicted_across_folds(kind):
     model, cv = make_pipeline(clone(FEATURES), OneVsAllClassifier()), KFold(3)
     ours = cross_val_predict(model, TEXTS, kind(TOPICS), cv=cv)
-    for fit, held in cv.split(TEXTS):
-        fold = clone(model).fit([TEXTS[i] for i in fit], [TOPICS[i] for i in fit])
-        for place, labels in zip(held, fold.predict([TEXTS[i] for i in held]), strict=True):
-            assert ours[place].tolist() == labels.tolist()
+    texts, topics = np.array(TEXTS), np.fromiter(TOPICS, object)
+    for fit, held in cv.split(texts):
+        theirs = clone(model).fit(texts[fit], topics[fit]).predict(texts[held])
+        assert [*map(list, ours[held])] == [*map(list, theirs)]
 
 
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted", "samples"])
 def test_F1_of_lists_is_that_of_their_indicators(average):
     # only the last fold has the label "late"
-    topics = [[*labels, *(["late"] if i > 55 else [])] for i, labels in enumerate(TOPICS)]
+    topics = np.fromiter(([*labels, *(["late"] if i > 55 else [])] for i, labels in enumerate(TOPICS)), object)
     model, cv = make_pipeline(clone(FEATURES), OneVsAllClassifier(C=0.02)), KFold(3)
     ours = cross_val_score(model, TEXTS, topics, cv=cv, scoring=f1_scorer(average), error_score="raise")
     predicted, theirs = cross_val_predict(model, TEXTS, topics, cv=cv), []
     for _, held in cv.split(TEXTS):
-        parts = [[each[i] for i in held] for each in (topics, predicted)]
-        binarizer = MultiLabelBinarizer().fit([*parts[0], *parts[1]])
+        parts = topics[held], predicted[held]
+        binarizer = MultiLabelBinarizer().fit(np.concatenate(parts))
         theirs.append(f1_score(*map(binarizer.transform, parts), average=average))
     assert ours == pytest.approx(theirs)
     assert 0.2 < ours[-1] < ours[0]
@@ -250,10 +248,9 @@ def test_columns_of_a_data_frame_are_the_classes(table, dtype, tmp_path):
     Y = pd.DataFrame(table.Y.toarray(), columns=names).astype(dtype)
     ours = OneVsAllClassifier().fit(table.X, Y)
     theirs = OneVsAllClassifier().fit(table.X, table.Y.toarray(), label_names=names)
-    ours.save(tmp_path / "model.h5")
-    for model in (ours, OneVsAllClassifier.load(tmp_path / "model.h5")):
+    for model in (ours, reloaded(ours, tmp_path)):
         assert model.classes_.tolist() == theirs.classes_.tolist() == names
-        np.testing.assert_array_equal(model.predict(table.X), theirs.predict(table.X))
+        assert_array_equal(model.predict(table.X), theirs.predict(table.X))
         assert (model.predict_topk(table.X)[0] == theirs.predict_topk(table.X)[0]).all()
         # columns in another order are the same labels
         assert model.score(table.X, Y[sorted(names)]) == theirs.score(table.X, table.Y.toarray())
@@ -263,12 +260,11 @@ def test_columns_of_a_data_frame_are_the_classes(table, dtype, tmp_path):
 
 def test_the_C_that_was_chosen(table, tmp_path):
     model = OneVsAllClassifier(C="auto").fit(table.X, table.Y)
-    model.save(tmp_path / "model.h5")
-    assert model.C_ == OneVsAllClassifier.load(tmp_path / "model.h5").C_ == model.model_.parameters["train"]["C"]
+    assert model.C_ == reloaded(model, tmp_path).C_ == model.model_.parameters["train"]["C"]
     assert model.C == "auto"
     theirs = OneVsAllClassifier(C=model.C_).fit(table.X, table.Y)
     assert theirs.C_ == model.C_
-    np.testing.assert_array_equal(model.decision_function(table.X), theirs.decision_function(table.X))
+    assert_array_equal(model.decision_function(table.X), theirs.decision_function(table.X))
     assert not hasattr(OneVsAllClassifier(), "C_")
 
 

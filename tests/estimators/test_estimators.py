@@ -5,7 +5,8 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from estimators.made import CLASSIFIERS
+from estimators.made import CLASSIFIERS, reloaded
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 from sklearn.svm import LinearSVC
@@ -29,7 +30,7 @@ def test_predictions_have_the_form_of_the_labels(table, fitted):
     dense = clone(fitted).fit(table.X.toarray(), table.Y.toarray())
     indicator = fitted.predict(table.X)
     assert sp.issparse(indicator)
-    np.testing.assert_array_equal(dense.predict(table.X), indicator.toarray())
+    assert_array_equal(dense.predict(table.X), indicator.toarray())
     assert [labels.tolist() for labels in named.predict(table.X)] == [
         names[row.indices].tolist() for row in sp.csr_array(indicator)
     ]
@@ -39,7 +40,7 @@ def test_predictions_have_the_form_of_the_labels(table, fitted):
 
 def test_scores_of_chosen_labels(table, fitted):
     ours = fitted.decision_function(table.X, labels=[7, 2])
-    np.testing.assert_array_equal(ours, fitted.decision_function(table.X)[:, [7, 2]])
+    assert_array_equal(ours, fitted.decision_function(table.X)[:, [7, 2]])
     with pytest.raises(ValueError, match="no label 99"):
         fitted.decision_function(table.X, labels=[7, 99])
 
@@ -64,9 +65,8 @@ def test_where_labels_are_missing_there_is_none(table):
 
 
 def test_pickled_and_saved_models_score_alike(table, fitted, tmp_path):
-    fitted.save(tmp_path / "model.h5")
-    for other in (pickle.loads(pickle.dumps(fitted)), type(fitted).load(tmp_path / "model.h5")):
-        np.testing.assert_array_equal(other.decision_function(table.X), fitted.decision_function(table.X))
+    for other in (pickle.loads(pickle.dumps(fitted)), reloaded(fitted, tmp_path)):
+        assert_array_equal(other.decision_function(table.X), fitted.decision_function(table.X))
         assert other.classes_.dtype == fitted.classes_.dtype
         assert (other.predict(table.X) != fitted.predict(table.X)).nnz == 0
     foreign = next(type(other) for other in CLASSIFIERS if type(other) is not type(fitted))
@@ -78,7 +78,7 @@ def test_multiclass_as_liblinear_has_it(table):
     X, y = table.X, np.array(["a", "b", "c"])[np.asarray(table.X[:, :3].toarray().argmax(axis=1))]
     ours = OneVsAllClassifier(epsilon=1e-4, prune=0.0).fit(X, y)
     theirs = LinearSVC(tol=1e-6, max_iter=100_000).fit(sp.csr_matrix(X), y)
-    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=2e-3)
+    assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=2e-3)
     assert ours.score(X, y) == accuracy_score(y, ours.predict(X))
 
 
@@ -129,11 +129,8 @@ def test_from_an_earlier_model(table):
     ours = OneVsAllClassifier(initialization="pretrained", pretrained=first.model_, epsilon=1e-4, prune=0.0)
     theirs = OneVsAllClassifier(epsilon=1e-4, prune=0.0).fit(table.X, table.Y)
     ours = clone(ours).fit(table.X, table.Y)
-    np.testing.assert_allclose(
-        ours.decision_function(table.X, labels=range(11)),
-        theirs.decision_function(table.X, labels=range(11)),
-        atol=2e-3,
-    )
+    ours, theirs = (model.decision_function(table.X, labels=range(11)) for model in (ours, theirs))
+    assert_allclose(ours, theirs, atol=2e-3)
 
 
 def test_the_command_line_loads_none_of_it():

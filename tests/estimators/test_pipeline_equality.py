@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from solving import contents
 from trained_by_commands import Trained
 
@@ -41,10 +42,10 @@ def test_models_of_the_pipeline_are_loaded(table, case):
     kind, settings, theirs, path = case
     ours = kind.load(path)
     assert ours.get_params().items() >= (settings | {"normalize": True, "bias": 1.0}).items()
-    np.testing.assert_array_equal(ours.decision_function(table.X), theirs.decision_function(table.X))
+    assert_array_equal(ours.decision_function(table.X), theirs.decision_function(table.X))
     assert (ours.predict(table.X) != theirs.predict(table.X)).nnz == 0
     opened = Predictor.open(path)
     ids, scores = opened.top_k(ours._instances(table.X), 3)
     names, found = ours.predict_topk(table.X, 3)
-    np.testing.assert_array_equal(np.array(opened.label_names)[ids], names)
-    np.testing.assert_array_equal(scores, found)
+    assert_array_equal(np.array(opened.label_names)[ids], names)
+    assert_array_equal(scores, found)

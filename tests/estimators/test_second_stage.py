@@ -7,16 +7,18 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from estimators.made import prepared
+from commands import ovaflow
+from estimators.made import prepared, reloaded
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, log_loss
 from solving import contents
 from trained_by_commands import Trained
 
-from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, TextFeatures
-from ovaflow.cli import main
+from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier
 from ovaflow.console.errors import InputError
+from ovaflow.reranking.answer_length import labels_that_fit
 
 SHARE = 0.4
 CLASSIFIERS = [
@@ -68,29 +70,26 @@ def test_probabilities_are_those_of_the_first_labels(crossed, fitted):
     known = np.isfinite(probabilities)
     dense = fitted.predict_proba(crossed.new).toarray()
     ours = np.take_along_axis(dense, np.where(known, labels, 0).astype(int), axis=1)
-    np.testing.assert_array_equal(ours[known], probabilities[known])
+    assert_array_equal(ours[known], probabilities[known])
     assert (ours[:, 0] == dense.max(axis=1)).all()
 
 
 def test_as_many_labels_are_predicted_as_fit(crossed, fitted, plain):
-    ours = fitted.predict(crossed.new).toarray()
-    for row, probabilities in zip(ours, fitted.predict_proba(crossed.new).toarray().astype(float), strict=True):
-        falling = np.sort(probabilities)[::-1]
-        expected = [2 * falling[:m].sum() / (m + falling.sum()) for m in range(1, len(falling) + 1)]
-        assert row.sum() == 1 + np.argmax(expected)
-        assert probabilities[row == 1].min() >= np.max(probabilities[row == 0], initial=0)
+    ours, probabilities = fitted.predict(crossed.new).toarray(), fitted.predict_proba(crossed.new).toarray()
+    assert_array_equal(ours.sum(axis=1), labels_that_fit(-np.sort(-probabilities, axis=1)))
+    for row, p in zip(ours, probabilities, strict=True):
+        assert p[row == 1].min() >= np.max(p[row == 0], initial=0)
     fixed, true = plain.predict(crossed.new).toarray(), crossed.true.toarray()
     assert f1_score(true, ours, average="samples") > f1_score(true, fixed, average="samples", zero_division=0)
 
 
 def test_scores_stay_those_of_the_model_alone(crossed, fitted, plain):
-    np.testing.assert_array_equal(fitted.decision_function(crossed.new), plain.decision_function(crossed.new))
+    assert_array_equal(fitted.decision_function(crossed.new), plain.decision_function(crossed.new))
 
 
 def test_saved_and_pickled_with_their_second_stage(crossed, fitted, plain, tmp_path):
-    fitted.save(tmp_path / "model.h5")
     joblib.dump(fitted, tmp_path / "fitted")
-    loaded = type(fitted).load(tmp_path / "model.h5")
+    loaded = reloaded(fitted, tmp_path)
     assert loaded.rerank == SHARE
     mapped = joblib.load(tmp_path / "fitted", mmap_mode="r")
     for other in (loaded, mapped, pickle.loads(pickle.dumps(fitted))):
@@ -102,12 +101,12 @@ def test_saved_and_pickled_with_their_second_stage(crossed, fitted, plain, tmp_p
 
 def test_the_file_holds_the_same_bits_as_the_pipelines(crossed, tmp_path):
     whole, held = prepared(tmp_path, crossed.X, crossed.Y), tmp_path / "held.h5"
-    assert main(["hold-out", str(whole), f"--fraction={SHARE}", f"--output={held}"]) == 0
+    ovaflow("hold-out", whole, f"--fraction={SHARE}", f"--output={held}")
     model, other = (Trained("one-vs-all", each, tmp_path / f"{each.stem}.run").whole() for each in (whole, held))
     predictions, reranker = tmp_path / "predictions.h5", model.with_name("reranker.h5")
-    assert main(["predict", str(other), f"--dataset={held}", "--top-k=50", f"--output={predictions}"]) == 0
+    ovaflow("predict", other, f"--dataset={held}", "--top-k=50", f"--output={predictions}")
     of = f"--dataset={whole}", f"--held-out={held}", f"--predictions={predictions}"
-    assert main(["rerank", str(model), *of, f"--output={reranker}"]) == 0
+    ovaflow("rerank", model, *of, f"--output={reranker}")
     clone(CLASSIFIERS[0]).fit(crossed.X, crossed.Y).save(tmp_path / "model.h5")
     ours, theirs = contents(tmp_path / "reranker.h5"), contents(reranker)
     assert "trees/thresholds" in theirs
@@ -118,33 +117,25 @@ def test_probabilities_of_classes_sum_to_one(crossed):
     y, true = (np.array(["a", "b", "c"])[np.asarray(Y.argmax(axis=1)) % 3] for Y in (crossed.Y, crossed.true))
     model = OneVsAllClassifier(rerank=SHARE).fit(crossed.X, y)
     probabilities = model.predict_proba(crossed.new)
-    np.testing.assert_array_equal(model.predict(crossed.new), model.classes_[probabilities.argmax(axis=1)])
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-6)
+    assert_array_equal(model.predict(crossed.new), model.classes_[probabilities.argmax(axis=1)])
+    assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-6)
     labels, theirs = model.predict_topk(crossed.new, 3)
     theirs = np.take_along_axis(theirs, np.argsort(labels, axis=1), axis=1)
-    np.testing.assert_allclose(probabilities, theirs / theirs.sum(axis=1, keepdims=True), rtol=1e-6)
+    assert_allclose(probabilities, theirs / theirs.sum(axis=1, keepdims=True), rtol=1e-6)
     # better than the shares of the classes, which know nothing of an instance
-    shares = np.tile([np.mean(y == label) for label in model.classes_], (len(true), 1))
+    shares = np.tile(np.unique(y, return_counts=True)[1] / len(y), (len(true), 1))
     for loss in (log_loss, brier_score_loss):
         assert loss(true, probabilities) < loss(true, shares)
 
 
-def test_names_of_labels_are_evidence():
-    rng = np.random.default_rng(0)
-    # as in `crossed`
-    first, second = rng.integers(0, 12, (2, 1600))
-    meeting = rng.random((12, 12, 12)) < 0.15
-    texts = [f"first{i} second{j}" for i, j in zip(first, second, strict=True)]
-    topics = [[f"first{label}" for label in np.flatnonzero(labels)] for labels in meeting[first, second]]
-    features = TextFeatures(features="words")
-    X = features.fit_transform(texts)
-    model = OneVsAllClassifier(rerank=SHARE).fit(X, topics, label_features=features.transform)
-    lengths = np.diff(model.reranker_.evidence.names.features.indptr)
-    assert (lengths == 1).all()
-    assert model.reranker_.evidence.neighbours.X.n_rows == len(texts)
+def test_names_of_labels_are_evidence_where_there_are_any(crossed, fitted):
+    def a_word_each(names):
+        return sp.eye_array(len(names), crossed.X.shape[1], dtype=np.float32, format="csr")
 
-
-def test_without_names_of_labels_none_are_evidence(fitted):
+    model = OneVsAllClassifier(rerank=SHARE).fit(crossed.X, crossed.Y, label_features=a_word_each)
+    evidence = model.reranker_.evidence
+    assert evidence.names.features.indices.tolist() == list(range(20))
+    assert evidence.neighbours.X.n_rows == 1300
     assert fitted.reranker_.evidence.names.features.data.size == 0
 
 

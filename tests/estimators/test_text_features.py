@@ -3,14 +3,15 @@ import pickle
 
 import numpy as np
 import pytest
+from commands import ovaflow
 from estimators.made import IN_GERMAN as TEXTS
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from solving import assert_same_bits, trained
 
 from ovaflow import OneVsAllClassifier, TextFeatures
-from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.settings.prepare import Prepare, blocks_for
 from ovaflow.sparse.csr import from_scipy
@@ -33,7 +34,7 @@ def written(folder, part, texts, labels=None):
 
 
 def prepared(folder, *options):
-    assert main(["prepare", "--format=text-tsv", *options, f"--output={folder / 'dataset.h5'}"]) == 0
+    ovaflow("prepare", "--format=text-tsv", *options, f"--output={folder}/dataset.h5")
     return open_dataset(folder / "dataset.h5")
 
 
@@ -49,7 +50,7 @@ def test_same_bits_as_those_of_prepare(tmp_path):
     X_test = clone(ours).fit(TEXTS).transform(new)
     for found, split in ((X, theirs.train), (X_test, theirs.test)):
         for mine, his in zip((found.data, found.indices, found.indptr), split.X.arrays, strict=True):
-            np.testing.assert_array_equal(mine, his)
+            assert_array_equal(mine, his)
     again = pickle.loads(pickle.dumps(ours)).transform(TEXTS)
     assert (again != X).nnz == 0
 
@@ -73,8 +74,8 @@ def test_auto_chooses_the_blocks_that_the_command_chooses(tmp_path):
     pairs = draw.permutation(["north wind", "wind north", "south wind", "wind south"] * 75)
     texts = [f"{pair} {' '.join(f'w{word}' for word in draw.integers(0, 40, 4))}" for pair in pairs]
     labels = [[pair.split()[0], "wind" if "south" in pair else "air"] for pair in pairs]
-    files = [written(tmp_path, "train", texts, labels), f"--output={tmp_path / 'chosen.json'}"]
-    assert main(["choose-features", "--format=text-tsv", *files, "--no-label-names"]) == 0
+    files = written(tmp_path, "train", texts, labels), f"--output={tmp_path}/chosen.json"
+    ovaflow("choose-features", "--format=text-tsv", *files, "--no-label-names")
     theirs = json.loads((tmp_path / "chosen.json").read_text())["chosen"].split("+")
     assert "pairs" in theirs
     model = make_pipeline(TextFeatures(features="auto"), OneVsAllClassifier()).fit(texts, labels)

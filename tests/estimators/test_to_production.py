@@ -1,10 +1,9 @@
 """What a notebook fits is what commands and the service answer with."""
 
-import json
 from itertools import chain
 
 import pytest
-from commands import ovaflow
+from commands import answers, labels_of, ovaflow
 from estimators.made import IN_GERMAN as TEXTS
 from sklearn.pipeline import make_pipeline
 
@@ -25,10 +24,9 @@ def test_a_saved_pipeline_reads_texts(pipeline, tmp_path):
     classifier.save(tmp_path / "model.h5", text_features=features)
     theirs, scores = classifier.predict_topk(features.transform(NEW), k=2)
     texts = [f"--text={text}" for text in NEW]
-    lines = ovaflow("predict", tmp_path / "model.h5", *texts, "--top-k=2", "--output-format=jsonl").splitlines()
-    ours = [json.loads(line)["labels"] for line in lines]
-    assert [[label["name"] for label in labels] for labels in ours] == theirs.tolist()
-    assert [label["score"] for labels in ours for label in labels] == pytest.approx(scores.ravel())
+    ours = answers(tmp_path / "model.h5", *texts, "--top-k=2", "--output-format=jsonl")
+    assert labels_of(ours, "name") == theirs.tolist()
+    assert [*chain.from_iterable(labels_of(ours, "score"))] == pytest.approx(scores.ravel())
     assert "salzige" in ovaflow("explain", tmp_path / "model.h5", "--text", NEW[0])
     again = OneVsAllClassifier.load(tmp_path / "model.h5")
     assert again.predict_topk(features.transform(NEW), k=2)[0].tolist() == theirs.tolist()
