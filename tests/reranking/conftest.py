@@ -1,11 +1,14 @@
 """A second stage that is used, made by the commands."""
 
+from itertools import count
+
 import pytest
 from commands import ovaflow
 from tiny_table import write_named_table
 
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
+from ovaflow.reranking.reranker_file import Reranker
 
 STEPS = """
 prepare --format=csv --train={0}/records.csv --label-separator=| --output={0}/dataset.h5
@@ -69,3 +72,34 @@ def model(folder):
 @pytest.fixture(scope="session")
 def predicted(folder):
     return Predictions.open(folder / "dataset" / "predictions.h5")
+
+
+@pytest.fixture(scope="session")
+def held_predictions(folder):
+    """Predictions of what was held out, to which the second stage is fitted."""
+    return Predictions.open(folder / "held" / "predictions.h5")
+
+
+@pytest.fixture(scope="session")
+def fitted_to(folder):
+    """The same as options of rerank."""
+    return PARTS["@fitted"].replace("@of", PARTS["@of"]).format(folder).split()
+
+
+@pytest.fixture(scope="session")
+def check(model):
+    """What the second stage was worth on held-out texts that it had not seen."""
+    return Reranker.about(model.with_name("reranker.h5")).parameters["check"]
+
+
+@pytest.fixture
+def predict(model, dataset, tmp_path):
+    """Predicts the test set with some options, perhaps by another model, and prints what is said."""
+    numbers = count()
+
+    def predictions(*options, by=model):
+        output = tmp_path / f"predictions-{next(numbers)}.h5"
+        print(ovaflow("predict", by, f"--dataset={dataset.path}", f"--output={output}", *options))
+        return Predictions.open(output)
+
+    return predictions

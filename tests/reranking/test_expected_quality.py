@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.metrics import precision_score
 
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -36,9 +37,9 @@ def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(made):
     true = hits.sum(axis=2).mean(axis=0) + rng.poisson(2 * np.array(left_out), (4000, 400)).mean(axis=0)
     right, amounts = (hits & inside).sum(axis=2).mean(axis=0), inside.sum(axis=1)
     some = amounts > 0
-    np.testing.assert_allclose(ours.precision[some], right[some] / amounts[some], atol=0.04)
-    np.testing.assert_allclose(ours.recall, right / true, atol=0.04)
-    np.testing.assert_allclose(ours.errors, amounts + true - 2 * right, atol=0.2)
+    assert_allclose(ours.precision[some], right[some] / amounts[some], atol=0.04)
+    assert_allclose(ours.recall, right / true, atol=0.04)
+    assert_allclose(ours.errors, amounts + true - 2 * right, atol=0.2)
     assert np.isnan(ours.precision[~some]).all()
     assert (ours.recall[3], ours.errors[3]) == (0, 2)
 

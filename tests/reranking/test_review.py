@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from commands import answers, labels_of, ovaflow, read_answers
+from numpy.testing import assert_allclose
 from records import read_records, write_records
 
 from ovaflow.reranking.answer_length import labels_that_fit
-from ovaflow.reranking.reranker_file import Reranker
 
 
 @pytest.fixture(scope="module")
@@ -18,15 +18,13 @@ def texts(dataset, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def theirs(model, predicted):
+def theirs(check, predicted):
     """Labels that fit each test text, their expected precision and recall, and expected errors, one by one."""
-    ranking = predicted.ranking
-    missed = Reranker.about(model.with_name("reranker.h5")).parameters["check"]["missed"]
-    rows = []
+    ranking, rows = predicted.ranking, []
     for ids, p in zip(ranking.ids, np.maximum(ranking.probabilities[:, :50], 0).astype(float), strict=True):
         m = labels_that_fit(p[None])[0]
         right, among = p[:m].sum(), p.sum()
-        true = among + missed * (1 - right / among)
+        true = among + check["missed"] * (1 - right / among)
         rows.append((ids[:m].tolist(), right / m, right / true, (m - right) + (true - right)))
     return rows
 
@@ -43,9 +41,9 @@ def test_promises_are_columns_and_keys(model, texts, asked, theirs, tmp_path):
     ours = asked("--fit")
     assert labels_of(ours) == [each[0] for each in theirs]
     promises = [[each[key] for key in KEYS] for each in ours]
-    np.testing.assert_allclose(promises, [each[1:3] for each in theirs], atol=1e-4)
+    assert_allclose(promises, [each[1:3] for each in theirs], atol=1e-4)
     for joined, first in ((["--joined=|"], {}), ([], {"rank": "1"})):
-        ovaflow("predict", model, texts, "--fit", *joined, f"--output={tmp_path / 'a.csv'}")
+        ovaflow("predict", model, texts, "--fit", *joined, f"--output={tmp_path}/a.csv")
         rows = [row for row in read_records(tmp_path / "a.csv") if first.items() <= row.items()]
         assert [[float(row[key]) for key in KEYS] for row in rows] == promises
 
@@ -63,7 +61,7 @@ def test_the_most_expected_errors_come_first(asked, theirs):
     assert labels_of(ours) == [theirs[i][0] for i in order]
 
 
-def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, theirs, tmp_path, capsys):
+def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, theirs, check, tmp_path, capsys):
     sure, unsure = tmp_path / "sure.jsonl", tmp_path / "unsure.jsonl"
     ovaflow("predict", model, texts, "--sure=0.855", f"--output={sure}", f"--unsure={unsure}")
     precise = np.array([each[1] for each in theirs]) >= 0.855
@@ -73,7 +71,6 @@ def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, the
         assert [each["id"] for each in read_answers(path)] == [str(100 + i) for i in order]
     said = capsys.readouterr().err
     assert f"{precise.sum()} of {len(theirs)} records" in said
-    check = Reranker.about(model.with_name("reranker.h5")).parameters["check"]
     (row,) = (row for row in check["sure"] if row["level"] == 0.85)
     measured = f"{row['records']} were so sure, and {100 * row['right']:.0f} % of {row['labels']} labels were right"
     assert f"measured: of {check['texts']} held-out records {measured}" in said

@@ -15,7 +15,6 @@ from ovaflow.evaluation.ranking import find_hits
 from ovaflow.evaluation.reliability import LEVELS, SURE
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction import promotion
-from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.reranking import fitting
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -27,18 +26,6 @@ from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.predict import CANDIDATES
 
 
-def predict(folder, output, *options):
-    files = f"--dataset={folder}/dataset.h5", f"--output={output}"
-    ovaflow("predict", f"{folder}/dataset/model.h5", *files, *options)
-    return Predictions.open(output)
-
-
-@pytest.fixture(scope="module")
-def held_out(folder, held):
-    """What was held out, and its predictions."""
-    return held, Predictions.open(folder / "held" / "predictions.h5")
-
-
 @pytest.fixture(scope="module")
 def texts(dataset, tmp_path_factory):
     """The test texts, one a line."""
@@ -47,33 +34,24 @@ def texts(dataset, tmp_path_factory):
     return str(path)
 
 
-def test_several_threads_give_the_same_file_and_predictions(folder, model, predicted, tmp_path):
-    options = [f"--dataset={folder}/dataset.h5", f"--held-out={folder}/held.h5", "--threads=2"]
-    options += [f"--predictions={folder}/held/predictions.h5", f"--output={tmp_path}/again.h5"]
-    ovaflow("rerank", model, *options)
+def test_several_threads_give_the_same_file_and_predictions(model, fitted_to, predict, predicted, tmp_path):
+    ovaflow("rerank", model, *fitted_to, "--threads=2", f"--output={tmp_path}/again.h5")
     assert (tmp_path / "again.h5").read_bytes() == model.with_name("reranker.h5").read_bytes()
-    ours = predict(folder, tmp_path / "predictions.h5", "--threads=2")
-    assert all(map(np.array_equal, ours.ranking, predicted.ranking))
+    assert all(map(np.array_equal, predict("--threads=2").ranking, predicted.ranking))
 
 
-def test_one_at_a_time_as_in_a_batch(model, dataset, predicted):
-    predictor = Predictor.open(model)
-    for i, text in enumerate(dataset.test_texts()[:40]):
-        ids, scores = predictor.top_k(predictor.from_texts([text]), 5)
-        assert np.array_equal([ids[0], scores[0]], [predicted.ids[i], predicted.scores[i]])
-    assert "reranker.h5 take" in remark_on_memory(predictor, 0)
+def test_a_predictor_knows_what_its_second_stage_takes_and_does_without(model, dataset, predicted):
+    assert "reranker.h5 take" in remark_on_memory(Predictor.open(model), 0)
     alone = Predictor.open(model, rerank=False).top_k(dataset.test.X, 50)
     assert np.array_equal(alone, [predicted.ranking.first_ids, predicted.ranking.scores])
 
 
-def test_it_ranks_and_knows_how_sure_it_is(folder, dataset, held_out, predicted):
-    about = Reranker.about(folder / "dataset" / "reranker.h5")
-    check = about.parameters["check"]
+def test_it_ranks_and_knows_how_sure_it_is(folder, dataset, held, held_predictions, check, predicted):
+    further = Reranker.about(folder / "dataset" / "reranker.h5").further
     assert check["second_stage"] > check["first_stage"] + check["error"]
-    assert set(check["lost"]) == {*GROUPS, *about.further}
-    held, predictions = held_out
-    assert check["texts"] == len(predictions.ids)
-    metrics = ranking_metrics(predictions.ids, held.test.Y, np.ones(held.n_labels))
+    assert set(check["lost"]) == {*GROUPS, *further}
+    assert check["texts"] == len(held_predictions.ids)
+    metrics = ranking_metrics(held_predictions.ids, held.test.Y, np.ones(held.n_labels))
     assert check["first_stage"] == pytest.approx(metrics["nDCG@5"])
     measured = json.loads((folder / "dataset" / "reliability.json").read_text())["probabilities"]
     candidates = predicted.ranking.ids >= 0
@@ -86,18 +64,18 @@ def test_it_ranks_and_knows_how_sure_it_is(folder, dataset, held_out, predicted)
 def test_the_log_says_how_many_likely_labels_are_right(folder, dataset, predicted, tmp_path):
     hits, p = find_hits(predicted.ranking.ids, dataset.test.Y), predicted.ranking.probabilities
     likely = p >= 0.5
-    files = f"--dataset={folder}/dataset.h5", f"--reranker={folder}/dataset/reranker.h5", f"--output={tmp_path}/r.json"
-    said = ovaflow("reliability", folder / "dataset" / "predictions.h5", *files)
+    files = f"--dataset={dataset.path}", f"--reranker={folder}/dataset/reranker.h5", f"--output={tmp_path}/r.json"
+    said = ovaflow("reliability", predicted.path, *files)
     sure = f"{100 * p[likely].mean():.1f} % of {likely.sum():,} labels that are at least 50 % sure"
     assert f"{sure} were expected to be right, {100 * hits[likely].mean():.1f} % are; calibration error" in said
 
 
 def test_where_evidence_ranks_worse_probabilities_keep_the_order_of_scores(
-    folder, model, dataset, held_out, predicted, monkeypatch, tmp_path
+    model, dataset, held, held_predictions, predicted, predict, monkeypatch, tmp_path
 ):
     monkeypatch.setattr(CrossFit, "ndcg", np.array([[0.7, 0.5, 0.6], [0.4, 0.5, 0.3]]))
-    fit_reranker(OneVsAll.open(model), dataset, *held_out).write(tmp_path / "reranker.h5")
-    ours = predict(folder, tmp_path / "ours.h5", f"--reranker={tmp_path}/reranker.h5")
+    fit_reranker(OneVsAll.open(model), dataset, held, held_predictions).write(tmp_path / "reranker.h5")
+    ours = predict(f"--reranker={tmp_path}/reranker.h5")
     assert np.array_equal(ours.ids, predicted.ranking.first_ids[:, :5])
     hits, expected = find_hits(ours.ranking.ids, dataset.test.Y), np.maximum(ours.ranking.probabilities, 0)
     assert expected.sum() == pytest.approx(hits.sum(), rel=0.05)
@@ -133,9 +111,9 @@ def test_probable_labels_in_every_format(model, dataset, predicted, texts, optio
     assert options != "table" or first in shown
 
 
-def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(folder, model, predicted, texts, tmp_path):
-    options = ["--optimise=macro-F1", "--top-k=2"]
-    ours = predict(folder, tmp_path / "predictions.h5", *options).ids.tolist()
+def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(model, predict, predicted, texts):
+    options = "--optimise=macro-F1", "--top-k=2"
+    ours = predict(*options).ids.tolist()
     theirs, _ = labels_for_macro_f1(*(each[:, :CANDIDATES] for each in predicted.ranking[:2]), 2)
     assert ours == theirs.tolist() != predicted.ids[:, :2].tolist()
     asked = model, texts, *options
@@ -153,27 +131,26 @@ def test_evaluate_shows_labels_by_probability(folder):
 
 
 ALIKE = "the candidates of held-out instances are all wrong, or all right"
-UNUSED = {"few": (199, None, "199 instances were held out, it needs 200"), "no": (510, False, ALIKE)}
-UNUSED["yes"] = (510, True, ALIKE)
+FEW = "199 instances were held out, it needs 200"
+UNUSED = {"few": (199, None, FEW), "no": (510, False, ALIKE), "yes": (510, True, ALIKE)}
 
 
 @pytest.mark.parametrize("case", UNUSED)
 def test_one_that_is_not_used_leaves_predictions_as_they_are(
-    folder, model, dataset, held_out, tmp_path, monkeypatch, case
+    model, dataset, held, held_predictions, predict, tmp_path, monkeypatch, case
 ):
-    (n, true, reason), (held, predictions) = UNUSED[case], held_out
+    n, true, reason = UNUSED[case]
     if true is not None:
         monkeypatch.setattr(fitting, "hits_among", lambda ids, Y: np.full(ids.shape, true))
-    fewer = replace(predictions, ids=predictions.ids[:n], scores=predictions.scores[:n])
+    fewer = replace(held_predictions, ids=held_predictions.ids[:n], scores=held_predictions.scores[:n])
     model, path = OneVsAll.open(model), tmp_path / "none.h5"
     fit_reranker(model, dataset, held, fewer).write(path)
     assert Reranker.open(path, model=model).unused == reason
-    ours = predict(folder, tmp_path / "with.h5", f"--reranker={path}")
-    theirs = predict(folder, tmp_path / "without.h5", "--no-rerank")
+    ours, theirs = predict(f"--reranker={path}"), predict("--no-rerank")
     assert np.array_equal([ours.ids, ours.scores], [theirs.ids, theirs.scores])
     assert ours.ranking is theirs.ranking is None
     files = f"--dataset={dataset.path}", f"--reranker={path}", f"--output={tmp_path}/reliability.json"
-    said = ovaflow("reliability", tmp_path / "with.h5", *files)
+    said = ovaflow("reliability", ours.path, *files)
     assert f"there is no second stage: {reason}" in said
 
 

@@ -17,8 +17,6 @@ from trained_by_commands import Trained
 from ovaflow import OneVsAllClassifier
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.boosted_trees import rank
 from ovaflow.reranking.reranker_file import Reranker
@@ -65,13 +63,17 @@ def test_each_candidate_has_a_score_and_a_place(seed, most, k):
     assert (ours[:, :, 1] == np.where(found, places, CANDIDATES)).all()
 
 
-def rerank(folder, output, *options, status=0):
-    """Fit a second stage for a copy of the model, in a folder of its own; returns the copy, and what is said."""
-    output.mkdir()
-    shutil.copy(folder / "dataset" / "model.h5", output)
-    files = [f"--dataset={folder}/dataset.h5", f"--held-out={folder}/held.h5"]
-    files += [f"--predictions={folder}/held/predictions.h5", f"--output={output}/reranker.h5"]
-    return output / "model.h5", ovaflow("rerank", output / "model.h5", *files, *options, status=status)
+@pytest.fixture(scope="module")
+def rerank(model, fitted_to):
+    """Fits a second stage for a copy of the model, in a folder of its own; returns the copy, and what is said."""
+
+    def fit(output, *options, status=0):
+        output.mkdir()
+        copy = Path(shutil.copy(model, output))
+        files = *fitted_to, f"--output={output}/reranker.h5"
+        return copy, ovaflow("rerank", copy, *files, *options, status=status)
+
+    return fit
 
 
 def suggest(folder, path, part, share=1.0):
@@ -102,12 +104,17 @@ def trees(folder, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def sources(folder, trees, tmp_path_factory):
-    """A model whose second stage weighs suggestions of trees and of a file, and one without the file."""
-    place = tmp_path_factory.mktemp("sources")
+def of_trees(rerank, trees, tmp_path_factory):
+    """A model whose second stage weighs suggestions of trees."""
+    return rerank(tmp_path_factory.mktemp("of trees") / "made", *trees)[0]
+
+
+@pytest.fixture(scope="module")
+def of_both(folder, rerank, trees, tmp_path_factory):
+    """One that weighs those of a file, too."""
+    place = tmp_path_factory.mktemp("of both")
     file = suggest(folder, place / "guesses.csv", "held")
-    with_file = rerank(folder, place / "both", *trees, f"--suggestions={file}")
-    return with_file[0], rerank(folder, place / "trees", *trees)[0]
+    return rerank(place / "made", *trees, f"--suggestions={file}")[0]
 
 
 @pytest.fixture(scope="module")
@@ -116,71 +123,63 @@ def half(folder, tmp_path_factory):
     return suggest(folder, tmp_path_factory.mktemp("half") / "new.csv", "dataset", 0.5)
 
 
-def predicted(folder, model, output, *options):
-    ovaflow("predict", model, f"--dataset={folder}/dataset.h5", f"--output={output}", *options)
-    return Predictions.open(output)
-
-
-def test_a_text_of_which_the_file_says_nothing_is_ranked_without(folder, dataset, sources, half, tmp_path, capsys):
-    output, suggested = tmp_path / "ours.h5", {row["id"] for row in read_records(half)}
-    options = f"--dataset={dataset.path}", f"--output={output}", f"--suggestions={half}"
-    said = ovaflow("predict", sources[0], *options)
-    ours, without = Predictions.open(output), predicted(folder, sources[1], tmp_path / "without.h5")
-    ids = dataset.ids("test")
+def test_a_text_of_which_the_file_says_nothing_is_ranked_without(dataset, of_both, of_trees, half, predict, capsys):
+    ours, without = predict(f"--suggestions={half}", by=of_both), predict(by=of_trees)
+    suggested, ids = {row["id"] for row in read_records(half)}, dataset.ids("test")
     known = np.array([record in suggested for record in ids])
-    assert f"for {len(suggested)} of {len(ids)} test instances" in said
+    assert f"for {len(suggested)} of {len(ids)} test instances" in capsys.readouterr().out
     for part, array in zip(ours.ranking, without.ranking, strict=True):
         assert np.array_equal(part[~known, : array.shape[1]], array[~known])
     assert not np.array_equal(ours.ranking.probabilities[known], without.ranking.probabilities[known])
     hits = find_hits(ours.ids[:, :1], dataset.test.Y)
     assert hits[known].mean() > hits[~known].mean()
-    nothing = predicted(folder, sources[0], tmp_path / "nothing.h5")
+    nothing = predict(by=of_both)
     assert np.array_equal(nothing.ranking.probabilities, without.ranking.probabilities)
     assert "guesses: the second stage can rank with their suggestions" in capsys.readouterr().err
 
 
-def test_each_source_is_evidence(sources):
-    check = Reranker.about(sources[0].with_name("reranker.h5")).parameters["check"]
+def test_each_source_is_evidence(of_both, of_trees):
+    both, alone = (Reranker.about(each.with_name("reranker.h5")).parameters for each in (of_both, of_trees))
+    check = both["check"]
     assert check["second_stage"] > check["first_stage"]
     assert {"suggestions of trees", "suggestions of guesses"} < set(check["lost"])
     assert check["lost"]["suggestions of guesses"] > 0.05
-    alone = Reranker.about(sources[1].with_name("reranker.h5")).parameters
     assert alone["columns"][-2:] == ["score of trees", "rank of trees"]
 
 
-def test_new_texts_are_ranked_as_those_of_the_test_set(folder, dataset, sources, half, tmp_path):
-    theirs = predicted(folder, sources[0], tmp_path / "theirs.h5", f"--suggestions={half}")
+def test_new_texts_are_ranked_as_those_of_the_test_set(dataset, of_both, half, predict, tmp_path):
+    theirs = predict(f"--suggestions={half}", by=of_both)
     texts = zip(dataset.ids("test"), dataset.test_texts(), strict=True)
     (tmp_path / "new.jsonl").write_text("\n".join(json.dumps({"id": record, "text": text}) for record, text in texts))
-    ours = answers(sources[0], tmp_path / "new.jsonl", f"--suggestions={half}")
+    ours = answers(of_both, tmp_path / "new.jsonl", f"--suggestions={half}")
     assert labels_of(ours) == theirs.ids.tolist()
     assert np.array(labels_of(ours, "score")) == pytest.approx(theirs.scores, abs=1e-5)
 
 
-def test_a_run_suggests_what_it_predicts(folder, dataset, sources, trees, tmp_path):
-    suggested = predicted(folder, trees[2], tmp_path / "trees.h5", "--top-k=50")
-    ours = predicted(folder, sources[1], tmp_path / "ours.h5").ranking
-    reranker = Reranker.open(sources[1].with_name("reranker.h5"), model=OneVsAll.open(sources[1]))
+def test_a_run_suggests_what_it_predicts(dataset, of_trees, trees, predict):
+    suggested, ours = predict("--top-k=50", by=trees[2]), predict(by=of_trees).ranking
+    predictor = Predictor.open(of_trees)
+    reranker = predictor.model.reranker
     suggestions = Suggestions.of_model(suggested.ids.copy(), suggested.scores.copy())
-    best, X = (ours.first_ids.copy(), ours.scores.copy()), Predictor.open(sources[1]).from_split(dataset.test)
+    best, X = (ours.first_ids.copy(), ours.scores.copy()), predictor.from_split(dataset.test)
     candidates = reranker.evidence.candidates(X, *best, suggestions=[suggestions])
     rows = [reranker.evidence.columns(candidates), suggestions.columns(candidates.ids)]
     theirs, _ = rank(reranker.trees, np.concatenate(rows, axis=2), candidates.ids)
     assert np.maximum(ours.probabilities, 0) == pytest.approx(theirs, abs=1e-5)
 
 
-def test_results_of_annif_are_suggestions_too(folder, sources, half, tmp_path):
+def test_results_of_annif_are_suggestions_too(of_both, half, predict, tmp_path):
     (tmp_path / "half").mkdir()
     for row in read_records(half):
         with open(tmp_path / "half" / f"{row['id']}.annif", "a") as result:
             result.write(f"<{row['label']}>\tany name\t12.3\t{row['score']}\n")
     files = f"--suggestions={half}", f"--suggestions=guesses={tmp_path}/half"
-    ours, theirs = (predicted(folder, sources[0], tmp_path / "out.h5", file).scores.copy() for file in files)
+    ours, theirs = (predict(file, by=of_both).scores for file in files)
     assert np.array_equal(ours, theirs)
 
 
-def test_explain_says_who_suggests_a_label(sources):
-    said = ovaflow("explain", sources[0], "--text=name7 hint2 word3", "--labels=3", "--json")
+def test_explain_says_who_suggests_a_label(of_both):
+    said = ovaflow("explain", of_both, "--text=name7 hint2 word3", "--labels=3", "--json")
     labels = json.loads(said)["labels"]
     evidence = [each for label in labels for each in label["evidence"] if "place" in each]
     assert evidence
@@ -189,9 +188,9 @@ def test_explain_says_who_suggests_a_label(sources):
         assert each["text"] == f"suggested by trees in place {each['place']}"
 
 
-def test_estimators_ask_the_other_models(dataset, sources, tmp_path):
+def test_estimators_ask_the_other_models(dataset, of_trees, tmp_path):
     X = dataset.test.unscaled(1.0).to_scipy()[:, :-1]
-    estimator = OneVsAllClassifier.load(sources[1])
+    estimator = OneVsAllClassifier.load(of_trees)
     estimator.save(tmp_path / "elsewhere" / "model.h5")
     again = OneVsAllClassifier.load(tmp_path / "elsewhere" / "model.h5")
     assert (again.predict_proba(X) != estimator.predict_proba(X)).nnz == 0
@@ -208,43 +207,43 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("lines", REFUSED)
-def test_files_that_are_refused(folder, tmp_path, lines):
+def test_files_that_are_refused(rerank, tmp_path, lines):
     (tmp_path / "a.csv").write_text(lines)
-    _, said = rerank(folder, tmp_path / "out", f"--suggestions={tmp_path}/a.csv", status=2)
+    _, said = rerank(tmp_path / "out", f"--suggestions={tmp_path}/a.csv", status=2)
     assert REFUSED[lines] in said
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["model.h5"]
 
 
-def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(folder, dataset, tmp_path):
+def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(folder, dataset, rerank, tmp_path):
     path = suggest(folder, tmp_path / "a.csv", "held", 0.3)
     with open(path, "a") as file:
         file.write("nobody,name1,1\nline 2,no such label,1\n")
     rows, labels = read_records(path), set(dataset.label_names)
     unknown = sum(row["label"] not in labels for row in rows)
-    _, said = rerank(folder, tmp_path / "out", f"--suggestions={path}")
+    _, said = rerank(tmp_path / "out", f"--suggestions={path}")
     counts = f"unknown are 1 of {len({row['id'] for row in rows})} ids and the labels of {unknown} of {len(rows):,}"
     assert counts in said
     assert "of the held-out instances, it needs 200" in said
 
 
-def test_what_a_second_stage_does_not_know_is_refused(folder, sources, half, tmp_path):
+def test_what_a_second_stage_does_not_know_is_refused(dataset, of_both, of_trees, half, tmp_path):
     (tmp_path / "s.annif").write_text("<http://example.org/cats>\n")
     for model, value, complaint in (
-        (sources[1], half, "new is unknown; the second stage was fitted with no file of suggestions"),
-        (sources[0], f"other={half}", ""),
-        (sources[0], tmp_path / "none.csv", "cannot be read (No such file or directory)"),
-        (sources[0], tmp_path / "a.txt", "neither a .csv file nor a folder of .annif files; give one"),
-        (sources[0], f"half={tmp_path}", "s.annif, line 1: the score is '', not a number"),
+        (of_trees, half, "new is unknown; the second stage was fitted with no file of suggestions"),
+        (of_both, f"other={half}", ""),
+        (of_both, tmp_path / "none.csv", "cannot be read (No such file or directory)"),
+        (of_both, tmp_path / "a.txt", "neither a .csv file nor a folder of .annif files; give one"),
+        (of_both, f"half={tmp_path}", "s.annif, line 1: the score is '', not a number"),
     ):
-        options = f"--dataset={folder}/dataset.h5", f"--output={tmp_path}/out.h5", f"--suggestions={value}"
+        options = f"--dataset={dataset.path}", f"--output={tmp_path}/out.h5", f"--suggestions={value}"
         assert complaint in ovaflow("predict", model, *options, status=2 if complaint else 0)
-    said = ovaflow("predict", sources[0], "--text=name1", "--text=name2", f"--suggestions={half}", status=2)
+    said = ovaflow("predict", of_both, "--text=name1", "--text=name2", f"--suggestions={half}", status=2)
     assert "is that of an instance; give the ids of the instances" in said
 
 
-def test_a_missing_or_changed_model_of_a_run_is_refused(folder, trees, tmp_path):
+def test_a_missing_or_changed_model_of_a_run_is_refused(folder, rerank, trees, tmp_path):
     shutil.copy(trees[2], tmp_path / "trees.h5")
-    model, _ = rerank(folder, tmp_path / "out", "--with-run", "trees", tmp_path / "trees.h5", trees[3])
+    model, _ = rerank(tmp_path / "out", "--with-run", "trees", tmp_path / "trees.h5", trees[3])
     link, asked = tmp_path / "models" / "current", ("predict", model, "--text=name1")
     ovaflow("promote", model, f"--over={link}", f"--on={folder}/records.csv")
     ovaflow("pack", model, f"--output={tmp_path}/all.zip", "--licence=MIT")
