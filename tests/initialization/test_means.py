@@ -2,6 +2,7 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from ovaflow.initialization.means import compute_means
 from ovaflow.sparse.csr import from_scipy, transpose
@@ -24,5 +25,5 @@ def test_dense_formulas_whatever_the_threads(seed, shape, density, share):
     p_mean, x_mean = Y.T @ X / np.maximum(counts, 1)[:, None], X[:n_documents].mean(axis=0)
     theirs = {"x_mean": x_mean, "pp": (p_mean**2).sum(axis=1), "xp": p_mean @ x_mean, "xx": x_mean @ x_mean}
     for name, expected in (theirs | {"counts": counts}).items():
-        np.testing.assert_allclose(getattr(ours, name), expected, rtol=1e-12, atol=1e-14, err_msg=name)
-        np.testing.assert_array_equal(getattr(ours, name), getattr(threaded, name))
+        assert_allclose(getattr(ours, name), expected, rtol=1e-12, atol=1e-14, err_msg=name)
+        assert_array_equal(getattr(ours, name), getattr(threaded, name))

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from ovaflow.initialization import spanning_tree
@@ -23,13 +24,12 @@ label_matrices = st.builds(
 
 def hamming(Y):
     """Distances between label columns, the all-zero root last."""
-    columns = np.column_stack([Y, np.zeros(len(Y))])
-    return np.abs(columns[:, :, None] - columns[:, None, :]).sum(0)
+    counts = np.append(Y.sum(0), 0)
+    return counts[:, None] + counts - 2 * np.pad(Y.T @ Y, (0, 1))
 
 
 def assert_as_scipy_finds_it(Y):
-    counts = np.append(Y.sum(0), 0)
-    distances = counts[:, None] + counts - 2 * np.pad(Y.T @ Y, (0, 1))
+    distances = hamming(Y)
     # non-root edges cost a fraction more, so that SciPy prefers root edges among equals as well; 0 would be no edge
     distances[:-1, :-1] += 1 / 1024
     theirs = minimum_spanning_tree(np.triu(distances + 1, 1)).data
@@ -45,17 +45,15 @@ def test_cost_and_subtrees_are_those_of_scipy(Y):
 
 @given(label_matrices)
 def test_arrays_describe_one_tree(Y):
-    tree = compute_label_tree(from_scipy(Y))
-    n_labels = Y.shape[1]
-    distances = hamming(Y)
-    np.testing.assert_array_equal(tree.distance, distances[np.arange(n_labels), tree.parent])
-    np.testing.assert_array_equal(np.sort(tree.order), np.arange(n_labels))
+    tree, labels = compute_label_tree(from_scipy(Y)), np.arange(Y.shape[1])
+    assert_array_equal(tree.distance, hamming(Y)[labels, tree.parent])
+    assert_array_equal(np.sort(tree.order), labels)
     position = np.argsort(tree.order)
     inner = tree.parent != ROOT
     assert (position[tree.parent[inner]] < position[inner]).all()
-    np.testing.assert_array_equal(tree.depth[inner], tree.depth[tree.parent[inner]] + 1)
+    assert_array_equal(tree.depth[inner], tree.depth[tree.parent[inner]] + 1)
     assert (tree.depth[~inner] == 1).all()
-    np.testing.assert_array_equal(tree.subtree[inner], tree.subtree[tree.parent[inner]])
+    assert_array_equal(tree.subtree[inner], tree.subtree[tree.parent[inner]])
     assert (np.diff(tree.subtree[tree.order]) == ~inner[tree.order][1:]).all()
     assert tree.star_cost == Y.sum() >= tree.total_cost
     path = []
@@ -76,25 +74,22 @@ def test_agrees_with_scipy_on_real_labels(real_data):
 
 
 def test_tree_does_not_depend_on_the_buffer(monkeypatch):
-    Y = (np.random.default_rng(0).random((60, 80)) < 0.1).astype(np.float32)
+    rng = np.random.default_rng(0)
     # groups of alike labels, so that many pairs are candidates
-    Y = from_scipy(
-        Y[:, np.random.default_rng(1).integers(0, 20, 80)] * (np.random.default_rng(2).random((60, 80)) < 0.9)
-    )
+    groups = (rng.random((60, 20)) < 0.1)[:, rng.integers(0, 20, 80)]
+    Y = from_scipy(np.float32(groups & (rng.random((60, 80)) < 0.9)))
     large = compute_label_tree(Y)
     monkeypatch.setattr(spanning_tree, "_BUFFER", 1)
     small = compute_label_tree(Y)
     for name in ("parent", "distance", "order", "subtree", "depth"):
-        np.testing.assert_array_equal(getattr(large, name), getattr(small, name))
+        assert_array_equal(getattr(large, name), getattr(small, name))
 
 
 def test_ties_go_to_the_root():
     # |P_0| = 1, |P_1| = 2, one shared: distance 1 between them, 2 from label 1 to the root
-    tree = compute_label_tree(from_scipy([[1, 1], [0, 1]]))
-    np.testing.assert_array_equal(tree.parent, [ROOT, 0])
+    assert compute_label_tree(from_scipy([[1, 1], [0, 1]])).parent.tolist() == [ROOT, 0]
     # |P_0| = |P_1| = 2, one shared: distance 2, as far as the root
-    tree = compute_label_tree(from_scipy([[1, 1], [1, 0], [0, 1]]))
-    np.testing.assert_array_equal(tree.parent, [ROOT, ROOT])
+    assert compute_label_tree(from_scipy([[1, 1], [1, 0], [0, 1]])).parent.tolist() == [ROOT, ROOT]
 
 
 def test_long_chain():

@@ -4,6 +4,7 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
 from solving import in_memory, starts_of
 
 from ovaflow.console.errors import InputError
@@ -26,7 +27,7 @@ def dataset_of(bias=1.0, n=200, d=30):
 def test_every_score_at_the_bias_start_is_minus_lambda(bias, bias_lambda):
     dataset = dataset_of(bias)
     scores = dataset.train.X.to_scipy() @ starts_of(dataset, initialization="bias", bias_lambda=bias_lambda)[0]
-    np.testing.assert_allclose(scores, -bias_lambda, rtol=1e-6)
+    assert_allclose(scores, -bias_lambda, rtol=1e-6)
 
 
 def test_without_a_bias_feature_there_is_no_bias_start():
@@ -40,7 +41,7 @@ def test_the_mean_separating_start_has_the_least_norm(settings, wanted):
     X, y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()[:, 0] > 0
     ours = starts_of(dataset, initialization="mean-separating", **settings)[0]
     theirs = np.linalg.pinv([X[y].mean(axis=0), X[~y].mean(axis=0)]) @ wanted
-    np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
+    assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -57,7 +58,7 @@ def test_the_root_is_near_the_optimum_without_positives(loss, C, root_epsilon):
 def test_all_labels_start_at_the_root():
     dataset = dataset_of()
     for ours in starts_of(dataset, initialization="all-negative"):
-        np.testing.assert_array_equal(ours, solve_root(dataset.train.X, TrainLabels()).weights)
+        assert_array_equal(ours, solve_root(dataset.train.X, TrainLabels()).weights)
 
 
 @pytest.mark.parametrize("initialization", ["all-negative", "label-tree"])
@@ -73,13 +74,9 @@ def test_the_root_file_is_of_its_settings(tmp_path):
     solve_root(dataset_of().train.X, training).write(path)
     root = Root.open(path)
     root.require_settings(training)
-    for other, complaint in (
-        (TrainLabels(C=2.0), "solved with C 1.0, not 2.0"),
-        (TrainLabels(loss="logistic"), "solved with loss squared-hinge, not logistic"),
-        (TrainLabels(root_epsilon=0.1), "solved with root_epsilon 0.01, not 0.1"),
-    ):
-        with pytest.raises(InputError, match=complaint):
-            root.require_settings(other)
+    for name, old, new in (("C", 1.0, 2.0), ("loss", "squared-hinge", "logistic"), ("root_epsilon", 0.01, 0.1)):
+        with pytest.raises(InputError, match=f"solved with {name} {old}, not {new}"):
+            root.require_settings(TrainLabels(**{name: new}))
 
 
 def test_parents_give_their_solution_once_to_each_child_and_are_forgotten():
@@ -93,7 +90,7 @@ def test_parents_give_their_solution_once_to_each_child_and_are_forgotten():
     for child in (1, 2):
         assert start._solutions
         start.fill(child, None, None, weights)
-        np.testing.assert_array_equal(weights, np.array([3.0, 0.0, 1e-9], np.float32))
+        assert_array_equal(weights, np.array([3.0, 0.0, 1e-9], np.float32))
     assert not start._solutions
     start.keep(3, features, values)
     assert not start._solutions
