@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import dcg_score
 
 from ovaflow.fastxml.assignment import (
@@ -47,7 +48,7 @@ def test_sides_of_a_node(objective, seed, density, n):
     dense = (generator.random((80, 25)) < density).astype(float)
     members = np.sort(generator.choice(80, n, replace=False)).astype(np.int32)
     ours, theirs = split(dense, members, seed, objective)
-    np.testing.assert_array_equal(ours, theirs)
+    assert_array_equal(ours, theirs)
 
 
 def test_sides_with_propensities_and_a_separator():
@@ -56,9 +57,9 @@ def test_sides_with_propensities_and_a_separator():
     scores, pull = generator.normal(size=200).astype(np.float32), np.empty(200)
     pull_of_scores(scores, (1.0, 2.0), pull)
     wide = scores.astype(float)
-    np.testing.assert_allclose(pull, np.logaddexp(0, wide) - 2 * np.logaddexp(0, -wide), rtol=1e-5, atol=1e-6)
+    assert_allclose(pull, np.logaddexp(0, wide) - 2 * np.logaddexp(0, -wide), rtol=1e-5, atol=1e-6)
     ours, theirs = split(dense, np.arange(200, dtype=np.int32), 5, worth=generator.uniform(1, 9, 30), pull=pull)
-    np.testing.assert_array_equal(ours, theirs)
+    assert_array_equal(ours, theirs)
     assert 0 < ours.sum() < 200
 
 
@@ -70,7 +71,7 @@ def test_ranking_some_sums_again(sums, data):
     for _ in range(3):
         rank_again(sums, keys, changed, fresh)
         ours = [number_of(key, n) for key in keys]
-        np.testing.assert_array_equal(ours, np.argsort(-sums, kind="stable"))
+        assert_array_equal(ours, np.argsort(-sums, kind="stable"))
         changed = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
         sums = np.where(changed, sums // 3, sums)
 
@@ -83,15 +84,10 @@ def test_coins_are_fair_and_differ_between_seeds():
     assert np.abs(np.corrcoef(coins) - np.eye(50)).max() < 0.2
 
 
-@pytest.fixture
-def Y():
-    dense = (np.random.default_rng(0).random((40, 12)) < 0.3).astype(float)
-    dense[0] = 0
-    return dense
-
-
 @pytest.mark.parametrize("objective", [*MEASURES, "propensities"])
-def test_gain_of_a_ranking(Y, objective):
+def test_gain_of_a_ranking(objective):
+    Y = (np.random.default_rng(0).random((40, 12)) < 0.3).astype(float)
+    Y[0] = 0
     worth = np.random.default_rng(2).uniform(1, 20, 12) if objective == "propensities" else np.ones(12)
     gains = make_gains("nDCG" if objective == "propensities" else objective, from_scipy(Y), worth)
     assert (gains.labels.max(), gains.normalisers[0]) == (1, objective == "P@5")

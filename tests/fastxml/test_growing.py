@@ -3,6 +3,7 @@ from dataclasses import replace
 import naive
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from ovaflow.data.normalize import unscale
 from ovaflow.evaluation.ranking import find_hits, precision
@@ -45,9 +46,8 @@ def test_training_instances_fall_into_the_leaves_they_made(dataset, grown):
         for node in np.flatnonzero(leaf & (sizes == tree.sizes)):
             theirs = Y[nodes == node].mean(axis=0)
             ours = tree.distributions.to_scipy()[[node]].toarray()[0]
-            best = np.sort(theirs)[::-1][:5]
-            np.testing.assert_allclose(np.sort(ours)[::-1][:5], best, atol=1e-6)
-            np.testing.assert_allclose(ours[ours > 0], theirs[ours > 0], atol=1e-6)
+            assert_allclose(np.sort(ours)[-5:], np.sort(theirs)[-5:], atol=1e-6)
+            assert_allclose(ours[ours > 0], theirs[ours > 0], atol=1e-6)
 
 
 def test_predictions(dataset, grown):
@@ -56,22 +56,20 @@ def test_predictions(dataset, grown):
     trees = [grown.forest.tree(number) for number in range(6)]
     for i in range(0, X.n_rows, 29):
         theirs = naive.forest_scores(trees, X.to_scipy()[[i]].toarray()[0], 30)
-        np.testing.assert_allclose(scores[i][ids[i] >= 0], theirs[ids[i][ids[i] >= 0]], atol=1e-6)
+        assert_allclose(scores[i][ids[i] >= 0], theirs[ids[i][ids[i] >= 0]], atol=1e-6)
         best = np.sort(theirs)[::-1][:4]
-        np.testing.assert_allclose(np.where(ids[i] >= 0, scores[i], 0), best, atol=1e-6)
+        assert_allclose(np.where(ids[i] >= 0, scores[i], 0), best, atol=1e-6)
         order = [(-score, label) for score, label in zip(scores[i], ids[i], strict=True) if label >= 0]
         assert order == sorted(order)
     assert (scores[ids < 0] == -np.inf).all()
-    again = predict_trees(grown.forest, X, 4, threads=3)
-    np.testing.assert_array_equal(ids, again[0])
-    np.testing.assert_array_equal(scores, again[1])
+    assert all(map(np.array_equal, (ids, scores), predict_trees(grown.forest, X, 4, threads=3)))
 
 
 def test_first_trees_stay_and_every_setting_is_felt(dataset, grown):
     weights = [grown.forest.tree(number).separators.data for number in range(6)]
     more = grow_trees(dataset, range(3), FOREST.model_copy(update={"trees": 3}))
     for number in range(3):
-        np.testing.assert_array_equal(more.forest.tree(number).separators.data, weights[number])
+        assert_array_equal(more.forest.tree(number).separators.data, weights[number])
     assert not np.array_equal(weights[0], weights[1])
     settings = {"seed": 1, "updates": 3, "balanced": False, "objective": "P@5", "weighting": "propensity"}
     for name, value in (settings | {"C_delta": 5.0}).items():
@@ -97,23 +95,15 @@ def test_trees_see_features_before_they_were_scaled(dataset):
         for change in ({"X": unscale(dataset.train.X, norms, 1.0)}, {"norms": norms})
     )
     ours, theirs = (grow_trees(made, range(2), FOREST).forest.separators for made in (scaled, raw))
-    np.testing.assert_array_equal(ours.data, theirs.data)
+    assert_array_equal(ours.data, theirs.data)
     model = METHOD.train_model(scaled, FOREST)
     assert model.parameters["transform"]["unscaled"] is True
-    np.testing.assert_array_equal(model.instances(scaled.train).data, raw.train.X.data)
+    assert_array_equal(model.instances(scaled.train).data, raw.train.X.data)
 
 
 def test_shape_of_a_tree(grown):
-    tree = grown.forest.tree(0)
-    shape = shape_of(tree, FOREST.max_leaf)
-
-    def walk(node, depth):
-        if not tree.children[node]:
-            return [(depth, int(tree.sizes[node]))]
-        return walk(tree.children[node], depth + 1) + walk(tree.children[node] + 1, depth + 1)
-
-    leaves = walk(0, 0)
-    assert shape["leaves"] == len(leaves)
-    assert shape["depth"] == max(depth for depth, _ in leaves)
-    assert shape["mean_depth"] == pytest.approx(sum(depth * size for depth, size in leaves) / 600)
-    assert shape["balance"] == pytest.approx(shape["mean_depth"] / np.log2(600 / 8))
+    # of eight instances two are in a leaf at depth 1, and two and four in leaves at depth 2
+    children, sizes = np.array([1, 0, 3, 0, 0], np.int32), np.array([8, 2, 6, 2, 4])
+    shape = shape_of(grown.forest.tree(0)._replace(children=children, sizes=sizes), 2)
+    assert [shape[name] for name in ("nodes", "leaves", "depth", "largest_leaf")] == [5, 3, 2, 4]
+    assert (shape["mean_depth"], shape["balance"]) == (1.75, 1.75 / np.log2(8 / 2))

@@ -1,6 +1,7 @@
 import naive
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
 from ovaflow.fastxml.growing import make_scratch
@@ -24,6 +25,17 @@ def fit(X, members, sides, costs, settings):
     return weights, scratch.problem.scores[: len(members)].copy(), count
 
 
+def exact(X, sides, costs=1.0):
+    """What scikit-learn finds."""
+    given = {"fit_intercept": False, "tol": 1e-9, "max_iter": 10_000}
+    solver = LogisticRegression(l1_ratio=1, solver="liblinear", **given)
+    return solver.fit(X, sides, np.broadcast_to(costs, len(X))).coef_[0]
+
+
+def value(X, sides, weights, costs):
+    return naive.objective(X, 2.0 * sides - 1, weights, "logistic", costs=costs, regularization="l1")
+
+
 @pytest.fixture
 def node(dataset):
     generator = np.random.default_rng(0)
@@ -37,24 +49,20 @@ def node(dataset):
 def test_at_convergence(dataset, node, costs):
     members, sides, X = node
     ours, scores, count = fit(dataset.train.X, members, sides, costs, EXACT)
-    cost = np.where(sides == 1, costs[1], costs[0])
-    solver = LogisticRegression(l1_ratio=1, C=1.0, solver="liblinear", fit_intercept=False, tol=1e-8, max_iter=10_000)
-    theirs = solver.fit(X, sides, sample_weight=cost).coef_[0]
-    y = 2.0 * sides - 1
-    best = naive.objective(X, y, theirs, "logistic", costs=cost, regularization="l1")
-    assert naive.objective(X, y, ours, "logistic", costs=cost, regularization="l1") == pytest.approx(best, rel=1e-5)
-    np.testing.assert_allclose(ours, theirs, atol=2e-2)
-    np.testing.assert_allclose(scores, X @ ours, atol=1e-4)
+    cost = np.array(costs)[sides]
+    theirs = exact(X, sides, cost)
+    assert value(X, sides, ours, cost) == pytest.approx(value(X, sides, theirs, cost), rel=1e-5)
+    assert_allclose(ours, theirs, atol=2e-2)
+    assert_allclose(scores, X @ ours, atol=1e-4)
     assert np.count_nonzero(theirs) <= count < X.shape[1]
 
 
 def test_at_the_caps_of_the_paper(dataset, node):
     members, sides, X = node
     ours, scores, _ = fit(dataset.train.X, members, sides, (2.0, 2.0), PAPER)
-    exact, _, _ = fit(dataset.train.X, members, sides, (2.0, 2.0), EXACT)
-    values = [naive.objective(X, 2.0 * sides - 1, w, "logistic", costs=2.0, regularization="l1") for w in (ours, exact)]
-    assert values[0] == pytest.approx(values[1], rel=1e-3)
-    assert ((scores > 0) == (X @ exact > 0)).mean() > 0.98
+    theirs = exact(X, sides, 2.0)
+    assert value(X, sides, ours, 2.0) == pytest.approx(value(X, sides, theirs, 2.0), rel=1e-3)
+    assert ((scores > 0) == (X @ theirs > 0)).mean() > 0.98
 
 
 def test_nothing_to_separate_by(dataset):
@@ -68,5 +76,4 @@ def test_features_of_either_sign():
     X = np.random.default_rng(1).normal(size=(80, 7)).astype(np.float32)
     sides = (X[:, 0] - X[:, 1] > 0).astype(np.int8)
     ours, _, _ = fit(from_scipy(X), np.arange(80, dtype=np.int32), sides, (1.0, 1.0), EXACT)
-    solver = LogisticRegression(l1_ratio=1, solver="liblinear", fit_intercept=False, tol=1e-9, max_iter=10_000)
-    np.testing.assert_allclose(ours, solver.fit(X, sides).coef_[0], atol=2e-3)
+    assert_allclose(ours, exact(X, sides), atol=2e-3)
