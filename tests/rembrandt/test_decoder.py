@@ -2,6 +2,7 @@ import naive
 import numpy as np
 import pytest
 from commands import ovaflow
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from trained_by_commands import Trained
@@ -30,7 +31,7 @@ def test_one_vs_rest_as_scikit_learn_does(multilabel, tmp_path):
     for label in (0, 7, 29):
         solver = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1000)
         theirs = solver.fit(features, Y[:, label]).coef_[0]
-        np.testing.assert_allclose(model.decoder[label], theirs, atol=2e-2)
+        assert_allclose(model.decoder[label], theirs, atol=2e-2)
 
 
 def test_softmax_where_every_instance_has_one_label(multiclass, tmp_path):
@@ -39,7 +40,7 @@ def test_softmax_where_every_instance_has_one_label(multiclass, tmp_path):
     features = model.projection.features(multiclass.train.X)
     solver = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1000)
     theirs = solver.fit(features, multiclass.train.Y.indices).predict_proba(features)
-    np.testing.assert_allclose(softmax(features @ model.decoder.T, axis=1), theirs, atol=0.01)
+    assert_allclose(softmax(features @ model.decoder.T, axis=1), theirs, atol=0.01)
 
 
 def test_shards_and_threads_of_softmax_change_no_byte(multiclass, tmp_path):
@@ -54,7 +55,7 @@ def test_other_embeddings_go_the_same_way(multilabel, tmp_path, kind):
     model = run(multilabel, tmp_path, embed=f"--embedding={kind}", project=random, tune="--C=1")
     assert model.decoder.shape == (30, 41)
     assert model.projection.features(multilabel.test.X).shape == (100, 41)
-    described = f"--dataset={multilabel.path}", f"--output={tmp_path / 'embedding.json'}"
+    described = f"--dataset={multilabel.path}", f"--output={tmp_path}/embedding.json"
     ovaflow("describe-embedding", tmp_path / "embedding.h5", *described)
 
 
@@ -66,12 +67,12 @@ def test_the_best_labels(multilabel, decoded, monkeypatch, block):
     ids, best = predict_embedded(decoded.projection, decoded.decoder, trained, multilabel.test.X, 5, 2)
     features = decoded.projection.features(multilabel.test.X).astype(np.float64)
     their_ids, theirs = naive.top_k(features, decoded.decoder, trained, 5)
-    np.testing.assert_array_equal(ids, their_ids)
-    np.testing.assert_allclose(best, theirs, rtol=1e-4, atol=1e-5)
+    assert_array_equal(ids, their_ids)
+    assert_allclose(best, theirs, rtol=1e-4, atol=1e-5)
 
 
 def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path):
-    projected = f"--embedding={decoded.path.with_name('embedding.h5')}", f"--output={tmp_path / 'p.h5'}"
+    projected = f"--embedding={decoded.path.with_name('embedding.h5')}", f"--output={tmp_path}/p.h5"
     ovaflow("project", multilabel.path, *projected, "--decoder=softmax")
     with pytest.raises(InputError, match="one label each; set decoder: auto, or logistic"):
         train_decoder(Projected.open(tmp_path / "p.h5"), np.arange(30, dtype=np.int32), Decoding(1.0, 0.1, None, 0))
@@ -80,7 +81,7 @@ def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path):
 
 
 def test_softmax_is_refused_before_labels_are_embedded(multilabel, multiclass, tmp_path):
-    embed = "embed", "--for-softmax", "--rank=3", f"--output={tmp_path / 'embedding.h5'}"
+    embed = "embed", "--for-softmax", "--rank=3", f"--output={tmp_path}/embedding.h5"
     assert len(ovaflow(*embed, multilabel.path, status=2).splitlines()) == 1
     assert not (tmp_path / "embedding.h5").exists()
     ovaflow(*embed, multiclass.path)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from ovaflow.rembrandt.projection import choose_bandwidth, draw_features
@@ -14,7 +15,7 @@ def test_inner_products_approximate_the_kernel(kernel, bandwidth):
     mapped = draw_features(kernel, 4, 20_000, bandwidth)(Z)
     exact = {"gaussian": (rbf_kernel, 0.5 / bandwidth**2), "laplacian": (laplacian_kernel, 1 / bandwidth)}
     theirs = exact[kernel][0](Z, gamma=exact[kernel][1])
-    np.testing.assert_allclose(mapped @ mapped.T, theirs, atol=0.04)
+    assert_allclose(mapped @ mapped.T, theirs, atol=0.04)
 
 
 def test_the_bandwidth_follows_the_data():

@@ -1,5 +1,6 @@
 import numpy as np
 import scipy.optimize
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 from ovaflow.rembrandt.panels import in_blocks
@@ -17,7 +18,7 @@ def test_as_scikit_learn_does():
     features, labels = problem()
     theirs = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-10, max_iter=1000).fit(features, labels).coef_
     ours = fit_softmax(Problem(features, labels, 7, C=2.0), tolerance=1e-12).weights
-    np.testing.assert_allclose(ours, theirs, atol=5e-3)
+    assert_allclose(ours, theirs, atol=5e-3)
 
 
 def test_the_gradient():
@@ -25,7 +26,7 @@ def test_the_gradient():
     ours = Problem(features.astype(np.float64), labels, 7, C=0.5)
     W = np.random.default_rng(0).standard_normal((6, 7)).astype(np.float32).astype(np.float64)
     numerical = scipy.optimize.approx_fprime(W.ravel(), lambda w: ours.value_and_gradient(w.reshape(6, 7))[0], 1e-3)
-    np.testing.assert_allclose(ours.value_and_gradient(W)[1].ravel(), numerical, atol=2e-3)
+    assert_allclose(ours.value_and_gradient(W)[1].ravel(), numerical, atol=2e-3)
 
 
 def test_features_of_very_different_sizes_take_no_more_iterations():
@@ -36,13 +37,11 @@ def test_features_of_very_different_sizes_take_no_more_iterations():
 
 
 def test_iterations_end_where_held_out_instances_are_best():
-    generator = np.random.default_rng(4)
-    features = generator.standard_normal((200, 40)).astype(np.float32)
-    labels = (features[:, :3] + generator.standard_normal((200, 3))).argmax(axis=1)
-    watched = Problem(features[100:], labels[100:], 3, C=1e4)
-    found = fit_softmax(Problem(features[:100], labels[:100], 3, C=1e4), held_out=watched)
+    features, labels = problem(n=200, k=40, n_labels=3)
+    seen, watched = (Problem(features[part], labels[part], 3, C=1e4) for part in (slice(100), slice(100, 200)))
+    found = fit_softmax(seen, held_out=watched)
     assert 0 < found.iterations == int(np.argmin(found.held_out)) < len(found.held_out) - 1
-    np.testing.assert_allclose(watched.loss(found.weights.T), min(found.held_out), rtol=1e-4)
+    assert_allclose(watched.loss(found.weights.T), min(found.held_out), rtol=1e-4)
 
 
 def test_threads_change_no_bit(monkeypatch):
@@ -52,4 +51,4 @@ def test_threads_change_no_bit(monkeypatch):
     for threads in (1, 3):
         with in_blocks(threads) as each:
             fits.append(fit_softmax(Problem(features, labels, 7, 1.0, each)).weights)
-    np.testing.assert_array_equal(*fits)
+    assert_array_equal(*fits)

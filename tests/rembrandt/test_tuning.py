@@ -20,16 +20,14 @@ from ovaflow.sparse.csr import from_scipy
 
 def made(dataset):
     """Projected instances, dataset and embedding."""
-    settings = Embed(rank=8)
-    embedding = compute_embedding(dataset, settings)
+    embedding = compute_embedding(dataset, Embed(rank=8))
     return project(dataset, embedding, ProjectInstances()), dataset, embedding
 
 
 def divided(dataset, embedding):
     """Instances projected by a ridge regression that has not seen the held-out ones, and which these are."""
     X, Y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()
-    order = np.random.default_rng(0).permutation(400)
-    held_out, kept = order[:80], order[80:]
+    held_out, kept = np.split(np.random.default_rng(0).permutation(400), [80])
     targets = Y[kept] @ embedding.vectors
     Z = X @ np.linalg.solve(X[kept].T @ X[kept] + np.eye(X.shape[1]), X[kept].T @ targets)
     Z /= np.sqrt(8 * np.square(Z[kept]).mean(axis=0))
