@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.special
+from numpy.testing import assert_allclose
 from solving import assert_same_bits, jobs_of, solved
 from synthetic import topics
 
@@ -70,10 +71,10 @@ def test_sigmoids_as_scipy_does():
     theirs = scipy.special.expit(scores.astype(float))
     for row in scores:
         fill_sigmoids(row, panel.powers, panel.power_bits)
-    np.testing.assert_allclose(scores, theirs, rtol=1e-6)
+    assert_allclose(scores, theirs, rtol=1e-6)
     far = np.repeat(np.float32([-1e9, 1e9]), 32)
     fill_sigmoids(far, panel.powers, panel.power_bits)
-    np.testing.assert_allclose(far, np.repeat([0.0, 1.0], 32), atol=1e-30)
+    assert_allclose(far, np.repeat([0.0, 1.0], 32), atol=1e-30)
 
 
 def test_what_the_sample_does_not_solve_goes_to_the_plain_solver(monkeypatch):

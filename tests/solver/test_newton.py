@@ -3,6 +3,7 @@
 import naive
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from solving import posed
 
 from ovaflow.settings.train import TrainLabels
@@ -68,7 +69,7 @@ def test_uphill_is_refused(text_like):
 def test_labels_of_few_positives_may_have_the_tolerance_of_twenty():
     ours = relative_tolerance(0.01, np.array([0, 1, 2, 5, 19, 20, 30, 980, 999]), 1000, loosest=0.1)
     theirs = [1e-4, 1e-4, 2e-4, 2e-4, 2e-4, 2e-4, 3e-4, 2e-4, 1e-4]
-    np.testing.assert_allclose(ours, theirs)
+    assert_allclose(ours, theirs)
 
 
 @pytest.mark.parametrize(
