@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from ovaflow.data.normalize import fill_rows
 from ovaflow.sparse.csr import (
@@ -16,6 +17,7 @@ from ovaflow.sparse.csr import (
     row_dot,
     transpose,
 )
+from ovaflow.sparse.panel import WIDTH, panel_product
 
 
 @st.composite
@@ -37,23 +39,26 @@ def test_repeated_and_unsorted_entries_are_put_in_order_without_touching_the_sou
 def test_transposed_and_counted_as_by_numpy(theirs):
     dense = theirs.toarray()
     ours = transpose(from_scipy(theirs))
-    assert np.array_equal(ours.to_scipy().toarray(), dense.T)
+    assert_array_equal(ours.to_scipy().toarray(), dense.T)
     assert ours.to_scipy().has_canonical_format
     full = transpose(for_kernels(fill_rows(from_scipy(theirs))))
     assert full.indices is None
-    assert np.array_equal(full.data.reshape(dense.T.shape), dense.T)
-    assert np.array_equal(full.indptr, len(dense) * np.arange(len(dense.T) + 1))
+    assert_array_equal(full.data.reshape(dense.T.shape), dense.T)
+    assert_array_equal(full.indptr, len(dense) * np.arange(len(dense.T) + 1))
     for ours in (from_scipy(theirs), fill_rows(from_scipy(theirs))):
-        assert np.array_equal(nonzeros_of_rows(ours), (dense != 0).sum(axis=1))
-        assert np.array_equal(nonzeros_of_columns(ours), (dense != 0).sum(axis=0))
+        assert_array_equal(nonzeros_of_rows(ours), (dense != 0).sum(axis=1))
+        assert_array_equal(nonzeros_of_columns(ours), (dense != 0).sum(axis=0))
 
 
 @given(matrices(), st.booleans(), st.integers(0, 2**32 - 1))
 def test_products(theirs, full, seed):
     X = for_kernels(fill_rows(from_scipy(theirs))) if full else from_scipy(theirs)
     assert X.indices is not None or full
-    vector = np.random.default_rng(seed).normal(size=X.n_columns).astype(np.float32)
-    ours = np.empty(X.n_rows, np.float32)
+    panel = np.random.default_rng(seed).normal(size=(X.n_columns, WIDTH)).astype(np.float32)
+    products = np.full((X.n_rows, WIDTH), np.nan, np.float32)
+    panel_product(*X.arrays, panel, products)
+    assert products == pytest.approx(theirs @ panel, rel=1e-4, abs=1e-4)
+    vector, ours = panel[:, 0].copy(), np.empty(X.n_rows, np.float32)
     product(*X.arrays, vector, ours)
     assert ours == pytest.approx(theirs @ vector, rel=1e-4, abs=1e-4)
     for i, row in enumerate(theirs.toarray()):

@@ -49,9 +49,9 @@ def folder(tmp_path_factory):
 
 def start(code, folder, **environment):
     """A process that runs some code in a folder."""
-    variables = os.environ | {name: str(value) for name, value in environment.items()}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([sys.executable, "-c", code], env=variables, cwd=folder, text=True, **pipes)
+    variables, pipe = os.environ | {name: str(value) for name, value in environment.items()}, subprocess.PIPE
+    words = sys.executable, "-c", code
+    return subprocess.Popen(words, env=variables, cwd=folder, text=True, stdout=pipe, stderr=pipe)
 
 
 def run(code, folder, **environment):
