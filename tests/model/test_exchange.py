@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from commands import ovaflow
+from numpy.testing import assert_array_equal
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
@@ -42,30 +43,31 @@ def convert(*arguments, status=0):
 
 
 def test_there_and_back(model, tmp_path):
-    convert(model.path, "--to=npz", f"--output={tmp_path / 'other.npz'}")
-    theirs = sp.load_npz(tmp_path / "other.npz")
-    np.testing.assert_array_equal(theirs.toarray(), model.weights.to_scipy().toarray())
-    convert(tmp_path / "other.npz", f"--output={tmp_path / 'back.h5'}")
-    assert (tmp_path / "back.h5").read_bytes() == model.path.read_bytes()
+    npz, back = tmp_path / "other.npz", tmp_path / "back.h5"
+    convert(model.path, "--to=npz", f"--output={npz}")
+    theirs = sp.load_npz(npz)
+    assert_array_equal(theirs.toarray(), model.weights.to_scipy().toarray())
+    convert(npz, f"--output={back}")
+    assert back.read_bytes() == model.path.read_bytes()
     # another program, which knows the weights alone
-    sp.save_npz(tmp_path / "other.npz", -theirs)
-    convert(tmp_path / "other.npz", f"--like={model.path}", f"--output={tmp_path / 'back.h5'}")
-    ours = OneVsAll.open(tmp_path / "back.h5")
-    np.testing.assert_array_equal(ours.weights.to_scipy().toarray(), -theirs.toarray())
-    replace(ours, weights=model.weights).write(tmp_path / "again.h5")
-    assert (tmp_path / "again.h5").read_bytes() == model.path.read_bytes()
+    sp.save_npz(npz, -theirs)
+    convert(npz, f"--like={model.path}", f"--output={back}")
+    ours = OneVsAll.open(back)
+    assert_array_equal(ours.weights.to_scipy().toarray(), -theirs.toarray())
+    replace(ours, weights=model.weights).write(again := tmp_path / "again.h5")
+    assert again.read_bytes() == model.path.read_bytes()
 
 
 def test_a_matrix_of_scipy_is_a_model(tmp_path):
-    weights = sp.random_array((5, 7), density=0.6, rng=np.random.default_rng(0), format="csr")
+    weights, path = sp.csr_array(np.float32(np.arange(35).reshape(5, 7) % 3)), tmp_path / "m.h5"
     sp.save_npz(tmp_path / "w.npz", weights)
-    convert(tmp_path / "w.npz", "--bias=0", "--no-normalize", f"--output={tmp_path / 'model.h5'}")
-    ours = OneVsAll.open(tmp_path / "model.h5")
-    np.testing.assert_array_equal(ours.weights.to_scipy().toarray(), weights.toarray().astype(np.float32))
+    convert(tmp_path / "w.npz", "--bias=0", "--no-normalize", f"--output={path}")
+    ours = OneVsAll.open(path)
+    assert_array_equal(ours.weights.to_scipy().toarray(), weights.toarray())
     assert ours.label_names == list("01234")
     assert ours.parameters["transform"]["bias"] == 0
     # features without names have numbers
-    convert(tmp_path / "model.h5", "--to=tsv", f"--output={tmp_path / 'w.tsv'}")
+    convert(path, "--to=tsv", f"--output={tmp_path}/w.tsv")
     assert (tmp_path / "w.vocabulary.tsv").read_text().splitlines()[-1] == "6\t6\t1.0"
 
 
@@ -116,5 +118,5 @@ def test_what_is_no_model_is_refused(model, tmp_path, case):
     path = tmp_path / "w.npz"
     make, complaint = NOT_MODELS[case]
     make(model, path)
-    said = convert(path, f"--like={model.path}", f"--output={tmp_path / 'y'}", status=2)
+    said = convert(path, f"--like={model.path}", f"--output={tmp_path}/y", status=2)
     assert f"{path}: {complaint.format(model=model)}" in said

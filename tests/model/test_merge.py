@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from commands import ovaflow
+from numpy.testing import assert_array_equal
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.index import open_index
@@ -29,7 +30,7 @@ def test_rows_of_shards_in_any_order_and_pieces(tmp_path, small_dataset, all_wei
 def test_what_the_files_know(tmp_path, small_dataset, cut):
     model = _merge(tmp_path, cut(*PARTS), small_dataset)
     assert model.trained.tolist() == [j != 3 for j in range(N_LABELS)]
-    assert np.array_equal(model.counts, small_dataset.train.Y.to_scipy().sum(axis=0))
+    assert_array_equal(model.counts, small_dataset.train.Y.to_scipy().sum(axis=0))
     assert model.label_names == small_dataset.label_names
     assert (model.parameters["prune"], model.parameters["transform"]) == (0.01, small_dataset.parameters)
     assert model.inputs == {"dataset": small_dataset.checksum}
@@ -48,7 +49,7 @@ def test_pruning_again(tmp_path, small_dataset, all_weights, cut):
 
 def test_a_large_model_gets_an_index(tmp_path, small_dataset, cut, monkeypatch):
     shards = cut(range(0, N_LABELS, 2), range(1, N_LABELS, 2))
-    files = [f"--dataset={small_dataset.path}", f"--output={tmp_path / 'm.h5'}", f"--statistics={tmp_path / 't.h5'}"]
+    files = [f"--dataset={small_dataset.path}", f"--output={tmp_path}/m.h5", f"--statistics={tmp_path}/t.h5"]
     command = "merge", *shards, *files
     for pays, has_index in ((1 << 20, False), (1, True)):
         monkeypatch.setattr("ovaflow.model.index.INDEX_PAYS", pays)
