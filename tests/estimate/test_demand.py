@@ -4,8 +4,8 @@ import os
 from dataclasses import replace
 
 import pytest
+from commands import ovaflow
 
-from ovaflow.__main__ import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.estimate.demand import Demand, read_demand, shape_of, shares_of_work, write_demand
 from ovaflow.training.plan import write_plan
@@ -46,9 +46,8 @@ def test_from_files(tmp_path):
 
 
 def test_sizes_of_a_dataset(path, tmp_path):
-    dataset, sizes = open_dataset(path), tmp_path / "sizes.json"
-    held_out = tmp_path / "held-out.h5"
-    assert main(["hold-out", str(path), f"--sizes={sizes}", f"--output={held_out}"]) == 0
+    sizes, held_out = tmp_path / "sizes.json", tmp_path / "held-out.h5"
+    ovaflow("hold-out", path, f"--sizes={sizes}", f"--output={held_out}")
     X, Y = (getattr(open_dataset(held_out).train, part) for part in "XY")
     assert shape_of(sizes) == (X.n_rows, X.n_columns, Y.n_columns, len(Y.data))
-    assert X.n_rows < dataset.train.X.n_rows
+    assert X.n_rows < open_dataset(path).train.X.n_rows
