@@ -4,8 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.sparse.csgraph import connected_components
 
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.label_tree import parents_within
@@ -36,6 +39,12 @@ works = st.lists(st.floats(0, 1e6), min_size=1, max_size=60).map(np.array)
 label_matrices = st.builds(nested_labels, st.integers(0, 10_000), st.integers(0, 40), st.sampled_from([0, 1, 40]))
 
 
+def costed(Y):
+    """The label tree, positives and work of labels."""
+    counts = Y.sum(axis=0)
+    return compute_label_tree(from_scipy(Y)), counts, estimated_work(counts)
+
+
 def assert_complete(shards, n_shards, n_labels):
     assert len(shards) == n_shards
     assert np.sort(np.concatenate(shards)).tolist() == list(range(n_labels))
@@ -60,14 +69,6 @@ def test_work_grows_with_positives():
     assert work[0] < 0.1 < work[1]
 
 
-def cut_edges(tree, shards):
-    """Labels whose parent is in another shard, from the labels of each shard."""
-    shard_of = np.empty(len(tree.parent), np.int64)
-    for shard, labels in enumerate(shards):
-        shard_of[labels] = shard
-    return np.flatnonzero((tree.parent != ROOT) & (shard_of != shard_of[tree.parent]))
-
-
 def cost_of_cuts(tree, counts, cut):
     """Sum of |P_j| - d_j over the labels cut off: they start at the root instead of their parents."""
     return int((counts[cut] - tree.distance[cut]).sum())
@@ -75,27 +76,25 @@ def cost_of_cuts(tree, counts, cut):
 
 @given(label_matrices, st.integers(1, 12))
 def test_shards_along_the_tree(Y, n_shards):
-    tree, counts = compute_label_tree(from_scipy(Y)), Y.sum(0)
-    work = estimated_work(counts)
+    tree, counts, work = costed(Y)
     shards = plan_shards(work, n_shards, tree, counts)
     assert_complete(shards, n_shards, Y.shape[1])
     loads = [work[labels].sum() for labels in shards]
     assert max(loads) <= work.sum() / n_shards + max(work.sum() / n_shards, work.max(initial=0)) + 1e-6
-    position, columns, theirs = np.argsort(tree.order), np.column_stack([Y, np.zeros(len(Y), bool)]), 0
+    position, columns, theirs, cut = np.argsort(tree.order), np.pad(Y, [(0, 0), (0, 1)]), 0, []
     for labels in shards:
         # depth first: parents before children
         assert (np.diff(position[labels]) > 0).all()
-        parents = parents_within(tree.parent, labels)
-        theirs += sum(np.count_nonzero(columns[:, label] != columns[:, parents[label]]) for label in labels)
-    cut = cut_edges(tree, shards)
+        parents = parents_within(tree.parent, labels)[labels]
+        theirs += np.count_nonzero(columns[:, labels] != columns[:, parents])
+        cut.extend(labels[parents != tree.parent[labels]])
     assert tree.total_cost + cost_of_cuts(tree, counts, cut) == theirs
     assert (counts[cut] - tree.distance[cut] >= 1).all()
 
 
 @given(label_matrices, st.floats(1, 60))
 def test_parts_fit_or_are_single_labels(Y, limit):
-    tree, counts = compute_label_tree(from_scipy(Y)), Y.sum(0)
-    work = estimated_work(counts)
+    tree, counts, work = costed(Y)
     part = divide_tree(tree, counts, work, limit)
     assert sorted(set(part)) == list(range(part.max(initial=-1) + 1))
     loads, sizes = np.bincount(part, weights=work), np.bincount(part)
@@ -104,16 +103,14 @@ def test_parts_fit_or_are_single_labels(Y, limit):
     for subtree in np.flatnonzero(whole):
         assert len(set(part[tree.subtree == subtree])) == 1
     # parts hang together
-    tops = np.array([parent == ROOT or part[parent] != part[label] for label, parent in enumerate(tree.parent)])
+    tops = (tree.parent == ROOT) | (part[tree.parent] != part)
     assert tops.sum() == len(sizes)
 
 
 def test_cuts_cost_little_more_than_the_cheapest():
     ours = theirs = 0
     for seed in range(30):
-        Y = nested_labels(seed, 8)
-        tree, counts = compute_label_tree(from_scipy(Y)), Y.sum(0)
-        work = estimated_work(counts)
+        tree, counts, work = costed(nested_labels(seed, 8))
         limit = max(work.max(), 0.5 * work.sum())
         part = divide_tree(tree, counts, work, limit)
         cut = np.flatnonzero((tree.parent != ROOT) & (part != part[tree.parent]))
@@ -124,16 +121,12 @@ def test_cuts_cost_little_more_than_the_cheapest():
 
 def cheapest_cuts(tree, counts, work, limit):
     """Least cost of all sets of cuts under which every part fits."""
-    edges, best = np.flatnonzero(tree.parent != ROOT), np.inf
-    for size in range(len(edges) + 1):
-        for cut in itertools.combinations(edges.tolist(), size):
-            top, load = np.arange(len(work)), np.zeros(len(work))
-            for label in tree.order:
-                above = tree.parent[label]
-                top[label] = label if above == ROOT or label in cut else top[above]
-                load[top[label]] += work[label]
-            if load.max() <= limit:
-                best = min(best, sum(counts[label] - tree.distance[label] for label in cut))
+    edges, best, size = np.flatnonzero(tree.parent != ROOT), np.inf, len(work)
+    for kept in map(np.array, itertools.product([False, True], repeat=len(edges))):
+        up = edges[kept]
+        graph = sp.coo_array((np.ones(len(up)), (up, tree.parent[up])), (size, size))
+        if np.bincount(connected_components(graph)[1], work).max() <= limit:
+            best = min(best, cost_of_cuts(tree, counts, edges[~kept]))
     return best
 
 
@@ -159,7 +152,7 @@ def test_a_sample_represents_every_magnitude(counts, n_labels, seed):
     assert (counts[labels] > 0).all()
     magnitudes = np.log2(np.maximum(counts, 1)).astype(int)
     ours = np.bincount(magnitudes[labels], multiplicities, 13)
-    np.testing.assert_allclose(ours, np.bincount(magnitudes[counts > 0], minlength=13))
+    assert_allclose(ours, np.bincount(magnitudes[counts > 0], minlength=13))
     again = stratified_sample(counts, n_labels, seed)[0]
     assert again.tolist() == labels.tolist()
     every, multiplicities = stratified_sample(counts, len(counts), 0)

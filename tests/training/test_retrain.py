@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from synthetic import topics
 from trained_by_commands import Trained
 
@@ -52,10 +53,10 @@ def test_labels_with_other_counts_are_trained_again(models):
     assert 0 < len(same) < OLD_L
     for name in ours:
         if name in same:
-            np.testing.assert_array_equal(ours[name], old[name])
+            assert_array_equal(ours[name], old[name])
         else:
             # the solver's tolerance: two points with gradients of at most 1 % of that at zero
-            np.testing.assert_allclose(ours[name], theirs[name], atol=0.05)
+            assert_allclose(ours[name], theirs[name], atol=0.05)
 
 
 def test_labels_that_have_lost_their_instances_keep_their_weights(models):
@@ -67,7 +68,7 @@ def test_labels_that_have_lost_their_instances_keep_their_weights(models):
     model = retrained(without, earlier, "new")
     assert model.counts[lost] == 0
     assert model.trained[lost]
-    np.testing.assert_array_equal(weights(model)["label 3"], weights(earlier)["label 3"])
+    assert_array_equal(weights(model)["label 3"], weights(earlier)["label 3"])
 
 
 @pytest.mark.parametrize("settings", [{"C": 2.0}, {"loss": "logistic"}, {"weighting": "propensity"}])
@@ -80,8 +81,8 @@ def test_labels_of_another_problem_are_not_mixed(models, settings):
 
 def test_added_labels_are_those_of_a_training_from_scratch(models, tmp_path, capsys):
     grown, earlier, scratch = models
-    path, names = tmp_path / "dataset.h5", (grown.label_names, grown.feature_names)
-    write_dataset(path, grown.train, grown.test, *names, grown.parameters)
+    path = tmp_path / "dataset.h5"
+    write_dataset(path, grown.train, grown.test, grown.label_names, grown.feature_names, grown.parameters)
     earlier.write(tmp_path / "earlier.h5")
     warm = f"--earlier={tmp_path}/earlier.h5 --initialization=pretrained --retrain=new"
     training = Trained("one-vs-all", path, tmp_path / "run", train=warm)
@@ -93,5 +94,5 @@ def test_added_labels_are_those_of_a_training_from_scratch(models, tmp_path, cap
     in_memory = weights(retrained(grown, earlier, "new"))
     assert len(old) < len(ours) == L
     for name in ours:
-        np.testing.assert_array_equal(ours[name], old.get(name, theirs[name]))
-        np.testing.assert_array_equal(in_memory[name], ours[name])
+        assert_array_equal(ours[name], old.get(name, theirs[name]))
+        assert_array_equal(in_memory[name], ours[name])

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_array_equal
 from solving import assert_same_bits, in_memory, trained
 
 from ovaflow.console.errors import InputError
@@ -79,9 +80,8 @@ def test_core_time_is_that_of_the_processor(nested):
 
 def test_small_weights_are_dropped_and_nothing_else():
     dataset = random_dataset()
-    whole = trained(dataset, stored_threshold=0.0).weights.to_scipy().toarray()
-    ours = trained(dataset, stored_threshold=0.1).weights.to_scipy().toarray()
-    assert np.array_equal(ours, np.where(np.abs(whole) >= np.float32(0.1), whole, 0))
+    whole, ours = (trained(dataset, stored_threshold=each).weights.to_scipy().toarray() for each in (0.0, 0.1))
+    assert_array_equal(ours, np.where(np.abs(whole) >= np.float32(0.1), whole, 0))
 
 
 @pytest.mark.parametrize("reference", [False, True])

@@ -14,10 +14,8 @@ def dataset(tmp_path):
 
 
 @pytest.fixture
-def scratch(tmp_path):
-    folder = tmp_path / "scratch"
-    folder.mkdir()
-    return folder
+def scratch(tmp_path_factory):
+    return tmp_path_factory.mktemp("scratch")
 
 
 def left_in(scratch):
