@@ -3,11 +3,11 @@
 import naive
 import numpy as np
 import pytest
+from commands import ovaflow
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from solving import as_earlier, jobs_of, trained
 
-from ovaflow.cli import main
 from ovaflow.data.dataset import Dataset, Split, inverse_propensity, open_dataset
 from ovaflow.initialization.starts import STARTS
 from ovaflow.solver.losses import LOSSES
@@ -26,8 +26,8 @@ def dataset(request, made, tmp_path_factory):
     path = tmp_path_factory.mktemp(request.param) / "dataset.h5"
     kind, suffix = ("text-tsv", "_raw.tsv.gz") if (folder / "train_raw.tsv.gz").exists() else ("xmc-text", ".txt.gz")
     files = [f"--{part}={folder / part}{suffix}" for part in ("train", "test")]
-    files += [f"--labels={folder / 'labels.txt.gz'}", "--no-label-names"] if kind == "text-tsv" else []
-    assert main(["prepare", f"--format={kind}", *files, f"--output={path}"]) == 0
+    files += [f"--labels={folder}/labels.txt.gz", "--no-label-names"] if kind == "text-tsv" else []
+    ovaflow("prepare", f"--format={kind}", *files, f"--output={path}")
     whole = open_dataset(path)
     rows = np.sort(np.random.default_rng(0).permutation(whole.train.X.n_rows)[: REAL[request.param]])
     split = Split(rows_of(whole.train.X, rows), rows_of(whole.train.Y, rows))

@@ -8,10 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+from commands import ovaflow
 from synthetic import write_topics
 from trained_by_commands import Trained
-
-from ovaflow.cli import main
 
 PATIENCE = 120
 
@@ -31,13 +30,12 @@ def features_of(pid, path):
 
 def test_two_jobs_share_the_mapped_features(folder):
     data = folder / "dataset.h5"
-    common = ["train-shard", data, f"--means={folder / 'means.h5'}", f"--plan={folder / 'plan.tsv'}"]
-    commands = [[*common, f"--shard={shard}", f"--output={folder / str(shard)}.h5"] for shard in (0, 1)]
+    files = "train-shard", data, f"--means={folder}/means.h5", f"--plan={folder}/plan.tsv"
+    words = [[*files, f"--shard={shard}", f"--output={folder}/{shard}.h5"] for shard in (0, 1)]
     # compiles what both need; then they solve so exactly that there is time to look
-    assert main([str(word) for word in commands[0]]) == 0
-    commands = [[*command, "--epsilon=1e-6"] for command in commands]
-    environment = os.environ | {"OVAFLOW_NUMA": "off"}
-    jobs = [subprocess.Popen([sys.executable, "-m", "ovaflow", *command], env=environment) for command in commands]
+    ovaflow(*words[0])
+    command, environment = [sys.executable, "-m", "ovaflow"], os.environ | {"OVAFLOW_NUMA": "off"}
+    jobs = [subprocess.Popen([*command, *each, "--epsilon=1e-6"], env=environment) for each in words]
     resident, shares, end = (0, 0), (0, 0), time.monotonic() + PATIENCE
     try:
         # each has all features, and both together once; the second is looked at later, when it may have grown
