@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import io
 import random
+import shutil
 import tarfile
 import zipfile
 
@@ -268,21 +269,19 @@ def test_the_second_source_is_tried(place, server, capsys, case):
 
 
 @pytest.mark.parametrize("kind", ["zip", "zip, bzip2", "tar.gz", "tar"])
-def test_wherever_an_archive_is_damaged_it_is_refused_or_read(place, server, kind):
+def test_wherever_an_archive_is_damaged_it_is_refused_or_read(place, kind):
     content, members, form, _ = ARCHIVES[kind]
     place.offer("/none", members=members, format=form)
-    by_hand = place.folder / "a.archive"
-    place.folder.mkdir(parents=True)
     rng = random.Random(0)
     for _ in range(150):
         damaged = bytearray(content)
         damaged[rng.randrange(len(content))] ^= rng.randrange(1, 256)
-        by_hand.write_bytes(damaged)
+        place.folder.mkdir(parents=True)
+        (place.folder / "a.archive").write_bytes(damaged)
         with contextlib.suppress(InputError):
             place.download()
         assert not (place.folder / ".download").exists()
-        for path in (*place.folder.glob("*[zt]"), default_record(place.folder)):
-            path.unlink(missing_ok=True)
+        shutil.rmtree(place.folder.parent)
 
 
 def test_every_refusal_is_told_and_what_to_do(place, server, capsys):

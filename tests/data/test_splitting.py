@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import jaccard, tokens
 from records import write_records
+from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_extraction.text import CountVectorizer
 
-from ovaflow.cli import main
 from ovaflow.data.collected import collect
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.hold_out import copies_of, hold_out, is_far
@@ -63,26 +64,23 @@ def test_near_twins_are_on_one_side(prepare):
     every += [every[i % 60].rsplit(maxsplit=3)[0] + f" volume{i} part{i}" for i in range(120)]
     write(every)
     dataset = prepare(TABLE)
-    train, test = numbers(dataset)
-    assert (train | test, 30 < len(test) < 110) == (set(range(320)), True)
-    bags = [set(tokens(text)) for text in every]
-    for one in test:
-        for other in train:
-            assert len(bags[one] & bags[other]) < SIMILAR * len(bags[one] | bags[other])
+    train, test = map(list, numbers(dataset))
+    assert sorted(train + test) == list(range(320))
+    assert 30 < len(test) < 110
+    alike = jaccard(CountVectorizer(binary=True).fit_transform(every).toarray())
+    assert alike[np.ix_(test, train)].max() < SIMILAR
     assert not dataset.test.twins.any()
-    assert numbers(prepare(TABLE, "--threads=2")) == [train, test]
-    assert numbers(prepare(TABLE, "--seed=1")) != [train, test]
 
 
 def test_ready_made_near_twins_are_on_one_side(prepare):
-    rng = np.random.default_rng(0)
-    rows = [sorted(rng.choice(900, 30, replace=False)) for _ in range(200)]
-    rows += [[*row[:28], 900] for row in rows[:60]]
-    lines = [f"{i % 3} " + " ".join(f"{column}:1" for column in row) for i, row in enumerate(rows)]
-    Path("all.txt").write_text("\n".join(["260 901 3", *lines, ""]))
-    _, test = numbers(prepare("--format=xmc-text --train=all.txt"))
+    X = (np.random.default_rng(0).random((260, 900)) < 0.03) * 1.0
+    X[200:] = X[:60]
+    X[200:, :20] = np.eye(1, 20)
+    dump_svmlight_file(X, np.arange(260) % 3, "all.svm", zero_based=False)
+    line = "--format=svmlight --train=all.svm"
+    _, test = numbers(prepare(line))
     assert 20 < len(test) < 90
-    assert numbers(prepare("--format=xmc-text --train=all.txt --seed=1"))[1] != test
+    assert numbers(prepare(line, "--seed=1"))[1] != test
     assert all((i in test) == (i + 200 in test) for i in range(1, 61))
 
 
@@ -154,20 +152,21 @@ def test_a_copy_in_another_group_joins_both(prepare):
     for members in ({0, 1, 2, 3, 4, 5, 66}, {10, 67}):
         assert any(members <= side for side in numbers(dataset))
     given = [series[int(record[1:])] for record in names(dataset)[0]]
-    assert [group < 0 for group in dataset.train.groups] == [name == "" for name in given]
-    assert len({*zip(dataset.train.groups, given, strict=True)}) == len({*dataset.train.groups}) == len({*given})
+    number_of = dict(zip(given, dataset.train.groups, strict=True)) | {"": -1}
+    assert [number_of[name] for name in given] == dataset.train.groups.tolist()
+    assert len({*number_of.values()}) == len(number_of)
 
 
-@pytest.mark.parametrize("split", ["together", "random"])
-def test_groups_are_never_parted_by_later_splits(prepare, split):
+@pytest.mark.parametrize(("split", "made", "far"), [("together", texts, 30), ("random", recurring, 2)])
+def test_groups_are_never_parted_by_later_splits(prepare, split, made, far):
     series = [f"s{i % 50}" if i < 150 else "" for i in range(200)]
-    write(recurring(200) if split == "random" else texts(200), series=series)
+    write(made(200), series=series)
     dataset = prepare(TABLE, "--group-column=series", f"--split={split}")
-    assert main(["hold-out", "dataset.h5", "--output=held.h5"]) == 0
+    ovaflow("hold-out", "dataset.h5", "--output=held.h5")
     held = open_dataset("held.h5")
     for part in (dataset, held):
         train, test = numbers(part)
-        assert abs(len(test) - len(train | test) / 5) < (3 if split == "random" else 30)
+        assert len(test) == pytest.approx(len(train | test) / 5, abs=far)
         assert not {series[i] for i in train} & {series[i] for i in test} - {""}
     assert held.train.groups is None
     assert prepare(TABLE).train.groups is None
@@ -176,10 +175,7 @@ def test_groups_are_never_parted_by_later_splits(prepare, split):
 def test_each_record_is_drawn_by_itself(prepare):
     write(recurring(200))
     dataset = prepare(TABLE, "--split=random")
-    train, test = numbers(dataset)
-    assert (len(train), len(test)) == (160, 40)
-    assert numbers(prepare(TABLE, "--split=random")) == [train, test]
-    assert numbers(prepare(TABLE, "--split=random", "--seed=1")) != [train, test]
+    assert list(map(len, numbers(dataset))) == [160, 40]
     assert dataset.test.twins.mean() > 0.8
     held = hold_out(dataset, 0.25)
     assert held.test.X.n_rows == 40
@@ -201,8 +197,7 @@ def test_ready_made_features_are_drawn_one_by_one_or_by_labels_or_are_the_last(p
 
 def test_rare_labels_are_on_both_sides(prepare):
     # one, two, three records and so on
-    labels = [f"l{length}" for length in range(1, 60) for _ in range(length)]
-    labels = np.random.default_rng(0).permutation(labels[:400]).tolist()
+    labels = np.random.default_rng(0).permutation(np.repeat(range(1, 60), range(1, 60))[:400]).tolist()
     write(texts(400), labels=labels)
     train, test = numbers(prepare(TABLE, "--split=stratified"))
     assert (len(train), len(test)) == (320, 80)
@@ -210,10 +205,8 @@ def test_rare_labels_are_on_both_sides(prepare):
     for label, amount in amounts.items():
         assert amount == 1 or tested[label] == pytest.approx(min(max(1, amount / 5), amount - 1), abs=1)
     assert "no test record" not in prepare.said
-    assert numbers(prepare(TABLE, "--split=stratified")) == [train, test]
-    assert numbers(prepare(TABLE, "--split=stratified", "--seed=1")) != [train, test]
+    prepare(f"{TABLE}--split=stratified --test-fraction=0.05")
     told = "7 of 27 labels of two records or more have no test record: with a larger test_fraction more of them have"
-    prepare(TABLE, "--split=stratified", "--test-fraction=0.05")
     assert told in prepare.said
 
 
@@ -252,28 +245,18 @@ def test_a_column_says_what_is_for_testing(prepare, path):
 
 
 YEARS = {"year": ["2001", "c1998", *["2002"] * 8]}
+PARTS, TESTED = "--split-column=year", ["test"] * 8
 OTHER = "not train, test or dev; for numbers and dates set split: last"
 
 
 @pytest.mark.parametrize(
     ("columns", "options", "told"),
     [
-        *(
-            (
-                {"year": ["train", value, *["test"] * 8]},
-                "--split-column=year",
-                f"line 3: split_column is {said}, {OTHER}",
-            )
-            for value, said in (("2001", "'2001'"), ("", "empty"), ("holdout", "'holdout'"))
-        ),
-        *(
-            (
-                {"year": [other] * 8 + ["dev"] * 2},
-                "--split-column=year",
-                f"no record is {missing} in the column year; mark",
-            )
-            for missing, other in (("test", "train"), ("train", "test"))
-        ),
+        ({"year": ["train", "2001", *TESTED]}, PARTS, f"line 3: split_column is '2001', {OTHER}"),
+        ({"year": ["train", "", *TESTED]}, PARTS, f"line 3: split_column is empty, {OTHER}"),
+        ({"year": ["train", "holdout", *TESTED]}, PARTS, f"line 3: split_column is 'holdout', {OTHER}"),
+        ({"year": ["dev", "dev", *TESTED]}, PARTS, "no record is train in the column year; mark"),
+        ({"year": ["dev", "dev", *["train"] * 8]}, PARTS, "no record is test in the column year; mark"),
         (YEARS, "--split=last --split-column=year", "all.csv, line 3: 'c1998' is neither a number nor an ISO date"),
         (YEARS, "--split-column=year --split=random", "(year) divides the records itself; leave out split: random"),
         (YEARS, "--group-column=journal", "no column 'journal', there are 'id', 'text', 'labels', 'year'; set"),
@@ -290,15 +273,11 @@ def test_what_cannot_be_split_is_refused(prepare, columns, options, told):
 def test_short_texts_that_recur_are_told(prepare):
     told = "records have the words of another one, and such records are never parted: if new records, too, will repeat "
     told += "known texts, as job titles and queries do, split: random measures that"
-    write([*recurring(60), *texts(240)])
-    prepare(TABLE)
-    assert told not in prepare.said
-    write([*recurring(200), *texts(100)])
-    assert not prepare(TABLE).test.twins.any()
-    assert told in prepare.said
-    # what it measures: two thirds of new records are known texts
-    assert prepare(TABLE, "--split=random").test.twins.mean() == pytest.approx(0.65, abs=0.1)
-    assert told not in prepare.said
+    # what random measures: two thirds of new records are known texts
+    for n, split, twins in (60, "together", 0), (200, "together", 0), (200, "random", 0.65):
+        write([*recurring(n), *texts(300 - n)])
+        assert prepare(TABLE, f"--split={split}").test.twins.mean() == pytest.approx(twins, abs=0.1 * twins)
+        assert (told in prepare.said) == (n == 200 and split == "together")
 
 
 FAR = r"(\d+) of 300 records are set aside for testing, not about 60: "
@@ -309,23 +288,20 @@ def test_a_share_far_from_the_one_asked_for_is_told(prepare, split):
     write([*texts(150), *["annual report"] * 150])
     alike = re.compile(FAR + r"records that are alike stay together \(up to 150\); split: random draws each by itself")
     for seed in range(3):
-        amount = len(numbers(prepare(TABLE, f"--split={split}", f"--seed={seed}"))[1])
+        amount = prepare(TABLE, f"--split={split}", f"--seed={seed}").test.X.n_rows
         told = alike.search(prepare.said)
         assert told is None if amount in range(45, 76) else int(told[1]) == amount
-    assert len(numbers(prepare(TABLE, "--split=random"))[1]) == 60
-    assert "not about" not in prepare.said
-    write(texts(300))
-    prepare(TABLE, f"--split={split}")
+    assert prepare(TABLE, "--split=random").test.X.n_rows == 60
     assert "not about" not in prepare.said
 
 
 def test_a_share_far_off_because_of_groups_is_told(prepare):
-    write(texts(300), series=[f"s{max(i % 8 - 3, 0)}" for i in range(300)], year=[str(i % 150) for i in range(300)])
+    write(texts(300), series=[f"s{max(i % 8 - 3, 0)}" for i in range(300)], year=[*range(150)] * 2)
     told = FAR + r"records of a group, and those .* \(up to 152\); choose a group_column with more values"
-    for seed, amount in ((0, 189), (1, 37), (2, 152)):
+    for seed, amount in enumerate((189, 37, 152)):
         assert prepare(TABLE, "--group-column=series", f"--seed={seed}").test.X.n_rows == amount
         assert int(re.search(told, prepare.said)[1]) == amount
-    assert abs(len(numbers(prepare(TABLE, "--group-column=year"))[1]) - 60) < 20
+    assert 40 < prepare(TABLE, "--group-column=year").test.X.n_rows < 80
     assert "not about" not in prepare.said
 
 
@@ -351,22 +327,32 @@ def test_chance_is_not_far(n):
     assert not is_far(0, n, 0.1 / n)
 
 
-def test_the_last_records_are_set_aside(prepare):
-    years = [2001 + (7 * i) % 20 for i in range(98)] + ["", ""]
-    write(texts(100), year=years)
-    assert numbers(prepare(TABLE, "--split=last"))[1] == set(range(80, 100))
-    _, test = numbers(prepare(TABLE + "--split=last --split-column=year --test-fraction=0.3"))
-    assert test == set(sorted(range(98), key=lambda i: years[i])[-30:])
-    write(texts(24), year=[f"2024-{1 + i % 12:02}-09" for i in range(24)])
-    _, test = numbers(prepare(TABLE + "--split=last --split-column=year --test-fraction=0.25"))
-    assert test == {9, 10, 11, 21, 22, 23}
+@pytest.mark.parametrize(
+    ("years", "options", "test"),
+    [
+        ([""] * 100, "--split=last", range(80, 100)),
+        (
+            [*(7 * i % 20 for i in range(98)), "", ""],
+            "--split=last --split-column=year --test-fraction=0.3",
+            sorted(range(98), key=lambda i: 7 * i % 20)[-30:],
+        ),
+        (
+            [f"2024-{1 + i % 12:02}-09" for i in range(24)],
+            "--split=last --split-column=year --test-fraction=0.25",
+            [9, 10, 11, 21, 22, 23],
+        ),
+    ],
+)
+def test_the_last_records_are_set_aside(prepare, years, options, test):
+    write(texts(len(years)), year=years)
+    assert numbers(prepare(TABLE + options))[1] == {*test}
 
 
-@given(st.lists(st.datetimes(), min_size=2, max_size=2))
-def test_dates_compare_as_dates(pair):
-    times, moments = [time_of(each.isoformat()) for each in pair], sorted(pair)
-    assert (times[0] <= times[1]) or pair[0] > pair[1] or (moments[1] - moments[0]).total_seconds() < 1
-    assert int(times[0]) == pair[0].year
+@given(st.lists(st.datetimes(), min_size=2, max_size=2).map(sorted))
+def test_dates_compare_as_dates(moments):
+    earlier, later = (time_of(each.isoformat()) for each in moments)
+    assert earlier <= later or (moments[1] - moments[0]).total_seconds() < 1
+    assert int(earlier) == moments[0].year
 
 
 def test_what_is_compared():
@@ -401,16 +387,28 @@ def test_corrected_records(prepare):
     old = texts(40)
     write(old, "2023.csv")
     write(old[:9], "2024.csv", labels="cccccccba")
-    dataset = prepare("--format=csv --train=*.csv", *LIMITS.split())
-    assert "7 ids occur more than once with different labels, such as r0; their texts are the same" in prepare.said
-    assert "repeated: join makes one record of each" in prepare.said
-    assert "after corrections, repeated: last keeps the last record" in prepare.said
+    line = f"--format=csv --train=*.csv {LIMITS}"
+    dataset = prepare(line)
+    for told in (
+        "7 ids occur more than once with different labels, such as r0; their texts are the same",
+        "repeated: join makes one record of each",
+        "after corrections, repeated: last keeps the last record",
+    ):
+        assert told in prepare.said
     assert dataset.n_documents + dataset.test.X.n_rows == 49
-    dataset = prepare(f"--format=csv --train=*.csv --repeated=last --split=last --test-fraction=0.1 {LIMITS}")
+    dataset = prepare(line, "--repeated=last", "--split=last", "--test-fraction=0.1")
     assert "9 records whose id occurs again later: left out" in prepare.said
     assert "with different labels" not in prepare.said
     train, test = names(dataset)
-    assert (len(train), test) == (36, [f"2024.csv, r{i}" for i in range(5, 9)])
-    labels = dict(zip(train, dataset.train.Y.indices, strict=False))
-    assert [labels[f"2024.csv, r{i}"] for i in range(5)] == [2] * 5
-    assert [labels[f"2023.csv, r{i}"] for i in (9, 10)] == [1, 0]
+    assert test == [f"2024.csv, r{i}" for i in range(5, 9)]
+    assert train == [f"2023.csv, r{i}" for i in range(9, 40)] + [f"2024.csv, r{i}" for i in range(5)]
+    assert dataset.documents.train.Y.indices.tolist() == [1, 0] * 15 + [1] + [2] * 5
+
+
+@pytest.mark.parametrize("split", ["together", "random", "stratified"])
+def test_a_seed_makes_the_same_division_again(prepare, split):
+    write(texts(200))
+    line = f"{TABLE}--split={split}"
+    first = numbers(prepare(line))
+    assert numbers(prepare(line, "--threads=2")) == first
+    assert numbers(prepare(line, "--seed=1")) != first

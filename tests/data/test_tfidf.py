@@ -129,8 +129,8 @@ def test_rebuilt_from_parameters(tfidf):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@given(texts_of_words, st.integers(1, 20))
-def test_batches_change_nothing(texts, batch):
+@given(texts_of_words, st.integers(1, 20), st.sampled_from([1, 3]))
+def test_batches_and_threads_change_nothing(texts, batch, threads):
     settings = Prepare(features=["words", "pairs"], min_df=1, max_df=1.0)
     try:
         whole = fit_features(texts, settings)
@@ -139,7 +139,7 @@ def test_batches_change_nothing(texts, batch):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokens, "_BATCH", batch)
         patch.setattr(vocabulary, "_TOKENS", batch)
-        batched = fit_features(iter(texts), settings)
+        batched = fit_features(iter(texts), settings, threads=threads)
     assert batched.transform.feature_names == whole.transform.feature_names
     for ours, theirs in zip(batched.X, whole.X, strict=True):
         np.testing.assert_array_equal(ours, theirs)

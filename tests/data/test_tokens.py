@@ -18,7 +18,6 @@ from ovaflow.data.tokens import (
     token_spans,
     word_sets,
 )
-from ovaflow.data.vocabulary import read_tokens
 from ovaflow.data.word_table import WordTable
 from ovaflow.reading.markup import without_markup
 
@@ -51,16 +50,6 @@ def test_texts_have_the_same_number_if_their_words_are_the_same(texts):
     assert (ours >= 0).tolist() == [bool(words) for words in theirs]
     for i, j in itertools.combinations(np.flatnonzero(ours >= 0), 2):
         assert (ours[i] == ours[j]) == (theirs[i] == theirs[j])
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_batches_and_threads_change_no_token(monkeypatch, threads):
-    texts = [f"word{i % 7} other{i} and{i % 3}" for i in range(300)]
-    whole = numbered(texts)
-    monkeypatch.setattr("ovaflow.data.tokens._BATCH", 100)
-    tokens, sets = read_tokens(iter(texts), threads)
-    assert (list(tokens.words), tokens.indptr.tolist()) == (list(whole.words), whole.indptr.tolist())
-    assert (tokens.ids.tolist(), sets.tolist()) == (whole.ids.tolist(), word_sets(whole).tolist())
 
 
 def test_fields_and_words_left_out():
