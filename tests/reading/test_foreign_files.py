@@ -126,12 +126,6 @@ def test_a_database_is_told_by_its_content(tmp_path, refused):
     assert "is a database of SQLite, not text; write a table" in message
 
 
-@pytest.mark.parametrize("kind", OFFICE)
-def test_the_format_that_is_advised_reads_the_file(tmp_path, prepare, kind):
-    read = prepare(OFFICE[kind], f"--format={kind}", f"--test={tmp_path}/a.csv", *ALL_WORDS)
-    assert read.found == READ
-
-
 def test_a_format_of_the_config_that_is_none(tmp_path, refused):
     config = {"datasets": {"a": {"format": "arff", "train": "a.arff"}}, "runs": {"msi": {}}}
     (tmp_path / "a.yaml").write_text(yaml.safe_dump(config))

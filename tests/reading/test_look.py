@@ -88,11 +88,12 @@ def write_names(names=TOPICS):
 @pytest.mark.parametrize("n", [2, 6])
 def test_multi_hot_lists(prepare, n):
     write_names(TOPICS[:n])
-    content, positives = of(str, [row[:n] for row in FLAGS]), sum(sum(row[:n]) for row in FLAGS)
+    rows = [row[:n] for row in FLAGS]
+    content, counts = of(str, rows), (120, int(np.sum(rows)))
     read = prepare(content)
-    assert read.found == (IDS[0][:n], 120, positives)
+    assert read.found == (IDS[0][:n], *counts)
     assert "truth values, by their places" in read.said
-    assert prepare(content, NAMES).found == (TOPICS[:n], 120, positives)
+    assert prepare(content, NAMES).found == (TOPICS[:n], *counts)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_multi_hot_lists(prepare, n):
 )
 def test_columns_of_something_else_than_yes_and_no_are_refused(advised, yes, no, said):
     several = [row for row in FLAGS if sum(row) > 1]
-    content, new = flagged(lambda flag: yes if flag else no, several), flagged(str, several)
+    content, new = (flagged(write, several) for write in ([no, yes].__getitem__, str))
     read = advised(content, [ONE_HOT], f", such as {said}", new=new)
     assert read.found[0] == sorted(TOPICS)
     advised(content, [ONE_HOT], "neither yes nor no; write 1 where", new=new)
@@ -121,7 +122,7 @@ def test_separators_that_are_advised(prepare, mark):
     assert f'label_separator: "{advice}" gives 6 labels' in read.said
     labels, *counts = prepare(content, f"--label-separator={advice}").found
     assert (len(labels), *counts) == (6, 120, N_POSITIVES)
-    assert (mark.strip() or " ") in max(prepare(content, "--label-separator=none").found[0], key=len)
+    assert (mark.strip() or " ") in max(prepare(content, WHOLE).found[0], key=len)
 
 
 def test_one_row_per_label_without_ids(advised, prepare):
@@ -133,12 +134,19 @@ def test_one_row_per_label_without_ids(advised, prepare):
     assert "repeated: " not in read.said
 
 
-@pytest.mark.parametrize("header", ["id text labels", "text labels id", "text labels"])
-def test_fields_in_another_order(advised, header):
+@pytest.mark.parametrize(
+    ("header", "advice"),
+    [
+        ("id text labels", "cut -f 2- old.tsv > new.tsv), or write a header line and read it with format: csv"),
+        ("text labels id", "write a header line with a name for each field and read it with format: csv"),
+        ("text labels", "exchange the fields, or write a header line (text, labels) and read it with format: csv"),
+    ],
+)
+def test_fields_in_another_order(advised, header, advice):
     columns = {"id": [f"r{n}" for n in range(120)], "text": TEXTS, "labels": COMMAS}
     content = tsv(*map(columns.get, header.split()))
     new = header.replace(" ", "\t") + f"\n{content}"
-    assert advised(content, TSV, "header line", "--format=csv", new=new).found == ALL
+    assert advised(content, TSV, advice, "--format=csv", new=new).found == ALL
 
 
 def test_one_of_several_files_in_another_order(prepare):
@@ -161,9 +169,9 @@ def test_no_header(prepare, delimiter, more):
     # commas make fewer columns than another separator would
     rows = [(text + more, "|".join(labels)) for text, labels in sorted(RECORDS, key=lambda record: -len(record[1]))]
     content = table(rows, delimiter=delimiter).partition("\n")[2]
-    above = re.search("echo '(.*?)';", prepare(content, BAR).said)[1]
-    assert above == f"text{delimiter}labels".replace("\t", " ")
-    assert prepare(f"text{delimiter}labels\n{content}", BAR).found == ALL
+    above = f"text{delimiter}labels"
+    assert f"(echo '{above}'; ".replace("\t", " ") in prepare(content, BAR).said
+    assert prepare(f"{above}\n{content}", BAR).found == ALL
 
 
 @pytest.mark.parametrize(("delimiter", "separator"), [(",", ";"), (";", ","), ("\t", ";"), ("|", ";")])
@@ -275,9 +283,9 @@ def test_words_for_nothing(prepare, word):
     content = table(zip(texts, [word if n % 4 == 0 else each for n, each in enumerate(COMMAS)], strict=True))
     read = prepare(content)
     assert read.found[0] == sorted(TOPICS)
-    assert "30 labels are words for nothing" in read.said
-    assert "30 cells of texts are words for nothing" in read.said
-    for nothing in ("[]", "other"):
+    for told in "30 labels are words for nothing", "30 cells of texts are words for nothing":
+        assert told in read.said
+    for nothing in "[]", "other":
         read = prepare(content, f"--missing={nothing}")
         assert word in read.found[0]
         assert "for nothing" not in read.said
