@@ -30,12 +30,12 @@ def extended(prepare):
 @pytest.mark.parametrize("options", [(), ("--group-column=series",), ("--split=last",)])
 def test_extra_records_are_the_last_of_training_with_their_weights(extended, options):
     dataset = extended(*options)
-    n = dataset.n_documents
-    assert dataset.train.extra.tolist() == [False] * (n - 32) + [True] * 32
-    assert dataset.train.weights.tolist() == [1.0] * (n - 32) + [2.0] * 31 + [0.5]
+    known, tested = dataset.n_documents - 32, dataset.test.X.n_rows
+    assert dataset.train.extra.tolist() == [False] * known + [True] * 32
+    assert dataset.train.weights.tolist() == [1.0] * known + [2.0] * 31 + [0.5]
     assert "new, with a comma" in dataset.label_names
-    assert n - 32 + dataset.test.X.n_rows == 100
-    assert not {f"x{i}" for i in range(30)} & {*dataset.records("test", range(dataset.test.X.n_rows))}
+    assert known + tested == 100
+    assert not any(record.startswith("x") for record in dataset.records("test", range(tested)))
 
 
 def test_an_extra_record_replaces_one_of_the_same_id_where_the_last_counts(extended, prepare):
@@ -60,8 +60,7 @@ def test_an_empty_file_of_corrections_is_one_without_records(extended):
 
 
 def test_each_file_has_a_weight(extended, prepare):
-    extended("--extra=older.csv", status=2)
-    assert "give an --extra-weight for each --extra" in prepare.said
+    assert "give an --extra-weight for each --extra" in extended("--extra=older.csv", status=2)
 
 
 def test_other_methods_refuse_weights(extended):

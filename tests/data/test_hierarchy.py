@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
+import commands
 import numpy as np
 import pytest
 from commands import ovaflow
@@ -39,8 +40,7 @@ def matrix_of(edges):
 @given(EDGES)
 def test_labels_above_are_those_that_a_path_leads_to(edges):
     graph = np.zeros((10, 10))
-    for child, parent in edges:
-        graph[child, parent] = 1
+    graph[tuple(np.array(edges, int).reshape(-1, 2).T)] = 1
     ours = matrix_of(edges)
     theirs = np.isfinite(shortest_path(graph, unweighted=True)) & ~np.eye(10, dtype=bool)
     assert (ours.to_scipy().toarray() > 0).tolist() == theirs.tolist()
@@ -50,15 +50,14 @@ def test_labels_above_are_those_that_a_path_leads_to(edges):
 
 @given(EDGES, st.permutations(range(10)), st.integers(1, 10))
 def test_the_most_specific_labels_have_none_of_the_others_below(edges, labels, most):
-    above = matrix_of(edges).to_scipy().toarray() > 0
-    theirs = []
+    matrix, theirs = matrix_of(edges), []
+    above = matrix.to_scipy().toarray() > 0
     for count in range(1, 11):
-        first = labels[:count]
-        deepest = [label for label in first if not above[first, label].any()]
+        deepest = [label for label in labels[:count] if not above[labels[:count], label].any()]
         if len(deepest) > most:
             break
         theirs = deepest
-    assert sorted(most_specific(labels, matrix_of(edges), most)) == sorted(theirs)
+    assert sorted(most_specific(labels, matrix, most)) == sorted(theirs)
 
 
 def test_circles_end():
@@ -93,28 +92,28 @@ def test_records_have_the_broader_subjects_of_theirs(prepare, vocabulary):
 def test_a_hierarchy_needs_names(prepare, options, said):
     Path("labels.txt").write_text("a\nb\n")
     Path("train.tsv").write_text("0\tbees\n1\twax\n" * 9)
-    prepare(FILES + options, status=2)
-    assert said in prepare.said
+    assert said in prepare(FILES + options, status=2)
 
 
 @pytest.fixture
 def answers(prepare):
     """Asks a model of shops' categories, learnt from records with the deepest ones: names and scores for each text."""
-    leaves = ["home > kitchen > knives", "home > kitchen > pots", "home > garden", "books"]
-    lines = [f"{leaves[i % 4]}\t{leaves[i % 4].replace('>', '')} thing{i % 3} word{i}\n" for i in range(80)]
+    leaves = ["home > kitchen > knives", "home > kitchen > pots", "home > garden", "books"] * 20
+    lines = [f"{leaf}\t{leaf.replace('>', '')} thing{i % 3} word{i}\n" for i, leaf in enumerate(leaves)]
     Path("train.tsv").write_text("".join(lines))
     train_to("model.h5", prepare(FILES, "--hierarchy= > "))
 
     def asked(*options):
-        lines = map(json.loads, ovaflow("predict", "model.h5", "--output-format=jsonl", *options).splitlines())
-        return [{label["name"]: label["score"] for label in line["labels"]} for line in lines]
+        found = commands.answers("model.h5", *options)
+        return [{label["name"]: label["score"] for label in answer["labels"]} for answer in found]
 
     return asked
 
 
 def test_answers_keep_the_most_specific(answers):
-    texts = ["--text=kitchen knives", "--text=garden"]
-    assert all("home > kitchen" in labels or "home > garden" in labels for labels in answers(*texts, "--top-k=2"))
+    texts = "--text=kitchen knives", "--text=garden"
+    for labels, above in zip(answers(*texts, "--top-k=2"), ("home > kitchen", "home > garden"), strict=True):
+        assert above in labels
     found = answers(*texts, "--top-k=1", "--most-specific")
     assert list(map(list, found)) == [["home > kitchen > knives"], ["home > garden"]]
     request = PredictRequest(text="kitchen knives", top_k=1, most_specific=True)
@@ -126,7 +125,7 @@ def test_where_no_child_is_sure_the_parent_answers(answers):
     [scores] = answers("--text=home", "--top-k=2")
     parent, child = scores
     assert child.startswith(f"{parent} > ")
-    for least, name in ((sum(scores.values()) / 2, parent), (scores[child] - 1e-4, child)):
+    for least, name in (sum(scores.values()) / 2, parent), (scores[child] - 1e-4, child):
         assert [*answers("--text=home", "--most-specific", f"--min-score={least}")[0]] == [name]
 
 

@@ -19,6 +19,7 @@ from ovaflow.tuning.features import choose_features
 
 TEXTS = ["the red dragon sleeps", "a red dragon wakes", "blue whales sing at night", "old blue whales sleep at night"]
 LABELS = ["0", "0,1", "1", "2"]
+COUNTS = [60, 60, 30, 0]
 NAMES = ["Dragons (red)", "blue whales", "Quasars", "at night"]
 SETTINGS = {"format": "text-tsv", "min_df": 1, "max_df": 1.0, "features": ["words"], "label_names": False}
 
@@ -26,11 +27,12 @@ SETTINGS = {"format": "text-tsv", "min_df": 1, "max_df": 1.0, "features": ["word
 @pytest.fixture
 def sources(tmp_path):
     """One without, and one with names of labels among its training instances."""
-    (tmp_path / "labels.txt").write_text("\n".join(NAMES))
+    texts, labels = tmp_path / "texts.tsv", tmp_path / "labels.txt"
+    labels.write_text("\n".join(NAMES))
     lines = [f"{labels}\t{text} {number}\n" for number in range(30) for labels, text in zip(LABELS, TEXTS, strict=True)]
-    (tmp_path / "texts.tsv").write_text("".join(lines))
-    files = dict.fromkeys(("train", "test"), tmp_path / "texts.tsv") | {"labels": tmp_path / "labels.txt"}
-    return [SourceFiles(PrepareSource(**SETTINGS | {"label_names": named}), **files) for named in (False, True)]
+    texts.write_text("".join(lines))
+    settings = [PrepareSource(**SETTINGS | {"label_names": named}) for named in (False, True)]
+    return [SourceFiles(each, texts, texts, labels=labels) for each in settings]
 
 
 @pytest.fixture
@@ -42,31 +44,27 @@ def dataset(sources, tmp_path):
 def test_names_are_the_last_training_instances(sources):
     plain, ours = map(prepare, sources)
     n = plain.train.X.n_rows
-    # nothing in the texts is a quasar
-    known = [0, 1, 3]
-    assert ours.train.X.n_rows == n + len(known)
-    assert ours.parameters["named_labels"] == len(known)
+    assert ours.parameters["named_labels"] == len(ours.train.norms) - n == 3
     assert ours.parameters["source"]["counts"]["label_names_without_features"] == 1
     assert ours.feature_names == plain.feature_names
     X, Y = ours.train.X.to_scipy(), ours.train.Y.to_scipy()
     assert (X[:n] != plain.train.X.to_scipy()).nnz == 0
     assert (Y[:n] != plain.train.Y.to_scipy()).nnz == 0
-    assert Y[n:].toarray().argmax(axis=1).tolist() == known
+    # nothing in the texts is a quasar
+    assert Y[n:].toarray().tolist() == np.eye(4)[[0, 1, 3]].tolist()
     words = [{ours.feature_names[f] for f in X[[row]].indices[:-1]} for row in range(n, X.shape[0])]
     assert words == [{"red"}, {"blue", "whales"}, {"at", "night"}]
-    assert np.allclose((X[n:, :-1].power(2)).sum(axis=1), 1)
-    assert len(ours.train.norms) == X.shape[0]
+    assert np.allclose(X[n:, :-1].power(2).sum(axis=1), 1)
 
 
 def test_a_label_without_instances_is_trained_on_its_name(dataset):
     without = dataset.documents
     assert without.train.X.n_rows == 120
-    ours, theirs = (train_model(part, TrainLabels(), 0.0) for part in (dataset, without))
-    assert ours.trained.tolist() == [True, True, True, True]
-    assert theirs.trained.tolist() == [True, True, True, False]
-    assert ours.counts.tolist() == theirs.counts.tolist() == [60, 60, 30, 0]
-    assert dataset.positives.to_scipy().sum(axis=1).tolist() == [61, 61, 30, 1]
-    assert without.positives.to_scipy().sum(axis=1).tolist() == [60, 60, 30, 0]
+    for part, trained, positives in (dataset, [True] * 4, [61, 61, 30, 1]), (without, [True] * 3 + [False], COUNTS):
+        model = train_model(part, TrainLabels(), 0.0)
+        assert model.trained.tolist() == trained
+        assert model.counts.tolist() == COUNTS
+        assert part.positives.to_scipy().sum(axis=1).tolist() == positives
 
 
 def test_names_are_not_held_out(dataset):
@@ -77,8 +75,7 @@ def test_names_are_not_held_out(dataset):
 
 
 def test_choices_are_made_with_names_and_on_texts(dataset, sources):
-    chosen = choose_C(dataset, ChooseC(), ChooseC(candidates=[1.0, 3.0]))
-    assert chosen["instances"] == 120
+    assert choose_C(dataset, ChooseC(), ChooseC(candidates=[1.0, 3.0]))["instances"] == 120
     settings = ChooseFeatures(**SETTINGS | {"label_names": True, "candidates": ["words", "words+pairs"]})
     found = choose_features(replace(sources[1], settings=settings), settings)
     assert found["instances"] == 120

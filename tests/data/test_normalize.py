@@ -27,12 +27,11 @@ def test_rows_as_scikit_learn_scales_them(dense, block):
 def test_features_come_back_by_their_norms(dense, block, bias):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
-        (scaled, norms), (unscaled, _) = (
-            model_features(from_scipy(dense), True, bias, again) for again in (False, True)
-        )
+        scaled, norms = model_features(from_scipy(dense), True, bias)
+        unscaled, _ = model_features(from_scipy(dense), True, bias, unscaled=True)
     theirs = np.linalg.norm(dense.astype(np.float64), axis=1)
     np.testing.assert_allclose(norms, np.where(theirs > 0, theirs, 1))
-    theirs = np.hstack([dense, np.full((len(dense), int(bias > 0)), bias)])
+    theirs = np.pad(dense, ((0, 0), (0, int(bias > 0))), constant_values=bias)
     np.testing.assert_allclose(unscaled.to_scipy().toarray(), theirs, rtol=1e-6)
     np.testing.assert_array_equal(unscale(scaled, norms, bias).data, unscaled.data)
 
@@ -47,6 +46,6 @@ def test_tiny_and_huge_values():
 @given(matrices, st.sampled_from([1.0, 0.5, -2.0]))
 def test_bias_is_the_last_column(dense, bias):
     ours = append_bias(from_scipy(dense), bias)
-    theirs = np.hstack([dense, np.full((len(dense), 1), bias, np.float32)])
+    theirs = np.pad(dense, ((0, 0), (0, 1)), constant_values=bias)
     np.testing.assert_array_equal(ours.to_scipy().toarray(), theirs)
     assert [array.dtype for array in ours.arrays] == [np.float32, np.int32, np.int64]

@@ -108,14 +108,19 @@ def test_places_of_features_in_a_word(name, places):
     assert [(start, end) for each, start, end in every if each == name] == places
 
 
-def test_features_by_falling_document_frequency_then_name():
-    fitted = fit_features(["bb aa cc", "bb dd cc", "bb aa", "ee"], Prepare(min_df=1, max_df=1.0))
-    assert fitted.transform.feature_names == ["bb", "aa", "cc", "dd", "ee"]
-    fewer = fit_features(["bb aa cc", "bb dd cc", "bb aa", "ee"], Prepare(min_df=1, max_df=1.0, max_features=2))
-    assert fewer.transform.feature_names == ["bb", "aa"]
-    # a token of every text says nothing
-    assert fit_features(["aa bb", "aa cc"], Prepare(min_df=1, max_df=1.0)).transform.feature_names == ["bb", "cc"]
-    assert fit_features(["aa bb"], Prepare(min_df=1, max_df=1.0), tfidf=False).transform.feature_names == ["aa", "bb"]
+@pytest.mark.parametrize(
+    ("texts", "max_features", "tfidf", "names"),
+    [
+        (["bb aa cc", "bb dd cc", "bb aa", "ee"], None, True, "bb aa cc dd ee"),
+        (["bb aa cc", "bb dd cc", "bb aa", "ee"], 2, True, "bb aa"),
+        # a token of every text says nothing
+        (["aa bb", "aa cc"], None, True, "bb cc"),
+        (["aa bb"], None, False, "aa bb"),
+    ],
+)
+def test_features_by_falling_document_frequency_then_name(texts, max_features, tfidf, names):
+    settings = Prepare(min_df=1, max_df=1.0, max_features=max_features)
+    assert fit_features(texts, settings, tfidf=tfidf).transform.feature_names == names.split()
 
 
 @pytest.mark.parametrize("tfidf", [True, False])
@@ -141,10 +146,9 @@ def test_batches_and_threads_change_nothing(texts, batch, threads):
         patch.setattr(vocabulary, "_TOKENS", batch)
         batched = fit_features(iter(texts), settings, threads=threads)
     assert batched.transform.feature_names == whole.transform.feature_names
-    for ours, theirs in zip(batched.X, whole.X, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    for ours, theirs in zip(batched.transform.transform(iter(texts)), whole.X, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+    for X in batched.X, batched.transform.transform(iter(texts)):
+        for ours, theirs in zip(X, whole.X, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
 
 
 def test_a_vocabulary_without_room_forgets_what_is_rare(monkeypatch):
