@@ -1,6 +1,5 @@
 """Labels of a cell as programs write them: what is read are the names that were written."""
 
-import csv
 import json
 import re
 import unicodedata
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from records import write_records
 
 from ovaflow.reading.cells import clean_name, truth_of
 from ovaflow.reading.formats import FORMATS
@@ -67,9 +67,8 @@ def test_arrays_as_numpy_prints_them(names):
     array = np.array(names)
     for width in (20, 75):
         with np.printoptions(linewidth=width):
-            ours_and_theirs(str(array), array.tolist())
-            ours_and_theirs(repr(array), array.tolist())
-            ours_and_theirs(str(array.astype(object)), array.tolist())
+            for cell in str(array), repr(array), str(array.astype(object)):
+                ours_and_theirs(cell, array.tolist())
 
 
 def test_arrays_that_numpy_cut_off_are_refused():
@@ -82,9 +81,9 @@ def test_arrays_that_numpy_cut_off_are_refused():
 
 @given(PLAIN)
 def test_tags_and_lists_without_quotes(names):
-    ours_and_theirs("".join(f"<{name}>" for name in names), names)
-    ours_and_theirs(f"[{', '.join(names + ['b'])}]", [*names, "b"])
-    ours_and_theirs("{" + ",".join(names + ["b"]) + "}", [*names, "b"])
+    names = [*names, "b"]
+    for cell in "".join(f"<{name}>" for name in names), f"[{', '.join(names)}]", "{" + ",".join(names) + "}":
+        ours_and_theirs(cell, names)
 
 
 @pytest.mark.parametrize(
@@ -208,12 +207,11 @@ def test_clean_names(written, name):
     assert clean_name(written) == name
 
 
-def looked_at(tmp_path, cells, **settings):
+def looked_at(tmp_path, cells):
     """Labels of a table of some cells, after a look at it."""
     path = tmp_path / "table.csv"
-    with open(path, "w", newline="") as file:
-        csv.writer(file).writerows([("text", "labels"), *(("some words", cell) for cell in cells)])
-    reading = look_at([path], FORMATS["csv"], Reading(["text"], ["labels"], **settings)).reading
+    write_records(path, [{"text": "some words", "labels": cell} for cell in cells])
+    reading = look_at([path], FORMATS["csv"], Reading(["text"], ["labels"])).reading
     return [instance.labels for instance in FORMATS["csv"].read(File(path), reading)]
 
 
@@ -234,11 +232,7 @@ def test_numbers(tmp_path, cells, labels):
 
 
 @settings(max_examples=8)
-@given(
-    st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=20, max_size=30).filter(
-        lambda rows: any(map(any, rows))
-    )
-)
+@given(st.lists(st.tuples(*[st.booleans()] * 4), min_size=20, max_size=30).filter(lambda rows: any(map(any, rows))))
 def test_one_hot_prints(tmp_path_factory, rows):
     theirs = [tuple(map(str, np.flatnonzero(row))) for row in rows]
     for kind in (int, float, bool, np.int8):

@@ -7,6 +7,7 @@ import sys
 
 import pandas
 import pytest
+from commands import labels_of, read_answers
 from marc_records import binary, xml
 from sheets import ods, xlsx
 
@@ -53,9 +54,8 @@ WRITTEN = {
 
 def read(path, kind):
     columns = FORMATS[kind].columns
-    texts, labels = (columns.get(f"{name}_column", name) for name in ("text", "labels"))
-    reading = Reading(texts.split(","), labels.split(","), separator="|")
-    return list(FORMATS[kind].read(File(path), reading))
+    texts, labels = (columns.get(f"{name}_column", name).split(",") for name in ("text", "labels"))
+    return list(FORMATS[kind].read(File(path), Reading(texts, labels, separator="|")))
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
@@ -63,10 +63,8 @@ def read(path, kind):
 def test_the_same_records_from_each_format(tmp_path, kind, pack):
     path = tmp_path / "file.data"
     path.write_bytes(pack(WRITTEN[kind]))
-    ours = read(path, kind)
-    assert [(each.text, each.labels) for each in ours] == [(text, tuple(labels)) for _, text, labels in RECORDS]
-    ids = [number for number, *_ in RECORDS] if FORMATS[kind].has_columns else [""] * len(RECORDS)
-    assert [each.id for each in ours] == ids
+    ours = [(each.id, each.text, list(each.labels)) for each in read(path, kind)]
+    assert ours == [(id * FORMATS[kind].has_columns, text, labels) for id, text, labels in RECORDS]
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -150,16 +148,17 @@ def test_a_new_format_is_one_file(tmp_path):
     assert ADDED.count("\n") <= 40
     animals = "".join(f"{animal} number{i}\n{animal}\npet\n\n" for i in range(9) for animal in ("cat", "dog"))
     (tmp_path / "a.stanza.gz").write_bytes(gzip.compress(animals.encode()))
-    (tmp_path / "b.stanza").write_text("cat five\ncat\n\n\ndog five\ndog")
-    (tmp_path / "c.stanza").write_text("bird\nbird\n")
-    (tmp_path / "added.py").write_text(ADDED)
+    for name, content in {
+        "b.stanza": "cat five\ncat\n\n\ndog five\ndog",
+        "c.stanza": "bird\nbird\n",
+        "added.py": ADDED,
+    }.items():
+        (tmp_path / name).write_text(content)
     done = subprocess.run([sys.executable, "-c", COMMANDS], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert "format: stanzas" in found["config"]
-    assert found["labels"] == ["bird", "cat", "dog", "pet"]
-    assert found["extra"] == 1
-    answers = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
-    assert [len(answer["labels"]) for answer in answers] == [1, 1]
+    assert "format: stanzas" in found.pop("config")
+    assert found == {"labels": ["bird", "cat", "dog", "pet"], "extra": 1}
+    assert list(map(len, labels_of(read_answers(tmp_path / "b.jsonl")))) == [1, 1]
     metrics = json.loads((tmp_path / "metrics.json").read_text())["models"][0]["metrics"]
     assert metrics["records"] == 2

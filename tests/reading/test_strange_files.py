@@ -221,12 +221,12 @@ def read(tmp_path, prepare):
     def prepared(format, content, *options, **files):
         files = {"test": content} | files
         if format == "npz":
-            files |= {"train-labels": npy(np.eye(2)), "test-labels": npy(np.eye(2))}
+            files |= dict.fromkeys(("train-labels", "test-labels"), npy(np.eye(2)))
         for option, written in files.items():
             (tmp_path / option).write_bytes(written)
-        given = [f"--{option}={tmp_path / option}" for option in files]
+            options += (f"--{option}={tmp_path / option}",)
         tokens = ALL_TOKENS if holds_texts(format) else ()
-        return prepare(content, f"--format={format}", *given, *PLAIN, *tokens, *options, name="train")
+        return prepare(content, f"--format={format}", *PLAIN, *tokens, *options, name="train")
 
     return prepared
 
@@ -316,15 +316,17 @@ def test_damaged_compressed_files(read, kind, damage):
 
 
 @pytest.mark.parametrize("kind", PACKED)
-def test_compressed_files(read, kind):
-    pack = PACKED[kind]
-    for format, content, instances in (
-        ("xmc-text", pack(b"1 7 5\n") + pack(b"0 1:1\n"), ONE),
-        ("text-tsv", pack(b"a\tword\nb\tot") + pack(b"her\n"), WORDS),
-        ("parquet", pack(parquet(text=["word", "other"], labels=["a", "b"])), WORDS),
-        ("npz", pack(sparse()), TWO_ROWS),
-    ):
-        assert instances_of(read(format, content).dataset) == instances
+@pytest.mark.parametrize(
+    ("format", "parts", "instances"),
+    [
+        ("xmc-text", [b"1 7 5\n", b"0 1:1\n"], ONE),
+        ("text-tsv", [b"a\tword\nb\tot", b"her\n"], WORDS),
+        ("parquet", [parquet(text=["word", "other"], labels=["a", "b"])], WORDS),
+        ("npz", [sparse()], TWO_ROWS),
+    ],
+)
+def test_compressed_files(read, kind, format, parts, instances):
+    assert instances_of(read(format, b"".join(map(PACKED[kind], parts))).dataset) == instances
 
 
 @pytest.mark.parametrize("role", ["train", "labels", "label-map", "stop-words"])
