@@ -39,11 +39,10 @@ def prepare(tmp_path, monkeypatch, capsys):
         if not isinstance(content, Path):
             path = tmp_path / name
             path.write_bytes(content.encode() if isinstance(content, str) else content)
-        if not any(option.startswith("--format=") for option in options):
-            options = [*options, f"--format={format_of(path)}"]
         output.write_bytes(BEFORE)
         capsys.readouterr()
-        status = main(["prepare", f"--train={path}", f"--output={output}", *options])
+        # a format among the options counts
+        status = main(["prepare", f"--train={path}", f"--output={output}", f"--format={format_of(path)}", *options])
         said = "".join(capsys.readouterr())
         assert (status, output.read_bytes() == BEFORE) in ((0, False), (2, True)), said
         return Prepared(said, None if status else output)

@@ -1,7 +1,6 @@
 """Library records, binary and as XML; and what is made of their headings."""
 
 import csv
-import gzip
 import json
 import re
 from pathlib import Path
@@ -57,9 +56,8 @@ RECORDS = [
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-def test_fields_headings_and_ids(tmp_path, kind, pack):
-    ours, reading = instances_of(tmp_path / "a", kind, pack(WRITERS[kind](RECORDS)))
+def test_fields_headings_and_ids(tmp_path, kind):
+    ours, reading = instances_of(tmp_path / "a", kind, WRITERS[kind](RECORDS))
     # the same identifier by the same name, another one by another
     assert [(each.id, each.text, each.labels) for each in ours] == [
         (

@@ -54,10 +54,10 @@ def bodies(draw):
 def mutated(data, mutations):
     """Bytes flipped, put in, taken out or doubled at some places."""
     for kind, place, piece in mutations:
-        k = int(place * len(data))
-        middle = (bytes(a ^ b for a, b in zip(data[k:], piece, strict=False)), piece, b"", data[k : k + 9] * 2)[kind]
-        rest = data[k + (len(middle) if kind == 0 else 0 if kind == 1 else len(piece) if kind == 2 else 9) :]
-        data = data[:k] + middle + rest
+        k, n = int(place * len(data)), len(piece)
+        rest = data[k:]
+        flipped = bytes(a ^ b for a, b in zip(rest, piece, strict=False))
+        data = data[:k] + (flipped + rest[n:], piece + rest, rest[n:], rest[:9] + rest)[kind]
     return data
 
 
