@@ -25,8 +25,7 @@ from ovaflow.sparse.csr import NOWHERE, from_scipy
 @pytest.fixture
 def dataset():
     rng = np.random.default_rng(0)
-    X = scipy.sparse.random_array((300, 40), density=0.1, rng=rng).tocsr()
-    X = scipy.sparse.vstack([X, X[:100]])
+    X = scipy.sparse.random_array((400, 40), density=0.1, rng=rng)
     Y = scipy.sparse.random_array((400, 6), density=0.3, rng=rng, data_sampler=lambda size: np.ones(size))
     split = Split(from_scipy(X), from_scipy(Y))
     return Dataset("memory.h5", split, split, "abc", {"bias": 0.0})

@@ -10,9 +10,9 @@ from ovaflow.data.near_twins import FEWEST, SIMILAR, near_twins
 from ovaflow.sparse.csr import from_scipy, rows_of
 
 
-def texts(n, seed=0, d=2000, words=40):
+def texts(n, seed=0):
     """Rows of 40 features, more or less, that have little in common."""
-    return (np.random.default_rng(seed).random((n, d)) < words / d) * 1.0
+    return (np.random.default_rng(seed).random((n, 2000)) < 0.02) * 1.0
 
 
 def twins(X):

@@ -32,9 +32,9 @@ LIMITS = "--min-df=1 --max-df=1.0 "
 TABLE = f"--format=csv --train=all.csv {LIMITS}"
 
 
-def texts(n, seed=0, words=30):
+def texts(n, seed=0):
     rng = np.random.default_rng(seed)
-    return [" ".join(f"word{number}" for number in rng.integers(0, 900, words)) for _ in range(n)]
+    return [" ".join(f"word{number}" for number in rng.integers(0, 900, 30)) for _ in range(n)]
 
 
 def recurring(n):
