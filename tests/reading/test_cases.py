@@ -59,6 +59,7 @@ READ = [
     ("20/inlist.csv", ABSTRACTS, GENRES),
     ("20/columns.csv", ("--text-column=title", "--labels-column=tag1,tag2,tag3"), GENRES),
     ("28/codes.csv", BAR, (ICD, 300, 1.9)),
+    *(("28/codes.csv", (*BAR, f"--include={code}"), ([code], 300, 0.3)) for code in ("010", "250.10")),
 ]
 
 

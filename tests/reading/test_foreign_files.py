@@ -59,8 +59,16 @@ FILES = {
     "pkl": pickle.dumps(FRAME),
     "feather": packed(FRAME.to_feather),
 }
-MADE = {"zip": "records.csv", "tar": "records.csv", "ris": "new.jsonl", "json": "new.jsonl"}
-MADE |= {"pkl": "new.parquet", "feather": "new.parquet"}
+MADE = {
+    "zip": "records.csv",
+    "tar": "records.csv",
+    "arff": "new.csv",
+    "db": "new.csv",
+    "ris": "new.jsonl",
+    "json": "new.jsonl",
+    "pkl": "new.parquet",
+    "feather": "new.parquet",
+}
 ALL_WORDS = ["--label-separator=|", "--min-df=1", "--max-df=1.0"]
 COLUMNS = {"ris": ["--text-column=TI", "--labels-column=KW"]}
 
@@ -77,7 +85,7 @@ def refused():
     return said
 
 
-@pytest.mark.parametrize("kind", [*FILES, "db"])
+@pytest.mark.parametrize("kind", MADE)
 def test_the_advice_is_followed(refused, prepare, kind):
     old = Path(f"old.{kind}")
     sqlite(old) if kind == "db" else old.write_bytes(FILES[kind])
@@ -87,7 +95,7 @@ def test_the_advice_is_followed(refused, prepare, kind):
     shell = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(["bash", "-c", command], env=shell, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    new = Path(MADE.get(kind, "new.csv"))
+    new = Path(MADE[kind])
     read = prepare(new, f"--test={new}", *COLUMNS.get(kind, []), *ALL_WORDS)
     assert list(read.dataset.test_texts()) == [text for text, _ in ROWS]
     assert read.found == READ

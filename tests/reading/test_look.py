@@ -202,6 +202,8 @@ QUOTED = [text.replace(" ", '" ', 1) for text in TEXTS]
 ESCAPED = table(zip(QUOTED, COMMAS, strict=True), quoting=csv.QUOTE_ALL, doublequote=False, escapechar="\\")
 LATER = sorted(2 * topic for topic in TOPICS), 120, 120
 NAMED = TOPICS, *ALL[1:]
+SPANNING = ['"' * (n == 3) + text + '"' * (n == 5) for n, text in enumerate(TEXTS)]
+SWALLOWED = "line 5: a quote opened here closes 2 lines later, and these lines look like records; set quotes: none"
 FROM_0 = "label '6' is not an id from 0 to 5; if ids are counted from 1, set first_label: 1"
 
 
@@ -215,6 +217,7 @@ FROM_0 = "label '6' is not an id from 0 to 5; if ids are counted from 1, set fir
         (repeated(), [], "repeated: last keeps the last record", "--repeated=last", LATER),
         ("text\tlabels\n" + tsv(TEXTS, COMMAS), TSV, "read it with format: csv", "--format=csv", ALL),
         (table(zip(LONG, COMMAS, strict=True)), [], "quotes: double if this is one text", "--quotes=double", ALL),
+        ("text\tlabels\n" + tsv(SPANNING, COMMAS), [], SWALLOWED, "--quotes=none", ALL),
         (ESCAPED, [], 'or set quotes: backslash if \\" is a quote\n', "--quotes=backslash", ALL),
         (of(joined(","), FROM_1), [NAMES], FROM_0, "--first-label=1", NAMED),
         (of(joined(","), NUMBERS), [NAMES, "--first-label=1"], "set first_label: 0", "--first-label=0", NAMED),

@@ -242,19 +242,18 @@ def refused(read, message, line=None, file="train"):
 
 
 def named(table):
-    cases = [(format, k, case) for format, cases in table.items() for k, case in enumerate(cases)]
-    return [pytest.param((format, *case), id=f"{format} {k}") for format, k, case in cases]
+    return [pytest.param(kind, case, id=f"{kind} {k}") for kind, cases in table.items() for k, case in enumerate(cases)]
 
 
-@pytest.mark.parametrize("case", named(REFUSED))
-def test_refused(read, case):
-    format, content, line, message, *options = case
+@pytest.mark.parametrize(("format", "case"), named(REFUSED))
+def test_refused(read, format, case):
+    content, line, message, *options = case
     refused(read(format, content, *options), message, line)
 
 
-@pytest.mark.parametrize("case", named(LEGAL))
-def test_legal(read, case):
-    format, content, instances, *options = case
+@pytest.mark.parametrize(("format", "case"), named(LEGAL))
+def test_legal(read, format, case):
+    content, instances, *options = case
     assert instances_of(read(format, content, *options).dataset) == instances
 
 
