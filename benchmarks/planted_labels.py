@@ -3,8 +3,8 @@
     python benchmarks/planted_labels.py results/docstrings/dataset.h5 --seed 0
 
 A fifth of the records is held out, and a model trained on the others. The share of planted labels among the first
-20, 100 and 500, and among as many as were planted there, is printed for several orders, and that of the labels that were
-replaced among the missing ones.
+20, 100 and 500, and among as many as were planted there, is printed for several orders, and that of the labels that
+were replaced among the missing ones.
 """
 
 from dataclasses import replace

@@ -9,6 +9,7 @@ from estimators.made import CLASSIFIERS, reloaded
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score
+from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, precision_at_k_scorer
@@ -54,7 +55,8 @@ def test_the_first_labels_are_those_of_the_highest_scores(table, fitted):
     assert (labels == theirs)[there].all()
     hits = np.array([[label in row.indices for label in best] for row, best in zip(table.Y, labels, strict=True)])
     assert fitted.precision_at_k(table.X, table.Y, 3) == pytest.approx(hits.mean())
-    assert precision_at_k_scorer(1)(fitted, table.X, table.Y) == fitted.score(table.X, table.Y)
+    for estimator in (fitted, Pipeline([("alone", fitted)])):
+        assert precision_at_k_scorer(1)(estimator, table.X, table.Y) == fitted.score(table.X, table.Y)
 
 
 def test_where_labels_are_missing_there_is_none(table):

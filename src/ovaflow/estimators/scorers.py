@@ -39,7 +39,8 @@ class precision_at_k_scorer:
         """
         steps = getattr(estimator, "steps", None)
         if steps is not None:
-            X, estimator = estimator[:-1].transform(X), steps[-1][1]
+            # a pipeline may be the classifier alone
+            X, estimator = estimator[:-1].transform(X) if len(steps) > 1 else X, steps[-1][1]
         return estimator.precision_at_k(X, Y, self.k)
 
 
