@@ -7,7 +7,7 @@ from sklearn.metrics import confusion_matrix
 
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.evaluation.single_label import single_label_metrics
-from ovaflow.report.single_label import DRAWN, read, show
+from ovaflow.report.single_label import DRAWN, LISTED, read, show
 from ovaflow.sparse.csr import from_scipy
 
 N_LABELS = 12
@@ -39,6 +39,7 @@ def test_confused_labels_are_listed_and_drawn():
         assert (times.value, share.value) == (theirs[true, other], theirs[true, other] / theirs[true].sum())
         assert true != other
     listed = [row.cells[1].value for row in content["pairs"].rows]
+    assert len(listed) == LISTED
     assert listed == sorted((theirs - np.diag(np.diag(theirs)))[theirs.nonzero()], reverse=True)[: len(listed)]
     drawn = content["figure"].rows
     assert all(theirs[number[true], number[other]] == times for true, other, times in drawn)

@@ -12,7 +12,7 @@ from ovaflow.report.drawing import NAMED, draw
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table, metric, samples, table_of_runs
 
-LISTED = 20  # pairs of labels in the table
+LISTED = 12  # pairs of labels in the table
 DRAWN = 10  # labels in the figure
 _LONGEST = 22  # characters of a label's name in the figure
 _CAPTION = (
@@ -82,7 +82,9 @@ def _pairs(together, names):
 PAIRS = (
     Column("predicted instead", itemgetter("predicted")),
     Column("instances", itemgetter("times"), wording.count),
-    Column("of its instances, %", itemgetter("share"), partial(wording.percent, digits=1), unit="fraction"),
+    Column(
+        "%", itemgetter("share"), partial(wording.percent, digits=1), hint="of the label’s instances", unit="fraction"
+    ),
 )
 
 
