@@ -116,6 +116,7 @@ STEPS = {
         for_people=True,
         revision=2,
     ),
+    "errors": Step("cli.errors", "List missed and wrong labels of the test records, worst first.", for_people=True),
     "promote": Step("cli.promote", "Take a new model into use, unless it is worse.", for_people=True),
     "pack": Step("cli.pack", "Pack a model with all that it needs and a model card into one file.", for_people=True),
     "unpack": Step("cli.pack", "Unpack a packed model and check it.", for_people=True),

@@ -20,6 +20,8 @@ from ovaflow.evaluation.analysis import (
     sure_and_wrong,
 )
 from ovaflow.evaluation.ranking import find_hits
+from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.reranked_model import Ranking
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.writing import write_csv
 
@@ -99,15 +101,21 @@ def test_results_of_labels_like_scikit_learn(tmp_path):
     names = [f"-label; {j}" for j in range(12)]
     test, counts = SimpleNamespace(Y=Y), np.arange(12)
     data = SimpleNamespace(test=test, label_names=names, label_uris=[], counts=counts, n_labels=12)
-    write_csv(tmp_path / "labels.csv", results_of_labels(SimpleNamespace(ids=ids), data))
+    probabilities = np.where(ids < 0, -np.inf, np.sort(np.random.default_rng(9).random(ids.shape))[:, ::-1])
+    order = np.argsort(-probabilities, kind="stable")
+    ids, probabilities = (np.take_along_axis(each, order, axis=1) for each in (ids, probabilities))
+    ranking = Ranking(ids, probabilities, ids, probabilities)
+    write_csv(tmp_path / "labels.csv", results_of_labels(SimpleNamespace(ids=ids, ranking=ranking), data))
     rows = read_records(tmp_path / "labels.csv")
-    assigned = np.array([[j in row[:5] for j in range(12)] for row in ids])
-    precision, recall, f1, true = precision_recall_fscore_support(dense, assigned, zero_division=0)
     # formulas to a spreadsheet
     assert [row["label"] for row in rows] == [f"'{name}" for name in names]
-    figures = (("training_documents", counts), ("test_positives", true), ("precision", precision), ("recall", recall))
-    for column, theirs in figures:
-        assert [float(row[column] or 0) for row in rows] == pytest.approx(theirs, abs=1e-4)
+    for amounts, end in ((labels_that_fit(probabilities), "_fit"), (np.full(len(ids), 5), "")):
+        assigned = np.array([[j in row[:m] for j in range(12)] for row, m in zip(ids, amounts, strict=True)])
+        precision, recall, f1, true = precision_recall_fscore_support(dense, assigned, zero_division=0)
+        figures = {"precision": precision, "recall": recall, "F1": f1, "predicted": assigned.sum(axis=0)}
+        figures = {f"{name}{end}": theirs for name, theirs in figures.items()}
+        for column, theirs in (figures | {"training_documents": counts, "test_positives": true}).items():
+            assert [float(row[column] or 0) for row in rows] == pytest.approx(theirs, abs=1e-4)
 
     ours = best_and_worst(ids[:, :5], find_hits(ids[:, :5], Y), Y, 3)
     tested = [j for j in range(12) if true[j] >= ENOUGH]

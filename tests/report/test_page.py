@@ -18,8 +18,9 @@ from synthetic import write_weights
 
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.prediction.predictions import Predictions
+from ovaflow.report.environment import parted
 from ovaflow.report.gather import choose_shown, gather
-from ovaflow.report.page import anchors_of, parted, render
+from ovaflow.report.page import anchors_of, render
 from ovaflow.report.quality import Published
 from ovaflow.settings.predict import Report
 from ovaflow.sparse.csr import from_scipy

@@ -7,7 +7,7 @@ rule write_report:
     input:
         datasets=expand([paths.DATASET, paths.READING], dataset=SETTINGS.datasets),
         runs=expand(
-            [paths.MODEL, paths.TRAINING, paths.PREDICTIONS, paths.METRICS, paths.ANALYSIS],
+            [paths.MODEL, paths.TRAINING, paths.PREDICTIONS, paths.METRICS, paths.ANALYSIS, paths.ERRORS],
             dataset=SETTINGS.datasets,
             run=SETTINGS.runs,
         ),

@@ -13,6 +13,7 @@ from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
 from ovaflow.evaluation.curves import prune_curve
+from ovaflow.evaluation.errors import RunErrors
 from ovaflow.evaluation.label_changes import label_changes
 from ovaflow.evaluation.labelled_file import (
     annif_metrics,
@@ -31,9 +32,10 @@ from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.reference import write_reference
+from ovaflow.report.errors_page import render_errors
 from ovaflow.settings.predict import Report
 from ovaflow.storage.texts import write_json
-from ovaflow.storage.writing import write_csv
+from ovaflow.storage.writing import write_csv, write_text
 
 
 @click.command("evaluate")
@@ -53,6 +55,7 @@ from ovaflow.storage.writing import write_csv
     "--reference",
     help="PREDICTIONS: also write what is normal for the model, reference.json.",
 )
+@file_option("--errors", help="PREDICTIONS: also write a page of the worst records, errors.html.")
 @click.option(
     "--metrics", "table", type=click.Choice(["annif"]), help="PREDICTIONS: also print what annif eval prints."
 )
@@ -82,7 +85,7 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, qu
 
 
 def _evaluate_predictions(
-    predictions, dataset, model, settings, table, training, output, groups, analysis, reference, labels
+    predictions, dataset, model, settings, table, training, output, groups, analysis, reference, errors, labels
 ):
     opened = Predictions.open(predictions), open_dataset(dataset), open_any_model(model)
     constants = settings.propensity_a, settings.propensity_b
@@ -94,6 +97,9 @@ def _evaluate_predictions(
         write_json(analysis, "analysis", analyse(*opened, *constants))
     if reference:
         write_reference(reference, *opened)
+    if errors:
+        names = (folder.name for folder in (model.absolute().parents[1], model.absolute().parent))
+        write_text(errors, render_errors(*names, RunErrors(opened[1], opened[0])))
     if labels:
         write_csv(labels, results_of_labels(*opened[:2]))
     accuracy = f", accuracy {100 * metrics['accuracy']:.1f}" if "accuracy" in metrics else ""

@@ -59,7 +59,7 @@ def report_command(runs, published, seed, benchmarks, sweeps, choices, tidy, set
     keeps it, training.h5; dataset.h5 is in its parent.
     """
     theirs = read_published(published or published_results())
-    results = gather(runs, theirs, benchmarks, seed, sweeps, settings, choices)
+    results = gather(runs, theirs, benchmarks, seed, sweeps, settings, choices, output.absolute().parent)
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_text(output, render(results, describe_machine(), describe_software(), written))
     if tidy is not None:

@@ -5,6 +5,7 @@ import numpy as np
 from ovaflow.evaluation.metrics import PLACES, most_places
 from ovaflow.evaluation.ranking import best_gains, find_hits, indicator, ratio
 from ovaflow.model.top_k import NO_LABEL
+from ovaflow.reranking.answer_length import count_as_predicted
 
 TENTHS = np.append(np.arange(1, 10) / 10, 1)
 
@@ -41,16 +42,38 @@ def _tallies(ids, hits, Y):
 
 
 def results_of_labels(predictions, dataset):
-    """Head and rows of labels.csv: how often each is true, among the first 5, and right there."""
-    Y, ids = dataset.test.Y, predictions.ids[:, : max(PLACES)]
-    tallies = _tallies(ids, find_hits(ids, Y), Y)
-    uris = dataset.label_uris or [""] * dataset.n_labels
-    yield "label", "uri", "training_documents", "test_positives", "predicted", "hits", "precision", "recall"
-    columns = dataset.label_names, uris, *(each.tolist() for each in (dataset.counts, *tallies))
-    for *row, true, predicted, right in zip(*columns, strict=True):
-        precision = round(right / predicted, 4) if predicted else ""
-        recall = round(right / true, 4) if true else ""
-        yield [*row, true, predicted, right, precision, recall]
+    """Head and rows of labels.csv: how often each is true, predicted and right; at 5 places, and where it fits."""
+    Y, ids, ranking = dataset.test.Y, predictions.ids[:, : max(PLACES)], predictions.ranking
+    true, *first = _tallies(ids, find_hits(ids, Y), Y)
+    columns = {
+        "label": dataset.label_names,
+        "uri": dataset.label_uris or [""] * dataset.n_labels,
+        "training_documents": dataset.counts.tolist(),
+        "test_positives": true.tolist(),
+        **_quality_of_labels(true, *first),
+    }
+    if ranking is not None:
+        counted = count_as_predicted(ranking.ids, ranking.probabilities, probabilistic=True)
+        fitting = np.where(counted, ranking.ids, NO_LABEL)
+        _, *fit = _tallies(fitting, find_hits(fitting, Y), Y)
+        columns |= {f"{name}_fit": values for name, values in _quality_of_labels(true, *fit).items()}
+    yield [*columns]
+    yield from zip(*columns.values(), strict=True)
+
+
+def _quality_of_labels(true, predicted, right):
+    """Columns of labels.csv; a share of nothing is empty."""
+
+    def share(part, whole):
+        return [round(p / w, 4) if w else "" for p, w in zip(part.tolist(), whole.tolist(), strict=True)]
+
+    return {
+        "predicted": predicted.tolist(),
+        "hits": right.tolist(),
+        "precision": share(right, predicted),
+        "recall": share(right, true),
+        "F1": share(2 * right, true + predicted),
+    }
 
 
 def best_and_worst(ids, hits, Y, amount):

@@ -21,12 +21,10 @@ from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import BATCH, LINES, features_of_vectors, settings_of_file
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import united
-from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.answer_length import count_as_predicted
 from ovaflow.reranking.expected_quality import sure_records
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR, from_scipy
-
-_BEST_OF_RECORD = 5  # labels of each record that count as predicted without a second stage
 
 
 class RankedRecords(NamedTuple):
@@ -196,8 +194,7 @@ def drift_from_training(answers, model):
 
 def by_label(answers, model):
     """How often labels are true and predicted, and how well, by their numbers; those that are neither are left out."""
-    amounts = labels_that_fit(answers.scores)[:, None] if model.probabilistic else _BEST_OF_RECORD
-    chosen = (answers.ids >= 0) & (np.arange(answers.ids.shape[1]) < amounts)
+    chosen = count_as_predicted(answers.ids, answers.scores, model.probabilistic)
     true, assigned = _indicators(answers, chosen)
     positives, predicted = (np.asarray(matrix.sum(axis=0)).ravel() for matrix in (true, assigned))
     precision, recall, f1 = averages(true, assigned, None)

@@ -1,9 +1,12 @@
 """The sections on labels, test documents and failures: words behind predictions, and what fails most."""
 
+import os
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
+from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 
@@ -11,7 +14,7 @@ from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.report import wording
+from ovaflow.report import errors_page, wording
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -249,7 +252,7 @@ class ExampleDocuments:
         return labels
 
 
-def describe_failures(documents, runs, amount):
+def describe_failures(documents, runs, amount, page_folder=None):
     """Failures of the run that is explained, or else of the first; None where nothing was analysed or nothing fails."""
     number, _ = documents.explained or (0, None)
     analysis = runs[number].analysis
@@ -262,7 +265,20 @@ def describe_failures(documents, runs, amount):
         "wrong": documents.describe([each["row"] for each in wrong], [number]),
         "missed": documents.tested("Labels missed most often", MISSED, missed) if missed else None,
         "confused": _confused_table(documents, confused) if confused else None,
+        "pages": [] if page_folder is None else list(_pages_of_errors(runs, page_folder)),
     }
+
+
+def _read_page_of_errors(folder):
+    path = folder.path / errors_page.FILE_NAME
+    return path if path.exists() else None
+
+
+def _pages_of_errors(runs, page_folder):
+    """Runs whose errors have a page, and links to these."""
+    for run in runs:
+        if "failures" in run.read:
+            yield run, quote(Path(os.path.relpath(run.read["failures"], page_folder)).as_posix())
 
 
 def describe_trust(documents, runs):
@@ -313,4 +329,6 @@ def _confused_table(documents, confused):
 TRUST_SECTION = ReportSection("trust", "Best and worst labels", lambda anchor, results: results.trust)
 LABELS_SECTION = ReportSection("labels", "Labels and their words", lambda anchor, results: results.labels)
 DOCUMENTS_SECTION = ReportSection("examples", "Test documents", lambda anchor, results: results.examples)
-FAILURES_SECTION = ReportSection("failures", "Failures worth a look", lambda anchor, results: results.failures)
+FAILURES_SECTION = ReportSection(
+    "failures", "Failures worth a look", lambda anchor, results: results.failures, _read_page_of_errors
+)

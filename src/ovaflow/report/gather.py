@@ -88,16 +88,20 @@ def gather(
     sweeps=None,
     settings=None,
     choices=(),
+    page_folder=None,
 ):
-    """Read every run, results/{dataset}/{run}, dataset by dataset; ``sweeps`` are names of runs by sweep."""
+    """Read every run, results/{dataset}/{run}, dataset by dataset; ``sweeps`` are names of runs by sweep.
+
+    ``page_folder``: where the page is to be, for its links to other files.
+    """
     datasets = {}
     for folder in dict.fromkeys(Path(folder).resolve() for folder in folders):
         datasets.setdefault(folder.parent, []).append(folder)
-    more = published, benchmarks, seed, sweeps or {}, settings or Report(), choices
+    more = published, benchmarks, seed, sweeps or {}, settings or Report(), choices, page_folder
     return [_gather_dataset(dataset, runs, *more) for dataset, runs in datasets.items()]
 
 
-def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, settings, choices):
+def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, settings, choices, page_folder):
     opened = open_dataset(folder / "dataset.h5")
     card, dataset = cards.make_card(folder.name, opened, _read_reading(folder / "reading.json")), opened.documents
     metrics = [read_json(run / "metrics.json", "metrics") for run in run_folders]
@@ -120,7 +124,7 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, se
         examples=documents.describe(chosen),
         explained=explained and explained[0],
         labels=examples.sample_labels(explained[1], documents.label_name) if explained else [],
-        failures=examples.describe_failures(documents, shown, settings.examples),
+        failures=examples.describe_failures(documents, shown, settings.examples, page_folder),
         trust=examples.describe_trust(documents, shown),
         published=quality.results_for(published, folder.name),
         jobs=costs.read_jobs(run_folders, benchmarks),

@@ -1,25 +1,19 @@
 """The page: a single HTML file."""
 
-import base64
-import hashlib
 import platform
-import re
 from importlib.metadata import version
-from pathlib import Path
 
-import jinja2
 import psutil
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from ovaflow import __version__
 from ovaflow.machine.topology import processor, read_topology
 from ovaflow.report import quality, wording
 from ovaflow.report.drawing import MARKERS
+from ovaflow.report.environment import make_environment, script_of, slug
 from ovaflow.report.sections import SECTIONS
 
 PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "scikit-learn", "h5py", "pyarrow", "snakemake")
-
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 _MACROS = '{% from "macros.html.j2" import table, pairs, chart, gallery, legend, swatch, names, near, pushing %}'
@@ -29,7 +23,6 @@ def render(all_results, machine=(), software=(), written=""):
     """The page about some datasets' results; its foot has pairs of name and value, and the date."""
     anchors = anchors_of([results.card.name for results in all_results])
     table, notes = quality.overview(all_results)
-    script = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
     template = _environment().get_template("page.html.j2")
     return template.render(
         views=[_view(anchor, results) for anchor, results in zip(anchors, all_results, strict=True)],
@@ -37,8 +30,7 @@ def render(all_results, machine=(), software=(), written=""):
         n_runs=sum(len(results.runs) for results in all_results),
         overview=table,
         notes=notes,
-        script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        **script_of("page.js"),
         machine=machine,
         software=software,
         written=written,
@@ -46,15 +38,7 @@ def render(all_results, machine=(), software=(), written=""):
 
 
 def _environment():
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    for words_of in (wording.count, wording.percent, wording.plain, parted, slug):
-        environment.filters[words_of.__name__] = words_of
+    environment = make_environment()
     environment.globals["markers"] = len(MARKERS)
     macros = environment.get_template("sections.html.j2").module
 
@@ -87,16 +71,6 @@ def anchors_of(names):
         anchor = slug(name) or f"dataset-{number}"
         anchors.append(anchor if anchor not in anchors else f"{anchor}.{number}")
     return anchors
-
-
-def slug(name):
-    """A name of at most 60 lower-case letters, digits and dashes."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-")
-
-
-def parted(text):
-    """HTML of a text whose paths and names break between their parts."""
-    return Markup(re.sub(r"(?<=[/_.:=-])(?=[^\W\d])", "<wbr>", str(escape(text))))
 
 
 def describe_machine():

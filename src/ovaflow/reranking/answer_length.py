@@ -2,6 +2,9 @@
 
 import numpy as np
 
+FIRST = 5
+"""Labels of each text that count as predicted where no probabilities say how many fit."""
+
 
 def labels_that_fit(probabilities):
     """Number of labels of the largest expected F1, int64 (n,), for probabilities (n, k) by falling value, then -inf.
@@ -12,6 +15,12 @@ def labels_that_fit(probabilities):
     amounts = np.arange(1, probabilities.shape[1] + 1)
     f1 = 2 * expected / (amounts + expected[:, -1:])
     return np.where(expected[:, -1] > 0, f1.argmax(axis=1) + 1, 0)
+
+
+def count_as_predicted(ids, scores, probabilistic):
+    """Which labels (n, k), by falling score, count as predicted: those that fit, or else the first ones; bool."""
+    amounts = labels_that_fit(scores)[:, None] if probabilistic else FIRST
+    return (ids >= 0) & (np.arange(ids.shape[1]) < amounts)
 
 
 def probabilities_that_fit(probabilities):
