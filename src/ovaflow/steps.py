@@ -148,6 +148,7 @@ STEPS = {
         rule="write_report",
         for_people=True,
     ),
+    "runs": Step("cli.runs", "Compare all runs of a config in one table.", for_people=True),
     "serve": Step("cli.serve", "Answer over HTTP, with a web page.", for_people=True),
     "prune": Step("cli.models", "Shrink a model to a given size.", for_people=True),
     "convert": Step("cli.models", "Convert a model to the npz of SciPy and PECOS, or back.", for_people=True),

@@ -10,6 +10,7 @@ from ovaflow.evaluation.metrics import samples_of, samples_of_order
 from ovaflow.model.model_file import ModelFile, method_of
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import cards, costs, examples, quality
+from ovaflow.report.run_settings import FIRST, settings_in_words
 from ovaflow.report.section import RunFolder
 from ovaflow.report.sections import SECTIONS
 from ovaflow.report.sweeps import read_choices, read_sweeps
@@ -22,10 +23,8 @@ from ovaflow.storage.texts import read_json
 
 SHOWN = 8  # runs that figures and examples show: as many as there are colours and markers
 
-_FIRST = ("method", "initialization")
 _TELLING = ("loss", "regularization", "weighting", "C", "seed")
 """Settings that the summaries of otherwise equal runs have, too."""
-_OF_METRICS = ("top_k", "propensity_a", "propensity_b")
 
 
 @dataclass(frozen=True)
@@ -169,7 +168,7 @@ def _read_run(folder, dataset, counts, predictions, series):
         trained = int(map_array(file["trained"]).sum())
     metrics = read_json(folder / "metrics.json", "metrics", model.checksum)
     predictions.require(model=model)
-    settings = _settings(model.parameters | {name: metrics[name] for name in _OF_METRICS if name in metrics})
+    settings = settings_in_words(model.parameters, metrics)
     opened = RunFolder(folder, model, settings, dataset, predictions)
     read = {section.key: section.read(opened) for section in SECTIONS if section.read}
     read = {key: content for key, content in read.items() if content is not None}
@@ -181,7 +180,7 @@ def _read_run(folder, dataset, counts, predictions, series):
         metrics={name: value for name, value in metrics.items() if "@" not in name or len(dataset.test.Y.indices)},
         **_samples(predictions, dataset, metrics),
         settings=settings,
-        summary=", ".join(settings[name] for name in _FIRST if name in settings),
+        summary=", ".join(settings[name] for name in FIRST if name in settings),
         trained=read["training"].trained if "training" in read else trained,
         version=version,
         written=path.stat().st_mtime,
@@ -207,19 +206,3 @@ def _samples(predictions, dataset, metrics):
         first = candidates.first_ids[:, : predictions.ids.shape[1]]
         samples["first_samples"] = samples_of_order(first, Y, inverse)
     return samples
-
-
-def _settings(parameters):
-    """Nested settings by their innermost names, method and start first; none of features."""
-    values = dict(flatten({name: value for name, value in parameters.items() if name != "transform"}))
-    return {name: values[name] for name in (*_FIRST, *values) if name in values}
-
-
-def flatten(parameters):
-    for name, value in parameters.items():
-        if isinstance(value, dict):
-            yield from flatten(value)
-        elif value is None:
-            yield name, "none"
-        else:
-            yield name, f"{value:g}" if isinstance(value, float) else str(value)

@@ -50,6 +50,7 @@ class Column(NamedTuple):
     unit: str = ""  # in the CSV file
     best: Callable | None = None  # max or min, where the best cell is marked
     samples: Callable = lambda item: None  # its figures on samples of the test instances
+    bounds: Callable = lambda item: None  # its interval, where such samples are not at hand
     colour: str = ""  # on a terminal, of a text that stays on one line
 
     @property
@@ -82,7 +83,12 @@ class Table:
 
     @property
     def csv(self):
-        """Link to the table as a CSV file, figures in full."""
+        """Link to the table as a CSV file."""
+        return csv_link(*self.in_full)
+
+    @property
+    def in_full(self):
+        """Names of columns and rows of figures in full, with the bounds of intervals, for a CSV file."""
         columns = [(self.corner, [row.name for row in self.rows])]
         if any(row.hint for row in self.rows):
             columns.append(("of", [row.hint for row in self.rows]))
@@ -93,7 +99,7 @@ class Table:
                 bounds = zip(*(cell.interval or (None, None) for cell in cells), strict=True)
                 columns += zip((f"{column.heading} low", f"{column.heading} high"), bounds, strict=True)
         names, values = zip(*columns, strict=True)
-        return csv_link(names, zip(*values, strict=True))
+        return names, list(zip(*values, strict=True))
 
     @property
     def terminal(self):
@@ -119,7 +125,8 @@ class Table:
 
 
 def _texts(row):
-    return [wording.plain(text) for text in (row.name, *(cell.text for cell in row.cells))]
+    figures = (f"{cell.text} ±{cell.spread}" if cell.interval else cell.text for cell in row.cells)
+    return [wording.plain(text) for text in (row.name, *figures)]
 
 
 def _figure_of(cell):
@@ -160,9 +167,10 @@ def _cells(column, items):
     best = _best_text(column, values, texts)
     marked = [False] * len(texts) if best is None else _as_good(best, texts, resampled)
     cells = []
-    for value, text, sampled, as_good in zip(values, texts, resampled, marked, strict=True):
+    for item, value, text, sampled, as_good in zip(items, values, texts, resampled, marked, strict=True):
         known = text != wording.MISSING
-        bounds = interval(sampled) if known and sampled is not None else None
+        bounds = column.bounds(item) if sampled is None else interval(sampled)
+        bounds = bounds if known else None
         cells.append(Cell(text, value if known else None, as_good and not all(marked), interval=bounds))
     return cells
 

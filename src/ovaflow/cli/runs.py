@@ -1,0 +1,53 @@
+"""ovaflow runs: all runs of a config in one table."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.measure import Measurement
+
+from ovaflow.cli.options import file_argument
+from ovaflow.report.runs import MAIN, entry_of, measured, read_runs, table_of
+from ovaflow.report.tables import csv_of
+from ovaflow.settings.config import load, resolve
+from ovaflow.workflow import snakefile
+
+REMARK = 24
+"""Least width of remarks on a terminal."""
+
+
+@click.command("runs")
+@file_argument("config", required=False)
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, figures in full, with all metrics that have intervals.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all settings and metrics.")
+def runs_command(config, as_csv, as_json):
+    """Compare all runs of CONFIG, those in this folder and those still to be made, in one table.
+
+    Without CONFIG those of config/config.yaml, or else of the default run. It has the settings in which runs differ,
+    metrics with half of their 95 % intervals, processor time of training, wall time of prediction, and sizes of models.
+    """
+    if as_csv and as_json:
+        raise click.UsageError("--csv and --json exclude each other")
+    default = Path("config", "config.yaml")
+    path = config or (default if default.is_file() else None)
+    defaults = load(snakefile().parent / "config" / "config.yaml")
+    runs = read_runs(resolve(load(path) if path else {}, defaults, path))
+    if as_json:
+        click.echo(json.dumps([entry_of(run) for run in runs], ensure_ascii=False))
+    elif as_csv:
+        click.echo(csv_of(*table_of(runs, measured(runs)).in_full), nl=False)
+    else:
+        _show(runs, f"ovaflow run {path or ''}".rstrip())
+
+
+def _show(runs, command):
+    console, figures = Console(highlight=False), table_of([replace(run, remark="") for run in runs], MAIN)
+    # where the terminal is too narrow, its lines are broken; only remarks are folded, and no column is left out
+    widest = Measurement.get(console, console.options.update(max_width=1000), figures.terminal).maximum
+    remarked = any(run.remark for run in runs)
+    console.width = max(console.width, widest + REMARK * remarked)
+    console.print(table_of(runs, MAIN).terminal)
+    if remarked:
+        click.echo(f"\n{command} makes what is missing or was made otherwise")

@@ -1,0 +1,27 @@
+"""Settings of a run in words, by name, from the header of its model and its metrics."""
+
+FIRST = ("method", "initialization")
+_OF_METRICS = ("top_k", "propensity_a", "propensity_b")
+
+
+def settings_in_words(parameters, metrics):
+    """Nested settings by their innermost names, method and start first; none of features."""
+    parameters = parameters | {name: metrics[name] for name in _OF_METRICS if name in metrics}
+    values = dict(_flat({name: value for name, value in parameters.items() if name != "transform"}))
+    return {name: values[name] for name in (*FIRST, *values) if name in values}
+
+
+def that_differ(settings):
+    """Names of the settings of which some runs have different values, of a dictionary of each run."""
+    names = dict.fromkeys(name for each in settings for name in each)
+    return [name for name in names if len({each[name] for each in settings if name in each}) > 1]
+
+
+def _flat(parameters):
+    for name, value in parameters.items():
+        if isinstance(value, dict):
+            yield from _flat(value)
+        elif value is None:
+            yield name, "none"
+        else:
+            yield name, f"{value:g}" if isinstance(value, float) else str(value)

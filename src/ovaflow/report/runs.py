@@ -1,0 +1,150 @@
+"""All runs of a config in one table: settings that differ, metrics, times and sizes, and what to know of them."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import attrgetter
+from pathlib import Path
+
+from ovaflow.console.errors import InputError
+from ovaflow.model.model_file import ModelFile
+from ovaflow.report import wording
+from ovaflow.report.run_settings import settings_in_words, that_differ
+from ovaflow.report.tables import Column, Row, make_table
+from ovaflow.settings import paths
+from ovaflow.settings.inputs import parameters_of
+from ovaflow.storage.artifact import Artifact, header_of
+from ovaflow.storage.hdf5 import open_artifact
+from ovaflow.storage.texts import read_json
+
+MAIN = ("P@1", "P@5", "F1-fit")
+"""Metrics on a terminal; files have all that have intervals."""
+
+NOT_THERE = "not there yet"
+NOT_EVALUATED = "not evaluated yet"
+
+
+@dataclass(frozen=True)
+class ListedRun:
+    """A run of a config, whether it is there or not."""
+
+    dataset: str
+    name: str
+    settings: dict  # in words: of the model, and of the config what no model records
+    metrics: dict  # empty where there are none of this model
+    remark: str  # why figures are missing, or not to be compared
+    made_from: str = ""  # checksum of its dataset
+
+    @property
+    def predict_milliseconds(self):
+        """Wall time of scoring a test instance."""
+        seconds, instances = map(self.metrics.get, ("predict_seconds", "instances"))
+        return 1000 * seconds / instances if seconds is not None and instances else None
+
+    @property
+    def intervals(self):
+        return self.metrics.get("intervals", {})
+
+
+def read_runs(config):
+    """The runs of a config in this folder, dataset by dataset; only headers and metrics are read."""
+    runs = []
+    for dataset in config.datasets:
+        read = [_read_run(config, dataset, name) for name in config.runs]
+        first = next((run for run in read if run.metrics), None)
+        runs += [_compared(run, first) for run in read]
+    return runs
+
+
+def _compared(run, first):
+    """A run, with a remark where its test records may be others than those of the first run with metrics."""
+    if not run.metrics or run.made_from == first.made_from:
+        return run
+    remark = f"of another dataset.h5 than {first.name}, perhaps of other test records"
+    return replace(run, remark="; ".join(filter(None, (run.remark, remark))))
+
+
+def _read_run(config, dataset, name):
+    model, metrics = (Path(each.format(dataset=dataset, run=name)) for each in (paths.MODEL, paths.METRICS))
+    planned, found = _planned_settings(config, dataset, name), {}
+    if not model.exists():
+        return ListedRun(dataset, name, planned, found, NOT_THERE)
+    try:
+        with open_artifact(model, ModelFile.kind) as file:
+            header = Artifact(**header_of(file))
+    except InputError as error:
+        return ListedRun(dataset, name, planned, found, _words_of(error, model))
+    remark = NOT_EVALUATED
+    if metrics.exists():
+        try:
+            found, remark = read_json(metrics, "metrics", header.checksum), ""
+        except InputError as error:
+            remark = _words_of(error, metrics)
+    settings = settings_in_words(header.parameters, found)
+    remark = "; ".join(filter(None, (remark, *_changed(planned, settings))))
+    return ListedRun(dataset, name, planned | settings, found, remark, header.inputs.get("dataset", ""))
+
+
+def _planned_settings(config, dataset, name):
+    """What the config says of a run, in words."""
+    steps = (parameters_of(step, config, dataset, name) for step in ("train-shard", "merge"))
+    settings = {"method": config.runs[name].method}
+    for each in (*steps, config.section("predict", dataset, name).model_dump()):
+        settings |= each
+    lists = {name: ", ".join(map(str, value)) for name, value in settings.items() if isinstance(value, list)}
+    return settings_in_words(settings | lists, {})
+
+
+def _changed(planned, settings):
+    """Settings that the config has otherwise now than the model, but for those that are chosen automatically."""
+    for name, value in planned.items():
+        if name in settings and value not in ("auto", settings[name]):
+            yield f"made with {name} {settings[name]}, the config has {value}"
+
+
+def _words_of(error, path):
+    return f"{path.name}: {str(error).removeprefix(f'{path}: ')}"
+
+
+def measured(runs):
+    """Names of all metrics with intervals that some run has."""
+    return [*dict.fromkeys(name for run in runs for name in run.intervals)]
+
+
+def table_of(runs, metrics):
+    """A row for each run, with a remark where one needs it; metrics are those with these names that some run has."""
+    present = set().union(*(run.metrics for run in runs))
+    differing = that_differ([run.settings for run in runs])
+    columns = [
+        Column("run", attrgetter("name")),
+        *(Column(name.replace("_", " "), partial(_setting, name)) for name in differing),
+        *(_metric(name) for name in metrics if name in present),
+        *COSTS,
+    ]
+    if any(run.remark for run in runs):
+        columns.append(Column("remark", attrgetter("remark")))
+    return make_table("Runs", "dataset", columns, runs, lambda run, cells: Row(run.dataset, cells))
+
+
+def _setting(name, run):
+    return run.settings.get(name, wording.MISSING)
+
+
+def _metric(name):
+    def value(run):
+        return run.metrics.get(name)
+
+    return Column(name, value, partial(wording.percent, digits=1), bounds=lambda run: run.intervals.get(name))
+
+
+COSTS = (
+    Column("training", lambda run: run.metrics.get("train_seconds"), wording.duration, unit="s"),
+    Column("ms / instance", attrgetter("predict_milliseconds"), wording.decimal),
+    Column("model", lambda run: run.metrics.get("model_bytes"), wording.size, unit="bytes"),
+)
+"""Processor time of the solver, wall time of prediction, and bytes of the model file."""
+
+
+def entry_of(run):
+    """A run for JSON: everything that its table has, and all its metrics."""
+    about = {"dataset": run.dataset, "run": run.name, "settings": run.settings, "metrics": run.metrics}
+    return about | {"predict_milliseconds": run.predict_milliseconds, "remark": run.remark}
