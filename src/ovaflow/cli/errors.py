@@ -2,31 +2,29 @@
 
 import shlex
 from functools import partial
-from operator import attrgetter
+from operator import itemgetter
 from pathlib import Path
 
 import click
+import numpy as np
 from rich.console import Console
 from rich.text import Text
 
 from ovaflow.cli.options import file_option
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.errors import MEASURE, RunErrors, reasons_for, why_unexplained
+from ovaflow.evaluation.errors import MEASURE, RunErrors, by_falling_value, reasons_for
 from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.explanation import find_labels
 from ovaflow.prediction.predictions import Predictions, with_second_stage
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, make_table
-from ovaflow.storage.tables import MARK, is_parquet, write_table
+from ovaflow.storage.tables import write_table
 
 SHOWN = 20  # records on the terminal
 OF_LABEL = 5  # records of each kind of a label there
 WORDS = 5  # words of each sign
-BEGINNING = 160  # characters of a text there
-
-_KINDS = {False: "false positive", True: "false negative"}
 
 
 @click.command("errors")
@@ -47,177 +45,97 @@ def errors_command(run, names, output):
     dataset = open_dataset(run.parent / "dataset.h5")
     predictions, model = Predictions.open(run / "predictions.h5", dataset=dataset), open_any_model(run / "model.h5")
     predictions.require(model=model)
-    errors = RunErrors(dataset, predictions)
+    errors, rows = RunErrors(dataset, predictions), []
     if names:
-        _list_errors_of_labels(run, errors, _predictor_of(model, predictions), names, output)
+        predictor, columns = _predictor_of(model, predictions), _OF_LABEL | {errors.value: float}
+        for label in find_labels(predictor, names):
+            rows += _rows_of_label(errors, predictor, label, None if output else OF_LABEL)
     else:
-        _list_records(run, errors, output)
+        columns = _OF_RECORD | {errors.value: list[float]}
+        rows = [_row(errors, record) for record in errors.records(errors.rows[: None if output else SHOWN])]
+    if output:
+        write_table(output, columns, rows)
+    elif names:
+        _show_reasons(rows, errors.value)
+    else:
+        Console(highlight=False).print(make_table("Errors", "record", _SHOWN, rows, _named_row).terminal, "")
+    if not names:
+        click.echo(f"{errors.summary()}; worst first: {MEASURE}")
+    click.echo(f"{output}: all of them" if output else _where_all_are(run, names))
+
+
+def _where_all_are(run, names):
+    page = run / "errors.html"
+    words = shlex.join(["ovaflow", "errors", str(run), *(f"--label={name}" for name in names), "--output=errors.csv"])
+    return f"all of them: {words}" + f"; in a browser: {page}" * (page.exists() and not names)
 
 
 def _predictor_of(model, predictions):
     """What made the predictions."""
-    if predictions.ranking is None:
-        return Predictor(model)
-    reranked = with_second_stage(model)
-    if reranked.probabilistic:
-        predictions.require(reranker=reranked.reranker)
-    return Predictor(reranked)
+    if predictions.ranking is not None:
+        model = with_second_stage(model)
+        predictions.require(reranker=getattr(model, "reranker", model))
+    return Predictor(model)
 
 
-def _list_records(run, errors, output):
-    missed, wrong = (int(amounts[errors.rows].sum()) for amounts in (errors.n_missed, errors.n_wrong))
-    if output:
-        _write(output, errors, _columns_of_records(errors), map(partial(_row, errors), errors.records(errors.rows)))
-    else:
-        shown = errors.records(errors.rows[:SHOWN])
-        Console(highlight=False).print(make_table("Errors", "record", _RECORDS, shown, _named_row).terminal, "")
-    click.echo(
-        f"{len(errors.rows):,} of {errors.n_labelled:,} test records with labels have errors: {missed:,} labels missed,"
-        f" {wrong:,} wrong; worst first: {MEASURE}"
-    )
-    click.echo(_where_all_are(run, output))
-
-
-def _where_all_are(run, output):
-    if output:
-        return f"{output}: all of them"
-    page = run / "errors.html"
-    browser = f"; {page} filters and sorts them in a browser" if page.exists() else ""
-    return f"all of them: ovaflow errors {run} --output=errors.csv{browser}"
-
-
-def _name(record):
-    return wording.plain(record.name, 60) or f"test instance {record.row}"
-
-
-def _content(record, characters=BEGINNING):
-    return wording.plain(record.text or ", ".join(record.features), characters)
-
-
-_RECORDS = (
-    Column("F1", attrgetter("f1"), partial(wording.percent, digits=0)),
-    Column("missed", lambda record: len(record.missed), wording.count),
-    Column("wrong", lambda record: len(record.wrong), wording.count),
-    Column("text", partial(_content, characters=80)),
+_OF_RECORD = {"record": str, "instance": int, "F1": float, "text": str}
+_OF_RECORD |= dict.fromkeys(("true", "predicted", "missed", "wrong"), list[str])
+_OF_LABEL = {"label": str, "kind": str, "record": str, "instance": int, "text": str}
+_OF_LABEL |= dict.fromkeys(("up", "down", "evidence"), list[str])
+_SHOWN = (
+    Column("F1", itemgetter("F1"), partial(wording.percent, digits=0)),
+    Column("missed", lambda row: len(row["missed"]), wording.count),
+    Column("wrong", lambda row: len(row["wrong"]), wording.count),
+    Column("text", lambda row: wording.plain(row["text"], 80)),
 )
 
 
-def _named_row(record, cells):
-    return Row(_name(record), cells)
-
-
-def _columns_of_records(errors):
-    about = _content_column(errors) | dict.fromkeys(("true", "predicted"), list[str])
-    labels = {errors.value: list[float]} | dict.fromkeys(("missed", "wrong"), list[str])
-    return {"record": str, "instance": int, "F1": float} | about | labels
-
-
-def _content_column(errors):
-    """Of records without texts, the heaviest features."""
-    return {"text": str} if errors.dataset.test_texts(errors.rows[:1]) else {"features": list[str]}
+def _named_row(row, cells):
+    return Row(wording.plain(row["record"], 60), cells)
 
 
 def _row(errors, record):
-    true, predicted, missed, wrong = (
-        [errors.label_name(label) for label, _ in pairs]
-        for pairs in (record.true, record.predicted, record.missed, record.wrong)
-    )
-    values = [value for _, value in record.predicted]
-    about = _name(record), record.row, round(record.f1, 4), _whole(record)
-    return *about, true, predicted, values, missed, wrong
+    predicted = by_falling_value(record.right + record.wrong)
+    labels = {
+        "true": record.right + record.missed,
+        "predicted": predicted,
+        "missed": record.missed,
+        "wrong": record.wrong,
+    }
+    named = {kind: [errors.label_name(label) for label, _ in pairs] for kind, pairs in labels.items()}
+    values = {errors.value: [value for _, value in predicted]}
+    return _about(record) | {"F1": round(record.f1, 4)} | named | values
 
 
-def _whole(record):
-    return " ".join(record.text.split()) or record.features
+def _about(record):
+    return {"record": record.name, "instance": record.row, "text": " ".join(record.text.split())}
 
 
-def _write(output, errors, columns, rows):
-    write_table(output, columns, rows)
-    marked = next((name for name in errors.dataset.label_names if MARK in name), None)
-    if marked is not None and not is_parquet(output):
-        message = f"the label {marked!r} has {MARK!r} in its name, which stands between labels here"
-        click.echo(f"ovaflow: warning: {message}; with --output=errors.parquet lists stay lists", err=True)
+def _rows_of_label(errors, predictor, label, most):
+    """Errors of a label, ``most`` of each kind, and why."""
+    *found, values = errors.of_label(label, predictor.model)
+    name, rows = errors.label_name(label), []
+    click.echo(f"{name}: {len(found[0]):,} false positives, {len(found[1]):,} false negatives")
+    for kind, instances in zip(("false positive", "false negative"), found, strict=True):
+        with Progress(f"{kind}s", len(instances[:most]), "records") as progress:
+            for record in errors.records(instances[:most]):
+                reasons = reasons_for(predictor, errors.dataset, record.row, label, record.text, WORDS)
+                value = round(float(values[record.row]), 4)
+                about = {"label": name, "kind": kind, errors.value: value if np.isfinite(value) else None}
+                rows.append(about | _about(record) | dict(zip(("up", "down", "evidence"), reasons, strict=True)))
+                progress.advance()
+    return rows
 
 
-def _list_errors_of_labels(run, errors, predictor, names, output):
-    console, rows = Console(highlight=False), []
-    for label in find_labels(predictor, names):
-        found, name = errors.of_label(label, predictor.model), errors.label_name(label)
-        unexplained = why_unexplained(predictor.model, label)
-        explained = partial(_explained, errors, predictor, label, bool(unexplained))
-        if output:
-            with Progress("errors", len(found), "records") as progress:
-                for each in explained(found):
-                    rows.append(_row_of_label(errors, name, *each))
-                    progress.advance()
-        else:
-            _show_label(console, errors, name, found, explained)
-        wrong = sum(not each.missed for each in found)
-        remark = f"; no words: {unexplained}" if unexplained else ""
-        click.echo(f"{name}: {wrong:,} false positives, {len(found) - wrong:,} false negatives{remark}")
-    if output:
-        _write(output, errors, _columns_of_labels(errors), rows)
-    click.echo(_where_all_errors_of_labels_are(run, names, output))
-
-
-def _where_all_errors_of_labels_are(run, names, output):
-    if output:
-        return f"{output}: all of them"
-    return f"all of them: ovaflow errors {run} {shlex.join(f'--label={name}' for name in names)} --output=errors.csv"
-
-
-def _explained(errors, predictor, label, unexplained, found):
-    """Errors of a label, their records, and the words and the evidence of each."""
-    records = errors.records([each.row for each in found])
-    for each, record in zip(found, records, strict=True):
-        reasons = [], [], []
-        if not unexplained:
-            reasons = reasons_for(predictor, errors.dataset, each.row, label, record.text, WORDS)
-        yield each, record, reasons
-
-
-def _columns_of_labels(errors):
-    lists = dict.fromkeys(("up", "down", "evidence", "true", "predicted"), list[str])
-    return (
-        {"label": str, "kind": str, "record": str, "instance": int, errors.value: float}
-        | lists
-        | (_content_column(errors))
-    )
-
-
-def _row_of_label(errors, name, error, record, reasons):
-    up, down, evidence = reasons
-    words = [[f"{word} {value:+.3f}" for word, value in side] for side in (up, down)]
-    true, predicted = ([errors.label_name(label) for label, _ in of] for of in (record.true, record.predicted))
-    about = name, _KINDS[error.missed], _name(record), record.row, error.value
-    return *about, *words, evidence, true, predicted, _whole(record)
-
-
-def _show_label(console, errors, name, found, explained):
-    for missed, kind in _KINDS.items():
-        chosen = [each for each in found if each.missed == missed]
-        if chosen:
-            console.print(Text(f"{wording.plain(name)}: {kind}s", style="bold"))
-            for each in explained(chosen[:OF_LABEL]):
-                _show_error(console, errors, *each)
-            console.print()
-
-
-def _show_error(console, errors, error, record, reasons):
-    up, down, evidence = reasons
-    console.print(Text.assemble((_name(record), "bold"), "  ", (_sureness(errors, error.value), "cyan")))
-    console.print(Text(_content(record)))
-    if up or down:
-        console.print(Text(" ".join(_words(up)), style="green"), Text(" ".join(_words(down)), style="red"))
-    for text in evidence:
-        console.print(Text(f"• {wording.plain(text, 200)}"))
-
-
-def _sureness(errors, value):
-    if value is None:
-        return "no candidate"
-    return f"probability {wording.percent(value, 0)} %" if errors.probabilistic else f"score {value:+.3f}"
-
-
-def _words(side):
-    return [f"{wording.plain(word, 40)} {value:+.2f}" for word, value in side]
+def _show_reasons(rows, value):
+    console = Console(highlight=False)
+    for row in rows:
+        record, about = wording.plain(row["record"], 60), wording.plain(f"{row['kind']} of {row['label']}")
+        outcome = "unknown" if row[value] is None else row[value]
+        console.print(Text.assemble("\n", (record, "bold"), f"  {about}, ", (f"{value} {outcome}", "cyan")))
+        console.print(Text(wording.plain(row["text"], 160)))
+        if row["up"] or row["down"]:
+            console.print(Text(", ".join(row["up"]), "green"), Text(", ".join(row["down"]), "red"), sep="; ")
+        for text in row["evidence"]:
+            console.print(Text(f"• {wording.plain(text, 200)}"))
+    console.print()

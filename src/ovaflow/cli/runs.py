@@ -1,7 +1,6 @@
 """ovaflow runs: all runs of a config in one table."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -13,9 +12,6 @@ from ovaflow.report.runs import MAIN, entry_of, measured, read_runs, table_of
 from ovaflow.report.tables import csv_of
 from ovaflow.settings.config import load, resolve
 from ovaflow.workflow import snakefile
-
-REMARK = 24
-"""Least width of remarks on a terminal."""
 
 
 @click.command("runs")
@@ -39,15 +35,10 @@ def runs_command(config, as_csv, as_json):
     elif as_csv:
         click.echo(csv_of(*table_of(runs, measured(runs)).in_full), nl=False)
     else:
-        _show(runs, f"ovaflow run {path or ''}".rstrip())
-
-
-def _show(runs, command):
-    console, figures = Console(highlight=False), table_of([replace(run, remark="") for run in runs], MAIN)
-    # where the terminal is too narrow, its lines are broken; only remarks are folded, and no column is left out
-    widest = Measurement.get(console, console.options.update(max_width=1000), figures.terminal).maximum
-    remarked = any(run.remark for run in runs)
-    console.width = max(console.width, widest + REMARK * remarked)
-    console.print(table_of(runs, MAIN).terminal)
-    if remarked:
-        click.echo(f"\n{command} makes what is missing or was made otherwise")
+        console, table = Console(highlight=False), table_of(runs, MAIN).terminal
+        # where the terminal is too narrow, it breaks the lines, and no column is left out
+        whole = Measurement.get(console, console.options.update(max_width=1000), table)
+        console.width = max(console.width, whole.maximum)
+        console.print(table)
+        if any(run.remark for run in runs):
+            click.echo(f"\novaflow run {path or ''}".rstrip() + " makes what is missing or was made otherwise")

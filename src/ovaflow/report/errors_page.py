@@ -11,17 +11,7 @@ MOST = 1000
 
 def render_errors(dataset, run, errors):
     """The page about the errors of a run, :class:`ovaflow.evaluation.errors.RunErrors`; its names are shown."""
-    return (
-        make_environment()
-        .get_template("errors.html.j2")
-        .render(
-            dataset=dataset,
-            run=run,
-            errors=errors,
-            missed=int(errors.n_missed[errors.rows].sum()),
-            wrong=int(errors.n_wrong[errors.rows].sum()),
-            measure=MEASURE,
-            records=errors.records(errors.rows[:MOST]),
-            **script_of("errors.js"),
-        )
-    )
+    template = make_environment().get_template("errors.html.j2")
+    records = errors.records(errors.rows[:MOST])
+    about = {"dataset": dataset, "run": run, "errors": errors, "measure": MEASURE, "records": records}
+    return template.render(about, **script_of("errors.js"))

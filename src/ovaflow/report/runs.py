@@ -19,9 +19,6 @@ from ovaflow.storage.texts import read_json
 MAIN = ("P@1", "P@5", "F1-fit")
 """Metrics on a terminal; files have all that have intervals."""
 
-NOT_THERE = "not there yet"
-NOT_EVALUATED = "not evaluated yet"
-
 
 @dataclass(frozen=True)
 class ListedRun:
@@ -65,23 +62,18 @@ def _compared(run, first):
 
 def _read_run(config, dataset, name):
     model, metrics = (Path(each.format(dataset=dataset, run=name)) for each in (paths.MODEL, paths.METRICS))
-    planned, found = _planned_settings(config, dataset, name), {}
+    run = ListedRun(dataset, name, _planned_settings(config, dataset, name), {}, "not there yet")
     if not model.exists():
-        return ListedRun(dataset, name, planned, found, NOT_THERE)
+        return run
     try:
         with open_artifact(model, ModelFile.kind) as file:
             header = Artifact(**header_of(file))
+        settings = settings_in_words(header.parameters, {})
+        changes = "; ".join(_changes(run.settings, settings))
+        run = replace(run, settings=run.settings | settings, remark=changes, made_from=header.inputs.get("dataset", ""))
+        return replace(run, metrics=read_json(metrics, "metrics", header.checksum))
     except InputError as error:
-        return ListedRun(dataset, name, planned, found, _words_of(error, model))
-    remark = NOT_EVALUATED
-    if metrics.exists():
-        try:
-            found, remark = read_json(metrics, "metrics", header.checksum), ""
-        except InputError as error:
-            remark = _words_of(error, metrics)
-    settings = settings_in_words(header.parameters, found)
-    remark = "; ".join(filter(None, (remark, *_changed(planned, settings))))
-    return ListedRun(dataset, name, planned | settings, found, remark, header.inputs.get("dataset", ""))
+        return replace(run, remark=str(error).removeprefix(f"{model.parent}/"))
 
 
 def _planned_settings(config, dataset, name):
@@ -94,15 +86,11 @@ def _planned_settings(config, dataset, name):
     return settings_in_words(settings | lists, {})
 
 
-def _changed(planned, settings):
+def _changes(planned, settings):
     """Settings that the config has otherwise now than the model, but for those that are chosen automatically."""
     for name, value in planned.items():
         if name in settings and value not in ("auto", settings[name]):
             yield f"made with {name} {settings[name]}, the config has {value}"
-
-
-def _words_of(error, path):
-    return f"{path.name}: {str(error).removeprefix(f'{path}: ')}"
 
 
 def measured(runs):
