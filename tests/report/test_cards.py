@@ -5,7 +5,8 @@ import pytest
 
 from ovaflow.data.dataset import open_dataset
 from ovaflow.report.cards import show_data, source_words, transform_words
-from ovaflow.report.gather import flatten, gather
+from ovaflow.report.gather import gather
+from ovaflow.report.run_settings import flatten
 
 
 def test_card_counts(runs):

@@ -7,7 +7,7 @@ _OF_METRICS = ("top_k", "propensity_a", "propensity_b")
 def settings_in_words(parameters, metrics):
     """Nested settings by their innermost names, method and start first; none of features."""
     parameters = parameters | {name: metrics[name] for name in _OF_METRICS if name in metrics}
-    values = dict(_flat({name: value for name, value in parameters.items() if name != "transform"}))
+    values = dict(flatten({name: value for name, value in parameters.items() if name != "transform"}))
     return {name: values[name] for name in (*FIRST, *values) if name in values}
 
 
@@ -17,10 +17,10 @@ def that_differ(settings):
     return [name for name in names if len({each[name] for each in settings if name in each}) > 1]
 
 
-def _flat(parameters):
+def flatten(parameters):
     for name, value in parameters.items():
         if isinstance(value, dict):
-            yield from _flat(value)
+            yield from flatten(value)
         elif value is None:
             yield name, "none"
         else:
