@@ -99,10 +99,17 @@ def prepare_command(settings, threads, sizes, reading, output, **files):
     prepared.write(output)
     _write_sizes(sizes, prepared.train, prepared.parameters)
     if reading is not None:
-        write_json(reading, "reading", {"lines": glance.of_all(*prepared.label_counts()).lines})
+        whole = glance.of_all(*prepared.label_counts(), _weights_of_records(prepared.documents))
+        write_json(reading, "reading", {"lines": whole.lines})
     click.echo(f"{output}: {prepared.summary()}")
     for remark in remarks_on(prepared):
         click.echo(f"remark: {remark}")
+
+
+def _weights_of_records(dataset):
+    """What the records of the training file weigh."""
+    weights, extra = dataset.instance_weights, dataset.train.extra
+    return weights if extra is None else weights[~extra]
 
 
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)

@@ -51,7 +51,8 @@ class Collected:
     sets: np.ndarray  # int64, of their sets of words; -1 without a word
     groups: np.ndarray | None  # int64, -1 for none
     times: list
-    extra: np.ndarray | None  # float32: what extra instances weigh, 0 for the others
+    weights: np.ndarray  # float32, of the losses
+    extra: np.ndarray | None  # bool, of instances of extra files
     excerpts: StoredTexts
     rows: np.ndarray  # int64, ascending: which of the corpus they are
 
@@ -63,7 +64,7 @@ class Collected:
         """Some of the records, in ascending order."""
         if len(rows) == self.n:
             return self
-        arrays = {name: getattr(self, name) for name in ("hashes", "sets", "groups", "extra", "rows")}
+        arrays = {name: getattr(self, name) for name in ("hashes", "sets", "groups", "weights", "extra", "rows")}
         arrays = {name: None if array is None else array[rows] for name, array in arrays.items()}
         lists = {name: [getattr(self, name)[row] for row in rows] for name in ("ids", "records", "times")}
         tokens, labels, excerpts = taken(self.tokens, rows, folder), self.labels.take(rows), self.excerpts.take(rows)
@@ -73,7 +74,8 @@ class Collected:
 def collect(corpus, labels, seed, threads=1, folder=None, excerpt=0):
     """Read a corpus once; the first ``excerpt`` characters of each text are kept."""
     lists, ids, records = LabelLists(labels.number_of), [], []
-    groups, numbers, times, extra = array("q"), group_numbers(), [], array("f")
+    groups, numbers, times = array("q"), group_numbers(), []
+    weights, extra = array("f"), array("b")
     hashes, excerpts = array("Q"), StoredTexts(folder)
 
     def texts():
@@ -85,13 +87,14 @@ def collect(corpus, labels, seed, threads=1, folder=None, excerpt=0):
             hashes.append(hash_of(text, seed))
             groups.append(numbers[instance.group])
             times.append(instance.time)
-            extra.append(instance.weight or 0)
+            weights.append(instance.weight)
+            extra.append(instance.extra)
             if excerpt:
                 excerpts.append(text[:excerpt])
             yield instance.text
 
     tokens, sets = read_tokens(texts(), threads, folder)
     grouped = np.array(groups, np.int64) if len(numbers) > 1 else None
-    weighted = np.array(extra, np.float32) if any(extra) else None
+    weights, extra = np.array(weights, np.float32), np.array(extra, bool) if any(extra) else None
     hashes, rows = np.array(hashes, np.uint64), np.arange(len(ids))
-    return Collected(tokens, lists, ids, records, hashes, sets, grouped, times, weighted, excerpts, rows)
+    return Collected(tokens, lists, ids, records, hashes, sets, grouped, times, weights, extra, excerpts, rows)

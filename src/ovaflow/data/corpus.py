@@ -28,6 +28,8 @@ class Corpus:
     def __init__(self, source, labels, role):
         self._source, self._labels, self._role = source, labels, role
         self._reading = source.reading_for(labels)
+        if role == "test":
+            self._reading = replace(self._reading, weight_column=None)
         self.counts = self._reading.counts
 
     def __iter__(self):
@@ -65,14 +67,14 @@ class Corpus:
 
     def _extra_instances(self):
         """Instances of extra files with their weights."""
-        reading = replace(self._reading, group_column=None, time_column=None)
+        reading = replace(self._reading, group_column=None, time_column=None, weight_column=None)
         for location, weight in zip(listed(self._source.extra), self._source.settings.extra_weight, strict=True):
             for path in matching_paths(location):
                 named = format_of(path)
                 format = named if holds_texts(named) else self._source.format
                 for instance in self._read(path, format, reading):
                     self.counts["extra_instances"] += 1
-                    yield instance._replace(weight=weight, file=path.name)
+                    yield instance._replace(weight=weight, extra=True, file=path.name)
 
     def _read(self, path, format, reading):
         return FORMATS[format].read(File(path, reading.encoding), reading)

@@ -229,8 +229,9 @@ class Dataset(Named):
     def require_equal_weights(self, method):
         """Refuse weights of training instances, which only one-vs-all models take."""
         if (self.instance_weights != 1).any():
-            message = f"has extra records of other weights than 1, which {method} does not take"
-            raise InputError(message, path=self.path, remedy="give the extra files the weight 1")
+            message = f"has records of other weights than 1, which {method} does not take"
+            remedy = "leave out weight_column, and give the extra files the weight 1"
+            raise InputError(message, path=self.path, remedy=remedy)
 
     @cached_property
     def counts(self):

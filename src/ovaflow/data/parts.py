@@ -62,6 +62,7 @@ def _as_wanted(records, settings, counts, folder):
         counts["records_replaced"] += n - records.n
     if settings.repeated == "join":
         firsts, numbers = joined_rows(records)
+        _require_one_weight(records, firsts, numbers)
         labels = records.labels.united(numbers, len(firsts))
         records = replace(records.take(firsts, folder), labels=labels)
         counts["records_joined"] += n - records.n
@@ -71,6 +72,14 @@ def _as_wanted(records, settings, counts, folder):
         counts["instances_without_labels"] += records.n - len(labelled)
         records = records.take(labelled, folder)
     return records
+
+
+def _require_one_weight(records, firsts, numbers):
+    """Refuse records to be joined that do not weigh the same."""
+    if (other := np.flatnonzero(records.weights != records.weights[firsts][numbers])).size:
+        names = records.records[firsts[numbers[other[0]]]], records.records[other[0]]
+        message = f"records that are joined have other weights: {names[0]} and {names[1]}"
+        raise InputError(message, remedy="give rows of one record the same weight, or leave out repeated: join")
 
 
 def training_instances(source, threads=1):
@@ -83,5 +92,5 @@ def training_instances(source, threads=1):
     records = read_parts(source, labels, threads).train
     wanted = dict(zip(records.rows.tolist(), records.labels, strict=True))
     for row, instance in enumerate(Corpus(source, labels, "train")):
-        if row in wanted and instance.weight is None:
+        if row in wanted and not instance.extra:
             yield instance._replace(labels=tuple(labels.written(number) for number in wanted[row] if number >= 0))

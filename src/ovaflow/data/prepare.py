@@ -52,9 +52,8 @@ def _prepare_texts(source, threads, folder):
     tested = features_of_tokens(transform, test.tokens, threads, folder)
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
     split = Split(fitted.X, Y, norms=fitted.norms, records=train.records, groups=train.groups)
-    if train.extra is not None:
-        extra = train.extra > 0
-        split = replace(split, extra=extra, weights=np.where(extra, train.extra, np.float32(1)))
+    if train.extra is not None or (train.weights != 1).any():
+        split = replace(split, extra=train.extra, weights=train.weights)
     test_split = Split(tested.X, Y_test, list(test.excerpts), tested.norms, test.records)
     test_split = _with_twins(test_split, split, test.sets, train.sets)
     counts = dict(read) | fitted.counts | label_counts
@@ -159,6 +158,7 @@ def _read_records(source):
     if source.test is None:
         train, test, counts = set_rows_aside(parts[0].X, parts[0].Y, source.settings)
         parts = [parts[0].take(np.flatnonzero(rows)) for rows in (train, test)]
+        parts[1] = replace(parts[1], weights=None)
     if labels is not None:
         widths = [part.X.n_columns for part in parts]
         if widths[0] != widths[1]:

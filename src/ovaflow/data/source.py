@@ -15,7 +15,7 @@ from ovaflow.data.labels import read_label_names
 from ovaflow.reading.columns import joined_names, split_names
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import Identified, Reading, united
-from ovaflow.reading.look import look_at
+from ovaflow.reading.look import look_at, with_weights
 from ovaflow.reading.streams import File, matching_files, matching_paths, open_stream
 from ovaflow.settings.inputs import settings_of
 from ovaflow.settings.prepare import PrepareSource
@@ -87,6 +87,8 @@ class SourceFiles:
         paths = [path for role in ("train", "test") for path in self.paths.get(role, ())]
         reading = reading_of(self.settings, n_labels)
         look = look_at(paths, FORMATS[self.format], reading)
+        if column := self.settings.weight_column:
+            look = with_weights(look, FORMATS[self.format], column)
         n, texts = len(reading.texts), look.reading.texts
         if reading.weighted and len(texts) != n:
             message = f"{n} column_weights for {', '.join(map(repr, texts))}"
@@ -163,7 +165,7 @@ def read_file(settings, path, known=()):
     return chain.from_iterable(kind.read(File(each, reading.encoding), reading) for each in paths)
 
 
-_CHOSEN = ("text_column", "id_column", "group_column", "split_column")
+_CHOSEN = ("text_column", "id_column", "group_column", "split_column", "weight_column")
 """Settings that name columns, besides labels_column."""
 _AS_THEY_ARE = ("label_key", "labels_are", "first_label", "encoding", "quotes", "sheet")
 

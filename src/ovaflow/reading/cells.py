@@ -49,6 +49,23 @@ def group_of(content):
     return "" if missing else clean(str(content)).strip()
 
 
+def weight_of(content):
+    """What a record weighs: a number above 0."""
+    written = group_of(content)
+    try:
+        weight = float(written)
+    except ValueError:
+        weight = math.nan
+    if not _LIGHTEST <= weight <= _HEAVIEST:
+        value = repr(written[:60]) if written else "empty"
+        message = f"weight_column is {value}, not a number above 0"
+        raise ValueError(message, "write what the record weighs, 1 for one like any other")
+    return weight
+
+
+_LIGHTEST, _HEAVIEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+
+
 def time_of(content):
     """A number, or an ISO date or time as a year with its fraction; None without a value."""
     written = content.isoformat() if isinstance(content, date) else str(content).strip()

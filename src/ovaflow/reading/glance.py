@@ -1,6 +1,7 @@
 """What was read of files, at a glance: so that a person sees what nobody thought of."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +17,10 @@ _DELIMITERS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", "|": "a bar"}
 
 @dataclass(frozen=True)
 class Glance:
-    """Lines for a person, by their titles."""
+    """Lines for a person, by their titles; ``weight_column`` holds the weights of records."""
 
     lines: dict[str, str]
+    weight_column: str | None = None
 
     @classmethod
     def at(cls, look: Look, format: str) -> "Glance":
@@ -32,7 +34,8 @@ class Glance:
         lines = {"file": _some(list(map(str, look.paths)), _FILES), "format": ", ".join(how)}
         if "columns" in seen:
             id_column = reading.id_column or next(iter({*reading.default_ids} & {*seen["columns"]}), None)
-            others = [name for name in seen["columns"] if name not in (*reading.texts, *reading.labels, id_column)]
+            used = (*reading.texts, *reading.labels, id_column, reading.weight_column)
+            others = [name for name in seen["columns"] if name not in used]
             lines["text"] = _quoted(reading.texts)
             lines["labels"] = f"{_quoted(reading.labels)}, {_how_labels(look)}"
             lines["ids"] = repr(id_column) if id_column else "none: records are known by their lines"
@@ -45,12 +48,18 @@ class Glance:
             text = " ".join(text.replace(FIELD, " ").split())
             lines["first record"] = f"{text:.{_TEXT}}{'…' * (len(text) > _TEXT)}"
             lines["its labels"] = _some(list(map(repr, first.labels)), _LABELS) or "none"
+            if reading.weight_column:
+                weights = [each.weight for each in look.instances]
+                lines["weights"] = f"{_range(weights, reading.weight_column)} in the first {len(weights):,} records"
             lines |= figures(Counter(label for each in look.instances for label in each.labels), len(look.instances))
-        return cls(lines)
+        return cls(lines, reading.weight_column)
 
-    def of_all(self, counts: Counter[str], n: int) -> "Glance":
-        """The same with the labels of all records."""
-        return Glance(self.lines | figures(+counts, n, beginning=False) if self.lines else {})
+    def of_all(self, counts: Counter[str], n: int, weights: Sequence[float] = ()) -> "Glance":
+        """The same with the labels of all records, and the weights of those for training."""
+        if not self.lines:
+            return self
+        weighed = {"weights": _range(weights, self.weight_column)} if self.weight_column else {}
+        return Glance(self.lines | figures(+counts, n, beginning=False) | weighed)
 
     def __str__(self) -> str:
         width = max(map(len, self.lines))
@@ -73,6 +82,10 @@ def figures(counts: Counter[str], n: int, beginning: bool = True) -> dict[str, s
         "most frequent": frequent,
         "longest": f"{max(counts, key=len)!r:.120}",
     }
+
+
+def _range(weights: Sequence[float], column: str) -> str:
+    return f"from {min(weights):g} to {max(weights):g} in column {column!r}"
 
 
 def _how_labels(look: Look) -> str:

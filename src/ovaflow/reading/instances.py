@@ -21,6 +21,7 @@ from ovaflow.reading.cells import (
     time_of,
     truth_of,
     vector_of,
+    weight_of,
 )
 from ovaflow.reading.streams import clean
 
@@ -42,7 +43,8 @@ class TextInstance(NamedTuple):
     time: float | str | None = None  # or train, test or dev
     file: str = ""  # its name, where there are several
     kept: tuple = ()  # texts of further columns
-    weight: float | None = None  # of an extra instance
+    weight: float = 1.0  # of its losses
+    extra: bool = False  # whether it is of an extra file
 
     @property
     def id(self):
@@ -148,6 +150,7 @@ class Reading:
     group_column: str | None = None
     time_column: str | None = None
     parts: bool = False  # whether that column says train, test or dev
+    weight_column: str | None = None
     identified: Identified = field(default_factory=Identified)
     counts: Counter = field(default_factory=Counter)
     seen: dict = field(default_factory=dict)  # what a reader found: columns, delimiter, encoding, sheet
@@ -161,7 +164,7 @@ class Reading:
     @property
     def required(self):
         """Columns that there must be: of texts, of labels, and further ones, of the ids last."""
-        chosen = self.group_column, self.time_column, self.id_column
+        chosen = self.group_column, self.time_column, self.weight_column, self.id_column
         return [*self.texts, *self.labels, *self.kept, *filter(None, chosen)]
 
     @property
@@ -169,7 +172,7 @@ class Reading:
         """Columns of the ids where none was chosen."""
         if self.id_column is not None:
             return ()
-        others = [*self.texts, *self.labels, self.group_column, self.time_column]
+        others = [*self.texts, *self.labels, self.group_column, self.time_column, self.weight_column]
         return tuple(name for name in self.default_ids if name not in others)
 
     def instance(self, fields, path, line=None, row=None, place=None):
@@ -178,6 +181,7 @@ class Reading:
         further = iter(fields[end_of_kept:])
         group = next(further) if self.group_column else None
         time = next(further) if self.time_column else None
+        weight = next(further) if self.weight_column else 1.0
         # the first id that there is
         record = next((content for content in further if content is not None), None)
         try:
@@ -186,11 +190,13 @@ class Reading:
             group = group_of(group)
             if self.time_column:
                 time = (part_of if self.parts else time_of)(time)
+            # what is not for training needs none
+            weight = weight_of(weight) if self.weight_column and not (self.parts and time != "train") else 1.0
             kept = tuple(clean(text_of(content)) for content in fields[end:end_of_kept]) if self.kept else ()
         except (ValueError, RecursionError) as error:
             raise unreadable(error, path, line, row) from None
         place = place or (f"line {line}" if row is None else f"row {row}")
-        return TextInstance(text, labels, record, place, group, time, kept=kept)
+        return TextInstance(text, labels, record, place, group, time, kept=kept, weight=weight)
 
     def plain_instance(self, text, labels, path, line=None, place=None):
         """The instance of a format without columns."""

@@ -87,6 +87,13 @@ def look_at(paths, kind, reading):
     return Look(decided, settings, list(map(Path, paths)), instances)
 
 
+def with_weights(look, kind, column):
+    """The same look at records with their weights, which only the first file, one for training, must have."""
+    reading, path = replace(look.reading, weight_column=column), look.paths[0]
+    instances = list(islice(kind.read(File(path, reading.encoding), reading), RECORDS))
+    return replace(look, reading=reading, instances=instances)
+
+
 def _refuse_vectors(rows, reading):
     """Refuse columns of texts that hold lists of numbers."""
     for row in rows:

@@ -147,6 +147,10 @@ class Prepare(ReadTexts):
         f"{_COLUMNS}: column, such as series; records with the same value are never parted, "
         "except by split: last and split_column",
     )
+    weight_column: Text | None = setting(
+        None,
+        f"{_COLUMNS}: column of numbers above 0, what each training record weighs; null: all weigh 1",
+    )
     label_map: Text | None = setting(
         None, "texts: file of two columns, old and new label name; an empty new name drops the label"
     )
@@ -210,6 +214,7 @@ _SETTINGS_OF_COLUMNS = (
     "id_column",
     "group_column",
     "split_column",
+    "weight_column",
 )
 _SETTINGS_OF_LABELS = ("label_map", "html", "hierarchy", "label_key", "labels_are", "missing", "repeated")
 _SETTINGS_OF_SPLITS = ("test_fraction", "seed", "split", "split_column")

@@ -145,7 +145,7 @@ def _dataset(sample, part, settings, names_by_label):
     names, Y, Y_test, _ = labels.matrices(*labels_of_parts)
     others = [names_by_label[name][1:] for name in names]
     names = [names_by_label[name][0] for name in names]
-    documents = Split(fitted.X, Y)
+    documents = Split(fitted.X, Y, weights=np.array([instance.weight for instance in fit], np.float32))
     split = with_label_names(documents, names, transform, None, others) if settings.label_names else documents
     named = split.X.n_rows - documents.X.n_rows
     parameters = {"bias": settings.bias, "normalize": settings.normalize, "named_labels": named}

@@ -1,0 +1,115 @@
+"""What each training record weighs: a column of any table, and what becomes of it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import ovaflow
+from records import write_records
+from sklearn.svm import LinearSVC
+
+from ovaflow.settings.train import TrainLabels
+from ovaflow.training.shard_job import train_model
+
+TABLE = "--min-df=1 --max-df=1.0 --weight-column=w"
+
+
+def records(weights):
+    return [
+        {"id": f"r{i}", "text": f"word{i % 7} word{i % 5} word{i % 3}", "labels": f"l{i % 3}", "w": weight}
+        for i, weight in enumerate(weights)
+    ]
+
+
+WEIGHTS = [0.5, 1, 3, 2, 2.5] * 8
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+def test_training_records_weigh_what_their_column_says(prepare, format):
+    train, test = records(WEIGHTS), pd.DataFrame([{"text": "word1", "labels": "l1"}])
+    if format == "parquet":
+        pd.DataFrame(train).to_parquet("train.parquet")
+        test.to_parquet("test.parquet")
+    else:
+        write_records(f"train.{format}", train)
+        write_records(f"test.{format}", test.to_dict("records"))
+    dataset = prepare(f"--format={format} --train=train.{format} --test=test.{format} --reading=r.json {TABLE}")
+    n = dataset.n_documents
+    assert dataset.train.weights.tolist() == WEIGHTS + [1.0] * (dataset.train.X.n_rows - n)
+    assert dataset.test.weights is dataset.train.extra is None
+    assert json.loads(Path("r.json").read_text())["lines"]["weights"] == "from 0.5 to 3 in column 'w'"
+    assert "from 0.5 to 3 in column 'w' in the first 40 records" in prepare.said
+
+
+def test_weights_stay_with_their_records_when_some_are_set_aside(prepare):
+    write_records("train.csv", records(range(1, 41)))
+    write_records("more.csv", [{"text": "word1 word2", "labels": "l1"}])
+    extra = "--extra=more.csv --extra-weight=7 --no-label-names --test-fraction=0.3"
+    dataset = prepare(f"--format=csv --train=train.csv {TABLE} {extra}")
+    names = dataset.records("train", range(dataset.n_documents - 1))
+    assert dataset.train.weights.tolist() == [*(float(name[1:]) + 1 for name in names), 7.0]
+    assert dataset.test.X.n_rows + len(names) == 40
+
+
+def test_records_that_are_marked_as_no_training_records_need_no_weight(prepare):
+    train = [each | {"part": "test" if i < 9 else "train"} for i, each in enumerate(records([""] * 9 + [2] * 31))]
+    write_records("train.csv", train)
+    dataset = prepare(f"--format=csv --train=train.csv {TABLE} --split-column=part --no-label-names")
+    assert dataset.train.weights.tolist() == [2.0] * 31
+
+
+@pytest.mark.parametrize("wrong", ["", "-1", "0", "nan", "inf", "1e-60", "0,5", "heavy"])
+def test_what_is_no_weight_is_refused_with_its_line(prepare, wrong):
+    write_records("train.csv", records([1, wrong, 1]))
+    prepare(f"--format=csv --train=train.csv {TABLE}", status=2)
+    assert "train.csv, line 3: weight_column is " in prepare.said
+    assert f"{wrong!r}, not a number above 0" in prepare.said or (not wrong and "is empty, not" in prepare.said)
+
+
+def test_a_missing_column_is_refused(prepare):
+    write_records("train.csv", records([1, 2]))
+    prepare("--format=csv --train=train.csv --weight-column=v", status=2)
+    assert "no column 'v'" in prepare.said
+
+
+def test_joined_records_weigh_the_same(prepare):
+    several = [each | {"id": "r0"} for each in records([1, 1, 2])]
+    write_records("train.csv", several)
+    prepare(f"--format=csv --train=train.csv {TABLE} --repeated=join", status=2)
+    assert "records that are joined have other weights: r0 and r0" in prepare.said
+
+
+def test_other_methods_refuse_weights(prepare):
+    write_records("train.csv", records(WEIGHTS))
+    prepare(f"--format=csv --train=train.csv {TABLE}")
+    said = ovaflow("train-shard", "--method=fastxml", "dataset.h5", "--output=trees.h5", status=2)
+    assert "leave out weight_column" in said
+
+
+def vectors(weights):
+    rng = np.random.default_rng(0)
+    return [
+        {"v": rng.normal(size=4).tolist(), "labels": ["a", "b"][: 1 + (i % 3 == 0)], "w": weight}
+        for i, weight in enumerate(weights)
+    ]
+
+
+def trained(prepare, records):
+    write_records("train.jsonl", records)
+    write_records("test.jsonl", records[:1])
+    files = "--train=train.jsonl --test=test.jsonl --vector-column=v --weight-column=w"
+    dataset = prepare(f"--format=jsonl {files}")
+    return dataset, train_model(dataset, TrainLabels(epsilon=1e-6), 0.0).weights.to_scipy().toarray()
+
+
+def test_whole_weights_are_repeated_records_and_all_are_those_of_liblinear(prepare):
+    weights = [1, 3, 2, 1, 4] * 8
+    dataset, ours = trained(prepare, vectors(weights))
+    X, y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()[:, 1]
+    solver = LinearSVC(dual=False, fit_intercept=False, tol=1e-8, max_iter=10_000)
+    theirs = solver.fit(X, y, sample_weight=weights).coef_[0]
+    np.testing.assert_allclose(ours[1], theirs, atol=1e-4)
+    _, repeated = trained(prepare, [each | {"w": 1} for each in vectors(weights) for _ in range(each["w"])])
+    np.testing.assert_allclose(ours, repeated, atol=1e-4)
