@@ -74,16 +74,16 @@ def _solved(dataset, inputs, labels, settings):
         jobs.keep_solution(label, work.weights)
         if label in labels:
             problem = jobs.positives_of(label), REFINED * jobs.targets[label], work
-            refined = jobs.alone.solve(*problem, jobs.positive_costs[label])
+            refined = jobs.alone.solve(*problem, *jobs.costs_of(label))
             yield label, iterations, min(refined.objective, iterations[-1][1])
 
 
 def _iterations(jobs, label, work):
     """The fields of each Row of a label, from ``iteration`` to ``milliseconds``."""
-    X, settings = jobs.X, jobs.alone.settings
+    X, settings = jobs.X, jobs.alone.settings._replace(C=jobs.costs.C[label])
     positives = jobs.positives_of(label)
     jobs.start.fill(label, X, positives, work.weights)
-    cost = np.float32(jobs.positive_costs[label])
+    cost = np.float32(jobs.costs.positives[label])
     set_up_problem(X, jobs.alone.instances, positives, cost, work)
     at = None
     for number in range(settings.max_newton + 1):

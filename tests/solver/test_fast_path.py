@@ -44,7 +44,7 @@ def assert_same_objectives(ours, theirs, rel=1e-3):
 def test_the_same_in_fewer_passes_over_all_instances(jobs, both):
     assert_same_objectives(*both)
     ours, theirs = (np.mean([each.outcome.full_passes for each in solutions.values()]) for solutions in both)
-    sampled_evenly = jobs.alone.settings.loss and (jobs.positive_costs == 1).all()
+    sampled_evenly = jobs.alone.settings.loss and (jobs.costs.positives == 1).all()
     assert ours < (min(4, theirs) if sampled_evenly else theirs)
 
 

@@ -11,7 +11,7 @@ from synthetic import topics
 from ovaflow.initialization.means import compute_means
 from ovaflow.solver.fast_path import CoordinateDescent, Newton, OnFeatures
 from ovaflow.solver.losses import LOSSES
-from ovaflow.solver.problem import L1, L2, Settings, Status, unit_weights
+from ovaflow.solver.problem import L1, L2, Costs, Settings, Status, unit_weights
 from ovaflow.solver.working_features import make_features
 from ovaflow.sparse.csr import from_scipy
 
@@ -28,9 +28,10 @@ def solve(way, X, y, loss="squared-hinge", start=None, cost=1.0, **constants):
     instances, label = unit_weights(X.n_rows), from_scipy(sp.csr_array((y > 0)[None].astype(float)))
     features = [] if way == "newton" else [make_features(X, instances)]
     solver = WAYS[way](X, instances, Settings(loss=LOSSES[loss], **given), *features)
-    (target,), work = solver.targets(label, compute_means(X, label), np.array([cost])), solver.make_work()
+    costs, work = Costs(np.array([cost]), np.array([given["C"]])), solver.make_work()
+    (target,) = solver.targets(label, compute_means(X, label), costs)
     work.weights[:] = 0.0 if start is None else start
-    outcome = solver.solve(label.indices, target, work, cost)
+    outcome = solver.solve(label.indices, target, work, cost, given["C"])
     return work.weights.astype(float), outcome
 
 

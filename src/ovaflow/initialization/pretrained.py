@@ -9,7 +9,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.start import Start
 from ovaflow.sparse.csr import CSR
 
-_PROBLEM = ("C", "loss", "regularization", "weighting", "propensity_a", "propensity_b")
+_PROBLEM = ("C", "loss", "regularization", "weighting", "class_weight", "propensity_a", "propensity_b")
 
 _NAMES_IN_LOG = 5
 

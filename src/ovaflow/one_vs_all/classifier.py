@@ -38,6 +38,9 @@ class OneVsAllClassifier(LabelClassifier):
         Penalty on the weights: ``"l2"``, or ``"l1"``, which leaves few weights per label.
     weighting : str
         ``"propensity"`` gives positives of rare labels, which annotators miss most often, more weight.
+    class_weight : str or None
+        ``"balanced"`` gives the positives of each label as much weight as its negatives, as scikit-learn's classifiers
+        in ``OneVsRestClassifier`` have it; not together with ``weighting``.
     epsilon : float or "auto"
         Relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few positives.
     initialization : str
@@ -71,6 +74,7 @@ class OneVsAllClassifier(LabelClassifier):
     loss: str = "squared-hinge"
     regularization: str = "l2"
     weighting: str = "none"
+    class_weight: str | None = None
     epsilon: float | Literal["auto"] = "auto"
     initialization: str = "mean-separating"
     s: float = 1.0

@@ -23,7 +23,7 @@ from ovaflow.storage.texts import read_json
 
 SHOWN = 8  # runs that figures and examples show: as many as there are colours and markers
 
-_TELLING = ("loss", "regularization", "weighting", "C", "seed")
+_TELLING = ("loss", "regularization", "weighting", "class_weight", "C", "seed")
 """Settings that the summaries of otherwise equal runs have, too."""
 
 

@@ -72,7 +72,8 @@ def estimate_key(config: Config, dataset: str, run: str) -> str:
     propensities = f"-{labels.propensity_a:g}-{labels.propensity_b:g}" if labels.weighting != "none" else ""
     C, epsilon = (value if isinstance(value, str) else f"{value:g}" for value in (labels.C, labels.epsilon))
     tail = f"C{C}-epsilon{epsilon}-stored{labels.stored_threshold:g}"
-    return f"{labels.loss}-{labels.regularization}-{labels.weighting}{propensities}-{tail}"
+    weighting = labels.class_weight or f"{labels.weighting}{propensities}"
+    return f"{labels.loss}-{labels.regularization}-{weighting}-{tail}"
 
 
 def chosen_C(config: Config, dataset: str, run: str) -> dict[str, str]:

@@ -56,6 +56,7 @@ AboveZero = Annotated[float, Field(gt=0)]
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
 Weighting = Literal["none", "propensity"]
+ClassWeight = Literal["balanced"] | None
 
 
 def setting(default: Any, sentence: str, **bounds: Any) -> Any:

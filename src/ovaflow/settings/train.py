@@ -1,12 +1,12 @@
 """Settings of how a one-vs-all model is trained and measured, and how its C is chosen."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ovaflow.methods import ONE_VS_ALL
 from ovaflow.settings.prepare import AutoCandidates, Comparison, candidates_of
-from ovaflow.settings.section import SEED, WEIGHTING, AboveZero, Positive, Section, Weighting, setting
+from ovaflow.settings.section import SEED, WEIGHTING, AboveZero, ClassWeight, Positive, Section, Weighting, setting
 
 STARTS = {
     "zero": (),
@@ -56,6 +56,11 @@ class Solve(Section):
         "l2", "penalty on the weights; l2: their squares; l1: their absolute values, which leaves few weights per label"
     )
     weighting: Weighting = WEIGHTING
+    class_weight: ClassWeight = setting(
+        None,
+        "balanced: positives and negatives of each label weigh the same altogether, as scikit-learn's classifiers have "
+        "it; null: all instances weigh alike",
+    )
     epsilon: Annotated[float, Field(gt=0, le=100)] | Literal["auto"] = setting(
         "auto", "relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few positives"
     )
@@ -75,6 +80,13 @@ class Solve(Section):
         "pretrained start: labels to train; the others keep the earlier model's weights; "
         "changed: those whose number of positives differs, and new ones; new: those that the model lacks",
     )
+
+    @property
+    def two_weightings(self) -> str:
+        """What is wrong if weighting and class_weight both say what positives weigh; empty if they do not."""
+        if self.class_weight is None or self.weighting == "none":
+            return ""
+        return f"weighting: {self.weighting} and class_weight: {self.class_weight} exclude each other"
 
     @property
     def negative_score(self) -> float:
@@ -105,6 +117,12 @@ class TrainLabels(Evaluate, Solve):
     stored_threshold: float = setting(STORED_THRESHOLD, "shards drop weights smaller than this", ge=0)
     reference: bool = setting(False, "use the plain solver, one label at a time")
 
+    @model_validator(mode="after")
+    def _one_weighting(self) -> Self:
+        if self.two_weightings:
+            raise ValueError(self.two_weightings)
+        return self
+
     @property
     def needs_root(self) -> bool:
         """Whether the start needs the problem without positives solved."""
@@ -117,6 +135,8 @@ class TrainLabels(Evaluate, Solve):
     @property
     def relevant(self) -> dict[str, Any]:
         unused = set().union(*STARTS.values()) - set(STARTS[self.initialization])
+        if self.class_weight is None:
+            unused.add("class_weight")
         settings = self._without(*unused, *unused_propensities(self.weighting))
         if "t" in settings:
             settings["t"] = self.negative_score

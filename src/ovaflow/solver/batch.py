@@ -65,8 +65,11 @@ class BatchSolver:
         """Whether another label can be admitted."""
         return len(self._slots) < WIDTH
 
-    def admit(self, label, positives, target, positive_cost=1.0):
-        """Take a label: its instances, what the gradient's norm must reach, and what losses of positives weigh."""
+    def admit(self, label, positives, target, positive_cost=1.0, C=None):
+        """Take a label: its instances, what the gradient's norm must reach, what losses of positives weigh, and its C.
+
+        C is that of the settings by default.
+        """
         batch = self._batch
         slot = int(np.flatnonzero(batch.state == EMPTY)[0])
         batch.state[slot], batch.rounds[slot], batch.exhaustive[slot] = ADMITTED, 0, False
@@ -75,7 +78,7 @@ class BatchSolver:
         batch.outcome[slot] = 0
         self._ranking.fill(label, self._X, positives, self._dense)
         _set_weights(slot, self._dense, _NEGLIGIBLE, self._screen, batch)
-        self._slots[label] = slot
+        self._slots[label] = slot, self._settings if C is None else self._settings._replace(C=C)
 
     def screen(self):
         """Find what each label in flight must look at next."""
@@ -87,12 +90,12 @@ class BatchSolver:
         Returns its features, weights and Outcome if it has reached its target, or else None. The arrays are views,
         features unsorted.
         """
-        slot, batch = self._slots[label], self._batch
+        (slot, settings), batch = self._slots[label], self._batch
         if batch.state[slot] == ADMITTED and self._start is not self._ranking:
             positives = batch.rows[slot, : batch.n_positives[slot]]
             self._start.fill(label, self._X, positives, self._dense)
             _set_weights(slot, self._dense, 0.0, self._screen, batch)
-        _advance(slot, self._X, self._instances, batch, self._local, self._settings)
+        _advance(slot, self._X, self._instances, batch, self._local, settings)
         if batch.state[slot] != DONE:
             return None
         del self._slots[label]

@@ -41,19 +41,19 @@ class Newton:
     settings: Settings
 
     def targets(self, positives, means, costs):
-        """What the gradient's norm, or with L1 the violation, must reach for each label; ``costs`` are of positives."""
+        """What the gradient's norm, or with L1 the violation, must reach for each label; ``costs``: :class:`Costs`."""
         slope = SLOPE_AT_ZERO[self.settings.loss]
         known = means.counts, means.pp, means.xp, means.xx
         n = self.instances.n_documents
-        return gradient_targets(self.settings, slope, n, *known, costs, self.instances.total / n)
+        return gradient_targets(self.settings, costs.C, slope, n, *known, costs.positives, self.instances.total / n)
 
     def make_work(self):
         """Allocate what a thread works in; its ``weights`` take the start, and hold the solution after."""
         return make_workspace(self.X.n_rows, self.X.n_columns)
 
-    def solve(self, positives, target, work, cost):
+    def solve(self, positives, target, work, cost, C):
         """Solve one label, from ``work.weights`` and into them; returns the Outcome."""
-        return solve_label(self.X, self.instances, positives, target, work, self.settings, cost)
+        return solve_label(self.X, self.instances, positives, target, work, self.settings._replace(C=C), cost)
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class CoordinateDescent(Newton):
 
     def targets(self, positives, means, costs):
         slope = SLOPE_AT_ZERO[self.settings.loss]
-        return violation_targets(self.settings, slope, self.X, positives, self.features, np.asarray(costs))
+        return violation_targets(self.settings, costs.C, slope, self.X, positives, self.features, costs.positives)
 
-    def solve(self, positives, target, work, cost):
+    def solve(self, positives, target, work, cost, C):
         problem = self.X, self.features.columns, self.instances, positives
-        return solve_label_l1(*problem, target, work, self.settings, cost)
+        return solve_label_l1(*problem, target, work, self.settings._replace(C=C), cost)
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class OnFeatures(CoordinateDescent):
     def make_work(self):
         return make_scratch(self.X.n_rows, self.X.n_columns)
 
-    def solve(self, positives, target, work, cost):
-        return solve_on_features(self.X, self.features, positives, target, work, self.settings, cost)
+    def solve(self, positives, target, work, cost, C):
+        return solve_on_features(self.X, self.features, positives, target, work, self.settings._replace(C=C), cost)
 
 
 def one_by_one(X, instances, settings, reference):
@@ -143,9 +143,10 @@ class Samples:
 _FAST_PATHS = {SQUARED_HINGE: WorkingSets, LOGISTIC: Samples}
 
 
-def fast_path(X, instances, counts, targets, settings):
+def fast_path(X, instances, counts, targets, C, settings):
     """The fast path of a problem; None where it has none, or no label suits it."""
-    if settings.regularization == L1:
+    # the anchor of samples has one C
+    if settings.regularization == L1 or (settings.loss == LOGISTIC and (C != settings.C).any()):
         return None
     path = _FAST_PATHS[settings.loss]
     if not path.suits(counts, instances.n_documents).any():

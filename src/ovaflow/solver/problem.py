@@ -61,6 +61,13 @@ def unit_weights(n, n_documents=None):
     return Instances(np.ones(n, np.float32), n if n_documents is None else n_documents)
 
 
+class Costs(NamedTuple):
+    """What the losses of each of l labels weigh: those of positives, beside 1 for negatives, and all of them."""
+
+    positives: np.ndarray  # float64 (l,)
+    C: np.ndarray  # float64 (l,)
+
+
 class Workspace(NamedTuple):
     """What one thread works in: 6 vectors over n instances and 7 over d features, 4 bytes an entry."""
 

@@ -37,16 +37,16 @@ def gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, positive
     return C * abs(slope_at_zero) * np.sqrt(np.maximum(squared, 0.0))
 
 
-def gradient_targets(settings, slope_at_zero, n, counts, pp, xp, xx, positive_costs=1.0, mean_weight=1.0):
-    """What |g(w)| must reach, for each of l labels: float64, shape (l,).
+def gradient_targets(settings, C, slope_at_zero, n, counts, pp, xp, xx, positive_costs=1.0, mean_weight=1.0):
+    """What |g(w)| must reach, for each of l labels, of which each may have its C: float64, shape (l,).
 
     With weights of instances |g(0)| is that without them times their mean.
     """
-    at_zero = gradient_norm_at_zero(settings.C, slope_at_zero, n, counts, pp, xp, xx, positive_costs)
+    at_zero = gradient_norm_at_zero(C, slope_at_zero, n, counts, pp, xp, xx, positive_costs)
     return relative_tolerance(settings.epsilon, counts, n, settings.loosest) * mean_weight * at_zero
 
 
-def violation_targets(settings, slope_at_zero, X, positives, features, positive_costs):
+def violation_targets(settings, C, slope_at_zero, X, positives, features, positive_costs):
     """What the violation of an L1 problem must reach, for each of l labels: a share of that at w = 0.
 
     The violation is sum_j max(0, |g_j| - 1) at w = 0, with g the gradient of the losses, see
@@ -54,20 +54,22 @@ def violation_targets(settings, slope_at_zero, X, positives, features, positive_
     has shape (l, n); ``features`` are those of X, see :func:`ovaflow.solver.working_features.make_features`.
     """
     at_zero = np.empty(positives.n_rows)
-    scale = settings.C * abs(slope_at_zero)
+    scales = C * abs(slope_at_zero)
     n = features.instances.n_documents
-    _violations_at_zero(X, features.instances, positives, features.sums, scale, positive_costs, at_zero)
+    _violations_at_zero(X, features.instances, positives, features.sums, scales, positive_costs, at_zero)
     return STRICTER * relative_tolerance(settings.epsilon, np.diff(positives.indptr), n) * at_zero
 
 
 @strict_kernel
-def _violations_at_zero(X, instances, positives, sums, scale, positive_costs, out):
+def _violations_at_zero(X, instances, positives, sums, scales, positive_costs, out):
     """sum_f max(0, |g_f| - 1), g = -scale (sum_{i in P} v_i (c + [i <= n]) x_i - sum_{i <= n} v_i x_i), from P = {}."""
-    total = 0.0
-    for f in range(len(sums)):
-        total += max(0.0, scale * abs(sums[f]) - 1.0)
+    total = scale = 0.0
     of_positives = np.zeros(len(sums))
     for label in range(len(out)):
+        if scales[label] != scale:
+            scale, total = scales[label], 0.0
+            for f in range(len(sums)):
+                total += max(0.0, scale * abs(sums[f]) - 1.0)
         out[label] = total
         for e in range(positives.indptr[label], positives.indptr[label + 1]):
             i = positives.indices[e]

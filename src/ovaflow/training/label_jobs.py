@@ -17,7 +17,7 @@ from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.initialization.starts import RANKING, make_start, ranking_start
 from ovaflow.model.pruning import large_weights
 from ovaflow.solver.fast_path import Newton, fast_path, one_by_one
-from ovaflow.solver.problem import L1, Instances, Outcome, Settings, Status
+from ovaflow.solver.problem import L1, Costs, Instances, Outcome, Settings, Status
 from ovaflow.sparse.csr import CSR, for_kernels
 
 
@@ -37,15 +37,31 @@ def unsolved(status, indices=(), data=()):
     return TrainedLabel(np.asarray(indices, np.int32), np.asarray(data, np.float32), outcome, 0.0)
 
 
-def positive_costs(dataset, training):
-    """Weight of each label's positives, that of negatives being 1.
+def costs_of_labels(dataset, training):
+    """What the losses of each label's positives weigh, those of negatives being 1, and all of them.
 
     With p_j the chance that label j was assigned where it is true, 2/p_j - 1 makes the loss over
     the observed labels an unbiased estimate: PW-DiSMEC (Qaraei, Schultheis, Gupta and Babbar 2021).
     """
+    C = np.full(dataset.n_labels, float(training.C))
+    if training.class_weight == "balanced":
+        return _balanced(dataset, C)
     if training.weighting == "none":
-        return np.ones(dataset.n_labels)
-    return 2.0 * dataset.inverse_propensity(training.propensity_a, training.propensity_b) - 1.0
+        return Costs(np.ones(dataset.n_labels), C)
+    return Costs(2.0 * dataset.inverse_propensity(training.propensity_a, training.propensity_b) - 1.0, C)
+
+
+def _balanced(dataset, C):
+    """Costs n / (2 |P|) and n / (2 |N|), as scikit-learn has them, of all that weighs n = |P| + |N| for a label."""
+    weights, Y = dataset.instance_weights.astype(np.float64), dataset.train.Y
+    of_labels = np.repeat(weights, np.diff(Y.indptr))
+    positives = np.bincount(Y.indices, of_labels, Y.n_columns)
+    end = Y.indptr[dataset.n_documents]
+    # names of labels are negatives of none
+    negatives = weights[: dataset.n_documents].sum() - np.bincount(Y.indices[:end], of_labels[:end], Y.n_columns)
+    both = (positives > 0) & (negatives > 0)
+    ratio = np.divide(negatives, positives, out=np.ones(len(C)), where=both)
+    return Costs(ratio, C * np.divide(positives + negatives, 2 * negatives, out=np.ones(len(C)), where=both))
 
 
 @dataclass(frozen=True)
@@ -56,7 +72,7 @@ class LabelJobs:
     positives: CSR  # shape (l, n)
     start: object
     ranking: object  # chooses the first working set: the start, or the mean-separating start
-    positive_costs: np.ndarray  # weight of the losses of each label's positives
+    costs: Costs  # of the losses of each label
     targets: np.ndarray  # gradient norm that each label must reach; with L1 the violation
     threshold: np.float32  # smaller weights are dropped
     alone: Newton  # how labels are solved one by one
@@ -75,7 +91,7 @@ class LabelJobs:
             # coordinate descent reads indices itself
             X = for_kernels(X)
         start = make_start(training, inputs)
-        costs = positive_costs(dataset, training)
+        costs = costs_of_labels(dataset, training)
         alone = one_by_one(X, instances, settings, training.reference)
         targets = alone.targets(dataset.positives, means, costs)
         return cls(
@@ -83,16 +99,20 @@ class LabelJobs:
             dataset.positives,
             start,
             ranking=start if training.initialization in RANKING else ranking_start(inputs),
-            positive_costs=costs,
+            costs=costs,
             targets=targets,
             threshold=np.float32(training.stored_threshold),
             alone=alone,
-            fast_path=None if training.reference else fast_path(X, instances, means.counts, targets, settings),
+            fast_path=None if training.reference else fast_path(X, instances, means.counts, targets, costs.C, settings),
         )
 
     def positives_of(self, label):
         start, end = self.positives.indptr[label : label + 2]
         return self.positives.indices[start:end]
+
+    def costs_of(self, label):
+        """What losses of a label's positives weigh, and its C."""
+        return self.costs.positives[label], float(self.costs.C[label])
 
     def suits_fast_path(self, counts):
         """Whether labels with so many positives are solved on the fast path."""
@@ -187,8 +207,7 @@ class LabelSolver:
         self._work = self._work or jobs.alone.make_work()
         weights, start = self._work.weights, time.thread_time()
         jobs.start.fill(label, jobs.X, positives, weights)
-        target, cost = jobs.targets[label], jobs.positive_costs[label]
-        outcome = jobs.alone.solve(positives, target, self._work, cost)
+        outcome = jobs.alone.solve(positives, jobs.targets[label], self._work, *jobs.costs_of(label))
         solution = jobs.keep_solution(label, weights)
         indices, data = large_weights(weights, jobs.threshold)
         return TrainedLabel(indices, data, outcome, time.thread_time() - start, solution)
@@ -202,7 +221,7 @@ class LabelSolver:
                 break
             self._fast = self._fast or jobs.fast_path.make_solver(jobs.start, jobs.ranking)
             positives, start = jobs.positives_of(label), time.thread_time()
-            self._fast.admit(label, positives, jobs.targets[label], jobs.positive_costs[label])
+            self._fast.admit(label, positives, jobs.targets[label], *jobs.costs_of(label))
             self._seconds[label] = time.thread_time() - start
         return len(self._seconds)
 
