@@ -29,7 +29,7 @@ class Step(NamedTuple):
     revision: int = 1  # raised when the step comes to make other results of the same inputs and settings
 
 
-PROBLEM = ("loss", "regularization", "weighting", "epsilon", "propensity_a", "propensity_b")
+PROBLEM = ("loss", "regularization", "weighting", "class_weight", "epsilon", "propensity_a", "propensity_b")
 
 STEPS = {
     "train": Step("cli.run", "Train on a file of texts and labels, up to the model and a report.", for_people=True),
@@ -103,6 +103,7 @@ STEPS = {
     "rerank": Step(
         "cli.rerank",
         "Fit the second stage, which ranks candidates, on held-out instances.",
+        Reads("ovaflow.settings.predict:Predict", ("predict",), ("thresholds",)),
         makes=("reranker",),
         rule="fit_reranker",
         revision=2,

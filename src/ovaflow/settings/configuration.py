@@ -122,7 +122,7 @@ class Config(_WithMethods):
         values = section.model_dump() | overridden
         if name == "predict" and dataset is not None:
             if dataset not in self.datasets:  # a fold
-                values |= {"top_k": CANDIDATES, "rerank": 0, "rerank_with": [], "optimise": None}
+                values |= {"top_k": CANDIDATES, "rerank": 0, "rerank_with": [], "optimise": None, "thresholds": None}
             elif values["rerank"] == "auto":
                 values["rerank"] = self._share_held_out(dataset, run)
         return type(section).model_validate(values)
@@ -164,6 +164,8 @@ class Config(_WithMethods):
         run, train = self.runs[name], self.train_of(name)
         if not train.negative_score < train.s:
             raise ValueError(f"runs.{name}: t ({train.negative_score}) must be below s ({train.s})")
+        if run.method == ONE_VS_ALL and train.two_weightings:
+            raise ValueError(f"runs.{name}: {train.two_weightings}")
         without = [dataset for dataset in self.datasets if not self.section("prepare", dataset).bias]
         if run.initialization == "bias" and without:
             raise ValueError(f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0")
@@ -171,11 +173,13 @@ class Config(_WithMethods):
             raise ValueError(f"runs.{name}: rerank_with names the run itself; name others")
         if run.rerank_with and not self._has_second_stage(name):
             raise ValueError(f"runs.{name}: {_NEEDS_RERANK}")
-        if self.section("predict", run=name).optimise and not self._has_second_stage(name):
-            raise ValueError(f"runs.{name}: optimise needs rerank, which gives probabilities")
+        predict = self.section("predict", run=name)
+        for each in ("optimise", "thresholds"):
+            if getattr(predict, each) and not self._has_second_stage(name):
+                raise ValueError(f"runs.{name}: {each} needs rerank, which gives probabilities")
         if run.method == ONE_VS_ALL and train.retrain != "all":
             if run.sweep is not None:
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
-            if self.keeps_weights(name) and self.section("predict", run=name).rerank not in ("auto", 0):
+            if self.keeps_weights(name) and predict.rerank not in ("auto", 0):
                 reason = "kept weights may have seen held-out instances"
                 raise ValueError(f"runs.{name}: rerank needs retrain: all; {reason}")
