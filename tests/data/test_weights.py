@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from commands import ovaflow
 from records import write_records
@@ -26,15 +25,10 @@ def records(weights):
 WEIGHTS = [0.5, 1, 3, 2, 2.5] * 8
 
 
-@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
 def test_training_records_weigh_what_their_column_says(prepare, format):
-    train, test = records(WEIGHTS), pd.DataFrame([{"text": "word1", "labels": "l1"}])
-    if format == "parquet":
-        pd.DataFrame(train).to_parquet("train.parquet")
-        test.to_parquet("test.parquet")
-    else:
-        write_records(f"train.{format}", train)
-        write_records(f"test.{format}", test.to_dict("records"))
+    write_records(f"train.{format}", records(WEIGHTS))
+    write_records(f"test.{format}", [{"text": "word1", "labels": "l1"}])
     dataset = prepare(f"--format={format} --train=train.{format} --test=test.{format} --reading=r.json {TABLE}")
     n = dataset.n_documents
     assert dataset.train.weights.tolist() == WEIGHTS + [1.0] * (dataset.train.X.n_rows - n)
@@ -66,12 +60,6 @@ def test_what_is_no_weight_is_refused_with_its_line(prepare, wrong):
     prepare(f"--format=csv --train=train.csv {TABLE}", status=2)
     assert "train.csv, line 3: weight_column is " in prepare.said
     assert f"{wrong!r}, not a number above 0" in prepare.said or (not wrong and "is empty, not" in prepare.said)
-
-
-def test_a_missing_column_is_refused(prepare):
-    write_records("train.csv", records([1, 2]))
-    prepare("--format=csv --train=train.csv --weight-column=v", status=2)
-    assert "no column 'v'" in prepare.said
 
 
 def test_joined_records_weigh_the_same(prepare):

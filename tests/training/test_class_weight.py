@@ -10,11 +10,10 @@ from solving import jobs_of, trained
 
 from ovaflow import OneVsAllClassifier
 from ovaflow.console.errors import InputError
-from ovaflow.initialization.pretrained import require_same_problem
 from ovaflow.initialization.starts import COLD
 from ovaflow.settings.config import resolve
 from ovaflow.settings.inputs import estimate_key, parameters_of
-from ovaflow.settings.train import ChooseC, TrainLabels
+from ovaflow.settings.train import ChooseC
 
 EXACT = {"fit_intercept": False, "tol": 1e-8, "max_iter": 10_000, "class_weight": "balanced"}
 RNG = np.random.default_rng(0)
@@ -97,11 +96,3 @@ def test_nothing_is_recorded_of_it_unless_it_is_set():
     assert "class_weight" not in parameters_of("train-shard", config, "a", "b")
     assert parameters_of("train-shard", config, "a", "c")["class_weight"] == "balanced"
     assert estimate_key(config, "a", "b") != estimate_key(config, "a", "c")
-
-
-def test_labels_of_another_problem_are_not_mixed():
-    model = OneVsAllClassifier(class_weight="balanced").fit(X, Y).model_
-    with pytest.raises(
-        InputError, match="trained with class_weight balanced, new ones would be with None; set retrain"
-    ):
-        require_same_problem(model, TrainLabels(initialization="pretrained", retrain="new"))

@@ -71,7 +71,9 @@ def test_labels_that_have_lost_their_instances_keep_their_weights(models):
     assert_array_equal(weights(model)["label 3"], weights(earlier)["label 3"])
 
 
-@pytest.mark.parametrize("settings", [{"C": 2.0}, {"loss": "logistic"}, {"weighting": "propensity"}])
+@pytest.mark.parametrize(
+    "settings", [{"C": 2.0}, {"loss": "logistic"}, {"weighting": "propensity"}, {"class_weight": "balanced"}]
+)
 def test_labels_of_another_problem_are_not_mixed(models, settings):
     name = next(iter(settings))
     with pytest.raises(InputError, match=f"trained with {name} .*; set retrain: all"):
