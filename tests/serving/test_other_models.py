@@ -1,7 +1,9 @@
 """Models of features, of trees, and addresses other than a port."""
 
+import json
 import shutil
 import socket
+from math import isnan
 
 import numpy as np
 import pytest
@@ -74,6 +76,37 @@ def test_text_columns_with_weights(tmp_path):
     settings = PrepareSource(format="jsonl", text_column="title,body", column_weights=[2, 1])
     saved = [(each.text, each.labels, each.id) for each in read_file(settings, tmp_path / "new.jsonl")]
     assert saved == [(text, ("l1",), "7") for text in (f"a1 b{FIELD}c1 d0", f"a2 b{FIELD}")]
+
+
+def test_columns_beside_texts(tmp_path):
+    rows = [f"a{i % 2} b,{i % 3},p{i % 3},l{i % 3}\n" for i in range(30)]
+    (tmp_path / "train.csv").write_text("text,price,publisher,labels\n" + "".join(rows) + "a1,,,l1\n")
+    columns = "--number-columns=price", "--category-columns=publisher", "--split=last", "--test-fraction=0.01"
+    model = train_on(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", "--min-df=1", *columns)
+    predictor = Predictor.open(model)
+    records = [{"text": "a1 b", "price": 2, "publisher": "p2"}, {"text": "a1 b"}, "a1 b"]
+    beside = [predictor.beside(each) if isinstance(each, dict) else () for each in records]
+    ids, _ = predictor.top_k(predictor.from_texts(["a1 b"] * 3, beside), 3)
+    with running_service(tmp_path, model, f"--corrections={tmp_path}/new.jsonl") as service:
+        predictions = service.answer("/predict", {"texts": records})["predictions"]
+        assert labels_of(predictions) == ids.tolist()
+        assert [each["missing"] for each in predictions] == [[], ["price", "publisher"], ["price", "publisher"]]
+        up = service.answer("/explain", {"text": records[0], "top_k": 1})["labels"][0]["up"]
+        assert "publisher=p2" in [part["feature"] for part in up]
+        problem = service.answer("/predict", {"text": {"text": "a", "price": "2,5"}}, 422)
+        assert problem["detail"].startswith("text.columns.price: ")
+        health = service.answer("/health")
+        assert health["columns"] == {"texts": ["text"], "numbers": ["price"], "categories": ["publisher"]}
+        assert "also reads price, publisher" in health["remark"]
+        schemas = json.dumps(service.answer("/openapi.json")["components"]["schemas"])
+        assert "its columns by name: publisher, price, text; price, publisher may be missing" in schemas
+        for record in records[::2]:
+            service.answer("/corrections", {"text": record, "labels": ["l2"], "id": "7"})
+    names = {"number_columns": "price", "category_columns": "publisher"}
+    first, second = read_file(PrepareSource(format="jsonl", **names), tmp_path / "new.jsonl")
+    assert (first.text, first.labels, first.beside) == ("a1 b", ("l2",), (2.0, "p2"))
+    assert isnan(second.beside[0])
+    assert second.beside[1] == ""
 
 
 def test_trees_predict_and_say_that_they_cannot_explain(folder, tmp_path):

@@ -12,7 +12,7 @@ from ovaflow.data.prepare import prepare
 from ovaflow.data.remarks import kept_together, remarks_on
 from ovaflow.data.sizes import Shape, write_sizes
 from ovaflow.data.source import SourceFiles
-from ovaflow.reading.glance import Glance
+from ovaflow.reading.glance import Glance, in_words_of_weights
 from ovaflow.settings.section import listed
 from ovaflow.settings.source import holds_texts
 from ovaflow.settings.train import Train
@@ -99,17 +99,19 @@ def prepare_command(settings, threads, sizes, reading, output, **files):
     prepared.write(output)
     _write_sizes(sizes, prepared.train, prepared.parameters)
     if reading is not None:
-        whole = glance.of_all(*prepared.label_counts(), _weights_of_records(prepared.documents))
-        write_json(reading, "reading", {"lines": whole.lines})
+        further = prepared.columns_in_words | _weights_in_words(settings.weight_column, prepared.documents)
+        write_json(reading, "reading", {"lines": glance.of_all(*prepared.label_counts(), further).lines})
     click.echo(f"{output}: {prepared.summary()}")
     for remark in remarks_on(prepared):
         click.echo(f"remark: {remark}")
 
 
-def _weights_of_records(dataset):
-    """What the records of the training file weigh."""
+def _weights_in_words(column, dataset):
+    """What the records of the training file weigh, if a column says so."""
+    if column is None:
+        return {}
     weights, extra = dataset.instance_weights, dataset.train.extra
-    return weights if extra is None else weights[~extra]
+    return {"weights": in_words_of_weights(column, weights if extra is None else weights[~extra])}
 
 
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)

@@ -32,7 +32,6 @@ from ovaflow.prediction.question import Question, Ranked, answers_of
 from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import (
     BATCH,
-    LINES,
     READ_FORMATS,
     RecordBatch,
     batches_of,
@@ -55,7 +54,7 @@ _OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", "
 @file_option("--model", help="The model file, model.h5, unless it is the first argument.")
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
 @reads_files(
-    ("text_column", "id_column", "missing", "encoding", "quotes", "sheet"),
+    ("text_column", "number_columns", "category_columns", "id_column", "missing", "encoding", "quotes", "sheet"),
     format=click.option(
         "--format", type=click.Choice(READ_FORMATS), help="Format of the files; by default as the model's data."
     ),
@@ -130,7 +129,7 @@ def predict_command(
     _check_kept(options["keep"], sources, texts, dataset)
     titled = bool(sources) or dataset is not None or len(texts) > 1
     sinks = partial(_written, predictor, titled=titled, selects=selection.selects, **options)
-    plain = texts or any(source.format == LINES for source in sources)
+    plain = texts or any(source.kind.holds_texts and not source.kind.has_columns for source in sources)
     if plain and (remark := remark_on_columns(predictor.model)):
         click.echo(f"ovaflow: {remark}", err=True)
     quiet = not inputs or (output is None and sys.stdout.isatty())

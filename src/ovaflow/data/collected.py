@@ -51,6 +51,7 @@ class Collected:
     sets: np.ndarray  # int64, of their sets of words; -1 without a word
     groups: np.ndarray | None  # int64, -1 for none
     times: list
+    beside: list  # numbers and categories, empty tuples where these are not read
     weights: np.ndarray  # float32, of the losses
     extra: np.ndarray | None  # bool, of instances of extra files
     excerpts: StoredTexts
@@ -66,7 +67,7 @@ class Collected:
             return self
         arrays = {name: getattr(self, name) for name in ("hashes", "sets", "groups", "weights", "extra", "rows")}
         arrays = {name: None if array is None else array[rows] for name, array in arrays.items()}
-        lists = {name: [getattr(self, name)[row] for row in rows] for name in ("ids", "records", "times")}
+        lists = {name: [getattr(self, name)[row] for row in rows] for name in ("ids", "records", "times", "beside")}
         tokens, labels, excerpts = taken(self.tokens, rows, folder), self.labels.take(rows), self.excerpts.take(rows)
         return Collected(tokens, labels, excerpts=excerpts, **arrays, **lists)
 
@@ -74,7 +75,7 @@ class Collected:
 def collect(corpus, labels, seed, threads=1, folder=None, excerpt=0):
     """Read a corpus once; the first ``excerpt`` characters of each text are kept."""
     lists, ids, records = LabelLists(labels.number_of), [], []
-    groups, numbers, times = array("q"), group_numbers(), []
+    groups, numbers, times, beside = array("q"), group_numbers(), [], []
     weights, extra = array("f"), array("b")
     hashes, excerpts = array("Q"), StoredTexts(folder)
 
@@ -87,6 +88,7 @@ def collect(corpus, labels, seed, threads=1, folder=None, excerpt=0):
             hashes.append(hash_of(text, seed))
             groups.append(numbers[instance.group])
             times.append(instance.time)
+            beside.append(instance.beside)
             weights.append(instance.weight)
             extra.append(instance.extra)
             if excerpt:
@@ -97,4 +99,5 @@ def collect(corpus, labels, seed, threads=1, folder=None, excerpt=0):
     grouped = np.array(groups, np.int64) if len(numbers) > 1 else None
     weights, extra = np.array(weights, np.float32), np.array(extra, bool) if any(extra) else None
     hashes, rows = np.array(hashes, np.uint64), np.arange(len(ids))
-    return Collected(tokens, lists, ids, records, hashes, sets, grouped, times, weights, extra, excerpts, rows)
+    of_rows = hashes, sets, grouped, times, beside, weights, extra
+    return Collected(tokens, lists, ids, records, *of_rows, excerpts, rows)

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.columns import ColumnFeatures, n_beside
 from ovaflow.data.normalize import unscale
 from ovaflow.data.tokens import Tokens
 from ovaflow.sparse.csr import CSR, nonzeros_of_rows, offsets, rows_of, transpose
@@ -202,6 +203,17 @@ class Dataset(Named):
     def bias_feature(self):
         """Its number; -1 where there is none."""
         return self.n_features - 1 if self.parameters.get("bias") else -1
+
+    @property
+    def columns_in_words(self):
+        """What training records have in columns of numbers and categories, by kind; empty without such columns."""
+        columns = ColumnFeatures.from_parameters(self.parameters, self.feature_names)
+        return {kind: f"{words} (training)" for kind, words in columns.in_words.items()} if columns else {}
+
+    @property
+    def n_word_features(self):
+        """Number of features before those of columns and the bias feature, which come last."""
+        return self.n_features - (self.bias_feature >= 0) - n_beside(self.parameters)
 
     @property
     def n_documents(self):

@@ -7,6 +7,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.beginnings import beginnings
+from ovaflow.data.columns import of_words
 from ovaflow.data.near_twins import near_twins, rows_alike
 from ovaflow.sparse.csr import NOWHERE, nonzeros_of_rows
 
@@ -82,7 +83,9 @@ def held_out_documents(dataset, fraction, seed=0):
     n, groups = dataset.n_documents, dataset.train.groups
     if dataset.parameters.get("split") == "random":
         return drawn(np.full(n, -1) if groups is None else groups, fraction, seed)
-    return held_out_with_twins(dataset.train.X.part(0, n), fraction, seed, groups, dataset.bias_feature)
+    X = of_words(dataset.train.X.part(0, n), dataset.parameters)
+    bias_feature = X.n_columns - 1 if dataset.bias_feature >= 0 else -1
+    return held_out_with_twins(X, fraction, seed, groups, bias_feature)
 
 
 def held_by_hash(groups, hashes, fraction):

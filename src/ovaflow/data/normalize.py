@@ -6,7 +6,7 @@ change no result beyond rounding, and are counted nowhere as nonzeros.
 
 import numpy as np
 
-from ovaflow.sparse.csr import CSR, NOWHERE, full_matrix, offsets
+from ovaflow.sparse.csr import CSR, NOWHERE, beside, columns_of, full_matrix
 
 _BLOCK = 1 << 22
 """Entries scaled at a time, which bounds the temporary arrays."""
@@ -14,8 +14,11 @@ FULL_SHARE = 1 / 3
 """Share of nonzeros from which on rows are stored in full."""
 
 
-def normalize_rows(matrix):
-    """Divide each row by its Euclidean length, in place; returns the lengths, float64 (n,), 1 for rows of zeros."""
+def normalize_rows(matrix, n_columns=None):
+    """Divide each row by its Euclidean length, in place; returns the lengths, float64 (n,), 1 for rows of zeros.
+
+    The length is that of the first ``n_columns``, by default of all.
+    """
     norms = np.ones(matrix.n_rows)
     for start, end in row_blocks(matrix.indptr, _BLOCK):
         bounds = matrix.indptr[start : end + 1]
@@ -24,6 +27,8 @@ def normalize_rows(matrix):
         if len(filled):
             values = matrix.data[bounds[0] : bounds[-1]]
             squares = np.square(values, dtype=np.float64)
+            if n_columns is not None:
+                squares[matrix.indices[bounds[0] : bounds[-1]] >= n_columns] = 0
             roots = np.sqrt(np.add.reduceat(squares, bounds[filled] - bounds[0]))
             roots[roots == 0] = 1
             values /= np.repeat(roots, lengths[filled])
@@ -31,13 +36,19 @@ def normalize_rows(matrix):
     return norms
 
 
-def unit_rows(X, bias_feature=-1):
-    """A copy whose rows have length 1, without the bias feature, the last one where there is one (not -1)."""
-    kept = X.indices != bias_feature
-    places = None if X.places is None else X.places[kept]
-    n_columns = X.n_columns - (bias_feature >= 0)
-    rows = CSR(X.data[kept], X.indices[kept], offsets(kept)[X.indptr], n_columns, places)
+def unit_rows(X, n_columns=None):
+    """A copy whose rows have length 1, of the first ``n_columns`` alone: by default of all."""
+    rows = columns_of(X, 0, X.n_columns if n_columns is None else n_columns)
     normalize_rows(rows)
+    return rows
+
+
+def rescaled(X, n_columns, bias_feature):
+    """A copy whose rows have length 1 in their first columns; what :func:`unscale` did, the other way round."""
+    rows = X._replace(data=X.data.copy())
+    normalize_rows(rows, n_columns)
+    is_bias = X.indices == bias_feature
+    rows.data[is_bias] = X.data[is_bias]
     return rows
 
 
@@ -74,12 +85,15 @@ def append_bias(matrix, bias):
     )
 
 
-def model_features(matrix, normalize, bias, unscaled=False):
-    """Features as models take them, and their lengths if rows are scaled (and ``unscaled``)."""
+def model_features(matrix, normalize, bias, unscaled=False, further=None):
+    """Features as models take them, and their lengths if rows are scaled (and ``unscaled``).
+
+    ``further`` columns are appended to those that are scaled.
+    """
+    norms = normalize_rows(matrix) if normalize else None
+    X = append_bias(matrix if further is None else beside(matrix, further), bias)
     if not normalize:
-        return append_bias(matrix, bias), None
-    norms = normalize_rows(matrix)
-    X = append_bias(matrix, bias)
+        return X, None
     return unscale(X, norms, bias) if unscaled else X, norms
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.columns import of_words
 from ovaflow.data.dataset import EXCERPT, Dataset, Names, Split, without_known_labels
 from ovaflow.data.hold_out import copies_of
 from ovaflow.data.label_choice import LabelFinder, entries_of, without_labels
@@ -47,15 +48,15 @@ def _prepare_texts(source, threads, folder):
     of_labels = partial(labels.names_in, train.labels)
     blocks = blocks_for(settings.features, source.has_vocabulary)
     chosen = settings.model_copy(update={"features": blocks})
-    fitted = fit_tokens(train.tokens, chosen, of_labels, settings.weighs, threads, folder)
+    fitted = fit_tokens(train.tokens, chosen, of_labels, settings.weighs, threads, folder, train.beside)
     transform = fitted.transform
-    tested = features_of_tokens(transform, test.tokens, threads, folder)
+    tested = features_of_tokens(transform, test.tokens, threads, folder, test.beside)
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
     split = Split(fitted.X, Y, norms=fitted.norms, records=train.records, groups=train.groups)
     if train.extra is not None or (train.weights != 1).any():
         split = replace(split, extra=train.extra, weights=train.weights)
     test_split = Split(tested.X, Y_test, list(test.excerpts), tested.norms, test.records)
-    test_split = _with_twins(test_split, split, test.sets, train.sets)
+    test_split = _with_twins(test_split, split, test.sets, train.sets, transform.parameters)
     counts = dict(read) | fitted.counts | label_counts
     if labels.choice is not None:
         counts["labels_left_out"] = labels.choice.n_left_out()
@@ -71,7 +72,7 @@ def _prepare_texts(source, threads, folder):
         counts["label_names_without_features"] = amount - named
     if doubt is not None:
         counts["doubt_about_labels"] = str(doubt)
-    counts |= _counts(split, test_split, settings.bias, counts)
+    counts |= _counts(split, test_split, transform.parameters, counts)
     parameters = {
         "format": source.format,
         "tfidf": settings.weighs,
@@ -90,16 +91,16 @@ def _prepare_texts(source, threads, folder):
     # parts that later steps hold out are divided likewise
     if settings.split == "random" and source.format != "builtin":
         parameters["split"] = "random"
-    idf = transform.idf if settings.weighs else None
-    names = Names(names, transform.feature_names, idf, **labels.described)
+    features, idf = transform.all_features
+    names = Names(names, features, idf if settings.weighs else None, **labels.described)
     return Dataset(_IN_MEMORY, training, test_split, "", parameters, names)
 
 
-def _with_twins(test, train, copies, others):
-    """Test instances, marked if a training instance has the same number, or else is a near twin."""
+def _with_twins(test, train, copies, others, parameters=None):
+    """Test instances, marked if a training instance has the same number, or else is a near twin, in their words."""
     twins = np.isin(copies, others[others >= 0])
     if not is_dense(train.X):
-        twins |= twins_among(test.X, train.X) >= 0
+        twins |= twins_among(*(of_words(each.X, parameters or {}) for each in (test, train))) >= 0
     return replace(test, twins=twins)
 
 
@@ -138,7 +139,7 @@ def _prepare_features(source, settings):
         "normalize": settings.normalize,
         "bias": settings.bias,
         "dense": dense,
-        "source": source.provenance() | {"counts": counts | _counts(*splits, settings.bias, {})},
+        "source": source.provenance() | {"counts": counts | _counts(*splits, {"bias": settings.bias}, {})},
     }
     if settings.split == "random":
         parameters["split"] = "random"
@@ -190,7 +191,7 @@ def _from_first_label(Y, source):
     return Y._replace(indices=Y.indices - np.int32(first), n_columns=Y.n_columns - first) if first else Y
 
 
-def _counts(train, test, bias, label_counts):
+def _counts(train, test, parameters, label_counts):
     if len(train.Y.indices) == 0:
         message = f"none of the {train.Y.n_rows:,} training instances has a label"
         remedy = "check the settings labels_column and label_separator"
@@ -203,7 +204,8 @@ def _counts(train, test, bias, label_counts):
         left_out = label_counts.get(f"{name}_with_unknown_labels_only", 0)
         unlabelled, unseen = without_known_labels(split.Y, positives, left_out)
         counts[f"{name}_instances"] = split.X.n_rows
-        counts[f"{name}_without_features"] = int(np.count_nonzero(np.diff(split.X.indptr) == (bias != 0)))
+        n_features = np.diff(of_words(split.X, parameters).indptr)
+        counts[f"{name}_without_features"] = int(np.count_nonzero(n_features == (parameters["bias"] != 0)))
         counts[f"{name}_without_labels"] = unlabelled
         counts[f"{name}_with_unseen_labels_only"] = unseen
     if test.twins is not None:

@@ -142,6 +142,8 @@ def reading_of(settings, n_labels=None, **more):
             "labels": split_names(settings.labels_column),
             "id_column": settings.id_column,
             "group_column": settings.group_column,
+            "numbers": tuple(split_names(settings.number_columns or "")),
+            "categories": tuple(split_names(settings.category_columns or "")),
             "time_column": settings.split_column,
             "parts": bool(settings.split_column) and settings.split != "last",
             "remedy": f"set {', '.join(chosen)} and labels_column",
@@ -165,7 +167,15 @@ def read_file(settings, path, known=()):
     return chain.from_iterable(kind.read(File(each, reading.encoding), reading) for each in paths)
 
 
-_CHOSEN = ("text_column", "id_column", "group_column", "split_column", "weight_column")
+_CHOSEN = (
+    "text_column",
+    "id_column",
+    "group_column",
+    "split_column",
+    "weight_column",
+    "number_columns",
+    "category_columns",
+)
 """Settings that name columns, besides labels_column."""
 _AS_THEY_ARE = ("label_key", "labels_are", "first_label", "encoding", "quotes", "sheet")
 

@@ -23,6 +23,8 @@ from ovaflow.data.blocks import (
     names_of_word,
     words_of_phrase,
 )
+from ovaflow.data.columns import KEY as COLUMNS
+from ovaflow.data.columns import ColumnFeatures, n_beside
 from ovaflow.data.normalize import model_features
 from ovaflow.data.phrases import Phrases
 from ovaflow.data.tokens import REMEMBERED, TOKEN_PATTERN, Tokens, of_each_word, tokens_in_batches
@@ -44,6 +46,13 @@ class Features(NamedTuple):
     norms: np.ndarray | None
 
 
+class NamedFeatures(NamedTuple):
+    """Features, by name."""
+
+    names: list
+    idf: np.ndarray  # float32
+
+
 class WordTerms(NamedTuple):
     """What words are made of: word v has the columns from starts[v] to starts[v + 1]."""
 
@@ -63,6 +72,7 @@ class TfIdf:
     left_out: tuple = ()  # stop words
     column_weights: tuple = (1.0,)  # what a token in each of a text's fields counts
     unscaled: bool = False  # rows as they were before they were scaled to length 1
+    columns: ColumnFeatures | None = None  # what follows the features of texts
 
     @classmethod
     def from_parameters(cls, parameters, feature_names, idf):
@@ -72,13 +82,17 @@ class TfIdf:
         if idf is None:
             idf = np.ones(len(feature_names), np.float32)
         recorded = {name: parameters[name] for name in RECORDED if name in parameters}
-        unscaled = parameters.get("unscaled", False)
-        return cls(list(feature_names), np.asarray(idf, np.float32), **recorded, unscaled=unscaled)
+        unscaled, n = parameters.get("unscaled", False), len(feature_names) - n_beside(parameters)
+        columns = ColumnFeatures.from_parameters(parameters, feature_names)
+        names, idf = list(feature_names[:n]), np.asarray(idf[:n], np.float32)
+        return cls(names, idf, **recorded, unscaled=unscaled, columns=columns)
 
     @property
     def parameters(self):
         """What :meth:`from_parameters` rebuilds it from, besides names and idf."""
         recorded = {name: getattr(self, name) for name in RECORDED}
+        if self.columns is not None:
+            recorded[COLUMNS] = self.columns.parameters
         return recorded | {"token_pattern": TOKEN_PATTERN, "normal_form": "NFKC, case-folded"}
 
     def transform(self, texts, quiet=False):
@@ -103,13 +117,25 @@ class TfIdf:
 
     @property
     def n_columns(self):
-        return len(self.feature_names) + (self.bias != 0)
+        return len(self.all_features.names) + (self.bias != 0)
 
-    def features_of(self, tokens, terms=None):
-        """:class:`Features` of tokenized texts; ``terms`` are :meth:`terms_of` their words."""
+    @property
+    def all_features(self):
+        """Names and idf of all features, those of columns last; their idf is 1."""
+        if self.columns is None:
+            return NamedFeatures(self.feature_names, self.idf)
+        names = self.columns.features
+        return NamedFeatures([*self.feature_names, *names], np.append(self.idf, np.ones(len(names), np.float32)))
+
+    def features_of(self, tokens, terms=None, beside=None):
+        """:class:`Features` of tokenized texts; ``terms`` are :meth:`terms_of` their words.
+
+        ``beside`` is what each record has in the columns, if there are such, see :meth:`ColumnFeatures.transform`.
+        """
         matrix = self._counts(tokens, terms or self.terms_of(tokens.words))
         weigh(matrix, self.idf, self.sublinear)
-        return Features(*model_features(matrix, self.normalize, self.bias, self.unscaled))
+        further = self.columns and self.columns.transform(beside, matrix.n_rows)
+        return Features(*model_features(matrix, self.normalize, self.bias, self.unscaled, further))
 
     def terms_of(self, words):
         """:class:`WordTerms` of some words."""

@@ -8,7 +8,6 @@ counting (Manku and Motwani, 2002).
 import math
 import tempfile
 from array import array
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from ovaflow.data.blocks import (
     names_of_word,
     pieces_for,
 )
+from ovaflow.data.columns import ColumnFeatures
 from ovaflow.data.normalize import row_blocks
 from ovaflow.data.phrases import Phrases
 from ovaflow.data.tfidf import GrowingVector, TfIdf, inverse_document_frequency, neighbours
@@ -72,8 +72,8 @@ def fit_features(texts, settings, label_names=list, tfidf=True, threads=1, folde
     return fit_tokens(tokens, settings, label_names, tfidf, threads, folder)
 
 
-def fit_tokens(tokens, settings, label_names=list, tfidf=True, threads=1, folder=None):
-    """What :func:`fit_features` gives, for tokens of texts."""
+def fit_tokens(tokens, settings, label_names=list, tfidf=True, threads=1, folder=None, beside=None):
+    """What :func:`fit_features` gives, for tokens of texts and what is ``beside`` each, if the settings name columns."""
     left_out = stop_words(settings.stop_words)
     tokens = without_words(tokens, frozenset(left_out))
     document_frequency = document_frequencies(tokens.ids, tokens.indptr, len(tokens.words))
@@ -118,8 +118,9 @@ def fit_tokens(tokens, settings, label_names=list, tfidf=True, threads=1, folder
         features=tuple(settings.features),
         left_out=left_out,
         column_weights=tuple(settings.column_weights) or (1.0,),
+        columns=beside and ColumnFeatures.fit(beside, settings),
     )
-    return FittedFeatures(*_features(transform, tokens, threads, folder), transform, counts)
+    return FittedFeatures(*_features(transform, tokens, threads, folder, beside), transform, counts)
 
 
 def stop_words(origin):
@@ -181,9 +182,9 @@ def joined(tokens, others, folder=None):
     return Tokens([*tokens.words, *others.words], ids.mapped(), indptr, fields.mapped())
 
 
-def features_of_tokens(transform, tokens, threads=1, folder=None):
-    """Features of texts by their tokens, as ``transform`` makes them."""
-    return _features(transform, without_words(tokens, frozenset(transform.left_out)), threads, folder)
+def features_of_tokens(transform, tokens, threads=1, folder=None, beside=None):
+    """Features of texts by their tokens, and of what is ``beside`` each, as ``transform`` makes them."""
+    return _features(transform, without_words(tokens, frozenset(transform.left_out)), threads, folder, beside)
 
 
 def _without_spaces(tokens):
@@ -193,10 +194,15 @@ def _without_spaces(tokens):
     return len(np.unique(np.searchsorted(tokens.indptr, places, "right")))
 
 
-def _features(transform, tokens, threads, folder):
+def _features(transform, tokens, threads, folder, beside):
     """Features, and norms of their rows."""
-    count = partial(transform.features_of, terms=transform.terms_of(tokens.words))
-    return transform.stack(in_order(count, _parts(tokens), threads), folder)
+    terms = transform.terms_of(tokens.words)
+
+    def count(rows):
+        low, high = rows
+        return transform.features_of(tokens.part(low, high), terms, beside and beside[low:high])
+
+    return transform.stack(in_order(count, row_blocks(tokens.indptr, _TOKENS), threads), folder)
 
 
 def _make_room(table, ids, lengths):

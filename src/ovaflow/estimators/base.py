@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
+from ovaflow.data.columns import n_beside
 from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.hold_out import hold_out
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
@@ -521,6 +522,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         model = open_any_model(path)
         if model.method != cls.method:
             raise InputError(f"a model of {model.method}", path=path, remedy="load it with the class of its method")
+        if n_beside(model.transform):
+            message = "reads numbers and categories beside texts, which classifiers do not take"
+            raise InputError(message, path=path, remedy="use ovaflow.prediction.predictor.Predictor")
         estimator = cls(**cls._settings_of(model.parameters)).set_params(
             bias=model.bias, normalize=bool(model.transform.get("normalize", False))
         )

@@ -123,7 +123,7 @@ def _read_texts(predictor, path, settings):
         if settings.vector_column:
             features = FeaturesAndWords(features_of_vectors(predictor, texts, path), Words.sum([]))
         else:
-            features = predictor.read_texts(texts)
+            features = predictor.read_texts(texts, [each.beside for each in batch])
         yield features, labels, counts
 
 

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+from ovaflow.data.columns import of_words
 from ovaflow.evaluation.ranking import f1, find_hits, quality_of_answers, ratio
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -39,7 +40,7 @@ def measure_reliability(predictions, dataset, reranker):
     ranking, Y = predictions.ranking, dataset.test.Y
     hits = find_hits(ranking.ids, Y)
     probabilities = np.where(ranking.ids == NO_LABEL, 0, ranking.probabilities).astype(np.float64)
-    known = np.diff(dataset.test.X.indptr) - (dataset.bias_feature >= 0)
+    known = np.diff(of_words(dataset.test.X, dataset.parameters).indptr) - (dataset.bias_feature >= 0)
     all_, likely = ranking.ids != NO_LABEL, probabilities >= LIKELY
     if reranker.thresholds is not None:
         fitted["thresholds"] = by_thresholds(ranking.ids, probabilities, hits, Y, reranker.thresholds)

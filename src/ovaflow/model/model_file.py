@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.columns import n_beside
 from ovaflow.data.dataset import Named, Names, write_names
 from ovaflow.methods import ONE_VS_ALL, find_method, placed
 from ovaflow.sparse.csr import CSR, offsets
@@ -78,6 +79,11 @@ class ModelFile(
     def bias_feature(self):
         """Number of the bias feature; -1 where there is none."""
         return self.n_features - 1 if self.bias else -1
+
+    @property
+    def n_word_features(self):
+        """Number of features before those of columns and the bias feature, which come last."""
+        return self.n_features - (self.bias != 0) - n_beside(self.transform)
 
     @property
     def takes_unscaled(self):

@@ -19,6 +19,7 @@ _TRANSFORM = (
     "sublinear",
     "normalize",
     "bias",
+    "columns",
 )
 """What of a model's transform makes its features."""
 

@@ -12,6 +12,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from ovaflow.console.errors import InputError, StrPath
+from ovaflow.data.columns import n_beside
 from ovaflow.data.dataset import Split
 from ovaflow.data.label_choice import LabelFinder
 from ovaflow.data.normalize import model_features
@@ -26,7 +27,7 @@ from ovaflow.prediction.question import Answer, Question, Ranked, answers_of, mi
 from ovaflow.reading.markup import without_markup
 from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.suggestions import Suggestions
-from ovaflow.sparse.csr import CSR, from_scipy
+from ovaflow.sparse.csr import CSR, columns_of, from_scipy
 
 _CHOICES = 64
 """How many choices of labels are remembered; each is a byte for each label."""
@@ -123,13 +124,16 @@ class Predictor:
         """Whether the model was made from texts."""
         return "token_pattern" in self.model.transform
 
-    def from_texts(self, texts: Iterable[str]) -> CSR:
+    def from_texts(self, texts: Iterable[str], beside: Sequence[tuple] | None = None) -> CSR:
         """Features of texts.
 
         Parameters
         ----------
         texts : iterable of str
             Read once.
+        beside : sequence of tuple, optional
+            What each record has in the model's columns of numbers and categories, by :meth:`beside`; none by
+            default.
 
         Returns
         -------
@@ -140,15 +144,41 @@ class Predictor:
         InputError
             If the model was made from features.
         """
-        return self.read_texts(texts).X
+        return self.read_texts(texts, beside).X
 
-    def read_texts(self, texts: Iterable[str]) -> FeaturesAndWords:
+    @property
+    def columns(self) -> Sequence[str]:
+        """Names of the columns of numbers and categories that the model reads beside texts."""
+        return self.transform.columns.column_names if self.takes_text and self.transform.columns else ()
+
+    def beside(self, record: Mapping[str, Any]) -> tuple:
+        """What a record has in these columns, for :meth:`from_texts`.
+
+        Parameters
+        ----------
+        record : mapping of str to object
+            Values by column; None, or no entry, where there is none.
+
+        Returns
+        -------
+        tuple
+
+        Raises
+        ------
+        ValueError
+            If a number is none.
+        """
+        return self.transform.columns.values_of(record) if self.transform.columns else ()
+
+    def read_texts(self, texts: Iterable[str], beside: Sequence[tuple] | None = None) -> FeaturesAndWords:
         """Features of texts, and which of their words are unknown.
 
         Parameters
         ----------
         texts : iterable of str
             Read once.
+        beside : sequence of tuple, optional
+            As for :meth:`from_texts`.
 
         Returns
         -------
@@ -164,13 +194,15 @@ class Predictor:
             raise InputError(message, path=self.model.path, remedy="give it features")
         plain = map(without_markup, texts) if self.model.transform.get("html") else texts
         counted: list[Words] = []
+        further = iter(beside or ())
 
         def parts() -> Iterator[Features]:
             left_out = frozenset(self.transform.left_out)
             for tokens in tokens_in_batches(plain, left_out, quiet=True):
                 terms = self.transform.terms_of(tokens.words)
                 counted.append(words_of(tokens, terms))
-                X, norms = self.transform.features_of(tokens, terms)
+                values = [next(further, ()) for _ in tokens.indptr[1:]] if self.columns else None
+                X, norms = self.transform.features_of(tokens, terms, values)
                 yield Features(self.model.with_tokens(X, tokens), norms)
 
         X = self.transform.stack(parts()).X._replace(n_columns=self.model.n_columns)
@@ -241,12 +273,14 @@ class Predictor:
         """
         settings, tokens = self.model.transform, None
         if self.takes_text and self.model.n_columns > self.n_features:
-            tokens = tokens_of_counts(matrix, self.feature_names)
+            tokens = tokens_of_counts(matrix, self.feature_names[: self.n_source_features])
         if self.takes_text or settings.get("tfidf"):
             idf = self.transform.idf if self.takes_text else self.model.idf
             matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)
         normalize, unscaled = (settings.get(name, False) for name in ("normalize", "unscaled"))
-        return self.model.with_tokens(model_features(matrix, normalize, self.model.bias, unscaled)[0], tokens)
+        n, columns = matrix.n_rows, self.transform.columns if self.takes_text else None
+        further = columns and columns.transform([()] * n, n)
+        return self.model.with_tokens(model_features(matrix, normalize, self.model.bias, unscaled, further)[0], tokens)
 
     def in_language(self, language: str) -> Self:
         """The same model with names of labels in a language.
@@ -436,8 +470,8 @@ class Predictor:
 
     @property
     def n_source_features(self) -> int:
-        """Number of features without the bias feature."""
-        return self.n_features - (self.model.bias != 0)
+        """Number of features without those of columns beside texts, and the bias feature."""
+        return self.model.n_word_features
 
     def _require_features(self, X: CSR) -> None:
         if X.n_columns != self.model.n_columns:
@@ -451,7 +485,11 @@ class Predictor:
 
     def _column(self, feature: str | int) -> int | None:
         if isinstance(feature, str) and self.feature_names:
-            return self.model.feature_ids.get(feature)
+            column = self.model.feature_ids.get(feature)
+            if column is not None and column >= self.n_source_features:
+                remedy = f"give {', '.join(self.columns)} beside a text"
+                raise InputError(f"{feature!r} is made of a column", path=self.model.path, remedy=remedy)
+            return column
         try:
             column = int(feature)
         except (TypeError, ValueError):
@@ -485,8 +523,10 @@ def remark_on_memory(predictor: Predictor, left: float) -> str:
 
 
 def known_features(predictor: Predictor, X: CSR) -> np.ndarray:
-    """Number of features of each instance besides the bias feature, int64 (n,)."""
-    return np.diff(X.indptr) - (predictor.model.bias != 0)
+    """Number of features of each instance besides those of columns and the bias feature, int64 (n,)."""
+    first, n = predictor.model.n_word_features, n_beside(predictor.model.transform)
+    beside = columns_of(X, first, first + n)
+    return np.diff(X.indptr) - np.diff(beside.indptr) - (predictor.model.bias != 0)
 
 
 def without_words(predictor: Predictor, X: CSR) -> int:

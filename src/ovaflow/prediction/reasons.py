@@ -60,7 +60,7 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
     ids, probabilities = ids[known], probabilities[known]
     evidence = predictor.model.reranker.evidence
     features, pieces = evidence.parts(x)
-    row = unit_rows(features, evidence.bias_feature)
+    row = unit_rows(features, evidence.n_word_features)
     shares = evidence.names.overlap(row, ids[None]).share[0]
     shares_of_pieces = (
         np.zeros(len(ids)) if pieces is None else evidence.pieces.names.overlap(pieces, ids[None]).share[0]

@@ -54,13 +54,14 @@ def input_file(model, path, kept=(), first_feature=None, **chosen):
         return InputFile(File(path), settings.format, first_feature=first)
     # a pipe is read only once, so its header cannot tell which commas are in a name
     quoting = ", names with commas in double quotes" if "," in settings.text_column else ""
+    others = "".join(f"--{name.replace('_', '-')}, " for name in _BESIDE if getattr(settings, name, None))
     reading = reading_of(
         settings.model_copy(update={"id_column": chosen.get("id_column")}),
         labels=[],
         kept=tuple(kept),
         default_ids=id_columns_of(model),
         weighted=weighs_columns(model),
-        remedy=f"name it with --text-column, --id-column or --keep{quoting}",
+        remedy=f"name it with --text-column, {others}--id-column or --keep{quoting}",
         early=True,
     )
     return InputFile(File(path, reading.encoding), settings.format, reading)
@@ -71,12 +72,25 @@ def settings_of_file(model, path, **chosen):
     source = model.transform.get("source", {})
     remembered = {name: source[name] for name in ReadTexts.model_fields if name in source}
     options = {name: value for name, value in chosen.items() if value not in (None, (), [])}
+    _require_as_many(model, remembered, options)
     weights = model.transform["column_weights"] if weighs_columns(model) else []
     settings = {"format": format_for(model, path), "column_weights": weights} | remembered | options
     if settings["format"] in FORMATS and settings["format"] != source.get("format") and not weights:
         # such as MARC's, whose fields are no names of a table
         settings |= FORMATS[settings["format"]].columns | options
     return PrepareSource.model_construct(**settings)
+
+
+_BESIDE = ("number_columns", "category_columns")
+
+
+def _require_as_many(model, remembered, options):
+    """Refuse other columns of numbers or categories than one for each of the model's."""
+    for name in filter(options.get, _BESIDE):
+        theirs, ours = (split_names(each.get(name) or "") for each in (remembered, options))
+        if len(ours) != len(theirs):
+            message = f"{len(ours)} {name} ({options[name]}), the model has {', '.join(theirs) or 'none'}"
+            raise InputError(message, path=model.path, remedy="name a column for each of these, in their order")
 
 
 def format_for(model, path):
@@ -127,12 +141,31 @@ def text_of_columns(model, columns):
 
 def remark_on_columns(model):
     """What to know before a plain text is given to a model that weighs columns apart; empty for other models."""
-    if not weighs_columns(model):
-        return ""
-    columns = columns_of(model)
-    return (
-        f"the model weighs the columns {', '.join(columns)}: all words of a plain text count as those of {columns[0]}"
-    )
+    columns, remarks = columns_of(model), []
+    if weighs_columns(model):
+        counted = f"all words of a plain text count as those of {columns[0]}"
+        remarks.append(f"the model weighs the columns {', '.join(columns)}: {counted}")
+    if beside := NamedColumns.of(model).beside:
+        remarks.append(f"the model also reads {', '.join(beside)}, which a plain text lacks: they count as missing")
+    return "; ".join(remarks)
+
+
+class NamedColumns(NamedTuple):
+    """Columns of the records that a model reads."""
+
+    texts: list
+    numbers: list
+    categories: list
+
+    @classmethod
+    def of(cls, model):
+        source = model.transform.get("source", {})
+        return cls(columns_of(model), *(split_names(source.get(setting) or "") for setting in _BESIDE))
+
+    @property
+    def beside(self):
+        """Those of numbers and categories."""
+        return [*self.numbers, *self.categories]
 
 
 def batches_of(source, predictor):
@@ -147,7 +180,7 @@ def batches_of(source, predictor):
         if source.reading.vectors:
             yield RecordBatch(features_of_vectors(predictor, texts, source.file.name), names, None, kept)
             continue
-        X, words = predictor.read_texts(texts)
+        X, words = predictor.read_texts(texts, [instance.beside for instance in instances])
         yield RecordBatch(X, names, [text.replace(FIELD, " ") for text in texts], kept, words)
 
 

@@ -4,6 +4,7 @@ import ast
 import json
 import math
 import re
+import sys
 import unicodedata
 from datetime import UTC, date, datetime, timedelta
 
@@ -30,6 +31,35 @@ def text_of(content):
         raise ValueError(f"a text is {content!r:.60}, neither words nor a finite number")
     # tables have nan where a number is missing
     return str(content) if content == content else ""
+
+
+def number_of(content):
+    """A number, nan where there is none."""
+    if content is None or (isinstance(content, str) and not content.strip()):
+        return math.nan
+    try:
+        number = float(content)
+    except (TypeError, ValueError, OverflowError):
+        written = str(content).strip()
+        remedy = "write one, or leave the cell empty"
+        if _DECIMAL_COMMA.fullmatch(written):
+            remedy = f"write a point for the decimal comma: {written.replace(',', '.')}"
+        raise ValueError(f"{content!r:.60} is not a number", remedy) from None
+    if abs(number) > LARGEST:
+        raise ValueError(f"{content!r:.60} is beyond {LARGEST:g}", "leave the cell empty if there is no number")
+    return number
+
+
+LARGEST = 1e15
+"""Squares of numbers up to here are finite in float32."""
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+
+
+def category_of(content):
+    """The name of a category, empty where there is none; 3 and 3.0 are one."""
+    whole = isinstance(content, float) and content.is_integer()
+    # there are few, in many records
+    return sys.intern(clean_name(text_of(int(content) if whole else content)))
 
 
 def vector_of(content):

@@ -1,12 +1,12 @@
 """What was read of files, at a glance: so that a person sees what nobody thought of."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ovaflow.reading.cells import ONE_HOT
-from ovaflow.reading.instances import FIELD, NO_SEPARATOR
+from ovaflow.reading.instances import FIELD, NO_SEPARATOR, Reading
 from ovaflow.reading.look import Look
 
 _MOST_FREQUENT = 3
@@ -17,10 +17,9 @@ _DELIMITERS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", "|": "a bar"}
 
 @dataclass(frozen=True)
 class Glance:
-    """Lines for a person, by their titles; ``weight_column`` holds the weights of records."""
+    """Lines for a person, by their titles."""
 
     lines: dict[str, str]
-    weight_column: str | None = None
 
     @classmethod
     def at(cls, look: Look, format: str) -> "Glance":
@@ -34,9 +33,11 @@ class Glance:
         lines = {"file": _some(list(map(str, look.paths)), _FILES), "format": ", ".join(how)}
         if "columns" in seen:
             id_column = reading.id_column or next(iter({*reading.default_ids} & {*seen["columns"]}), None)
-            used = (*reading.texts, *reading.labels, id_column, reading.weight_column)
+            used = *reading.texts, *reading.labels, *reading.numbers, *reading.categories
+            used = *used, id_column, reading.weight_column
             others = [name for name in seen["columns"] if name not in used]
             lines["text"] = _quoted(reading.texts)
+            lines |= _beside(reading, [each.beside for each in look.instances])
             lines["labels"] = f"{_quoted(reading.labels)}, {_how_labels(look)}"
             lines["ids"] = repr(id_column) if id_column else "none: records are known by their lines"
             lines["other columns"] = _some(list(map(repr, others)), _COLUMNS) if others else "none"
@@ -50,20 +51,43 @@ class Glance:
             lines["its labels"] = _some(list(map(repr, first.labels)), _LABELS) or "none"
             if reading.weight_column:
                 weights = [each.weight for each in look.instances]
-                lines["weights"] = f"{_range(weights, reading.weight_column)} in the first {len(weights):,} records"
+                said = in_words_of_weights(reading.weight_column, weights)
+                lines["weights"] = f"{said} in the first {len(weights):,} records"
             lines |= figures(Counter(label for each in look.instances for label in each.labels), len(look.instances))
-        return cls(lines, reading.weight_column)
+        return cls(lines)
 
-    def of_all(self, counts: Counter[str], n: int, weights: Sequence[float] = ()) -> "Glance":
-        """The same with the labels of all records, and the weights of those for training."""
-        if not self.lines:
-            return self
-        weighed = {"weights": _range(weights, self.weight_column)} if self.weight_column else {}
-        return Glance(self.lines | figures(+counts, n, beginning=False) | weighed)
+    def of_all(self, counts: Counter[str], n: int, further: dict[str, str]) -> "Glance":
+        """The same with the labels of all records, and with further lines about them."""
+        return Glance(self.lines | further | figures(+counts, n, beginning=False) if self.lines else {})
 
     def __str__(self) -> str:
         width = max(map(len, self.lines))
         return "\n".join(f"  {title:<{width}}  {_printable(line)}" for title, line in self.lines.items())
+
+
+def _beside(reading: Reading, rows: list[tuple[Any, ...]]) -> dict[str, str]:
+    """What the first records have in the columns beside the text."""
+    a, columns = len(reading.numbers), list(zip(*rows, strict=True))
+    numbers, categories = [], []
+    for name, values in zip(reading.numbers, columns[:a], strict=False):
+        known = [value for value in values if value == value]
+        numbers.append(in_words_of_numbers(name, known, len(values) - len(known)))
+    for name, values in zip(reading.categories, columns[a:], strict=False):
+        categories.append(in_words_of_categories(name, len({*values} - {""}), values.count("")))
+    place = f" (the first {len(rows):,} records)"
+    lines = {"numbers": "; ".join(numbers), "categories": "; ".join(categories)}
+    return {title: line + place for title, line in lines.items() if line}
+
+
+def in_words_of_numbers(name: str, known: Collection[float], n_missing: int) -> str:
+    """A column of numbers: their range, and how many are missing."""
+    values = f"{min(known):g} to {max(known):g}" if known else "no number"
+    return f"{name!r}, {values}, {n_missing:,} missing"
+
+
+def in_words_of_categories(name: str, different: int, n_missing: int) -> str:
+    """A column of categories: how many different ones there are, and how many are missing."""
+    return f"{name!r}, {different:,} different, {n_missing:,} missing"
 
 
 def _printable(line: str) -> str:
@@ -84,7 +108,8 @@ def figures(counts: Counter[str], n: int, beginning: bool = True) -> dict[str, s
     }
 
 
-def _range(weights: Sequence[float], column: str) -> str:
+def in_words_of_weights(column: str, weights: Sequence[float]) -> str:
+    """The range of the weights of records."""
     return f"from {min(weights):g} to {max(weights):g} in column {column!r}"
 
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from ovaflow.data.columns import of_words
 from ovaflow.data.dataset import without_known_labels
 from ovaflow.model.model_file import what_scores_are
 from ovaflow.report import wording
@@ -84,7 +85,7 @@ def _gaps(dataset, part, why):
     counts, split = dataset.parameters.get("source", {}).get("counts", {}), getattr(dataset, part)
     left_out = counts.get(f"{part}_with_unknown_labels_only", 0)
     unlabelled, unknown = without_known_labels(split.Y, dataset.counts, left_out)
-    empty = int((nonzeros_of_rows(split.X) <= (dataset.bias_feature >= 0)).sum())
+    empty = int((nonzeros_of_rows(of_words(split.X, dataset.parameters)) <= (dataset.bias_feature >= 0)).sum())
     of_labels = f", {unknown:,} only labels that {why}" if unknown else ""
     return f"{unlabelled:,} have no label{of_labels}, {empty:,} no feature"
 
@@ -97,6 +98,9 @@ def transform_words(parameters):
         "rows scaled to unit length" if parameters.get("normalize") else "rows not scaled",
         f"bias feature of value {bias:g}" if bias else "no bias feature",
     ]
+    if beside := parameters.get("columns"):
+        names = ", ".join(each["name"] for each in (*beside["numbers"], *beside["categories"]))
+        words.append(f"{beside['features']:,} features of {names}, each weighs {beside['weight']:g}")
     if "label_names_without_features" in parameters.get("source", {}).get("counts", {}):
         words.append("labels also learn from their names")
     return "; ".join(words)

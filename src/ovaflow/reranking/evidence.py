@@ -91,7 +91,7 @@ class CandidateEvidence:
     neighbours: Neighbours
     names: LabelNames
     company: LabelCooccurrence
-    bias_feature: int  # -1 where there is none
+    n_word_features: int  # the first ones
     likelihood: list  # slope and intercept of the log-odds of a label over its score, for its company alone
     pieces: NamePieces | None = None
     scores_first_words: bool = False
@@ -101,7 +101,7 @@ class CandidateEvidence:
         """Evidence from the training set of a dataset, with pieces of its names, and of the first words."""
         company = LabelCooccurrence.among(dataset.documents.train.Y)
         parts = Neighbours.among(dataset), LabelNames.of(dataset), company
-        return cls(dataset.counts, *parts, dataset.bias_feature, likelihood, pieces, scores_first_words)
+        return cls(dataset.counts, *parts, dataset.n_word_features, likelihood, pieces, scores_first_words)
 
     @classmethod
     def of_stored(cls, stored, model, further):
@@ -109,7 +109,7 @@ class CandidateEvidence:
         X, Y, *names, company, likelihood, pieces = stored
         parts = Neighbours.of(X, Y), LabelNames(*names), LabelCooccurrence(company)
         pieces = pieces and NamePieces.of_stored(pieces, model.transform)
-        return cls(model.counts, *parts, model.bias_feature, likelihood, pieces, BEGINNING in further)
+        return cls(model.counts, *parts, model.n_word_features, likelihood, pieces, BEGINNING in further)
 
     @property
     def stored(self):
@@ -137,7 +137,7 @@ class CandidateEvidence:
     def candidates(self, X, ids, scores, threads=1, suggestions=()):
         """:class:`Candidates` of texts, of which the best labels by score are known."""
         features, pieces = self.parts(X)
-        texts = unit_rows(features, self.bias_feature)
+        texts = unit_rows(features, self.n_word_features)
         nearest = self.neighbours.nearest(texts, threads)
         lists = [self.neighbours.most_voted(nearest, MORE), *first_of(suggestions)]
         ids, scores = with_more(ids, scores, lists)

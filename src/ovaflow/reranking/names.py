@@ -40,7 +40,7 @@ class LabelNames:
         """Names that are training texts, which come last and have one label each."""
         rows, indptr = rows_of_names(dataset)
         X = rows_of(dataset.train.X, rows)
-        names = unit_rows(X._replace(places=None), dataset.bias_feature)
+        names = unit_rows(X._replace(places=None), dataset.n_word_features)
         return cls(names, indptr, *_phrases(names, dataset))
 
     @classmethod

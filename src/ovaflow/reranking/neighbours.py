@@ -36,7 +36,7 @@ class Neighbours:
         if X.n_rows > MOST:
             rows = np.arange(MOST) * X.n_rows // MOST
             X, Y = rows_of(X, rows), rows_of(Y, rows)
-        return cls.of(unit_rows(X, dataset.bias_feature), Y)
+        return cls.of(unit_rows(X, dataset.n_word_features), Y)
 
     def nearest(self, X, threads=1):
         """The nearest texts of each of these, and their cosines, the nearest first."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.data.normalize import append_bias, unit_rows
+from ovaflow.data.normalize import rescaled
 from ovaflow.model.model_file import Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL, first_allowed
 from ovaflow.reranking.first_words import columns_of_first_words
@@ -119,7 +119,7 @@ class RerankedModel(Model):
         """Instances of this model as one of its models takes them."""
         X, _ = self.reranker.evidence.parts(X)
         if self.takes_unscaled and not model.takes_unscaled:
-            return append_bias(unit_rows(X, self.bias_feature), self.bias)
+            return rescaled(X, self.n_word_features, self.bias_feature)
         return X
 
     def score(self, X, labels):

@@ -22,7 +22,7 @@ from uvicorn.config import STARTUP_FAILURE
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
-from ovaflow.prediction.sources import columns_of
+from ovaflow.prediction.sources import NamedColumns
 from ovaflow.serving import metrics, schemas
 from ovaflow.serving.annif import annif_routes
 from ovaflow.serving.corrections import Corrections
@@ -244,7 +244,7 @@ class SameOrigin:
 
 
 def _add_answers(app, served, queue, options):
-    PredictRequest, ExplainRequest = schemas.requests_within(options, columns_of(served.predictor.model))
+    PredictRequest, ExplainRequest = schemas.requests_within(options, NamedColumns.of(served.predictor.model))
 
     @app.post("/predict", **documented(schemas.PredictionsReply, 400, 404, 408, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
@@ -282,7 +282,7 @@ def _add_answers(app, served, queue, options):
 
 
 def _add_corrections(app, served, corrections, options):
-    CorrectionRequest = schemas.correction_within(options, columns_of(served.predictor.model))
+    CorrectionRequest = schemas.correction_within(options, NamedColumns.of(served.predictor.model))
 
     async def require_file():
         if corrections is None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from fastapi import HTTPException
 
 from ovaflow.console.errors import InputError
-from ovaflow.prediction.sources import columns_of, id_columns_of, labels_columns_of
+from ovaflow.prediction.sources import NamedColumns, columns_of, id_columns_of, labels_columns_of
 from ovaflow.storage.appending import append_lines, require_appendable
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -76,8 +76,8 @@ class Corrections:
         """Texts by column; all of a plain text is in the first."""
         if not isinstance(text, str):
             return text.model_dump(by_alias=True)
-        texts = dict.fromkeys(columns_of(self._model), "")
-        return texts | {next(iter(texts)): text}
+        first, *others = columns_of(self._model)
+        return dict.fromkeys(NamedColumns.of(self._model).beside) | {first: text} | dict.fromkeys(others, "")
 
     def _as_in_the_data(self, labels):
         """Labels as the training data had them, each once: ids, URIs or names."""

@@ -14,6 +14,7 @@ from pydantic import (
 )
 
 from ovaflow.prediction.question import Question
+from ovaflow.prediction.sources import NamedColumns
 
 LARGEST_ID = (1 << 31) - 1
 MOST_FEATURES = 100_000
@@ -22,6 +23,8 @@ MOST_ENTRIES = 1000
 LONGEST_ENTRY = 1000
 LONGEST_RECORD = 200  # characters of a record's id
 LARGEST_VALUE = 1e15  # sums of squares of values up to here are finite in float32
+Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE, allow_inf_nan=False)]
+TEXT_ALONE = NamedColumns(["text"], [], [])
 
 
 def _whole(value):
@@ -82,6 +85,9 @@ class Prediction(BaseModel):
     )
     expected_recall: float | None = Field(
         description="Share of its true labels that are probably among these; null without a second stage."
+    )
+    missing: list[str] | None = Field(
+        None, description="Columns of numbers and categories that it lacks; only where the model reads such columns."
     )
 
 
@@ -179,6 +185,14 @@ class SavedCorrection(_Answer):
     time: str = Field(description="When it was saved, in UTC.")
 
 
+class RecordColumns(BaseModel):
+    """Columns of a record, by name."""
+
+    texts: list[str]
+    numbers: list[str] = Field(description="Numbers beside the text; one may be missing.")
+    categories: list[str] = Field(description="Categories beside the text; one may be missing.")
+
+
 class Health(_Answer):
     """What is served."""
 
@@ -188,6 +202,7 @@ class Health(_Answer):
     labels: int
     features: int
     takes_text: bool = Field(description="Whether it reads texts; features otherwise.")
+    columns: RecordColumns | None = Field(description="What it reads of a record; null where it takes features.")
     probabilities: bool = Field(description="Whether it has a second stage: scores are probabilities.")
     explanations: bool = Field(description="Whether its scores are sums over features.")
     languages: list[str] = Field(description="Languages in which labels have names, the model's own first.")
@@ -199,16 +214,25 @@ Language = Annotated[str, Field(max_length=50)]
 
 
 def _text_within(options, columns):
-    """A text for a model with such text columns."""
+    """A text for a model that reads such columns."""
     Plain = Annotated[str, Field(max_length=options.max_text)]
+    kinds = dict.fromkeys(columns.categories, (str | None, None))
+    kinds |= dict.fromkeys(columns.numbers, (Value | None, None))
+    kinds |= dict.fromkeys(columns.texts, (Plain, ...))
     # any string may name a column, but not a field
-    named = {f"column_{number}": (Plain, Field(alias=name)) for number, name in enumerate(columns)}
+    named = {
+        f"column_{number}": (kind, Field(default, alias=name))
+        for number, (name, (kind, default)) in enumerate(kinds.items())
+    }
+    sentence = "A text, or the model's text columns by name."
+    if columns.beside:
+        sentence = f"A text, or its columns by name: {', '.join(kinds)}; {', '.join(columns.beside)} may be missing."
     Columns = create_model("Columns", __config__=ConfigDict(extra="forbid", strict=True), **named)
     # an error names the kind that was sent alone
     return Annotated[
         Annotated[Plain, Tag("text")] | Annotated[Columns, Tag("columns")],
         Discriminator(lambda sent: "columns" if isinstance(sent, dict) else "text"),
-        Field(description="A text, or the model's text columns by name."),
+        Field(description=sentence),
     ]
 
 
@@ -228,10 +252,9 @@ def _asked_within(options):
     return create_model("Asked", **fields)
 
 
-def requests_within(options, columns=("text",)):
-    """Models of the bodies of requests to a model with such text columns."""
+def requests_within(options, columns=TEXT_ALONE):
+    """Models of the bodies of requests to a model that reads such columns."""
     Text = _text_within(options, columns)
-    Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE, allow_inf_nan=False)]
     Instance = Annotated[dict[str, Value], Field(max_length=MOST_FEATURES)]
     TopK, Words, LabelId = _number(1, options.max_top_k), _number(1, MOST_WORDS), _number(0, LARGEST_ID)
 
@@ -268,8 +291,8 @@ def requests_within(options, columns=("text",)):
     return PredictRequest, ExplainRequest
 
 
-def correction_within(options, columns=("text",)):
-    """Model of the body of a correction for a model with such text columns."""
+def correction_within(options, columns=TEXT_ALONE):
+    """Model of the body of a correction for a model that reads such columns."""
     Label = Annotated[
         Annotated[_number(0, LARGEST_ID), Tag("id")] | Annotated[str, Tag("name")],
         Discriminator(lambda sent: "name" if isinstance(sent, str) else "id"),

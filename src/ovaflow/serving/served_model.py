@@ -17,7 +17,7 @@ from ovaflow.prediction.languages import languages_of
 from ovaflow.prediction.predictor import FeaturesAndWords, Predictor, known_features, remark_on_memory
 from ovaflow.prediction.question import answers_of
 from ovaflow.prediction.reasons import explain
-from ovaflow.prediction.sources import remark_on_columns, text_of_columns
+from ovaflow.prediction.sources import NamedColumns, remark_on_columns, text_of_columns
 from ovaflow.reading.instances import FIELD
 
 _PATTERNS = 10
@@ -94,10 +94,11 @@ class ServedModel:
         self._check(question)
         X, words = self._instances(request)
         predictions, known = [], known_features(self.predictor, X).tolist()
-        for answer, features in zip(self.answers(X, words, question), known, strict=True):
+        lacking = self._lacking(request, len(known))
+        for answer, features, missing in zip(self.answers(X, words, question), known, lacking, strict=True):
             labels = [label_entry(self.predictor, label.id) | figures_of(label) for label in answer.labels]
             quality = expected_quality_fields(answer.quality)
-            predictions.append({"labels": labels, "fit": answer.fit, "features": features} | quality)
+            predictions.append({"labels": labels, "fit": answer.fit, "features": features} | quality | missing)
         return {"model": self.model.checksum, "probabilities": self.model.probabilistic, "predictions": predictions}
 
     def answers(self, X, words, question):
@@ -148,6 +149,7 @@ class ServedModel:
             "labels": predictor.n_labels,
             "features": predictor.n_features,
             "takes_text": predictor.takes_text,
+            "columns": NamedColumns.of(self.model)._asdict() if predictor.takes_text else None,
             "probabilities": self.model.probabilistic,
             "explanations": self.explains,
             "languages": list(self.languages),
@@ -158,11 +160,12 @@ class ServedModel:
         """Features and words of the instances of a request."""
         predictor = self.predictor
         if request.features is None:
-            texts = getattr(request, "texts", None) or [request.text]
+            texts = _texts_of(request)
             if not predictor.takes_text:
                 reason = "the served model was trained on features: send features, not texts"
                 raise HTTPException(409, reason)
-            return predictor.read_texts([self._text(text) for text in texts])
+            beside = [predictor.beside(_record_of(text)) for text in texts]
+            return predictor.read_texts([self._text(text) for text in texts], beside)
         rows = request.features if isinstance(request.features, list) else [request.features]
         try:
             with np.errstate(all="ignore"):
@@ -178,7 +181,15 @@ class ServedModel:
         """A text as the model reads it, sent as such or by its columns."""
         if isinstance(text, str):
             return text
-        return text_of_columns(self.model, text.model_dump(by_alias=True))
+        return text_of_columns(self.model, _record_of(text))
+
+    def _lacking(self, request, n):
+        """Columns of numbers and categories that each of n instances lacks, where the model reads any."""
+        columns = self.predictor.columns
+        if not columns:
+            return [{}] * n
+        records = map(_record_of, _texts_of(request)) if request.features is None else [{}] * n
+        return [{"missing": [name for name in columns if record.get(name) is None]} for record in records]
 
     def _check(self, question):
         """Refuse what the model cannot answer, and labels that it does not have."""
@@ -220,6 +231,15 @@ class ServedModel:
     def _without_path(self, error):
         """What is wrong, without the path of the model."""
         return str(error).removeprefix(f"{self.model.path}: ")
+
+
+def _texts_of(request):
+    return getattr(request, "texts", None) or [request.text]
+
+
+def _record_of(text):
+    """What was sent by column; nothing of a plain text."""
+    return {} if isinstance(text, str) else text.model_dump(by_alias=True)
 
 
 def _rounded(answer):

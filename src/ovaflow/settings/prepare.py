@@ -115,6 +115,9 @@ class Prepare(ReadTexts):
     column_weights: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
         [], "weight of a word in each text column; []: all columns are one text"
     )
+    weight_beside_text: AboveZero = setting(
+        0.2, "what a number or category counts beside the text, whose features have length 1 together"
+    )
     label_names: bool = setting(True, "also train on the name of each label, as one more text with that label")
     language: Text | None = setting(None, "language of the labels' names in a subject vocabulary; null: its only one")
     tfidf: Literal["auto"] | bool = setting(
@@ -216,6 +219,7 @@ _SETTINGS_OF_COLUMNS = (
     "split_column",
     "weight_column",
 )
+_SETTINGS_BESIDE_TEXT = ("number_columns", "category_columns")
 _SETTINGS_OF_LABELS = ("label_map", "html", "hierarchy", "label_key", "labels_are", "missing", "repeated")
 _SETTINGS_OF_SPLITS = ("test_fraction", "seed", "split", "split_column")
 
@@ -265,6 +269,9 @@ class PrepareSource(Prepare, ExtraFiles):
         kind = FORMATS.get(self.format)
         if kind is None or not kind.has_columns:
             unused.update(_SETTINGS_OF_COLUMNS)
+        if not self.has_columns_beside_text:
+            unused.add("weight_beside_text")
+        unused.update(name for name in _SETTINGS_BESIDE_TEXT if getattr(self, name) is None)
         if kind is None or not kind.has_separator:
             unused.add("label_separator")
         if not holds_texts(self.format):
@@ -282,6 +289,19 @@ class PrepareSource(Prepare, ExtraFiles):
         elif self.split_column and kind is not None and kind.has_columns:
             unused.update(("test_fraction", "seed", "split"))
         return self._without(*unused) | {"tfidf": self.weighs}
+
+    @property
+    def has_columns_beside_text(self) -> bool:
+        return any(getattr(self, name) for name in _SETTINGS_BESIDE_TEXT)
+
+    @model_validator(mode="after")
+    def _columns_beside_a_text(self) -> Self:
+        kind = FORMATS.get(self.format)
+        if self.has_columns_beside_text and (self.vector_column or kind is None or not kind.has_columns):
+            names = ", ".join(name for name in _SETTINGS_BESIDE_TEXT if getattr(self, name))
+            instead = "vector_column" if self.vector_column else f"format: {self.format}"
+            raise ValueError(f"{names}: beside texts in columns ({_COLUMNS}), not with {instead}")
+        return self
 
     @model_validator(mode="after")
     def _one_way_to_split(self) -> Self:

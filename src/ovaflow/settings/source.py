@@ -169,6 +169,12 @@ class ReadTexts(Section):
     id_column: Text | None = setting(
         None, f"{_COLUMNS}: column of record ids, which the report shows; null: id, if that column exists"
     )
+    number_columns: ColumnNames | None = setting(
+        None, f"{_COLUMNS}: column of numbers, or several, that are features beside the text: price,pages"
+    )
+    category_columns: ColumnNames | None = setting(
+        None, f"{_COLUMNS}: column of categories, or several, that are features beside the text: publisher,language"
+    )
     label_separator: Text = setting(
         ",", "texts: separator between labels; none: the whole cell is a label (lists need no separator)"
     )

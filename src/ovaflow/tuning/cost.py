@@ -8,6 +8,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
+from ovaflow.data.columns import of_words
 from ovaflow.data.hold_out import copies_of, held_out_documents
 from ovaflow.data.near_twins import near_twins, rows_alike
 from ovaflow.sparse.csr import rows_of
@@ -72,8 +73,9 @@ def _alike(dataset, sample):
     groups = np.full(dataset.n_documents, -1) if dataset.train.groups is None else dataset.train.groups
     if dataset.parameters.get("split") == "random":
         return rows_alike(groups[sample])
-    X = rows_of(dataset.train.X, sample)
-    return near_twins(X, copies_of(X, dataset.bias_feature), groups[sample])
+    X = of_words(rows_of(dataset.train.X, sample), dataset.parameters)
+    bias_feature = X.n_columns - 1 if dataset.bias_feature >= 0 else -1
+    return near_twins(X, copies_of(X, bias_feature), groups[sample])
 
 
 def _all(dataset, held_out):
