@@ -5,9 +5,11 @@ from itertools import chain
 import pytest
 from commands import answers, labels_of, ovaflow
 from estimators.made import IN_GERMAN as TEXTS
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, TextFeatures
+from ovaflow.console.errors import InputError
 
 BLOCKS = ["words", "pairs", {"prefixes": 4}, {"characters": [3, 4]}]
 LABELS = [["see"] if "See" in text else ["hügel", f"nummer {text[-1]}"] for text in TEXTS]
@@ -30,6 +32,28 @@ def test_a_saved_pipeline_reads_texts(pipeline, tmp_path):
     assert "salzige" in ovaflow("explain", tmp_path / "model.h5", "--text", NEW[0])
     again = OneVsAllClassifier.load(tmp_path / "model.h5")
     assert again.predict_topk(features.transform(NEW), k=2)[0].tolist() == theirs.tolist()
+
+
+def test_a_pipeline_comes_back_from_disk(pipeline, tmp_path):
+    features, classifier = pipeline
+    classifier.save(tmp_path / "model.h5", text_features=features)
+    features.save(tmp_path / "features.h5")
+    for file in ("model.h5", "features.h5"):
+        again = make_pipeline(TextFeatures.load(tmp_path / file), OneVsAllClassifier.load(tmp_path / "model.h5"))
+        ours, theirs = again[0].transform(NEW), features.transform(NEW)
+        assert (ours != theirs).nnz == 0
+        assert ours.dtype == theirs.dtype
+        assert list(map(list, again.predict(NEW))) == list(map(list, pipeline.predict(NEW)))
+        assert again.decision_function(NEW) == pytest.approx(pipeline.decision_function(NEW), abs=1e-6)
+        assert again[0].get_feature_names_out().tolist() == features.get_feature_names_out().tolist()
+    # what is loaded can be fitted again
+    assert (clone(TextFeatures.load(tmp_path / "features.h5")).fit(TEXTS).transform(NEW) != theirs).nnz == 0
+    classifier.save(tmp_path / "alone.h5")
+    with pytest.raises(InputError, match="made from features, not from texts"):
+        TextFeatures.load(tmp_path / "alone.h5")
+    (tmp_path / "other.h5").write_text("no file of ovaflow")
+    with pytest.raises(InputError, match="not a text-features file"):
+        TextFeatures.load(tmp_path / "other.h5")
 
 
 def test_features_of_another_classifier_are_refused(pipeline, tmp_path):

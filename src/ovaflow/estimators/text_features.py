@@ -1,7 +1,7 @@
 """Texts to features, as the pipeline makes them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,16 +10,22 @@ from pydantic import ValidationError
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ovaflow.console.errors import StrPath
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
 from ovaflow.data.blocks import NAMES
+from ovaflow.data.columns import n_beside
+from ovaflow.data.dataset import Names, read_all_names, write_names
 from ovaflow.data.tfidf import TfIdf
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.estimators.labels import LabelForm, Labels, is_missing
 from ovaflow.reading.instances import TextInstance
 from ovaflow.settings.prepare import ChooseFeatures, Prepare
 from ovaflow.settings.schema import explain
+from ovaflow.storage.hdf5 import create_artifact, kind_of, open_artifact, parameters_of
 from ovaflow.tuning.features import compare_blocks
+
+KIND, MODEL = "text-features", "model"
+"""Kinds of files that have features of texts."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -115,9 +121,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
                 texts = list(texts)
                 settings = settings.model_copy(update={"features": _chosen_blocks(texts, y, parameters)})
             fitted = fit_features(texts, settings)
-        self.features_ = list(settings.features)
-        self._transform = fitted.transform
-        self.idf_ = fitted.transform.idf
+        self._hold(list(settings.features), fitted.transform)
         return fitted.X.to_scipy()
 
     def transform(self, X: Iterable[str]) -> scipy.sparse.csr_array:
@@ -134,6 +138,61 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._transform.transform(_texts(X), quiet=True).to_scipy()
+
+    def save(self, path: StrPath) -> None:
+        """Write a file of these features, for :meth:`load`; a classifier's ``save`` takes them into its own.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, features.h5.
+        """
+        check_is_fitted(self)
+        settings = self.get_params(deep=False) | {"features": self.features_}
+        if self.stop_words is not None:
+            settings["stop_words"] = str(self.stop_words)
+        with create_artifact(path, KIND, self._transform.parameters | {"settings": settings}) as file:
+            write_names(file, Names([], *self._transform.all_features))
+
+    @classmethod
+    def load(cls, path: StrPath) -> Self:
+        """Read the features of a file.
+
+        Parameters
+        ----------
+        path : path-like
+            One of :meth:`save`, or a model.h5 of the pipeline or of a classifier that was saved with its text features:
+            so a whole scikit-learn pipeline comes back from one file.
+
+        Returns
+        -------
+        TextFeatures
+            Fitted; its settings are those of the fitting, as far as the file tells.
+
+        Raises
+        ------
+        InputError
+            If the file is missing, foreign or damaged, or reads more than plain texts.
+        """
+        kind = kind_of(path, KIND, MODEL)
+        with open_artifact(path, kind) as file:
+            parameters = parameters_of(file)
+        if kind == MODEL:
+            parameters = parameters.get("transform", {})
+        if n_beside(parameters) or parameters.get("html"):
+            message = "reads HTML, or numbers and categories beside texts, which TextFeatures does not"
+            raise InputError(message, path=path, remedy="use ovaflow.prediction.predictor.Predictor")
+        names = read_all_names(path, kind)
+        transform = TfIdf.from_parameters(parameters, names.features, names.idf)
+        blocks, read = list(transform.features), ("sublinear", "normalize")
+        settings = {"features": blocks} | {name: getattr(transform, name) for name in read}
+        loaded = cls(**settings | parameters.get("settings", {}))
+        # a model has a bias feature of its own
+        loaded._hold(blocks, replace(transform, bias=0.0, unscaled=False))
+        return loaded
+
+    def _hold(self, blocks: list[str], transform: TfIdf) -> None:
+        self.features_, self._transform, self.idf_ = blocks, transform, transform.idf
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
         """Names of the features: ``dragon``, ``train dragon``, ``dragon*``, ``dragon-``, ``"drag"``.

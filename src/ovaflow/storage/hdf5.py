@@ -136,6 +136,16 @@ def _open_file(path: StrPath, kind: str) -> h5py.File:
         raise read_error(path, error) from None
 
 
+def kind_of(path: StrPath, *kinds: str) -> str:
+    """Which of some kinds a file is of, the first if it is of none: :func:`open_artifact` then refuses it."""
+    with _open_file(path, kinds[0]) as file:
+        try:
+            kind = text_attribute(file, "kind")
+        except _UNREADABLE:
+            return kinds[0]
+    return kind if kind in kinds else kinds[0]
+
+
 def _check(file: h5py.File, path: StrPath, kind: str) -> None:
     try:
         kind_of_file, version = text_attribute(file, "kind"), file.attrs["format_version"]
