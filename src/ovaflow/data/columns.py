@@ -17,7 +17,7 @@ import scipy
 from ovaflow.reading.cells import category_of, number_of
 from ovaflow.reading.columns import split_names
 from ovaflow.reading.glance import in_words_of_categories, in_words_of_numbers
-from ovaflow.sparse.csr import CSR, NOWHERE, from_scipy, offsets
+from ovaflow.sparse.csr import NOWHERE, beside, columns_of, from_scipy
 
 FEWEST = 2
 """Training records with a category, or without one, from which on that is a feature."""
@@ -198,10 +198,7 @@ def of_words(X, parameters):
     if n == 0:
         return X
     end = X.n_columns - bool(parameters.get("bias"))
-    is_beside = (X.indices >= end - n) & (X.indices < end)
-    kept, indices = ~is_beside, np.where(X.indices < end, X.indices, X.indices - np.int32(n))
-    places = None if X.places is None else X.places[kept]
-    return CSR(X.data[kept], indices[kept], offsets(kept)[X.indptr], X.n_columns - n, places)
+    return beside(columns_of(X, 0, end - n), columns_of(X, end, X.n_columns))
 
 
 def n_beside(parameters):
