@@ -51,6 +51,14 @@ def test_a_file_is_read_as_the_test_set_was(folder, tmp_path):
     assert "no column 'price'" in ovaflow("evaluate", "--model", model, tmp_path / "other.jsonl", status=2)
 
 
+def test_lines_without_columns_are_not_evaluated(folder, tmp_path):
+    (tmp_path / "new.ft").write_text("__label__l1 word1\n")
+    said = ovaflow("evaluate", "--model", folder / "model.h5", tmp_path / "new.ft", status=2)
+    assert said.endswith(
+        "fasttext has no columns, and the model also reads price, publisher; give a table, such as csv or jsonl\n"
+    )
+
+
 def test_plain_texts_lack_the_columns(folder, tmp_path, capsys):
     model = folder / "model.h5"
     predictor = Predictor.open(model)

@@ -18,7 +18,7 @@ from ovaflow.prediction.drift import Words, drift_of, first_labels_of, frequent_
 from ovaflow.prediction.predictor import FeaturesAndWords
 from ovaflow.prediction.question import Question
 from ovaflow.prediction.reference import read_reference
-from ovaflow.prediction.sources import BATCH, LINES, features_of_vectors, settings_of_file
+from ovaflow.prediction.sources import BATCH, LINES, NamedColumns, features_of_vectors, settings_of_file
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import united
 from ovaflow.reranking.answer_length import count_as_predicted
@@ -49,6 +49,10 @@ def settings_of_labelled(model, path, **chosen):
         settings = settings.model_copy(update={"format": trained})
     if settings.format not in FORMATS:
         raise InputError("unknown format", path=path, remedy="give it with --format")
+    kind, beside = FORMATS[settings.format], NamedColumns.of(model).beside
+    if beside and kind.holds_texts and not kind.has_columns:
+        message = f"{settings.format} has no columns, and the model also reads {', '.join(beside)}"
+        raise InputError(message, path=path, remedy="give a table, such as csv or jsonl")
     return settings
 
 
