@@ -73,7 +73,7 @@ def fit_features(texts, settings, label_names=list, tfidf=True, threads=1, folde
 
 
 def fit_tokens(tokens, settings, label_names=list, tfidf=True, threads=1, folder=None, beside=None):
-    """What :func:`fit_features` gives, for tokens of texts and what is ``beside`` each, if the settings name columns."""
+    """What :func:`fit_features` gives, for tokens and what is ``beside`` each text, if the settings name columns."""
     left_out = stop_words(settings.stop_words)
     tokens = without_words(tokens, frozenset(left_out))
     document_frequency = document_frequencies(tokens.ids, tokens.indptr, len(tokens.words))

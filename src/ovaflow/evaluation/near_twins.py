@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ovaflow.data.columns import of_words
 from ovaflow.data.near_twins import same_features_among, twins_among
 from ovaflow.sparse.csr import rows_of
 
@@ -14,7 +15,8 @@ _BETWEEN = "; "  # labels
 def table(dataset):
     """Rows of :data:`HEADER`, the most alike first; shared is the Jaccard index of the features."""
     n, rows = dataset.n_documents, np.flatnonzero(dataset.test.twins)
-    X, others = rows_of(dataset.test.X, rows), dataset.train.X.part(0, n)
+    parts = rows_of(dataset.test.X, rows), dataset.train.X.part(0, n)
+    X, others = (of_words(part, dataset.parameters) for part in parts)
     twins = twins_among(X, others)
     # short copies are no near twins by their features
     alone = np.flatnonzero(twins < 0)
