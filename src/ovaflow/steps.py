@@ -71,6 +71,12 @@ STEPS = {
         rule="hold_out_instances",
         revision=2,
     ),
+    "hold-out-fold": Step(
+        "cli.folds",
+        "Set a fold of the training instances aside, for cross-validation.",
+        makes=("dataset",),
+        rule="hold_out_fold",
+    ),
     "estimate": Step(
         "cli.training",
         "Estimate what training will take: time, memory and model size.",
@@ -111,11 +117,17 @@ STEPS = {
     "evaluate": Step(
         "cli.evaluating",
         "Measure a model on a labelled file or on the test set.",
-        Reads("ovaflow.settings.train:Evaluate", ("evaluate",)),
+        Reads("ovaflow.settings.train:Propensities", ("evaluate",)),
         makes=("metrics", "analysis", "reference"),
         rule="evaluate_predictions",
         for_people=True,
         revision=2,
+    ),
+    "join-folds": Step(
+        "cli.folds",
+        "Join the metrics of a cross-validation: means and intervals over folds.",
+        makes=("folds",),
+        rule="join_folds",
     ),
     "errors": Step("cli.errors", "List missed and wrong labels of the test records, worst first.", for_people=True),
     "promote": Step("cli.promote", "Take a new model into use, unless it is worse.", for_people=True),
@@ -138,7 +150,7 @@ STEPS = {
     "prune-curve": Step(
         "cli.evaluating",
         "Measure a model pruned at larger thresholds.",
-        Reads("ovaflow.settings.train:Evaluate", ("evaluate",)),
+        Reads("ovaflow.settings.train:Propensities", ("evaluate",)),
         makes=("prune-curve",),
         rule="measure_pruning",
     ),

@@ -178,7 +178,7 @@ def test_what_is_in_a_file_is_a_file_of_the_dataset(name, source, is_file):
 
 def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept():
     fold, run, sections = "mine/held-out-0.1", {"weighting": "propensity"}, {"predict": {"rerank": 0.1}}
-    assert paths.folds(made({"a": run}, **sections)) == [fold]
+    assert paths.parts_of_datasets(made({"a": run}, **sections)) == [fold]
     assert options("train-shard", run, dataset=fold, **sections) == options("train-shard", run, **sections)
     assert options("predict", run, dataset=fold, **sections) == f"top-k={CANDIDATES}"
 

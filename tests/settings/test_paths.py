@@ -21,7 +21,7 @@ def test_runs_that_embed_alike_share_the_embedding():
 def test_runs_held_out_alike_share_a_fold():
     runs = {"msi": {}, "zero": {"initialization": "zero"}, "more": {"rerank": 0.25}, "not": {"rerank": 0}}
     ours = made(runs, predict={"rerank": 0.1})
-    assert paths.folds(ours) == ["mine/held-out-0.1", "mine/held-out-0.25"]
+    assert paths.parts_of_datasets(ours) == ["mine/held-out-0.1", "mine/held-out-0.25"]
     measured = [f"results/mine/{run}/reliability.json" for run in ("msi", "zero", "more")]
     assert paths.second_stage_files(ours, paths.RELIABILITY) == measured
 
@@ -47,7 +47,7 @@ OLD = {"initialization": "pretrained", "pretrained": "old.h5"}
 )
 def test_a_fifth_of_texts_is_held_out_by_default(mine, run, share):
     ours = made({"a": run}, mine)
-    assert paths.folds(ours) == [f"mine/held-out-{share}"] * bool(share)
+    assert paths.parts_of_datasets(ours) == [f"mine/held-out-{share}"] * bool(share)
     assert ours.section("predict", "mine", "a").rerank == share
     assert ours.section("predict", "mine/held-out-0.2", "a") == Predict(top_k=50, rerank=0)
 

@@ -21,6 +21,7 @@ PRUNED = {"measure_pruning": 1}
 MERGED = {"merge_shards": 1, **PREDICTED, **PRUNED}
 TRAINED = {"train_shard": 2, **MERGED}
 PLANNED = {"plan_shards": 1, **TRAINED}
+FOLDED = {"plan_shards": 3, "train_shard": 6, "merge_shards": 3, "predict_labels": 3, "evaluate_predictions": 3}
 REPORT = {None: {"write_report": 1}}
 
 MSI = CONFIG["runs"]["msi"]
@@ -70,6 +71,11 @@ CHANGES = {
     ),
     "top_k": ("runs: {msi: {}, dismec: {initialization: zero, top_k: 3}}", done({}, PREDICTED)),
     "propensity_a": ("evaluate: {propensity_a: 0.6}", done(EVALUATED | PRUNED, EVALUATED | PRUNED)),
+    "folds": (
+        "evaluate: {folds: 3}",
+        done(FOLDED | {"join_folds": 1}, FOLDED | {"join_folds": 1}, hold_out_fold=3, compute_means=3),
+    ),
+    "no folds": ("evaluate: {folds: null}", {}),
     "prune_thresholds": ("report: {examples: 3, prune_thresholds: [0.2]}", done(PRUNED, PRUNED)),
     "the report": ("report: {examples: 5, prune_thresholds: []}", REPORT),
     "a run more": (

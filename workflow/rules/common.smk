@@ -14,7 +14,7 @@ from ovaflow.sparse.fingerprint import kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, suggestion_sources
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.source import ROLES, is_stored
-from ovaflow.settings.section import listed
+from ovaflow.settings.section import FOLD, listed
 from ovaflow.methods import ONE_VS_ALL, all_steps, find_method
 from ovaflow.workflow import published_results
 from snakemake.settings.types import DeploymentMethod
@@ -83,7 +83,7 @@ NAMED_BY_PROFILE = {
 
 
 wildcard_constraints:
-    dataset=one_of([*SETTINGS.datasets, *paths.folds(SETTINGS)]),
+    dataset=one_of([*SETTINGS.datasets, *paths.parts_of_datasets(SETTINGS)]),
     run=one_of(SETTINGS.runs),
     shard=r"\d+",
     name=one_of(read_catalogue()),
@@ -109,7 +109,9 @@ def stage_of(job):
     """Stage that a job belongs to, such as ``train_shard docstrings/msi``."""
     wildcards = dict(job.wildcards)
     names = [wildcards[key] for key in ("dataset", "name", "run", "embedding") if key in wildcards]
-    return f"{job.rule.name} {Path(*names)}" if names else job.rule.name
+    # all folds in one line
+    place = re.sub(r"/fold-\d+-of-", "/fold-*-of-", str(Path(*names)))
+    return f"{job.rule.name} {place}" if names else job.rule.name
 
 
 def run_by(wildcards):

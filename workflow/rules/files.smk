@@ -117,13 +117,11 @@ def merging_options(wildcards, input):
 
 def held_out_by(template):
     """A file of the dataset whose held-out instances a run's second stage is fitted to."""
-    return lambda wildcards: template.format(dataset=paths.fold_of(SETTINGS, **wildcards), run=wildcards.run)
+    return lambda wildcards: template.format(dataset=paths.held_out_of(SETTINGS, **wildcards), run=wildcards.run)
 
 
 def sources_of_run(wildcards):
     """Sources of suggestions for the second stage of a run; none for what is trained without held-out instances."""
-    if wildcards.dataset not in SETTINGS.datasets:
-        return suggestion_sources.Sources([], {})
     return suggestion_sources.sources_of(SETTINGS, wildcards.dataset, wildcards.run)
 
 
@@ -136,9 +134,9 @@ def sources_to_predict(wildcards):
 
 def sources_to_fit(wildcards):
     """The same, and predictions for held-out instances by other runs."""
-    fold = paths.fold_of(SETTINGS, **wildcards)
+    held_out = paths.held_out_of(SETTINGS, **wildcards)
     runs, _ = sources_of_run(wildcards)
-    suggested = [paths.PREDICTIONS.format(dataset=fold, run=run) for run in runs]
+    suggested = [paths.PREDICTIONS.format(dataset=held_out, run=run) for run in runs]
     return sources_to_predict(wildcards) | {"suggested": suggested}
 
 
@@ -157,6 +155,13 @@ def source_options(wildcards, input):
     return options + suggestion_options(wildcards, input)
 
 
+def metrics_of_folds(wildcards):
+    """Metrics of a run on each fold of a dataset."""
+    return [
+        paths.METRICS.format(dataset=fold, run=wildcards.run) for fold in paths.folds_of(SETTINGS, wildcards.dataset)
+    ]
+
+
 def folders_of_suggestions(wildcards):
     _, files = sources_of_run(wildcards)
     return [path for path in files.values() if Path(path).is_dir()]
@@ -164,7 +169,7 @@ def folders_of_suggestions(wildcards):
 
 def reranker_file(wildcards):
     """The second stage of a run that has one."""
-    has_one = paths.fold_of(SETTINGS, **wildcards)
+    has_one = paths.held_out_of(SETTINGS, **wildcards)
     return {"reranker": paths.RERANKER.format(**wildcards)} if has_one else {}
 
 

@@ -15,6 +15,7 @@ rule write_report:
         choices=sorted({path for files in CHOICES for path in files.values()}),
         reliability=paths.second_stage_files(SETTINGS, paths.RELIABILITY),
         doubts=paths.second_stage_files(SETTINGS, paths.DOUBTS),
+        folds=paths.cross_validation_files(SETTINGS),
     output:
         report(
             paths.REPORT,

@@ -56,7 +56,7 @@ VOCABULARY = file_option("--vocabulary", help=_SUBJECTS)
 SIZES = file_option("--sizes", help="JSON file to write: instances, features, labels, positives.")
 
 
-def _write_sizes(path, train, parameters):
+def write_sizes_of(path, train, parameters):
     if path is not None:
         X, Y = train.X, train.Y
         files = parameters.get("source", {}).get("files", {})
@@ -97,7 +97,7 @@ def prepare_command(settings, threads, sizes, reading, output, **files):
         output.parent.mkdir(parents=True, exist_ok=True)
         prepared = prepare(source, threads, output.parent)
     prepared.write(output)
-    _write_sizes(sizes, prepared.train, prepared.parameters)
+    write_sizes_of(sizes, prepared.train, prepared.parameters)
     if reading is not None:
         further = prepared.columns_in_words | _weights_in_words(settings.weight_column, prepared.documents)
         write_json(reading, "reading", {"lines": glance.of_all(*prepared.label_counts(), further).lines})
@@ -133,7 +133,7 @@ def hold_out_command(dataset, fraction, seed, records, sizes, output):
         ids = {"train": parts.train.records, "held-out": parts.test.records, "test": opened.ids("test")}
         write_csv(records, [("id", "part"), *((each, part) for part in ids for each in ids[part])])
     write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
-    _write_sizes(sizes, parts.train, parts.parameters)
+    write_sizes_of(sizes, parts.train, parts.parameters)
     held, n = parts.test.X.n_rows, opened.n_documents
     click.echo(f"{output}: {held:,} of {n:,} training instances held out")
     n -= 0 if train.extra is None else int(np.count_nonzero(train.extra))

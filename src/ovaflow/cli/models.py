@@ -18,7 +18,7 @@ from ovaflow.model.pruning import prune_to_bytes, write_pruned
 from ovaflow.model.text_files import write_companions, write_weights
 from ovaflow.reading.streams import open_stream
 from ovaflow.settings.prepare import Prepare
-from ovaflow.settings.train import Evaluate, Train
+from ovaflow.settings.train import Propensities, Train
 
 
 class _Bytes(click.ParamType):
@@ -50,7 +50,7 @@ def prune_command(model, max_bytes, prune, dataset, threads, output):
     kept = f"{pruned.nonzeros:,} of {opened.nonzeros:,} weights"
     click.echo(f"{output}: {kept}, those of at least {pruned.parameters['prune']:.6g}, {size:,} bytes")
     if measured is not None:
-        constants = Evaluate().model_dump().values()
+        constants = Propensities().model_dump().values()
         before = quality_of(opened, measured, *constants, threads)
         after = quality_of(pruned, measured, *constants, threads)
         click.echo(", ".join(f"{name} {100 * before[name]:.2f} -> {100 * after[name]:.2f}" for name in before))

@@ -57,7 +57,10 @@ def is_far(held, n, fraction):
 
 
 def drawn(numbers, fraction, seed=0):
-    """Which rows are set aside at random: bool (n,); those with the same number that is not negative together."""
+    """Which rows are set aside at random: bool (n,); those with the same number that is not negative together.
+
+    Shares (m, 1) give bool (m, n), as below: what a share sets aside, a larger one does, too.
+    """
     n, units = len(numbers), rows_alike(numbers)
     places = np.empty(n)
     places[np.argsort(np.random.default_rng(seed).permutation(n)[units], kind="stable")] = np.arange(n)
@@ -94,7 +97,7 @@ def held_by_hash(groups, hashes, fraction):
     order = np.argsort(hashes.byteswap(), kind="stable")[::-1]
     representatives = np.arange(len(groups))
     representatives[groups[order]] = order
-    return (hashes < fraction * 2.0**64)[representatives[groups]]
+    return (hashes < fraction * 2.0**64)[..., representatives[groups]]
 
 
 def truncate_every_third(split, normalized):

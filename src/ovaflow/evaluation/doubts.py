@@ -6,6 +6,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
+from ovaflow.data.folds import folds_of_documents
 from ovaflow.data.hold_out import held_out_documents
 from ovaflow.methods import find_method
 from ovaflow.reranking.doubts import find_doubts, joined
@@ -38,7 +39,7 @@ def doubts_by_cross_validation(dataset, model, threads=1):
         raise InputError(message, path=dataset.path)
     method = find_method(model.method)
     settings = method.settings_of(model.parameters)
-    folds, parts = _folds(dataset), []
+    folds, parts = folds_of_documents(dataset, FOLDS), []
     with Progress("doubts", FOLDS, "folds") as progress:
         for fold in range(FOLDS):
             with silence():
@@ -48,12 +49,6 @@ def doubts_by_cross_validation(dataset, model, threads=1):
                 parts.append(find_doubts(dataset, rows, others, trained, threads))
             progress.advance()
     return joined(parts), n
-
-
-def _folds(dataset):
-    """The fold of each training instance: what a larger share holds out, and a smaller one does not."""
-    held = [held_out_documents(dataset, (fold + 1) / FOLDS) for fold in range(FOLDS - 1)]
-    return FOLDS - 1 - np.sum(held, axis=0)
 
 
 def _without(dataset, left_out):

@@ -19,7 +19,7 @@ class FastXMLMethod(EvenlyDivided):
         "tree-curve": Step(
             "fastxml.commands",
             "Measure a model by number of trees (fastxml).",
-            Reads("ovaflow.settings.train:Evaluate", ("evaluate",)),
+            Reads("ovaflow.settings.train:Propensities", ("evaluate",)),
             makes=("tree-curve",),
             rule="measure_trees",
             figure="trees.json",

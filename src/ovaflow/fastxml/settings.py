@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from ovaflow.settings.section import SEED, WEIGHTING, Positive, Section, Weighting, setting
-from ovaflow.settings.train import Evaluate, unused_propensities
+from ovaflow.settings.train import Propensities, unused_propensities
 
 
 class FastXML(Section):
@@ -22,7 +22,7 @@ class FastXML(Section):
     seed: int = SEED
 
 
-class GrowTrees(Evaluate, FastXML):
+class GrowTrees(Propensities, FastXML):
     """What the growing of trees reads."""
 
     weighting: Weighting = WEIGHTING

@@ -1,6 +1,7 @@
 """The sections Trade-offs, Cost and Resources: time, memory and size, and what accuracy they buy."""
 
 import csv
+import itertools
 import math
 from collections.abc import Callable
 from operator import attrgetter
@@ -13,7 +14,7 @@ from ovaflow.report.drawing import MARKERS, NAMED, draw, logarithmic, series
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
 from ovaflow.report.training import steps_per_label
-from ovaflow.settings.section import HELD_OUT
+from ovaflow.settings.section import FOLD, HELD_OUT
 
 MIB = 1 << 20
 METRIC = "P@1"
@@ -139,13 +140,14 @@ def show_cost(anchor, results):
     return {"table": table_of_runs("Cost", results.runs, columns)}
 
 
+FOLDS = "fold-*"
 DOWNLOADS = "download"  # folder of the benchmark files of downloads, and their step
 
 _ORDER = {step.replace("-", " "): place for place, step in enumerate(all_steps())}
 
 
 class Jobs(NamedTuple):
-    run: str  # empty: shared by all runs; held-out-0.2: trained without these instances
+    run: str  # empty: shared by all runs; held-out-0.2: trained without these instances, fold-*: likewise
     step: str
     figures: list  # of each job, by their names in Snakemake's benchmark files
 
@@ -160,6 +162,9 @@ def read_jobs(run_folders, folder):
     paths = {"": [*Path(folder, DOWNLOADS).glob(f"{dataset}.*tsv"), *base.glob("*.tsv")]}
     for name in [run.name for run in run_folders] + held_out:
         paths[name] = (base / name).rglob("*.tsv")
+    # of all folds together
+    folds = base.glob(FOLD.format(fold="*", folds="*"))
+    paths[FOLDS] = itertools.chain.from_iterable(folder.rglob("*.tsv") for folder in folds)
     jobs = {}
     for run, files in paths.items():
         for path in sorted(files, key=lambda path: (_place(step_of(path)), path)):

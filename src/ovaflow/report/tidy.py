@@ -9,7 +9,7 @@ COLUMNS = ("dataset", "run", "method", "initialization", "figure", "value", "low
 
 
 def tidy_csv(all_results):
-    """CSV of the metrics of the runs; low and high end the 95 % interval of those that have samples."""
+    """CSV of the metrics of the runs; low and high end the 95 % interval of those that have samples or folds."""
     rows = []
     for results in all_results:
         for run in results.runs:
@@ -19,4 +19,6 @@ def tidy_csv(all_results):
                     sampled = (run.samples or {}).get(name)
                     bounds = (None, None) if sampled is None else interval(sampled)
                     rows.append([*about, name, value, *bounds])
+            for name, figure in run.read.get("folds", {}).get("metrics", {}).items():
+                rows.append([*about, f"cross-validated {name}", figure["mean"], *figure["interval"]])
     return csv_of(COLUMNS, rows)

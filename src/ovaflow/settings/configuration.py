@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, create_model, model_validator
 from ovaflow.methods import ONE_VS_ALL, find_method, method_names, placed
 from ovaflow.settings.predict import AUTO_RERANK, CANDIDATES, Predict, Report, Sweep
 from ovaflow.settings.prepare import Prepare, Tune
-from ovaflow.settings.section import Name, Section, setting
+from ovaflow.settings.section import HELD_OUT, Name, Section, setting
 from ovaflow.settings.source import Location, Source
 from ovaflow.settings.train import INITIALIZATION, Evaluate, Initialization, Train
 
@@ -107,7 +107,7 @@ class Config(_WithMethods):
     report: Report = Field(default_factory=Report, description="the report page")
 
     def entry_of(self, dataset: str) -> DatasetEntry:
-        """The entry of a dataset, or of the one that a fold is held out of."""
+        """The entry of a dataset, or of the one that a part of it is held out of."""
         return self.datasets[dataset.split("/")[0]]
 
     def section(self, name: str, dataset: str | None = None, run: str | None = None) -> Any:
@@ -121,7 +121,7 @@ class Config(_WithMethods):
         overridden = {key: getattr(entry, key) for key in entry.model_fields_set & type(section).model_fields.keys()}
         values = section.model_dump() | overridden
         if name == "predict" and dataset is not None:
-            if dataset not in self.datasets:  # a fold
+            if dataset.rpartition("/")[2].startswith(HELD_OUT):
                 values |= {"top_k": CANDIDATES, "rerank": 0, "rerank_with": [], "optimise": None, "thresholds": None}
             elif values["rerank"] == "auto":
                 values["rerank"] = self._share_held_out(dataset, run)
@@ -130,7 +130,7 @@ class Config(_WithMethods):
     def _share_held_out(self, dataset: str, run: str | None) -> float:
         """What ``rerank: auto`` stands for; kept weights may have seen held-out instances."""
         keeps_weights = run is not None and self.keeps_weights(run)
-        return AUTO_RERANK if self.datasets[dataset].has_texts and not keeps_weights else 0.0
+        return AUTO_RERANK if self.entry_of(dataset).has_texts and not keeps_weights else 0.0
 
     def _has_second_stage(self, run: str) -> bool:
         return any(self.section("predict", dataset, run).rerank for dataset in self.datasets)
@@ -180,6 +180,9 @@ class Config(_WithMethods):
         if run.method == ONE_VS_ALL and train.retrain != "all":
             if run.sweep is not None:
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
-            if self.keeps_weights(name) and predict.rerank not in ("auto", 0):
-                reason = "kept weights may have seen held-out instances"
-                raise ValueError(f"runs.{name}: rerank needs retrain: all; {reason}")
+            folds = any(self.section("evaluate", dataset).folds for dataset in self.datasets)
+            reranks = self.section("predict", run=name).rerank not in ("auto", 0)
+            for key, is_set in (("rerank", reranks), ("evaluate.folds", folds)):
+                if is_set and self.keeps_weights(name):
+                    reason = "kept weights may have seen held-out instances"
+                    raise ValueError(f"runs.{name}: {key} needs retrain: all; {reason}")

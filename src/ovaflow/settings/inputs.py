@@ -112,7 +112,7 @@ def warm_up_options(config: Config) -> list[str]:
     trains = [config.train_of(run) for run in config.runs_of(ONE_VS_ALL)]
     problems = sorted({f"--problem={train.loss}/{train.regularization}" for train in trains})
     methods = [f"--{name}" for name in method_names() if find_method(name).warm_up and config.runs_of(name)]
-    return problems + methods + ["--rerank"] * bool(paths.folds(config))
+    return problems + methods + ["--rerank"] * bool(paths.second_stage_files(config, paths.RERANKER))
 
 
 def sweep_options(config: Config) -> list[str]:

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from ovaflow.methods import ONE_VS_ALL, find_method, method_names
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.section import HELD_OUT
+from ovaflow.settings.section import FOLD, HELD_OUT
 from ovaflow.settings.source import ROLES, is_address, is_stored
 
 DOWNLOADS = "downloads"
@@ -26,6 +26,8 @@ READING = f"{OF_DATASET}/reading.json"
 HELD_OUT_DATASET = f"{OF_DATASET}/{HELD_OUT}{{share}}/dataset.h5"
 HELD_OUT_SIZES = f"{OF_DATASET}/{HELD_OUT}{{share}}/sizes.json"
 HELD_OUT_RECORDS = f"{OF_DATASET}/{HELD_OUT}{{share}}/records.csv"
+FOLD_DATASET = f"{OF_DATASET}/{FOLD}/dataset.h5"
+FOLD_SIZES = f"{OF_DATASET}/{FOLD}/sizes.json"
 MEANS = f"{OF_DATASET}/means.h5"
 LABEL_TREE = f"{OF_DATASET}/label_tree.h5"
 ESTIMATE = f"{OF_DATASET}/estimates/{{problem}}.json"
@@ -39,6 +41,7 @@ TRAINING = f"{OF_RUN}/training.h5"
 PREDICTIONS = f"{OF_RUN}/predictions.h5"
 METRICS = f"{OF_RUN}/metrics.json"
 ANALYSIS = f"{OF_RUN}/analysis.json"
+FOLDS = f"{OF_RUN}/folds.json"
 LABELS = f"{OF_RUN}/labels.csv"
 ERRORS = f"{OF_RUN}/errors.html"
 REFERENCE = f"{OF_RUN}/reference.json"
@@ -97,18 +100,32 @@ def other_runs(config: Config) -> list[str]:
     return [str(Path(*Path(path).parts[1:-1])) for path in others]
 
 
-def fold_of(config: Config, dataset: str, run: str) -> str | None:
+def held_out_of(config: Config, dataset: str, run: str) -> str | None:
     """The dataset without what is held out for the second stage of a run, such as docstrings/held-out-0.2."""
     share = config.section("predict", dataset, run).rerank
     return f"{dataset}/{HELD_OUT}{share:g}" if share else None
 
 
-def folds(config: Config) -> list[str]:
-    names = {fold_of(config, *place) for place in product(config.datasets, config.runs)}
-    return sorted(fold for fold in names if fold is not None)
+def folds_of(config: Config, dataset: str) -> list[str]:
+    """The datasets of a cross-validation, such as docstrings/fold-1-of-5; none where it is not asked for."""
+    folds = config.section("evaluate", dataset).folds or 0
+    return [f"{dataset}/{FOLD.format(fold=fold, folds=folds)}" for fold in range(1, folds + 1)]
+
+
+def parts_of_datasets(config: Config) -> list[str]:
+    """Folds, and what is left of these and of datasets when instances are held out for a second stage."""
+    folds = [fold for dataset in config.datasets for fold in folds_of(config, dataset)]
+    names = {held_out_of(config, *place) for place in product([*config.datasets, *folds], config.runs)}
+    return sorted(name for name in (*folds, *names) if name is not None)
 
 
 def second_stage_files(config: Config, template: str) -> list[str]:
     """A file of all runs and datasets that have a second stage."""
-    places = [place for place in product(config.datasets, config.runs) if fold_of(config, *place)]
+    places = [place for place in product(config.datasets, config.runs) if held_out_of(config, *place)]
     return [template.format(dataset=dataset, run=run) for dataset, run in places]
+
+
+def cross_validation_files(config: Config) -> list[str]:
+    """The joined metrics of all runs on the datasets that have folds."""
+    places = product([dataset for dataset in config.datasets if folds_of(config, dataset)], config.runs)
+    return [FOLDS.format(dataset=dataset, run=run) for dataset, run in places]

@@ -5,6 +5,7 @@ them, the rule's parameters are their :attr:`Section.relevant` settings, options
 fields, and the code gets the object itself.
 """
 
+import re
 from functools import cache
 from typing import Annotated, Any, Literal, get_args
 
@@ -24,11 +25,13 @@ from ovaflow.settings.spelling import parsed
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
 HELD_OUT = "held-out-"
 """Folders of what is trained without held-out instances begin like this."""
+FOLD = "fold-{fold}-of-{folds}"
+"""Folders of what is trained without a fold of a cross-validation, and measured on it."""
 RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
 
 
 def _free_name(name: str) -> str:
-    if name in RESERVED or name.startswith(HELD_OUT):
+    if name in RESERVED or name.startswith(HELD_OUT) or re.fullmatch(FOLD.format(fold=r"\d+", folds=r"\d+"), name):
         raise ValueError(f"{name} is the name of a result file; choose another name")
     return name
 

@@ -38,6 +38,14 @@ def check_sources(config: Config, path=None) -> None:
             predict = config.section("predict", dataset, run)
             if predict.rerank:
                 _check(config, run, predict.rerank_with, path)
+                _check_folds(config, dataset, run, path)
+
+
+def _check_folds(config, dataset, run, path):
+    files = sources_of(config, dataset, run).files
+    if files and config.section("evaluate", dataset).folds:
+        message = f"runs.{run}.rerank_with: who made {next(iter(files.values()))} may have seen what folds test"
+        raise InputError(message, path=path, remedy="leave this file out, or set evaluate: {folds: 0}")
 
 
 def _check(config, run, named, path):

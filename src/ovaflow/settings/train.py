@@ -27,8 +27,8 @@ Initialization = Literal["zero", "bias", "all-negative", "label-tree", "mean-sep
 INITIALIZATION = setting("mean-separating", "where the solver starts")
 
 
-class Evaluate(Section):
-    """From predictions to metrics."""
+class Propensities(Section):
+    """How likely a true label was observed."""
 
     propensity_a: float = setting(
         0.55, "A of the propensities (Jain et al. 2016); 0.5 for Wikipedia, 0.6 for Amazon data", gt=0
@@ -38,9 +38,19 @@ class Evaluate(Section):
     )
 
 
+class Evaluate(Propensities):
+    """From predictions to metrics."""
+
+    folds: Literal[0] | Annotated[int, Field(ge=2, le=100)] | None = setting(
+        0,
+        "parts of the training instances in a cross-validation: each run is also trained without each of them and "
+        "measured on it, so 5 take about five times as long; 0: none",
+    )
+
+
 def unused_propensities(weighting: str) -> tuple[str, ...]:
     """Settings of propensities that a weighting does not need."""
-    return () if weighting == "propensity" else tuple(Evaluate.model_fields)
+    return () if weighting == "propensity" else tuple(Propensities.model_fields)
 
 
 class Solve(Section):
@@ -110,7 +120,7 @@ class Train(Solve):
         return min(self.prune, STORED_THRESHOLD)
 
 
-class TrainLabels(Evaluate, Solve):
+class TrainLabels(Propensities, Solve):
     """What the training of labels reads."""
 
     initialization: Initialization = INITIALIZATION

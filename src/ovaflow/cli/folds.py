@@ -1,0 +1,65 @@
+"""Commands of a cross-validation: set a fold aside, and join what was measured on all of them."""
+
+from dataclasses import replace
+
+import click
+import numpy as np
+
+from ovaflow.cli.data import SIZES, write_sizes_of
+from ovaflow.cli.options import DATASET, FILE, file_option, number, output
+from ovaflow.data.dataset import open_dataset
+from ovaflow.data.folds import hold_out_fold
+from ovaflow.data.hold_out import is_far
+from ovaflow.data.remarks import kept_together
+from ovaflow.evaluation.cross_validation import join_folds
+from ovaflow.model.model_file import open_any_model
+from ovaflow.storage.texts import read_json, write_json
+
+SHOWN = ("P@1", "P@3", "P@5", "F1-fit")
+
+
+@click.command("hold-out-fold")
+@DATASET
+@number("--fold", 1, "Number of the fold.")
+@number("--folds", 5, "Folds into which the training instances are divided.", least=2)
+@SIZES
+@output("Dataset file to write; its test instances are those of the fold.")
+def hold_out_fold_command(dataset, fold, folds, sizes, output):
+    """Set a fold of the training instances of DATASET (dataset.h5) aside, for cross-validation."""
+    if fold > folds:
+        raise click.UsageError(f"--fold={fold} is above --folds={folds}")
+    opened = open_dataset(dataset)
+    train = replace(opened.train, records=opened.ids("train"))
+    parts = hold_out_fold(replace(opened, train=train), fold - 1, folds)
+    parts.write(output)
+    write_sizes_of(sizes, parts.train, parts.parameters)
+    held, n = parts.test.X.n_rows, opened.n_documents
+    n -= 0 if train.extra is None else int(np.count_nonzero(train.extra))
+    click.echo(f"{output}: {held:,} of {n:,} training instances are in fold {fold} of {folds}")
+    if is_far(held, n, 1 / folds):
+        click.echo(f"remark: not about {round(n / folds):,}: {kept_together(opened.train.groups)}")
+
+
+@click.command("join-folds")
+@click.argument("metrics", nargs=-1, required=True, type=FILE)
+@file_option("--model", required=True, help="The model of all training instances that these figures are about.")
+@output("JSON file to write, folds.json.")
+def join_folds_command(metrics, model, output):
+    """Join the METRICS (metrics.json) of a run on each fold: mean, deviation and interval of each figure."""
+    if len(metrics) < 2:
+        raise click.UsageError("give the metrics of at least two folds")
+    folds = [read_json(path, "metrics") for path in metrics]
+    joined = join_folds(folds)
+    write_json(output, "folds", {"model": open_any_model(model).checksum, **joined})
+    words = (_words(name, joined["metrics"][name]) for name in SHOWN if name in joined["metrics"])
+    click.echo(f"{output}: {', '.join(words)} in {len(folds)} folds")
+    without = sum("F1-fit" not in fold for fold in folds)
+    if 0 < without < len(folds):
+        click.echo(
+            f"remark: {without} of {len(folds)} folds held out too few instances for a second stage; fewer folds help"
+        )
+
+
+def _words(name, figure):
+    low, high = figure["interval"]
+    return f"{name} {100 * figure['mean']:.1f} ± {50 * (high - low):.1f}"

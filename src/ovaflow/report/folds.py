@@ -1,0 +1,62 @@
+"""The section Cross-validation: figures of each run over folds of the training set, beside those of the test set."""
+
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+
+from ovaflow.report import wording
+from ovaflow.report.section import ReportSection
+from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
+
+METRICS = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "F1-fit")
+FIRST = METRICS[0]
+
+
+def read(run):
+    """The joined metrics of a run's folds; None where there are none, or they are about another model."""
+    return run.json("folds.json", "folds") or None
+
+
+def show(anchor, results):
+    runs = [run for run in results.runs if "folds" in run.read]
+    if not runs:
+        return None
+    names = [name for name in METRICS if any(name in run.read["folds"]["metrics"] for run in runs)]
+    columns = list(chain.from_iterable(map(_columns_of, names)))
+    table = make_table("Cross-validation", "run", columns, runs, partial(_row, columns))
+    most = max(run.read["folds"]["folds"] for run in runs)
+    of_each = table_of_runs(f"{FIRST} by fold", runs, [_column_of_fold(fold) for fold in range(most)])
+    return {"folds": most, "table": table, "of_each": of_each, "first": FIRST}
+
+
+def _figure(name, key):
+    """Function of a run: what its folds say of a metric."""
+    return lambda run: run.read["folds"]["metrics"].get(name, {}).get(key)
+
+
+def _columns_of(name):
+    return (
+        Column("mean", _figure(name, "mean"), partial(wording.percent, digits=1), name, "over folds", best=max),
+        Column("deviation", _figure(name, "deviation"), partial(wording.percent, digits=1), name, "between folds"),
+        Column("test set", metric(name), partial(wording.percent, digits=1), name),
+    )
+
+
+def _column_of_fold(fold):
+    def value(run):
+        values = _figure(FIRST, "values")(run) or []
+        return values[fold] if fold < len(values) else None
+
+    return Column(f"fold {fold + 1}", value, partial(wording.percent, digits=1))
+
+
+def _row(columns, run, cells):
+    """A row whose means have the interval over folds."""
+    shown = []
+    for column, cell in zip(columns, cells, strict=True):
+        bounds = _figure(column.group, "interval")(run) if column.title == "mean" else None
+        shown.append(replace(cell, interval=bounds and tuple(bounds)))
+    return Row(run.name, shown, run.series, run.summary)
+
+
+SECTION = ReportSection("folds", "Cross-validation", show, read)

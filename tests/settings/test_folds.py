@@ -1,0 +1,55 @@
+"""What folds are asked for, where they are, and what they do not go with."""
+
+import pytest
+from made_config import MINE, complaint, made
+
+from ovaflow.settings import inputs, paths
+
+FIVE = {"evaluate": {"folds": 5}}
+OLD = {"initialization": "pretrained", "pretrained": "old.h5", "retrain": "new"}
+
+
+@pytest.mark.parametrize("folds", [0, None, 2, 100])
+def test_folds_are_datasets_with_parts_of_their_own(folds):
+    ours = made({"msi": {"rerank": 0.1}, "not": {"rerank": 0}}, evaluate={"folds": folds})
+    named = [f"mine/fold-{fold}-of-{folds}" for fold in range(1, (folds or 0) + 1)]
+    assert paths.folds_of(ours, "mine") == named
+    held_out = [f"{name}/held-out-0.1" for name in ("mine", *named)]
+    assert paths.parts_of_datasets(ours) == sorted(named + held_out)
+    files = [f"results/mine/{run}/folds.json" for run in ("msi", "not")]
+    assert paths.cross_validation_files(ours) == files * bool(folds)
+
+
+def test_a_dataset_may_have_other_folds():
+    datasets = {"mine": MINE | {"folds": 0}, "yours": MINE}
+    assert paths.cross_validation_files(made(datasets=datasets, **FIVE)) == ["results/yours/a/folds.json"]
+
+
+@pytest.mark.parametrize("step", ["train-shard", "predict", "evaluate", "estimate"])
+def test_steps_of_a_fold_read_what_those_of_its_dataset_do(step):
+    run = {"weighting": "propensity", "top_k": 7, "rerank": 0.1}
+    whole, fold = (
+        inputs.parameters_of(step, made({"a": run}, **FIVE), f"mine{end}", "a") for end in ("", "/fold-2-of-5")
+    )
+    assert fold == whole == inputs.parameters_of(step, made({"a": run}), "mine", "a")
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"evaluate": {"folds": 1}}, "evaluate.folds: found 1, expected a whole number of at least 2"),
+        ({"runs": {"fold-1-of-5": {}}}, "fold-1-of-5 is the name of a result file; choose another name"),
+        ({"runs": {"b": OLD}} | FIVE, "runs.b: evaluate.folds needs retrain: all; kept weights may have seen"),
+        (
+            {"runs": {"b": {"rerank_with": ["x/mllm.csv"]}}} | FIVE,
+            "runs.b.rerank_with: who made x/mllm.csv may have seen what folds test; leave this file out",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(config, expected):
+    assert expected in complaint(config)
+
+
+def test_names_like_those_of_folds_and_their_advice():
+    made({"fold-1": {}, "a": OLD | {"retrain": "all"}, "b": {"rerank_with": ["a"]}}, **FIVE)
+    made({"b": {"rerank_with": ["x/mllm.csv"]}}, evaluate={"folds": 0})
