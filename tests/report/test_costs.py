@@ -85,9 +85,11 @@ def test_resources_of_each_step(tmp_path):
 
 def test_downloads_and_jobs_of_the_second_training_are_apart(tmp_path):
     names = "means.tsv", "msi/merge.tsv", "held-out-0.2/means.tsv", "held-out-0.2/msi/merge.tsv", "../download/mine.tsv"
+    names += ("fold-1-of-2/msi/plan.tsv", "fold-2-of-2/held-out-0.2/msi/merge.tsv")
     for path in names:
         write_benchmark(tmp_path / "mine" / path, 1)
     jobs = read_jobs([tmp_path / "mine" / name for name in ("msi", "dismec")], tmp_path)
     shared, again = [("", "download"), ("", "means")], [("held-out-0.2", "means"), ("held-out-0.2", "merge")]
+    again += [("fold-*", "plan"), ("fold-*", "merge")]
     assert [(each.run, each.step) for each in jobs] == [*shared, ("msi", "merge"), *again]
     assert all(len(each.figures) == 1 for each in jobs)

@@ -25,7 +25,8 @@ def show(anchor, results):
     columns = list(chain.from_iterable(map(_columns_of, names)))
     table = make_table("Cross-validation", "run", columns, runs, partial(_row, columns))
     most = max(run.read["folds"]["folds"] for run in runs)
-    of_each = table_of_runs(f"{FIRST} by fold", runs, [_column_of_fold(fold) for fold in range(most)])
+    deviation = Column("deviation", _figure(FIRST, "deviation"), partial(wording.percent, digits=1), hint="standard")
+    of_each = table_of_runs(f"{FIRST} by fold", runs, [*map(_column_of_fold, range(most)), deviation])
     return {"folds": most, "table": table, "of_each": of_each, "first": FIRST}
 
 
@@ -36,8 +37,7 @@ def _figure(name, key):
 
 def _columns_of(name):
     return (
-        Column("mean", _figure(name, "mean"), partial(wording.percent, digits=1), name, "over folds", best=max),
-        Column("deviation", _figure(name, "deviation"), partial(wording.percent, digits=1), name, "between folds"),
+        Column("mean", _figure(name, "mean"), partial(wording.percent, digits=1), name, "over folds"),
         Column("test set", metric(name), partial(wording.percent, digits=1), name),
     )
 
