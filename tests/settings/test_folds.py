@@ -16,8 +16,7 @@ def test_folds_are_datasets_with_parts_of_their_own(folds):
     assert paths.folds_of(ours, "mine") == named
     held_out = [f"{name}/held-out-0.1" for name in ("mine", *named)]
     assert paths.parts_of_datasets(ours) == sorted(named + held_out)
-    files = [f"results/mine/{run}/folds.json" for run in ("msi", "not")]
-    assert paths.cross_validation_files(ours) == files * bool(folds)
+    assert len(paths.cross_validation_files(ours)) == 2 * bool(folds)
 
 
 def test_a_dataset_may_have_other_folds():
