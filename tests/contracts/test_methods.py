@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from commands import labels_of, ovaflow, read_answers
 from contracts.nearest_centroid import NearestCentroid
 from sklearn.metrics.pairwise import cosine_similarity
 from trained_by_commands import Trained
@@ -16,6 +17,7 @@ from ovaflow.estimators.base import LabelClassifier
 from ovaflow.methods import placed
 from ovaflow.model.model_file import open_any_model, what_scores_are
 from ovaflow.model.training_file import Training
+from ovaflow.prediction.predictions import Predictions
 from ovaflow.storage import parts
 from ovaflow.storage.parts import Parts
 
@@ -172,6 +174,13 @@ def test_scores_are_those_of_the_best_labels_and_explained_or_why_not(method, wh
 class NearestCentroidClassifier(LabelClassifier):
     smallest: float = 0.01
     method = NEW
+
+
+def test_answers_for_test_instances_are_those_of_the_test_set(whole, finished, tmp_path):
+    for name in ("predictions.h5", "answers.jsonl"):
+        ovaflow("predict", whole, f"--dataset={finished['dataset']}", "--top-k=3", f"--output={tmp_path / name}")
+    theirs, ours = Predictions.open(tmp_path / "predictions.h5"), read_answers(tmp_path / "answers.jsonl")
+    assert labels_of(ours) == [row[row >= 0].tolist() for row in theirs.ids]
 
 
 def test_a_classifier_has_a_name_and_settings(finished):

@@ -322,7 +322,7 @@ def _batches(predictor, texts, sources, dataset):
 def _test_instances(predictor, dataset):
     """The test instances of a dataset, by their ids."""
     predictor.model.require(dataset=dataset)
-    ids, X = dataset.ids("test"), dataset.test.X
+    ids, X = dataset.ids("test"), predictor.from_split(dataset.test)
     for low in range(0, X.n_rows, BATCH):
         high = min(low + BATCH, X.n_rows)
         yield RecordBatch(X.part(low, high), ids[low:high], None, [()] * (high - low))
