@@ -41,6 +41,16 @@ def test_every_start_ends_at_the_optimum_of_scikit_learn(loss, regularization, s
     np.testing.assert_allclose(ours, np.vstack([each.coef_ for each in theirs.estimators_]), atol=1e-4)
 
 
+def test_a_dict_weighs_the_instances_of_each_class():
+    y, weights = (X @ RNG.normal(size=(40, 3))).argmax(axis=1), {0: 3.0, 2: 0.5}
+    ours = OneVsAllClassifier(class_weight=weights, epsilon=1e-6, prune=0.0, bias=0).fit(X, y)
+    theirs = LinearSVC(**EXACT | {"class_weight": weights}, dual=False).fit(X, y)
+    np.testing.assert_allclose(ours.coef_.toarray(), theirs.coef_, atol=1e-4)
+    with pytest.raises(ValueError, match="a dict needs one class for each instance; give 'balanced'"):
+        ours.fit(X, Y)
+    assert OneVsAllClassifier(class_weight="balanced").fit(X, Y)
+
+
 @pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])
 def test_it_is_balanced_by_weights_and_counts_names_of_labels(made, loss):
     dataset = made["weighted"]

@@ -10,7 +10,7 @@ from tiny_table import write_table
 
 from ovaflow.data.dataset import open_dataset
 
-NUMBERS = {"threads", "wildcards.shard", "wildcards.share"}
+NUMBERS = {"threads", "wildcards.shard", "wildcards.share", "wildcards.fold", "wildcards.folds"}
 """Placeholders that can hold nothing but digits, points, dashes and e; wildcard_constraints see to it."""
 QUOTED = {"params.shards"}
 """Quoted where it is made, since the shell expands its braces."""
@@ -31,7 +31,7 @@ def test_every_placeholder_of_a_command_is_quoted():
     unquoted = {placeholder for placeholder in placeholders if not placeholder.endswith(":q")}
     assert unquoted == NUMBERS | QUOTED
     assert " run:\n" not in text
-    assert r'shard=r"\d+"' in text
+    assert all(rf'{name}=r"\d+"' in text for name in ("shard", "fold", "folds"))
     assert r'share=r"[\d.e-]+"' in text
 
 

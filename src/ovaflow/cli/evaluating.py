@@ -136,8 +136,8 @@ def _evaluate_file(path, models, labels, output, threads, reading, question):
         write_json(output, "evaluation", {"file": str(path), "models": entries})
     if labels:
         write_csv(labels, table_by_label(each_label))
-        kinds = {"labels that fit" if each.model.probabilistic else "the best 5" for each in predictors.values()}
-        click.echo(f"{labels}: {' or '.join(sorted(kinds))} of each record count as predicted")
+        kinds = {"labels that fit" if each.model.probabilistic else "the best 5 of" for each in predictors.values()}
+        click.echo(f"{labels}: {' or '.join(sorted(kinds))} each record count as predicted")
 
 
 def _entries(predictors, answers, each_label):

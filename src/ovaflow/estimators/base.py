@@ -237,10 +237,14 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         once = words._replace(data=np.ones_like(words.data))
         return model.with_tokens(instances, tokens_of_counts(once, model.feature_names))
 
+    def _parameters_of_settings(self) -> dict[str, Any]:
+        """Parameters with the meaning that they have as settings."""
+        return self.get_params(deep=False)
+
     def _part(self, model: type[AnySection], fields: Iterable[str] | None = None) -> AnySection:
         """The settings of this classifier that a model has, checked as the config's are."""
         fields = model.model_fields if fields is None else fields
-        parameters = self.get_params(deep=False)
+        parameters = self._parameters_of_settings()
         settings = {name: parameters[name] for name in parameters.keys() & set(fields)}
         try:
             return model.model_validate(settings)

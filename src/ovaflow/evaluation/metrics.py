@@ -105,11 +105,11 @@ def _without_near_twins(ids, test):
     }
 
 
-def ranking_metrics(ids, Y, inverse):
-    """Every ranking metric at 1, 3, 5 and the number of predicted labels, by names such as ``macro-F1@5``."""
+def ranking_metrics(ids, Y, inverse, places=None):
+    """Every ranking metric at some places, by default 1, 3, 5 and all, by names such as ``macro-F1@5``."""
     hits, sums = ranking.find_hits(ids, Y), ranking.ratio_of_sums
     metrics = {}
-    for k in _places(ids, Y):
+    for k in _places(ids, Y) if places is None else places:
         macro, micro = ranking.f1(ids, hits, Y, k)
         metrics |= {
             f"P@{k}": ranking.precision(hits, k),

@@ -1,18 +1,19 @@
 """The classifier of one-vs-all for Python programs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from ovaflow.console.errors import StrPath
 from ovaflow.data.dataset import Dataset
 from ovaflow.estimators.base import LabelClassifier
-from ovaflow.estimators.labels import Labels, Matrix
+from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.model.model_file import MethodModel, Model
 from ovaflow.model.one_vs_all import OneVsAll
@@ -38,9 +39,10 @@ class OneVsAllClassifier(LabelClassifier):
         Penalty on the weights: ``"l2"``, or ``"l1"``, which leaves few weights per label.
     weighting : str
         ``"propensity"`` gives positives of rare labels, which annotators miss most often, more weight.
-    class_weight : str or None
+    class_weight : dict, str or None
         ``"balanced"`` gives the positives of each label as much weight as its negatives, as scikit-learn's classifiers
-        in ``OneVsRestClassifier`` have it; not together with ``weighting``.
+        in ``OneVsRestClassifier`` have it; not together with ``weighting``. A dict has the weight of the instances of
+        each class, by default 1, where an instance has one class.
     epsilon : float or "auto"
         Relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few positives.
     initialization : str
@@ -74,7 +76,7 @@ class OneVsAllClassifier(LabelClassifier):
     loss: str = "squared-hinge"
     regularization: str = "l2"
     weighting: str = "none"
-    class_weight: str | None = None
+    class_weight: Mapping[Any, float] | str | None = None
     epsilon: float | Literal["auto"] = "auto"
     initialization: str = "mean-separating"
     s: float = 1.0
@@ -109,7 +111,19 @@ class OneVsAllClassifier(LabelClassifier):
         -------
         self
         """
+        if isinstance(self.class_weight, Mapping):
+            if LabelForm.of(y, label_names).kind != CLASSES:
+                raise ValueError("class_weight: a dict needs one class for each instance; give 'balanced'")
+            weights = compute_sample_weight(self.class_weight, y)
+            sample_weight = weights if sample_weight is None else weights * np.asarray(sample_weight)
         return self._fit(X, y, label_names, feature_names, label_features, sample_weight)
+
+    def _parameters_of_settings(self) -> dict[str, Any]:
+        parameters = super()._parameters_of_settings()
+        if isinstance(self.class_weight, Mapping):
+            # they are weights of instances
+            parameters["class_weight"] = None
+        return parameters
 
     @property
     def C_(self) -> float:

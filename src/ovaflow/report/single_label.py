@@ -34,7 +34,7 @@ def read(run):
 
 
 def show(anchor, results):
-    runs = [run for run in results.shown if "one-label" in run.read]
+    runs = [run for run in results.shown if "one-label" in run.read and "accuracy" in run.metrics]
     if not runs:
         return None
     best = max(runs, key=lambda run: run.metrics["accuracy"])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metrics import ranking_metrics
+from ovaflow.evaluation.metrics import PLACES, ranking_metrics
 from ovaflow.training.shard_job import train_model
 
 _ENOUGH, _ROUNDS = 1200, 10
@@ -49,7 +49,7 @@ def try_on(dataset, training, metric, threads):
     ids, _ = model.top_k(dataset.test.X, 5, threads)
     seconds = time.process_time() - began
     inverse = dataset.inverse_propensity(training.propensity_a, training.propensity_b)
-    metrics = ranking_metrics(ids, dataset.test.Y, inverse)
+    metrics = ranking_metrics(ids, dataset.test.Y, inverse, PLACES)
     hits = ranking.find_hits(ids, dataset.test.Y)
     gains, best = ranking.contributions(metric, ids, hits, dataset.test.Y, inverse)
     return Trial(gains / (best.mean() or 1), hits[:, 0], {name: metrics[name] for name in METRICS}, seconds)
