@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
+from sklearn.utils.class_weight import compute_sample_weight
 from solving import jobs_of, trained
 
 from ovaflow import OneVsAllClassifier
@@ -44,8 +45,10 @@ def test_every_start_ends_at_the_optimum_of_scikit_learn(loss, regularization, s
 def test_a_dict_weighs_the_instances_of_each_class():
     y, weights = (X @ RNG.normal(size=(40, 3))).argmax(axis=1), {0: 3.0, 2: 0.5}
     ours = OneVsAllClassifier(class_weight=weights, epsilon=1e-6, prune=0.0, bias=0).fit(X, y)
-    theirs = LinearSVC(**EXACT | {"class_weight": weights}, dual=False).fit(X, y)
-    np.testing.assert_allclose(ours.coef_.toarray(), theirs.coef_, atol=1e-4)
+    of_instances = compute_sample_weight(weights, y)
+    for label, coefficients in enumerate(ours.coef_.toarray()):
+        theirs = LinearSVC(**EXACT | {"class_weight": None}, dual=False).fit(X, y == label, of_instances).coef_[0]
+        np.testing.assert_allclose(coefficients, theirs, atol=1e-4)
     with pytest.raises(ValueError, match="a dict needs one class for each instance; give 'balanced'"):
         ours.fit(X, Y)
     assert OneVsAllClassifier(class_weight="balanced").fit(X, Y)
