@@ -14,7 +14,15 @@ def settings_in_words(parameters, metrics):
 def that_differ(settings):
     """Names of the settings of which some runs have different values, of a dictionary of each run."""
     names = dict.fromkeys(name for each in settings for name in each)
-    return [name for name in names if len({each[name] for each in settings if name in each}) > 1]
+    return [name for name in names if _differs(name, settings)]
+
+
+def _differs(name, settings):
+    """Whether values differ, or a run lacks what another one of its method and start has."""
+    having = [each for each in settings if name in each]
+    alike = {tuple(map(each.get, FIRST)) for each in having}
+    lacking = any(name not in each and tuple(map(each.get, FIRST)) in alike for each in settings)
+    return lacking or len({each[name] for each in having}) > 1
 
 
 def flatten(parameters):
