@@ -41,9 +41,8 @@ rule fit_reranker:
     benchmark:
         "logs/{dataset}/{run}/rerank.tsv"
     params:
-        sources=source_options,
-        contents=contents_of(folders_of_suggestions),
-        options=settings_of("rerank"),
+        sources=reranking_options,
+        contents=what_reranking_reads,
         revision=STEPS["rerank"].revision,
     threads: threads_of_run
     resources:
@@ -54,7 +53,7 @@ rule fit_reranker:
     priority: 1
     shell:
         "ovaflow rerank {input.model:q} --dataset={input.dataset:q} --held-out={input.held_out:q}"
-        " --held-out-model={input.held_out_model:q} --predictions={input.predictions:q} {params.sources:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " --held-out-model={input.held_out_model:q} --predictions={input.predictions:q} {params.sources:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule measure_reliability:
