@@ -78,6 +78,7 @@ def _source_of(settings, files):
 @file_option("--train-labels", help="Labels of the training instances (npz).")
 @source_files("--test", "Test instances (by default a share of the training instances)")
 @file_option("--test-labels", help="Labels of the test instances (npz).")
+@source_files("--dev", "Validation instances, on which models are measured apart from the test instances")
 @source_files("--extra", "Further training instances, each file with an --extra-weight")
 @LABELS
 @VOCABULARY
@@ -121,7 +122,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 @DATASET
 @click.option("--fraction", default=0.2, show_default=True, type=_SHARE, help="Share of the training instances.")
 @number("--seed", 0, "Seed of the draw.", least=0)
-@file_option("--records", help="CSV to write: the id of each instance, and whether it is in train, held-out or test.")
+@file_option("--records", help="CSV to write: the id of each instance and its part: train, held-out, test or dev.")
 @SIZES
 @output("Dataset file to write; its test instances are those held out.")
 def hold_out_command(dataset, fraction, seed, records, sizes, output):
@@ -130,7 +131,8 @@ def hold_out_command(dataset, fraction, seed, records, sizes, output):
     train = replace(opened.train, records=opened.ids("train"))
     parts = hold_out(replace(opened, train=train), fraction, seed)
     if records is not None:
-        ids = {"train": parts.train.records, "held-out": parts.test.records, "test": opened.ids("test")}
+        measured = {name: opened.ids(name) for name in opened.parts if name != "train"}
+        ids = {"train": parts.train.records, "held-out": parts.test.records, **measured}
         write_csv(records, [("id", "part"), *((each, part) for part in ids for each in ids[part])])
     write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
     write_sizes_of(sizes, parts.train, parts.parameters)
@@ -145,6 +147,7 @@ def hold_out_command(dataset, fraction, seed, records, sizes, output):
 @reads("choose-features")
 @source_files("--train", "Training instances")
 @source_files("--test", "Test instances, which are not read (without them a share of the others is set aside)")
+@source_files("--dev", "Validation instances, which are not read")
 @source_files("--extra", "Further training instances, which are not read")
 @LABELS
 @VOCABULARY

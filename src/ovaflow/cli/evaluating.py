@@ -103,7 +103,8 @@ def _evaluate_predictions(
     if labels:
         write_csv(labels, results_of_labels(*opened[:2]))
     accuracy = f", accuracy {100 * metrics['accuracy']:.1f}" if "accuracy" in metrics else ""
-    click.echo(f"{output}: {at_places(metrics, 'P')}, {at_places(metrics, 'PSP')}{accuracy}")
+    dev = f", dev {at_places(metrics['dev'], 'P')}" if "dev" in metrics else ""
+    click.echo(f"{output}: {at_places(metrics, 'P')}, {at_places(metrics, 'PSP')}{accuracy}{dev}")
     if table:
         for name, value in annif_metrics(opened[0].ids, opened[1].test.Y).items():
             click.echo(f"{name:<31}{value}" if isinstance(value, int) else f"{name:<31}{value:.4f}")

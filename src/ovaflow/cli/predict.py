@@ -176,15 +176,19 @@ def _write(answered, records, selection, sinks, output):
 
 def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, output):
     opened = open_dataset(dataset)
-    ids = opened.ids("test") if files else []
-    suggestions = {name: file.suggestions_for(ids) for name, file in files.items()}
-    for name, file in files.items():
-        file.require_common(suggestions[name], ids, RIGHT_IDS)
-        known = suggestions[name].known.sum()
-        click.echo(f"{file.path}: for {known:,} of {len(ids):,} test instances")
+    suggestions = {}
+    for part in [each for each in opened.parts if each != "train" and files]:
+        ids = opened.ids(part)
+        suggestions[part] = {name: file.suggestions_for(ids) for name, file in files.items()}
+        for name, file in files.items():
+            if part == "test":
+                file.require_common(suggestions[part][name], ids, RIGHT_IDS)
+            known = suggestions[part][name].known.sum()
+            click.echo(f"{file.path}: for {known:,} of {len(ids):,} {part} instances")
     if optimise and not model.probabilistic:
         click.echo("the second stage is not used: the order is that of scores, not for macro-F1")
-    predictions = predict_test_set(model, opened, top_k, threads, suggestions, optimise)
+    of_test, of_dev = map(suggestions.get, ("test", "dev"))
+    predictions = predict_test_set(model, opened, top_k, threads, of_test, optimise, of_dev)
     if reranker is not None:
         # also one that is not used, so that the report tells why
         predictions.inputs["reranker"] = Reranker.about(reranker).checksum

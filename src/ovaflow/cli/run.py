@@ -171,6 +171,7 @@ _DATA = click.Path(path_type=Path)
     help="Format of DATA; by default from its name, and annif with a vocabulary.",
 )
 @click.option("--test", type=_DATA, help="Test file; by default a fifth of the instances is set aside.")
+@click.option("--dev", type=_DATA, help="Validation file, on which settings are chosen.")
 @click.option("--labels", type=_FILE, help="Label names, one per line in order of their ids.")
 @click.option("--vocabulary", type=_FILE, help="Subject vocabulary whose subjects are the labels: SKOS or Annif's.")
 @click.option("--language", help="Language of the subjects' names, if the vocabulary has several.")
@@ -201,7 +202,7 @@ def train_command(data, options, reading, output, cores, dry_run, print_config, 
     if others:
         message = f"{data} and {others[0]}: give one DATA; several are a pattern in quotes, '*{data.suffix}'"
         raise click.UsageError(message)
-    for location in filter(None, (data, entry["test"])):
+    for location in filter(None, (data, entry["test"], entry["dev"])):
         if not matching_paths(location)[0].exists():
             raise InputError("no such file", path=location, remedy=f"paths are relative to {Path.cwd()}")
     entry["train"] = data

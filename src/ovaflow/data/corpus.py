@@ -28,7 +28,7 @@ class Corpus:
     def __init__(self, source, labels, role):
         self._source, self._labels, self._role = source, labels, role
         self._reading = source.reading_for(labels)
-        if role == "test":
+        if role in ("test", "dev"):
             self._reading = replace(self._reading, weight_column=None)
         self.counts = self._reading.counts
 

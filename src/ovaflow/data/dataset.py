@@ -1,10 +1,10 @@
-"""The dataset file: train and test as CSR, names, and the transform that made the features."""
+"""The dataset file: train, test and perhaps dev as CSR, names, and the transform that made the features."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -107,6 +107,7 @@ EXCERPT = 2000
 """Characters of a test text that are kept for the report."""
 
 
+_PARTS = ("train", "test", "dev")
 _OF_INSTANCES = ("norms", "groups", "twins", "weights", "extra")
 
 
@@ -188,7 +189,13 @@ class Dataset(Named):
     checksum: str
     parameters: dict
     names_in_memory: Names | None = None
+    dev: Split | None = None  # for choosing settings; None where there is none
     kind: ClassVar[str] = KIND
+
+    @property
+    def parts(self):
+        """Its splits by name."""
+        return {name: split for name in _PARTS if (split := getattr(self, name)) is not None}
 
     @property
     def n_features(self):
@@ -253,17 +260,20 @@ class Dataset(Named):
 
     def label_counts(self):
         """How many records have each label, by name, and how many records there are."""
-        counts = self.counts + np.bincount(self.test.Y.indices, minlength=self.n_labels)
+        counts, measured = self.counts.copy(), [split for name, split in self.parts.items() if name != "train"]
+        for split in measured:
+            counts += np.bincount(split.Y.indices, minlength=self.n_labels)
         amounts = dict(zip(self.label_names, counts.tolist(), strict=True))
-        return Counter(amounts), self.n_documents + self.test.X.n_rows
+        return Counter(amounts), self.n_documents + sum(split.X.n_rows for split in measured)
 
     def summary(self):
         """Sizes, in one line."""
         n, X = self.n_documents, self.train.X
         named = f"; {X.n_rows - n:,} names of labels as instances" if X.n_rows > n else ""
         nnz = int(nonzeros_of_rows(X)[:n].sum())
+        dev = f", {self.dev.X.n_rows:,} dev" if self.dev is not None else ""
         return (
-            f"{n:,} training and {self.test.X.n_rows:,} test instances, {X.n_columns:,} features, "
+            f"{n:,} training{dev} and {self.test.X.n_rows:,} test instances, {X.n_columns:,} features, "
             f"{self.n_labels:,} labels ({self.train.Y.indptr[n] / n:.1f} per instance), "
             f"{nnz:,} nonzeros in training ({nnz / n:.1f} per instance){named}"
         )
@@ -271,7 +281,7 @@ class Dataset(Named):
     def write(self, path):
         """Write the dataset file; parameters are what shaped it, ``source`` among them."""
         with create_artifact(path, KIND, self.parameters) as file:
-            for name, split in (("train", self.train), ("test", self.test)):
+            for name, split in self.parts.items():
                 write_csr(file.create_group(f"{name}/X"), split.X)
                 write_csr(file.create_group(f"{name}/Y"), split.Y)
                 if split.norms is not None:
@@ -303,16 +313,16 @@ class Dataset(Named):
         return list(texts) if rows is None or not texts else [texts[row] for row in rows]
 
     def records(self, part, rows):
-        """What some instances of ``"train"`` or ``"test"`` are called in their file; empty where that is not known."""
+        """What some instances of a part, such as ``"test"``, are called in their file; empty where not known."""
         with open_artifact(self.path, KIND) as file:
             records = _strings(file, f"{part}_records")
         return [records[row] for row in rows] if records else [""] * len(rows)
 
     def ids(self, part):
-        """Ids of the instances of ``"train"`` or ``"test"``: ``line 3``, or ``train line 3`` if both have it."""
-        amounts = {"train": self.n_documents, "test": self.test.X.n_rows}
+        """Ids of the instances of a part: ``line 3``, or ``train line 3`` if another part has it, too."""
+        amounts = {name: split.X.n_rows for name, split in self.parts.items()} | {"train": self.n_documents}
         ids = {each: self.records(each, range(amount)) for each, amount in amounts.items()}
-        if set(ids["train"]) & set(ids["test"]) - {""}:
+        if any(set(some) & set(others) - {""} for some, others in combinations(ids.values(), 2)):
             return [f"{part} {record}" for record in ids[part]]
         return ids[part]
 
@@ -331,8 +341,8 @@ def write_dataset(path, train, test, label_names, feature_names, parameters, idf
 
 def open_dataset(path):
     with open_artifact(path, KIND) as file:
-        splits = [_read_split(file[name]) for name in ("train", "test")]
-        return Dataset(Path(path), *splits, checksum_of(file), parameters_of(file))
+        splits = {name: _read_split(file[name]) for name in _PARTS if name in file}
+        return Dataset(Path(path), **splits, checksum=checksum_of(file), parameters=parameters_of(file))
 
 
 def _read_split(group):

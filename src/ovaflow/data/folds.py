@@ -47,4 +47,4 @@ def hold_out_fold(dataset, fold, folds):
     parameters = dataset.parameters | {"fold": {"of": dataset.checksum, "fold": fold + 1, "folds": folds}}
     if "named_labels" in parameters:
         parameters["named_labels"] = int(np.count_nonzero(~left_out[n:]))
-    return replace(dataset, train=train, test=test, checksum="", parameters=parameters)
+    return replace(dataset, train=train, test=test, dev=None, checksum="", parameters=parameters)

@@ -134,4 +134,4 @@ def hold_out(dataset, fraction, seed=0):
     test = replace(test, tokens=test.tokens and test.tokens.of_used_words())
     test = truncate_every_third(test, dataset.parameters.get("normalize", False))
     settings = dataset.parameters | {"held_out": {"of": dataset.checksum, "fraction": fraction, "seed": seed}}
-    return replace(dataset, train=train, test=test, checksum="", parameters=settings)
+    return replace(dataset, train=train, test=test, dev=None, checksum="", parameters=settings)

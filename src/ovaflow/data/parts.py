@@ -1,4 +1,4 @@
-"""The training and the test records of a source: collected, as the settings want them, and divided."""
+"""The training, test and dev records of a source: collected, as the settings want them, and divided."""
 
 from collections import Counter
 from dataclasses import replace
@@ -17,35 +17,48 @@ from ovaflow.settings.source import holds_texts
 
 
 class InstanceParts(NamedTuple):
-    """Training and test records, and figures."""
+    """Training, test and dev records, and figures."""
 
     train: Collected
     test: Collected
     counts: Counter
     doubt: Doubt | None  # about the separator of labels
+    dev: Collected | None = None
 
 
 def read_parts(source, labels, threads=1, folder=None, excerpt=0):
-    """The training and the test records of a source."""
+    """The training, test and dev records of a source."""
     source.require_files()
     settings, divided = source.settings, source.test is None and source.format != "builtin"
-    corpora = [Corpus(source, labels, role) for role in ("train", "test")[: 2 - divided]]
-    counts, parts = {"extra_instances": 0}, []
-    for corpus, kept in zip(corpora, (excerpt * divided, excerpt), strict=False):
-        records = collect(corpus, labels, settings.seed, threads, folder, kept)
-        parts.append(_as_wanted(records, settings, corpus.counts, folder))
+    # only test texts are shown
+    kept, parts, counts = {"test": excerpt, "train": excerpt * divided}, {}, {"extra_instances": 0}
+    corpora = {role: Corpus(source, labels, role) for role in _roles(source, divided)}
+    for role, corpus in corpora.items():
+        records = collect(corpus, labels, settings.seed, threads, folder, kept.get(role, 0))
+        parts[role] = _as_wanted(records, settings, corpus.counts, folder)
         _add(counts, corpus.counts)
-    doubt = corpora[0].doubt(parts[0].labels, counts)
+    doubt = corpora["train"].doubt(parts["train"].labels, counts)
     if not divided:
-        return InstanceParts(*parts, counts, doubt)
-    [records] = parts
+        return InstanceParts(**parts, counts=counts, doubt=doubt)
+    records = parts.pop("train")
     n = records.n if records.extra is None else records.n - np.count_nonzero(records.extra)
     # extra instances are the last, and never set aside
     division = set_aside(records, n, settings)
     counts |= division.counts
     extra = np.ones(records.n - n, bool)
-    sides = np.append(division.train, extra), np.append(division.test, ~extra)
-    return InstanceParts(*(records.take(np.flatnonzero(rows), folder) for rows in sides), counts, doubt)
+    sides = {"train": np.append(division.train, extra), "test": np.append(division.test, ~extra)}
+    if division.dev is not None:
+        if parts:
+            message = f"{division.dev.sum():,} records are dev in the column {settings.split_column}"
+            raise InputError(f"{message}, and there is a dev file", remedy="leave out one of them")
+        sides["dev"] = np.append(division.dev, ~extra)
+    parts |= {role: records.take(np.flatnonzero(rows), folder) for role, rows in sides.items()}
+    return InstanceParts(**parts, counts=counts, doubt=doubt)
+
+
+def _roles(source, divided):
+    """Parts that have records of their own."""
+    return ["train", *["test"] * (not divided), *["dev"] * (source.dev is not None)]
 
 
 def _add(counts, others):

@@ -42,7 +42,6 @@ _COUNTED = {
     "export them again",
     "records_joined": "{count:,} records are joined with an earlier one",
     "extra_instances": "{count:,} of {train_instances:,} training instances are extra ones",
-    "dev_records": "{count:,} records are dev in split_column: neither for training nor for testing",
     "short_copies": "{count:,} records have the words of another one, and such records are never parted: if new "
     "records, too, will repeat known texts, as job titles and queries do, split: random measures that",
     "labels_without_a_test_record": "{count:,} of {labels_of_several_records:,} labels of two records or more have no "
@@ -51,6 +50,10 @@ _COUNTED = {
     "test_labels_unknown_in_train": "{count:,} of {test_labels:,} labels of test instances occur in no training "
     "instance ({different_test_labels_unknown_in_train:,} different ones): nobody can learn them, metrics leave them "
     "out",
+}
+_COUNTED |= {
+    name.replace("test", "dev"): _COUNTED[name].replace("test", "dev")
+    for name in ("test_without_features", "test_without_labels", "test_with_unseen_labels_only")
 }
 _REPEATED = 0.05
 """Share of texts without ids that occur again with other labels, above which they may be rows of one record."""
@@ -83,7 +86,10 @@ def remarks_on(prepared):
 def _on_test_file(source, counts):
     """Why figures may be too good."""
     files, twins, instances = source.get("files", {}), counts.get("test_with_near_twin", 0), counts["test_instances"]
-    if "test" in files and files["test"]["sha256"] == files["train"]["sha256"]:
+    sums = {role: file["sha256"] for role, file in files.items()}
+    if "dev" in sums and sums["dev"] in (sums["train"], sums.get("test")):
+        yield "the dev file is the training file or the test file: what is chosen on it is not fit for new texts"
+    if "test" in sums and sums["test"] == sums["train"]:
         yield "the test file is the training file: figures say what the model remembers, not how good it is"
     elif are_noticed(twins, instances):
         others = "the report also has those of the others" if twins < instances else "there are no others"

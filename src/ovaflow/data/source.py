@@ -23,6 +23,9 @@ from ovaflow.settings.section import listed
 from ovaflow.settings.source import ROLES, ReadTexts, holds_texts, may_be_several
 from ovaflow.storage.opening import open_regular
 
+_LABELLED = ("train", "test", "dev")
+"""Roles of files whose records have labels, and whose beginnings are looked at."""
+
 
 @dataclass(frozen=True)
 class SourceFiles:
@@ -31,6 +34,7 @@ class SourceFiles:
     settings: PrepareSource
     train: Path | list[Path] | None = None
     test: Path | list[Path] | None = None  # None: a share of the training instances
+    dev: Path | list[Path] | None = None  # validation
     extra: Path | list[Path] | None = None  # further training files, of other weights
     labels: Path | None = None  # names in id order; texts then have ids as labels
     train_labels: Path | None = None
@@ -63,6 +67,8 @@ class SourceFiles:
         return may_be_several(role, self.format)
 
     def require_files(self):
+        if self.dev is not None and not self.settings.has_texts:
+            raise InputError("dev goes with texts, not with features", remedy="leave it out")
         for role, path in self.files.items():
             if isinstance(path, list) and not self._may_be_several(role):
                 raise InputError(f"{self.format} takes one {role} file", remedy="join the files, or give texts")
@@ -82,9 +88,9 @@ class SourceFiles:
 
     @cached_property
     def look(self):
-        """What the beginnings of the training and test files say about how they are to be read."""
+        """What the beginnings of the training, test and dev files say about how they are to be read."""
         n_labels = None if self.labels is None else len(read_label_names(self.labels)[0])
-        paths = [path for role in ("train", "test") for path in self.paths.get(role, ())]
+        paths = [path for role in _LABELLED for path in self.paths.get(role, ())]
         reading = reading_of(self.settings, n_labels)
         look = look_at(paths, FORMATS[self.format], reading)
         if column := self.settings.weight_column:
@@ -184,12 +190,10 @@ def beginnings(config):
     """The :class:`Look` at each dataset of texts whose files are there; refuses those that lack a column."""
     looks = {}
     for name, entry in config.datasets.items():
-        locations = [*listed(entry.train or []), *listed(entry.test or [])]
+        locations = [*chain.from_iterable(listed(getattr(entry, role) or []) for role in _LABELLED)]
         there = [path for each in locations for path in map(Path, glob(each) or [each]) if path.exists()]
         if holds_texts(entry.format) and len(there) >= len(locations):
-            files = {
-                role: _paths_of(getattr(entry, role)) for role in ("train", "test", "labels") if getattr(entry, role)
-            }
+            files = {role: _paths_of(getattr(entry, role)) for role in (*_LABELLED, "labels") if getattr(entry, role)}
             looks[name] = SourceFiles(settings_of("prepare", config, name), **files).look
     return looks
 

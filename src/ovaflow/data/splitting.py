@@ -19,11 +19,12 @@ _RECURRING = 0.2
 
 
 class Division(NamedTuple):
-    """Which records are for training and for testing: bool (n,); and what the log should say about it."""
+    """Which records are for training, testing and validation: bool (n,); and what the log should say about it."""
 
     train: np.ndarray
     test: np.ndarray
     counts: dict
+    dev: np.ndarray | None = None  # None where there are none
 
 
 def set_aside(records, n, settings):
@@ -88,13 +89,12 @@ def _divided(groups, times, alike, Y, settings):
 
 def _as_told(parts, column):
     parts = np.array(parts, object)
-    train, test = parts == "train", parts == "test"
+    train, test, dev = (parts == name for name in ("train", "test", "dev"))
     for name, records in ("train", train), ("test", test):
         if not records.any():
             remedy = "mark some in it, give a test file, or leave out split_column"
             raise InputError(f"no record is {name} in the column {column}", remedy=remedy)
-    dev = int(np.count_nonzero(parts == "dev"))
-    return Division(train, test, {"dev_records": dev} if dev else {})
+    return Division(train, test, {}, dev if dev.any() else None)
 
 
 def last(fraction, times):

@@ -21,17 +21,18 @@ def evaluate(predictions, dataset, model, training, a, b):
     predictions.require(dataset=dataset, model=model)
     require_training_of(model, training)
     inverse = dataset.inverse_propensity(a, b)
-    metrics = ranking_metrics(predictions.ids, dataset.test.Y, inverse)
+    metrics = _quality(predictions, dataset.test.Y, inverse)
     labels_per_instance = np.diff(dataset.test.Y.indptr)
-    if predictions.ranking is not None:
-        metrics |= _of_second_stage(predictions, dataset.test.Y, inverse)
     if has_one_label(dataset):
         metrics |= single_label_metrics(predictions, dataset)
     if dataset.test.twins is not None:
         metrics |= _without_near_twins(predictions.ids, dataset.test)
-    samples = samples_of(predictions, dataset.test.Y, inverse)
+    dev = {}
+    # without labels its figures would mean nothing
+    if dataset.dev is not None and len(dataset.dev.Y.indices):
+        dev["dev"] = _on_dev(predictions.dev, dataset.dev.Y, inverse)
     return metrics | {
-        "intervals": {name: resampling.interval(values) for name, values in samples.items()},
+        "intervals": _intervals(predictions, dataset.test.Y, inverse),
         "train_seconds": training.core_seconds,
         "train_peak_rss_bytes": training.peak_rss_bytes,
         **{name: int(training.statistics[name].sum()) for name in STEPS if name in training.statistics},
@@ -47,7 +48,33 @@ def evaluate(predictions, dataset, model, training, a, b):
         "top_k": most_places(predictions.ids, dataset.test.Y),
         "propensity_a": a,
         "propensity_b": b,
+        **dev,
     }
+
+
+def _quality(predictions, Y, inverse):
+    metrics = ranking_metrics(predictions.ids, Y, inverse)
+    if predictions.ranking is not None:
+        metrics |= _of_second_stage(predictions, Y, inverse)
+    return metrics
+
+
+def _intervals(predictions, Y, inverse):
+    return {name: resampling.interval(values) for name, values in samples_of(predictions, Y, inverse).items()}
+
+
+def _on_dev(predictions, Y, inverse):
+    """What is measured on the dev part."""
+    return _quality(predictions, Y, inverse) | {
+        "intervals": _intervals(predictions, Y, inverse),
+        "instances": Y.n_rows,
+        "instances_without_labels": int(np.count_nonzero(np.diff(Y.indptr) == 0)),
+    }
+
+
+def named_on_dev(figures):
+    """Figures on the dev part, ``dev P@1`` and the like; empty where there are none."""
+    return {f"dev {name}": value for name, value in figures.items()}
 
 
 def _of_second_stage(predictions, Y, inverse):

@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,6 +58,14 @@ def require_second_stage(model):
         raise InputError(message, path=model.path, remedy=remedy)
 
 
+class PredictedLabels(NamedTuple):
+    """The best labels of each instance of a part, as :class:`Predictions` has them."""
+
+    ids: np.ndarray
+    scores: MayBeInfinite
+    ranking: Ranking | None = None
+
+
 @dataclass(frozen=True)
 class Predictions(Artifact, kind="predictions", made_from=("dataset", "model"), remedy="run predict again"):
     """The best labels of each test instance; ``inputs`` name ``reranker``, too, where there is a second stage."""
@@ -66,31 +75,37 @@ class Predictions(Artifact, kind="predictions", made_from=("dataset", "model"), 
     scores: MayBeInfinite
     # all candidates of a second stage by probability, and the best k of the scores alone; None without one
     ranking: Ranking | None = field(default=None, kw_only=True)
+    dev: PredictedLabels | None = field(default=None, kw_only=True)  # of the dev part; None where there is none
     seconds: float  # wall time of scoring, without opening files
     threads: int
     # processor time of scoring
     core_seconds: float = field(default=0.0, kw_only=True, metadata=NOT_STORED)
 
 
-def predict_test_set(model, dataset, k, threads=1, suggestions=None, optimise=None):
-    """Predict the best k labels of each test instance of the dataset that the model was trained on.
+def predict_test_set(model, dataset, k, threads=1, suggestions=None, optimise=None, suggestions_for_dev=None):
+    """Predict the best k labels of each test, and dev, instance of the dataset that the model was trained on.
 
     ``suggestions`` of files for them, by name, are for the second stage; ``optimise``: macro-F1.
     """
     model.require(dataset=dataset)
     model.prepare()
     wall, processor = time.perf_counter(), time.process_time()
-    X, ranking = model.instances(dataset.test), None
-    if model.probabilistic:
-        ranking = model.ranking(X, k, threads, quiet=False, suggestions=suggestions)
-        ids, scores = ranking.ids[:, :k], ranking.probabilities[:, :k]
-        if optimise is not None:
-            ids, scores = labels_for_macro_f1(*(values[:, : max(k, CANDIDATES)] for values in ranking[:2]), k)
-    else:
-        ids, scores = model.top_k(X, k, threads, quiet=False)
+    ids, scores, ranking = _predict(model, dataset.test, k, threads, suggestions, optimise)
     seconds, core_seconds = time.perf_counter() - wall, time.process_time() - processor
+    dev = dataset.dev and _predict(model, dataset.dev, k, threads, suggestions_for_dev, optimise)
     inputs = {"dataset": dataset.checksum, "model": model.checksum}
     if ranking is not None:
         inputs["reranker"] = model.reranker.checksum
     about = {"core_seconds": core_seconds, "parameters": {"top_k": ids.shape[1]}, "inputs": inputs}
-    return Predictions(ids, scores, seconds, threads, ranking=ranking, **about)
+    return Predictions(ids, scores, seconds, threads, ranking=ranking, dev=dev, **about)
+
+
+def _predict(model, split, k, threads, suggestions, optimise):
+    X = model.instances(split)
+    if not model.probabilistic:
+        return PredictedLabels(*model.top_k(X, k, threads, quiet=False))
+    ranking = model.ranking(X, k, threads, quiet=False, suggestions=suggestions)
+    ids, scores = ranking.ids[:, :k], ranking.probabilities[:, :k]
+    if optimise is not None:
+        ids, scores = labels_for_macro_f1(*(values[:, : max(k, CANDIDATES)] for values in ranking[:2]), k)
+    return PredictedLabels(ids, scores, ranking)

@@ -65,8 +65,13 @@ def _facts(dataset):
     with_bias = "and a bias feature" if bias else "no bias feature"
     gaps = _gaps(dataset, "train", "the vocabulary lacks")
     gaps_in_test = _gaps(dataset, "test", "no training instance has")
+    dev = []
+    if dataset.dev is not None:
+        gaps_in_dev = _gaps(dataset, "dev", "no training instance has")
+        dev = [("dev instances", wording.count(dataset.dev.X.n_rows), gaps_in_dev)]
     return [
         ("training instances", wording.count(train.X.n_rows), gaps),
+        *dev,
         ("test instances", wording.count(test.X.n_rows), gaps_in_test),
         ("features", wording.count(dataset.n_features - bias), with_bias),
         ("labels", wording.count(dataset.n_labels), untrained),

@@ -37,6 +37,7 @@ class Run:
     metrics: dict
     samples: dict | None  # metrics on samples of the test instances, the same for all runs, by name
     first_samples: dict | None  # of the order by score, below a second stage
+    dev_samples: dict | None  # metrics on samples of the dev instances
     settings: dict  # of the model, by name, in words
     summary: str  # method and starting point
     trained: int | None  # labels with a classifier
@@ -46,6 +47,13 @@ class Run:
     reranked: bool  # whether a second stage made its predictions
     by_probability: bool  # whether predictions are the most probable labels, not those for macro-F1
     read: dict  # what sections have read of its folder, by their keys
+
+    @property
+    def on_dev(self):
+        """The run with its figures on the dev part; None where there are none."""
+        if "dev" not in self.metrics:
+            return None
+        return replace(self, metrics=self.metrics | self.metrics["dev"], samples=self.dev_samples)
 
     def per_label(self, value):
         return value / self.trained if value is not None and self.trained else None
@@ -197,10 +205,13 @@ def _are_most_probable(predictions):
 
 
 def _samples(predictions, dataset, metrics):
-    samples, candidates, Y = dict.fromkeys(("samples", "first_samples")), predictions.ranking, dataset.test.Y
+    samples = dict.fromkeys(("samples", "first_samples", "dev_samples"))
+    candidates, Y = predictions.ranking, dataset.test.Y
+    inverse = dataset.inverse_propensity(metrics["propensity_a"], metrics["propensity_b"])
+    if "dev" in metrics:
+        samples["dev_samples"] = samples_of(predictions.dev, dataset.dev.Y, inverse)
     if not len(Y.indices):
         return samples
-    inverse = dataset.inverse_propensity(metrics["propensity_a"], metrics["propensity_b"])
     samples["samples"] = samples_of(predictions, Y, inverse)
     if candidates is not None:
         first = candidates.first_ids[:, : predictions.ids.shape[1]]

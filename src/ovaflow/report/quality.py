@@ -230,9 +230,11 @@ def _each(runs, figures):
 
 def show(anchor, results):
     runs = results.runs
+    on_dev = list(filter(None, (run.on_dev for run in runs)))
     return {
         "main": table_of_runs("Quality", runs, metric_columns(runs, FAMILIES)),
         "further": table_of_runs("Further metrics", runs, metric_columns(runs, FURTHER)),
+        "on_dev": on_dev and table_of_runs("On the dev part", on_dev, metric_columns(on_dev, FAMILIES)),
     }
 
 

@@ -6,6 +6,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
+from ovaflow.evaluation.metrics import named_on_dev
 from ovaflow.model.model_file import ModelFile
 from ovaflow.report import wording
 from ovaflow.report.run_settings import settings_in_words, that_differ
@@ -16,7 +17,7 @@ from ovaflow.storage.artifact import Artifact, header_of
 from ovaflow.storage.hdf5 import open_artifact
 from ovaflow.storage.texts import read_json
 
-MAIN = ("P@1", "P@5", "F1-fit")
+MAIN = ("P@1", "P@5", "F1-fit", "dev P@1", "dev P@5", "dev F1-fit")
 """Metrics on a terminal; files have all that have intervals."""
 
 
@@ -38,8 +39,14 @@ class ListedRun:
         return 1000 * seconds / instances if seconds is not None and instances else None
 
     @property
+    def figures(self):
+        """Its metrics, with those on the dev part."""
+        return self.metrics | named_on_dev(self.metrics.get("dev", {}))
+
+    @property
     def intervals(self):
-        return self.metrics.get("intervals", {})
+        on_dev = self.metrics.get("dev", {}).get("intervals", {})
+        return self.metrics.get("intervals", {}) | named_on_dev(on_dev)
 
 
 def read_runs(config):
@@ -100,7 +107,7 @@ def measured(runs):
 
 def table_of(runs, metrics):
     """A row for each run, with a remark where one needs it; metrics are those with these names that some run has."""
-    present = set().union(*(run.metrics for run in runs))
+    present = set().union(*(run.figures for run in runs))
     differing = that_differ([run.settings for run in runs])
     columns = [
         Column("run", attrgetter("name")),
@@ -119,7 +126,7 @@ def _setting(name, run):
 
 def _metric(name):
     def value(run):
-        return run.metrics.get(name)
+        return run.figures.get(name)
 
     return Column(name, value, partial(wording.percent, digits=1), bounds=lambda run: run.intervals.get(name))
 

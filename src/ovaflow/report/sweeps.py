@@ -31,7 +31,8 @@ LINES = [{"series": number, "name": name} for number, name in enumerate(METRICS)
 
 class SweptRuns(NamedTuple):
     key: str  # the setting
-    runs: list  # by ascending values
+    runs: list  # by ascending values, with their figures on the dev part where there is one
+    n_dev: int | None  # dev instances; None: figures are those of the test set
 
 
 def read_sweeps(sweeps, runs):
@@ -42,7 +43,11 @@ def read_sweeps(sweeps, runs):
 
 def _sweep(runs):
     key = "seed" if len({run.settings.get("seed") for run in runs}) > 1 else "C"
-    return SweptRuns(key, sorted(runs, key=lambda run: float(run.settings[key])))
+    runs = sorted(runs, key=lambda run: float(run.settings[key]))
+    on_dev = [run.on_dev for run in runs]
+    if None in on_dev:
+        return SweptRuns(key, runs, None)
+    return SweptRuns(key, on_dev, on_dev[0].metrics["instances"])
 
 
 def _unmoved(run):
@@ -66,7 +71,8 @@ def show_sweeps(anchor, results):
     views = []
     for number, (name, sweep) in enumerate(results.sweeps.items(), 1):
         show = _show_seeds if sweep.key == "seed" else _show_values_of_C
-        views.append({"name": name, "key": sweep.key} | show(f"{anchor}.sweep-{number}-quality", name, sweep.runs))
+        about = {"name": name, "key": sweep.key, "n_dev": sweep.n_dev}
+        views.append(about | show(f"{anchor}.sweep-{number}-quality", name, sweep.runs))
     return views
 
 

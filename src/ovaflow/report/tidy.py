@@ -19,6 +19,9 @@ def tidy_csv(all_results):
                     sampled = (run.samples or {}).get(name)
                     bounds = (None, None) if sampled is None else interval(sampled)
                     rows.append([*about, name, value, *bounds])
+            on_dev = run.metrics.get("dev", {})
+            for name in on_dev.get("intervals", {}):
+                rows.append([*about, f"dev {name}", on_dev[name], *on_dev["intervals"][name]])
             for name, figure in run.read.get("folds", {}).get("metrics", {}).items():
                 rows.append([*about, f"cross-validated {name}", figure["mean"], *figure["interval"]])
     return csv_of(COLUMNS, rows)

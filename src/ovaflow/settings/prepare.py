@@ -142,7 +142,7 @@ class Prepare(ReadTexts):
     )
     split_column: Text | None = setting(
         None,
-        f"{_COLUMNS}: column that says train, test or dev, which is left out; for split: last a column of "
+        f"{_COLUMNS}: column that says train, test or dev, the validation part; for split: last a column of "
         "numbers or ISO dates, null: order in the file",
     )
     group_column: Text | None = setting(

@@ -13,8 +13,8 @@ from ovaflow.reading.foreign import conversion_of
 from ovaflow.reading.formats import FORMATS
 from ovaflow.settings.section import AboveZero, LabelList, Name, Section, Text, listed, plain_number, setting
 
-ROLES = ("train", "test", "extra", "labels", "vocabulary", "train_labels", "test_labels")
-_SEVERAL = ("train", "test", "extra")
+ROLES = ("train", "test", "dev", "extra", "labels", "vocabulary", "train_labels", "test_labels")
+_SEVERAL = ("train", "test", "dev", "extra")
 
 
 def is_address(location: str) -> bool:
@@ -105,6 +105,11 @@ class Source(Section):
         "training file: path, http(s) or s3 address; for texts also a pattern such as exports/*.csv or a list of paths",
     )
     test: Locations | None = setting(None, "test file, as train; without one, part of the training file is set aside")
+    dev: Locations | None = setting(
+        None,
+        "texts: validation file, as test: never trained on, and measured apart from the test set, so that settings "
+        "are chosen on it",
+    )
     extra: dict[Location, AboveZero] | None = Field(
         None,
         min_length=1,
@@ -144,10 +149,14 @@ class Source(Section):
             raise ValueError("vocabulary goes with texts, and excludes labels")
         if self.extra and (not holds_texts(self.format) or any(map(is_address, self.extra))):
             raise ValueError("extra goes with texts, and has paths rather than addresses")
-        for role in ("train", "test"):
+        if self.dev and not holds_texts(self.format):
+            raise ValueError("dev goes with texts")
+        for role in ("train", "test", "dev"):
             paths = getattr(self, role)
             if isinstance(paths, list) and (not holds_texts(self.format) or any(map(is_address, paths))):
                 raise ValueError(f"{role}: a list is only for texts, and of paths rather than addresses")
+        for role in ("train", "test"):
+            paths = getattr(self, role)
             has_labels = getattr(self, f"{role}_labels") is not None
             if has_labels != (self.format == "npz" and paths is not None):
                 raise ValueError(f"{role}_labels goes with format: npz and {role}, which needs it")
