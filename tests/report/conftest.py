@@ -1,5 +1,7 @@
 """A results folder as the pipeline leaves it, small and made by code."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from commands import ovaflow
@@ -78,6 +80,16 @@ def runs(tmp_path_factory):
     _make_run(folder / "msi", dataset, "--C=1 --initialization=mean-separating")
     _make_run(folder / "dismec", dataset, "--C=0.1 --initialization=zero")
     return [folder / "msi", folder / "dismec"]
+
+
+@pytest.fixture(scope="session")
+def runs_with_dev(runs, tmp_path_factory):
+    """Two runs of the same dataset, which also has a dev part: the first 40 of the test instances."""
+    folder, whole = tmp_path_factory.mktemp("with-dev") / "mine", open_dataset(runs[0].parent / "dataset.h5")
+    replace(whole, names_in_memory=whole.names, dev=whole.test.take(np.arange(40))).write(folder / "dataset.h5")
+    for C in (1, 0.1):
+        _make_run(folder / f"msi.C-{C}", open_dataset(folder / "dataset.h5"), f"--C={C} --initialization=zero")
+    return [folder / "msi.C-1", folder / "msi.C-0.1"]
 
 
 @pytest.fixture(scope="session")

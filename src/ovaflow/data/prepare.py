@@ -167,7 +167,7 @@ def _read_records(source):
     else:
         parts = [read_vectors(source, labels, role) for role in roles]
     if source.test is None:
-        train, test, counts = set_rows_aside(parts[0].X, parts[0].Y, source.settings)
+        train, test, counts, _ = set_rows_aside(parts[0].X, parts[0].Y, source.settings)
         parts = [parts[0].take(np.flatnonzero(rows)) for rows in (train, test)]
         parts[1] = replace(parts[1], weights=None)
     if labels is not None:
