@@ -50,13 +50,13 @@ def write(texts, path="all.csv", **columns):
 
 
 def names(dataset):
-    """What the training, test and dev records are called."""
-    amounts = {part: split.X.n_rows for part, split in dataset.parts.items()} | {"train": dataset.n_documents}
+    """What the training and the test records are called."""
+    amounts = {"train": dataset.n_documents, "test": dataset.test.X.n_rows}
     return [dataset.records(part, range(amount)) for part, amount in amounts.items()]
 
 
 def numbers(dataset):
-    """Numbers of the training, of the test and of the dev records."""
+    """Numbers of the training and of the test records."""
     return [{int(re.search(r"\d+$", name)[0]) for name in part} for part in names(dataset)]
 
 
@@ -243,7 +243,7 @@ def test_a_column_says_what_is_for_testing(prepare, path):
     write(texts(40), path, part=parts)
     dataset = prepare(f"--format={path[4:]} --train={path} --split-column=part {LIMITS}")
     assert "10 training, 20 dev and 10 test instances" in prepare.said
-    assert numbers(dataset) == [{i for i in range(40) if i % 8 in sides} for sides in ((0, 1), (2, 7), (3, 4, 5, 6))]
+    assert numbers(dataset) == [{i for i in range(40) if i % 8 in sides} for sides in ((0, 1), (2, 7))]
 
 
 YEARS = {"year": ["2001", "c1998", *["2002"] * 8]}

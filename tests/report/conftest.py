@@ -87,9 +87,10 @@ def runs_with_dev(runs, tmp_path_factory):
     """Two runs of the same dataset, which also has a dev part: the first 40 of the test instances."""
     folder, whole = tmp_path_factory.mktemp("with-dev") / "mine", open_dataset(runs[0].parent / "dataset.h5")
     replace(whole, names_in_memory=whole.names, dev=whole.test.take(np.arange(40))).write(folder / "dataset.h5")
-    for C in (1, 0.1):
-        _make_run(folder / f"msi.C-{C}", open_dataset(folder / "dataset.h5"), f"--C={C} --initialization=zero")
-    return [folder / "msi.C-1", folder / "msi.C-0.1"]
+    made = [folder / f"msi.C-{C}" for C in (0.1, 1)]
+    for run in made:
+        _make_run(run, open_dataset(folder / "dataset.h5"), f"--C={run.name[6:]} --initialization=zero")
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -59,8 +59,8 @@ def contents_of(folders):
 def folders_of_documents(wildcards):
     """Folders of Annif's corpora, or patterns of these."""
     entry = SETTINGS.datasets[wildcards.dataset]
-    locations = [entry.train, entry.test or [], entry.dev or []] if entry.format == "annif" else []
-    return [folder for each in locations for folder in listed(each)]
+    locations = entry.train, entry.test or [], entry.dev or []
+    return [folder for each in locations for folder in listed(each)] if entry.format == "annif" else []
 
 
 def chosen_C(wildcards):

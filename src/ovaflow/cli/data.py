@@ -131,8 +131,8 @@ def hold_out_command(dataset, fraction, seed, records, sizes, output):
     train = replace(opened.train, records=opened.ids("train"))
     parts = hold_out(replace(opened, train=train), fraction, seed)
     if records is not None:
-        measured = {name: opened.ids(name) for name in opened.parts if name != "train"}
-        ids = {"train": parts.train.records, "held-out": parts.test.records, **measured}
+        ids = {"train": parts.train.records, "held-out": parts.test.records}
+        ids |= {name: opened.ids(name) for name in opened.measured}
         write_csv(records, [("id", "part"), *((each, part) for part in ids for each in ids[part])])
     write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
     write_sizes_of(sizes, parts.train, parts.parameters)

@@ -176,19 +176,16 @@ def _write(answered, records, selection, sinks, output):
 
 def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, output):
     opened = open_dataset(dataset)
-    suggestions = {}
-    for part in [each for each in opened.parts if each != "train" and files]:
+    suggestions = {part: {} for part in opened.measured}
+    for part, (name, file) in itertools.product(suggestions, files.items()):
         ids = opened.ids(part)
-        suggestions[part] = {name: file.suggestions_for(ids) for name, file in files.items()}
-        for name, file in files.items():
-            if part == "test":
-                file.require_common(suggestions[part][name], ids, RIGHT_IDS)
-            known = suggestions[part][name].known.sum()
-            click.echo(f"{file.path}: for {known:,} of {len(ids):,} {part} instances")
+        suggestions[part][name] = suggested = file.suggestions_for(ids)
+        if part == "test":
+            file.require_common(suggested, ids, RIGHT_IDS)
+        click.echo(f"{file.path}: for {suggested.known.sum():,} of {len(ids):,} {part} instances")
     if optimise and not model.probabilistic:
         click.echo("the second stage is not used: the order is that of scores, not for macro-F1")
-    of_test, of_dev = map(suggestions.get, ("test", "dev"))
-    predictions = predict_test_set(model, opened, top_k, threads, of_test, optimise, of_dev)
+    predictions = predict_test_set(model, opened, top_k, threads, suggestions, optimise)
     if reranker is not None:
         # also one that is not used, so that the report tells why
         predictions.inputs["reranker"] = Reranker.about(reranker).checksum

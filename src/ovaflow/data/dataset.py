@@ -198,6 +198,11 @@ class Dataset(Named):
         return {name: split for name in _PARTS if (split := getattr(self, name)) is not None}
 
     @property
+    def measured(self):
+        """Its splits for measuring models, by name: test, and dev if there is one."""
+        return {name: split for name, split in self.parts.items() if name != "train"}
+
+    @property
     def n_features(self):
         """Number of columns of X, bias feature included."""
         return self.train.X.n_columns
@@ -260,11 +265,10 @@ class Dataset(Named):
 
     def label_counts(self):
         """How many records have each label, by name, and how many records there are."""
-        counts, measured = self.counts.copy(), [split for name, split in self.parts.items() if name != "train"]
-        for split in measured:
-            counts += np.bincount(split.Y.indices, minlength=self.n_labels)
-        amounts = dict(zip(self.label_names, counts.tolist(), strict=True))
-        return Counter(amounts), self.n_documents + sum(split.X.n_rows for split in measured)
+        counts, n = self.counts, self.n_documents
+        for split in self.measured.values():
+            counts, n = counts + np.bincount(split.Y.indices, minlength=self.n_labels), n + split.Y.n_rows
+        return Counter(dict(zip(self.label_names, counts.tolist(), strict=True))), n
 
     def summary(self):
         """Sizes, in one line."""

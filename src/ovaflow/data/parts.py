@@ -48,7 +48,7 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     extra = np.ones(records.n - n, bool)
     sides = {"train": np.append(division.train, extra), "test": np.append(division.test, ~extra)}
     if division.dev is not None:
-        if parts:
+        if "dev" in parts:
             message = f"{division.dev.sum():,} records are dev in the column {settings.split_column}"
             raise InputError(f"{message}, and there is a dev file", remedy="leave out one of them")
         sides["dev"] = np.append(division.dev, ~extra)

@@ -50,31 +50,29 @@ def _prepare_texts(source, threads, folder):
     chosen = settings.model_copy(update={"features": blocks})
     fitted = fit_tokens(train.tokens, chosen, of_labels, settings.weighs, threads, folder, train.beside)
     transform = fitted.transform
+    left_out = frozenset(transform.left_out)
 
     def measured(records, Y):
         X, norms = features_of_tokens(transform, records.tokens, threads, folder, records.beside)
-        return Split(X, Y, list(records.excerpts), norms, records.records)
+        tokens = without_words(records.tokens, left_out).of_used_words() if settings.label_names else None
+        return Split(X, Y, list(records.excerpts), norms, records.records, tokens=tokens)
 
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
     split = Split(fitted.X, Y, norms=fitted.norms, records=train.records, groups=train.groups)
     if train.extra is not None or (train.weights != 1).any():
         split = replace(split, extra=train.extra, weights=train.weights)
-    dev_split = None
+    test_split = _with_twins(measured(test, Y_test), split, test.sets, train.sets, transform.parameters)
+    parts = {"test": test_split}
     if dev is not None:
         _, _, Y_dev, of_dev = labels.matrices(train.labels, dev.labels)
         label_counts["dev_with_unknown_labels_only"] = of_dev.get("test_with_unknown_labels_only", 0)
-        dev_split = measured(dev, Y_dev)
-    test_split = _with_twins(measured(test, Y_test), split, test.sets, train.sets, transform.parameters)
+        parts["dev"] = measured(dev, Y_dev)
     counts = dict(read) | fitted.counts | label_counts
     if labels.choice is not None:
         counts["labels_left_out"] = labels.choice.n_left_out()
     training = split
     if settings.label_names:
-        left_out = frozenset(transform.left_out)
         split = replace(split, tokens=without_words(train.tokens, left_out))
-        test_split = replace(test_split, tokens=without_words(test.tokens, left_out).of_used_words())
-        if dev is not None:
-            dev_split = replace(dev_split, tokens=without_words(dev.tokens, left_out).of_used_words())
         learnt = labels.names_learnt(names)
         training = with_label_names(split, learnt, transform, folder, labels.others)
         named = training.X.n_rows - split.X.n_rows
@@ -82,7 +80,7 @@ def _prepare_texts(source, threads, folder):
         counts["label_names_without_features"] = amount - named
     if doubt is not None:
         counts["doubt_about_labels"] = str(doubt)
-    counts |= _counts(split, test_split, transform.parameters, counts, dev_split)
+    counts |= _counts({"train": split, **parts}, transform.parameters, counts)
     parameters = {
         "format": source.format,
         "tfidf": settings.weighs,
@@ -103,7 +101,7 @@ def _prepare_texts(source, threads, folder):
         parameters["split"] = "random"
     features, idf = transform.all_features
     names = Names(names, features, idf if settings.weighs else None, **labels.described)
-    return Dataset(_IN_MEMORY, training, test_split, "", parameters, names, dev_split)
+    return Dataset(_IN_MEMORY, training, **parts, checksum="", parameters=parameters, names_in_memory=names)
 
 
 def _with_twins(test, train, copies, others, parameters=None):
@@ -142,6 +140,7 @@ def _prepare_features(source, settings):
     dense = is_dense(splits[0].X)
     if not dense:
         splits[1] = _with_twins(splits[1], splits[0], copies, others)
+    parts = {"train": splits[0], "test": splits[1]}
     parameters = {
         "format": source.format,
         **numbering,
@@ -149,7 +148,7 @@ def _prepare_features(source, settings):
         "normalize": settings.normalize,
         "bias": settings.bias,
         "dense": dense,
-        "source": source.provenance() | {"counts": counts | _counts(*splits, {"bias": settings.bias}, {})},
+        "source": source.provenance() | {"counts": counts | _counts(parts, {"bias": settings.bias}, {})},
     }
     if settings.split == "random":
         parameters["split"] = "random"
@@ -201,7 +200,8 @@ def _from_first_label(Y, source):
     return Y._replace(indices=Y.indices - np.int32(first), n_columns=Y.n_columns - first) if first else Y
 
 
-def _counts(train, test, parameters, label_counts, dev=None):
+def _counts(parts, parameters, label_counts):
+    train, test = parts["train"], parts["test"]
     if len(train.Y.indices) == 0:
         message = f"none of the {train.Y.n_rows:,} training instances has a label"
         remedy = "check the settings labels_column and label_separator"
@@ -210,7 +210,7 @@ def _counts(train, test, parameters, label_counts, dev=None):
             remedy += "; labels that are numbers get their names from labels: FILE, without vocabulary"
         raise InputError(message, remedy=remedy)
     counts, positives = {}, np.bincount(train.Y.indices, minlength=train.Y.n_columns)
-    for name, split in (("train", train), ("test", test), *[("dev", dev)] * (dev is not None)):
+    for name, split in parts.items():
         left_out = label_counts.get(f"{name}_with_unknown_labels_only", 0)
         unlabelled, unseen = without_known_labels(split.Y, positives, left_out)
         counts[f"{name}_instances"] = split.X.n_rows

@@ -82,17 +82,18 @@ class Predictions(Artifact, kind="predictions", made_from=("dataset", "model"), 
     core_seconds: float = field(default=0.0, kw_only=True, metadata=NOT_STORED)
 
 
-def predict_test_set(model, dataset, k, threads=1, suggestions=None, optimise=None, suggestions_for_dev=None):
+def predict_test_set(model, dataset, k, threads=1, suggestions=None, optimise=None):
     """Predict the best k labels of each test, and dev, instance of the dataset that the model was trained on.
 
-    ``suggestions`` of files for them, by name, are for the second stage; ``optimise``: macro-F1.
+    ``suggestions`` of files for them, by part and name, are for the second stage; ``optimise``: macro-F1.
     """
     model.require(dataset=dataset)
     model.prepare()
+    suggestions = suggestions or {}
     wall, processor = time.perf_counter(), time.process_time()
-    ids, scores, ranking = _predict(model, dataset.test, k, threads, suggestions, optimise)
+    ids, scores, ranking = _predict(model, dataset.test, k, threads, suggestions.get("test"), optimise)
     seconds, core_seconds = time.perf_counter() - wall, time.process_time() - processor
-    dev = dataset.dev and _predict(model, dataset.dev, k, threads, suggestions_for_dev, optimise)
+    dev = dataset.dev and _predict(model, dataset.dev, k, threads, suggestions.get("dev"), optimise)
     inputs = {"dataset": dataset.checksum, "model": model.checksum}
     if ranking is not None:
         inputs["reranker"] = model.reranker.checksum

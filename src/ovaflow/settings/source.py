@@ -155,9 +155,7 @@ class Source(Section):
             paths = getattr(self, role)
             if isinstance(paths, list) and (not holds_texts(self.format) or any(map(is_address, paths))):
                 raise ValueError(f"{role}: a list is only for texts, and of paths rather than addresses")
-        for role in ("train", "test"):
-            paths = getattr(self, role)
-            has_labels = getattr(self, f"{role}_labels") is not None
+            has_labels = getattr(self, f"{role}_labels", None) is not None
             if has_labels != (self.format == "npz" and paths is not None):
                 raise ValueError(f"{role}_labels goes with format: npz and {role}, which needs it")
         return self
