@@ -307,6 +307,9 @@ class PrepareSource(Prepare, ExtraFiles):
     def _one_way_to_split(self) -> Self:
         if self.two_splits:
             raise ValueError(self.two_splits)
+        columns = ", ".join(name for name in ("split_column", "group_column") if getattr(self, name))
+        if self.vector_column and columns:
+            raise ValueError(f"{columns}: records of a vector_column are divided one by one; give a test file")
         return self
 
 
