@@ -110,7 +110,7 @@ def stage_of(job):
     wildcards = dict(job.wildcards)
     names = [wildcards[key] for key in ("dataset", "name", "run", "embedding") if key in wildcards]
     # all folds in one line
-    place = re.sub(r"/fold-\d+-of-", "/fold-*-of-", str(Path(*names)))
+    place = re.sub(r"(?<=/)fold-\d+-of-", "fold-*-of-", str(Path(*names)))
     return f"{job.rule.name} {place}" if names else job.rule.name
 
 
