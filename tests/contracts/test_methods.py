@@ -27,6 +27,9 @@ NEW = NearestCentroid.name
 @pytest.fixture(scope="module", autouse=True)
 def registered():
     """The method of this folder, by its name."""
+    # its commands name the methods that there are when it is loaded
+    import ovaflow.cli.training  # noqa: F401
+
     with pytest.MonkeyPatch.context() as context:
         context.setitem(methods.BUILT_IN, NEW, "contracts.nearest_centroid:NearestCentroid")
         yield

@@ -49,7 +49,11 @@ function update() {
 }
 
 form.addEventListener("input", update);
-form.addEventListener("reset", () => setTimeout(update));
+form.querySelector("button").addEventListener("click", (event) => {
+  event.preventDefault();
+  form.reset();
+  update();
+});
 form.addEventListener("submit", (event) => event.preventDefault());
 form.hidden = shown.hidden = false;
 update();
