@@ -63,7 +63,7 @@ def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme):
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto((folder / "msi" / "errors.html").as_uri())
     records = errors.records(errors.rows)
-    label = next(each.wrong[0][0] for each in records if "label number" in errors.label_name(each.wrong[0][0]))
+    label = next(each.wrong[0][0] for each in records if "label number" in errors.dataset.label_name(each.wrong[0][0]))
     word = next(iter(next(each for each in records if each.wrong[0][0] == label).text.split()))
 
     def shown():
@@ -77,7 +77,7 @@ def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme):
         ]
 
     assert shown() == errors.rows.tolist()
-    page.get_by_label("label", exact=True).fill(errors.label_name(label))
+    page.get_by_label("label", exact=True).fill(errors.dataset.label_name(label))
     assert shown() == those(("missed", "wrong"))
     page.get_by_label("which is").select_option("wrong")
     assert shown() == those(("wrong",))

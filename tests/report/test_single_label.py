@@ -18,7 +18,9 @@ def run_of(labels, first, n_labels=N_LABELS):
     Y = from_scipy(np.eye(n_labels, dtype=np.float32)[labels])
     split = SimpleNamespace(Y=Y)
     names = [f"class {label}" for label in range(n_labels)]
-    dataset = SimpleNamespace(train=split, test=split, label_names=names, counts=np.arange(n_labels), n_labels=n_labels)
+    dataset = SimpleNamespace(
+        train=split, test=split, label_name=names.__getitem__, counts=np.arange(n_labels), n_labels=n_labels
+    )
     predictions = SimpleNamespace(ids=first[:, None].astype(np.int32), scores=np.ones((len(first), 1), np.float32))
     run = SimpleNamespace(dataset=dataset, predictions=predictions, name="msi", summary="", series=0, samples={})
     run.metrics = ranking_metrics(predictions.ids, Y, np.ones(n_labels)) | single_label_metrics(predictions, dataset)

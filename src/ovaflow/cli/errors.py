@@ -102,7 +102,7 @@ def _row(errors, record):
         "missed": record.missed,
         "wrong": record.wrong,
     }
-    named = {kind: [errors.label_name(label) for label, _ in pairs] for kind, pairs in labels.items()}
+    named = {kind: [errors.dataset.label_name(label) for label, _ in pairs] for kind, pairs in labels.items()}
     values = {errors.value: [value for _, value in predicted]}
     return _about(record) | {"F1": round(record.f1, 4)} | named | values
 
@@ -114,7 +114,7 @@ def _about(record):
 def _rows_of_label(errors, predictor, label, most):
     """Errors of a label, ``most`` of each kind, and why."""
     *found, values = errors.of_label(label, predictor.model)
-    name, rows = errors.label_name(label), []
+    name, rows = errors.dataset.label_name(label), []
     click.echo(f"{name}: {len(found[0]):,} false positives, {len(found[1]):,} false negatives")
     for kind, instances in zip(("false positive", "false negative"), found, strict=True):
         with Progress(f"{kind}s", len(instances[:most]), "records") as progress:

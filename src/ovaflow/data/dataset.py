@@ -330,6 +330,11 @@ class Dataset(Named):
             return [f"{part} {record}" for record in ids[part]]
         return ids[part]
 
+    def label_name(self, label):
+        """Name of a label for people, ``label 17`` where the source has none."""
+        names = self.label_names
+        return names[label] if len(names) and names[label].strip() else f"label {label}"
+
     def heaviest_features(self, part, row, amount):
         """Names of the largest features of an instance of ``"train"`` or ``"test"``, as far as they have names."""
         x, names = getattr(self, part).X.part(row, row + 1), self.feature_names

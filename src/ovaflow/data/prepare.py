@@ -70,17 +70,26 @@ def _prepare_texts(source, threads, folder):
     counts = dict(read) | fitted.counts | label_counts
     if labels.choice is not None:
         counts["labels_left_out"] = labels.choice.n_left_out()
-    training = split
+    training, named = split, {}
     if settings.label_names:
         split = replace(split, tokens=without_words(train.tokens, left_out))
         learnt = labels.names_learnt(names)
         training = with_label_names(split, learnt, transform, folder, labels.others)
-        named = training.X.n_rows - split.X.n_rows
+        named["named_labels"] = training.X.n_rows - split.X.n_rows
         amount = sum(map(bool, learnt)) + sum(map(len, labels.others))
-        counts["label_names_without_features"] = amount - named
+        counts["label_names_without_features"] = amount - named["named_labels"]
     if doubt is not None:
         counts["doubt_about_labels"] = str(doubt)
     counts |= _counts({"train": split, **parts}, transform.parameters, counts)
+    parameters = _parameters_of_texts(source, labels, transform, counts, named)
+    features, idf = transform.all_features
+    names = Names(names, features, idf if settings.weighs else None, **labels.described)
+    return Dataset(_IN_MEMORY, training, **parts, checksum="", parameters=parameters, names_in_memory=names)
+
+
+def _parameters_of_texts(source, labels, transform, counts, named):
+    """How texts were read and made into features, for the dataset file."""
+    settings = source.settings
     parameters = {
         "format": source.format,
         "tfidf": settings.weighs,
@@ -94,14 +103,11 @@ def _prepare_texts(source, threads, folder):
         parameters["hierarchy"] = settings.hierarchy
     if settings.html and source.format != "builtin":
         parameters["html"] = True
-    if settings.label_names:
-        parameters["named_labels"] = named
+    parameters |= named
     # parts that later steps hold out are divided likewise
     if settings.split == "random" and source.format != "builtin":
         parameters["split"] = "random"
-    features, idf = transform.all_features
-    names = Names(names, features, idf if settings.weighs else None, **labels.described)
-    return Dataset(_IN_MEMORY, training, **parts, checksum="", parameters=parameters, names_in_memory=names)
+    return parameters
 
 
 def _with_twins(test, train, copies, others, parameters=None):

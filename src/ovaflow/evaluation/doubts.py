@@ -68,7 +68,7 @@ def table(dataset, doubts):
     rows = []
     for row, label, probability, similar, lift in zip(*(array.tolist() for array in doubts), strict=True):
         record = ids[row] or f"training instance {row}"
-        name = dataset.label_names[label] or f"label {label}"
+        name = dataset.label_name(label)
         kind, shown_lift = ("missing", "") if np.isnan(lift) else ("wrong", f"{lift:.2g}")
         words = " ".join(dataset.heaviest_features("train", row, WORDS))
         rows.append((record, name, kind, f"{probability:.3f}", shown_lift, similar, words))

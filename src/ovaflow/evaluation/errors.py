@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.prediction.explanation import shown_name
 from ovaflow.prediction.reasons import explain
 from ovaflow.reranking.answer_length import count_as_predicted
 
@@ -122,10 +121,6 @@ class RunErrors:
             value[missed] = scores
         by_rising = np.lexsort((scores, value[missed]))
         return wrong[np.argsort(-value[wrong], kind="stable")], missed[by_rising], value
-
-    def label_name(self, label):
-        names = self.dataset.label_names
-        return shown_name({"id": label, "name": names[label] if names else ""})
 
 
 def by_falling_value(pairs):

@@ -45,7 +45,7 @@ def _name(ids, row):
 
 def _labels(dataset, Y, row):
     labels = Y.indices[Y.indptr[row] : Y.indptr[row + 1]].tolist()
-    return _BETWEEN.join(dataset.label_names[label] or f"label {label}" for label in labels)
+    return _BETWEEN.join(map(dataset.label_name, labels))
 
 
 def _jaccard(X, row, others, twin):

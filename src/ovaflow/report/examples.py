@@ -193,9 +193,8 @@ class ExampleDocuments:
         return [self._example(int(row), record, text, runs) for row, record, text in documents]
 
     def label_name(self, label):
-        """Name of a label as the page shows it, ``label 17`` where the source has none."""
-        names = self.dataset.label_names
-        return wording.plain(names[label]) if names and names[label].strip() else f"label {label}"
+        """Name of a label as the page shows it."""
+        return wording.plain(self.dataset.label_name(label))
 
     def label_uri(self, label):
         uris = self.dataset.label_uris

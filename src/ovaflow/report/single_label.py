@@ -25,7 +25,7 @@ def read(run):
     """Confusion of the labels, their names, and the positive one of two classes; None where instances have several."""
     if not has_one_label(run.dataset) or not len(run.dataset.test.Y.indices):
         return None
-    names = [wording.plain(name) or f"label {label}" for label, name in enumerate(run.dataset.label_names)]
+    names = [wording.plain(run.dataset.label_name(label)) for label in range(run.dataset.n_labels)]
     return {
         "confusion": confusion(run.predictions.ids, run.dataset.test.Y),
         "names": names,
