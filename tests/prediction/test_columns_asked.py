@@ -51,6 +51,14 @@ def test_a_file_is_read_as_the_test_set_was(folder, tmp_path):
     assert "no column 'price'" in ovaflow("evaluate", "--model", model, tmp_path / "other.jsonl", status=2)
 
 
+def test_a_text_of_unknown_words_still_has_its_columns(folder, tmp_path, capsys):
+    write_records(tmp_path / "new.jsonl", [record(number) | {"text": "unknown"} for number in range(3)])
+    names = labels_of(answers(folder / "model.h5", tmp_path / "new.jsonl", "--top-k=1"), "name")
+    assert names == [["l0"], ["l1"], ["l2"]]
+    said = "3 of 3 texts have no word that the model knows: what is predicted is by their other columns alone"
+    assert said in capsys.readouterr().err
+
+
 def test_lines_without_columns_are_not_evaluated(folder, tmp_path):
     (tmp_path / "new.ft").write_text("__label__l1 word1\n")
     said = ovaflow("evaluate", "--model", folder / "model.h5", tmp_path / "new.ft", status=2)

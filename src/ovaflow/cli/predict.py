@@ -231,7 +231,8 @@ class _Records:
     def remark_on_unknown(self):
         """Say how many texts and words the model does not know."""
         if self._unknown:
-            remark = "have no word that the model knows: what is predicted fits any text"
+            fits = "is by their other columns alone" if self.predictor.columns else "fits any text"
+            remark = f"have no word that the model knows: what is predicted {fits}"
             click.echo(f"ovaflow: {self._unknown:,} of {self.n:,} texts {remark}", err=True)
         reference = read_reference(self.predictor.model)
         if remark := remark_on_words(self.n, self._words, self._unknown_words, reference):
