@@ -92,7 +92,7 @@ def test_the_file_may_be_moved_away_and_what_is_not_saved_says_so(service, saved
     saved.unlink()
     saved.mkdir()
     assert service.answer("/corrections", body, 503)["detail"].endswith(": Is a directory")
-    service.wait_for(f"is not saved: {saved} cannot be written: Is a directory")
+    service.wait_for(f"corrections: {saved} cannot be written: Is a directory")
     saved.rmdir()
     service.answer("/corrections", body)
 

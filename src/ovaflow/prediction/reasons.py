@@ -144,11 +144,12 @@ def _similar_texts(count, similar):
 def _other_candidates(predictor, labels):
     if not labels:
         return None
-    *names, last = (shown_name(label_entry(predictor, label)) for label in labels)
-    joined = f"{', '.join(names)} and {last}" if names else last
-    plural = "s" if names else ""
+    names = [shown_name(label_entry(predictor, label)) for label in labels]
+    *others, last = names
+    joined = f"{', '.join(others)} and {last}" if others else last
+    plural = "s" if others else ""
     text = f"goes with the other suggestion{plural} {joined}"
-    return {"kind": "other candidates", "text": text, "labels": labels}
+    return {"kind": "other candidates", "text": text, "labels": labels, "names": names}
 
 
 def _frequency(count):
@@ -162,4 +163,4 @@ def _suggested(kind, name, place):
     if place >= FIRST:
         return None
     text = f"suggested by {name} in place {place + 1}"
-    return {"kind": kind, "text": text, "place": place + 1}
+    return {"kind": kind, "text": text, "place": place + 1, "by": name}

@@ -9,11 +9,13 @@ import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends, FastAPI, HTTPException, Path, Query
+from fastapi import Depends, FastAPI, HTTPException, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import AwareDatetime
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -27,7 +29,8 @@ from ovaflow.serving import metrics, schemas
 from ovaflow.serving.annif import annif_routes
 from ovaflow.serving.corrections import Corrections
 from ovaflow.serving.drift import counter_of
-from ovaflow.serving.replies import described, documentation, documented, json_reply, page, problem
+from ovaflow.serving.pages import documentation, pages, preferred_language
+from ovaflow.serving.replies import described, documented, json_reply, problem
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.serving.service import options_of_worker
 
@@ -40,6 +43,8 @@ _BODIES = 32
 
 _CLOSING_SECONDS = 1
 """A worker that was told to end goes on for so long, so that clients open their next connection to another."""
+
+_LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 
 _ONLY_READ = ("GET", "HEAD", "OPTIONS")
 
@@ -282,7 +287,7 @@ def _add_answers(app, served, queue, options):
 
 
 def _add_corrections(app, served, corrections, options):
-    CorrectionRequest = schemas.correction_within(options, NamedColumns.of(served.predictor.model))
+    CorrectionRequest, FindRequest = schemas.corrections_within(options, NamedColumns.of(served.predictor.model))
 
     async def require_file():
         if corrections is None:
@@ -296,14 +301,38 @@ def _add_corrections(app, served, corrections, options):
     async def correct(request: CorrectionRequest):
         """Saves the labels that a person chose for a text, for the next training; this model stays as it is."""
         try:
-            time = await corrections.save([request])
+            [saved] = await corrections.save([request])
         except InputError as error:
             raise HTTPException(404, str(error)) from None
-        return json_reply({"model": served.model.checksum, "time": time})
+        return json_reply({"model": served.model.checksum} | saved)
+
+    @app.get(
+        "/corrections",
+        dependencies=[Depends(require_file)],
+        **documented(schemas.CorrectionPage, 409, 422, 503),
+    )
+    async def corrected(
+        since: Annotated[AwareDatetime, Query(description="Saved then or later.")] = _LONG_AGO,
+        limit: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(20, options.max_top_k),
+        language: Annotated[schemas.Language | None, Query(description=schemas.LANGUAGE)] = None,
+    ):
+        """Records that were corrected, as they were saved last, the last one first."""
+        total, records = await corrections.since(since, limit, served.in_language(language).predictor)
+        return json_reply({"model": served.model.checksum, "total": total, "corrections": records})
+
+    @app.post(
+        "/corrections/find",
+        dependencies=[Depends(require_file)],
+        **documented(schemas.FoundCorrection, 400, 408, 409, 413, 422, 503),
+    )
+    async def find_correction(request: FindRequest):
+        """What was saved last of a record, found by its id or else by its text."""
+        found = await corrections.find(request, served.named_for(request).predictor)
+        return json_reply({"model": served.model.checksum, "correction": found})
 
 
 def _add_pages(app, served, corrects, options):
-    page_for_people = page(options, corrects)
+    by_language = pages(options, corrects)
 
     @app.get("/health", **documented(schemas.Health))
     async def health():
@@ -316,8 +345,8 @@ def _add_pages(app, served, corrects, options):
         return Response(metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
-    async def read_page():
-        return page_for_people
+    async def read_page(request: Request, lang: str | None = None):
+        return by_language[preferred_language(request.headers.get("accept-language", ""), lang)]
 
     @app.api_route("/docs", methods=["GET", "HEAD"], include_in_schema=False)
     async def read_docs():

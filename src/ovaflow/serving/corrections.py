@@ -1,5 +1,6 @@
-"""What people say the labels of texts are: lines of a file that the next training reads."""
+"""What people say the labels of texts are: lines of a file that the next training reads, and that come back to them."""
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -11,7 +12,9 @@ from typing import NamedTuple
 from fastapi import HTTPException
 
 from ovaflow.console.errors import InputError
+from ovaflow.prediction.explanation import label_entry
 from ovaflow.prediction.sources import NamedColumns, columns_of, id_columns_of, labels_columns_of
+from ovaflow.serving.saved_records import SavedRecords
 from ovaflow.storage.appending import append_lines, require_appendable
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -42,29 +45,83 @@ class Corrections:
     def __init__(self, predictor, path, queue):
         self._predictor, self._model = predictor, predictor.model
         self._path, self._queue = path, queue
+        self._records = SavedRecords(path, lambda entry: (str(entry[self._id_column]), self._text(entry)))
 
     async def save(self, corrections):
-        """Add a line for each correction, or none; return their time. InputError for unknown labels."""
+        """Add a line for each correction, or none, and return them; InputError for unknown labels."""
         return await self._queue.run(self._save, corrections)
 
+    async def find(self, asked, predictor):
+        """What was saved last of a record, by its id or else its text, with names of a predictor; None if nothing."""
+        return await self._queue.run(self._find, asked.id, asked.text, predictor)
+
+    async def since(self, time, amount, predictor):
+        """How many records were saved at a time or later, and an amount of them, the last one first."""
+        return await self._queue.run(self._since, time, amount, predictor)
+
+    def _find(self, record, text, predictor):
+        if text is not None:
+            text = self._text(self._texts(text))
+        with self._problems("read"):
+            found = self._records.find(record, text)
+        return found and self._shown(found, predictor)
+
+    def _since(self, time, amount, predictor):
+        with self._problems("read"):
+            total, records = self._records.since(_in_utc(time), amount)
+        return total, [self._shown(record, predictor) for record in records]
+
     def _save(self, corrections):
-        time = datetime.now(UTC).isoformat(timespec="seconds")
+        time = _in_utc(datetime.now(UTC))
         entries = [self._entry(correction, time) for correction in corrections]
-        try:
+        with self._problems("written"):
+            replaced = [self._records.find(entry[self._id_column]) for entry in entries]
             append_lines(self._path, (json.dumps(entry, ensure_ascii=False) for entry in entries))
+        times = [record and record.time for record in replaced]
+        return [
+            {"time": time, "id": entry[self._id_column], "replaces": before}
+            for entry, before in zip(entries, times, strict=True)
+        ]
+
+    @contextlib.contextmanager
+    def _problems(self, done):
+        """Turn an error of the file, which could not be read or written, into an answer."""
+        try:
+            yield
         except OSError as error:
-            reason = error.strerror
-            _log.error("a correction is not saved: %s cannot be written: %s", self._path, reason)
+            _log.error("corrections: %s cannot be %s: %s", self._path, done, error.strerror)
             status = 507 if error.errno in _NO_SPACE else 503
-            detail = f"not saved: the file of corrections cannot be written: {reason}"
-            raise HTTPException(status, detail) from None
-        return time
+            detail = f"the file of corrections cannot be {done}: {error.strerror}"
+            raise HTTPException(status, f"not saved: {detail}" if done == "written" else detail) from None
+
+    def _shown(self, record, predictor):
+        """A saved record, whose labels that the model does not have are told apart."""
+        entry, labels, unknown = record.entry, [], []
+        for column in labels_columns_of(self._model):
+            for label in entry.get(column, ()):
+                try:
+                    labels.append(label_entry(predictor, self._id(label)))
+                except InputError:
+                    unknown.append(str(label))
+        shown = {"id": str(entry[self._id_column]), "labels": labels, "unknown": unknown}
+        columns = NamedColumns.of(self._model)
+        if len(columns.texts) + len(columns.beside) > 1:
+            shown["columns"] = {column: entry.get(column) for column in (*columns.texts, *columns.beside)}
+        return shown | {"text": self._text(entry), "time": record.time, "times": record.times}
+
+    @property
+    def _id_column(self):
+        return id_columns_of(self._model)[0]
+
+    def _text(self, entry):
+        """The text of a line, or of texts by column, in one piece."""
+        return " ".join(filter(None, (entry[column] for column in columns_of(self._model))))
 
     def _entry(self, correction, time):
         model, texts = self._model, self._texts(correction.text)
-        id_column, labels_column = id_columns_of(model)[0], labels_columns_of(model)[0]
+        labels_column = labels_columns_of(model)[0]
         # every column of the data has to be there
-        record = {id_column: correction.id or _id_of(texts)} | texts
+        record = {self._id_column: correction.id or _id_of(texts)} | texts
         record |= dict.fromkeys(labels_columns_of(model), ())
         record[labels_column] = self._as_in_the_data(correction.labels)
         suggested = self._as_in_the_data(correction.suggested)
@@ -109,3 +166,8 @@ def _id_of(texts):
     """An id that the same text always has."""
     content = json.dumps(texts, sort_keys=True).encode()
     return f"text:{hashlib.sha256(content).hexdigest()[:16]}"
+
+
+def _in_utc(time):
+    """A time in UTC as lines have it, so that they are in the order of their times."""
+    return time.astimezone(UTC).isoformat(timespec="seconds")

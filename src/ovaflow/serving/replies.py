@@ -1,17 +1,10 @@
-"""How answers, errors and the two pages are sent, and how the OpenAPI document describes answers."""
+"""How answers and errors are sent, and how the OpenAPI document describes them."""
 
-import base64
-import hashlib
 import http
 import json
-from importlib import resources
 
-import jinja2
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
-from ovaflow.serving.schemas import LONGEST_RECORD, MOST_WORDS
-
-_ASSETS = resources.files("ovaflow.serving") / "assets"
 _PROBLEM_TYPE = "application/problem+json"
 
 _PROBLEM = {
@@ -65,50 +58,3 @@ def documented(answer, *statuses, why=_WHY, plain=()):
 def _error(status, why, plain):
     content = {"text/plain": {"schema": {"type": "string"}}} if plain else {_PROBLEM_TYPE: {"schema": _PROBLEM}}
     return {"description": why, "content": content} | ({"headers": _RETRY} if status == 503 else {})
-
-
-def page(options, corrects):
-    limits = {"most_words": MOST_WORDS, "longest_record": LONGEST_RECORD}
-    return _rendered("page.html.j2", options=options, corrects=corrects, **limits)
-
-
-def documentation(document):
-    return _rendered("docs.html.j2", document=_resolved(document, document["components"]["schemas"]))
-
-
-def _resolved(part, schemas):
-    """A part of the document with schemas in place of references to them."""
-    if isinstance(part, list):
-        return [_resolved(each, schemas) for each in part]
-    if not isinstance(part, dict):
-        return part
-    if "$ref" in part:
-        return _resolved(schemas[part["$ref"].rsplit("/", 1)[1]], schemas)
-    return {key: _resolved(each, schemas) for key, each in part.items()}
-
-
-def _rendered(name, **values):
-    """A page without further requests; its policy lets browsers apply what is in it, by hash, and nothing else."""
-    style, script = _asset("style.css"), _asset("script.js")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    html = environment.from_string(_asset(name)).render(style=style, script=script, **values)
-    policy = [
-        "default-src 'none'",
-        f"style-src {_hash(style)}",
-        f"script-src {_hash(script)}" if script in html else "script-src 'none'",
-        "connect-src 'self'",
-        "img-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-        "require-trusted-types-for 'script'",
-    ]
-    return HTMLResponse(html, headers={"Content-Security-Policy": "; ".join(policy)})
-
-
-def _asset(name):
-    return (_ASSETS / name).read_text(encoding="utf-8").strip()
-
-
-def _hash(text):
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -155,7 +155,9 @@ class Evidence(BaseModel):
     count: int | None = Field(None, description="Similar records that have the label, or training records.")
     of: int | None = Field(None, description="Similar records.")
     labels: list[int] | None = Field(None, description="Other suggestions that it goes with.")
+    names: list[str] | None = Field(None, description="Their names.")
     place: int | None = Field(None, description="Place among the suggestions of another run, from 1.")
+    by: str | None = Field(None, description="Name of that run.")
 
 
 class ExplainedLabel(LabelName):
@@ -183,6 +185,35 @@ class SavedCorrection(_Answer):
     """What was saved."""
 
     time: str = Field(description="When it was saved, in UTC.")
+    id: str = Field(description="What the record is called in the file.")
+    replaces: str | None = Field(description="When the same record had been saved last; null if it had not.")
+
+
+class CorrectedRecord(BaseModel):
+    """A record that was corrected, as it was saved last."""
+
+    id: str
+    text: str
+    columns: dict[str, str | float | None] | None = Field(
+        None, description="The text by its columns, where the model reads several."
+    )
+    labels: list[LabelName]
+    unknown: list[str] = Field(description="Labels that this model does not have.")
+    time: str = Field(description="When it was saved, in UTC; empty if its line does not say.")
+    times: int = Field(description="How often it was saved.")
+
+
+class CorrectionPage(_Answer):
+    """Records that were corrected."""
+
+    total: int
+    corrections: list[CorrectedRecord]
+
+
+class FoundCorrection(_Answer):
+    """A record that was corrected, or none."""
+
+    correction: CorrectedRecord | None
 
 
 class RecordColumns(BaseModel):
@@ -291,8 +322,9 @@ def requests_within(options, columns=TEXT_ALONE):
     return PredictRequest, ExplainRequest
 
 
-def correction_within(options, columns=TEXT_ALONE):
-    """Model of the body of a correction for a model that reads such columns."""
+def corrections_within(options, columns=TEXT_ALONE):
+    """Models of the bodies of a correction, and of what finds one, for a model that reads such columns."""
+    Text, Record = _text_within(options, columns), Annotated[str, Field(max_length=LONGEST_RECORD)]
     Label = Annotated[
         Annotated[_number(0, LARGEST_ID), Tag("id")] | Annotated[str, Tag("name")],
         Discriminator(lambda sent: "name" if isinstance(sent, str) else "id"),
@@ -305,11 +337,18 @@ def correction_within(options, columns=TEXT_ALONE):
 
         model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"example": example})
 
-        text: _text_within(options, columns)
+        text: Text
         labels: Labels = Field(description="All labels that the text should have, perhaps none.")
         suggested: Labels = Field([], description="Labels that the person was shown.")
-        id: Annotated[str, Field(max_length=LONGEST_RECORD)] = Field(
-            None, description="What the record is called; by default something made of its text."
-        )
+        id: Record = Field(None, description="What the record is called; by default something made of its text.")
 
-    return CorrectionRequest
+    class FindRequest(BaseModel):
+        """What a record is called, its text, or both."""
+
+        model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"example": {"id": "record 17"}})
+
+        id: Record = Field(None)
+        text: Text = Field(None)
+        language: Language = Field(None, description=LANGUAGE)
+
+    return CorrectionRequest, FindRequest

@@ -1,0 +1,544 @@
+// What people do on the page, and how the record on the desk is shown. Only put() changes what is on the desk.
+const MOST_WORDS = Number(document.documentElement.dataset.words);
+const WEEK = 7 * 24 * 3600 * 1000;
+let health = null, desk = NOTHING, turn = 0, looking = false, explained = null, said = 0;
+
+async function ask(path, body, type = "application/json") {
+  const options = body === undefined ? {} : {method: "POST", headers: {"Content-Type": type}, body};
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch {
+    throw new Error(say("service away"));
+  }
+  const answer = await response.json().catch(() => ({detail: `status ${response.status}`}));
+  if (!response.ok) throw new Error(answer.detail);
+  return answer;
+}
+
+function post(path, body) {
+  return ask(path, JSON.stringify(body));
+}
+
+function complain(error) {
+  by("error").textContent = error ? error.message : "";
+  by("error").hidden = !error;
+  if (error) by("status").textContent = "";
+}
+
+function remark(...sentences) {
+  by("remark").textContent = sentences.filter(Boolean).join(" ");
+  by("remark").hidden = !by("remark").textContent;
+}
+
+// of the labels' names; undefined where there is only one
+function labelLanguage() {
+  return by("language").value || undefined;
+}
+
+// the record on the desk is another one from now on, in whole
+function put(record) {
+  const former = desk;
+  desk = record;
+  if (by("save") && desk.id !== former.id) by("record").value = desk.id;
+  if (desk.key !== former.key) report("");
+  if (desk.answer !== former.answer) showLabels();
+  showChosen();
+}
+
+// what stands in the box, as it is sent
+function box() {
+  return by("text").value;
+}
+
+// of the page, without a record
+function addressWithout() {
+  return location.pathname + location.search;
+}
+
+async function open(next, note = "") {
+  by("text").value = next.text.toWellFormed ? next.text.toWellFormed() : next.text;
+  history.replaceState(null, "", next.address || addressWithout());
+  put(opened({...next, text: box()}));
+  by("why").hidden = true;
+  await look(note);
+}
+
+// what is still being asked for is not wanted any more
+function nextTurn(isLooking) {
+  complain(null);
+  looking = isLooking;
+  showSaving();
+  return ++turn;
+}
+
+// find the labels of the record on the desk
+async function look(note = "") {
+  const mine = nextTurn(true), current = () => mine === turn;
+  remark(note);
+  try {
+    await introduced;
+    if (current()) await lookFor(current, note);
+  } catch (error) {
+    if (current()) complain(error);
+  } finally {
+    if (current()) {
+      looking = false;
+      showSaving();
+    }
+  }
+}
+
+async function lookFor(current, note) {
+  if (!desk.text.trim()) {
+    const correction = desk.id ? await correctionOf({id: desk.id}) : null;
+    if (!current()) return;
+    if (correction) return open({...correction, id: desk.id, address: desk.address});
+    by("status").textContent = say("empty");
+    return by("text").focus();
+  }
+  if (/^\s*(https?|ftp):\/\/\S+\s*$/i.test(desk.text)) return by("status").textContent = say("address");
+  if (health.takes_text && /^\s*<[a-z!][^>]*>|<\/[a-z]\w*\s*>/i.test(desk.text)) {
+    const {text} = await ask("texts?name=pasted.html", desk.text, "text/html");
+    if (!current()) return;
+    // unless somebody types meanwhile
+    if (box() === desk.text) by("text").value = text;
+    put(Object.freeze({...desk, text, columns: null}));
+    remark(note = [note, say("html")].filter(Boolean).join(" "));
+  }
+  by("status").textContent = say("looking");
+  const started = performance.now();
+  const known = desk.id ? {id: desk.id} : {};
+  const [answer, correction] = await Promise.all([predict(), by("save") ? correctionOf({...known, ...requestOf(desk)}) : null]);
+  if (!current()) return;
+  put(found(desk, answer, correction));
+  by("status").textContent = summary(answer.predictions[0], performance.now() - started);
+  remark(note, ...doubts(answer.predictions[0]));
+  if (labelsOf(answer).length) await explain(labelsOf(answer)[0], false);
+}
+
+function predict() {
+  const instance = health.takes_text ? requestOf(desk) : {features: [featuresOf(desk.text)]};
+  return post("predict", {...instance, top_k: Number(by("top-k").value), language: labelLanguage()});
+}
+
+// one feature and its value per line
+function featuresOf(text) {
+  const features = {};
+  for (const line of text.split("\n").filter((each) => each.trim())) {
+    const [, feature, value] = line.trim().match(/^(.*?)(?:[\s:=]+([-+]?[\d.]+(?:e[-+]?\d+)?))?$/i);
+    features[feature] = value === undefined ? 1 : Number(value);
+  }
+  return features;
+}
+
+async function correctionOf(record) {
+  return (await post("corrections/find", {...record, language: labelLanguage()})).correction;
+}
+
+// the button: labels of what stands in the box, which may be another record than the one on the desk
+async function find(note = "") {
+  const text = box();
+  if (text === desk.text && desk.answer) return again();
+  if (text === desk.text) return look(note);
+  const settled = !unsaved(desk) && (!desk.id || desk.savedHere);
+  if (!desk.text) return open({text, id: desk.id}, note);
+  if (settled) return open({text}, note);
+  if (!text.trim()) return await mayLeave() && open({text});
+  const question = desk.id ? say("ask same", {id: desk.id}) : say("ask same unnamed");
+  const answer = await choose(question, say("ask same why"), {another: say("another"), same: say("same"), stay: say("cancel")});
+  if (answer === "another") return open({text}, note);
+  if (answer === "same") {
+    put(corrected(desk, text));
+    return look(note);
+  }
+}
+
+// the same text, with as many labels, and names in the language, that are asked for now
+async function again() {
+  if (looking) return;
+  const mine = nextTurn(false);
+  try {
+    const answer = await predict();
+    if (mine !== turn) return;
+    put(foundAgain(desk, answer));
+    if (explained) await explain(explained, false);
+  } catch (error) {
+    if (mine === turn) complain(error);
+  }
+}
+
+// one of several answers to a question; to stay where it is closed
+function choose(question, why, answers) {
+  const dialog = by("question");
+  by("question-title").textContent = question;
+  by("question-why").textContent = why;
+  by("answers").replaceChildren(...Object.entries(answers).map(([value, textContent], number) =>
+    node("button", {value, textContent, className: number ? "quiet" : "primary"})));
+  dialog.returnValue = "stay";
+  dialog.showModal();
+  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue), {once: true}));
+}
+
+// whether the record on the desk may make room for another one
+async function mayLeave() {
+  if (!unsaved(desk)) return true;
+  return await choose(say("ask leave"), say("ask leave why"), {stay: say("stay"), leave: say("leave")}) === "leave";
+}
+
+// a link may bring a record along: the part of an address behind # is never sent to a server
+async function follow() {
+  const address = location.hash, brought = new URLSearchParams(address.slice(1));
+  if (address === desk.address) return;
+  if (!await mayLeave()) return history.replaceState(null, "", desk.address || addressWithout());
+  await open({text: brought.get("text") ?? "", id: brought.get("id")?.trim() ?? "", address});
+}
+
+function fits(labels) {
+  const n = labels.length;
+  if (n < 2) return say(n ? "fit one" : "fit none");
+  const right = Math.max(Math.round(labels.reduce((sum, label) => sum + label.probability, 0)), 1);
+  return say(right === n ? "fit all right" : "fit right", {n, right});
+}
+
+function summary({labels, features, fit}, milliseconds) {
+  if (!labels.length) return say("no label");
+  const kind = health.takes_text ? "words" : "features";
+  if (!features) return say(`unknown ${kind}`);
+  const ms = Math.max(1, Math.round(milliseconds));
+  const sentence = say("found", {n: labels.length, known: say(`known ${kind}`, {n: features}), ms});
+  if (!health.probabilities) return `${sentence} ${say("no probabilities")}`;
+  return `${sentence} ${fit > labels.length ? say("fit more", {n: fit}) : fits(labels.slice(0, fit))}`;
+}
+
+function doubts({doubts = [], known_words, language}) {
+  const known = listed((health.trained_languages ?? []).map((code) => languageName(code, LANGUAGE)));
+  const values = {share: percent(known_words ?? 0), language: language && languageName(language, LANGUAGE), known};
+  return doubts.map((doubt) => say(`doubt ${doubt}`, values));
+}
+
+function showLabels() {
+  const labels = labelsOf(desk.answer);
+  const scores = labels.map((label) => label.score);
+  const low = Math.min(0, ...scores) < 0 ? Math.min(-1, ...scores) : 0;
+  const high = Math.max(1, ...scores);
+  by("labels").replaceChildren(...labels.map((label) => {
+    const probable = health.probabilities;
+    const textContent = probable ? percent(label.probability) : signed(label.score);
+    const figure = node("data", {value: label.score, textContent});
+    return row(label, say(probable ? "probability" : "score"), figure, barOf((label.score - low) / (high - low)));
+  }));
+  by("copy").hidden = !labels.length;
+}
+
+// a label that is explained when it is clicked, and its tick
+function row(label, title, ...figures) {
+  const tick = node("input", {type: "checkbox", ariaLabel: say("choose", {name: label.name}), checked: desk.chosen.has(label.id)});
+  tick.dataset.choose = label.id;
+  tick.addEventListener("change", () => put(ticked(desk, label, tick.checked)));
+  const button = node("button", {type: "button", className: "label", title}, titleOf(label), ...figures);
+  button.dataset.label = label.id;
+  button.addEventListener("click", () => explain(label, true));
+  return node("li", {className: "row"}, tick, button);
+}
+
+function choice(label, figure, title) {
+  return row(label, title, node("data", {textContent: figure}));
+}
+
+function showChosen() {
+  const labels = [...desk.chosen.values()];
+  by("chosen-part").hidden = !labels.length && !(by("save") && desk.text);
+  by("chosen").replaceChildren(...labels.map((label) => {
+    const remove = node("button", {type: "button", className: "quiet", textContent: "×", ariaLabel: say("remove", {name: label.name})});
+    remove.addEventListener("click", () => put(ticked(desk, label, false)));
+    const mine = desk.correction?.labels.some((each) => each.id === label.id);
+    return node("li", mine ? {className: "mine", title: say("yours mark")} : {}, linkOf(label), remove);
+  }));
+  for (const tick of document.querySelectorAll("[data-choose]")) tick.checked = desk.chosen.has(Number(tick.dataset.choose));
+  showSaving();
+}
+
+// what Save would do, and what it has done
+function showSaving() {
+  by("go").disabled = looking;
+  if (!by("save")) return;
+  const reason = hindrance(desk, box(), looking);
+  by("save-button").disabled = Boolean(reason);
+  by("hindrance").textContent = reason && desk.text ? say(reason) : "";
+  const {correction} = desk;
+  let sentence = "";
+  if (correction) {
+    const values = {time: moment(correction.time), id: correction.id};
+    sentence = say(named(correction) && correction.id !== desk.id ? "yours as" : "yours", values);
+    if (correction.times > 1) sentence += ` (${say("times", {n: correction.times})})`;
+    if (correction.unknown.length) sentence += ` ${say("unknown labels", {names: listed(correction.unknown)})}`;
+  }
+  by("yours").textContent = sentence;
+}
+
+function report(message, failed = false) {
+  if (!by("save")) return;
+  said += 1;
+  by("saved").textContent = message;
+  by("saved").className = failed ? "error" : "note";
+}
+
+async function save() {
+  const sent = desk;
+  if (hindrance(sent, box(), looking)) return showSaving();
+  const correction = {...requestOf(sent), labels: [...sent.chosen.keys()], suggested: labelsOf(sent.answer).map((label) => label.id)};
+  if (sent.id) correction.id = sent.id;
+  report(say("saving"));
+  try {
+    const reply = await post("corrections", correction);
+    // another record may be on the desk by now
+    if (desk.key === sent.key) put(saved(desk, sent, reply));
+    const sentence = sent.chosen.size ? say("saved", {n: sent.chosen.size}) : say("saved without labels");
+    report(reply.replaces ? `${sentence} ${say("replaces", {time: moment(reply.replaces)})}` : sentence);
+    await showCorrections();
+  } catch (error) {
+    report(error.message, true);
+  }
+}
+
+// a person gives a record its id: perhaps that of one that was saved
+async function call() {
+  put(called(desk, by("record").value.trim()));
+  report("");
+  const {id} = desk, before = said;
+  if (!id || id === desk.correction?.id) return;
+  try {
+    const correction = await correctionOf({id});
+    if (!correction || said !== before) return;
+    const names = correction.labels.length ? listed(correction.labels.map((label) => label.name)) : say("no labels");
+    report(say("would replace", {id, time: moment(correction.time), names}));
+  } catch (error) {
+    report(error.message, true);
+  }
+}
+
+async function showCorrections() {
+  if (!by("corrections-part").open) return;
+  const since = {today: new Date().setHours(0, 0, 0, 0), week: Date.now() - WEEK}[by("since").value];
+  const words = new URLSearchParams({limit: by("corrections-part").dataset.limit});
+  if (since) words.set("since", new Date(since).toISOString());
+  if (labelLanguage()) words.set("language", labelLanguage());
+  try {
+    const page = await ask(`corrections?${words}`);
+    const shown = page.corrections.length;
+    const sentence = page.total > shown ? say("corrections of", {n: page.total, shown}) : say("corrections some", {n: page.total});
+    by("corrections-note").textContent = page.total ? sentence : say("corrections none");
+    by("corrections").replaceChildren(...page.corrections.map(entry));
+  } catch (error) {
+    by("corrections-note").textContent = error.message;
+  }
+}
+
+// a saved record, which a click brings back to the desk
+function entry(correction) {
+  const id = named(correction), names = correction.labels.map((label) => label.name);
+  const times = correction.times > 1 ? [say("times", {n: correction.times})] : [];
+  const note = [moment(correction.time), ...times, names.length ? listed(names) : say("no labels")].join("; ");
+  const button = node("button", {type: "button", className: "label"},
+    node("span", {}, ...(id ? [node("b", {dir: "auto", textContent: id}), " "] : []), node("bdi", {textContent: correction.text.slice(0, 120)})),
+    node("span", {className: "note", dir: "auto", textContent: note}));
+  button.addEventListener("click", async () => {
+    if (!await mayLeave()) return;
+    const address = id ? `#${new URLSearchParams({id})}` : "";
+    await open({text: correction.text, columns: correction.columns ?? null, id, address});
+    by("form").scrollIntoView();
+  });
+  return node("li", {}, button);
+}
+
+async function explain(label, move) {
+  const mine = turn, {text} = desk;
+  explained = label;
+  for (const button of document.querySelectorAll("button.label[data-label]")) {
+    button.setAttribute("aria-pressed", String(Number(button.dataset.label) === label.id));
+  }
+  const current = () => mine === turn && explained === label;
+  const instance = health.takes_text ? requestOf(desk) : {features: featuresOf(text)};
+  const asked = {...instance, labels: [label.id], words: MOST_WORDS, language: labelLanguage()};
+  try {
+    const [reasons, described] = await Promise.all([
+      desk.answer && health.explanations ? post("explain", asked).catch(() => null) : null,
+      ask(`labels/${label.id}${labelLanguage() ? `?language=${encodeURIComponent(labelLanguage())}` : ""}`),
+    ]);
+    if (!current()) return;
+    describe(described, reasons && reasons.labels[0], health.takes_text ? text : "", health);
+    complain(null);
+    if (move) {
+      by("why").focus({preventScroll: true});
+      by("why").scrollIntoView({block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth"});
+    }
+  } catch (error) {
+    if (current()) complain(error);
+  }
+}
+
+let waiting;
+
+function search() {
+  clearTimeout(waiting);
+  waiting = setTimeout(async () => {
+    const query = by("search").value;
+    if (!query.trim()) {
+      by("found-note").textContent = "";
+      by("found").replaceChildren();
+      return;
+    }
+    try {
+      const words = new URLSearchParams({limit: 12, search: query});
+      if (labelLanguage()) words.set("language", labelLanguage());
+      const page = await ask(`labels?${words}`);
+      if (query !== by("search").value) return;
+      const shown = page.labels.length, sentence = page.total > shown ? "found labels of" : "found labels";
+      by("found-note").textContent = say(page.total ? sentence : "found none", {n: page.total, shown});
+      by("found").replaceChildren(...page.labels.map((label) => choice(label, counted(label.positives), say("training examples"))));
+    } catch (error) {
+      by("found-note").textContent = error.message;
+    }
+  }, 150);
+}
+
+// a file that is dropped or chosen becomes the text in the box, as if it were pasted
+async function read(file) {
+  const name = file.name, mine = nextTurn(false);
+  by("status").textContent = say("reading", {name});
+  try {
+    const read = await ask(`texts?${new URLSearchParams({name})}`, file, "application/octet-stream");
+    if (mine !== turn) return;
+    by("text").value = read.text;
+    const notes = [read.pages > read.pages_read && say("file pages", {name, n: read.pages_read, of: read.pages})];
+    notes.push(read.cut && say("file cut", {name, n: box().length}));
+    await find(notes.filter(Boolean).join(" "));
+  } catch (error) {
+    if (mine === turn) complain(new Error(say("unread file", {name, reason: error.message})));
+  }
+}
+
+async function copy(button, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch { // without https, browsers have no clipboard but this
+    const field = node("textarea", {value: text, className: "offstage"});
+    document.body.append(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+    button.focus();
+  }
+  button.dataset.text ??= button.textContent;
+  button.textContent = say("copied");
+  setTimeout(() => { button.textContent = button.dataset.text; }, 1500);
+}
+
+// lines to paste; MARC 650 has the subject in $a, as the authority calls it, the vocabulary in $2 and the URI in $0
+const LINES = {
+  names: (label) => label.name,
+  uris: (label) => label.uri,
+  marc: async (label) => {
+    const {name} = labelLanguage() ? (await ask(`labels/${label.id}`)).label : label;
+    const source = document.documentElement.dataset.marcSource || health.vocabulary;
+    return label.uri && source ? `650 #7 $a ${name} $2 ${source} $0 ${label.uri}` : `650 #4 $a ${name}`;
+  },
+};
+
+async function copyChosen(button) {
+  try {
+    const lines = await Promise.all([...desk.chosen.values()].map(LINES[button.dataset.copy]));
+    await copy(button, lines.join("\n"));
+  } catch (error) {
+    complain(error);
+  }
+}
+
+function offerLanguages(codes) {
+  if (codes.length < 2) return;
+  by("language").replaceChildren(...codes.map((code) => node("option", {value: code, textContent: languageName(code)})));
+  const asked = new URLSearchParams(location.search).has("lang") ? [LANGUAGE] : [];
+  const preferred = [...asked, ...navigator.languages, LANGUAGE].map((each) => codes.find((code) => code === each || code === each.split("-")[0]));
+  by("language").value = preferred.find(Boolean) ?? codes[0];
+  by("language").addEventListener("change", () => { if (desk.answer) again(); });
+  by("language-part").hidden = false;
+}
+
+function introduce(answer) {
+  health = answer;
+  offerLanguages(health.languages);
+  document.querySelector("[data-copy=uris]").hidden = !health.vocabulary;
+  by("about").textContent = say(health.takes_text ? "about texts" : "about features", {n: health.labels});
+  by("model").textContent = `${say("model", {model: health.model, method: health.method, n: health.features})} ${health.remark}`;
+  if (!health.takes_text) {
+    by("title").textContent = say("page title of features");
+    by("text-label").textContent = say("features");
+    by("text").placeholder = say("features example");
+    by("file-part").hidden = true;
+  }
+  const example = health.takes_text ? '{"text": "How to train a dragon", "top_k": 3}' : '{"features": [{"0": 1.5}], "top_k": 3}';
+  const base = new URL(".", location.href).href;
+  const line = (path, body) => `curl ${base}${path} --json '${body}'`;
+  by("curl").textContent = [line("predict", example), line("explain", example.replace("[{", "{").replace("}]", "}")),
+    `curl '${base}labels?search=word'`].join("\n\n");
+}
+
+// people may ask before the model has said what it is
+const introduced = ask("health").then(introduce);
+
+function listen() {
+  by("form").addEventListener("submit", (event) => { event.preventDefault(); find(); });
+  by("text").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !looking) find();
+  });
+  by("text").addEventListener("input", showSaving);
+  by("top-k").addEventListener("change", () => { if (desk.answer) again(); });
+  by("search").addEventListener("input", search);
+  by("copy").addEventListener("click", () => copy(by("copy"), JSON.stringify(desk.answer, null, 2)));
+  by("clear").addEventListener("click", () => { for (const label of [...desk.chosen.values()]) put(ticked(desk, label, false)); });
+  for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copyChosen(button));
+  if (by("save")) {
+    by("save").addEventListener("submit", (event) => { event.preventDefault(); save(); });
+    by("record").addEventListener("change", call);
+    by("corrections-part").addEventListener("toggle", showCorrections);
+    by("since").addEventListener("change", showCorrections);
+  }
+  by("page-language").addEventListener("change", () => {
+    const address = desk.text ? `#${new URLSearchParams({...desk.id && {id: desk.id}, text: box()})}` : location.hash;
+    location.assign(`?${new URLSearchParams({lang: by("page-language").value})}${address}`);
+  });
+  window.addEventListener("hashchange", follow);
+  window.addEventListener("beforeunload", (event) => { if (unsaved(desk)) event.preventDefault(); });
+  by("file").addEventListener("change", () => {
+    if (by("file").files.length) read(by("file").files[0]);
+    by("file").value = "";
+  });
+  const carriesFile = (event) => event.dataTransfer?.types.includes("Files") && health?.takes_text;
+  document.addEventListener("dragover", (event) => {
+    if (!carriesFile(event)) return;
+    event.preventDefault();
+    document.body.classList.add("dropping");
+  });
+  document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("dropping"); });
+  document.addEventListener("drop", (event) => {
+    document.body.classList.remove("dropping");
+    if (!carriesFile(event)) return;
+    event.preventDefault();
+    read(event.dataTransfer.files[0]);
+  });
+}
+
+async function begin() {
+  listen();
+  try {
+    await introduced;
+  } catch (error) {
+    by("about").textContent = "";
+    complain(error);
+    return;
+  }
+  if (location.hash) await follow();
+}
+
+begin();

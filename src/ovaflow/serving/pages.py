@@ -1,0 +1,96 @@
+"""The page for people, in each of its languages, and the documentation."""
+
+import base64
+import hashlib
+import json
+from importlib import resources
+
+import jinja2
+from starlette.responses import HTMLResponse
+
+from ovaflow.serving.schemas import LONGEST_RECORD, MOST_WORDS
+
+_ASSETS = resources.files("ovaflow.serving") / "assets"
+_SCRIPTS = ("words.js", "record.js", "reasons.js", "page.js")
+
+LANGUAGES = ("en", "de", "fr")
+"""Languages of the page, the default first."""
+
+
+def preferred_language(accepted, asked=None):
+    """The language of the page that is asked for, else the one liked best by an Accept-Language header."""
+    if asked in LANGUAGES:
+        return asked
+    liked = {}
+    for part in accepted.split(","):
+        code, _, quality = part.partition(";")
+        language = code.strip().lower().partition("-")[0]
+        liked.setdefault(LANGUAGES[0] if language == "*" else language, _quality(quality))
+    return max(LANGUAGES, key=lambda language: liked.get(language, 0.0))
+
+
+def _quality(parameter):
+    try:
+        return float(parameter.strip().removeprefix("q=")) if parameter else 1.0
+    except ValueError:
+        return 0.0
+
+
+def words(language):
+    """What the page says."""
+    return json.loads(_asset(f"words/{language}.json"))
+
+
+def pages(options, corrects):
+    """The page for people by language."""
+    limits = {"most_words": MOST_WORDS, "longest_record": LONGEST_RECORD}
+    said = {language: words(language) for language in LANGUAGES}
+    names = {language: each["own name"] for language, each in said.items()}
+    script = "\n".join(map(_asset, _SCRIPTS))
+    given = {"options": options, "corrects": corrects, "languages": names, "script": script, **limits}
+    return {
+        language: _rendered("page.html.j2", {"Vary": "Accept-Language"}, language=language, words=each, **given)
+        for language, each in said.items()
+    }
+
+
+def documentation(document):
+    return _rendered("docs.html.j2", document=_resolved(document, document["components"]["schemas"]))
+
+
+def _resolved(part, schemas):
+    """A part of the document with schemas in place of references to them."""
+    if isinstance(part, list):
+        return [_resolved(each, schemas) for each in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        return _resolved(schemas[part["$ref"].rsplit("/", 1)[1]], schemas)
+    return {key: _resolved(each, schemas) for key, each in part.items()}
+
+
+def _rendered(name, headers=None, script="", **values):
+    """A page without further requests; its policy lets browsers apply what is in it, by hash, and nothing else."""
+    style = _asset("style.css")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    html = environment.from_string(_asset(name)).render(style=style, script=script, **values)
+    policy = [
+        "default-src 'none'",
+        f"style-src {_hash(style)}",
+        f"script-src {_hash(script)}" if script else "script-src 'none'",
+        "connect-src 'self'",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+    ]
+    return HTMLResponse(html, headers={"Content-Security-Policy": "; ".join(policy)} | (headers or {}))
+
+
+def _asset(name):
+    return (_ASSETS / name).read_text(encoding="utf-8").strip()
+
+
+def _hash(text):
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,252 @@
+"""What is saved is what a person sees: random walks over the page in a browser, beside a model of what it should do."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.browser
+
+TEXTS = ["word70 word71 größe7", "word90 word91 größe9", "word30 word31", "unheard of"]
+IDS = ["b0901", "b0902"]
+
+
+@dataclass
+class Desk:
+    """What the page should have: the record on the desk, the box, what was saved, and the addresses gone through."""
+
+    fits: dict  # labels of each text that fit
+    box: str = ""
+    text: str = ""
+    id: str = ""
+    address: tuple = ()
+    before: set = field(default_factory=set)
+    by_hand: dict = field(default_factory=dict)
+    here: bool = False
+    saved: list = field(default_factory=list)  # id, text, labels
+    history: list = field(default_factory=lambda: [()])
+
+    @property
+    def chosen(self):
+        return {label for label in self.before | {*self.by_hand} if self.by_hand.get(label, label in self.before)}
+
+    @property
+    def is_unsaved(self):
+        return self.chosen != self.before
+
+    def correction(self):
+        for of_id in (True, False):
+            for id_, text, labels in reversed(self.saved):
+                if (id_ and id_ == self.id) if of_id else text == self.text:
+                    return id_, text, labels
+        return None
+
+    def open(self, text, id_="", address=()):
+        self.text, self.id, self.address, self.by_hand, self.here = text, id_, address, {}, False
+        if not text and id_ and (known := self.correction()):
+            self.text = known[1]
+        self.box, self.history[-1] = self.text, address
+        self.look()
+
+    def look(self):
+        known = self.correction() if self.text else None
+        self.before = set(known[2] if known else self.fits[self.text])
+        if known and not self.id and known[1] == self.text:
+            self.id = known[0]
+
+    def asks_to_find(self):
+        return bool(self.text) and self.box != self.text and (self.is_unsaved or bool(self.id and not self.here))
+
+    def find(self, answer):
+        if self.box == self.text:
+            return
+        if not self.asks_to_find():
+            self.open(self.box, "" if self.text else self.id)
+        elif answer == "another":
+            self.open(self.box)
+        elif answer == "same":
+            self.text, self.here = self.box, False
+            self.look()
+
+    def go(self, address, leaves):
+        if self.is_unsaved and not leaves:
+            self.history[-1] = self.address
+        else:
+            self.open(*(address[::-1] or ("", "")), address)
+
+    def save(self):
+        own = self.id, self.text, frozenset(self.chosen)
+        self.before, self.by_hand, self.here = self.chosen, {}, True
+        self.saved.append(own)
+
+
+class Walk:
+    """A page and its model, taken through the same steps."""
+
+    def __init__(self, page, service, fits):
+        self.page, self.service, self.model = page, service, Desk(fits)
+        service.corrections.write_bytes(b"")
+        page.goto("about:blank")
+        page.goto(service.url)
+        page.locator("#about").filter(has_text="labels fit").wait_for()
+
+    def check(self):
+        page, model = self.page, self.model
+        page.wait_for_function("() => !looking")
+        ours = page.evaluate(
+            """() => ({
+              box: document.getElementById("text").value, id: document.getElementById("record").value,
+              ticked: [...document.querySelectorAll("#labels :checked")].map((each) => Number(each.dataset.choose)),
+              chosen: document.querySelectorAll("#chosen li").length,
+              saves: !document.getElementById("save-button").disabled,
+            })"""
+        )
+        assert ours == {
+            "box": model.box,
+            "id": model.id,
+            "ticked": [label for label in self.shown() if label in model.chosen],
+            "chosen": len(model.chosen),
+            "saves": bool(model.text) and model.box == model.text,
+        }
+
+    def shown(self):
+        rows = self.page.locator("#labels [data-choose]")
+        return [int(each) for each in rows.evaluate_all("all => all.map((each) => each.dataset.choose)")]
+
+    def answer(self, asked, value):
+        """Answer the question that the page asks, if it should."""
+        dialog = self.page.locator("#question")
+        assert dialog.is_visible() == asked
+        if asked:
+            dialog.locator(f"[value={value}]").click()
+
+    def paste(self, text):
+        self.page.locator("#text").fill(text)
+        self.model.box = text
+
+    def find(self, answer):
+        asks, empty = self.model.asks_to_find(), not self.model.box
+        self.page.locator("#go").click()
+        if empty:
+            # nothing is pasted: the record is left
+            self.answer(asks and self.model.is_unsaved, "leave" if answer == "another" else "stay")
+            if not (asks and self.model.is_unsaved) or answer == "another":
+                self.model.find("another")
+        else:
+            self.answer(asks, answer)
+            self.model.find(answer)
+
+    def link(self, address, leaves):
+        if address == self.model.history[-1]:
+            return
+        self.model.history.append(address)
+        self.page.evaluate(
+            "hash => { location.hash = hash; }", urlencode(dict(zip(("id", "text"), address, strict=True)))
+        )
+        self.moved(address, leaves)
+
+    def back(self, leaves):
+        if len(self.model.history) == 1:
+            return
+        self.model.history.pop()
+        self.page.evaluate("() => history.back()")
+        address = self.model.history[-1]
+        if address != self.model.address:
+            self.moved(address, leaves)
+        else:
+            self.page.wait_for_timeout(50)
+
+    def moved(self, address, leaves):
+        asks = self.model.is_unsaved
+        self.page.wait_for_function("address => desk.address === address || question.open", arg=_hash(address))
+        self.answer(asks, "leave" if leaves else "stay")
+        self.model.go(address, leaves)
+        self.page.wait_for_function(
+            "address => location.hash === address && desk.address === address", arg=_hash(self.model.address)
+        )
+
+    def tick(self, number):
+        rows = self.page.locator("#labels [data-choose]")
+        if number < rows.count():
+            label = self.shown()[number]
+            self.model.by_hand[label] = label not in self.model.chosen
+            rows.nth(number).click()
+
+    def name(self, id_):
+        if self.page.locator("#record").is_visible():
+            self.page.locator("#record").fill(id_)
+            self.page.locator("#record").blur()
+            self.model.id = id_
+
+    def save(self):
+        button = self.page.locator("#save-button")
+        if button.is_visible() and button.is_enabled():
+            button.click()
+            self.page.locator("#saved").filter(has_text=re.compile("^Saved with")).wait_for()
+            self.model.save()
+            self.page.wait_for_function("() => desk.savedHere")
+
+    def reload(self):
+        address = self.model.address
+        self.page.reload()
+        self.page.locator("#about").filter(has_text="labels fit").wait_for()
+        self.model.history = [address]
+        self.model.open(*(address[::-1] or ("", "")), address)
+        self.page.wait_for_function("address => desk.address === address", arg=_hash(address))
+
+
+def _hash(address):
+    return f"#{urlencode(dict(zip(('id', 'text'), address, strict=True)))}" if address else ""
+
+
+ADDRESSES = st.tuples(st.sampled_from(IDS), st.sampled_from(TEXTS))
+STEPS = st.one_of(
+    st.tuples(st.just("paste"), st.sampled_from([*TEXTS, ""])),
+    st.tuples(st.just("find"), st.sampled_from(["same", "another", "stay"])),
+    st.tuples(st.just("find"), st.sampled_from(["same", "another"])),
+    st.tuples(st.just("link"), ADDRESSES, st.booleans()),
+    st.tuples(st.just("tick"), st.integers(0, 9)),
+    st.tuples(st.just("tick"), st.integers(0, 9)),
+    st.tuples(st.just("name"), st.sampled_from([*IDS, ""])),
+    st.tuples(st.just("save")),
+    st.tuples(st.just("save")),
+    st.tuples(st.just("back"), st.booleans()),
+    st.tuples(st.just("reload")),
+)
+
+
+@pytest.fixture(scope="module")
+def fits(service):
+    found = {text: service.answer("/predict", {"text": text, "fit": True})["predictions"][0] for text in TEXTS}
+    return {"": set()} | {text: {label["id"] for label in each["labels"]} for text, each in found.items()}
+
+
+@pytest.fixture
+def page(new_page):
+    page = new_page()
+    page.set_default_timeout(10_000)
+    # what the browser asks before a page is left
+    page.on("dialog", lambda dialog: dialog.accept())
+    return page
+
+
+@given(steps=st.lists(STEPS, min_size=4, max_size=16))
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_saved_is_what_is_seen(page, service, predictor, fits, steps):
+    walk = Walk(page, service, fits)
+    for name, *values in steps:
+        note(f"{name} {values}")
+        getattr(walk, name)(*values)
+        walk.check()
+    entries = map(json.loads, service.corrections.read_text("utf-8").splitlines())
+    names = {name: label for label, name in enumerate(predictor.label_names)}
+    ours = [(_id_of(entry), entry["text"], frozenset(names[label] for label in entry["labels"])) for entry in entries]
+    assert ours == walk.model.saved
+
+
+def _id_of(entry):
+    return "" if entry["id"].startswith("text:") else entry["id"]
