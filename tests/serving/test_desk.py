@@ -250,3 +250,57 @@ def test_what_is_saved_is_what_is_seen(page, service, predictor, fits, steps):
 
 def _id_of(entry):
     return "" if entry["id"].startswith("text:") else entry["id"]
+
+
+def open_page(page, service, record, text):
+    page.goto("about:blank")
+    page.goto(f"{service.url}/#{urlencode({'id': record, 'text': text})}")
+    page.locator("#save-button:enabled").wait_for()
+
+
+def test_what_was_corrected_comes_back_and_can_be_corrected_again(page, service, saved, predictor):
+    open_page(page, service, "b0901", TEXTS[0])
+    page.locator("#labels [data-choose]").nth(3).check()
+    names = page.locator("#chosen bdi").all_text_contents()
+    page.locator("#save-button").click()
+    page.get_by_text(re.compile(f"^Saved with {len(names)} label")).wait_for()
+    # as a reader of tomorrow finds it: by its id, and by its text
+    for record in ("b0901", ""):
+        open_page(page, service, record, TEXTS[0])
+        assert page.locator("#chosen .mine bdi").all_text_contents() == names
+        assert page.locator("#yours").text_content().startswith("These are your labels, saved on ")
+        assert page.locator("#record").input_value() == "b0901"
+    page.locator("#chosen").get_by_role("button").first.click()
+    page.locator("#save-button").click()
+    page.locator("#saved").filter(has_text="They take the place of what was saved on").wait_for()
+    assert "(saved 2 times)" in page.locator("#yours").text_content()
+    # through the list of today
+    open_page(page, service, "b0902", TEXTS[1])
+    page.get_by_text("What was saved", exact=True).click()
+    page.get_by_text("1 record, to be looked at and changed.").wait_for()
+    page.locator("#corrections button").click()
+    page.locator("#yours").filter(has_text="saved 2 times").wait_for()
+    assert page.locator("#text").input_value() == TEXTS[0]
+    assert page.locator("#chosen bdi").all_text_contents() == names[1:]
+    assert page.evaluate("() => location.hash") == "#id=b0901"
+    page.reload()
+    page.locator("#yours").filter(has_text="saved 2 times").wait_for()
+    assert len(saved.read_text("utf-8").splitlines()) == 2
+
+
+def test_an_id_that_was_saved_says_what_it_replaces(page, service, saved, predictor):
+    service.answer("/corrections", {"id": "b0901", "text": "old", "labels": [1]})
+    open_page(page, service, "", TEXTS[0])
+    page.locator("#record").fill("b0901")
+    page.locator("#record").blur()
+    page.locator("#saved").filter(has_text="b0901 was saved on").wait_for()
+    assert page.locator("#saved").text_content().endswith(f"Save replaces its labels: {predictor.label_names[1]}.")
+
+
+def test_an_address_is_named_as_one(page, service):
+    page.goto(service.url)
+    page.locator("#text").fill(" https://example.org/record?id=17\n")
+    page.locator("#go").click()
+    page.get_by_text("This is an address, not a text").wait_for()
+    assert page.locator("#labels li").count() == 0
+    assert page.locator("#save-button").is_disabled()
