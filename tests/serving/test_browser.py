@@ -240,10 +240,15 @@ def contrast_of(page, selector):
 
 def test_labels_are_named_in_the_language_of_the_reader(new_page, tmp_path):
     with running_service(tmp_path, train_animals(tmp_path)) as animals:
-        page = new_page(locale="sv-FI")
+        page = new_page(locale="sv-FI", permissions=["clipboard-read", "clipboard-write"])
         predict(page, animals, "cats purr")
         assert page.locator("#labels bdi").first.text_content() == "katter"
         assert page.locator("#why-title").text_content() == "katter"
+        page.locator("#labels [data-choose]").first.check()
+        page.get_by_role("button", name="MARC 650").click()
+        page.get_by_role("button", name="Copied").wait_for()
+        # what a catalogue has is the name that the authority has
+        assert "$a cats " in page.evaluate("navigator.clipboard.readText()")
         page.get_by_label("Language of the labels").select_option(label="suomi")
         page.locator("#labels bdi", has_text="kissat").wait_for()
         page.get_by_role("searchbox").fill("koir")
