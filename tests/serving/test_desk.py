@@ -27,6 +27,7 @@ class Desk:
     before: set = field(default_factory=set)
     by_hand: dict = field(default_factory=dict)
     here: bool = False
+    mine: tuple | None = None  # what was saved of it
     saved: list = field(default_factory=list)  # id, text, labels
     history: list = field(default_factory=lambda: [()])
 
@@ -39,14 +40,16 @@ class Desk:
         return self.chosen != self.before
 
     def correction(self):
-        for of_id in (True, False):
-            for id_, text, labels in reversed(self.saved):
-                if (id_ and id_ == self.id) if of_id else text == self.text:
-                    return id_, text, labels
-        return None
+        """What was saved last by this id, or else with this text if its record has that still."""
+        lines = [line for line in self.saved if line[0] and line[0] == self.id]
+        if not lines:
+            lines = [line for line in self.saved if line[1] == self.text]
+            same = [line for line in self.saved if lines and line[0] == lines[-1][0] != ""]
+            lines = [] if same and same[-1][1] != self.text else lines
+        return lines[-1] if lines else None
 
     def open(self, text, id_="", address=()):
-        self.text, self.id, self.address, self.by_hand, self.here = text, id_, address, {}, False
+        self.text, self.id, self.address, self.by_hand, self.here, self.mine = text, id_, address, {}, False, None
         if not text and id_ and (known := self.correction()):
             self.text = known[1]
         self.box, self.history[-1] = self.text, address
@@ -54,7 +57,8 @@ class Desk:
 
     def look(self):
         known = self.correction() if self.text else None
-        self.before = set(known[2] if known else self.fits[self.text])
+        self.mine = known or self.mine
+        self.before = set(self.mine[2] if self.mine else self.fits[self.text])
         if known and not self.id and known[1] == self.text:
             self.id = known[0]
 
@@ -80,7 +84,7 @@ class Desk:
 
     def save(self):
         own = self.id, self.text, frozenset(self.chosen)
-        self.before, self.by_hand, self.here = self.chosen, {}, True
+        self.before, self.by_hand, self.here, self.mine = self.chosen, {}, True, own
         self.saved.append(own)
 
 

@@ -65,8 +65,9 @@ def test_what_is_found_is_in_the_file(tmp_path_factory, changes):
         assert (total, [record.entry["id"] for record in newest]) == (len(ids), ids[:2])
         for text in ("one", "two"):
             found = records.find(None, text)
-            last = [entry["id"] for entry in theirs if entry["text"] == text]
-            assert (found and found.entry["id"]) == (last[-1] if last else None)
+            last = next((entry["id"] for entry in reversed(theirs) if entry["text"] == text), None)
+            now = next((entry["text"] for entry in reversed(theirs) if entry["id"] == last), None)
+            assert (found and found.entry["id"]) == (last if now == text else None)
 
 
 @pytest.fixture
@@ -88,6 +89,7 @@ def test_a_record_is_found_by_its_id_and_else_by_its_text(corrected):
     assert find(corrected, id="another", text="second") == ("two", "second", [], 1)
     assert find(corrected, id="two", text="third") == ("two", "second", [], 1)
     assert find(corrected, id="nobody") is None
+    assert find(corrected, text="first") is None, "the record has another text now"
     reply = corrected.answer("/corrections", {"text": "fourth", "labels": [1]})
     assert reply["replaces"] is None
     again = corrected.answer("/corrections", {"text": "fourth", "labels": []})

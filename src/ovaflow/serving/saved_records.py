@@ -17,6 +17,7 @@ class SavedRecord(NamedTuple):
     place: int  # of its line, in bytes
     time: str  # in UTC, empty where the line has none
     times: int  # how often it was saved
+    text: bytes  # digest of its text
     entry: dict  # what is in the line; not kept
 
 
@@ -34,11 +35,13 @@ class SavedRecords:
         self._ids: dict[bytes, str] = {}
 
     def find(self, record: str | None = None, text: str | None = None) -> SavedRecord | None:
-        """The record of an id, else the one with a text that was saved last."""
+        """The record of an id, else the one that was saved last with a text, unless it has another one now."""
         with self._read() as lines:
-            if record not in self._by_id and text is not None:
-                record = self._ids.get(_digest(text))
             found = self._by_id.get(record) if record is not None else None
+            if found is None and text is not None and (of_text := self._ids.get(_digest(text))):
+                found = self._by_id[of_text]
+                if found.text != _digest(text):
+                    return None
             return found and found._replace(entry=_entry_at(lines, found.place))
 
     def since(self, time: str, amount: int) -> tuple[int, list[SavedRecord]]:
@@ -79,7 +82,7 @@ class SavedRecords:
             record, text = self._described(entry)
             before = self._by_id.pop(record, None)
             times = 1 + (before.times if before else 0)
-            self._by_id[record] = SavedRecord(self._end, str(entry.get("time", "")), times, {})
+            self._by_id[record] = SavedRecord(self._end, str(entry.get("time", "")), times, _digest(text), {})
             self._ids[_digest(text)] = record
 
 
