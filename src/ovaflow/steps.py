@@ -42,7 +42,7 @@ STEPS = {
         makes=("dataset", "sizes", "reading"),
         rule="prepare_dataset",
         for_people=True,
-        revision=2,
+        revision=3,
     ),
     "choose-features": Step(
         "cli.data",
@@ -50,7 +50,7 @@ STEPS = {
         Reads("ovaflow.settings.prepare:ChooseFeatures", ("prepare", "tune"), without=("features", "has_test")),
         makes=("features",),
         rule="choose_features",
-        revision=2,
+        revision=3,
     ),
     "choose-c": Step(
         "cli.data",

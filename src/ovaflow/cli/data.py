@@ -8,6 +8,7 @@ import numpy as np
 from ovaflow.cli.options import DATASET, THREADS, file_option, number, option, output, reads, source_files
 from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.data.hold_out import hold_out, is_far
+from ovaflow.data.label_map import UNKNOWN_SUBJECTS, require_another_file, write_unknown_subjects
 from ovaflow.data.prepare import prepare
 from ovaflow.data.remarks import kept_together, remarks_on
 from ovaflow.data.sizes import Shape, write_sizes
@@ -88,7 +89,8 @@ def _source_of(settings, files):
 @output("The dataset file.")
 def prepare_command(settings, threads, sizes, reading, output, **files):
     """Turn a dataset's source into dataset.h5."""
-    source = _source_of(settings, files)
+    source, listed = _source_of(settings, files), output.with_name(UNKNOWN_SUBJECTS)
+    require_another_file(settings.label_map, listed)
     glance = Glance({})
     if holds_texts(settings.format):
         source.require_files()
@@ -98,12 +100,14 @@ def prepare_command(settings, threads, sizes, reading, output, **files):
         output.parent.mkdir(parents=True, exist_ok=True)
         prepared = prepare(source, threads, output.parent)
     prepared.write(output)
+    if source.vocabulary is not None:
+        write_unknown_subjects(listed, prepared.unknown_subjects)
     write_sizes_of(sizes, prepared.train, prepared.parameters)
     if reading is not None:
         further = prepared.columns_in_words | _weights_in_words(settings.weight_column, prepared.documents)
         write_json(reading, "reading", {"lines": glance.of_all(*prepared.label_counts(), further).lines})
     click.echo(f"{output}: {prepared.summary()}")
-    for remark in remarks_on(prepared):
+    for remark in remarks_on(prepared, listed):
         click.echo(f"remark: {remark}")
 
 

@@ -17,6 +17,7 @@ import yaml
 
 from ovaflow.cli.options import file_argument, reads_files
 from ovaflow.console.errors import InputError, StrPath
+from ovaflow.data.label_map import UNKNOWN_SUBJECTS
 from ovaflow.data.source import beginnings
 from ovaflow.machine.limits import read_allowance
 from ovaflow.reading import formats
@@ -291,4 +292,5 @@ def _left_over(config):
             # benchmark: of a rule is next to its log
             files |= {output, *logs, *(str(Path(log).with_suffix(".tsv")) for log in logs)}
             files |= set(map(str, parts_folder(output).glob("*")))
+            files.add(str(Path(output).with_name(UNKNOWN_SUBJECTS)))
     return sorted(map(Path, files & untracked))

@@ -86,6 +86,11 @@ class Corpus:
             self.counts["labels_renamed"] += len(renamed)
             names = dict.fromkeys(new_names.get(label, label) for label in instance.labels)
             instance = instance._replace(labels=tuple(filter(None, names)))
+        if followed := self._labels.replaced.keys() & set(instance.labels):
+            self.counts["records_with_replaced_subjects"] += 1
+            self._labels.followed.update(followed)
+            uris = dict.fromkeys(self._labels.replaced.get(label, label) for label in instance.labels)
+            instance = instance._replace(labels=tuple(uris))
         if above is not None:
             higher = chain.from_iterable(map(above, instance.labels))
             instance = instance._replace(labels=tuple(dict.fromkeys([*instance.labels, *higher])))

@@ -56,11 +56,13 @@ class LabelLists:
 
     def united(self, numbers, n):
         """Labels of all instances with the same number, below n, each once."""
-        rows = scipy.sparse.csr_array((np.ones(len(self._numbers), bool), self.numbers, self.indptr))
+        # those of unknown labels are negative
+        lowest = self.numbers.min(initial=0)
+        rows = scipy.sparse.csr_array((np.ones(len(self._numbers), bool), self.numbers - lowest, self.indptr))
         joins = scipy.sparse.csr_array((np.ones(len(numbers), bool), (numbers, np.arange(len(numbers)))))
         joins.resize(n, len(numbers))
         united = (joins @ rows).tocsr()
-        return LabelLists.made_of(united.indices, united.indptr)
+        return LabelLists.made_of(united.indices + lowest, united.indptr)
 
     def matrix(self, ids, n_labels):
         """The matrix (n, l) of ones at the ids of the numbers; labels of the id -1 are left out."""

@@ -1,5 +1,6 @@
 """Labels of instances, by name, by number or by subject, to the label matrix; files of their names."""
 
+from collections import Counter
 from itertools import chain
 
 import numpy as np
@@ -7,12 +8,14 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.hierarchy import BROADER, above_by_name, above_by_relation, matrix_above
 from ovaflow.data.label_choice import LabelFinder, ListChoice, NameChoice, entries_of
-from ovaflow.data.subjects import distinct_names, read_vocabulary
+from ovaflow.data.label_map import DEPRECATED, UNKNOWN, UnknownSubject, read_label_map
+from ovaflow.data.subjects import distinct_names, name_in, read_vocabulary
 from ovaflow.data.tokens import Numbers
 from ovaflow.reading.cells import clean_name
-from ovaflow.reading.csv_table import csv_records
 from ovaflow.reading.instances import Identified
-from ovaflow.reading.streams import Lines, open_stream, read_lines
+from ovaflow.reading.streams import read_lines
+
+_EXAMPLES = 2
 
 
 class Labels:
@@ -26,10 +29,16 @@ class Labels:
     def __init__(self, **described):
         self.identified, self.described = Identified(), described
         self.new_names = {}  # by label_map
+        self.replaced = {}  # URIs of the subjects that stand for others
+        self.followed = Counter()  # how many instances had each of these
 
     def names_learnt(self, names):
         """What to learn of the names of all labels: empty for those left out."""
         return names
+
+    def unknown_subjects(self, *_):
+        """Rows of the list of subjects that are no labels."""
+        return []
 
 
 class NamedLabels(Labels):
@@ -133,23 +142,51 @@ class SubjectLabels(ListedLabels):
             marks = {*every.names, *every.uris} - {*vocabulary.names, *vocabulary.uris}
             self.choice = ListChoice(marks, int(np.count_nonzero(~allowed)))
         uris, names = vocabulary.uris, vocabulary.names
+        self._numbers = {mark: number for marks in (names, uris) for number, mark in enumerate(marks)}
         described = {name: getattr(vocabulary, name) for name in ("notations", "translations", "groups")}
-        super().__init__(names, uris=uris, **described)
+        stand_for = {old: self._numbers[new] for old, new in every.replaced.items() if new in self._numbers}
+        super().__init__(names, uris=uris, replaced=stand_for, **described)
+        self.replaced, self._vocabulary, self._unknown = every.replaced, every, []
         self.others, self.language, self._counts = vocabulary.others, vocabulary.language, vocabulary.counts
         if hierarchical:
             above = above_by_relation(vocabulary.broader)
             self.described["above"] = matrix_above(uris, above)
-            uri_of = dict(zip(names, uris, strict=True))
-            self.above = lambda label: above(uri_of.get(label, label))
-        self._uris, self.identified = uris, Identified(every.uris)
-        self._numbers = {mark: number for marks in (names, uris) for number, mark in enumerate(marks)}
+            uri_of, known = dict(zip(names, uris, strict=True)), {*every.uris}
+            self.above = lambda label: filter(known.__contains__, above(uri_of.get(label, label)))
+        self._uris, self.identified = uris, Identified([*every.uris, *every.replaced])
 
     def written(self, number):
-        return self._uris[number]
+        return self._uris[number] if number >= 0 else self._unknown[-1 - number]
 
     def number_of(self, label):
-        """Number of the subject with a URI or a name, -1 if the vocabulary lacks it."""
-        return self._numbers.get(label, -1)
+        """Number of the subject with a URI or a name; what the vocabulary lacks has a negative number of its own."""
+        if label not in self._numbers:
+            self._unknown.append(label)
+            self._numbers[label] = -len(self._unknown)
+        return self._numbers[label]
+
+    def unknown_subjects(self, *lists):
+        """Subjects of instances that are no labels, deprecated ones first, by falling number of instances."""
+        numbers = np.concatenate([each.numbers for each in lists])
+        amounts = np.bincount(-1 - numbers[numbers < 0], minlength=len(self._unknown)).tolist()
+        found = [self._unknown_subject(*each) for each in zip(self._unknown, amounts, strict=True) if each[1]]
+        return sorted(found, key=lambda each: (each.why, -each.records, each.subject))
+
+    def _unknown_subject(self, label, amount):
+        former = self._vocabulary.former.get(label)
+        if former is None:
+            return UnknownSubject(label, "", UNKNOWN, amount)
+        name = name_in(former, self.language) if former.names else ""
+        return UnknownSubject(label, "", DEPRECATED, amount, name, " ".join(former.replaced_by))
+
+    def _figures_of_followed(self):
+        """How many replaced subjects instances had, and some of them."""
+        if not self.followed:
+            return {}
+        name_of = dict(zip(self._vocabulary.uris, self._vocabulary.names, strict=True))
+        pairs = [(old, self.replaced[old]) for old, _ in self.followed.most_common(_EXAMPLES)]
+        some = [f"{old} for {new} ({name_of[new]!r:.60})" for old, new in pairs]
+        return {"replaced_subjects_of_records": len(self.followed), "replaced_subjects_such_as": "; ".join(some)}
 
     def matrices(self, train, test):
         names, Y, Y_test, _ = super().matrices(train, test)
@@ -160,7 +197,7 @@ class SubjectLabels(ListedLabels):
             "train_with_unknown_labels_only": _with_unknown_labels_only(train, Y),
             "test_with_unknown_labels_only": _with_unknown_labels_only(test, Y_test),
         }
-        return names, Y, Y_test, self._counts | counts
+        return names, Y, Y_test, self._counts | counts | self._figures_of_followed()
 
 
 def labels_of(source):
@@ -217,25 +254,6 @@ def names_of_ids(source, n_labels):
     return names
 
 
-def read_label_map(path):
-    """New names of labels by their old ones, of rows with a comma, a semicolon or a tab between them."""
-    new_names = {}
-    with open_stream(path) as stream:
-        lines = list(Lines(stream, path))
-    delimiter = next((mark for mark in "\t;" if lines and mark in lines[0][1]), ",")
-    for number, row in csv_records(lines, path, delimiter):
-        names = [clean_name(name) for name in row]
-        if not names:
-            continue
-        if len(names) != 2:
-            message = f"{len(row)} fields, expected an old name and a new one"
-            raise InputError(message, path=path, line=number, remedy="leave the new name empty to drop a label")
-        if names[0] in new_names:
-            raise InputError(f"{names[0]!r} appears twice", path=path, line=number, remedy="delete all but one")
-        new_names[names[0]] = names[1]
-    return new_names
-
-
 def names_as_given(source):
     """The names of each label by what texts have in its place, an id, a URI or a name; None where labels are names."""
     if source.vocabulary is not None:
@@ -248,8 +266,9 @@ def names_as_given(source):
 
 
 def numbers_of_labels(named, parameters):
-    """Labels of a dataset or a model by URI and name, and by number if its source had numbers."""
+    """Labels of a dataset or a model by URI and name, by number if its source had these, and by replaced URIs."""
     numbers = {mark: label for marks in (named.label_names, named.label_uris) for label, mark in enumerate(marks)}
+    numbers |= named.names.replaced
     source = parameters.get("source", {})
     if "labels" in source.get("files", {}):
         first = source.get("first_label", 0)

@@ -84,7 +84,9 @@ def _prepare_texts(source, threads, folder):
     parameters = _parameters_of_texts(source, labels, transform, counts, named)
     features, idf = transform.all_features
     names = Names(names, features, idf if settings.weighs else None, **labels.described)
-    return Dataset(_IN_MEMORY, training, **parts, checksum="", parameters=parameters, names_in_memory=names)
+    unknown = labels.unknown_subjects(train.labels, test.labels)
+    described = {"names_in_memory": names, "unknown_subjects": unknown}
+    return Dataset(_IN_MEMORY, training, **parts, checksum="", parameters=parameters, **described)
 
 
 def _parameters_of_texts(source, labels, transform, counts, named):

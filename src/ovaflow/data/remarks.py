@@ -5,7 +5,9 @@ from collections import defaultdict
 import numpy as np
 
 from ovaflow.data.blocks import pieces_for
+from ovaflow.data.label_map import DEPRECATED
 from ovaflow.data.near_twins import are_noticed
+from ovaflow.data.successors import CIRCLE, SEVERAL, UNKNOWN
 from ovaflow.settings.source import holds_texts
 
 _NO_FEATURE = "have no feature: an empty text, or only words that are too rare or too frequent"
@@ -16,9 +18,11 @@ _COUNTED = {
     "{labels_of_instances_left_out:,} times in instances",
     "lines_without_a_tab": "{count:,} lines of the corpus have no tab, so no subjects: left out",
     "documents_without_subjects": "{count:,} documents of the corpus have no subjects: left out",
-    "deprecated_subjects": "{count:,} subjects of the vocabulary are deprecated: left out",
+    "records_with_replaced_subjects": "{count:,} records had {replaced_subjects_of_records:,} deprecated subjects, "
+    "which stand for their successors now, such as {replaced_subjects_such_as}",
+    "deprecated_subjects": "{count:,} subjects of the vocabulary are deprecated: left out{without_successor}",
     "subjects_named_in_another_language": "{count:,} subjects have no name in the language: they have another's",
-    "subjects_not_in_vocabulary": "{count:,} subjects of instances are not in the vocabulary: left out",
+    "subjects_not_in_vocabulary": "{count:,} subjects of instances are not in the vocabulary: left out{listed}",
     "train_without_features": f"{{count:,}} of {{train_instances:,}} training instances {_NO_FEATURE}",
     "train_without_labels": "{count:,} of {train_instances:,} training instances have no label: "
     "they are negatives of all labels; unlabelled: drop leaves them out",
@@ -65,11 +69,13 @@ _ODD = 0.9
 """Share of labels that occur once, and of test instances without a known label, above which something is wrong."""
 
 
-def remarks_on(prepared):
+def remarks_on(prepared, listed=None):
+    """Remarks, which name the file where unknown subjects are listed."""
     source = prepared.parameters["source"]
     counts = source["counts"]
     test_labels = counts.get("test_labels_unknown_in_train", 0) + len(prepared.test.Y.indices)
-    figures = counts | {"test_labels": test_labels}
+    figures = counts | {"test_labels": test_labels, "without_successor": _without_successor(counts)}
+    figures["listed"] = _how_to_map(prepared.unknown_subjects, listed)
     return [
         *_on_share(prepared, counts),
         *_on_test_file(source, counts),
@@ -97,6 +103,31 @@ def _on_test_file(source, counts):
             f"{twins:,} of {instances:,} test instances have a near twin in training, such as a copy or another "
             f"edition (ovaflow near-twins lists them): figures contain some memory, and {others}"
         )
+
+
+_WITHOUT_SUCCESSOR = {
+    SEVERAL: "{:,} replaced by several",
+    CIRCLE: "{:,} by one another in a circle",
+    UNKNOWN: "{:,} by subjects that it lacks",
+}
+
+
+def _without_successor(counts):
+    """Why nothing stands for some of the deprecated subjects of a vocabulary."""
+    amounts = {text: counts.get(f"subjects_{reason}") for reason, text in _WITHOUT_SUCCESSOR.items()}
+    said = ", ".join(text.format(amount) for text, amount in amounts.items() if amount)
+    return said and f" ({said})"
+
+
+def _how_to_map(subjects, path):
+    """Where unknown subjects are listed, and what to do with the list."""
+    if path is None or not subjects:
+        return ""
+    deprecated = sum(each.why == DEPRECATED for each in subjects)
+    return (
+        f"; {path} lists the {len(subjects):,} different ones, {deprecated:,} of them deprecated: "
+        "fill in its column stands_for, and set label_map to a copy of it in another folder"
+    )
 
 
 def _on_headings(counts):

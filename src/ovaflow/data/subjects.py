@@ -10,6 +10,7 @@ from xml.parsers import expat
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.successors import successors
 from ovaflow.reading.annif import without_brackets
 from ovaflow.reading.columns import check_columns
 from ovaflow.reading.csv_table import csv_records
@@ -30,6 +31,12 @@ class Subject(NamedTuple):
     others: tuple = ()  # alternative names: (language, name)
     groups: tuple = ()  # URIs of schemes, collections and further types
     broader: tuple = ()  # URIs of subjects directly above
+    deprecated: bool = False
+    replaced_by: tuple = ()  # URIs
+
+    @property
+    def is_in_use(self):
+        return bool(self.names) and not self.deprecated
 
 
 class Vocabulary(NamedTuple):
@@ -41,6 +48,8 @@ class Vocabulary(NamedTuple):
     languages: list  # in which some subject has a name, too
     counts: dict
     broader: dict  # URIs of the subjects directly above each, also of those that cannot be assigned
+    replaced: dict  # URIs of the subjects that stand for others, by the URIs of these
+    former: dict  # the subjects that cannot be assigned, by URI
 
     @property
     def uris(self):
@@ -80,7 +89,9 @@ class Vocabulary(NamedTuple):
 def read_vocabulary(path, language=None):
     """Subjects of a file, named in a language, which may be left out if all names are in one."""
     every = sorted(_read(path, language), key=lambda subject: subject.uri)
-    subjects = [subject for subject in every if subject.names]
+    replaced_by = {subject.uri: subject.replaced_by for subject in every if subject.replaced_by}
+    replaced, why = successors(replaced_by, {subject.uri for subject in every if subject.is_in_use})
+    subjects = [subject for subject in every if subject.is_in_use and subject.uri not in replaced]
     language = _language_of(subjects, language, path)
     uris = [subject.uri for subject in subjects]
     uri, times = Counter(uris).most_common(1)[0]
@@ -88,15 +99,18 @@ def read_vocabulary(path, language=None):
         raise InputError(f"{uri} appears {times} times", path=path, remedy="delete all but one")
     counts = {
         "subjects": len(subjects),
-        "deprecated_subjects": len(every) - len(subjects),
+        "deprecated_subjects": len(every) - len(subjects) - len(replaced),
         "subjects_named_in_another_language": sum(
             language not in subject.names and None not in subject.names for subject in subjects
         ),
     }
-    names = distinct_names([_name_in(subject, language) for subject in subjects], uris)
+    names = distinct_names([name_in(subject, language) for subject in subjects], uris)
     languages = sorted(set().union(*(subject.names for subject in subjects)) - {None, language})
-    broader = {subject.uri: subject.broader for subject in every if subject.broader}
-    return Vocabulary(subjects, names, language, languages, counts, broader)
+    broader = {subject.uri: [replaced.get(uri, uri) for uri in subject.broader] for subject in every if subject.broader}
+    former = {subject.uri: subject for subject in every if not subject.is_in_use or subject.uri in replaced}
+    counts |= {"replaced_subjects": len(replaced)} if replaced else {}
+    counts |= Counter(f"subjects_{reason}" for uri, reason in why.items() if uri in former)
+    return Vocabulary(subjects, names, language, languages, counts, broader, replaced, former)
 
 
 def distinct_names(names, marks):
@@ -139,7 +153,7 @@ def _language_of(subjects, language, path):
     return language
 
 
-def _name_in(subject, language):
+def name_in(subject, language):
     """The name in a language, else that of no language, else the first of all."""
     names = subject.names
     return names.get(language) or names.get(None) or names[min(names)]
@@ -228,7 +242,7 @@ def _parsed(path, syntax):
 def _read_skos(path, syntax):
     # rdflib takes half a second to load
     import rdflib
-    from rdflib.namespace import OWL, RDF, RDFS, SKOS
+    from rdflib.namespace import DCTERMS, OWL, RDF, RDFS, SKOS
 
     def text(term):
         return clean(str(term))
@@ -236,7 +250,19 @@ def _read_skos(path, syntax):
     def texts(concept, property):
         return [each for each in graph.objects(concept, property) if isinstance(each, rdflib.Literal)]
 
+    def are_of_two_schemes(*both):
+        ours, theirs = (set(graph.objects(each, SKOS.inScheme)) for each in both)
+        return bool(ours and theirs) and ours.isdisjoint(theirs)
+
+    def replaced_by(concept):
+        named = set(graph.objects(concept, DCTERMS.isReplacedBy))
+        if named or concept not in deprecated:
+            return named
+        matches = {*graph.objects(concept, SKOS.exactMatch), *graph.subjects(SKOS.exactMatch, concept)} - deprecated
+        return {each for each in matches & concepts if not are_of_two_schemes(each, concept)}
+
     graph = _parsed(path, syntax)
+    concepts = set(graph.subjects(RDF.type, SKOS.Concept))
     deprecated = set(graph.subjects(OWL.deprecated, rdflib.Literal(True)))
     collections = defaultdict(set)
     for collection, member in graph.subject_objects(SKOS.member):
@@ -257,9 +283,11 @@ def _read_skos(path, syntax):
         parents = {*graph.objects(concept, SKOS.broader), *graph.subjects(SKOS.narrower, concept)}
         yield Subject(
             text(concept),
-            {} if concept in deprecated else names,
+            names,
             next(iter(notations), ""),
             tuple((tongue or None, name) for tongue, name in others),
             tuple(map(text, uris)),
             tuple(sorted(map(text, parents))),
+            concept in deprecated,
+            tuple(sorted(map(text, replaced_by(concept)))),
         )

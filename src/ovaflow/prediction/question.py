@@ -161,5 +161,7 @@ def require_hierarchy(model):
     """Labels above each label; refused where the model has no hierarchy."""
     if model.above is None:
         remedy = "train with hierarchy: ' > ', or what is between the levels"
+        if "vocabulary" in model.transform.get("source", {}).get("files", {}):
+            remedy = "train with hierarchy: broader, and a SKOS vocabulary that has skos:broader"
         raise InputError("its labels are no hierarchy", path=model.path, remedy=remedy)
     return model.above

@@ -159,7 +159,8 @@ class Corrections:
     def _ids(self):
         predictor = self._predictor
         ids = {name: label for label, name in enumerate(predictor.label_names)}
-        return ids | {uri: label for label, uri in enumerate(predictor.label_uris) if uri}
+        ids |= {uri: label for label, uri in enumerate(predictor.label_uris) if uri}
+        return ids | self._model.names.replaced
 
 
 def _id_of(texts):

@@ -76,6 +76,11 @@ def cell_of(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
 
 
+def text_of_cell(cell: str) -> str:
+    """The text that :func:`cell_of` wrote."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell[1:]) else cell
+
+
 def _temporary(path: Path) -> Path:
     """A new name next to a path; what killed processes left there, which is older than this process, is removed."""
     path.parent.mkdir(parents=True, exist_ok=True)

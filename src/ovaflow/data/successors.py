@@ -1,0 +1,21 @@
+"""Which subjects stand for replaced ones: chains of successors, to their ends."""
+
+SEVERAL, CIRCLE, UNKNOWN = "replaced_by_several", "replaced_in_a_circle", "replaced_by_unknown"
+"""Why no subject stands for a replaced one."""
+
+
+def successors(replaced_by, assignable):
+    """The assignable subject that stands for each replaced one; of those that have none, why."""
+    ends, why = {}, {}
+    for subject in replaced_by:
+        chain, last = {}, subject
+        while last not in chain and len(replaced_by.get(last, ())) == 1:
+            chain[last] = True
+            [last] = replaced_by[last]
+        if last in chain:
+            why[subject] = CIRCLE
+        elif last != subject and last in assignable:
+            ends[subject] = last
+        else:
+            why[subject] = SEVERAL if last in replaced_by else UNKNOWN
+    return ends, why
