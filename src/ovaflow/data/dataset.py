@@ -43,7 +43,12 @@ class Names:
     translations: dict = field(default_factory=dict)
     groups: dict = field(default_factory=dict)
     above: CSR | None = None  # (l, l): labels above each label, where they are a hierarchy
-    replaced: dict = field(default_factory=dict)  # labels by the URIs of deprecated subjects that they stand for
+    former_uris: Sequence = ()  # of each label those of the deprecated subjects that it stands for, with spaces between
+
+    @cached_property
+    def replaced(self):
+        """Labels by the URIs of the subjects that they stand for."""
+        return {uri: label for label, uris in enumerate(self.former_uris) for uri in uris.split()}
 
 
 _FIELDS = {
@@ -51,10 +56,10 @@ _FIELDS = {
     "feature_names": "features",
     "label_uris": "uris",
     "label_notations": "notations",
+    "label_former_uris": "former_uris",
 }
 """Fields of :class:`Names` by their names in artifacts."""
 _TRANSLATIONS, _GROUPS, _ABOVE = "label_translations", "label_groups", "labels_above"
-_REPLACED = "replaced_subjects"
 
 
 def read_all_names(path, kind):
@@ -64,10 +69,6 @@ def read_all_names(path, kind):
         names |= {"translations": _read_translations(file), "groups": _read_groups(file)}
         if _ABOVE in file:
             names["above"] = read_csr(file[_ABOVE])
-        if _REPLACED in file:
-            group = file[_REPLACED]
-            labels = map_array(group["labels"]).tolist()
-            names["replaced"] = dict(zip(read_strings(group, "uris"), labels, strict=True))
         return Names(**names, idf=idf)
 
 
@@ -101,10 +102,6 @@ def write_names(file, names):
         write_strings(file.require_group(_TRANSLATIONS), language, translated)
     if names.above is not None:
         write_csr(file.create_group(_ABOVE), names.above)
-    if names.replaced:
-        group = file.create_group(_REPLACED)
-        write_strings(group, "uris", list(names.replaced))
-        create_array(group, "labels", np.array(list(names.replaced.values()), np.int32))
     if names.groups:
         group = file.create_group(_GROUPS)
         write_strings(group, "uris", list(names.groups))

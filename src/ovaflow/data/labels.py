@@ -143,9 +143,8 @@ class SubjectLabels(ListedLabels):
             self.choice = ListChoice(marks, int(np.count_nonzero(~allowed)))
         uris, names = vocabulary.uris, vocabulary.names
         self._numbers = {mark: number for marks in (names, uris) for number, mark in enumerate(marks)}
-        described = {name: getattr(vocabulary, name) for name in ("notations", "translations", "groups")}
-        stand_for = {old: self._numbers[new] for old, new in every.replaced.items() if new in self._numbers}
-        super().__init__(names, uris=uris, replaced=stand_for, **described)
+        described = {name: getattr(vocabulary, name) for name in ("notations", "translations", "groups", "former_uris")}
+        super().__init__(names, uris=uris, **described)
         self.replaced, self._vocabulary, self._unknown = every.replaced, every, []
         self.others, self.language, self._counts = vocabulary.others, vocabulary.language, vocabulary.counts
         if hierarchical:

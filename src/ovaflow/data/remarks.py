@@ -20,7 +20,10 @@ _COUNTED = {
     "documents_without_subjects": "{count:,} documents of the corpus have no subjects: left out",
     "records_with_replaced_subjects": "{count:,} records had {replaced_subjects_of_records:,} deprecated subjects, "
     "which stand for their successors now, such as {replaced_subjects_such_as}",
-    "deprecated_subjects": "{count:,} subjects of the vocabulary are deprecated: left out{without_successor}",
+    "deprecated_subjects": "{count:,} subjects of the vocabulary are deprecated: left out",
+    SEVERAL: "{count:,} of the deprecated subjects are replaced by several, among which records do not say one",
+    CIRCLE: "{count:,} of the deprecated subjects are replaced by one another, in circles",
+    UNKNOWN: "{count:,} of the deprecated subjects are replaced by subjects that the vocabulary lacks",
     "subjects_named_in_another_language": "{count:,} subjects have no name in the language: they have another's",
     "subjects_not_in_vocabulary": "{count:,} subjects of instances are not in the vocabulary: left out{listed}",
     "train_without_features": f"{{count:,}} of {{train_instances:,}} training instances {_NO_FEATURE}",
@@ -74,8 +77,7 @@ def remarks_on(prepared, listed=None):
     source = prepared.parameters["source"]
     counts = source["counts"]
     test_labels = counts.get("test_labels_unknown_in_train", 0) + len(prepared.test.Y.indices)
-    figures = counts | {"test_labels": test_labels, "without_successor": _without_successor(counts)}
-    figures["listed"] = _how_to_map(prepared.unknown_subjects, listed)
+    figures = counts | {"test_labels": test_labels, "listed": _how_to_map(prepared.unknown_subjects, listed)}
     return [
         *_on_share(prepared, counts),
         *_on_test_file(source, counts),
@@ -103,20 +105,6 @@ def _on_test_file(source, counts):
             f"{twins:,} of {instances:,} test instances have a near twin in training, such as a copy or another "
             f"edition (ovaflow near-twins lists them): figures contain some memory, and {others}"
         )
-
-
-_WITHOUT_SUCCESSOR = {
-    SEVERAL: "{:,} replaced by several",
-    CIRCLE: "{:,} by one another in a circle",
-    UNKNOWN: "{:,} by subjects that it lacks",
-}
-
-
-def _without_successor(counts):
-    """Why nothing stands for some of the deprecated subjects of a vocabulary."""
-    amounts = {text: counts.get(f"subjects_{reason}") for reason, text in _WITHOUT_SUCCESSOR.items()}
-    said = ", ".join(text.format(amount) for text, amount in amounts.items() if amount)
-    return said and f" ({said})"
 
 
 def _how_to_map(subjects, path):

@@ -80,6 +80,14 @@ class Vocabulary(NamedTuple):
                 members[group].append(number)
         return {group: np.array(numbers, np.int32) for group, numbers in sorted(members.items())}
 
+    @property
+    def former_uris(self):
+        """URIs of what each subject stands for, with spaces between them; none where nothing is replaced."""
+        found = defaultdict(list)
+        for old, new in self.replaced.items():
+            found[new].append(old)
+        return [" ".join(found[uri]) for uri in self.uris] if found else []
+
     def take(self, numbers):
         """Some of the subjects."""
         subjects, names = ([each[number] for number in numbers] for each in (self.subjects, self.names))
@@ -109,7 +117,7 @@ def read_vocabulary(path, language=None):
     broader = {subject.uri: [replaced.get(uri, uri) for uri in subject.broader] for subject in every if subject.broader}
     former = {subject.uri: subject for subject in every if not subject.is_in_use or subject.uri in replaced}
     counts |= {"replaced_subjects": len(replaced)} if replaced else {}
-    counts |= Counter(f"subjects_{reason}" for uri, reason in why.items() if uri in former)
+    counts |= Counter(reason for uri, reason in why.items() if uri in former)
     return Vocabulary(subjects, names, language, languages, counts, broader, replaced, former)
 
 

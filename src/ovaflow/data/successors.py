@@ -1,7 +1,7 @@
 """Which subjects stand for replaced ones: chains of successors, to their ends."""
 
-SEVERAL, CIRCLE, UNKNOWN = "replaced_by_several", "replaced_in_a_circle", "replaced_by_unknown"
-"""Why no subject stands for a replaced one."""
+SEVERAL, CIRCLE, UNKNOWN = (f"subjects_replaced_{how}" for how in ("by_several", "in_a_circle", "by_unknown_ones"))
+"""Why no subject stands for a replaced one, as counts call it."""
 
 
 def successors(replaced_by, assignable):

@@ -35,11 +35,6 @@ class RankedRecords(NamedTuple):
     Y: CSR  # (n, l); of the labels that the model knows
     n_true: np.ndarray  # int64 (n,); labels of each record, including unknown ones
     words: Words | None = None  # of records that are texts
-    n_repeated: np.ndarray | int = 0  # int64 (n,); labels that the file has besides, which stand for one of these
-
-    @property
-    def n_given(self):
-        return self.n_true + self.n_repeated
 
     @property
     def known(self):
@@ -69,7 +64,7 @@ def rank_file(predictors, path, chosen, threads=1, question=None):
         answers[name] = rank_records(predictor, path, settings, question, threads, file_labels)
     (first, theirs), *others = answers.items()
     for name, ours in others:
-        if not np.array_equal(ours.n_given, theirs.n_given):
+        if not np.array_equal(ours.n_true, theirs.n_true):
             message = f"{first} reads {_amounts(theirs)}, {name} {_amounts(ours)}"
             remedy = "say how to read it with --labels-column, --label-separator or --format"
             raise InputError(message, path=path, remedy=remedy)
@@ -77,7 +72,7 @@ def rank_file(predictors, path, chosen, threads=1, question=None):
 
 
 def _amounts(answers):
-    return f"{len(answers.n_given):,} records with {answers.n_given.sum():,} labels"
+    return f"{len(answers.n_true):,} records with {answers.n_true.sum():,} labels"
 
 
 def rank_records(predictor, path, settings, question=None, threads=1, file_labels=None):
@@ -87,8 +82,8 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
         read = partial(_read_features, file_labels=file_labels)
     question = (question or Question()).model_copy(update={"top_k": CANDIDATES})
     allowed = predictor.allowed_by(question)
-    predictions, rows, n_true, n_repeated, words = [], [], [], [], []
-    for (X, words_of_batch), labels, counts, repeated in read(predictor, path, settings):
+    predictions, rows, n_true, words = [], [], [], []
+    for (X, words_of_batch), labels, counts in read(predictor, path, settings):
         ranked = predictor.rank(X, question, threads)
         predictions.append((ranked.ids, ranked.scores))
         for known, count in zip(labels, counts, strict=True):
@@ -96,7 +91,6 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
             asked = known if allowed is None else {label for label in known if allowed[label]}
             rows.append(asked)
             n_true.append(count - len(known) + len(asked))
-        n_repeated += repeated
         words.append(words_of_batch)
     if not any(rows):
         what = "no record has a label"
@@ -106,7 +100,7 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
         raise InputError(what, path=path, remedy=remedy)
     ids, scores = map(np.concatenate, zip(*predictions, strict=True))
     Y = _matrix(rows, predictor.n_labels)
-    return RankedRecords(ids, scores, Y, np.array(n_true), Words.sum(words), np.array(n_repeated))
+    return RankedRecords(ids, scores, Y, np.array(n_true), Words.sum(words))
 
 
 def _matrix(rows, n_labels):
@@ -117,15 +111,14 @@ def _matrix(rows, n_labels):
 
 
 def _read_texts(predictor, path, settings):
-    """Batches of features, known labels of each record, the number of all its labels, and how many repeat these."""
+    """Batches of features, known labels of each record, and the number of all its labels."""
     instances = read_file(settings, path, [*predictor.label_uris, *predictor.model.names.replaced])
     if settings.repeated == "join":
         instances = united(instances)
     numbers, above = numbers_of_labels(predictor.model, predictor.model.transform), predictor.model.above
     while batch := list(itertools.islice(instances, BATCH)):
         labels = [set(map(numbers.get, each.labels)) - {None} for each in batch]
-        counts = [len({numbers.get(label, label) for label in each.labels}) for each in batch]
-        repeated = [len(each.labels) - count for each, count in zip(batch, counts, strict=True)]
+        counts = [len(each.labels) for each in batch]
         if above is not None:
             for number, known in enumerate(labels):
                 higher = set().union(*(labels_above(above, label) for label in known)) - known
@@ -135,7 +128,7 @@ def _read_texts(predictor, path, settings):
             features = FeaturesAndWords(features_of_vectors(predictor, texts, path), Words.sum([]))
         else:
             features = predictor.read_texts(texts, [each.beside for each in batch])
-        yield features, labels, counts, repeated
+        yield features, labels, counts
 
 
 def _read_features(predictor, path, settings, file_labels):
@@ -147,7 +140,7 @@ def _read_features(predictor, path, settings, file_labels):
     labels = np.split(Y.indices, Y.indptr[1:-1])
     known = [set(row[row < predictor.n_labels].tolist()) for row in labels]
     features = FeaturesAndWords(predictor.transformed(X._replace(n_columns=d)), Words.sum([]))
-    yield features, known, list(map(len, labels)), [0] * len(labels)
+    yield features, known, list(map(len, labels))
 
 
 def measure(answers, figures):
