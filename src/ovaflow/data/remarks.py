@@ -21,7 +21,7 @@ _COUNTED = {
     "records_with_replaced_subjects": "{count:,} records had {replaced_subjects_of_records:,} deprecated subjects, "
     "which stand for their successors now, such as {replaced_subjects_such_as}",
     "deprecated_subjects": "{count:,} subjects of the vocabulary are deprecated: left out",
-    SEVERAL: "{count:,} of the deprecated subjects are replaced by several, among which records do not say one",
+    SEVERAL: "{count:,} of the deprecated subjects are replaced by several, and records do not say which they mean",
     CIRCLE: "{count:,} of the deprecated subjects are replaced by one another, in circles",
     UNKNOWN: "{count:,} of the deprecated subjects are replaced by subjects that the vocabulary lacks",
     "subjects_named_in_another_language": "{count:,} subjects have no name in the language: they have another's",

@@ -155,7 +155,9 @@ class Prepare(ReadTexts):
         f"{_COLUMNS}: column of numbers above 0, what each training record weighs; null: all weigh 1",
     )
     label_map: Text | None = setting(
-        None, "texts: file of two columns, old and new label name; an empty new name drops the label"
+        None,
+        "texts: file of two columns, old and new label name, an empty new name drops the label; or a filled in "
+        "unknown_subjects.csv",
     )
     include: LabelList = setting(
         [],
