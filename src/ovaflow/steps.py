@@ -29,6 +29,9 @@ class Step(NamedTuple):
     revision: int = 1  # raised when the step comes to make other results of the same inputs and settings
 
 
+OF_VOCABULARIES = 1
+"""Added to the revisions of steps that read a vocabulary; raised when vocabularies come to be read in another way."""
+
 PROBLEM = ("loss", "regularization", "weighting", "class_weight", "epsilon", "propensity_a", "propensity_b")
 
 STEPS = {
@@ -42,7 +45,7 @@ STEPS = {
         makes=("dataset", "sizes", "reading"),
         rule="prepare_dataset",
         for_people=True,
-        revision=3,
+        revision=2,
     ),
     "choose-features": Step(
         "cli.data",
@@ -50,7 +53,7 @@ STEPS = {
         Reads("ovaflow.settings.prepare:ChooseFeatures", ("prepare", "tune"), without=("features", "has_test")),
         makes=("features",),
         rule="choose_features",
-        revision=3,
+        revision=2,
     ),
     "choose-c": Step(
         "cli.data",

@@ -51,7 +51,7 @@ rule choose_features:
         files=options_of_files,
         contents=contents_of(folders_of_documents),
         options=settings_of("choose-features"),
-        revision=STEPS["choose-features"].revision,
+        revision=revision_of_reading("choose-features"),
     threads: 4
     resources:
         mem_mb=choosing_megabytes,
@@ -78,7 +78,7 @@ rule prepare_dataset:
         files=options_of_files,
         contents=contents_of(folders_of_documents),
         options=settings_of("prepare"),
-        revision=STEPS["prepare"].revision,
+        revision=revision_of_reading("prepare"),
     threads: 2
     resources:
         mem_mb=reading_megabytes,

@@ -3,6 +3,7 @@ import os
 from zlib import crc32
 
 from ovaflow.reading.streams import matching_files, matching_paths
+from ovaflow.steps import OF_VOCABULARIES
 
 
 def warm_up_options():
@@ -18,6 +19,11 @@ def raw_files(wildcards):
     for role in locations_of(wildcards):
         files[role] = [part for each in listed(files[role]) for part in parts(each)]
     return files
+
+
+def revision_of_reading(step):
+    """Datasets without a vocabulary are not read again when vocabularies come to be read in another way."""
+    return lambda wildcards: STEPS[step].revision + OF_VOCABULARIES * ("vocabulary" in raw_files(wildcards))
 
 
 def locations_of(wildcards):
