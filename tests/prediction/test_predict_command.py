@@ -232,6 +232,8 @@ def test_bad_input_is_named_with_its_line(expected, tmp_path, monkeypatch, capsy
         ("nowhere.h5 --text=a", "nowhere.h5: no such file"),
         ("one-vs-all.h5 --text=a --output=a.parquet", "a.parquet: no format is written under such a name"),
         ("one-vs-all.h5 --text=a --output-format=jsonl --joined=;", "--joined goes with csv, not jsonl"),
+        ("one-vs-all.h5 - --format=annif", "standard input: Annif's corpora cannot be read from a pipe; give a file"),
+        ("one-vs-all.h5 nowhere*.txt", "nowhere*.txt: no such file"),
         ("one-vs-all.h5 nowhere.txt", "nowhere.txt: cannot be read"),
         ("one-vs-all.h5 --text=a --fit", "one-vs-all.h5: has no second stage, so no probabilities"),
     ],

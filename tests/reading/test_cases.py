@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from read_again import assert_read_again
 
 GENRES = ["Action", "Comedy", "Crime", "Drama", "Horror", "Romance", "Science Fiction", "Western"], 400, 2.0
 TOXIC = ["adult", "hate", "insult", "obscene", "severe", "spam", "threat", "toxic"], 400, 2.0
@@ -82,6 +83,24 @@ def test_read(read, file, options, outcome):
     assert found(prepared) == outcome
     if file.startswith("20"):
         assert "words for nothing" in prepared.said
+
+
+AS_ADVISED = [
+    ("06/rcv1-2.txt", (*LINES, "--label-separator= ")),
+    ("06/header.tsv", TABS),
+    ("07/pairs.csv", ("--repeated=join",)),
+    ("07/pairs.csv", ("--repeated=last",)),
+    ("08/excel.csv", (*EXCEL, "--encoding=windows-1252")),
+    *((f"09/{name}.tsv", (*TABS, *SEMICOLON, "--quotes=none")) for name in ("dialogue", "inside")),
+    ("09/backslash.csv", (*SEMICOLON, "--quotes=backslash")),
+    ("22/jsonlist.csv", PRODUCTS),
+]
+
+
+@pytest.mark.parametrize(("file", "options"), [*(each[:2] for each in READ), *AS_ADVISED])
+def test_predict_reads_them_as_training_does(read, cases, tmp_path, file, options):
+    path = cases[file[:2]] / file[3:]
+    assert_read_again(read(file, *options, f"--test={path}").dataset, path, tmp_path)
 
 
 @pytest.mark.parametrize("code", ICD)

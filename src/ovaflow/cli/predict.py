@@ -54,7 +54,10 @@ _OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", "
 @file_option("--model", help="The model file, model.h5, unless it is the first argument.")
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
 @reads_files(
-    ("text_column", "number_columns", "category_columns", "id_column", "missing", "encoding", "quotes", "sheet"),
+    (
+        *("text_column", "number_columns", "category_columns", "id_column"),
+        *("missing", "encoding", "quotes", "sheet", "repeated"),
+    ),
     format=click.option(
         "--format", type=click.Choice(READ_FORMATS), help="Format of the files; by default as the model's data."
     ),

@@ -211,9 +211,9 @@ def _require_file(path):
 
 
 def _identity(location, paths):
-    """Name, size and hash of a file; of several files the sum of sizes and the hash of hashes."""
+    """Name, size and hash of a file; of several, or those of a folder, the sum of sizes and the hash of hashes."""
     size, digests = 0, []
-    for path in paths:
+    for path in chain.from_iterable(map(matching_files, paths)):
         with open_regular(path) as file:
             digests.append(hashlib.file_digest(file, "sha256").hexdigest())
             size += file.tell()

@@ -20,7 +20,7 @@ from ovaflow.prediction.question import Question
 from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import BATCH, LINES, NamedColumns, features_of_vectors, settings_of_file
 from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.instances import united
+from ovaflow.reading.instances import counted_once
 from ovaflow.reranking.answer_length import count_as_predicted
 from ovaflow.reranking.expected_quality import sure_records
 from ovaflow.settings.predict import CANDIDATES
@@ -112,9 +112,8 @@ def _matrix(rows, n_labels):
 
 def _read_texts(predictor, path, settings):
     """Batches of features, known labels of each record, and the number of all its labels."""
-    instances = read_file(settings, path, [*predictor.label_uris, *predictor.model.names.replaced])
-    if settings.repeated == "join":
-        instances = united(instances)
+    uris = [*predictor.label_uris, *predictor.model.names.replaced]
+    instances = counted_once(read_file(settings, path, uris), settings.repeated)
     numbers, above = numbers_of_labels(predictor.model, predictor.model.transform), predictor.model.above
     while batch := list(itertools.islice(instances, BATCH)):
         labels = [set(map(numbers.get, each.labels)) - {None} for each in batch]

@@ -1,5 +1,6 @@
 """Instances to predict, read as the model's data were: files or standard input, in any format, a few at a time."""
 
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,8 +11,8 @@ from ovaflow.prediction.drift import Words
 from ovaflow.reading.columns import split_names
 from ovaflow.reading.foreign import refuse_foreign
 from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, ending_of, format_of
-from ovaflow.reading.instances import FIELD, Reading, joined
-from ovaflow.reading.streams import File
+from ovaflow.reading.instances import FIELD, Reading, counted_once, joined
+from ovaflow.reading.streams import File, matching_paths
 from ovaflow.settings.prepare import PrepareSource
 from ovaflow.settings.source import ReadTexts
 from ovaflow.sparse.csr import CSR, from_scipy
@@ -34,12 +35,13 @@ class RecordBatch(NamedTuple):
 
 
 class InputFile(NamedTuple):
-    """Where instances come from, in which format, and how they are read."""
+    """Where instances come from, a file or those of a pattern, in which format, and how they are read."""
 
-    file: File
+    files: list[File]
     format: str
     reading: Reading | None = None
     first_feature: int = 0
+    repeated: str = "keep"
 
     @property
     def kind(self) -> Format:
@@ -47,11 +49,12 @@ class InputFile(NamedTuple):
 
 
 def input_file(model, path, kept=(), first_feature=None, **chosen):
-    """How to read a file to predict: as the model's data were, except what is chosen."""
-    settings = settings_of_file(model, path, **chosen)
+    """How to read a file, or those of a pattern, to predict: as the model's data were, except what is chosen."""
+    paths = [STDIN] if path == STDIN else matching_paths(path)
+    settings = settings_of_file(model, paths[0], **chosen)
     if settings.format != LINES and not FORMATS[settings.format].holds_texts:
         first = model.transform.get("first_feature", 0) if first_feature is None else first_feature
-        return InputFile(File(path), settings.format, first_feature=first)
+        return InputFile(list(map(File, paths)), settings.format, first_feature=first)
     # a pipe is read only once, so its header cannot tell which commas are in a name
     quoting = ", names with commas in double quotes" if "," in settings.text_column else ""
     others = "".join(f"--{name.replace('_', '-')}, " for name in _BESIDE if getattr(settings, name, None))
@@ -64,7 +67,9 @@ def input_file(model, path, kept=(), first_feature=None, **chosen):
         remedy=f"name it with --text-column, {others}--id-column or --keep{quoting}",
         early=True,
     )
-    return InputFile(File(path, reading.encoding), settings.format, reading)
+    files = [File(each, reading.encoding) for each in paths]
+    # vectors are never taken together
+    return InputFile(files, settings.format, reading, repeated="keep" if reading.vectors else settings.repeated)
 
 
 def settings_of_file(model, path, **chosen):
@@ -98,10 +103,12 @@ def format_for(model, path):
     takes_text = "token_pattern" in model.transform
     if path == STDIN:
         return LINES if takes_text else "svmlight"
+    if takes_text and Path(path).is_dir():
+        return "annif"
     source = model.transform.get("source", {})
     trained, ending = source.get("format"), ending_of(path)
     names = source.get("files", {}).get("train", {}).get("name", "").split(", ")
-    if trained in FORMATS and (ending in map(ending_of, names) or (trained == "annif" and Path(path).is_dir())):
+    if trained in FORMATS and any(ending == ending_of(name) or fnmatch(Path(path).name, name) for name in names):
         return trained
     refuse_foreign(path)
     named = format_of(path)
@@ -171,14 +178,15 @@ class NamedColumns(NamedTuple):
 def batches_of(source, predictor):
     """Read instances as batches, which end where the next line would have to be waited for."""
     if not source.kind.holds_texts:
-        for X in source.kind.read_batches(source.file, predictor.n_source_features, source.first_feature):
-            yield RecordBatch(predictor.transformed(X), [None] * X.n_rows, None, [()] * X.n_rows)
+        for file in source.files:
+            for X in source.kind.read_batches(file, predictor.n_source_features, source.first_feature):
+                yield RecordBatch(predictor.transformed(X), [None] * X.n_rows, None, [()] * X.n_rows)
         return
     for instances in _batched(source):
         texts, names = [instance.text for instance in instances], [instance.record for instance in instances]
         kept = [instance.kept for instance in instances]
         if source.reading.vectors:
-            yield RecordBatch(features_of_vectors(predictor, texts, source.file.name), names, None, kept)
+            yield RecordBatch(features_of_vectors(predictor, texts, source.files[0].name), names, None, kept)
             continue
         X, words = predictor.read_texts(texts, [instance.beside for instance in instances])
         yield RecordBatch(X, names, [text.replace(FIELD, " ") for text in texts], kept, words)
@@ -194,11 +202,21 @@ def features_of_vectors(predictor, vectors, path):
 
 
 def _batched(source):
-    batch = []
-    for instance in source.kind.read(source.file, source.reading):
+    records, batch = _read(source), []
+    if source.repeated != "keep":
+        # the last one may be the same as the first
+        records = ((each, True) for each in counted_once((each for each, _ in records), source.repeated))
+    for instance, ready in records:
         batch.append(instance)
-        if len(batch) == BATCH or not source.file.ready:
+        if len(batch) == BATCH or not ready:
             yield batch
             batch = []
     if batch:
         yield batch
+
+
+def _read(source):
+    """Records, and whether the next can be had without waiting for it."""
+    for file in source.files:
+        for instance in source.kind.read(file, source.reading):
+            yield instance, file.ready

@@ -16,6 +16,8 @@ _SUBJECTS = (".tsv", ".key")
 def read(file, reading):
     """Documents with their subjects; ``reading.counts`` gets the numbers of those that Annif leaves out."""
     path = file.path
+    if file.is_pipe:
+        raise InputError("Annif's corpora cannot be read from a pipe", path=file.name, remedy="give a file or a folder")
     ending = ending_of(path)
     if path.is_dir():
         yield from _read_folder(path, reading)
@@ -31,7 +33,9 @@ def read(file, reading):
 
 def _instance(reading, text, subjects, path, line=None):
     place = path.name if line is None else None
-    return reading.plain_instance(text, [without_brackets(each) for each in subjects], path, line, place)
+    # what is predicted is known by it, too
+    record = None if reading.labels else place
+    return reading.plain_instance(text, [without_brackets(each) for each in subjects], path, line, place, record)
 
 
 def without_brackets(uri):
@@ -42,22 +46,22 @@ def without_brackets(uri):
 def _read_tsv(path, reading):
     for number, line in read_lines(path):
         text, tab, subjects = line.partition("\t")
-        if tab:
+        if tab or (text.strip() and not reading.labels):
             yield _instance(reading, text, subjects.split(), path, number)
         elif text.strip():
             reading.counts["lines_without_a_tab"] += 1
 
 
 def _read_csv(path, reading):
-    columns, remedy = ["text", "subject_uris"], "name them in the first line"
+    columns, remedy = ["text", "subject_uris"] if reading.labels else ["text"], "name them in the first line"
     with open_stream(path) as stream:
         records = read_fields(Lines(stream, path), columns, path, remedy=remedy)
-        for number, (text, subjects) in records:
-            yield _instance(reading, text, subjects.split(), path, number)
+        for number, (text, *subjects) in records:
+            yield _instance(reading, text, " ".join(subjects).split(), path, number)
 
 
 def _document(entry, path, reading, number=None):
-    """A document of JSON; one without subjects is left out."""
+    """A document of JSON; one without subjects is left out where they are read."""
     subjects = entry.get("subjects") or []
     try:
         labels = [subject.get("uri") or subject["label"] for subject in subjects]
@@ -67,7 +71,7 @@ def _document(entry, path, reading, number=None):
     except (AttributeError, KeyError, TypeError):
         message = "expected text, and subjects with a uri or a label each"
         raise InputError(message, path=path, line=number, remedy=CORRECT) from None
-    if labels:
+    if labels or not reading.labels:
         yield _instance(reading, text, labels, path, number)
     else:
         reading.counts["documents_without_subjects"] += 1
@@ -82,8 +86,8 @@ def _read_folder(folder, reading):
             yield from _document(read_object(_content(path), path, None), path, reading)
             continue
         beside = [path.with_suffix(ending) for ending in _SUBJECTS if path.with_suffix(ending).exists()]
-        if beside:
-            subjects = [_subject(line) for _, line in read_lines(beside[0])]
+        if beside or not reading.labels:
+            subjects = [_subject(line) for each in beside[:1] for _, line in read_lines(each)]
             yield _instance(reading, _content(path), filter(None, subjects), path)
         else:
             reading.counts["documents_without_subjects"] += 1

@@ -208,9 +208,9 @@ class Reading:
         place = place or (f"line {line}" if row is None else f"row {row}")
         return TextInstance(text, labels, record, place, group, time, kept=kept, weight=weight, beside=beside)
 
-    def plain_instance(self, text, labels, path, line=None, place=None):
+    def plain_instance(self, text, labels, path, line=None, place=None, record=None):
         """The instance of a format without columns."""
-        return self.instance([text, labels] if self.labels else [text], path, line, place=place)
+        return self.instance([text, *([labels] if self.labels else []), record], path, line, place=place)
 
     def _beside(self, cells):
         """Numbers and categories of cells; an error says in which column."""
@@ -233,7 +233,7 @@ class Reading:
 
     def labels_in(self, contents):
         """Labels of some cells, each once."""
-        if self.labels_are == ONE_HOT:
+        if self.labels_are == ONE_HOT and contents:
             return self._one_hot(contents)
         labels = {}
         for content in contents:
@@ -315,6 +315,20 @@ def unreadable(error, path, line=None, row=None):
     where = "" if row is None else f"row {row}: "
     message, remedy = (*error.args, CORRECT)[:2]
     return InputError(f"{where}{message}", path=path, line=line, remedy=remedy)
+
+
+def counted_once(instances, repeated):
+    """Instances where records with the same id are kept, are one, or only the last counts: see setting ``repeated``."""
+    return {"keep": iter, "join": united, "last": _last}[repeated](instances)
+
+
+def _last(instances):
+    found = {}
+    for number, instance in enumerate(instances):
+        key = instance.id or number
+        found.pop(key, None)
+        found[key] = instance
+    return iter(found.values())
 
 
 def united(instances):
