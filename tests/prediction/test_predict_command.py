@@ -145,6 +145,16 @@ def test_columns_of_the_input_are_kept(expected, table, tmp_path, name):
     assert labels_of(answers(model, out, "--top-k=2")) == predictions.ids[:, :2].tolist()
 
 
+@pytest.mark.parametrize("options", [[], ["--joined= | "]])
+def test_tsv_has_the_columns_of_csv(expected, table, tmp_path, options):
+    model, texts, _ = expected
+    file = table("in.csv", text=texts[:3], title=["a\tb", 'say "c"', "=d\ne"])
+    for name in ("out.csv", "out.tsv"):
+        run(model, file, "--keep=title", f"--output={tmp_path}/{name}", *options)
+    with open(tmp_path / "out.tsv", encoding="utf-8-sig", newline="") as tsv:
+        assert [*csv.DictReader(tsv, delimiter="\t")] == read_records(tmp_path / "out.csv")
+
+
 @pytest.mark.parametrize("second", [{"text": None}, {"more": 1}])
 def test_a_key_that_a_record_lacks_is_null(expected, tmp_path, second):
     model, texts, _ = expected
@@ -200,7 +210,7 @@ BAD = [
     ("in.csv", b"title,body\na,b\n", "", "in.csv, line 1: no column 'text'"),
     ("in.svm", b"0 1:1\n0 9999:1\n", "", "in.svm, line 2: feature id out of range in '9999:1'"),
     ("in.xmc", b"2 5 3\n0 1:1\n", "--format=xmc-text", "in.xmc, line 1: 5 features, the model has"),
-    ("in.csv", YEAR, "--keep=year", "--keep goes with csv, not jsonl"),
+    ("in.csv", YEAR, "--keep=year", "--keep goes with csv or tsv, not jsonl"),
     ("in.csv", YEAR, "--keep=place --output=out.csv", "no column 'place', there are 'text', 'year'; name"),
     ("in.csv", YEAR, "--keep=label --output=out.csv", "--keep label: the output has a column of this name"),
     ("in.csv", YEAR, "--keep=year --output=out.csv --format=lines", "--keep goes with files of csv, jsonl, parquet"),
@@ -231,7 +241,7 @@ def test_bad_input_is_named_with_its_line(expected, tmp_path, monkeypatch, capsy
         ("one-vs-all.h5 --text=a --output-format=xmc-text", "name a file with --output"),
         ("nowhere.h5 --text=a", "nowhere.h5: no such file"),
         ("one-vs-all.h5 --text=a --output=a.parquet", "a.parquet: no format is written under such a name"),
-        ("one-vs-all.h5 --text=a --output-format=jsonl --joined=;", "--joined goes with csv, not jsonl"),
+        ("one-vs-all.h5 --text=a --output-format=jsonl --joined=;", "--joined goes with csv or tsv, not jsonl"),
         ("one-vs-all.h5 - --format=annif", "standard input: Annif's corpora cannot be read from a pipe; give a file"),
         ("one-vs-all.h5 nowhere*.txt", "nowhere*.txt: no such file"),
         ("one-vs-all.h5 nowhere.txt", "nowhere.txt: cannot be read"),

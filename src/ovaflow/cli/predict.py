@@ -3,7 +3,9 @@
 import itertools
 import sys
 from contextlib import contextmanager
+from datetime import date
 from functools import partial
+from pathlib import Path
 
 import click
 import numpy as np
@@ -16,6 +18,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
 from ovaflow.machine.limits import memory_left
+from ovaflow.prediction.annif_files import AnnifLines, files_of_records
 from ovaflow.prediction.answers import (
     BYTE_ORDER_MARK,
     Csv,
@@ -26,6 +29,7 @@ from ovaflow.prediction.answers import (
     XmcText,
 )
 from ovaflow.prediction.drift import remark_on_words
+from ovaflow.prediction.marcxml import MarcXml
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
 from ovaflow.prediction.question import Question, Ranked, answers_of
@@ -45,8 +49,16 @@ from ovaflow.settings.predict import Predict
 from ovaflow.settings.source import with_columns
 from ovaflow.storage.writing import write_atomically
 
-_FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
-_OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+_FORMAT = click.Choice(["jsonl", *_DELIMITERS, "annif", "marcxml", "xmc-text", "table"])
+_OUTPUTS = {
+    "": "jsonl",
+    **dict.fromkeys([".jsonl", ".ndjson"], "jsonl"),
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".txt": "xmc-text",
+    **dict.fromkeys([".xml", ".marcxml"], "marcxml"),
+}
 
 
 @click.command("predict")
@@ -71,7 +83,7 @@ _OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", "
     "--keep",
     multiple=True,
     metavar="COLUMN",
-    help="Column of the files to write into csv; repeatable.",
+    help="Column of the files to write into csv or tsv; repeatable.",
 )
 @file_option("--dataset", help="Predict the test instances of this dataset.h5 instead.")
 @asks()
@@ -80,12 +92,19 @@ _OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", "
 @second_stage
 @SUGGESTIONS
 @THREADS
-@file_option(
+@click.option(
     "--output",
-    help="File to write; of a dataset a .h5 file holds all arrays, for ovaflow evaluate.  [default: standard output]",
+    type=click.Path(path_type=Path),
+    help="File to write, or folder of annif; of a dataset a .h5 file holds all arrays, for ovaflow evaluate.  "
+    "[default: standard output]",
 )
 @click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")
-@click.option("--joined", metavar="MARK", help="csv with one row per record, its labels joined by this, such as ' | '.")
+@click.option(
+    "--joined",
+    metavar="MARK",
+    help="csv or tsv with one row per record, its labels joined by this, such as ' | '.",
+)
+@click.option("--marc-source", help="Vocabulary in marcxml, 650 $2, such as yso/fin; by default its file's name.")
 def predict_command(
     inputs,
     model,
@@ -117,7 +136,7 @@ def predict_command(
     if dataset is not None and (inputs or texts):
         raise click.UsageError("--dataset takes no FILE and no --text")
     if dataset is not None and output is not None and output.suffix == ".h5":
-        only_lines = options["joined"] or options["keep"] or selection != RecordSelection()
+        only_lines = options["joined"] or options["keep"] or options["marc_source"] or selection != RecordSelection()
         if only_lines or question != Question(top_k=question.top_k):
             message = "predictions.h5 takes only --top-k, --suggestions and --threads; name a .csv or .jsonl file"
             raise click.UsageError(message)
@@ -170,9 +189,8 @@ def _write(answered, records, selection, sinks, output):
             for pairs in answered:
                 lines.add(pairs)
             records.require_suggestions()
-    if lines.empty and isinstance(lines.writer, Csv):
-        remark = "is kept, so they have no line; --joined gives each a row"
-        click.echo(f"ovaflow: no label of {lines.empty:,} of {records.n:,} instances {remark}", err=True)
+    for remark in lines.writer.remarks(records.n, lines.empty):
+        click.echo(f"ovaflow: {remark}", err=True)
     if selection.sure is not None:
         report_division(records.predictor.model, selection, output, amounts, labels, right)
 
@@ -278,20 +296,18 @@ def _records(batch, first):
 
 
 @contextmanager
-def _written(predictor, path, output_format, titled, joined, keep, selects):
+def _written(predictor, path, output_format, titled, selects, **described):
     """Lines of a file, or of standard output."""
-    writer = _writer(output_format, path, predictor, titled, joined, keep)
+    writer = _writer(output_format, path, predictor, titled, **described)
     if selects and isinstance(writer, XmcText):
         raise click.UsageError("xmc-text has no ids, so it needs all records: write csv or jsonl")
-    with _destination(path) as out:
+    with files_of_records(path) if isinstance(writer, AnnifLines) else _destination(path) as out:
         if path is not None and isinstance(writer, JoinedCsv):
             out.write(BYTE_ORDER_MARK)
-        out.write(writer.head)
+        writer.begin(out)
         lines = _Lines(out, writer)
         yield lines
-        if isinstance(writer, XmcText):
-            out.seek(0)
-            out.write(writer.first_line(lines.n))
+        writer.end(out, lines.n)
 
 
 class _Lines:
@@ -341,30 +357,50 @@ def open_predictor(path, reranker=None, rerank=True):
     return predictor
 
 
-def _writer(name, output, predictor, titled, mark, keep):
-    name = name or _format_of_output(output, mark)
-    described = len(predictor.label_uris) > 0, predictor.model.probabilistic
-    for of_csv, value in (("--joined", mark), ("--keep", keep)):
-        if value and name != "csv":
-            raise click.UsageError(f"{of_csv} goes with csv, not {name}")
-    if name == "csv":
-        if mark is not None:
-            _require_absent(mark, predictor.label_names)
-        writer = Csv(*described, keep) if mark is None else JoinedCsv(mark, *described, keep)
+def _writer(name, output, predictor, titled, joined, keep, marc_source):
+    name = name or _format_of_output(output, joined)
+    tables, probabilistic = (*_DELIMITERS,), predictor.model.probabilistic
+    for given, value, formats in (
+        ("--joined", joined, tables),
+        ("--keep", keep, tables),
+        ("--marc-source", marc_source, ("marcxml",)),
+    ):
+        if value and name not in formats:
+            raise click.UsageError(f"{given} goes with {' or '.join(formats)}, not {name}")
+    _require_place(name, output)
+    if name in tables:
+        if joined is not None:
+            _require_absent(joined, predictor.label_names)
+        described = len(predictor.label_uris) > 0, probabilistic, keep, _DELIMITERS[name]
+        writer = Csv(*described) if joined is None else JoinedCsv(joined, *described)
         repeated = [column for column in keep if writer.columns.count(column) > 1]
         if repeated:
             raise click.UsageError(f"--keep {repeated[0]}: the output has a column of this name")
         return writer
+    if name == "annif":
+        return AnnifLines(predictor.model.label_notations, probabilistic)
+    if name == "marcxml":
+        return MarcXml(predictor, marc_source, date.today())
     if name == "xmc-text":
-        if output is None:
-            raise click.UsageError("xmc-text begins with the number of instances: name a file with --output")
         return XmcText(predictor.n_labels)
     if name == "table":
         return TerminalTable(titled)
     return JsonLines()
 
 
+def _require_place(name, output):
+    """Refuse standard output for what cannot go there, and a folder for a file."""
+    if name == "xmc-text" and output is None:
+        raise click.UsageError("xmc-text begins with the number of instances: name a file with --output")
+    if name == "annif" and (output is None or output.is_file()):
+        raise click.UsageError("annif writes a file for each record: name a folder with --output")
+    if name != "annif" and output is not None and output.is_dir():
+        raise click.UsageError(f"{output} is a folder, for --output-format=annif: name a file for {name}")
+
+
 def _format_of_output(output, mark):
+    if output is not None and output.is_dir():
+        return "annif"
     if output is not None:
         name = _OUTPUTS.get(output.suffix.lower())
         if name is None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 
-from ovaflow.cli.options import file_option, taken_together
+from ovaflow.cli.options import taken_together
 from ovaflow.prediction.predictions import require_second_stage
 
 
@@ -58,8 +58,9 @@ selects_records = taken_together(
             help="Write only records of whose labels at least this share should be right, such as 0.9, "
             "each with the labels that fit; needs --unsure and a second stage.",
         ),
-        "unsure": file_option(
+        "unsure": click.option(
             "--unsure",
+            type=click.Path(path_type=Path),
             help="With --sure: file for all other records, those with the most expected errors first.",
         ),
     },

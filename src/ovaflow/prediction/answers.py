@@ -1,4 +1,4 @@
-"""Labels of instances as lines of text: JSON Lines, CSV, XMC text, or a table to read."""
+"""Labels of instances as lines of text: JSON Lines, CSV, TSV, XMC text, or a table to read."""
 
 import csv
 import io
@@ -41,10 +41,25 @@ def expected_quality_fields(quality):
     return {name: None if np.isnan(share) else round(float(share), 4) for name, share in shares}
 
 
-class JsonLines:
-    """One object per line, ``{"labels": [{"id": 3, "name": "name", "score": 0.5}]}``, with the instance's ``id``."""
+class Answers:
+    """How answers are written, one after the other, and what is before and after them."""
 
-    head = ""
+    head = tail = ""
+
+    def begin(self, out):
+        out.write(self.head)
+
+    def end(self, out, n):
+        """Write what follows n answers."""
+        out.write(self.tail)
+
+    def remarks(self, n, n_empty):
+        """What a person should know of n answers, of which some are without labels."""
+        return ()
+
+
+class JsonLines(Answers):
+    """One object per line, ``{"labels": [{"id": 3, "name": "name", "score": 0.5}]}``, with the instance's ``id``."""
 
     def write(self, record, answer):
         entry = {} if record.name is None else {"id": record.name}
@@ -67,22 +82,28 @@ def figures_of(label):
     return figures if label.probability is None else figures | {"probability": shortest(label.probability)}
 
 
-class _Table:
+class _Table(Answers):
     """Columns of an instance, of its labels by ``fields`` and of the answer; what is unknown of a model has none."""
 
     fields: ClassVar[dict]
 
-    def __init__(self, uris, probabilistic, kept):
+    def __init__(self, uris, probabilistic, kept, delimiter=","):
         absent = {"probability": not probabilistic, "uri": not uris}
         self._fields = {column: field for column, field in self.fields.items() if not absent.get(field)}
         quality = _QUALITY if probabilistic else ()
         self.columns = ["instance", *kept, *self._fields, *quality]
-        self.head = _csv_lines([self.columns])
+        self._delimiter = delimiter
+        self.head = self._lines([self.columns])
 
     def write(self, record, answer):
         first = [record.shown, *map(cell_of, record.kept)]
         last = [] if answer.quality is None else expected_quality_fields(answer.quality).values()
-        return _csv_lines([*first, *cells, *last] for cells in self._rows(answer.labels))
+        return self._lines([*first, *cells, *last] for cells in self._rows(answer.labels))
+
+    def _lines(self, rows):
+        out = io.StringIO()
+        csv.writer(out, delimiter=self._delimiter, lineterminator="\n").writerows(rows)
+        return out.getvalue()
 
 
 class Csv(_Table):
@@ -96,6 +117,11 @@ class Csv(_Table):
         "probability": "probability",
         "uri": "uri",
     }
+
+    def remarks(self, n, n_empty):
+        if n_empty:
+            remark = "is kept, so they have no line; --joined gives each a row"
+            yield f"no label of {n_empty:,} of {n:,} instances {remark}"
 
     def _rows(self, labels):
         for rank, label in enumerate(labels, 1):
@@ -121,13 +147,7 @@ BYTE_ORDER_MARK = "\ufeff"
 """Spreadsheets know UTF-8 by this mark."""
 
 
-def _csv_lines(rows):
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
-
-
-class XmcText:
+class XmcText(Answers):
     """``label:score label:score`` per line, below a header of instances and labels."""
 
     def __init__(self, n_labels):
@@ -141,11 +161,13 @@ class XmcText:
     def write(self, record, answer):
         return " ".join(f"{label.id}:{label.score}" for label in answer.labels) + "\n"
 
+    def end(self, out, n):
+        out.seek(0)
+        out.write(self.first_line(n))
 
-class TerminalTable:
+
+class TerminalTable(Answers):
     """Answers as people read them: one label per line."""
-
-    head = ""
 
     def __init__(self, titled):
         self._titled = titled

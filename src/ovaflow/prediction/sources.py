@@ -131,6 +131,12 @@ def id_columns_of(model):
     return ("id",) if column is None else (column, "id")
 
 
+def vocabulary_of(model):
+    """Name of the subject vocabulary: that of its file, without suffixes; None without one."""
+    file = model.transform.get("source", {}).get("files", {}).get("vocabulary")
+    return file and file["name"].split(".")[0]
+
+
 def columns_of(model):
     """Columns of the text in the files that a model was trained on; ``text`` where they had no columns."""
     return split_names(model.transform.get("source", {}).get("text_column", "text"))

@@ -17,7 +17,7 @@ from ovaflow.prediction.languages import languages_of
 from ovaflow.prediction.predictor import FeaturesAndWords, Predictor, known_features, remark_on_memory
 from ovaflow.prediction.question import answers_of
 from ovaflow.prediction.reasons import explain
-from ovaflow.prediction.sources import NamedColumns, remark_on_columns, text_of_columns
+from ovaflow.prediction.sources import NamedColumns, remark_on_columns, text_of_columns, vocabulary_of
 from ovaflow.reading.instances import FIELD
 
 _PATTERNS = 10
@@ -45,8 +45,7 @@ class ServedModel:
     @property
     def vocabulary(self):
         """Name of the subject vocabulary: that of its file, without suffixes."""
-        file = self.model.transform.get("source", {}).get("files", {}).get("vocabulary")
-        return file and file["name"].split(".")[0]
+        return vocabulary_of(self.model)
 
     @cached_property
     def languages(self):
