@@ -132,6 +132,18 @@ def test_annifs_ensemble_with_ours_in_it(corpus, theirs):
     assert both == pytest.approx({uri: means[uri] for uri in both}, abs=1e-4)
 
 
+def test_annif_takes_what_predict_writes(corpus, model, theirs):
+    """The suggestions, as the subjects of documents, are those of the same model behind its interface."""
+    (corpus / "documents").mkdir()
+    for number, line in enumerate((corpus / "test.tsv").read_text().splitlines()[:50]):
+        (corpus / "documents" / f"{number}.txt").write_text(line.split("\t")[0])
+    ours(corpus, "predict {0}/model.h5 {0}/documents --top-k=10 --output={0}/documents")
+    for file in (corpus / "documents").glob("*.annif"):
+        file.rename(file.with_suffix(".tsv"))
+    said = dict(LINE.findall(theirs("eval", "ovaflow", "documents")))
+    assert [said[name] for name in ("True positives", "False positives", "False negatives")] == ["500", "0", "0"]
+
+
 @pytest.fixture(scope="module")
 def description(annif, service):
     """Annif's own description of its interface, without what reads languages."""
