@@ -60,6 +60,11 @@ FORMATS = {
     "one-hot.csv": ({"one-hot.csv": csv(FRAME.join(JOINED["labels"].str.get_dummies()))}, ["--labels-column=a,b,c"]),
     "joined.csv": ({"joined.csv": csv(TWICE)}, ["--repeated=join", ID]),
     "last.csv": ({"last.csv": csv(TWICE)}, ["--repeated=last", ID]),
+    "id.csv": ({"id.csv": csv(JOINED)}, [BAR, "--id-column=id"]),
+    "labels.csv": (
+        {"labels.csv": csv(JOINED[["text", "labels"]].set_axis(["text", "id"], axis=1))},
+        ["--labels-column=id", BAR],
+    ),
     "a.csv.gz": ({"a.csv.gz": gzip.compress(csv(JOINED))}, [BAR]),
     "a.csv.zst": ({"a.csv.zst": pyarrow.compress(csv(JOINED), codec="zstd", asbytes=True)}, [BAR]),
     "parts/*.csv": ({"parts/1.csv": csv(TWICE[:9]), "parts/2.csv": csv(TWICE[9:])}, ["--repeated=last", ID]),

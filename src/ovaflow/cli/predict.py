@@ -123,9 +123,10 @@ def predict_command(
 ):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
-    A FILE is read as the data of the model were where its name ends alike, else as its name says, or holds one text per
-    line; - is standard input. Files are read and answered batch by batch; the predictions of a dataset, and all with
-    --optimise, are kept in memory first, with --sure the unsure records.
+    A FILE, or a pattern of several in quotes, is read as the data of the model were where its name ends alike, else as
+    its name says, or holds one text per line; a folder holds Annif's documents; - is standard input. Files are read and
+    answered batch by batch; the predictions of a dataset, and all with --optimise, are kept in memory first, with
+    --sure the unsure records.
     """
     if model is None:
         if not inputs:

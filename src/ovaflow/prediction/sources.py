@@ -62,7 +62,8 @@ def input_file(model, path, kept=(), first_feature=None, **chosen):
         settings.model_copy(update={"id_column": chosen.get("id_column")}),
         labels=[],
         kept=tuple(kept),
-        default_ids=id_columns_of(model),
+        # a column of labels names no records
+        default_ids=tuple(name for name in id_columns_of(model) if name not in labels_columns_of(model)),
         weighted=weighs_columns(model),
         remedy=f"name it with --text-column, {others}--id-column or --keep{quoting}",
         early=True,

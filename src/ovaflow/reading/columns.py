@@ -28,8 +28,9 @@ def plain_column(name):
 def columns_of(names, required, path, optional=(), remedy=None, line=None, delimiter=","):
     """Places of the columns in a header; a name in other letters means the only column that has it so."""
     required = [_as_in(names, each) for each in required]
-    # id is a name that nobody wrote
-    optional = [each if each == "id" else _as_in(names, each) for each in optional]
+    if tuple(optional) != ("id",):
+        # id alone is a name that nobody wrote
+        optional = [_as_in(names, each) for each in optional]
     if line == 1 and not set(required) & set(names):
         above = delimiter.join([*required, *(f"column{n}" for n in range(len(required) + 1, len(names) + 1))])
         write = f"(echo '{above}'; cat old.csv) > new.csv"
