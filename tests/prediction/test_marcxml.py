@@ -7,8 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pymarc
-import pytest
-from animals import train_animals
+from animals import HERE, train_animals
 from commands import answers, ovaflow
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,94 +19,43 @@ from ovaflow.prediction.question import Answer, AnsweredLabel
 
 # what MARC21slim.xsd demands
 LEADER = re.compile(r"[\d ]{5}[\dA-Za-z ][\dA-Za-z][\dA-Za-z ]{3}[2 ][2 ][\d ]{5}[\dA-Za-z ]{3}(4500|    )")
-
-
-def described(record):
-    """Id, subjects and provenance of a record, as pymarc has them."""
-    id = record["001"].data if "001" in record else None
-    fields = record.get_fields("650", "883")
-    return id, [(each.tag, *each.indicators, {part.code: part.value for part in each.subfields}) for each in fields]
+NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1)
 
 
 def read(content):
+    """Fields of each record, as pymarc prints them."""
     records = pymarc.parse_xml_to_array(io.BytesIO(content.encode()))
     assert all(LEADER.fullmatch(str(record.leader)) for record in records)
-    return list(map(described, records))
+    return [list(map(str, record)) for record in records]
 
 
-def theirs(id, labels, source, process):
-    subjects, provenance = [], []
-    for number, label in enumerate(labels, 1):
-        linked = {"8": f"{number}\\p"}
-        known = {"2": source, "0": label.uri} if source and label.uri else {}
-        subjects.append(("650", " ", "7" if known else "4", linked | {"a": label.name} | known))
-        sure = {} if label.probability is None else {"c": f"{label.probability:.4f}"}
-        provenance.append(("883", "0", " ", linked | {"a": process, "d": "20261127"} | sure))
-    return id, subjects + provenance
+@given(NAMES, st.lists(st.tuples(NAMES, st.none() | NAMES), max_size=3), st.none() | st.just(np.float32(0.25)))
+def test_pymarc_reads_what_was_written(id, labels, probability):
+    labelled = [AnsweredLabel(0, name, np.float32(-1), probability, uri) for name, uri in labels]
+    model = SimpleNamespace(checksum="0123456789abcdef")
+    writer = MarcXml(SimpleNamespace(model=model, label_uris=[]), "gnd", date(2026, 11, 27))
+    written = writer.write(Record(1, id, None, ()), Answer(labelled, None, None))
+    sure, subjects, provenance = "" if probability is None else "$c0.2500", [], []
+    for n, (name, uri) in enumerate(labels, 1):
+        subjects.append(rf"=650  \7$8{n}\p$a{name}$2gnd$0{uri}" if uri else rf"=650  \4$8{n}\p$a{name}")
+        provenance.append(rf"=883  0\$8{n}\p$aovaflow {__version__}, model 0123456789ab{sure}$d20261127")
+    [ours] = read(writer.head + written + writer.tail)
+    assert ours == [f"=001  {id}", *subjects, *provenance]
 
 
-NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1)
-LABELS = st.builds(
-    AnsweredLabel,
-    id=st.just(0),
-    name=NAMES,
-    score=st.just(np.float32(-1)),
-    probability=st.none() | st.floats(0, 1, width=32),
-    uri=st.none() | NAMES.map("http://example.org/{}".format),
-)
-
-
-@given(st.lists(st.tuples(st.none() | NAMES, st.lists(LABELS, max_size=4)), max_size=3), st.sampled_from(["gnd", None]))
-def test_pymarc_reads_what_was_written(answered, source):
-    model = SimpleNamespace(checksum="0123456789abcdef", transform={})
-    writer = MarcXml(SimpleNamespace(model=model, label_uris=[""]), source, date(2026, 11, 27))
-    out = io.StringIO()
-    writer.begin(out)
-    for number, (name, labels) in enumerate(answered, 1):
-        out.write(writer.write(Record(number, name, None, ()), Answer(labels, None, None)))
-    writer.end(out, len(answered))
-    process = f"ovaflow {__version__}, model 0123456789ab"
-    assert read(out.getvalue()) == [theirs(*each, source, process) for each in answered]
-
-
-@pytest.fixture(scope="module")
-def animals(tmp_path_factory):
-    return train_animals(tmp_path_factory.mktemp("animals"))
-
-
-TEXTS = "id,text\nb1,black cats <purr> & bark\n\x01b&2,birds sing\n,dogs bark\n"
-
-
-def test_a_file_becomes_records(animals, tmp_path, capsys):
-    (tmp_path / "new.csv").write_text(TEXTS)
-    asked, out = (animals, tmp_path / "new.csv", "--top-k=2"), tmp_path / "new.xml"
-    ovaflow("predict", *asked, f"--output={out}")
+def test_a_file_becomes_records(tmp_path, capsys):
+    """Which other programs, and ovaflow itself, read; every remark is heeded."""
+    model, out = train_animals(tmp_path), tmp_path / "new.xml"
+    (tmp_path / "new.csv").write_text("id,text,shelf\nb1,black cats <purr>,s1\n\x01b&2,birds sing,s2\n,dogs bark,s3\n")
+    asked = "predict", model, tmp_path / "new.csv", "--top-k=1", f"--output={out}"
+    ovaflow(*asked)
     said = capsys.readouterr().err
-    assert "650 $2 is animals, the name of a file: --marc-source says which vocabulary it is" in said
-    assert "1 of 3 records have no id, and so no 001" in said
-    ovaflow("predict", *asked, f"--output={out}", "--marc-source=animals/eng")
-    assert "650" not in capsys.readouterr().err
-    ovaflow("predict", *asked, f"--output={out}", "--id-column=text")
-    assert "001" not in capsys.readouterr().err
-    assert read(out.read_text())[2][0] == "dogs bark"
-    ovaflow("predict", *asked, f"--output={out}", "--marc-source=animals/eng")
-    records = read(out.read_text())
-    assert [id for id, _ in records] == ["b1", "b&2", None]
-    for (_, fields), answer in zip(records, answers(*asked), strict=True):
-        subjects = [(each["a"], each["0"], each["2"]) for tag, *_, each in fields if tag == "650"]
-        assert subjects == [(label["name"], label["uri"], "animals/eng") for label in answer["labels"]]
-        assert all("c" not in each for tag, *_, each in fields if tag == "883"), "a score is no probability"
-    # what is written is read as the records of a catalogue are
-    [first, *_] = answers(animals, out, "--text-column=650")
-    assert first["id"] == "b1"
-    assert "--marc-source goes with marcxml, not jsonl" in ovaflow(
-        "predict", *asked, "--marc-source=gnd", "--output=a.jsonl", status=2
-    )
-
-
-def test_without_a_vocabulary_there_is_no_source(tiny_models, capsys):
-    written = ovaflow("predict", tiny_models / "one-vs-all.h5", "--text=word00", "--output-format=marcxml")
-    [(id, fields)] = read(written)
-    assert id is None
-    assert {each[:3] for each in fields} == {("650", " ", "4"), ("883", "0", " ")}
-    assert "$2" not in capsys.readouterr().err, "labels without identifiers need none"
+    assert "650 $2 is animals, the name of a file: --marc-source" in said
+    assert "1 of 3 records have no id, and so no 001: give a table, and name its column with --id-column" in said
+    assert [fields[0] for fields in read(out.read_text())[:2]] == ["=001  b1", "=001  b&2"]
+    ovaflow(*asked, "--marc-source=a/eng", "--id-column=shelf")
+    assert "ovaflow:" not in capsys.readouterr().err
+    ours = [fields[:2] for fields in read(out.read_text())]
+    theirs = enumerate(["cats", "birds", "dogs"], 1)
+    assert ours == [[f"=001  s{n}", rf"=650  \7$81\p$a{name}$2a/eng$0{HERE}{name}"] for n, name in theirs]
+    assert answers(model, out, "--text-column=650")[0]["id"] == "s1"

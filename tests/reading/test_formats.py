@@ -5,51 +5,13 @@ import json
 import subprocess
 import sys
 
-import pandas
 import pytest
 from commands import labels_of, read_answers
-from marc_records import binary, xml
-from sheets import ods, xlsx
+from written_formats import RECORDS, WRITTEN
 
 from ovaflow.reading.formats import FORMATS, format_of
 from ovaflow.reading.instances import Reading
 from ovaflow.reading.streams import File
-
-RECORDS = [
-    ("n1", "Bees & honey, a “guide” <1>", ["Bees", "Žižkov"]),
-    ("n2", "one label", ["wax"]),
-    ("n3", "no label", []),
-    ("n4", "Unicode: 蜜蜂 Œuvre 🐝", ["蜂", "Bees"]),
-    ("n5", "", ["wax", "Bees"]),
-]
-HEADER = ["id", "text", "labels"]
-
-
-FRAME = pandas.DataFrame(RECORDS, columns=HEADER)
-JOINED = FRAME.assign(labels=FRAME["labels"].map("|".join))
-SHEETS = {"One": [HEADER, *JOINED.values.tolist()]}
-
-
-def lines_of(line):
-    return "".join(f"{line(text, labels)}\n" for _, text, labels in RECORDS).encode()
-
-
-MARC = [
-    [("001", number), ("245", "a", text), *(("650", "a", label) for label in labels)]
-    for number, text, labels in RECORDS
-]
-WRITTEN = {
-    "csv": JOINED.to_csv(index=False).encode(),
-    "jsonl": FRAME.to_json(orient="records", lines=True).encode(),
-    "parquet": FRAME.to_parquet(),
-    "xlsx": xlsx(SHEETS),
-    "ods": ods(SHEETS),
-    "text-tsv": lines_of(lambda text, labels: f"{'|'.join(labels)}\t{text}"),
-    "fasttext": lines_of(lambda text, labels: " ".join([*(f"__label__{each}" for each in labels), text])),
-    "annif": lines_of(lambda text, labels: f"{text}\t{' '.join(f'<{each}>' for each in labels)}"),
-    "marc": binary(MARC),
-    "marcxml": xml(MARC),
-}
 
 
 def read(path, kind):
