@@ -27,11 +27,12 @@ def documents(tmp_path):
     return tmp_path, train_animals(tmp_path / "model")
 
 
-def test_files_lie_beside_the_documents(documents):
+def test_files_lie_beside_the_documents(documents, monkeypatch):
     folder, model = documents
+    monkeypatch.chdir(folder)
     (folder / "a.annif").write_text("of an earlier night")
     asked = model, folder, "--top-k=2"
-    ovaflow("predict", *asked, f"--output={folder}")
+    ovaflow("predict", *asked, "--output=.")
     theirs = [
         (answer["id"].removesuffix(".txt"), label["uri"], round(float(expit(label["score"])), 4))
         for answer in answers(*asked)

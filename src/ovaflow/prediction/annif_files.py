@@ -75,7 +75,8 @@ def _stem(name):
 def files_of_records(folder):
     """What is written of records, which comes into a folder when the block ends without an error."""
     folder = Path(folder)
-    with unfinished_folder(folder) as unfinished:
+    # one that exists may be a file system of its own
+    with unfinished_folder(folder / "annif" if folder.is_dir() else folder) as unfinished:
         yield _Files(unfinished)
         folder.mkdir(exist_ok=True)
         for file in unfinished.iterdir():
