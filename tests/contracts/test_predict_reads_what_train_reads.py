@@ -3,6 +3,7 @@
 The files that people have, in tests/reading/test_cases.py, are held to the same.
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,9 @@ def test_the_same_features_and_ids(tmp_path, monkeypatch, name):
     ovaflow("prepare", *given, "--output=d.h5", "--min-df=1", "--max-df=1.0")
     dataset = open_dataset("d.h5")
     assert_read_again(dataset, name, tmp_path)
+    ovaflow("evaluate", name, "--model=model.h5", "--output=figures.json")
+    [figures] = json.loads(Path("figures.json").read_text())["models"]
+    assert figures["metrics"]["records"] == dataset.test.X.n_rows
     # nor are labels needed
     if name in UNLABELLED:
         write({name: UNLABELLED[name]})
