@@ -4,7 +4,11 @@ import gc
 import os
 import sys
 
-from ovaflow.cli import INTERRUPTED, main
+from ovaflow.console.interrupts import INTERRUPTED, end_at_once
+
+end_at_once()
+
+from ovaflow.cli import main  # noqa: E402
 
 
 def run():

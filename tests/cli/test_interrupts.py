@@ -9,6 +9,7 @@ import time
 import psutil
 import pytest
 from synthetic import write_topics
+from tiny_table import write_config, write_table
 from trained_by_commands import Trained
 
 LONG = ["--C=100000", "--epsilon=1e-9", "--initialization=zero", "--threads=2"]
@@ -23,9 +24,9 @@ def folder(tmp_path_factory):
     return Trained("one-vs-all", dataset.path, folder).here
 
 
-def start(folder, command, *options):
+def start(folder, *words, **options):
     return subprocess.Popen(
-        [sys.executable, "-m", "ovaflow", command, "dataset.h5", *options],
+        [sys.executable, "-m", "ovaflow", *words],
         cwd=folder,
         # a shell that runs the tests in the background has their children ignore it
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
@@ -33,6 +34,7 @@ def start(folder, command, *options):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        **options,
     )
 
 
@@ -49,7 +51,7 @@ SHARD = "--means=means.h5", "--plan=plan.tsv", "--shard=0", "--output=shard.h5",
     ],
 )
 def test_while_threads_compute(number, status, command, folder):
-    process = start(folder, *command)
+    process = start(folder, command[0], "dataset.h5", *command[1:])
     works = psutil.Process(process.pid)
     while not any(cpu_seconds(each) > 3 for each in (works.children() if "estimate" in command else [works])):
         assert process.poll() is None, process.communicate()
@@ -58,9 +60,33 @@ def test_while_threads_compute(number, status, command, folder):
     said = process.communicate(timeout=60)[1]
     assert process.returncode == status
     # a step that was done before has said so
-    assert said.endswith("ovaflow: error: interrupted\n") == (number == signal.SIGINT)
+    assert said.endswith("ovaflow: interrupted\n") == (number == signal.SIGINT)
     assert said.count("interrupted") == (number == signal.SIGINT)
     assert "Traceback" not in said
+
+
+LOADED = [
+    ("--help", "ovaflow.console.interrupts"),
+    ("predict", "click.core"),
+    ("predict", "numpy"),
+    ("serve", "psutil"),
+    ("serve", "uvicorn.config"),
+    ("run", "ovaflow.cli"),
+    ("run", "snakemake"),
+]
+
+
+@pytest.mark.parametrize(("command", "module"), LOADED)
+def test_while_modules_are_loaded(command, module, tmp_path):
+    write_config(tmp_path / "my.yaml")
+    write_table(tmp_path / "records.csv")
+    words = {"run": ["run", "my.yaml", "--cores=1"], "predict": ["predict", "none.h5", "--text=a"]}
+    process = start(tmp_path, *words.get(command, [command]), env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"})
+    # Python says so when it has loaded a module
+    assert any(line.endswith(f" {module}\n") for line in process.stderr)
+    os.killpg(process.pid, signal.SIGINT)
+    said = [line for line in process.communicate(timeout=60)[1].splitlines() if not line.startswith("import time:")]
+    assert (said, process.returncode) == (["ovaflow: interrupted"], 130)
 
 
 def cpu_seconds(process):

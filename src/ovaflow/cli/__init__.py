@@ -9,6 +9,7 @@ from click.shell_completion import CompletionItem
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
+from ovaflow.console.interrupts import INTERRUPTED, say_interrupted, unwind
 from ovaflow.machine.limits import limit_libraries
 from ovaflow.methods import all_steps, command_of
 from ovaflow.storage.writing import explanation_of
@@ -18,8 +19,6 @@ GROUPS = {
     "Steps of the pipeline": [name for name, step in all_steps().items() if not step.for_people],
 }
 """Names of subcommands, as ``ovaflow --help`` lists them."""
-
-INTERRUPTED = 130  # exit status after Ctrl-C
 
 
 class _LazyGroup(click.Group):
@@ -37,7 +36,15 @@ class _LazyGroup(click.Group):
         name, command, rest = super().resolve_command(context, args)
         if hasattr(command, "for_arguments"):
             command = command.for_arguments(rest)
+        unwind()
         return name, command, _with_switches(command, rest)
+
+    def invoke(self, context):
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt:
+            # click would write an empty line
+            raise click.Abort from None
 
     def shell_complete(self, context, incomplete):
         # names alone, without loading the commands
@@ -93,8 +100,9 @@ def main(arguments=None):
         return _complain(f"{message}; see {command} --help", 2)
     except click.ClickException as error:
         return _complain(error.format_message(), 2)
-    except click.Abort:
-        return _complain("interrupted", INTERRUPTED)
+    except (click.Abort, KeyboardInterrupt):
+        say_interrupted()
+        return INTERRUPTED
     except InputError as error:
         return _complain(error, 2)
     except MemoryError:

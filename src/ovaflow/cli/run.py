@@ -75,7 +75,7 @@ def snakemake_command(config):
     """The beginning of a command line of Snakemake; a wrong config is one line, before Snakemake reads it."""
     workflow = snakefile()
     # -P: Python does not import what is in the folder
-    command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(workflow)]
+    command = [sys.executable, "-P", "-m", "ovaflow.console.snakemake", "--snakefile", str(workflow)]
     if config is None:
         return command
     return [*command, "--configfile", str(config)]
