@@ -22,6 +22,7 @@ from ovaflow.data.tfidf import weigh_counts
 from ovaflow.data.tokens import without_words
 from ovaflow.data.vectors import read_vectors
 from ovaflow.data.vocabulary import features_of_tokens, fit_tokens
+from ovaflow.reading.claims import require_backed
 from ovaflow.reading.formats import FORMATS
 from ovaflow.settings.prepare import blocks_for
 
@@ -194,6 +195,7 @@ def _read_matrices(source, roles):
     matrices = [(X, _from_first_label(Y, source)) for X, Y in matrices]
     names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
     d, parts = max(X.n_columns for X, _ in matrices), []
+    require_backed(d, "features", sum(len(X.data) for X, _ in matrices), source.train_name)
     for X, Y in matrices:
         X, Y = X._replace(n_columns=d), Y._replace(n_columns=len(names))
         parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))

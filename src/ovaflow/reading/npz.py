@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 
 from ovaflow.console.errors import InputError
+from ovaflow.reading.claims import require_backed
 from ovaflow.reading.sparse_text import ID_LIMIT, LABEL_LIMIT
 from ovaflow.reading.streams import open_seekable
 from ovaflow.sparse.csr import from_scipy
@@ -76,6 +77,8 @@ def read_matrix(path, most_columns=ID_LIMIT):
     with open_seekable(path) as stream:
         try:
             matrix = _matrix(stream)
+            if scipy.sparse.issparse(matrix):
+                require_backed(matrix.shape[0], "rows", matrix.nnz, path)
             if len(matrix.shape) != 2 or matrix.shape[1] > most_columns or matrix.dtype.kind not in "biuf":
                 raise ValueError(f"shape {matrix.shape}, type {matrix.dtype}")
             return _canonical(_blockwise(matrix) if isinstance(matrix, np.ndarray) else matrix)
