@@ -8,6 +8,7 @@ import random
 import re
 import shutil
 import tarfile
+import time
 import zipfile
 
 import gdown
@@ -152,6 +153,29 @@ def test_faults_that_pass(server, tmp_path, monkeypatch, fault):
     server.answers["/file.csv"] = [REFUSED[fault][0]]
     download_file(f"{server.root}/file.csv", tmp_path / "file.csv")
     assert (tmp_path / "file.csv").read_bytes() == TEXT
+
+
+def drip(handler, content):
+    """A byte at a time, so that each read ends in time."""
+    handler.send_response(200)
+    handler.end_headers()
+    with contextlib.suppress(OSError):
+        for place in range(len(content)):
+            handler.wfile.write(content[place : place + 1])
+            time.sleep(0.02)
+
+
+def test_a_server_that_drips_is_given_up_and_the_next_run_begins_again(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(download, "RETRIES", 3)
+    monkeypatch.setattr(download, "SLOW_SECONDS", 0.5)
+    path, url = tmp_path / "file.csv", f"{server.root}/file.csv"
+    server.answers["/file.csv"] = [drip]
+    said = r"file\.csv: only \d+ bytes in 0\.\d s; check the address and the network, then run the command again$"
+    with pytest.raises(InputError, match=said):
+        download_file(url, path)
+    assert (list(tmp_path.iterdir()), server.asked) == ([], ["/file.csv"])
+    download_file(url, path)
+    assert path.read_bytes() == TEXT
 
 
 def test_packed_files_stay_packed(server, tmp_path):

@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import tarfile
+import time
 import zipfile
 import zlib
 from lzma import LZMAError
@@ -17,10 +18,11 @@ import gdown
 import numpy as np
 import pooch
 import requests
+import urllib3
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
-from ovaflow.console.progress import Progress
+from ovaflow.console.progress import Progress, clock
 from ovaflow.data.catalogue import entry_of
 from ovaflow.reading.sparse_text import read_header
 from ovaflow.reading.streams import open_stream
@@ -28,12 +30,14 @@ from ovaflow.storage.writing import explain_errors, explanation_of, write_atomic
 
 TIMEOUT = (20, 60)
 """Seconds to connect, seconds between two reads."""
+SLOW_SECONDS, LEAST_BYTES = 60, 60_000
+"""A download ends where fewer bytes than these arrive in so many seconds, slower than any connection in use."""
 RETRIES = 3
 """Further tries after a connection that failed or an error of the server."""
 DRIVE = "https://drive.usercontent.google.com/download"
 
 _HEADERS = {"Accept-Encoding": "identity", "User-Agent": f"ovaflow/{__version__}"}
-_CHUNK = 1 << 12
+_CHUNK = 1 << 16
 _LOOK = "check the address and the network, then run the command again"
 _AGAIN = "download it again, or correct the catalogue's entry"
 _CHANGED = "if the publisher has changed the data on purpose, delete this record and download again"
@@ -171,9 +175,33 @@ def _from_server(url, output, progress):
         response.raw.headers.pop("Content-Encoding", None)
         progress.total = int(response.headers.get("Content-Length", 0))
         with open(output, "wb") as file:
-            for block in response.iter_content(_CHUNK):
+            for block in _at_a_pace(_blocks(response.raw), shown(url)):
                 file.write(block)
                 progress.advance(len(block))
+
+
+def _blocks(raw):
+    """What arrives, as it does: requests would wait for whole blocks, for hours where a byte comes every second."""
+    # older than 2.2, urllib3 has no read1
+    read = getattr(raw, "read1", raw.read)
+    try:
+        while block := read(_CHUNK):
+            yield block
+    except urllib3.exceptions.HTTPError as error:
+        raise requests.ConnectionError(error) from None
+
+
+def _at_a_pace(blocks, origin):
+    """Give up what arrives too slowly, without further tries."""
+    since, amount = time.monotonic(), 0
+    for block in blocks:
+        yield block
+        amount += len(block)
+        seconds = time.monotonic() - since
+        if seconds > SLOW_SECONDS:
+            if amount < LEAST_BYTES:
+                raise InputError(f"{origin}: only {amount:,} bytes in {clock(seconds)}", remedy=_LOOK)
+            since, amount = time.monotonic(), 0
 
 
 def _from_drive(identifier, output, progress):
