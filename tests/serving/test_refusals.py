@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from commands import ovaflow
-from running_service import exchange
+from running_service import exchange, running_service
 
 from ovaflow.serving.service import allowed_hosts, bind
 
@@ -94,7 +94,15 @@ def test_bytes_are_answered(service, case):
     address, (sent, status) = urlsplit(service.url), RAW[case]
     with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
         connection.sendall(sent.encode())
-        assert connection.recv(12).decode() == f"HTTP/1.1 {status}"
+        connection.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+    head, _, body = answer.partition("\r\n\r\n")
+    assert head.startswith(f"HTTP/1.1 {status}")
+    if status != 200:
+        assert "content-type: application/problem+json" in head.lower()
+        assert (json.loads(body)["status"], bool(json.loads(body)["detail"])) == (status, True)
+    if "called" in case and status != 200:
+        assert "--allowed-host" in body
     assert "Traceback" not in service.log
 
 
@@ -137,6 +145,15 @@ def test_names_by_which_clients_may_call(host, given, names):
     with bind(host, 0) as listener:
         assert set(names) <= set(allowed_hosts(listener, given))
         assert ("*" in allowed_hosts(listener, given)) == (names == ["*"])
+
+
+def test_connections_beyond_the_limit_are_told_so(models, tmp_path):
+    with running_service(tmp_path, models / "b.h5", "--max-connections=2") as service:
+        open_ones = [service.connect() for _ in range(2)]
+        assert [exchange(each, "/health")[0] for each in open_ones] == [200, 200]
+        refused = exchange(service.connect(), "/health")
+        assert_refused(refused, 503, "too many connections: serve with --max-connections")
+        assert refused[1]["Retry-After"] == "1"
 
 
 def test_a_large_body_without_a_length_is_refused(service):

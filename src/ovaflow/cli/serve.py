@@ -44,6 +44,13 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
     help="File of JSON Lines to which labels that people choose are added, for the next training; of the first model, "
     "or of the one called NAME; repeatable.",
 )
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help="File of labels that are suggested to nobody, one name, URI or pattern per line, read again when it changes; "
+    "of the first model, or of the one called NAME; repeatable.",
+)
 @click.option("--workers", default=1, type=_POSITIVE, help="Processes, which share the model's arrays.")
 @click.option("--threads", default=1, type=_POSITIVE, help="Scoring threads of each worker.")
 @click.option("--max-body", default=4 << 20, type=_POSITIVE, help="Maximum size of a request, in bytes.")
@@ -56,7 +63,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option("--grace", default=30, type=_POSITIVE, help="Seconds to finish requests after SIGTERM.")
 @click.option("--access-log/--no-access-log", default=True, help="Log one line per request, without texts.")
 @click.pass_context
-def serve_command(context, models, host, port, unix_socket, allowed_host, corrections, **options):
+def serve_command(context, models, host, port, unix_socket, allowed_host, corrections, exclude, **options):
     """Serve each MODEL (model.h5) over HTTP, with a page for people at /.
 
     The first model answers on the page and in ovaflow's own interface. All models are projects of Annif's
@@ -70,7 +77,8 @@ def serve_command(context, models, host, port, unix_socket, allowed_host, correc
     _require("allowed-host", allowed_host, _HOST, "give a name without port, or * or *. and a name")
     _require("allowed-origin", options["allowed_origin"], _ORIGIN, "give http:// or https:// and a name, or *")
     named = _named(models)
-    options["corrections"] = _by_model(corrections, named)
+    options["corrections"] = _by_model("corrections", corrections, named)
+    options["exclude"] = _by_model("exclude", exclude, named)
     listener = bind(host, port, unix_socket)
     hosts = allowed_hosts(listener, allowed_host)
     context.exit(serve(SimpleNamespace(models=named, allowed_host=hosts, **options), listener))
@@ -95,16 +103,16 @@ def _named(models):
     return named
 
 
-def _by_model(files, models):
-    """Files of corrections by the name of the model; the first model's where a file comes without a name."""
+def _by_model(option, files, models):
+    """Files of an option by the name of the model; the first model's where a file comes without a name."""
     named = {}
     for file in files:
         name, equals, path = file.rpartition("=")
         name = name if equals else next(iter(models))
         if name not in models:
-            raise click.UsageError(f"--corrections {file}: no model is named {name!r}")
+            raise click.UsageError(f"--{option} {file}: no model is named {name!r}")
         if name in named:
-            raise click.UsageError(f"--corrections: two files for the model {name!r}")
+            raise click.UsageError(f"--{option}: two files for the model {name!r}")
         named[name] = path
     return named
 

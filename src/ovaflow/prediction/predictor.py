@@ -59,6 +59,7 @@ class Predictor:
         self._names: Sequence[str] | None = None
         self._finder: LabelFinder | None = None
         self._languages: dict[str, Self] = {}
+        self._offered: np.ndarray | None = None
 
     @classmethod
     def open(cls, path: StrPath, reranker: StrPath | None = None, rerank: bool = True) -> Self:
@@ -334,7 +335,29 @@ class Predictor:
         InputError
             If one of these means no label, or no label is left.
         """
-        return self.finder.allowed(include, exclude)
+        allowed = self.finder.allowed(include, exclude)
+        if self._offered is not None:
+            allowed &= self._offered
+            if not allowed.any():
+                raise InputError("include and exclude leave only labels that are offered to nobody")
+        return allowed
+
+    def offering(self, offered: np.ndarray) -> Self:
+        """The same model, which predicts no other labels.
+
+        Parameters
+        ----------
+        offered : ndarray of bool, shape (l,)
+            Such as :meth:`allowed` returns. What is asked can leave out more, but bring none back.
+
+        Returns
+        -------
+        Predictor
+        """
+        other = copy(self)
+        other.__dict__.pop("_chosen", None)
+        other._languages, other._offered = {}, offered
+        return other
 
     def top_k(
         self,
@@ -390,7 +413,7 @@ class Predictor:
     def allowed_by(self, question: Question) -> np.ndarray | None:
         """Which labels a question allows, as :meth:`allowed`; None: all."""
         if not question.chooses_labels:
-            return None
+            return self._offered
         return self._chosen(tuple(question.include), tuple(question.exclude))
 
     @cached_property

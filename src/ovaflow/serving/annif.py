@@ -217,6 +217,7 @@ class _Projects:
             raise HTTPException(400, f'language "{language}" not supported by vocabulary, which has {", ".join(known)}')
         if language is not None and language in served.languages:
             served = served.in_language(language)
+        served = served.offered()
         self.check_lengths(texts)
         if not texts:
             return []

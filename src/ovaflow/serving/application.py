@@ -18,17 +18,18 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import AwareDatetime
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException as AnyHTTPException
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import Response
 from uvicorn.config import STARTUP_FAILURE
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.sources import NamedColumns
-from ovaflow.serving import metrics, schemas
+from ovaflow.serving import failures, metrics, reloads, schemas
 from ovaflow.serving.annif import annif_routes
 from ovaflow.serving.corrections import Corrections
 from ovaflow.serving.drift import counter_of
+from ovaflow.serving.known_host import KnownHost
+from ovaflow.serving.left_out import left_out_of
 from ovaflow.serving.pages import documentation, pages, preferred_language
 from ovaflow.serving.replies import described, documented, json_reply, problem
 from ovaflow.serving.served_model import open_served_model
@@ -62,11 +63,13 @@ def create():
         models = {}
         for name, path in options.models.items():
             served = open_served_model(path, options.reranker, options.rerank)
-            models[name] = replace(served, count=counter_of(served.model))
+            left_out = left_out_of(name, served.predictor, options)
+            models[name] = replace(served, count=counter_of(served.model), left_out=left_out)
         for served in models.values():
             served.warm_up()
     except Exception as error:
         _log.error("cannot serve: %s", error, exc_info=not isinstance(error, InputError))
+        reloads.explain(error, [*options.models.values(), options.reranker, *options.exclude.values()])
         sys.exit(STARTUP_FAILURE)  # so that uvicorn does not start this worker again and again
     gc.freeze()  # what is loaded now stays, so that collecting garbage need not walk it between requests
     metrics.count_worker(served.model.checksum for served in models.values())
@@ -107,7 +110,7 @@ def _application(models, options):
     )
     app.add_middleware(BodyLimit, largest=options.max_body, seconds=options.timeout)
     app.add_middleware(SameOrigin, allowed_origins=options.allowed_origin)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=options.allowed_host, www_redirect=False)
+    app.add_middleware(KnownHost, allowed_hosts=options.allowed_host)
     _add_answers(app, served, queue, options)
     _add_corrections(app, served, corrections.get(first), options)
     app.include_router(annif_routes(models, corrections, queue, options))
@@ -337,7 +340,7 @@ def _add_pages(app, served, corrects, options):
     @app.get("/health", **documented(schemas.Health))
     async def health():
         """Whether requests are answered, and by which model."""
-        return json_reply(served.health())
+        return json_reply(served.health() | {"reload_failed": failures.described(reloads.RELOAD)})
 
     @app.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
     async def figures():

@@ -15,10 +15,12 @@ from pathlib import Path
 
 import psutil
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from ovaflow import __version__
+from ovaflow.serving import failures, reloads
 
 _BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 
@@ -30,6 +32,15 @@ INSTANCES = Counter("ovaflow_instances", "Instances predicted.")
 BUSY = Gauge("ovaflow_busy", "Requests in a scoring thread or waiting for one.", multiprocess_mode="livesum")
 _MODEL_WORKERS = Gauge(
     "ovaflow_model_workers", "Workers that answer with a model.", ["model"], multiprocess_mode="livesum"
+)
+LEFT_OUT = Gauge(
+    "ovaflow_left_out_labels", "Labels that are suggested to nobody.", ["project"], multiprocess_mode="livemostrecent"
+)
+LEFT_OUT_FAILED = Gauge(
+    "ovaflow_left_out_failed_timestamp_seconds",
+    "Since when the file of these labels cannot be read; 0 if all is well.",
+    ["project"],
+    multiprocess_mode="livemostrecent",
 )
 _BUILD = Gauge("ovaflow_build_info", "Version of ovaflow.", ["version"], multiprocess_mode="max")
 
@@ -46,6 +57,7 @@ def exposition():
     """All workers' figures in Prometheus's text format, as bytes."""
     registry = CollectorRegistry()
     registry.register(_AllWorkers())
+    registry.register(_Reloads())
     return generate_latest(registry)
 
 
@@ -67,6 +79,16 @@ class _AllWorkers(Collector):
                 elif path.stat().st_size:  # otherwise a worker that starts has just opened it
                     files.append(path)
         return MultiProcessCollector.merge(files)
+
+
+class _Reloads(Collector):
+    """What the supervisor notes."""
+
+    def collect(self):
+        about = "Since when the model cannot be opened again; 0 if the last reload worked."
+        failed = GaugeMetricFamily("ovaflow_reload_failed_timestamp_seconds", about)
+        failed.add_metric([], failures.since(reloads.RELOAD))
+        yield failed
 
 
 class Observed:

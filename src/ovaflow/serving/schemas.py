@@ -224,6 +224,22 @@ class RecordColumns(BaseModel):
     categories: list[str] = Field(description="Categories beside the text; one may be missing.")
 
 
+class Failing(BaseModel):
+    """What the operator should mend."""
+
+    since: str = Field(description="Since when it fails, in UTC.")
+    reason: str = Field(description="Why; the log has the paths.")
+
+
+class LabelsLeftOut(BaseModel):
+    """Labels that are suggested to nobody."""
+
+    labels: int = Field(description="How many there are.")
+    failed: Failing | None = Field(
+        description="That their file cannot be read, so that those last read are left out; null if all is well."
+    )
+
+
 class Health(_Answer):
     """What is served."""
 
@@ -238,6 +254,10 @@ class Health(_Answer):
     explanations: bool = Field(description="Whether its scores are sums over features.")
     languages: list[str] = Field(description="Languages in which labels have names, the model's own first.")
     remark: str = Field(description="What the operator should know; empty if all is well.")
+    left_out: LabelsLeftOut | None = Field(description="Null without --exclude.")
+    reload_failed: Failing | None = Field(
+        description="That the last reload failed, so that workers keep the files that they have; null if all is well."
+    )
 
 
 LANGUAGE = "Language of the labels' names, where the vocabulary has it; by default the model's own."

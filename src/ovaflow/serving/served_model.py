@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from fastapi import HTTPException
@@ -32,6 +33,7 @@ class ServedModel:
     remark: str = ""
     # called with the words, ids and scores of what is predicted
     count: Callable = lambda words, ids, scores: None
+    left_out: Any = None  # a LeftOut
 
     @property
     def model(self):
@@ -66,9 +68,13 @@ class ServedModel:
             raise HTTPException(409, f"language: the served model {reason}")
         return self.languages[language]
 
+    def offered(self):
+        """The same model without labels that are now left out for everyone."""
+        return self if self.left_out is None else replace(self, predictor=self.left_out.of(self.predictor))
+
     def named_for(self, request):
-        """The same model with names in the language of a request."""
-        return self.in_language(request.language)
+        """What answers a request: with names in its language, without labels that are left out."""
+        return self.in_language(request.language).offered()
 
     @cached_property
     def search_forms(self):
@@ -153,6 +159,7 @@ class ServedModel:
             "explanations": self.explains,
             "languages": list(self.languages),
             "remark": self.remark,
+            "left_out": self.left_out and self.left_out.described(),
         }
 
     def _instances(self, request):

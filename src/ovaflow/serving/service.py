@@ -18,9 +18,9 @@ from types import SimpleNamespace
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import Multiprocess
 
 from ovaflow.console.errors import InputError
+from ovaflow.serving.supervisor import Supervisor
 
 _VARIABLE = "OVAFLOW_SERVE"  # environment variable that tells workers the options
 
@@ -38,6 +38,7 @@ def options_of_worker():
 def serve(options, listener):
     """Serve a model on a bound socket until told to stop; return the exit status. Options are those of the command."""
     from ovaflow.serving.corrections import check_corrections
+    from ovaflow.serving.left_out import offered_without
     from ovaflow.serving.served_model import open_served_model
 
     logging.config.dictConfig(_LOGGING)
@@ -46,6 +47,8 @@ def serve(options, listener):
         served = open_served_model(path, options.reranker, options.rerank)
         if name in options.corrections:
             check_corrections(served.predictor, options.corrections[name])
+        if name in options.exclude:
+            offered_without(served.predictor, options.exclude[name])
     _log.info("%s opens %s", address_of(listener), ", ".join(options.models.values()))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))  # uvicorn raises them again when it is done
@@ -56,7 +59,7 @@ def serve(options, listener):
             "ovaflow.serving.application:create",
             factory=True,
             workers=options.workers,
-            http="h11",  # httptools sets headers no limit
+            http="ovaflow.serving.protocol:Protocol",  # httptools sets headers no limit
             ws="none",
             log_config=_LOGGING,
             access_log=False,  # it would have searches and addresses of clients
@@ -71,7 +74,7 @@ def serve(options, listener):
             timeout_graceful_shutdown=options.grace,
             timeout_worker_healthcheck=_SILENT_SECONDS,
         )
-        supervisor = Multiprocess(config, [listener])
+        supervisor = Supervisor(config, [listener])
         supervisor.run()
         return int(any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes))
 
