@@ -22,7 +22,7 @@ class Service:
         self.process, self._log_path = process, log_path
         self.wait_for("Application startup complete", 90)
         self.url = re.search(r"Z (http://\S+|unix:\S+) opens", self.log)[1]
-        _wait_until(self._accepts, self)
+        wait_until(self._accepts, self)
 
     def _accepts(self):
         is_unix = self.url.startswith("unix:")
@@ -60,7 +60,7 @@ class Service:
 
     def wait_for(self, pattern, seconds=60, times=1):
         """Wait until so many lines of the log match."""
-        _wait_until(lambda: len(re.findall(pattern, self.log)) >= times, self, seconds)
+        wait_until(lambda: len(re.findall(pattern, self.log)) >= times, self, seconds)
 
     def workers(self):
         """Process ids of its workers; multiprocessing has a helper process besides."""
@@ -68,7 +68,7 @@ class Service:
         return [child.pid for child in children if any("spawn_main" in word for word in child.cmdline())]
 
 
-def _wait_until(condition, service, seconds=60):
+def wait_until(condition, service, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
         assert service.process.poll() is None, service.log

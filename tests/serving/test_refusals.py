@@ -99,10 +99,8 @@ def test_bytes_are_answered(service, case):
     head, _, body = answer.partition("\r\n\r\n")
     assert head.startswith(f"HTTP/1.1 {status}")
     if status != 200:
-        assert "content-type: application/problem+json" in head.lower()
-        assert (json.loads(body)["status"], bool(json.loads(body)["detail"])) == (status, True)
-    if "called" in case and status != 200:
-        assert "--allowed-host" in body
+        assert "content-type: application/problem+json" in head
+        assert ("called" in case) == json.loads(body)["detail"].endswith("serve with --allowed-host")
     assert "Traceback" not in service.log
 
 
@@ -149,11 +147,10 @@ def test_names_by_which_clients_may_call(host, given, names):
 
 def test_connections_beyond_the_limit_are_told_so(models, tmp_path):
     with running_service(tmp_path, models / "b.h5", "--max-connections=2") as service:
-        open_ones = [service.connect() for _ in range(2)]
-        assert [exchange(each, "/health")[0] for each in open_ones] == [200, 200]
-        refused = exchange(service.connect(), "/health")
+        connections = [service.connect() for _ in range(3)]
+        *answers, refused = [exchange(each, "/health") for each in connections]
+        assert [answer[0] for answer in answers] == [200, 200]
         assert_refused(refused, 503, "too many connections: serve with --max-connections")
-        assert refused[1]["Retry-After"] == "1"
 
 
 def test_a_large_body_without_a_length_is_refused(service):

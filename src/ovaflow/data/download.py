@@ -175,31 +175,24 @@ def _from_server(url, output, progress):
         response.raw.headers.pop("Content-Encoding", None)
         progress.total = int(response.headers.get("Content-Length", 0))
         with open(output, "wb") as file:
-            for block in _at_a_pace(_blocks(response.raw), shown(url)):
-                file.write(block)
-                progress.advance(len(block))
+            try:
+                for block in _blocks(response.raw, shown(url)):
+                    file.write(block)
+                    progress.advance(len(block))
+            except urllib3.exceptions.HTTPError as error:
+                raise requests.ConnectionError(error) from None
 
 
-def _blocks(raw):
+def _blocks(raw, origin):
     """What arrives, as it does: requests would wait for whole blocks, for hours where a byte comes every second."""
-    # older than 2.2, urllib3 has no read1
-    read = getattr(raw, "read1", raw.read)
-    try:
-        while block := read(_CHUNK):
-            yield block
-    except urllib3.exceptions.HTTPError as error:
-        raise requests.ConnectionError(error) from None
-
-
-def _at_a_pace(blocks, origin):
-    """Give up what arrives too slowly, without further tries."""
-    since, amount = time.monotonic(), 0
-    for block in blocks:
+    # urllib3 has it since 2.2
+    read, since, amount = getattr(raw, "read1", raw.read), time.monotonic(), 0
+    while block := read(_CHUNK):
         yield block
-        amount += len(block)
-        seconds = time.monotonic() - since
+        amount, seconds = amount + len(block), time.monotonic() - since
         if seconds > SLOW_SECONDS:
             if amount < LEAST_BYTES:
+                # without further tries
                 raise InputError(f"{origin}: only {amount:,} bytes in {clock(seconds)}", remedy=_LOOK)
             since, amount = time.monotonic(), 0
 

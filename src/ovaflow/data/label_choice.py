@@ -16,11 +16,9 @@ from ovaflow.sparse.csr import CSR, offsets
 
 
 def entries_in(path):
-    """Line and entry of each entry of a file: one per line, before a tab if there is one."""
-    for number, line in read_lines(path):
-        entry = clean_name(without_brackets(line.partition("\t")[0]))
-        if entry:
-            yield number, entry
+    """Entries of a file: one per line, before a tab if there is one."""
+    lines = (line.partition("\t")[0] for _, line in read_lines(path))
+    return filter(None, map(clean_name, map(without_brackets, lines)))
 
 
 def entries_of(values):
@@ -28,7 +26,7 @@ def entries_of(values):
     entries = []
     for value in values:
         if is_list_of_labels(value):
-            entries += (entry for _, entry in entries_in(value))
+            entries += entries_in(value)
         else:
             entries.append(clean_name(without_brackets(value)))
     return entries
@@ -72,7 +70,7 @@ class LabelFinder:
         allowed = np.full(len(self._names), not include)
         for entries, value in ((include, True), (exclude, False)):
             for entry in entries:
-                allowed[self.require(entry, "include or exclude: ")] = value
+                allowed[self._require(entry)] = value
         if not allowed.any():
             raise InputError("include and exclude leave no label", remedy="exclude fewer")
         return allowed
@@ -81,8 +79,7 @@ class LabelFinder:
         """Places of the entries that mean no label."""
         return [place for place, entry in enumerate(entries) if not len(self.ids_of(entry))]
 
-    def require(self, entry, where=""):
-        """Ids of the labels that an entry means; refused, with similar ones, where it is unknown."""
+    def _require(self, entry):
         labels = self.ids_of(entry)
         if len(labels):
             return labels
@@ -92,7 +89,7 @@ class LabelFinder:
             remedy = f"did you mean {' or '.join(map(repr, close))}?"
         elif "://" in entry:
             remedy = "give URIs of labels or of groups of the vocabulary, or patterns with *"
-        raise InputError(f"{where}no label {entry!r}", remedy=remedy)
+        raise InputError(f"include or exclude: no label {entry!r}", remedy=remedy)
 
 
 class ListChoice:

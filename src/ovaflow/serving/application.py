@@ -24,16 +24,17 @@ from uvicorn.config import STARTUP_FAILURE
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.sources import NamedColumns
-from ovaflow.serving import failures, metrics, reloads, schemas
+from ovaflow.serving import failures, metrics, schemas
 from ovaflow.serving.annif import annif_routes
 from ovaflow.serving.corrections import Corrections
 from ovaflow.serving.drift import counter_of
 from ovaflow.serving.known_host import KnownHost
-from ovaflow.serving.left_out import left_out_of
+from ovaflow.serving.left_out import LeftOut
 from ovaflow.serving.pages import documentation, pages, preferred_language
 from ovaflow.serving.replies import described, documented, json_reply, problem
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.serving.service import options_of_worker
+from ovaflow.serving.supervisor import RELOAD, START
 
 _log = logging.getLogger(__name__)
 
@@ -63,13 +64,15 @@ def create():
         models = {}
         for name, path in options.models.items():
             served = open_served_model(path, options.reranker, options.rerank)
-            left_out = left_out_of(name, served.predictor, options)
+            excluded = options.exclude.get(name)
+            left_out = excluded and LeftOut(name, served.predictor, excluded)
             models[name] = replace(served, count=counter_of(served.model), left_out=left_out)
         for served in models.values():
             served.warm_up()
     except Exception as error:
         _log.error("cannot serve: %s", error, exc_info=not isinstance(error, InputError))
-        reloads.explain(error, [*options.models.values(), options.reranker, *options.exclude.values()])
+        paths = *options.models.values(), *options.exclude.values(), options.reranker
+        failures.note(START, failures.shown(error, *paths))
         sys.exit(STARTUP_FAILURE)  # so that uvicorn does not start this worker again and again
     gc.freeze()  # what is loaded now stays, so that collecting garbage need not walk it between requests
     metrics.count_worker(served.model.checksum for served in models.values())
@@ -340,7 +343,7 @@ def _add_pages(app, served, corrects, options):
     @app.get("/health", **documented(schemas.Health))
     async def health():
         """Whether requests are answered, and by which model."""
-        return json_reply(served.health() | {"reload_failed": failures.described(reloads.RELOAD)})
+        return json_reply(served.health() | {"reload_failed": failures.noted(RELOAD)})
 
     @app.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
     async def figures():

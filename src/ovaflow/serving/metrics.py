@@ -20,7 +20,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from ovaflow import __version__
-from ovaflow.serving import failures, reloads
+from ovaflow.serving import failures, supervisor
 
 _BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 
@@ -33,12 +33,9 @@ BUSY = Gauge("ovaflow_busy", "Requests in a scoring thread or waiting for one.",
 _MODEL_WORKERS = Gauge(
     "ovaflow_model_workers", "Workers that answer with a model.", ["model"], multiprocess_mode="livesum"
 )
-LEFT_OUT = Gauge(
-    "ovaflow_left_out_labels", "Labels that are suggested to nobody.", ["project"], multiprocess_mode="livemostrecent"
-)
 LEFT_OUT_FAILED = Gauge(
     "ovaflow_left_out_failed_timestamp_seconds",
-    "Since when the file of these labels cannot be read; 0 if all is well.",
+    "Since when the file of labels to leave out is wrong; 0 if all is well.",
     ["project"],
     multiprocess_mode="livemostrecent",
 )
@@ -87,7 +84,7 @@ class _Reloads(Collector):
     def collect(self):
         about = "Since when the model cannot be opened again; 0 if the last reload worked."
         failed = GaugeMetricFamily("ovaflow_reload_failed_timestamp_seconds", about)
-        failed.add_metric([], failures.since(reloads.RELOAD))
+        failed.add_metric([], failures.since(supervisor.RELOAD))
         yield failed
 
 

@@ -231,15 +231,6 @@ class Failing(BaseModel):
     reason: str = Field(description="Why; the log has the paths.")
 
 
-class LabelsLeftOut(BaseModel):
-    """Labels that are suggested to nobody."""
-
-    labels: int = Field(description="How many there are.")
-    failed: Failing | None = Field(
-        description="That their file cannot be read, so that those last read are left out; null if all is well."
-    )
-
-
 class Health(_Answer):
     """What is served."""
 
@@ -254,10 +245,9 @@ class Health(_Answer):
     explanations: bool = Field(description="Whether its scores are sums over features.")
     languages: list[str] = Field(description="Languages in which labels have names, the model's own first.")
     remark: str = Field(description="What the operator should know; empty if all is well.")
-    left_out: LabelsLeftOut | None = Field(description="Null without --exclude.")
-    reload_failed: Failing | None = Field(
-        description="That the last reload failed, so that workers keep the files that they have; null if all is well."
-    )
+    left_out: int = Field(description="How many labels are suggested to nobody.")
+    left_out_failed: Failing | None = Field(description="That their file is wrong, so that the last good list holds.")
+    reload_failed: Failing | None = Field(description="That the last reload failed: the files are those of before.")
 
 
 LANGUAGE = "Language of the labels' names, where the vocabulary has it; by default the model's own."

@@ -159,8 +159,7 @@ class ServedModel:
             "explanations": self.explains,
             "languages": list(self.languages),
             "remark": self.remark,
-            "left_out": self.left_out and self.left_out.described(),
-        }
+        } | (self.left_out.health() if self.left_out else {"left_out": 0, "left_out_failed": None})
 
     def _instances(self, request):
         """Features and words of the instances of a request."""

@@ -38,7 +38,7 @@ def options_of_worker():
 def serve(options, listener):
     """Serve a model on a bound socket until told to stop; return the exit status. Options are those of the command."""
     from ovaflow.serving.corrections import check_corrections
-    from ovaflow.serving.left_out import offered_without
+    from ovaflow.serving.left_out import read_list
     from ovaflow.serving.served_model import open_served_model
 
     logging.config.dictConfig(_LOGGING)
@@ -48,7 +48,7 @@ def serve(options, listener):
         if name in options.corrections:
             check_corrections(served.predictor, options.corrections[name])
         if name in options.exclude:
-            offered_without(served.predictor, options.exclude[name])
+            read_list(served.predictor, options.exclude[name])
     _log.info("%s opens %s", address_of(listener), ", ".join(options.models.values()))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))  # uvicorn raises them again when it is done

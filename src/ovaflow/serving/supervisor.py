@@ -1,42 +1,36 @@
 """The process that watches over the workers."""
 
-import contextlib
 import operator
 import signal
 
 from uvicorn.supervisors import Multiprocess
 
-from ovaflow.serving import reloads
+from ovaflow.serving import failures
 
+RELOAD, START = "reload-failed", "start-failed"
+"""Failures that are noted: of reloads, and of the last worker that could not begin."""
 
-@contextlib.contextmanager
-def _keeping_ctrl_c():
-    """Ctrl-C reaches all processes of a terminal; those that begin meanwhile leave it to this one, which ends them."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+_SLOW = {"reason": "the new workers were not ready in time; the log says more"}
 
 
 class Supervisor(Multiprocess):
-    """uvicorn's, which also says whether the last reload worked."""
+    """uvicorn's, whose workers Ctrl-C does not reach, and which notes whether the last reload worked."""
 
-    @_keeping_ctrl_c()
-    def init_processes(self):
-        super().init_processes()
+    def run(self):
+        # all processes of a terminal get it, and a worker that begins would die of it with a traceback
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        super().run()
 
-    @_keeping_ctrl_c()
-    def keep_subprocess_alive(self):
-        super().keep_subprocess_alive()
+    def handle_signals(self):
+        if signal.SIGINT in signal.sigpending():
+            self.handle_int()
+        super().handle_signals()
 
-    @_keeping_ctrl_c()
-    def handle_ttin(self):
-        super().handle_ttin()
-
-    @_keeping_ctrl_c()
     def restart_all(self):
         before = list(self.processes)
-        reloads.begin()
+        failures.forget(START)
         super().restart_all()
-        reloads.end(not any(map(operator.is_, before, self.processes)))
+        if any(map(operator.is_, before, self.processes)):
+            failures.note(RELOAD, (failures.noted(START) or _SLOW)["reason"])
+        else:
+            failures.forget(RELOAD)
