@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from commands import ovaflow
-from running_service import exchange, running_service
+from running_service import exchange
 
 from ovaflow.serving.service import allowed_hosts, bind
 
@@ -97,10 +97,10 @@ def test_bytes_are_answered(service, case):
         connection.sendall(sent.encode())
         answer = http.client.HTTPResponse(connection)
         answer.begin()
-        body = json.loads(answer.read())
-    if answer.status != 200:
-        assert_refused((answer.status, answer.headers, body), status, "--allowed-host$" if "called" in case else "")
+        body = answer.read()
     assert answer.status == status
+    if "called" in case and status == 400:
+        assert_refused((answer.status, answer.headers, json.loads(body)), status, "--allowed-host$")
     assert "Traceback" not in service.log
 
 
@@ -143,14 +143,6 @@ def test_names_by_which_clients_may_call(host, given, names):
     with bind(host, 0) as listener:
         assert set(names) <= set(allowed_hosts(listener, given))
         assert ("*" in allowed_hosts(listener, given)) == (names == ["*"])
-
-
-def test_connections_beyond_the_limit_are_told_so(models, tmp_path):
-    with running_service(tmp_path, models / "b.h5", "--max-connections=2") as service:
-        connections = [service.connect() for _ in range(3)]
-        *answers, refused = [exchange(each, "/health") for each in connections]
-        assert [answer[0] for answer in answers] == [200, 200]
-        assert_refused(refused, 503, "too many connections: serve with --max-connections")
 
 
 def test_a_large_body_without_a_length_is_refused(service):

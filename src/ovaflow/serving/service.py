@@ -59,7 +59,7 @@ def serve(options, listener):
             "ovaflow.serving.application:create",
             factory=True,
             workers=options.workers,
-            http="ovaflow.serving.protocol:Protocol",  # httptools sets headers no limit
+            http="h11",  # httptools sets headers no limit
             ws="none",
             log_config=_LOGGING,
             access_log=False,  # it would have searches and addresses of clients
