@@ -124,7 +124,7 @@ STEPS = {
         makes=("metrics", "analysis", "reference"),
         rule="evaluate_predictions",
         for_people=True,
-        revision=2,
+        revision=3,
     ),
     "join-folds": Step(
         "cli.folds",

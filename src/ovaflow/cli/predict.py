@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+from collections import Counter
 from contextlib import contextmanager
 from datetime import date
 from functools import partial
@@ -29,6 +30,7 @@ from ovaflow.prediction.answers import (
     XmcText,
 )
 from ovaflow.prediction.drift import remark_on_words
+from ovaflow.prediction.familiarity import remark_on_languages
 from ovaflow.prediction.marcxml import MarcXml
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
@@ -230,6 +232,7 @@ class _Records:
         self.predictor, self._batches, self._files, self._progress = predictor, batches, files, progress
         self._known = dict.fromkeys(files, 0)
         self._unknown = self._words = self._unknown_words = 0
+        self._languages = Counter()
 
     @property
     def n(self):
@@ -242,6 +245,7 @@ class _Records:
             if batch.words is not None:
                 self._words += batch.words.amount
                 self._unknown_words += batch.words.unknown.total()
+                self._languages.update(batch.languages)
             first = self.n + 1
             ids = _ids(batch.names, first)
             suggestions = {name: file.suggestions_for(ids) for name, file in self._files.items()}
@@ -251,14 +255,19 @@ class _Records:
             self._progress.advance(len(batch.names))
 
     def remark_on_unknown(self):
-        """Say how many texts and words the model does not know."""
+        """Say how many texts, words and languages of texts the model does not know."""
         if self._unknown:
             fits = "is by their other columns alone" if self.predictor.columns else "fits any text"
             remark = f"have no word that the model knows: what is predicted {fits}"
             click.echo(f"ovaflow: {self._unknown:,} of {self.n:,} texts {remark}", err=True)
         reference = read_reference(self.predictor.model)
-        if remark := remark_on_words(self.n, self._words, self._unknown_words, reference):
-            click.echo(f"ovaflow: {remark}", err=True)
+        trained = reference and reference.languages
+        for remark in (
+            remark_on_words(self.n, self._words, self._unknown_words, reference),
+            remark_on_languages(self.n, self._languages, trained),
+        ):
+            if remark:
+                click.echo(f"ovaflow: {remark}", err=True)
 
     def require_suggestions(self):
         """Refuse files that suggest nothing for any instance; say for how many the others do."""
@@ -336,7 +345,8 @@ def _batches(predictor, texts, sources, dataset):
         yield from _test_instances(predictor, open_dataset(dataset))
     if texts:
         n = len(texts)
-        yield RecordBatch(predictor.from_texts(texts), [None] * n, list(texts), [()] * n)
+        X, words, familiarity = predictor.read_texts(texts)
+        yield RecordBatch(X, [None] * n, list(texts), [()] * n, words, familiarity.languages)
     for source in sources:
         yield from batches_of(source, predictor)
 

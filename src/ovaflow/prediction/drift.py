@@ -110,6 +110,7 @@ class Reference(NamedTuple):
     unknown_words: int
     usual: frozenset = frozenset()  # the most frequent of the unknown words
     first: FirstLabels | None = None
+    languages: tuple | None = None  # of training, the most frequent first; None where they are not known
 
     @property
     def unknown_share(self):

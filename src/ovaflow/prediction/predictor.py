@@ -18,9 +18,11 @@ from ovaflow.data.label_choice import LabelFinder
 from ovaflow.data.normalize import model_features
 from ovaflow.data.tfidf import Features, TfIdf, weigh_counts
 from ovaflow.data.tokens import tokens_in_batches, tokens_of_counts
+from ovaflow.data.tokens import without_words as tokens_without
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model, open_any_model
 from ovaflow.prediction.drift import Words, words_of
+from ovaflow.prediction.familiarity import Familiarity
 from ovaflow.prediction.languages import names_in
 from ovaflow.prediction.predictions import with_second_stage
 from ovaflow.prediction.question import Answer, Question, Ranked, answers_of, missed_by
@@ -37,10 +39,11 @@ _SEVERAL = 10
 
 
 class FeaturesAndWords(NamedTuple):
-    """Features of texts, and their words."""
+    """Features of texts, their words, and how familiar each text is; None where there are no texts."""
 
     X: CSR
     words: Words
+    familiarity: Familiarity | None = None
 
 
 class Predictor:
@@ -172,7 +175,7 @@ class Predictor:
         return self.transform.columns.values_of(record) if self.transform.columns else ()
 
     def read_texts(self, texts: Iterable[str], beside: Sequence[tuple] | None = None) -> FeaturesAndWords:
-        """Features of texts, and which of their words are unknown.
+        """Features of texts, which of their words are unknown, and how familiar each text is.
 
         Parameters
         ----------
@@ -195,19 +198,22 @@ class Predictor:
             raise InputError(message, path=self.model.path, remedy="give it features")
         plain = map(without_markup, texts) if self.model.transform.get("html") else texts
         counted: list[Words] = []
+        familiar: list[Familiarity] = []
         further = iter(beside or ())
 
         def parts() -> Iterator[Features]:
             left_out = frozenset(self.transform.left_out)
-            for tokens in tokens_in_batches(plain, left_out, quiet=True):
+            for all_tokens in tokens_in_batches(plain, quiet=True):
+                tokens = tokens_without(all_tokens, left_out)
                 terms = self.transform.terms_of(tokens.words)
+                familiar.append(Familiarity.of(all_tokens, tokens, terms))
                 counted.append(words_of(tokens, terms))
                 values = [next(further, ()) for _ in tokens.indptr[1:]] if self.columns else None
                 X, norms = self.transform.features_of(tokens, terms, values)
                 yield Features(self.model.with_tokens(X, tokens), norms)
 
         X = self.transform.stack(parts()).X._replace(n_columns=self.model.n_columns)
-        return FeaturesAndWords(X, Words.sum(counted))
+        return FeaturesAndWords(X, Words.sum(counted), Familiarity.together(familiar))
 
     def from_features(self, rows: Iterable[dict[str | int, float]]) -> CSR:
         """Features as the model's dataset has them, from values as its source had them.

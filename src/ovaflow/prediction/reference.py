@@ -1,5 +1,6 @@
-"""What is normal for a model, reference.json: words and first labels of its test set."""
+"""What is normal for a model, reference.json: words, languages and first labels of its test set."""
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ from ovaflow.prediction.drift import (
     first_labels_of,
     frequent_labels,
 )
-from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.familiarity import trained_languages
+from ovaflow.prediction.predictor import FeaturesAndWords, Predictor
 from ovaflow.storage.texts import read_json, write_json
 
 KIND = "reference"
@@ -26,12 +28,14 @@ _MOST = 20_000  # test texts that are read again, evenly spread over all
 def write_reference(path, predictions, dataset, model):
     """Write what is normal for a model, given its predictions for the test set."""
     frequent, ranking = frequent_labels(model), predictions.ranking
-    words = _words_of_test_set(dataset, model)
+    read = _read_test_set(dataset, model)
+    words = read.words
     content = {
         "model": model.checksum,
         "words": words.amount,
         "unknown_words": words.unknown.total(),
         "usual": [word for word, _ in words.unknown.most_common(_USUAL)],
+        "languages": dict(Counter(filter(None, read.familiarity.languages))) if read.familiarity else {},
         "scores": _entry(first_labels_of(frequent, predictions.ids, predictions.scores)),
     }
     if ranking is not None:
@@ -42,14 +46,14 @@ def write_reference(path, predictions, dataset, model):
     write_json(path, KIND, content)
 
 
-def _words_of_test_set(dataset, model):
-    """Words of test texts, whose beginnings the dataset has; none where it has features."""
+def _read_test_set(dataset, model):
+    """Words and languages of test texts, whose beginnings the dataset has; none where it has features."""
     n = dataset.test.X.n_rows
     amount = min(n, _MOST)
     texts = dataset.test_texts(np.arange(amount) * n // max(amount, 1))
     if not texts:
-        return Words.sum([])
-    return Predictor(model).read_texts(texts).words
+        return FeaturesAndWords(dataset.test.X, Words.sum([]))
+    return Predictor(model).read_texts(texts)
 
 
 def _entry(first):
@@ -65,7 +69,9 @@ def read_reference(model):
     if content["model"] != model.checksum:
         return None
     parts = content["words"], content["unknown_words"], frozenset(content["usual"])
-    return Reference(*parts, _first(content, model))
+    # those of earlier versions have no languages
+    languages = trained_languages(content.get("languages", {}))
+    return Reference(*parts, _first(content, model), languages)
 
 
 def _first(content, model):

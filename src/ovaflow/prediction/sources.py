@@ -32,6 +32,7 @@ class RecordBatch(NamedTuple):
     texts: list | None
     kept: list  # texts of further columns
     words: Words | None = None
+    languages: list | None = None  # codes of the texts' languages
 
 
 class InputFile(NamedTuple):
@@ -195,8 +196,8 @@ def batches_of(source, predictor):
         if source.reading.vectors:
             yield RecordBatch(features_of_vectors(predictor, texts, source.files[0].name), names, None, kept)
             continue
-        X, words = predictor.read_texts(texts, [instance.beside for instance in instances])
-        yield RecordBatch(X, names, [text.replace(FIELD, " ") for text in texts], kept, words)
+        X, words, familiarity = predictor.read_texts(texts, [instance.beside for instance in instances])
+        yield RecordBatch(X, names, [text.replace(FIELD, " ") for text in texts], kept, words, familiarity.languages)
 
 
 def features_of_vectors(predictor, vectors, path):

@@ -17,6 +17,7 @@ from starlette.responses import PlainTextResponse
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
+from ovaflow.data.text_language import LANGUAGES, language_scores
 from ovaflow.prediction.predictor import known_features
 from ovaflow.prediction.question import Question
 from ovaflow.reading.streams import clean
@@ -106,6 +107,29 @@ class DocumentSuggestions(AnnifSuggestions):
     document_id: str | None
 
 
+class TextToTell(BaseModel):
+    """A text whose language is asked for."""
+
+    text: str
+    languages: Annotated[
+        list[Annotated[str, Field(min_length=2, max_length=3)]],
+        Field(min_length=1, max_length=5, description=f"Candidates, of {', '.join(LANGUAGES)}."),
+    ]
+
+
+class LanguageScore(BaseModel):
+    """How well a language fits a text."""
+
+    language: str | None = Field(description="Null: none of the candidates.")
+    score: float
+
+
+class LanguageScores(BaseModel):
+    """Languages that a text may be in, best first; the scores add up to 1."""
+
+    results: list[LanguageScore]
+
+
 class About(BaseModel):
     """What answers."""
 
@@ -188,6 +212,7 @@ def annif_routes(models, corrections, queue, options):
     _add_descriptions(router, projects)
     _add_suggestions(router, projects)
     _add_learning(router, projects, corrections)
+    _add_languages(router, projects)
     return router
 
 
@@ -225,6 +250,10 @@ class _Projects:
         suggestions = await self._queue.run(_suggest, served, texts, most, threshold)
         metrics.INSTANCES.inc(len(texts))
         return suggestions
+
+    async def language_scores(self, text, languages):
+        self.check_lengths([text])
+        return await self._queue.run(language_scores, text, languages)
 
 
 def _add_descriptions(router, projects):
@@ -312,6 +341,18 @@ def _add_learning(router, projects, corrections):
             raise HTTPException(400, str(error)) from None
 
 
+def _add_languages(router, projects):
+    @router.post("/detect-language", **_documented(LanguageScores, 400, 408, 413, 503))
+    async def detect_language(body: TextToTell):
+        """In which of some languages a text is, told by its stop words."""
+        unknown = [language for language in body.languages if language not in LANGUAGES]
+        if unknown:
+            told = f"those that can be told are {', '.join(LANGUAGES)}"
+            raise HTTPException(400, f"unsupported candidate languages: {', '.join(unknown)}; {told}")
+        scores = await projects.language_scores(body.text, body.languages)
+        return json_reply({"results": [{"language": each, "score": score} for each, score in scores.items()]})
+
+
 def _correction(document):
     return Correction(clean(document.text), [subject.uri for subject in document.subjects])
 
@@ -340,7 +381,7 @@ def _card(name, served):
 
 def _suggest(served, texts, limit, threshold):
     suggestions = []
-    X, words = served.predictor.read_texts(texts)
+    X, words, _ = served.predictor.read_texts(texts)
     answers = served.answers(X, words, Question(top_k=max(limit, 1)))
     for answer, known in zip(answers, known_features(served.predictor, X), strict=True):
         # without a known word the labels would be those of any text

@@ -1,6 +1,6 @@
 """What requests and answers look like; limits are part of it."""
 
-from typing import Annotated, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -80,6 +80,16 @@ class Prediction(BaseModel):
     labels: list[PredictedLabel]
     fit: int | None = Field(description="How many labels fit, the first ones; null without a second stage.")
     features: int = Field(description="How many of the model's features it has; with 0 the labels mean nothing.")
+    known_words: float | None = Field(
+        description="Share of its words that the model knows or leaves out on purpose; null for features."
+    )
+    language: str | None = Field(
+        description="Language of the text, as in ISO 639-1; null where it cannot be told, as of most titles."
+    )
+    doubts: list[Literal["unknown_words", "language"]] = Field(
+        description="Why the labels may mean little: the model knows less than a tenth of the words; training did not "
+        "have the language."
+    )
     expected_precision: float | None = Field(
         description="Share of these labels that are probably right; null without a second stage, or without labels."
     )
@@ -244,6 +254,9 @@ class Health(_Answer):
     probabilities: bool = Field(description="Whether it has a second stage: scores are probabilities.")
     explanations: bool = Field(description="Whether its scores are sums over features.")
     languages: list[str] = Field(description="Languages in which labels have names, the model's own first.")
+    trained_languages: list[str] | None = Field(
+        description="Languages of the texts of the training, the most frequent first; null where they are not known."
+    )
     remark: str = Field(description="What the operator should know; empty if all is well.")
     left_out: int = Field(description="How many labels are suggested to nobody.")
     left_out_failed: Failing | None = Field(description="That their file is wrong, so that the last good list holds.")

@@ -14,10 +14,12 @@ from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answers import expected_quality_fields, figures_of, shortest
 from ovaflow.prediction.drift import Words
 from ovaflow.prediction.explanation import describe_label, label_entry
+from ovaflow.prediction.familiarity import UNKNOWN
 from ovaflow.prediction.languages import languages_of
 from ovaflow.prediction.predictor import FeaturesAndWords, Predictor, known_features, remark_on_memory
 from ovaflow.prediction.question import answers_of
 from ovaflow.prediction.reasons import explain
+from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import NamedColumns, remark_on_columns, text_of_columns, vocabulary_of
 from ovaflow.reading.instances import FIELD
 
@@ -31,6 +33,7 @@ class ServedModel:
 
     predictor: Predictor
     remark: str = ""
+    trained_languages: tuple | None = None  # None where they are not known
     # called with the words, ids and scores of what is predicted
     count: Callable = lambda words, ids, scores: None
     left_out: Any = None  # a LeftOut
@@ -97,13 +100,17 @@ class ServedModel:
         """Best labels of the instances of a request, and how many labels of each fit."""
         question = request.question
         self._check(question)
-        X, words = self._instances(request)
+        X, words, familiarity = self._instances(request)
         predictions, known = [], known_features(self.predictor, X).tolist()
+        familiar = familiarity.fields(self.trained_languages) if familiarity else [UNKNOWN] * len(known)
         lacking = self._lacking(request, len(known))
-        for answer, features, missing in zip(self.answers(X, words, question), known, lacking, strict=True):
+        answers = self.answers(X, words, question)
+        for answer, features, known_of_text, missing in zip(answers, known, familiar, lacking, strict=True):
             labels = [label_entry(self.predictor, label.id) | figures_of(label) for label in answer.labels]
             quality = expected_quality_fields(answer.quality)
-            predictions.append({"labels": labels, "fit": answer.fit, "features": features} | quality | missing)
+            predictions.append(
+                {"labels": labels, "fit": answer.fit, "features": features} | known_of_text | quality | missing
+            )
         return {"model": self.model.checksum, "probabilities": self.model.probabilistic, "predictions": predictions}
 
     def answers(self, X, words, question):
@@ -158,6 +165,7 @@ class ServedModel:
             "probabilities": self.model.probabilistic,
             "explanations": self.explains,
             "languages": list(self.languages),
+            "trained_languages": self.trained_languages,
             "remark": self.remark,
         } | (self.left_out.health() if self.left_out else {"left_out": 0, "left_out_failed": None})
 
@@ -260,4 +268,6 @@ def open_served_model(path, reranker=None, rerank=True):
     """Open a model, with its second stage as :meth:`Predictor.open` finds it."""
     predictor = Predictor.open(path, reranker, rerank)
     remarks = remark_on_columns(predictor.model), remark_on_memory(predictor, memory_left())
-    return ServedModel(predictor, "; ".join(filter(None, remarks)))
+    reference = read_reference(predictor.model)
+    trained = reference and reference.languages
+    return ServedModel(predictor, "; ".join(filter(None, remarks)), trained)

@@ -1,0 +1,133 @@
+"""The language of a text, told by its stop words and its script.
+
+It is told where enough words are stop words of one language, and at most half as many of any other one. Short texts,
+and those in languages that are much alike, stay open: a wrong language would be worse than none.
+"""
+
+import functools
+import re
+from collections import defaultdict
+
+import numpy as np
+from stop_words import LANGUAGE_MAPPING, get_stop_words
+
+from ovaflow.data.tokens import normal_form, numbered, of_each_word
+from ovaflow.sparse.jit import strict_kernel
+
+LANGUAGES = tuple(LANGUAGE_MAPPING)
+"""Codes, as in ISO 639-1, of the languages that can be told."""
+
+FEWEST, LEAST_SHARE, MARGIN = 4, 0.15, 2
+"""How many stop words a text needs, which share of its words they are, and how many times as many as the next ones."""
+
+# the lists are not clean: that of English has domains of the internet, that of Slovak has English words
+_TWO_LETTERS = frozenset(
+    [
+        "am",
+        "an",
+        "as",
+        "at",
+        "be",
+        "by",
+        "do",
+        "go",
+        "he",
+        "if",
+        "in",
+        "is",
+        "it",
+        "me",
+        "my",
+        "no",
+        "of",
+        "on",
+        "or",
+        "so",
+        "to",
+        "up",
+        "us",
+        "we",
+    ]
+)
+_DOMAINS = frozenset(["com", "edu", "gov", "http", "https", "html", "inc", "int", "mil", "net", "org", "www"])
+_ENGLISH_IN_SLOVAK = frozenset(("and", "for", "of", "the"))
+
+_OWN_SCRIPT = re.compile(
+    r"(?P<ja>.*[\u3040-\u30ff])|(?P<zh>[\u3400-\u9fff])|(?P<ko>[\uac00-\ud7af])|(?P<el>[\u0370-\u03ff\u1f00-\u1fff])"
+    r"|(?P<he>[\u0590-\u05ff])"
+)
+_FIRST_OWN_SCRIPT = "\u0370"
+_SPACELESS = ("ja", "zh")
+
+
+def _cleaned(code, words):
+    if code == "en":
+        return {word for word in words if len(word) > 2 or word in _TWO_LETTERS} - _DOMAINS
+    return words - _ENGLISH_IN_SLOVAK if code == "sk" else words
+
+
+@functools.cache
+def _languages_by_word():
+    by_word = defaultdict(tuple)
+    for number, (code, name) in enumerate(LANGUAGE_MAPPING.items()):
+        for word in _cleaned(code, set(map(normal_form, get_stop_words(name)))):
+            by_word[word] += (number,)
+    return dict(by_word)
+
+
+def _languages_of(word):
+    """Numbers of the languages that a word speaks for."""
+    script = _OWN_SCRIPT.match(word) if word[0] >= _FIRST_OWN_SCRIPT else None
+    if script is None:
+        return _languages_by_word().get(word, ())
+    # what has no spaces between words counts as words of two characters
+    times = max(len(word) // 2, 1) if script.lastgroup in _SPACELESS else 1
+    return (LANGUAGES.index(script.lastgroup),) * times
+
+
+def languages_of_texts(tokens):
+    """The code of each tokenized text's language; None where it cannot be told."""
+    told = np.empty(len(tokens.indptr) - 1, np.int64)
+    _tell(tokens.ids, tokens.indptr, *of_each_word(tokens.words, _languages_of), _no_votes(), told)
+    return [LANGUAGES[number] if number >= 0 else None for number in told.tolist()]
+
+
+def _no_votes():
+    return np.zeros(len(LANGUAGES), np.int64)
+
+
+@strict_kernel
+def _vote(ids, starts, languages, votes):
+    """Add a vote for each language that a word speaks for."""
+    for word in ids:
+        for place in range(starts[word], starts[word + 1]):
+            votes[languages[place]] += 1
+
+
+@strict_kernel
+def _tell(ids, indptr, starts, languages, votes, told):
+    """The number of the language of each text; -1 where it cannot be told."""
+    for text in range(len(told)):
+        votes[:] = 0
+        words = ids[indptr[text] : indptr[text + 1]]
+        _vote(words, starts, languages, votes)
+        first, most, next_most = -1, 0, 0
+        for language in range(len(votes)):
+            if votes[language] > most:
+                first, most, next_most = language, votes[language], most
+            else:
+                next_most = max(next_most, votes[language])
+        enough = most >= FEWEST and most >= LEAST_SHARE * len(words)
+        told[text] = first if enough and most >= MARGIN * next_most else -1
+
+
+def language_scores(text, candidates):
+    """Scores of candidates, best first, whose sum is 1; that of None is what the best one lacks to be told."""
+    tokens, counts = numbered([text]), _no_votes()
+    _vote(tokens.ids, *of_each_word(tokens.words, _languages_of), counts)
+    votes = dict(zip(LANGUAGES, counts.tolist(), strict=True))
+    scores = {code: votes.pop(code) for code in dict.fromkeys(candidates)}
+    needed = max(FEWEST, LEAST_SHARE * len(tokens.ids), *votes.values())
+    scores[None] = max(needed - max(scores.values()), 0)
+    total = sum(scores.values())
+    return {code: round(score / total, 4) for code, score in sorted(scores.items(), key=lambda item: -item[1])}
