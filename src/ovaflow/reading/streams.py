@@ -138,14 +138,20 @@ class File:
         return open_seekable(self.path)
 
 
-_MARKS = {  # that of UTF-32 begins with one of UTF-16
+MARKS = {  # that of UTF-32 begins with one of UTF-16
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+"""How files begin that say in which encoding they are."""
 _SEVERAL_BYTES = re.compile(rb"[\x80-\xff]{2,}")
+
+
+def looks_western(content):
+    """Whether most bytes beyond ASCII stand alone, as western letters with accents do."""
+    return 2 * sum(map(len, _SEVERAL_BYTES.findall(content))) <= sum(byte >= 0x80 for byte in content)
 
 
 class Lines:
@@ -187,12 +193,11 @@ class Lines:
         message = f"byte {error.start + 1} of the line (0x{line[error.start]:02x}) is not valid {name}"
         remedy = "set encoding to that of the program that wrote the file"
         if name == "UTF-8":
-            remedy = f"set encoding: {_WINDOWS}, if a Windows program such as Excel wrote the file"
-            if 2 * sum(map(len, _SEVERAL_BYTES.findall(line))) > sum(byte >= 0x80 for byte in line):
-                # western letters with accents stand alone
+            remedy = f"set encoding: {WINDOWS}, if a Windows program such as Excel wrote the file"
+            if not looks_western(line):
                 remedy = "set encoding to that of the program, such as windows-1251, gb18030, shift_jis or euc-kr"
         if not self._has_setting:
-            remedy = f"convert the file to UTF-8, for example: iconv -f {_WINDOWS} -t utf-8 old.csv > new.csv"
+            remedy = f"convert the file to UTF-8, for example: iconv -f {WINDOWS} -t utf-8 old.csv > new.csv"
         return InputError(message, path=self._path, line=self._number, remedy=remedy)
 
     def _read(self):
@@ -213,7 +218,7 @@ class Lines:
         peeked = self._stream.peek(4) if hasattr(self._stream, "peek") else b""
         refuse_content(peeked, self._path)
         beginning = peeked[:4]
-        marked = (encoding for mark, encoding in _MARKS.items() if beginning.startswith(mark))
+        marked = (encoding for mark, encoding in MARKS.items() if beginning.startswith(mark))
         encoding = self.encoding = self._decoded_by = next(marked, self.encoding)
         if encoding == "utf-8" and beginning.count(b"\0") == 2:
             message = "looks like UTF-16 without its mark"
@@ -224,7 +229,7 @@ class Lines:
             self._decoded_by = "utf-8"
 
 
-_WINDOWS = "windows-1252"
+WINDOWS = "windows-1252"
 
 
 class _AsUtf8:

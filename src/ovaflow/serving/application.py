@@ -28,6 +28,7 @@ from ovaflow.serving import failures, metrics, schemas
 from ovaflow.serving.annif import annif_routes
 from ovaflow.serving.corrections import Corrections
 from ovaflow.serving.drift import counter_of
+from ovaflow.serving.dropped_files import FILES_AT_ONCE, FILES_WAITING, file_routes
 from ovaflow.serving.known_host import KnownHost
 from ovaflow.serving.left_out import LeftOut
 from ovaflow.serving.pages import documentation, pages, preferred_language
@@ -88,6 +89,7 @@ def _application(models, options):
     queue = ScoringQueue(options.threads, options.queue, options.timeout)
     # a slow disk keeps nobody waiting for predictions
     disk_queue = ScoringQueue(1, options.queue, options.timeout)
+    file_queue = ScoringQueue(FILES_AT_ONCE, FILES_WAITING, options.timeout)
     corrections = {}
     for name, path in options.corrections.items():
         corrections[name] = Corrections(models[name].predictor, path, disk_queue)
@@ -96,8 +98,8 @@ def _application(models, options):
     async def lifespan(app):
         _end_with_the_supervisor()
         yield
-        queue.close()
-        disk_queue.close()
+        for each in (queue, disk_queue, file_queue):
+            each.close()
         supervisor = multiprocessing.parent_process()
         if supervisor is not None and not supervisor.is_alive():
             metrics.remove()
@@ -116,6 +118,7 @@ def _application(models, options):
     app.add_middleware(KnownHost, allowed_hosts=options.allowed_host)
     _add_answers(app, served, queue, options)
     _add_corrections(app, served, corrections.get(first), options)
+    app.include_router(file_routes(file_queue, options))
     app.include_router(annif_routes(models, corrections, queue, options))
     _add_pages(app, served, first in corrections, options)
     _add_errors(app)
@@ -362,7 +365,8 @@ def _add_pages(app, served, corrects, options):
 def _add_errors(app):
     @app.exception_handler(AnyHTTPException)
     async def of_http(request, error):
-        return problem(error.status_code, _CLEARER.get(error.detail, error.detail), error.headers)
+        detail, code = _CLEARER.get(error.detail, error.detail), getattr(error, "code", None)
+        return problem(error.status_code, detail, error.headers, code)
 
     @app.exception_handler(RequestValidationError)
     async def of_validation(request, error):

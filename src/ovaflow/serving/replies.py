@@ -10,7 +10,12 @@ _PROBLEM_TYPE = "application/problem+json"
 _PROBLEM = {
     "type": "object",
     "required": ["title", "status", "detail"],
-    "properties": {"title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"}},
+    "properties": {
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "code": {"type": "string", "description": "Why a file cannot be read, for programs."},
+    },
 }
 
 _WHY = {
@@ -19,6 +24,7 @@ _WHY = {
     408: "The body did not arrive in time.",
     409: "The served model cannot do this.",
     413: "The body is too large.",
+    415: "No kind of file that is read here.",
     422: "The request is not as described.",
     503: "Too many requests at once; try again after Retry-After seconds. Or the file cannot be written.",
     507: "The disk is full.",
@@ -32,10 +38,12 @@ def json_reply(answer):
     return Response(text.encode("utf-8", "replace"), media_type="application/json")
 
 
-def problem(status, detail, headers=None):
+def problem(status, detail, headers=None, code=None):
     """An error as an object of RFC 9457; it never repeats what was sent but the names of fields."""
     title = http.HTTPStatus(status).phrase
     body = {"title": title, "status": status, "detail": " ".join(detail.split())}
+    if code is not None:
+        body["code"] = code
     return Response(json.dumps(body), status, headers, _PROBLEM_TYPE)
 
 

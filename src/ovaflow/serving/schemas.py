@@ -191,6 +191,16 @@ class Explanation(_Answer):
     features: int = Field(description="How many of the model's features the instance has.")
 
 
+class FileText(BaseModel):
+    """The plain text of a file."""
+
+    text: str
+    characters: int = Field(description="Characters of this text, in code points.")
+    cut: bool = Field(description="Whether this is not all: see --max-text, pages_read and pages.")
+    pages: int | None = Field(description="Pages of a PDF; null for other files.")
+    pages_read: int | None = Field(description="Pages whose text this is, the first ones; null likewise.")
+
+
 class SavedCorrection(_Answer):
     """What was saved."""
 

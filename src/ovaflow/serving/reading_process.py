@@ -1,0 +1,52 @@
+"""A process that reads one file of a stranger, from standard input, and can do no harm: python -m … KIND CHARACTERS."""
+
+import contextlib
+import json
+import signal
+import sys
+
+from ovaflow.reading.documents import TimeIsUp, UnreadableDocument, read_document
+
+SECONDS = 5
+"""After so long what has been read is the answer."""
+LAST_SECONDS = 8
+"""After so long the process is killed."""
+_MEMORY = 1 << 30
+
+
+def main(kind, most):
+    limit()
+    content = sys.stdin.buffer.read()
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        answer = read_document(kind, content, int(most))._asdict()
+    except UnreadableDocument as error:
+        answer = {"code": error.code}
+    except TimeIsUp:
+        answer = {"code": "too_slow"}
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    json.dump(answer, sys.stdout)
+
+
+def limit():
+    import resource
+
+    limits = {
+        resource.RLIMIT_AS: _MEMORY,
+        resource.RLIMIT_CPU: LAST_SECONDS,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+    }
+    for limit, amount in limits.items():
+        # macOS does not limit memory
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(limit, (amount, amount))
+    signal.signal(signal.SIGALRM, _end)
+
+
+def _end(*_):
+    raise TimeIsUp
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,103 @@
+"""Plain text of dropped files, and why some have none."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+from bs4 import BeautifulSoup
+from pdf_files import bomb, circular, locked_pdf, pdf_of, slow_page
+
+from ovaflow.reading.documents import TimeIsUp, UnreadableDocument, kind_of, read_document
+from ovaflow.reading.markup import without_markup
+
+UMLAUTS = "Straße – „Köln“, 5 €"
+PAGES = "A dragon for begin-\nners: größer", "the second page"
+
+
+def text_of(kind, content, most=1000):
+    return read_document(kind, content, most).text
+
+
+def why(kind, content):
+    with pytest.raises(UnreadableDocument) as error:
+        read_document(kind, content, 1000)
+    return error.value.code
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "windows-1252"])
+def test_text_in_any_usual_encoding(encoding):
+    assert text_of(".txt", UMLAUTS.encode(encoding)) == UMLAUTS
+
+
+def test_what_is_no_western_text_is_refused():
+    assert why(".txt", "Привет мир, как дела".encode("windows-1251")) == "encoding"
+    assert why(".txt", b"MZ\0\0\1 binary") == "damaged"
+
+
+def test_text_is_clean_and_no_longer_than_allowed():
+    document = read_document(".md", b"# one\r\ntwo\x1fthree", 9)
+    assert document == ("# one\ntwo", True, None, None)
+    assert read_document(".txt", b"one", 3) == ("one", False, None, None)
+
+
+def test_html_is_read_as_in_training():
+    html = "<!doctype html><style>p {}</style><p>Hy<b>phen</b>s &amp;\n<p>a <i>dragon</i><script>if (a<b) x()</script>\n"
+    ours = text_of(".html", html.encode())
+    assert ours == "Hyphens &\na dragon"
+    assert ours.split() == without_markup(html).split()
+    soup = BeautifulSoup(html, "html.parser")
+    for unread in soup(["style", "script"]):
+        unread.decompose()
+    theirs = soup.get_text().removeprefix("html")
+    assert ours.split() == theirs.split()
+
+
+@pytest.mark.parametrize("said", ["windows-1251", "iso-8859-1"])
+def test_html_says_its_encoding(said):
+    word = "дракон" if said == "windows-1251" else "„Köln“"
+    page = f'<meta http-equiv="Content-Type" content="text/html; charset={said}"><p>{word}'
+    written = "windows-1252" if said == "iso-8859-1" else said
+    assert text_of(".htm", page.encode(written)) == word
+
+
+def test_pages_of_a_pdf():
+    pdf = pdf_of(*PAGES)
+    assert kind_of("paper", pdf) == kind_of("x.txt", pdf) == ".pdf"
+    assert read_document(".pdf", pdf, 1000) == ("A dragon for beginners: größer\nthe second page", False, 2, 2)
+    assert read_document(".pdf", pdf, 10) == ("A dragon f", True, 2, 1)
+    assert text_of(".pdf", locked_pdf(pdf, "")) == text_of(".pdf", pdf)
+
+
+def test_pdfs_without_a_text():
+    pdf = pdf_of(*PAGES)
+    assert why(".pdf", pdf_of("")) == "no_text"
+    assert why(".pdf", locked_pdf(pdf, "secret")) == "locked"
+    for broken in (pdf[: len(pdf) // 2], b"%PDF-1.7\n", circular(pdf), b""):
+        assert why(".pdf", broken) == "damaged"
+
+
+def test_a_page_that_unfolds_without_end_is_left_out():
+    assert read_document(".pdf", bomb(pdf_of(*PAGES)), 1000)[1:] == (True, 2, 1)
+
+
+def test_what_was_read_in_time_is_kept():
+    def end(*_):
+        raise TimeIsUp
+
+    before = signal.signal(signal.SIGALRM, end)
+    try:
+        pdf = slow_page(pdf_of(*PAGES), 500_000)
+        signal.setitimer(signal.ITIMER_REAL, 2)
+        document = read_document(".pdf", pdf, 10**6)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert document == ("A dragon for beginners: größer", True, 2, 1)
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS does not limit memory")
+def test_the_process_is_limited():
+    code = "from ovaflow.serving.reading_process import limit; limit(); bytearray(2 << 30)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "MemoryError" in done.stderr
