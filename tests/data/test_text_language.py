@@ -1,6 +1,7 @@
 """Article 1 of the Declaration of Human Rights is told in each language; a wrong language is worse than none."""
 
 from collections import Counter
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from stop_words import LANGUAGE_MAPPING, get_stop_words
 
 from ovaflow.data.text_language import LANGUAGES, language_scores, languages_of_texts
-from ovaflow.data.tokens import numbered
+from ovaflow.data.tokens import normal_form, numbered
 
 ARTICLES = {
     "cs": "Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv. Jsou nadáni rozumem a svědomím a mají "
@@ -27,7 +28,8 @@ ARTICLES = {
     "ja": "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。",
     "ko": "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다.",
     "ru": "Все люди рождаются свободными и равными в своем достоинстве и правах. Они наделены разумом и совестью и "
-    "должны поступать в отношении друг друга в духе братства.",
+    "должны поступать в отношении друг друга в духе братства. Каждый человек должен обладать всеми правами и всеми "
+    "свободами, без какого бы то ни было различия.",
     "zh": "人人生而自由,在尊严和权利上一律平等。他们赋有理性和良心,并应以兄弟关系的精神相对待。",
 }
 
@@ -37,10 +39,7 @@ def told(*texts):
 
 
 def test_an_article_is_told_in_its_language():
-    ours = dict(zip(ARTICLES, told(*ARTICLES.values()), strict=True))
-    # half of the Finnish stop words here are Slovak ones, too
-    assert ours == {code: code for code in ARTICLES} | {"fi": None}
-    assert told(ARTICLES["fi"] + " Jokaisella on oikeus siihen, että hänet tunnustetaan, ja niin edelleen.") == ["fi"]
+    assert told(*ARTICLES.values()) == list(ARTICLES)
 
 
 def test_short_texts_stay_open():
@@ -50,32 +49,36 @@ def test_short_texts_stay_open():
 
 def test_languages_that_are_mixed_or_alike_stay_open():
     assert told(ARTICLES["de"] + ARTICLES["fr"]) == [None]
-    danish = "Alle mennesker er født frie og lige i værdighed og rettigheder. De er udstyret med fornuft og samvittighed"
+    danish = (
+        "Alle mennesker er født frie og lige i værdighed og rettigheder. De er udstyret med fornuft og samvittighed"
+    )
     assert told(danish)[0] in (None, "da")
 
 
-@given(st.lists(st.sampled_from(sorted({*get_stop_words("german"), *get_stop_words("dutch"), "haus", "boot"}))))
+LISTS = {code: {normal_form(word) for word in get_stop_words(name)} for code, name in LANGUAGE_MAPPING.items()}
+# of English and Slovak not all words are taken
+POOL = sorted(word for word in (LISTS["de"] | LISTS["nl"]) - LISTS["en"] - LISTS["sk"] if len(word) > 1)
+
+
+@given(st.lists(st.sampled_from([*POOL, "haus", "boot"]), min_size=3))
 def test_as_counted_by_hand(words):
-    words = [word for word in words if len(word) > 1]
-    lists = {code: set(get_stop_words(name)) for code, name in LANGUAGE_MAPPING.items() if code in ("de", "nl", "en")}
-    counts = Counter({code: sum(word in lists[code] for word in words) for code in ("de", "nl")})
-    (theirs, most), (_, least) = counts.most_common()
-    enough = most >= max(4, 0.15 * len(words))
+    weights = Counter()
+    for word in words:
+        of_word = [code for code in LISTS if word in LISTS[code]]
+        weights.update({code: Fraction(1, len(of_word)) for code in of_word})
+    theirs = None
+    if weights:
+        (first, most), (_, least), *_ = [*weights.most_common(2), (None, 0)]
+        enough = sum(word in LISTS[first] for word in words) >= max(4, 0.15 * len(words))
+        theirs = first if enough and most >= 2.5 * least else None
     [ours] = told(" ".join(words))
-    if ours in counts:
-        assert ours == theirs
-        assert enough
-        assert most >= 2 * least
-    elif ours is None and enough:
-        # another language has nearly as many
-        others = (set(get_stop_words(name)) for code, name in LANGUAGE_MAPPING.items() if code != theirs)
-        assert max(sum(word in other for word in words) for other in others) > most / 2
+    assert ours == theirs
 
 
 def test_scores_of_candidates():
     scores = language_scores(ARTICLES["de"], ["en", "de"])
-    assert list(scores)[0] == "de"
+    assert next(iter(scores)) == "de"
     assert sum(scores.values()) == pytest.approx(1)
-    assert list(language_scores(ARTICLES["fr"], ["fi", "sv"]))[0] is None
+    assert next(iter(language_scores(ARTICLES["fr"], ["fi", "sv"]))) is None
     assert language_scores("", ["en"]) == {None: 1, "en": 0}
     assert set(language_scores("a", LANGUAGES)) == {*LANGUAGES, None}

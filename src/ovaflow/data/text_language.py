@@ -1,7 +1,8 @@
 """The language of a text, told by its stop words and its script.
 
-It is told where enough words are stop words of one language, and at most half as many of any other one. Short texts,
-and those in languages that are much alike, stay open: a wrong language would be worse than none.
+It is told where enough words are stop words of one language, and far fewer those of any other one; a word that several
+languages have counts little. Short texts, and those in languages that are much alike, stay open: a wrong language would
+be worse than none.
 """
 
 import functools
@@ -17,8 +18,8 @@ from ovaflow.sparse.jit import strict_kernel
 LANGUAGES = tuple(LANGUAGE_MAPPING)
 """Codes, as in ISO 639-1, of the languages that can be told."""
 
-FEWEST, LEAST_SHARE, MARGIN = 4, 0.15, 2
-"""How many stop words a text needs, which share of its words they are, and how many times as many as the next ones."""
+FEWEST, LEAST_SHARE, MARGIN = 4, 0.15, 2.5
+"""How many stop words a text needs, which share of its words they are, and how many times those of the next."""
 
 # the lists are not clean: that of English has domains of the internet, that of Slovak has English words
 _TWO_LETTERS = frozenset(
@@ -88,43 +89,40 @@ def _languages_of(word):
 def languages_of_texts(tokens):
     """The code of each tokenized text's language; None where it cannot be told."""
     told = np.empty(len(tokens.indptr) - 1, np.int64)
-    _tell(tokens.ids, tokens.indptr, *of_each_word(tokens.words, _languages_of), _no_votes(), told)
+    _tell(tokens.ids, tokens.indptr, *of_each_word(tokens.words, _languages_of), *_no_votes(), told)
     return [LANGUAGES[number] if number >= 0 else None for number in told.tolist()]
 
 
 def _no_votes():
-    return np.zeros(len(LANGUAGES), np.int64)
+    """How many words speak for each language, and how strongly."""
+    return np.zeros(len(LANGUAGES), np.int64), np.zeros(len(LANGUAGES))
 
 
 @strict_kernel
-def _vote(ids, starts, languages, votes):
-    """Add a vote for each language that a word speaks for."""
+def _vote(ids, starts, languages, votes, weights):
+    """A word that n languages have weighs 1 / n for each."""
     for word in ids:
         for place in range(starts[word], starts[word + 1]):
             votes[languages[place]] += 1
+            weights[languages[place]] += 1 / (starts[word + 1] - starts[word])
 
 
 @strict_kernel
-def _tell(ids, indptr, starts, languages, votes, told):
+def _tell(ids, indptr, starts, languages, votes, weights, told):
     """The number of the language of each text; -1 where it cannot be told."""
     for text in range(len(told)):
-        votes[:] = 0
+        votes[:], weights[:] = 0, 0
         words = ids[indptr[text] : indptr[text + 1]]
-        _vote(words, starts, languages, votes)
-        first, most, next_most = -1, 0, 0
-        for language in range(len(votes)):
-            if votes[language] > most:
-                first, most, next_most = language, votes[language], most
-            else:
-                next_most = max(next_most, votes[language])
-        enough = most >= FEWEST and most >= LEAST_SHARE * len(words)
-        told[text] = first if enough and most >= MARGIN * next_most else -1
+        _vote(words, starts, languages, votes, weights)
+        first, second = np.argsort(-weights)[:2]
+        enough = votes[first] >= FEWEST and votes[first] >= LEAST_SHARE * len(words)
+        told[text] = first if enough and weights[first] >= MARGIN * weights[second] else -1
 
 
 def language_scores(text, candidates):
     """Scores of candidates, best first, whose sum is 1; that of None is what the best one lacks to be told."""
-    tokens, counts = numbered([text]), _no_votes()
-    _vote(tokens.ids, *of_each_word(tokens.words, _languages_of), counts)
+    tokens, (counts, weights) = numbered([text]), _no_votes()
+    _vote(tokens.ids, *of_each_word(tokens.words, _languages_of), counts, weights)
     votes = dict(zip(LANGUAGES, counts.tolist(), strict=True))
     scores = {code: votes.pop(code) for code in dict.fromkeys(candidates)}
     needed = max(FEWEST, LEAST_SHARE * len(tokens.ids), *votes.values())
