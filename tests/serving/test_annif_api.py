@@ -170,3 +170,40 @@ def test_a_model_behind_a_link_is_named_like_the_link(tmp_path, monkeypatch):
 )
 def test_refused_on_the_command_line(models, why):
     assert why in ovaflow("serve", *models.split(), status=2)
+
+
+FOX = "The quick brown fox jumped over the lazy dog, and it was not the first time that it did so"
+
+
+def test_the_language_of_a_text(several):
+    def detected(text, *languages):
+        return several.answer("/v1/detect-language", {"text": text, "languages": languages})["results"]
+
+    ours = detected(FOX, "sv", "en", "fi")
+    assert ours[0]["language"] == "en"
+    assert {each["language"] for each in ours} == {"en", "fi", "sv", None}
+    assert [each["score"] for each in ours] == sorted((each["score"] for each in ours), reverse=True)
+    # as Annif answers to what it does not know, and to nothing
+    assert detected("exampley texty", "fi", "sv")[0] == {"language": None, "score": 1}
+    assert detected("", "en")[0] == {"language": None, "score": 1}
+    assert detected(FOX, "fi", "sv")[0]["language"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "detail"),
+    [
+        ({"text": "a", "languages": ["unk"]}, 400, "unsupported candidate languages: unk; those that can be told are"),
+        ({"text": "a", "languages": []}, 400, "languages: List should have at least 1 item"),
+        (
+            {"text": "a", "languages": ["en", "fr", "de", "it", "es", "nl"]},
+            400,
+            "languages: List should have at most 5",
+        ),
+        ({"text": "a", "languages": ["e"]}, 400, "languages.0: String should have at least 2 characters"),
+        ({"languages": ["en"]}, 400, "text: Field required"),
+        ({"text": "a" * 1_000_001, "languages": ["en"]}, 413, "a text has more than 1000000 characters"),
+    ],
+)
+def test_languages_that_are_refused(several, body, status, detail):
+    answer = several.answer("/v1/detect-language", body, status)
+    assert (answer["detail"] if status == 400 else answer).startswith(detail)

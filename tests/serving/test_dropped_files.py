@@ -1,0 +1,92 @@
+"""Files that are dropped on the page become text; those that cannot say why, and harm nobody."""
+
+import importlib.util
+import json
+import time
+
+import pytest
+from pdf_files import locked_pdf, pdf_of, slow_page
+
+from ovaflow.serving import dropped_files
+from ovaflow.serving.dropped_files import UnreadableFile
+
+PAGES = "How to train a dragon", "the second page"
+
+
+@pytest.fixture(scope="module")
+def pdf():
+    return pdf_of(*PAGES)
+
+
+def sent(service, name, content, headers=None):
+    """Status and answer to a file, which is sent as a page does."""
+    connection = service.connect()
+    try:
+        kind = {"Content-Type": "application/octet-stream"}
+        connection.request("POST", f"/texts?name={name}", content, kind | (headers or {}))
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def test_the_text_of_a_file(service, pdf):
+    status, answer = sent(service, "paper.pdf", pdf)
+    text = "\n".join(PAGES)
+    assert (status, answer) == (200, {"text": text, "characters": len(text), "cut": False, "pages": 2, "pages_read": 2})
+    unpaged = {"cut": False, "pages": None, "pages_read": None}
+    assert sent(service, "A.HTM", b"<p>caf\xe9 <b>noir") == (200, {"text": "café noir", "characters": 9} | unpaged)
+    assert sent(service, "empty.txt", b"") == (200, {"text": "", "characters": 0} | unpaged)
+
+
+def test_a_long_text_is_cut_and_can_be_asked_about(service):
+    status, answer = sent(service, "long.md", ("word00 ü\n" * 1000).encode())
+    assert (status, answer["characters"], answer["cut"]) == (200, 2000, True)
+    assert service.answer("/predict", {"text": answer["text"]})["predictions"][0]["known_words"] > 0.99
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "status", "code"),
+    [
+        ("a.docx", b"PK\3\4", 415, "kind"),
+        ("noending", b"text", 415, "kind"),
+        ("a.txt", "Привет".encode("windows-1251"), 422, "encoding"),
+        ("a.pdf", b"text", 422, "damaged"),
+        ("a.pdf", pdf_of(""), 422, "no_text"),
+        ("a.pdf", locked_pdf(pdf_of("text"), "secret"), 422, "locked"),
+        ("a.txt", b"a" * 600_000, 413, None),
+        ("", b"text", 422, None),
+    ],
+)
+def test_why_a_file_cannot_be_read(service, name, content, status, code):
+    found, problem = sent(service, name, content)
+    assert (found, problem.get("code")) == (status, code)
+
+
+def test_pages_of_other_sites_cannot_ask(service):
+    assert sent(service, "a.txt", b"text", {"Sec-Fetch-Site": "cross-site"})[0] == 403
+    assert sent(service, "a.txt", b"text", {"Origin": "https://evil.example.org"})[0] == 403
+
+
+def test_without_pypdf_the_extra_is_named(monkeypatch, pdf):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(UnreadableFile, match=r"pip install 'ovaflow\[pdf\]'") as error:
+        dropped_files._require_kind("a.pdf", pdf)
+    assert (error.value.status_code, error.value.code) == (415, "pypdf")
+    assert dropped_files._require_kind("a.TXT", b"") == ".txt"
+
+
+def test_a_process_that_takes_too_long_is_killed(monkeypatch, pdf):
+    monkeypatch.setattr(dropped_files, "LAST_SECONDS", 0.5)
+    before = time.monotonic()
+    with pytest.raises(UnreadableFile) as error:
+        dropped_files._read(".pdf", slow_page(pdf, 500_000), 10**6)
+    assert error.value.code == "too_slow"
+    assert time.monotonic() - before < 5
+
+
+def test_a_process_that_dies_says_nothing(monkeypatch):
+    monkeypatch.setattr(dropped_files.sys, "executable", "/bin/false")
+    with pytest.raises(UnreadableFile) as error:
+        dropped_files._read(".txt", b"text", 10)
+    assert error.value.code == "damaged"
