@@ -9,17 +9,16 @@ from ovaflow.reading.documents import TimeIsUp, UnreadableDocument, read_documen
 
 SECONDS = 5
 """After so long what has been read is the answer."""
-LAST_SECONDS = 8
+LAST_SECONDS = 10
 """After so long the process is killed."""
 _MEMORY = 1 << 30
 
 
 def main(kind, most):
     limit()
-    content = sys.stdin.buffer.read()
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
-        answer = read_document(kind, content, int(most))._asdict()
+        answer = read_document(kind, sys.stdin.buffer.read(), int(most))._asdict()
     except UnreadableDocument as error:
         answer = {"code": error.code}
     except TimeIsUp:
@@ -29,6 +28,7 @@ def main(kind, most):
 
 
 def limit():
+    """Limit memory, time on the processor and what is written."""
     import resource
 
     limits = {
