@@ -6,13 +6,15 @@ be worse than none.
 """
 
 import functools
+import itertools
 import re
 from collections import defaultdict
 
 import numpy as np
 from stop_words import LANGUAGE_MAPPING, get_stop_words
 
-from ovaflow.data.tokens import normal_form, numbered, of_each_word
+from ovaflow.data.tokens import normal_form, numbered
+from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
 
 LANGUAGES = tuple(LANGUAGE_MAPPING)
@@ -76,11 +78,20 @@ def _languages_by_word():
     return dict(by_word)
 
 
-def _languages_of(word):
-    """Numbers of the languages that a word speaks for."""
-    script = _OWN_SCRIPT.match(word) if word[0] >= _FIRST_OWN_SCRIPT else None
+def _languages_of(words):
+    """Numbers of the languages that each word speaks for, as (starts, languages)."""
+    by_word = _languages_by_word()
+    of_words = [by_word.get(word, ()) for word in words]
+    if max(words, default="") >= _FIRST_OWN_SCRIPT:
+        of_words = [_by_script(word) or languages for word, languages in zip(words, of_words, strict=True)]
+    starts = offsets(list(map(len, of_words)))
+    return starts, np.fromiter(itertools.chain.from_iterable(of_words), np.int32, starts[-1])
+
+
+def _by_script(word):
+    script = _OWN_SCRIPT.match(word)
     if script is None:
-        return _languages_by_word().get(word, ())
+        return ()
     # what has no spaces between words counts as words of two characters
     times = max(len(word) // 2, 1) if script.lastgroup in _SPACELESS else 1
     return (LANGUAGES.index(script.lastgroup),) * times
@@ -89,7 +100,7 @@ def _languages_of(word):
 def languages_of_texts(tokens):
     """The code of each tokenized text's language; None where it cannot be told."""
     told = np.empty(len(tokens.indptr) - 1, np.int64)
-    _tell(tokens.ids, tokens.indptr, *of_each_word(tokens.words, _languages_of), *_no_votes(), told)
+    _tell(tokens.ids, tokens.indptr, *_languages_of(list(tokens.words)), *_no_votes(), told)
     return [LANGUAGES[number] if number >= 0 else None for number in told.tolist()]
 
 
@@ -122,7 +133,7 @@ def _tell(ids, indptr, starts, languages, votes, weights, told):
 def language_scores(text, candidates):
     """Scores of candidates, best first, whose sum is 1; that of None is what the best one lacks to be told."""
     tokens, (counts, weights) = numbered([text]), _no_votes()
-    _vote(tokens.ids, *of_each_word(tokens.words, _languages_of), counts, weights)
+    _vote(tokens.ids, *_languages_of(list(tokens.words)), counts, weights)
     votes = dict(zip(LANGUAGES, counts.tolist(), strict=True))
     scores = {code: votes.pop(code) for code in dict.fromkeys(candidates)}
     needed = max(FEWEST, LEAST_SHARE * len(tokens.ids), *votes.values())

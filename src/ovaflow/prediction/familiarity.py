@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.data.text_language import languages_of_texts
-from ovaflow.sparse.csr import offsets
+from ovaflow.sparse.jit import strict_kernel
 
 FEWEST_KNOWN = 0.1
 """A text of which the model knows a smaller share of the words is doubtful."""
@@ -20,33 +20,40 @@ _ENOUGH = 20
 class Familiarity(NamedTuple):
     """What a model knows of some texts."""
 
-    known: np.ndarray  # (n,); share of the words that have a feature, or are left out on purpose
+    known: list  # shares of the words that have a feature, or are left out on purpose
     languages: list  # codes; None where it cannot be told
 
     @classmethod
     def of(cls, tokens, read, terms):
         """Of tokenized texts, of what is left of them without stop words, and the terms of these words."""
-        is_unknown = (np.diff(terms.starts) == 0)[read.ids]
-        unknown = np.diff(offsets(is_unknown)[read.indptr])
-        amounts = np.diff(tokens.indptr)
-        # a model knows nothing of a text without words
-        known = np.where(amounts > 0, 1 - unknown / np.maximum(amounts, 1), 0)
-        return cls(known, languages_of_texts(tokens))
+        known = np.empty(len(tokens.indptr) - 1)
+        _share_known_words(tokens.indptr, read.ids, read.indptr, terms.starts, known)
+        return cls(known.tolist(), languages_of_texts(tokens))
 
     @classmethod
     def together(cls, parts):
-        known, languages = np.empty(0), []
+        joined = cls([], [])
         for part in parts:
-            known = np.append(known, part.known)
-            languages += part.languages
-        return cls(known, languages)
+            joined.known.extend(part.known)
+            joined.languages.extend(part.languages)
+        return joined
 
     def fields(self, trained):
         """What is said of each text, given the languages of training, None where these are not known."""
-        for known, language in zip(self.known.tolist(), self.languages, strict=True):
+        for known, language in zip(self.known, self.languages, strict=True):
             doubts = {"unknown_words": known < FEWEST_KNOWN, "language": is_foreign(language, trained)}
             doubtful = [doubt for doubt, exists in doubts.items() if exists]
             yield {"known_words": round(known, 4), "language": language, "doubts": doubtful}
+
+
+@strict_kernel
+def _share_known_words(all_ends, ids, ends, starts, known):
+    for text in range(len(known)):
+        unknown, amount = 0, all_ends[text + 1] - all_ends[text]
+        for k in range(ends[text], ends[text + 1]):
+            unknown += starts[ids[k]] == starts[ids[k] + 1]
+        # a model knows nothing of a text without words
+        known[text] = 1 - unknown / amount if amount else 0
 
 
 UNKNOWN: dict = {"known_words": None, "language": None, "doubts": []}

@@ -204,6 +204,8 @@ class Predictor:
         def parts() -> Iterator[Features]:
             left_out = frozenset(self.transform.left_out)
             for all_tokens in tokens_in_batches(plain, quiet=True):
+                # strings are made once of what is looked up several times
+                all_tokens = all_tokens._replace(words=list(all_tokens.words))
                 tokens = tokens_without(all_tokens, left_out)
                 terms = self.transform.terms_of(tokens.words)
                 familiar.append(Familiarity.of(all_tokens, tokens, terms))
