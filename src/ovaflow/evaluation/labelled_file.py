@@ -83,7 +83,7 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
     question = (question or Question()).model_copy(update={"top_k": CANDIDATES})
     allowed = predictor.allowed_by(question)
     predictions, rows, n_true, words = [], [], [], []
-    for (X, words_of_batch), labels, counts in read(predictor, path, settings):
+    for (X, words_of_batch, _), labels, counts in read(predictor, path, settings):
         ranked = predictor.rank(X, question, threads)
         predictions.append((ranked.ids, ranked.scores))
         for known, count in zip(labels, counts, strict=True):
