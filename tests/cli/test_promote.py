@@ -2,6 +2,10 @@
 
 import os
 import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from commands import ovaflow
@@ -116,7 +120,7 @@ def test_a_file_that_changes_meanwhile_is_not_taken(promote, folder, models, mon
 
     monkeypatch.setattr("shutil.copyfile", copy_another)
     assert "good.h5: has changed since it was measured; run" in promote("good.h5", status=2)
-    assert os.listdir(models) == []
+    assert not models.exists()
 
 
 class Killed(BaseException):
@@ -142,3 +146,120 @@ def test_a_killed_promotion_leaves_the_old_model(promote, folder, models, monkey
     assert sorted(os.listdir(models)) != entries
     promote("bad.h5", status=1)
     assert sorted(os.listdir(models)) == entries
+
+
+def test_two_at_once_on_an_empty_place(folder, models):
+    where = [f"--over={models}/current", f"--on={folder}/checked.csv", "--tolerance=0.1", "--metric=P@5"]
+    started = [
+        subprocess.Popen([sys.executable, "-m", "ovaflow", "promote", folder / name, *where], stdout=subprocess.PIPE)
+        for name in ("fair.h5", "good.h5")
+    ]
+    lines = sorted(
+        (each.communicate()[0].decode().splitlines()[-1] for each in started), key=lambda line: " after " in line
+    )
+    assert [each.returncode for each in started] == [0, 0]
+    assert [" after " in line for line in lines] == [False, True]
+    assert sorted(os.listdir(models)) == sorted([*(line.split()[2].rstrip(":") for line in lines), "current"])
+    assert f"-> {used(models)}:" in lines[1]
+
+
+def test_one_at_a_time_where_the_folder_comes_and_goes(models):
+    inside = []
+
+    def refused(number):
+        with promotion.promotion_lock(models / "current"):
+            inside.append(number)
+            time.sleep(0.001)
+            assert models.is_dir()
+            assert inside.pop() == number
+            assert not inside
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(refused, range(200)))
+    assert not models.exists()
+
+
+@pytest.fixture
+def earlier(folder, models):
+    """Makes the folder of an earlier promotion of good.h5, named after its day."""
+    checksum = Predictor.open(folder / "good.h5").model.checksum
+
+    def made(day, *others, checksum=checksum, model="good.h5"):
+        made = models / f"2026-01-{day:02}-030000-{checksum[:8]}"
+        made.mkdir(parents=True)
+        shutil.copy(folder / model, made / "model.h5")
+        for name in others:
+            (made / name).parent.mkdir(exist_ok=True)
+            (made / name).touch()
+        return made
+
+    return made
+
+
+def test_older_ones_go(promote, models, earlier):
+    old = [earlier(day, "model.index.h5", "reranker.h5", "reference.json", "runs/other.h5") for day in range(1, 4)]
+    old += [earlier(day) for day in (4, 5)]
+    (models / "current").symlink_to(old[4].name)
+    assert "is already in use" in promote("good.h5", "--keep=2")
+    promote("bad.h5", "--keep=2", status=1)
+    assert all(map(os.path.exists, old))
+    promote("fair.h5", "--keep=3", "--tolerance=0.1", "--metric=P@5")
+    assert sorted(os.listdir(models)) == sorted([old[3].name, old[4].name, used(models), "current"])
+
+
+def test_what_was_rolled_back_to_stays(promote, models, earlier):
+    old = [earlier(day) for day in range(1, 5)]
+    (models / "current").symlink_to(old[0].name)
+    last = promote("fair.h5", "--keep=2", "--tolerance=0.1", "--metric=P@5")
+    assert last == f"removed {old[3]}"
+    assert sorted(os.listdir(models)) == sorted([old[0].name, used(models), "current"])
+
+
+def test_what_no_promotion_made_or_somebody_uses_stays(promote, folder, models, earlier):
+    mine = [
+        earlier(1, "why-we-keep-it.txt"),
+        earlier(2, ".notes"),
+        earlier(3, checksum="0" * 8),
+        earlier(4, model="checked.csv"),
+        earlier(5).rename(models / "2026-01-05"),
+        earlier(6),
+        earlier(7, "runs/other.h5"),
+        models / "2026-01-08-030000-00000000",
+    ]
+    shutil.copytree(mine[5], folder / "elsewhere", dirs_exist_ok=True)
+    mine[7].symlink_to(folder / "elsewhere")
+    (models / "staging").symlink_to(mine[5])
+    (models / "part").symlink_to(mine[6] / "runs")
+    (models / "mine.txt").touch()
+    gone = earlier(9)
+    first = earlier(10)
+    (models / "current").symlink_to(first.name)
+    before = set(os.listdir(models))
+    assert promote("fair.h5", "--keep=2", "--tolerance=0.1", "--metric=P@5") == f"removed {gone}"
+    assert set(os.listdir(models)) == before - {gone.name} | {used(models)}
+
+
+def test_one_that_cannot_be_removed_is_named(promote, models, earlier, monkeypatch):
+    old = [earlier(day) for day in range(1, 4)]
+    (models / "current").symlink_to(old[2].name)
+
+    def denied(folder, link):
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr("ovaflow.cli.promote.discard", denied)
+    assert " -> 2" in promote("fair.h5", "--keep=2", "--tolerance=0.1", "--metric=P@5")
+    assert all(map(os.path.exists, old))
+
+
+def test_at_least_the_one_before_is_kept(promote):
+    assert "1 is not in the range x>=2" in promote("good.h5", "--keep=1", status=2)
+
+
+def test_a_killed_removal_is_finished_by_the_next(promote, models, earlier, monkeypatch):
+    old = earlier(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(promotion, "_remove", lambda partial: None)
+        promotion.discard(old, models / "current")
+    assert [name for name in os.listdir(models) if name.endswith(".promoting")]
+    promote("good.h5")
+    assert sorted(os.listdir(models)) == sorted([used(models), "current"])

@@ -1,5 +1,6 @@
 """ovaflow promote."""
 
+import os
 from pathlib import Path
 
 import click
@@ -11,7 +12,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.evaluation.label_changes import label_changes
 from ovaflow.evaluation.labelled_file import rank_file
 from ovaflow.evaluation.model_comparison import COMPARED, ENOUGH, Figures
-from ovaflow.prediction.promotion import checksums_of, model_in_use, promote, promotion_lock
+from ovaflow.prediction.earlier_models import superseded
+from ovaflow.prediction.promotion import checksums_of, discard, model_in_use, promote, promotion_lock
 
 LOST = (
     "it has no second stage, so no probabilities, which the model in use has"
@@ -57,9 +59,16 @@ LOST = (
     is_flag=True,
     help="Accept a model without a second stage in the place of one that has one.",
 )
+@click.option(
+    "--keep",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Then remove folders of earlier promotions beside CURRENT but the newest N, among them the new one and "
+    "the one before it; by default none. Any to which a link beside CURRENT leads, and any with other files, stays.",
+)
 @THREADS
 @click.pass_context
-def promote_command(context, new, link, path, reading, metric, tolerance, without_probabilities, threads):
+def promote_command(context, new, link, path, reading, metric, tolerance, without_probabilities, keep, threads):
     """Take the model NEW (model.h5) into use, unless it is worse than the CURRENT one.
 
     Both are measured on the records of FILE that have labels. NEW is refused, with exit status 1,
@@ -69,7 +78,8 @@ def promote_command(context, new, link, path, reading, metric, tolerance, withou
 
     Otherwise NEW, its index and its second stage are copied into a folder of their own next to
     CURRENT, which then leads there. Whoever opens CURRENT/model.h5 meanwhile gets the old files or
-    the new ones. Earlier folders stay. Labels that are new, gone or seem renamed are listed.
+    the new ones. Earlier folders stay, unless --keep says otherwise. Labels that are new, gone or
+    seem renamed are listed.
     """
     model, metric = open_predictor(new), COMPARED[metric]
     with promotion_lock(link):
@@ -93,8 +103,22 @@ def promote_command(context, new, link, path, reading, metric, tolerance, withou
                 click.echo(line)
         if refusal:
             _refuse(context, new, link, f"{words}: {refusal}")
+        before = os.path.realpath(link)
         folder = promote(model.model, link)
-    click.echo(f"{link} -> {folder.name}: {words}")
+        click.echo(f"{link} -> {folder.name}: {words}")
+        if keep is not None:
+            _discard(superseded(link, keep, before), link)
+
+
+def _discard(folders, link):
+    """Remove folders; the new model is in use, whether that succeeds or not."""
+    for folder in folders:
+        try:
+            discard(folder, link)
+        except OSError as error:
+            click.echo(f"ovaflow: {folder}: not removed ({error.strerror}); remove it yourself", err=True)
+        else:
+            click.echo(f"removed {folder}")
 
 
 def _refuse(context, new, link, reason):

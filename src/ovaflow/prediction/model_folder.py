@@ -26,3 +26,9 @@ def _with_index(model, name):
     if open_index(model) is not None:
         files[index_path(name).as_posix()] = index_path(model.path)
     return files
+
+
+def is_file_of_model(name):
+    """Whether a path in such a folder is that of one of its files."""
+    names = MODEL, index_path(MODEL).name, RERANKER, REFERENCE
+    return name.as_posix() in names or name.match(copy_of_run("", "*").as_posix())

@@ -47,30 +47,44 @@ def checksums_of(model):
 
 @contextlib.contextmanager
 def promotion_lock(link):
-    """Wait until no other promotion uses a link, and remove what one that was killed has left."""
-    if not link.parent.exists():
-        yield
-        return
-    handle = os.open(link.parent, os.O_RDONLY)
+    """Wait until no other promotion uses a link, and remove what one that was killed has left.
+
+    The folder of the link is made if need be, and goes again if nothing was promoted.
+    """
+    made, handle = _lock_folder(link.parent)
     try:
-        # network file systems may not lock folders
-        with contextlib.suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
         for partial in link.parent.glob(f".{link.name}.*{_PARTIAL}"):
             _remove(partial)
         yield
     finally:
+        if made:
+            with contextlib.suppress(OSError):
+                link.parent.rmdir()
         os.close(handle)
+
+
+def _lock_folder(folder):
+    """Whether a folder had to be made, and a descriptor by which it is locked."""
+    while True:
+        made = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            handle = os.open(folder, os.O_RDONLY)
+            # network file systems may not lock folders
+            with contextlib.suppress(OSError):
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            # whoever promoted nothing may have removed it meanwhile
+            if folder.exists() and os.path.samestat(os.fstat(handle), folder.stat()):
+                return made, handle
+            os.close(handle)
 
 
 def promote(model, link):
     """Copy the files of an open model into a folder, and let the link lead to it; returns the folder."""
     folder = link.with_name(f"{time.strftime('%Y-%m-%d-%H%M%S')}-{model.checksum[:8]}")
-    link.parent.mkdir(parents=True, exist_ok=True)
     if folder.exists():
         raise InputError("exists", path=folder, remedy="wait a second, and run the command again")
-    partial = Path(tempfile.mkdtemp(prefix=f".{link.name}.", suffix=_PARTIAL, dir=link.parent))
-    try:
+    with _partial_of(link) as partial:
         _copy_files(model, partial / folder.name)
         copy = with_second_stage(open_any_model(partial / folder.name / MODEL))
         if copy.checksum != model.checksum:
@@ -81,9 +95,23 @@ def promote(model, link):
         new_link.symlink_to(folder.name)
         (partial / folder.name).rename(folder)
         new_link.replace(link)
+    return folder
+
+
+def discard(folder, link):
+    """Remove a folder beside a link, at once for whoever looks for it."""
+    with _partial_of(link) as partial:
+        folder.rename(partial / folder.name)
+
+
+@contextlib.contextmanager
+def _partial_of(link):
+    """A folder for what is unfinished, which the next promotion removes if this one is killed."""
+    partial = Path(tempfile.mkdtemp(prefix=f".{link.name}.", suffix=_PARTIAL, dir=link.parent))
+    try:
+        yield partial
     finally:
         _remove(partial)
-    return folder
 
 
 def _copy_files(model, folder):
