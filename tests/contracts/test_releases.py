@@ -37,11 +37,9 @@ def test_texts_get_the_same_answers(release, tmp_path, model):
     folder = release / model
     ovaflow("predict", folder / "model.h5", folder / "asked.csv", f"--output={tmp_path / 'answers.jsonl'}")
     ours, theirs = read_answers(tmp_path / "answers.jsonl"), read_answers(folder / "answers.jsonl")
-    assert len(ours) == 60
     assert labels_of(ours) == labels_of(theirs)
-    for key in ("score", "probability")[: 2 if model.startswith("named") else 1]:
-        for one, other in zip(labels_of(ours, key), labels_of(theirs, key), strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-5)
+    for one, other in zip(labels_of(ours, "score"), labels_of(theirs, "score"), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
 @pytest.mark.parametrize("model", MODELS[1:])

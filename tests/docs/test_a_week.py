@@ -1,5 +1,6 @@
 """Weeks of an operator, by the commands of the pages: train, correct, retrain, compare, promote, reload, go back."""
 
+import contextlib
 import os
 import re
 import signal
@@ -13,116 +14,84 @@ from running_service import exchange, running_service
 
 pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(900)]
 
-GOOD = ROOT / "docs" / "how-to" / "keep-a-model-good.md"
-RUNNING = GOOD.with_name("keep-it-running.md")
-TABLE = ROOT / "docs" / "tutorial" / "records.csv"
+GOOD, RUNNING = (blocks_of(ROOT / "docs" / "how-to" / f"keep-{name}.md") for name in ("a-model-good", "it-running"))
+RETRAIN = next(block.code for block in GOOD if block.code.startswith("flock corrections.jsonl"))
+ALERTS = next(block.code for block in RUNNING if block.title == "ovaflow-alerts.yaml")
 FEWER_JOBS = "train: {shards: 1}\nreport: {prune_thresholds: []}\npredict: {rerank: 0}\n"
 ENDED, GIVEN_UP = "Finished server process", "aborting the restart"
-RETRAIN = next(block.code for block in blocks_of(GOOD) if block.code.startswith("flock corrections.jsonl"))
 
 
-class Place:
-    """The operator's folder."""
+@contextlib.contextmanager
+def people_asking(service):
+    """People who ask all the time, and are all answered."""
+    over = threading.Event()
 
-    def __init__(self, folder, shell):
-        self.folder, self._shell = folder, shell
-        for block in blocks_of(GOOD):
-            if block.title and block.title != "output":
-                (folder / block.title).write_text(block.code)
-        for config in ("weekly.yaml", "corrected.yaml"):
-            with open(folder / config, "a") as file:
-                file.write(FEWER_JOBS)
-        self.rows = read_records(TABLE)
-        write_records(folder / "checked.csv", self.rows[300:])
-        (folder / "exports").mkdir()
+    def ask():
+        connection = service.connect()
+        while not over.wait(0.02):
+            assert exchange(connection, "/predict", {"text": "How to train a dragon"})[0] == 200
 
-    def types(self, command, status=0):
-        """What a command writes."""
-        written = self._shell(command, self.folder, status)
-        print(f"$ {command.strip()}\n{written}")
-        return written
-
-    @property
-    def used(self):
-        return os.readlink(self.folder / "models" / "current")
-
-    @property
-    def promoted(self):
-        return sorted(path.name for path in (self.folder / "models").iterdir() if not path.is_symlink())
+    with ThreadPoolExecutor(2) as pool:
+        asking = [pool.submit(ask) for _ in range(2)]
+        try:
+            yield
+        finally:
+            over.set()
+    assert [each.exception() for each in asking] == [None, None]
 
 
-class Clients:
-    """People who ask all the time; every one of their requests is answered."""
-
-    def __init__(self, service):
-        self._service, self._over, self.models = service, threading.Event(), []
-
-    def _ask(self):
-        connection = self._service.connect()
-        while not self._over.wait(0.02):
-            status, _, answer = exchange(connection, "/predict", {"text": "How to train a dragon"})
-            assert status == 200, answer
-            self.models.append(answer["model"])
-
-    def __enter__(self):
-        self._pool = ThreadPoolExecutor(2)
-        self._asking = [self._pool.submit(self._ask) for _ in range(2)]
-        return self
-
-    def __exit__(self, *_):
-        self._over.set()
-        self._pool.shutdown()
-        for each in self._asking:
-            each.result()
-
-
-def reload(service):
-    """The models that answer before a reload and after it."""
-    before, ended = service.answer("/health")["model"], service.log.count(ENDED)
+def reloaded(service):
+    """The beginning of the checksum of the model that answers after a reload."""
+    ended = service.log.count(ENDED)
     while service.log.count(ENDED) == ended:
         given_up = service.log.count(GIVEN_UP)
         service.process.send_signal(signal.SIGHUP)
         # on a machine that is too busy it waits in vain for the new worker, and keeps the old one
-        service.wait_for(f"(?:{ENDED}|{GIVEN_UP})", 120, ended + given_up + 1)
-    return before, service.answer("/health")["model"]
+        service.wait_for(f"{ENDED}|{GIVEN_UP}", 120, ended + given_up + 1)
+    return service.answer("/health")["model"][:8]
 
 
 def test_weeks(shell, tmp_path):
-    place = Place(tmp_path, shell)
-    write_records(tmp_path / "exports" / "1.csv", place.rows[:60])
-    assert re.search(r"models/current -> \S+: P@1 \d+\.\d %\n", place.types("bash weekly.sh"))
-    first = place.used
-    corrections = f"--corrections={tmp_path}/corrections.jsonl"
-    with (
-        running_service(tmp_path, tmp_path / "models" / "current" / "model.h5", corrections) as service,
-        Clients(service),
-    ):
-        known = {label for row in place.rows[:60] for label in row["subjects"].split("; ")} - {""}
-        checked = [row for row in place.rows[60:200] if known.issuperset(row["subjects"].split("; "))][:20]
-        for row in checked:
-            chosen = {"id": row["id"], "text": row["title"], "labels": row["subjects"].split("; "), "suggested": []}
-            service.answer("/corrections", chosen)
-        write_records(tmp_path / "records.csv", place.rows[:300])
-        written = place.types(RETRAIN)
-        assert re.search(r"P@1 \S+ % after \S+ %, [+-]\S+ points", written)
-        assert len((tmp_path / "week.jsonl").read_text().splitlines()) == len(checked) > 5
-        second = place.used
-        assert place.promoted == sorted([first, second])
-        both = f"--model=models/{first}/model.h5 --model=models/current/model.h5"
-        assert "P@1" in place.types(f"ovaflow evaluate checked.csv {both}")
-        old, new = reload(service)
-        assert (first[-8:], second[-8:]) == (old[:8], new[:8])
-        worse = f"ovaflow promote models/{first}/model.h5 --over models/current --on checked.csv --keep 2"
-        complaint = r"P@1 \S+ % after \S+ %, -\S+ points .*: more than 2 points less; models/current stays"
-        assert re.search(complaint, place.types(worse, 1))
-        assert (place.used, place.promoted) == (second, sorted([first, second]))
-        place.types(f"bash back.sh {first}")
-        assert place.used == first
-        assert reload(service) == (new, old)
-        again = "ovaflow promote results/catalog/msi/model.h5 --over models/current --on checked.csv --keep 2"
-        assert place.types(again).splitlines()[-1] == f"removed models/{second}"
-        assert place.promoted == sorted([first, place.used])
-        assert reload(service) == (old, new)
-        alerts = next(block.code for block in blocks_of(RUNNING) if block.title == "ovaflow-alerts.yaml")
+    models, rows = tmp_path / "models", read_records(ROOT / "docs" / "tutorial" / "records.csv")
+
+    def types(command, status=0):
+        written = shell(command, tmp_path, status)
+        print(f"$ {command.strip()}\n{written}")
+        return written
+
+    def used():
+        return os.readlink(models / "current")
+
+    for block in GOOD:
+        if block.title:
+            (tmp_path / block.title).write_text(block.code + FEWER_JOBS * block.title.endswith("yaml"))
+    write_records(tmp_path / "checked.csv", rows[300:])
+    (tmp_path / "exports").mkdir()
+    write_records(tmp_path / "exports" / "1.csv", rows[:60])
+    assert re.search(r"models/current -> \S+: P@1 \d+\.\d %\n", types("bash weekly.sh"))
+    first, corrections = used(), tmp_path / "corrections.jsonl"
+    known = {name for row in rows[:60] for name in row["subjects"].split("; ")} - {""}
+    with running_service(tmp_path, models / "current" / "model.h5", f"--corrections={corrections}") as service:
+        with people_asking(service):
+            for row in rows[60:80]:
+                labels = sorted(known.intersection(row["subjects"].split("; ")))
+                service.answer("/corrections", {"id": row["id"], "text": row["title"], "labels": labels})
+            write_records(tmp_path / "records.csv", rows[:300])
+            assert re.search(r"P@1 \S+ % after \S+ %, \+\S+ points", types(RETRAIN))
+            assert (tmp_path / "week.jsonl").read_text().count("\n") == 20
+            second, both = used(), f"--model=models/{first}/model.h5 --model=models/current/model.h5"
+            assert "P@1" in types(f"ovaflow evaluate checked.csv {both}")
+            assert first.endswith(service.answer("/health")["model"][:8])
+            assert second.endswith(reloaded(service))
+            promote = "ovaflow promote {}/model.h5 --over models/current --on checked.csv --keep 2"
+            complaint = r"P@1 \S+ % after \S+ %, -\S+ points .*: more than 2 points less; models/current stays"
+            assert re.search(complaint, types(promote.format(f"models/{first}"), 1))
+            assert sorted(os.listdir(models)) == [first, second, "current"]
+            types(f"bash back.sh {first}")
+            assert used() == first
+            assert first.endswith(reloaded(service))
+            assert types(promote.format("results/catalog/msi")).endswith(f"\nremoved models/{second}\n")
+            assert sorted(os.listdir(models)) == [first, used(), "current"]
+            assert used().endswith(reloaded(service))
         told = service.answer("/metrics")
-        assert all(name in told for name in re.findall(r"ovaflow_\w+", alerts))
+        assert all(name in told for name in re.findall(r"ovaflow_\w+", ALERTS))
