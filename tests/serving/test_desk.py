@@ -317,3 +317,57 @@ def test_an_address_is_named_as_one(page, service):
     page.get_by_text("This is an address, not a text").wait_for()
     assert page.locator("#labels li").count() == 0
     assert page.locator("#save-button").is_disabled()
+
+
+def test_a_text_that_the_model_does_not_understand_has_no_ticks(page, service):
+    def in_german(route):
+        answer = route.fetch()
+        content = answer.json()
+        content["predictions"][0] |= {"doubts": ["language"], "language": "de"}
+        route.fulfill(response=answer, json=content)
+
+    open_page(page, service, "", "unheard of")
+    page.get_by_text("The model knows only 0 % of the words of this text").wait_for()
+    assert page.locator("#chosen li").count() == 0
+    page.route("**/predict", in_german)
+    open_page(page, service, "", TEXTS[1])
+    page.get_by_text("This text seems to be in German").wait_for()
+    assert page.locator("#labels li").count() > 0
+    assert page.locator("#chosen li").count() == 0
+
+
+def test_html_is_shown_as_its_text(page, service):
+    page.goto(service.url)
+    page.locator("#text").fill(f"<p>{TEXTS[1]} &amp; <b>word92</b></p><script>word30</script>")
+    page.locator("#go").click()
+    page.get_by_text("HTML is shown as its text.").wait_for()
+    page.locator("#save-button:enabled").wait_for()
+    assert page.locator("#text").input_value() == f"{TEXTS[1]} & word92"
+
+
+@pytest.mark.parametrize("drops", [True, False])
+def test_a_file_becomes_the_text(page, service, drops):
+    def give(name, content):
+        if not drops:
+            page.locator("#file").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
+            return
+        carried = page.evaluate_handle("() => new DataTransfer()")
+        carried.evaluate(
+            "(all, [name, content]) => all.items.add(new File([content], name))", [name, content.decode("cp1252")]
+        )
+        for event in ("dragover", "drop"):
+            page.dispatch_event("body", event, {"dataTransfer": carried})
+
+    page.goto(service.url)
+    page.locator("#about").filter(has_text="labels fit").wait_for()
+    give("größe.txt", "für word90 word91".encode("cp1252"))
+    page.locator("#save-button:enabled").wait_for()
+    assert page.locator("#text").input_value() == "für word90 word91"
+    page.locator("#labels [data-choose]").nth(4).click()
+    give("more.md", TEXTS[2].encode())
+    page.get_by_role("button", name="Another record").click()
+    page.locator("#save-button:enabled").wait_for()
+    assert page.locator("#text").input_value() == TEXTS[2]
+    give("image.png", b"PNG")
+    page.get_by_text("image.png cannot be read: only texts, Markdown, HTML and PDF are read").wait_for()
+    assert page.locator("#text").input_value() == TEXTS[2]

@@ -12,7 +12,7 @@ async function ask(path, body, type = "application/json") {
     throw new Error(say("service away"));
   }
   const answer = await response.json().catch(() => ({detail: `status ${response.status}`}));
-  if (!response.ok) throw new Error(answer.detail);
+  if (!response.ok) throw Object.assign(new Error(answer.detail), {code: answer.code});
   return answer;
 }
 
@@ -415,7 +415,8 @@ async function read(file) {
     notes.push(read.cut && say("file cut", {name, n: box().length}));
     await find(notes.filter(Boolean).join(" "));
   } catch (error) {
-    if (mine === turn) complain(new Error(say("unread file", {name, reason: error.message})));
+    const reason = error.code ? say(`file ${error.code}`) : error.message;
+    if (mine === turn) complain(new Error(say("unread file", {name, reason})));
   }
 }
 
