@@ -24,7 +24,7 @@ FEWEST, LEAST_SHARE, MARGIN = 4, 0.15, 2.5
 """How many stop words a text needs, which share of its words they are, and how many times those of the next."""
 
 # the lists are not clean: that of English has domains of the internet, that of Slovak has English words
-_TWO_LETTERS = frozenset("am an as at be by do go he if in is it me my no of on or so to up us we".split())
+_TWO_LETTERS = frozenset(re.findall(r"\w+", "am an as at be by do go he if in is it me my no of on or so to up us we"))
 _DOMAINS = frozenset(["com", "edu", "gov", "http", "https", "html", "inc", "int", "mil", "net", "org", "www"])
 _ENGLISH_IN_SLOVAK = frozenset(("and", "for", "of", "the"))
 
