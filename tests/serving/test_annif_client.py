@@ -1,6 +1,5 @@
 """annif-client, the Python package for Annif's interface, with our service."""
 
-import contextlib
 import json
 
 import pytest
@@ -27,10 +26,11 @@ def test_every_method_works_or_says_what_is_missing(library, tmp_path):
         assert (first, second["document_id"]) == ({"document_id": "one", "results": ours}, None)
         client.learn("animals", [{"text": "a fox", "subjects": [{"uri": URI("dogs"), "label": "dogs"}]}])
         assert json.loads(learnt.read_text())["labels"] == [URI("dogs")]
-        # what the client makes of a service that cannot tell languages and says so
-        with contextlib.suppress(ValueError):
-            found = client.detect_language("The quick brown fox", ["en", "fi"])
-            assert {each["language"] for each in found["results"]} <= {"en", "fi", None}
+        found = client.detect_language("It is not what I would have said of this", ["en", "fi"])["results"]
+        assert found[0]["language"] == "en"
+        assert {each["language"] for each in found} == {"en", "fi", None}
+        with pytest.raises(ValueError, match="unsupported candidate languages: xx"):
+            client.detect_language("It is not", ["xx"])
         for ask in (client.suggest, client.suggest_batch, client.learn):
             with pytest.raises(ValueError, match="no project 'none'; there are animals"):
                 ask("none", [] if ask != client.suggest else "x")
