@@ -29,8 +29,9 @@ def test_every_method_works_or_says_what_is_missing(library, tmp_path):
         found = client.detect_language("It is not what I would have said of this", ["en", "fi"])["results"]
         assert found[0]["language"] == "en"
         assert {each["language"] for each in found} == {"en", "fi", None}
-        with pytest.raises(ValueError, match="unsupported candidate languages: xx"):
+        with pytest.raises(requests.HTTPError) as refused:
             client.detect_language("It is not", ["xx"])
+        assert "unsupported candidate languages: xx" in refused.value.response.json()["detail"]
         for ask in (client.suggest, client.suggest_batch, client.learn):
             with pytest.raises(ValueError, match="no project 'none'; there are animals"):
                 ask("none", [] if ask != client.suggest else "x")
