@@ -1,5 +1,7 @@
 """A reload that failed is told until one works."""
 
+import contextlib
+import http.client
 import re
 import shutil
 import signal
@@ -17,6 +19,13 @@ def told(service):
     return service.answer("/health")["reload_failed"], float(since)
 
 
+def tells(service):
+    """The same, once a worker does not end just now."""
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        return told(service)
+    return None, None
+
+
 def test_since_when_and_why(models, tmp_path):
     served, kept = tmp_path / "model.h5", tmp_path / "kept.h5"
     shutil.copy(models / "a.h5", served)
@@ -27,7 +36,7 @@ def test_since_when_and_why(models, tmp_path):
         for number in (1, 2):
             service.process.send_signal(signal.SIGHUP)
             service.wait_for("aborting the restart", times=number)
-            wait_until(lambda: told(service)[1], service)
+            wait_until(lambda: tells(service)[1], service)
             answers.append(told(service))
         (health, since), second = answers
         assert second == (health, since), "it fails since it did for the first time"
@@ -35,7 +44,7 @@ def test_since_when_and_why(models, tmp_path):
         assert datetime.fromisoformat(health["since"]).timestamp() == since
         kept.rename(served)
         service.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: told(service) == (None, 0), service)
+        wait_until(lambda: tells(service) == (None, 0), service)
 
 
 def test_reasons_have_no_folders():

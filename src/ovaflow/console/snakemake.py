@@ -6,4 +6,5 @@ end_at_once()
 
 from snakemake.cli import main  # noqa: E402
 
-main()
+if __name__ == "__main__":
+    main()

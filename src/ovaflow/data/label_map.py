@@ -1,7 +1,7 @@
 """What labels become: files of old and new names, and the list of unknown subjects that a person fills in."""
 
+import os
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
@@ -61,7 +61,7 @@ def _pairs(rows, path, delimiter):
 
 def require_another_file(label_map, path):
     """Refuse the list of unknown subjects that is about to be written as the one that was filled in."""
-    if label_map and Path(label_map).resolve() == Path(path).resolve():
+    if label_map and os.path.realpath(label_map) == os.path.realpath(path):
         message = "label_map is the list that each preparation writes anew"
         raise InputError(message, path=path, remedy="copy it to another folder, and set label_map to the copy")
 

@@ -2,7 +2,7 @@
 
 from ovaflow.console.errors import InputError
 
-_ALWAYS = 1 << 24
+_ALWAYS = 1 << 26
 """So many rows or features are believed in any case: hashed features of few texts may be that many."""
 _EACH = 1000
 """Else there is a value for each so many."""
