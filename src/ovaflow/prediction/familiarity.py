@@ -79,5 +79,5 @@ def remark_on_languages(texts, languages, trained):
     if not foreign:
         return ""
     amounts = ", ".join(f"{language} {n:,}" for language, n in foreign.most_common())
-    texts_are = "text is" if foreign.total() == 1 else "texts are"
-    return f"{foreign.total():,} of {texts:,} {texts_are} in a language that training did not have ({amounts})"
+    noun, verb = "text" if texts == 1 else "texts", "is" if foreign.total() == 1 else "are"
+    return f"{foreign.total():,} of {texts:,} {noun} {verb} in a language that training did not have ({amounts})"
