@@ -371,3 +371,16 @@ def test_a_file_becomes_the_text(page, service, drops):
     give("image.png", b"PNG")
     page.get_by_text("image.png cannot be read: only texts, Markdown, HTML and PDF are read").wait_for()
     assert page.locator("#text").input_value() == TEXTS[2]
+
+
+def test_the_language_can_be_chosen_and_the_record_stays(page, service):
+    open_page(page, service, "b0901", TEXTS[0])
+    page.get_by_label("Language of this page").select_option("fr")
+    page.get_by_role("heading", name="Sujets d’un texte").wait_for()
+    page.locator("#save-button:enabled", has_text="Enregistrer").wait_for()
+    assert page.locator("#text").input_value() == TEXTS[0]
+    assert page.locator("#record").input_value() == "b0901"
+    assert re.match(r"\d+ sujets d’après \d+ mots? connus? en ", page.locator("#status").text_content())
+    assert "score des mots " in page.locator("#why-note").text_content()
+    assert re.search(r"\d,\d", page.locator("#why-note").text_content()), "figures are written as in French"
+    assert page.locator("#evidence li").first.text_content()
