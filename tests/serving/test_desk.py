@@ -384,3 +384,15 @@ def test_the_language_can_be_chosen_and_the_record_stays(page, service):
     assert "score des mots " in page.locator("#why-note").text_content()
     assert re.search(r"\d,\d", page.locator("#why-note").text_content()), "figures are written as in French"
     assert page.locator("#evidence li").first.text_content()
+
+
+def test_a_question_that_stands_is_answered_first(page, service):
+    open_page(page, service, "b0901", TEXTS[0])
+    page.locator("#labels [data-choose]").nth(3).check()
+    for record in IDS:
+        page.evaluate("hash => { location.hash = hash; }", urlencode({"id": record, "text": TEXTS[1]}))
+        page.locator("#question[open]").wait_for()
+    page.wait_for_function("() => location.hash === desk.address")
+    page.get_by_role("button", name="Stay").click()
+    page.locator("#question:not([open])").wait_for(state="attached")
+    assert page.locator("#text").input_value() == TEXTS[0]

@@ -171,6 +171,7 @@ async function again() {
 // one of several answers to a question; to stay where it is closed
 function choose(question, why, answers) {
   const dialog = by("question");
+  if (dialog.open) return Promise.resolve("stay");
   by("question-title").textContent = question;
   by("question-why").textContent = why;
   by("answers").replaceChildren(...Object.entries(answers).map(([value, textContent], number) =>
@@ -508,6 +509,8 @@ function listen() {
   by("page-language").addEventListener("change", () => {
     const address = desk.text ? `#${new URLSearchParams({...desk.id && {id: desk.id}, text: box()})}` : location.hash;
     location.assign(`?${new URLSearchParams({lang: by("page-language").value})}${address}`);
+    // for who stays, to save first
+    by("page-language").value = LANGUAGE;
   });
   window.addEventListener("hashchange", follow);
   window.addEventListener("beforeunload", (event) => { if (unsaved(desk)) event.preventDefault(); });
