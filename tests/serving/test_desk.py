@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
+from running_service import running_service
+from synthetic import train_on
 
 pytestmark = pytest.mark.browser
 
@@ -396,3 +398,26 @@ def test_a_question_that_stands_is_answered_first(page, service):
     page.get_by_role("button", name="Stay").click()
     page.locator("#question:not([open])").wait_for(state="attached")
     assert page.locator("#text").input_value() == TEXTS[0]
+
+
+def test_a_record_of_several_columns_keeps_them(page, tmp_path):
+    rows = [f"a{i % 3} b,c{i % 3} d{i % 2},l{i % 3}\n" for i in range(30)]
+    (tmp_path / "train.csv").write_text("title,body,labels\n" + "".join(rows))
+    table = f"--train={tmp_path}/train.csv", "--text-column=title,body"
+    model = train_on(tmp_path, "--format=csv", *table, "--min-df=1")
+    corrections, columns = tmp_path / "corrections.jsonl", {"title": "a1 b", "body": "c1 d0"}
+    with running_service(tmp_path, model, f"--corrections={corrections}") as service:
+        service.answer("/corrections", {"id": "b0901", "text": columns, "labels": ["l2"]})
+        page.goto(service.url)
+        page.get_by_text("What was saved", exact=True).click()
+        page.locator("#corrections button").click()
+        page.locator("#labels [data-choose]").first.check()
+        page.locator("#save-button").click()
+        page.locator("#saved").filter(has_text="They take the place of what was saved on").wait_for()
+        # a link brings the same text in one piece
+        open_page(page, service, "b0901", "a1 b c1 d0")
+        page.locator("#save-button").click()
+        page.locator("#saved").filter(has_text="They take the place of what was saved on").wait_for()
+    entries = list(map(json.loads, corrections.read_text("utf-8").splitlines()))
+    assert [{name: entry[name] for name in columns} for entry in entries] == 3 * [columns]
+    assert sorted(entries[1]["labels"]) == ["l1", "l2"]

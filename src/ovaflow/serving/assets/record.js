@@ -26,8 +26,9 @@ function found(record, answer, correction) {
     if (ticked) chosen.set(id, names.get(id));
     else chosen.delete(id);
   }
-  const id = record.id || (correction && correction.text === record.text ? named(correction) : "");
-  return Object.freeze({...record, answer, chosen, before, correction: mine, id});
+  const same = correction && correction.text === record.text ? correction : null;
+  const id = record.id || (same ? named(same) : ""), columns = record.columns ?? same?.columns ?? null;
+  return Object.freeze({...record, answer, chosen, before, correction: mine, id, columns});
 }
 
 // the same text asked again, such as for more labels or with other names: what is chosen stays
