@@ -77,6 +77,7 @@ def test_pdfs_without_a_text():
         assert why(".pdf", broken) == "damaged"
 
 
+@pytest.mark.long
 def test_a_page_that_unfolds_without_end_is_left_out():
     assert read_document(".pdf", bomb(pdf_of(*PAGES)), 1000)[1:] == (True, 2, 1)
 

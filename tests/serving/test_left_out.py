@@ -25,6 +25,7 @@ def failed(service):
     return service.answer("/health")["left_out_failed"]
 
 
+@pytest.mark.long
 def test_the_file_holds_at_every_door_and_the_last_good_one_while_it_is_wrong(library, tmp_path):
     file, good = tmp_path / "left-out.txt", 'left_out_failed_timestamp_seconds{project="animals"} 0.0'
     file.write_text("http://example.org/cat*\tCats\n")

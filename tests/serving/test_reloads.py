@@ -7,6 +7,7 @@ import shutil
 import signal
 from datetime import datetime
 
+import pytest
 from running_service import running_service, wait_until
 
 from ovaflow.console.errors import InputError
@@ -26,6 +27,7 @@ def tells(service):
     return None, None
 
 
+@pytest.mark.long
 def test_since_when_and_why(models, tmp_path):
     served, kept = tmp_path / "model.h5", tmp_path / "kept.h5"
     shutil.copy(models / "a.h5", served)
