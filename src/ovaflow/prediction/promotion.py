@@ -67,7 +67,13 @@ def _lock_folder(folder):
     """Whether a folder had to be made, and a descriptor by which it is locked."""
     while True:
         made = not folder.exists()
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            # a file, or whoever promoted nothing has removed the folder just now
+            if folder.is_file() or folder.is_symlink():
+                raise
+            continue
         with contextlib.suppress(FileNotFoundError):
             handle = os.open(folder, os.O_RDONLY)
             # network file systems may not lock folders
