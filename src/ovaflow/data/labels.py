@@ -264,10 +264,15 @@ def names_as_given(source):
     return None
 
 
+def numbers_of_marks(named):
+    """Labels of a dataset or a model by name, URI and replaced URI."""
+    marks = named.label_names, named.label_uris
+    return {mark: label for each in marks for label, mark in enumerate(each) if mark} | named.names.replaced
+
+
 def numbers_of_labels(named, parameters):
-    """Labels of a dataset or a model by URI and name, by number if its source had these, and by replaced URIs."""
-    numbers = {mark: label for marks in (named.label_names, named.label_uris) for label, mark in enumerate(marks)}
-    numbers |= named.names.replaced
+    """Labels of a dataset or a model as :func:`numbers_of_marks`, and by number if its source had these."""
+    numbers = numbers_of_marks(named)
     source = parameters.get("source", {})
     if "labels" in source.get("files", {}):
         first = source.get("first_label", 0)

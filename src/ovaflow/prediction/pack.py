@@ -20,6 +20,7 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)
 _READABLE = 0o100644 << 16
 _PIECE = 1 << 20
 
+# zipfile raises NotImplementedError for kinds of compression and encryption that it does not know
 _UNREADABLE = (EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from fastapi import HTTPException
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.labels import numbers_of_marks
 from ovaflow.prediction.explanation import label_entry
 from ovaflow.prediction.sources import NamedColumns, columns_of, id_columns_of, labels_columns_of
 from ovaflow.serving.saved_records import SavedRecords
@@ -157,10 +158,7 @@ class Corrections:
 
     @cached_property
     def _ids(self):
-        predictor = self._predictor
-        ids = {name: label for label, name in enumerate(predictor.label_names)}
-        ids |= {uri: label for label, uri in enumerate(predictor.label_uris) if uri}
-        return ids | self._model.names.replaced
+        return numbers_of_marks(self._model)
 
 
 def _id_of(texts):
