@@ -3,8 +3,6 @@
 import itertools
 import sys
 from collections import Counter
-from contextlib import contextmanager
-from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -13,25 +11,16 @@ import numpy as np
 
 from ovaflow.cli.asking import asks
 from ovaflow.cli.options import THREADS, file_option, option, reads_files, second_stage
+from ovaflow.cli.predicted_files import OUTPUT_FORMAT, written
 from ovaflow.cli.review import RecordSelection, by_errors, divide, report_division, selects_records
 from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, suggestion_files_for
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.annif_files import AnnifLines, files_of_records
-from ovaflow.prediction.answers import (
-    BYTE_ORDER_MARK,
-    Csv,
-    JoinedCsv,
-    JsonLines,
-    Record,
-    TerminalTable,
-    XmcText,
-)
+from ovaflow.prediction.answers import Record
 from ovaflow.prediction.drift import remark_on_words
 from ovaflow.prediction.familiarity import remark_on_languages
-from ovaflow.prediction.marcxml import MarcXml
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
 from ovaflow.prediction.question import Question, Ranked, answers_of
@@ -49,18 +38,6 @@ from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.predict import Predict
 from ovaflow.settings.source import with_columns
-from ovaflow.storage.writing import write_atomically
-
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
-_FORMAT = click.Choice(["jsonl", *_DELIMITERS, "annif", "marcxml", "xmc-text", "table"])
-_OUTPUTS = {
-    "": "jsonl",
-    **dict.fromkeys([".jsonl", ".ndjson"], "jsonl"),
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".txt": "xmc-text",
-    **dict.fromkeys([".xml", ".marcxml"], "marcxml"),
-}
 
 
 @click.command("predict")
@@ -100,7 +77,7 @@ _OUTPUTS = {
     help="File to write, or folder of annif; of a dataset a .h5 file holds all arrays, for ovaflow evaluate.  "
     "[default: standard output]",
 )
-@click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")
+@click.option("--output-format", type=OUTPUT_FORMAT, help="Format of the output; by default by its name or place.")
 @click.option(
     "--joined",
     metavar="MARK",
@@ -153,7 +130,7 @@ def predict_command(
     sources = [input_file(predictor.model, path, options["keep"], **reading) for path in inputs]
     _check_kept(options["keep"], sources, texts, dataset)
     titled = bool(sources) or dataset is not None or len(texts) > 1
-    sinks = partial(_written, predictor, titled=titled, selects=selection.selects, **options)
+    sinks = partial(written, predictor, titled=titled, selects=selection.selects, **options)
     plain = texts or any(source.kind.holds_texts and not source.kind.has_columns for source in sources)
     if plain and (remark := remark_on_columns(predictor.model)):
         click.echo(f"ovaflow: {remark}", err=True)
@@ -305,36 +282,6 @@ def _records(batch, first):
     return list(map(Record, itertools.count(first), batch.names, texts, batch.kept))
 
 
-@contextmanager
-def _written(predictor, path, output_format, titled, selects, **described):
-    """Lines of a file, or of standard output."""
-    writer = _writer(output_format, path, predictor, titled, **described)
-    if selects and isinstance(writer, XmcText):
-        raise click.UsageError("xmc-text has no ids, so it needs all records: write csv or jsonl")
-    with files_of_records(path) if isinstance(writer, AnnifLines) else _destination(path) as out:
-        if path is not None and isinstance(writer, JoinedCsv):
-            out.write(BYTE_ORDER_MARK)
-        writer.begin(out)
-        lines = _Lines(out, writer)
-        yield lines
-        writer.end(out, lines.n)
-
-
-class _Lines:
-    """What is written of records, some after the others."""
-
-    def __init__(self, out, writer):
-        self._out, self.writer = out, writer
-        self.n = self.empty = 0
-
-    def add(self, answered):
-        for record, answer in answered:
-            self.n += 1
-            self.empty += not answer.labels
-            self._out.write(self.writer.write(record, answer))
-        self._out.flush()
-
-
 def _ids(names, first):
     """What instances are called in files of suggestions: as in the output, by name or by number."""
     return [clean(str(number if name is None else name)) for number, name in enumerate(names, first)]
@@ -366,77 +313,3 @@ def open_predictor(path, reranker=None, rerank=True):
     if remark := remark_on_memory(predictor, memory_left()):
         click.echo(f"ovaflow: {remark}", err=True)
     return predictor
-
-
-def _writer(name, output, predictor, titled, joined, keep, marc_source):
-    name = name or _format_of_output(output, joined)
-    tables, probabilistic = (*_DELIMITERS,), predictor.model.probabilistic
-    for given, value, formats in (
-        ("--joined", joined, tables),
-        ("--keep", keep, tables),
-        ("--marc-source", marc_source, ("marcxml",)),
-    ):
-        if value and name not in formats:
-            raise click.UsageError(f"{given} goes with {' or '.join(formats)}, not {name}")
-    _require_place(name, output)
-    if name in tables:
-        if joined is not None:
-            _require_absent(joined, predictor.label_names)
-        described = len(predictor.label_uris) > 0, probabilistic, keep, _DELIMITERS[name]
-        writer = Csv(*described) if joined is None else JoinedCsv(joined, *described)
-        repeated = [column for column in keep if writer.columns.count(column) > 1]
-        if repeated:
-            raise click.UsageError(f"--keep {repeated[0]}: the output has a column of this name")
-        return writer
-    if name == "annif":
-        return AnnifLines(predictor.model.label_notations, probabilistic)
-    if name == "marcxml":
-        return MarcXml(predictor, marc_source, date.today())
-    if name == "xmc-text":
-        return XmcText(predictor.n_labels)
-    if name == "table":
-        return TerminalTable(titled)
-    return JsonLines()
-
-
-def _require_place(name, output):
-    """Refuse standard output for what cannot go there, and a folder for a file."""
-    if name == "xmc-text" and output is None:
-        raise click.UsageError("xmc-text begins with the number of instances: name a file with --output")
-    if name == "annif" and (output is None or output.is_file()):
-        raise click.UsageError("annif writes a file for each record: name a folder with --output")
-    if name != "annif" and output is not None and output.is_dir():
-        raise click.UsageError(f"{output} is a folder, for --output-format=annif: name a file for {name}")
-
-
-def _format_of_output(output, mark):
-    if output is not None and output.is_dir():
-        return "annif"
-    if output is not None:
-        name = _OUTPUTS.get(output.suffix.lower())
-        if name is None:
-            names = ", ".join(filter(None, _OUTPUTS))
-            message = f"no format is written under such a name: use {names} or --output-format"
-            raise click.UsageError(f"{output}: {message}")
-        return name
-    if mark is not None:
-        return "csv"
-    return "table" if sys.stdout.isatty() else "jsonl"
-
-
-def _require_absent(mark, names):
-    name = next((name for name in names if mark in name), None)
-    if name is not None:
-        message = f"--joined {mark!r}: the label {name!r} has it in its name; choose another"
-        raise click.UsageError(message)
-
-
-@contextmanager
-def _destination(path):
-    if path is not None:
-        with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-            yield file
-        return
-    sys.stdout.reconfigure(encoding="utf-8")
-    yield sys.stdout
-    sys.stdout.flush()
