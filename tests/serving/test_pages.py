@@ -11,7 +11,7 @@ from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
 from ovaflow.reading.documents import REASONS
-from ovaflow.serving.pages import LANGUAGES, preferred_language, words
+from ovaflow.serving.pages import LANGUAGES, SCRIPTS, preferred_language, words
 
 ASSETS = resources.files("ovaflow.serving") / "assets"
 # what the service says in codes
@@ -38,9 +38,7 @@ def test_the_page_says_the_same_in_every_language(language):
 
 def test_all_that_is_said_is_in_the_files_of_words_and_nothing_else():
     page = (ASSETS / "page.html.j2").read_text(encoding="utf-8")
-    scripts = "".join(
-        (ASSETS / f"{name}.js").read_text(encoding="utf-8") for name in ("words", "record", "reasons", "page")
-    )
+    scripts = "".join((ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS)
     said = set(re.findall(r"words\['([^']+)'\]", page))
     known = {*words("en")} - {"own name"}
     assert known >= CODES

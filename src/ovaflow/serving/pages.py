@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse
 from ovaflow.serving.schemas import LONGEST_RECORD, MOST_WORDS
 
 _ASSETS = resources.files("ovaflow.serving") / "assets"
-_SCRIPTS = ("words.js", "record.js", "reasons.js", "page.js")
+SCRIPTS = ("words.js", "record.js", "reasons.js", "saving.js", "page.js")
 
 LANGUAGES = ("en", "de", "fr")
 """Languages of the page, the default first."""
@@ -46,7 +46,7 @@ def pages(options, corrects):
     limits = {"most_words": MOST_WORDS, "longest_record": LONGEST_RECORD}
     said = {language: words(language) for language in LANGUAGES}
     names = {language: each["own name"] for language, each in said.items()}
-    script = "\n".join(map(_asset, _SCRIPTS))
+    script = "\n".join(map(_asset, SCRIPTS))
     given = {"options": options, "corrects": corrects, "languages": names, "script": script, **limits}
     return {
         language: _rendered("page.html.j2", {"Vary": "Accept-Language"}, language=language, words=each, **given)
