@@ -65,24 +65,31 @@ def promotion_lock(link):
 
 def _lock_folder(folder):
     """Whether a folder had to be made, and a descriptor by which it is locked."""
+    made = False
     while True:
-        made = not folder.exists()
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True)
+            made = True
         except FileExistsError:
-            # a file, or whoever promoted nothing has removed the folder just now
-            if folder.is_file() or folder.is_symlink():
+            if folder.is_file() or (folder.is_symlink() and not folder.is_dir()):
                 raise
-            continue
+        # whoever made it and promoted nothing may have removed it just now, or while this one waits
         with contextlib.suppress(FileNotFoundError):
             handle = os.open(folder, os.O_RDONLY)
             # network file systems may not lock folders
             with contextlib.suppress(OSError):
                 fcntl.flock(handle, fcntl.LOCK_EX)
-            # whoever promoted nothing may have removed it meanwhile
-            if folder.exists() and os.path.samestat(os.fstat(handle), folder.stat()):
+            if _is_at(handle, folder):
                 return made, handle
             os.close(handle)
+
+
+def _is_at(handle, folder):
+    """Whether an open folder is the one that has this path now."""
+    try:
+        return os.path.samestat(os.fstat(handle), folder.stat())
+    except FileNotFoundError:
+        return False
 
 
 def promote(model, link):
