@@ -51,7 +51,9 @@ def test_a_large_model_gets_an_index(tmp_path, small_dataset, cut, monkeypatch):
     shards = cut(range(0, N_LABELS, 2), range(1, N_LABELS, 2))
     files = [f"--dataset={small_dataset.path}", f"--output={tmp_path}/m.h5", f"--statistics={tmp_path}/t.h5"]
     command = "merge", *shards, *files
-    for pays, has_index in ((1 << 20, False), (1, True)):
+    # that of a former model is removed
+    for pays, has_index in ((1, True), (1 << 20, False)):
         monkeypatch.setattr("ovaflow.model.index.INDEX_PAYS", pays)
         ovaflow(*command)
         assert (open_index(OneVsAll.open(tmp_path / "m.h5")) is not None) == has_index
+        assert (tmp_path / "m.index.h5").exists() == has_index

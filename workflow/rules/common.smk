@@ -167,13 +167,16 @@ def division_of_run(wildcards):
     return f"--shards={number_of_shards(wildcards.dataset, wildcards.run)}"
 
 
-def shards_of_run(wildcards):
+def shards_of(dataset, run):
     """Shards that are merged into a model."""
-    numbers = range(number_of_shards(wildcards.dataset, wildcards.run))
-    return [paths.SHARD.format(**wildcards, shard=shard) for shard in numbers]
+    numbers = range(number_of_shards(dataset, run))
+    return [paths.SHARD.format(dataset=dataset, run=run, shard=shard) for shard in numbers]
+
+
+def shards_of_run(wildcards):
+    return shards_of(wildcards.dataset, wildcards.run)
 
 
 def shards_in_shell(wildcards, input):
     """The same as a shell pattern: thousands of names would exceed the length of a command."""
-    last = number_of_shards(wildcards.dataset, wildcards.run) - 1
-    return f"{shlex.quote(str(Path(input.shards[0]).parent))}/{{0..{last}}}.h5"
+    return f"{shlex.quote(str(Path(input.shards[0]).parent))}/{{0..{len(input.shards) - 1}}}.h5"

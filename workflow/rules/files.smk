@@ -127,6 +127,11 @@ def held_out_by(template):
     return lambda wildcards: template.format(dataset=paths.held_out_of(SETTINGS, **wildcards), run=wildcards.run)
 
 
+def held_out_shards(wildcards):
+    """Shards of what is trained without the held-out instances of a dataset."""
+    return shards_of(paths.held_out_of(SETTINGS, **wildcards), wildcards.run)
+
+
 def sources_of_run(wildcards):
     """Sources of suggestions for the second stage of a run; none for what is trained without held-out instances."""
     return suggestion_sources.sources_of(SETTINGS, wildcards.dataset, wildcards.run)

@@ -26,6 +26,30 @@ rule hold_out_instances:
         " --sizes={output.sizes:q} --output={output.dataset:q} > {log:q} 2>&1"
 
 
+rule choose_prune:
+    input:
+        dataset=held_out_by(paths.DATASET),
+        shards=held_out_shards,
+    output:
+        in_report(paths.CHOSEN_PRUNE, "pruning", "choice of the prune threshold"),
+    log:
+        "logs/{dataset}/{run}/choose-prune.log",
+    benchmark:
+        "logs/{dataset}/{run}/choose-prune.tsv"
+    params:
+        shards=shards_in_shell,
+        options=settings_of("choose-prune"),
+        revision=STEPS["choose-prune"].revision,
+    threads: threads_of_run
+    resources:
+        mem_mb=megabytes(2),
+    conda:
+        ENVIRONMENT
+    shell:
+        "ovaflow choose-prune {params.shards} --dataset={input.dataset:q} {params.options:q} --threads={threads}"
+        " --output={output:q} > {log:q} 2>&1"
+
+
 rule fit_reranker:
     input:
         unpack(sources_to_fit),

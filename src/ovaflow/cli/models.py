@@ -18,7 +18,7 @@ from ovaflow.model.pruning import prune_to_bytes, write_pruned
 from ovaflow.model.text_files import write_companions, write_weights
 from ovaflow.reading.streams import open_stream
 from ovaflow.settings.prepare import Prepare
-from ovaflow.settings.train import Propensities, Train
+from ovaflow.settings.train import Propensities
 
 
 class _Bytes(click.ParamType):
@@ -34,18 +34,18 @@ class _Bytes(click.ParamType):
 @click.command("prune")
 @file_argument("model")
 @click.option("--max-bytes", type=_Bytes(), help="Largest size of the file, such as 10MB.")
-@option(Train, "prune", "threshold", default=None, help="Instead of a size: drop weights smaller than this.")
+@click.option("--threshold", type=click.FloatRange(min=0), help="Instead of a size: drop weights smaller than this.")
 @file_option("--dataset", help="Measure what it costs on the test instances of this dataset.h5.")
 @THREADS
 @output("Model file to write.")
-def prune_command(model, max_bytes, prune, dataset, threads, output):
+def prune_command(model, max_bytes, threshold, dataset, threads, output):
     """Drop the smallest weights of MODEL (model.h5) until its file fits into a number of bytes."""
-    if (max_bytes is None) == (prune is None):
+    if (max_bytes is None) == (threshold is None):
         raise click.UsageError("give either --max-bytes or --threshold")
     opened = OneVsAll.open(model)
     measured = None if dataset is None else open_dataset(dataset)
     by_size = max_bytes is not None
-    pruned = prune_to_bytes(opened, max_bytes, output) if by_size else write_pruned(opened, prune, output)
+    pruned = prune_to_bytes(opened, max_bytes, output) if by_size else write_pruned(opened, threshold, output)
     size = output.stat().st_size
     kept = f"{pruned.nonzeros:,} of {opened.nonzeros:,} weights"
     click.echo(f"{output}: {kept}, those of at least {pruned.parameters['prune']:.6g}, {size:,} bytes")

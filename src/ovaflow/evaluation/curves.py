@@ -22,19 +22,29 @@ def prune_curve(model, dataset, thresholds, a, b, threads=1):
     model.require(dataset=dataset)
     smallest = model.parameters["prune"]
     thresholds = sorted({smallest} | {float(each) for each in thresholds if each > smallest})
+    test, inverse = sample_of_test(dataset), dataset.inverse_propensity(a, b)
+    measured = measure_pruned(model, thresholds, test, inverse, threads)
+    return {"model": model.checksum, "instances": test.X.n_rows, "points": [point for point, _ in measured]}
+
+
+def sample_of_test(dataset):
+    """At most so many test instances, evenly spaced."""
     n = dataset.test.X.n_rows
     few = min(n, MOST_INSTANCES)
-    test, inverse = dataset.test.take(np.arange(few) * n // max(few, 1)), dataset.inverse_propensity(a, b)
+    return dataset.test.take(np.arange(few) * n // max(few, 1))
+
+
+def measure_pruned(model, thresholds, test, inverse, threads=1):
+    """Size and quality of a model pruned at growing thresholds, with the best labels of each test instance."""
     model.prepare()
-    points, pruned, panels = [], model, open_index(model)
+    pruned, panels = model, open_index(model)
     with Progress("prune", len(thresholds), "thresholds") as progress:
         for threshold in thresholds:
-            if threshold > smallest:
+            if threshold > model.parameters["prune"]:
                 pruned, panels = replace(pruned, weights=prune(pruned.weights, threshold)), None
-            quality = _measure(pruned, test, inverse, threads, panels)
-            points.append({"prune": threshold, **_sizes(model, pruned), **quality})
+            ids = _best_labels(pruned, test, threads, panels)
+            yield {"prune": threshold, **_sizes(model, pruned), **quality_of_top(ids, test.Y, inverse)}, ids
             progress.advance()
-    return {"model": model.checksum, "instances": few, "points": points}
 
 
 def _sizes(model, pruned):
@@ -45,12 +55,12 @@ def _sizes(model, pruned):
 
 def quality_of(model, dataset, a, b, threads=1):
     model.require(dataset=dataset)
-    return _measure(model, dataset.test, dataset.inverse_propensity(a, b), threads)
+    ids = _best_labels(model, dataset.test, threads)
+    return quality_of_top(ids, dataset.test.Y, dataset.inverse_propensity(a, b))
 
 
-def _measure(model, test, inverse, threads, panels=None):
-    ids, _ = predict_top_k(model.weights, model.trained, test.X, max(PLACES), threads, panels=panels)
-    return quality_of_top(ids, test.Y, inverse)
+def _best_labels(model, test, threads, panels=None):
+    return predict_top_k(model.weights, model.trained, test.X, max(PLACES), threads, panels=panels)[0]
 
 
 def quality_of_top(ids, Y, inverse):

@@ -199,6 +199,15 @@ def build_index(weights, trained):
         yield build_panel(weights, trained, first, end)
 
 
+def renew_index(model):
+    """Write the index next to a model file that was just made, or remove that of a former one where it does not pay."""
+    path = index_path(model.path)
+    if len(model.weights.data) >= INDEX_PAYS:
+        write_index(path, model)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def write_index(path, model):
     """Build and write a model's index, one panel at a time in memory."""
     with create_artifact(path, KIND, {"scheme": SCHEME}, {"model": model.checksum}) as file:

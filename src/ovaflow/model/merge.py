@@ -27,10 +27,14 @@ class _Plan:
     shard: np.ndarray  # (l,) position in paths
     row: np.ndarray  # (l,) row in that shard
     sizes: np.ndarray  # (l,) number of weights after pruning
+    stored: np.ndarray  # (l,) and before
 
 
 def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
-    """Merge the shards of one training, ``piece`` weights at a time; any division gives the same bytes."""
+    """Merge the shards of one training, ``piece`` weights at a time; any division gives the same bytes.
+
+    Returns the number of weights, and of those that the shards hold.
+    """
     plan, trained, training = _survey([Path(path) for path in shards], dataset, threshold)
     write_model(
         model_path,
@@ -44,12 +48,13 @@ def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
         {"dataset": dataset.checksum},
     )
     training.write(training_path)
-    return int(plan.sizes.sum())
+    return int(plan.sizes.sum()), int(plan.stored.sum())
 
 
 def _survey(paths, dataset, threshold):
     """The plan, which labels are trained, and how training went, in one pass over the shards."""
-    plan = _Plan(paths, [], *(np.full(dataset.n_labels, NO_SHARD, np.int64) for _ in range(3)))
+    of_labels = (np.full(dataset.n_labels, NO_SHARD, np.int64) for _ in range(4))
+    plan = _Plan(paths, [], *of_labels)
     trained = np.zeros(dataset.n_labels, bool)
     statistics = {name: np.zeros(dataset.n_labels, dtype) for name, dtype in STATISTICS.items()}
     first, seconds, peaks = None, [], []
@@ -62,6 +67,7 @@ def _survey(paths, dataset, threshold):
             plan.shard[shard.labels] = number
             plan.row[shard.labels] = np.arange(len(shard.labels))
             plan.sizes[shard.labels] = kept_per_row(shard.weights, threshold)
+            plan.stored[shard.labels] = np.diff(shard.weights.indptr)
             trained[shard.labels] = shard.trained
             for name, values in statistics.items():
                 values[shard.labels] = shard.statistics[name]

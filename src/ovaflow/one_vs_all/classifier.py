@@ -20,6 +20,7 @@ from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.train import ChooseC, Train, TrainLabels
 from ovaflow.training.shard_job import train_model
 from ovaflow.tuning.cost import choose_C
+from ovaflow.tuning.pruning import threshold_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -63,8 +64,9 @@ class OneVsAllClassifier(LabelClassifier):
         new ones, or only ``"new"`` ones, which the earlier model lacks. The others keep its weights.
     propensity_a, propensity_b : float
         A and B of the propensities (Jain et al. 2016).
-    prune : float
-        Smaller weights are dropped; a larger value makes a smaller model.
+    prune : float or "auto"
+        Smaller weights are dropped; a larger value makes a smaller model. auto: 0.05 with ``normalize=True``, else
+        0.01.
 
     Attributes
     ----------
@@ -87,7 +89,7 @@ class OneVsAllClassifier(LabelClassifier):
     retrain: str = "all"
     propensity_a: float = 0.55
     propensity_b: float = 1.5
-    prune: float = 0.01
+    prune: float | Literal["auto"] = "auto"
 
     def fit(
         self,
@@ -155,7 +157,8 @@ class OneVsAllClassifier(LabelClassifier):
         if labels.C == "auto":
             chosen = choose_C(dataset, labels, ChooseC(), train.threads)["chosen"]
             labels = labels.model_copy(update={"C": chosen})
-        return train_model(dataset, labels, train.prune, train.threads, self._earlier(dataset, labels))
+        threshold = threshold_of(train.prune, dataset)
+        return train_model(dataset, labels, threshold, train.threads, self._earlier(dataset, labels))
 
     def _earlier(self, dataset: Dataset, labels: TrainLabels) -> Any:
         if labels.initialization != "pretrained":

@@ -3,13 +3,19 @@
 import click
 import numpy as np
 
-from ovaflow.cli.options import DATASET, FILE, SHARDS, THREADS, output, reads
+from ovaflow.cli.options import DATASET, FILE, OF_DATASET, SHARDS, THREADS, file_argument, output, reads
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.all_negative import solve_root
 from ovaflow.initialization.means import compute_means
 from ovaflow.initialization.spanning_tree import LabelTree, compute_label_tree
+from ovaflow.model.merge import merge
+from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.settings.train import STORED_THRESHOLD
 from ovaflow.solver.problem import Status
+from ovaflow.storage.texts import write_json
+from ovaflow.storage.writing import unfinished_folder
 from ovaflow.training.plan import estimated_work, plan_shards, write_plan
+from ovaflow.tuning.pruning import KIND, METRICS, choose_prune
 
 
 @click.command("means")
@@ -71,3 +77,37 @@ def plan_command(dataset, shards, label_tree, output):
     over = 100 * (loads.max() / loads.mean() - 1) if loads.any() else 0.0
     amount = "1 shard" if len(plan) == 1 else f"{len(plan):,} shards"
     click.echo(f"{Y.n_columns:,} labels in {amount}, the largest {over:.1f} % over the mean: {output}")
+
+
+@click.command("choose-prune")
+@file_argument("shards", nargs=-1, required=True)
+@OF_DATASET
+@reads("choose-prune")
+@THREADS
+@output("JSON file to write, for --chosen-prune of merge.")
+def choose_prune_command(shards, dataset, settings, threads, output):
+    """Choose how small weights must be to be dropped: as small as costs nothing on the test instances.
+
+    SHARDS were trained without these instances, which hold-out sets aside.
+    """
+    opened = open_dataset(dataset)
+    with unfinished_folder(output) as folder:
+        merge(shards, opened, STORED_THRESHOLD, folder / "model.h5", folder / "training.h5")
+        model = OneVsAll.open(folder / "model.h5")
+        choice = choose_prune(model, opened, settings.propensity_a, settings.propensity_b, threads)
+    write_json(output, KIND, choice)
+    for point in choice["points"]:
+        click.echo(f"{point['prune']:g}: {_size_of(point)}, {_change_of(point)}")
+    # the last line is what a run shows of the log
+    [chosen] = [point for point in choice["points"] if point["prune"] == choice["chosen"]]
+    size = f"{_size_of(chosen)} instead of {_size_of(choice['points'][0])}"
+    click.echo(f"{choice['chosen']:g}  chosen: {size}, {_change_of(chosen)} on {choice['instances']:,} instances")
+
+
+def _size_of(point):
+    return f"{point['model_bytes'] / 1e6:,.1f} MB"
+
+
+def _change_of(point):
+    changes = [(name, point["change"][name]) for name in METRICS]
+    return ", ".join(f"{name} {100 * each['mean']:+.1f} ± {200 * each['error']:.1f}" for name, each in changes)

@@ -27,6 +27,9 @@ class OneVsAllMethod(Method):
         "earlier": _EARLIER,
     }
     sampling_files: ClassVar = {"earlier": _EARLIER}
+    merging_files: ClassVar = {
+        "chosen_prune": InputFile("Threshold for --prune=auto, by ovaflow choose-prune.", required=False)
+    }
     steps: ClassVar = {
         "means": Step(
             "one_vs_all.commands",
@@ -53,6 +56,13 @@ class OneVsAllMethod(Method):
             makes=("root",),
             rule="compute_root",
         ),
+        "choose-prune": Step(
+            "one_vs_all.commands",
+            "Choose the size of weights that can go, on held-out instances.",
+            Reads("ovaflow.settings.train:Propensities", ("evaluate",)),
+            makes=("prune",),
+            rule="choose_prune",
+        ),
     }
 
     def reads(self, step):
@@ -78,14 +88,15 @@ class OneVsAllMethod(Method):
         return describe_shard(shard)
 
     def merge(self, shards, dataset, settings, files, model_path, training_path):
-        from ovaflow.model.index import INDEX_PAYS, index_path, write_index
+        from ovaflow.model.index import renew_index
         from ovaflow.model.merge import merge
         from ovaflow.model.model_file import LabelWeights
+        from ovaflow.tuning.pruning import threshold_of
 
-        n_weights = merge(shards, dataset, settings.prune, model_path, training_path)
-        if n_weights >= INDEX_PAYS:
-            write_index(index_path(model_path), LabelWeights.open(model_path))
-        return f"{dataset.n_labels:,} labels, {n_weights:,} weights"
+        threshold = threshold_of(settings.prune, dataset, files.get("chosen_prune"))
+        n_weights, n_stored = merge(shards, dataset, threshold, model_path, training_path)
+        renew_index(LabelWeights.open(model_path))
+        return f"{dataset.n_labels:,} labels, {n_weights:,} of {n_stored:,} weights, those of at least {threshold:g}"
 
     def settings_of(self, parameters):
         train = parameters["train"] | {"stored_threshold": parameters.get("prune", 0.0)}
@@ -110,6 +121,11 @@ class OneVsAllMethod(Method):
         templates = {"dataset": paths.DATASET, "means": paths.MEANS, "plan": paths.PLAN}
         files = {name: template.format(dataset=dataset, run=run) for name, template in templates.items()}
         return start_files(config, dataset, run) | files
+
+    def inputs_of_merging(self, config, dataset, run):
+        from ovaflow.settings.inputs import chosen_prune
+
+        return chosen_prune(config, dataset, run)
 
     def problem(self, config, dataset, run):
         from ovaflow.settings.inputs import estimate_key

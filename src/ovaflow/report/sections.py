@@ -37,6 +37,7 @@ SECTIONS = [
     examples.TRUST_SECTION,
     doubts.SECTION,
     training.SECTION,
+    sweeps.SIZE_SECTION,
     sweeps.PRUNING_SECTION,
     *_of_methods(),
     examples.LABELS_SECTION,

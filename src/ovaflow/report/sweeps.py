@@ -9,6 +9,7 @@ from matplotlib.ticker import NullFormatter
 
 from ovaflow.report import wording
 from ovaflow.report.drawing import (
+    DASHED,
     MARKERS,
     FigureOfRuns,
     draw,
@@ -22,7 +23,7 @@ from ovaflow.report.drawing import (
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Cell, Column, Row, make_table, metric, samples
 from ovaflow.report.training import steps_per_label
-from ovaflow.settings.paths import CHOSEN_FEATURES
+from ovaflow.settings.paths import CHOSEN_FEATURES, CHOSEN_PRUNE
 from ovaflow.storage.texts import read_json
 
 METRICS = ("P@1", "P@3", "P@5", "PSP@1")
@@ -129,8 +130,35 @@ def _read_pruning(run):
 
 
 def show_pruning(anchor, results):
-    runs = [run for run in results.shown if run.read.get("pruning")]
-    return {"runs": runs, "figures": draw_all(anchor, runs, PRUNING)} if runs else None
+    return _figures(anchor, results, "pruning", PRUNING)
+
+
+def _figures(anchor, results, key, figures):
+    runs = [run for run in results.shown if run.read.get(key)]
+    return {"runs": runs, "figures": draw_all(anchor, runs, figures)} if runs else None
+
+
+def _read_choice_of_pruning(run):
+    """What ``prune: auto`` compared, where the model is of that choice."""
+    path = run.path / Path(CHOSEN_PRUNE).name
+    choice = read_json(path, "prune") if path.exists() else {}
+    return choice if choice.get("chosen") == run.model.parameters["prune"] else None
+
+
+def _paint_choice(axes, runs):
+    for run in runs:
+        choice = run.read["size"]
+        x = [point["model_bytes"] / 1e6 for point in choice["points"]]
+        chosen = [point["prune"] for point in choice["points"]].index(choice["chosen"])
+        for name, style in ("nDCG@5", "solid"), ("PSP@5", DASHED):
+            changes = [point["change"][name] for point in choice["points"]]
+            y, errors = ([100 * change[part] for change in changes] for part in ("mean", "error"))
+            line(axes, run, x, y, f"{run.name}, {name}", linestyle=style, marker=None)
+            axes.errorbar(x, y, 2 * np.array(errors), color=series(run.series), linestyle="none", linewidth=1)
+            axes.plot(x[chosen], y[chosen], "o", color=series(run.series), markersize=9)
+    axes.axhline(0, color="black", linewidth=0.5)
+    axes.set(xscale="log", xlabel="model without the held-out instances, MB", ylabel="change in points")
+    logarithmic(axes.xaxis)
 
 
 def _paint_precision(axes, runs):
@@ -237,4 +265,19 @@ _COSTS_OF_CHOICES = (
 
 CHOICES_SECTION = ReportSection("choices", "Choices", lambda anchor, results: results.choices)
 SECTION = ReportSection("sweeps", "Sweeps", show_sweeps)
+CHOICE_OF_PRUNING = (
+    FigureOfRuns(
+        "quality",
+        "Quality by size of the model",
+        "What dropping more weights changes on held-out instances, by score alone: nDCG@5 (solid) and PSP@5 (dashed), "
+        "with two standard errors. The dots are what prune: auto chose.",
+        _paint_choice,
+    ),
+)
+SIZE_SECTION = ReportSection(
+    "size",
+    "Size",
+    lambda anchor, results: _figures(anchor, results, "size", CHOICE_OF_PRUNING),
+    _read_choice_of_pruning,
+)
 PRUNING_SECTION = ReportSection("pruning", "Pruning", show_pruning, _read_pruning)

@@ -6,7 +6,7 @@ from ovaflow.methods import ONE_VS_ALL, all_steps, find_method, method_names, pl
 from ovaflow.settings import paths
 from ovaflow.settings.chains import earlier_model, first_run_of, sweeps_of
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.section import Section
+from ovaflow.settings.section import HELD_OUT, Section
 from ovaflow.steps import Reads
 
 
@@ -90,6 +90,16 @@ def chosen_features(config: Config, dataset: str) -> dict[str, str]:
     if not prepare.has_texts or prepare.features != "auto":
         return {}
     return {"chosen_features": paths.CHOSEN_FEATURES.format(dataset=dataset)}
+
+
+def chosen_prune(config: Config, dataset: str, run: str) -> dict[str, str]:
+    """The file with the choice for ``prune: auto``, by option, also of what is trained without held-out instances."""
+    whole, _, part = dataset.rpartition("/")
+    if not part.startswith(HELD_OUT):
+        whole = dataset
+    if config.train_of(run).prune != "auto" or paths.held_out_of(config, whole, run) is None:
+        return {}
+    return {"chosen_prune": paths.CHOSEN_PRUNE.format(dataset=whole, run=run)}
 
 
 def start_files(config: Config, dataset: str, run: str) -> dict[str, str]:

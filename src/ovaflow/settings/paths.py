@@ -48,6 +48,7 @@ REFERENCE = f"{OF_RUN}/reference.json"
 RERANKER = f"{OF_RUN}/reranker.h5"
 RELIABILITY = f"{OF_RUN}/reliability.json"
 DOUBTS = f"{OF_RUN}/doubts.csv"
+CHOSEN_PRUNE = f"{OF_RUN}/chosen_prune.json"
 PRUNE_CURVE = f"{OF_RUN}/prune.json"
 
 

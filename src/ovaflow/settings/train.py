@@ -6,7 +6,17 @@ from pydantic import Field, model_validator
 
 from ovaflow.methods import ONE_VS_ALL
 from ovaflow.settings.prepare import AutoCandidates, Comparison, candidates_of
-from ovaflow.settings.section import SEED, WEIGHTING, AboveZero, ClassWeight, Positive, Section, Weighting, setting
+from ovaflow.settings.section import (
+    SEED,
+    WEIGHTING,
+    AboveZero,
+    AtLeastZero,
+    ClassWeight,
+    Positive,
+    Section,
+    Weighting,
+    setting,
+)
 
 STARTS = {
     "zero": (),
@@ -22,6 +32,14 @@ NEGATIVE_SCORE = {"squared-hinge": -2.0, "logistic": -3.0}
 """Default of t by loss: mean score of the negatives in the mean-separating start (MSI, sec. 4)."""
 STORED_THRESHOLD = 0.01
 """Shards keep all weights of at least this size, so that pruning more needs no training."""
+UNMEASURED = 0.05
+"""``prune: auto`` where no instances are held out, for instances of length 1."""
+Threshold = AtLeastZero | Literal["auto"]
+PRUNE = setting(
+    "auto",
+    "drop weights smaller than this; a larger value makes a smaller model; auto: the largest of a few thresholds that "
+    f"costs nothing on the instances held out for the second stage, without these {UNMEASURED}",
+)
 Initialization = Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"]
 # in several models each
 INITIALIZATION = setting("mean-separating", "where the solver starts")
@@ -107,7 +125,7 @@ class Solve(Section):
 class Train(Solve):
     """From a dataset to a model."""
 
-    prune: float = setting(0.01, "drop weights smaller than this; a larger value makes a smaller model", ge=0)
+    prune: Threshold = PRUNE
     shards: Annotated[int, Field(ge=1, le=100_000)] | Literal["auto"] = setting(
         "auto",
         "number of training jobs that a run is divided into; auto: by the size of files, one for each 8 MB of texts",
@@ -117,7 +135,7 @@ class Train(Solve):
     @property
     def stored_threshold(self) -> float:
         """Size from which on weights are stored in shards."""
-        return min(self.prune, STORED_THRESHOLD)
+        return STORED_THRESHOLD if self.prune == "auto" else min(self.prune, STORED_THRESHOLD)
 
 
 class TrainLabels(Propensities, Solve):
@@ -162,8 +180,13 @@ class SampleLabels(TrainLabels):
     """What the training of a sample of the labels reads."""
 
     sample: int = setting(300, "approximate size of the sample of labels", ge=2)
-    prune: float = setting(0.01, "drop weights smaller than this; a larger value makes a smaller model", ge=0)
+    prune: Threshold = PRUNE
     seed: int = SEED
+
+    @property
+    def least_kept(self) -> float:
+        """Size of the smallest weights that a model may keep."""
+        return STORED_THRESHOLD if self.prune == "auto" else self.prune
 
     @property
     def training(self) -> TrainLabels:

@@ -1,0 +1,59 @@
+"""How small weights must be to be dropped at no cost: ``prune: auto``."""
+
+import numpy as np
+
+from ovaflow.evaluation import ranking
+from ovaflow.evaluation.curves import measure_pruned, sample_of_test
+from ovaflow.settings.train import STORED_THRESHOLD, UNMEASURED
+from ovaflow.storage.texts import read_json
+
+KIND = "prune"
+
+CANDIDATES = (STORED_THRESHOLD, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)
+
+METRICS = ("nDCG@5", "PSP@5")
+
+_LOSS = 0.001, 0.003
+"""A loss up to the first counts as none; so does one within its standard error, up to the second."""
+
+
+def threshold_of(prune, dataset, choice=None):
+    """Size below which weights are dropped; ``choice`` is the file of what auto chose, if any."""
+    if prune != "auto":
+        return prune
+    if choice is not None:
+        return read_json(choice, KIND)["chosen"]
+    # of instances of another length, weights that matter may all be small
+    return UNMEASURED if dataset.parameters.get("normalize") else STORED_THRESHOLD
+
+
+def choose_prune(model, dataset, a, b, threads=1):
+    """The largest threshold up to which no test instance is served worse than by the smallest, on average; as JSON."""
+    test, inverse = sample_of_test(dataset), dataset.inverse_propensity(a, b)
+    points, before, chosen, good = [], None, CANDIDATES[0], True
+    for point, ids in measure_pruned(model, CANDIDATES, test, inverse, threads):
+        scores = _scores(ids, test.Y, inverse)
+        before = scores if before is None else before
+        change = {metric: _difference(before[metric], scores[metric]) for metric in METRICS}
+        points.append(point | {"change": change})
+        good = good and not any(map(_is_loss, change.values()))
+        chosen = point["prune"] if good else chosen
+    return {"chosen": chosen, "instances": test.X.n_rows, "points": points}
+
+
+def _scores(ids, Y, inverse):
+    """What each instance has of each metric; their means are the metrics."""
+    hits, scores = ranking.find_hits(ids, Y), {}
+    for metric in METRICS:
+        gains, best = ranking.contributions(metric, ids, hits, Y, inverse)
+        scores[metric] = gains / (best.mean() or 1)
+    return scores
+
+
+def _difference(before, after):
+    difference = after - before
+    return {"mean": float(difference.mean()), "error": float(difference.std() / np.sqrt(len(difference)))}
+
+
+def _is_loss(change):
+    return not change["mean"] >= -np.clip(change["error"], *_LOSS)
