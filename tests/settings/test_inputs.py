@@ -160,6 +160,16 @@ def test_features_are_chosen_for_texts_alone_and_C_where_it_is_auto():
     assert "chosen_C" not in inputs.start_files(config, "texts", "b")
 
 
+def test_weights_are_pruned_alike_with_and_without_held_out_instances():
+    config = made({"a": {"rerank": 0.2}, "b": {"rerank": 0.2, "prune": 0.1}, "c": {"rerank": 0}})
+    chosen = "results/mine/{}a/chosen_prune.json".format
+    for place, file in [("", chosen("")), ("/held-out-0.2", chosen("")), ("/fold-1-of-5", chosen("fold-1-of-5/"))]:
+        assert inputs.chosen_prune(config, f"mine{place}", "a") == {"chosen_prune": file}
+        assert (
+            inputs.chosen_prune(config, f"mine{place}", "b") == inputs.chosen_prune(config, f"mine{place}", "c") == {}
+        )
+
+
 @pytest.mark.parametrize(("format_", "separates"), [("text-tsv", True), ("jsonl", True), ("annif", False)])
 def test_texts_whose_labels_are_separated(format_, separates):
     given = options("prepare", mine={"format": format_, "train": "a"})
