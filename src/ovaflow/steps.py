@@ -115,7 +115,7 @@ STEPS = {
         Reads("ovaflow.settings.predict:Predict", ("predict",), ("thresholds",)),
         makes=("reranker",),
         rule="fit_reranker",
-        revision=2,
+        revision=3,
     ),
     "evaluate": Step(
         "cli.evaluating",
@@ -148,6 +148,7 @@ STEPS = {
         "List training labels that are probably wrong or missing.",
         rule="list_doubts",
         for_people=True,
+        revision=2,
     ),
     "near-twins": Step("cli.near_twins", "List test records that a model may remember.", for_people=True),
     "prune-curve": Step(

@@ -135,7 +135,7 @@ def test_names_of_labels_are_evidence_where_there_are_any(crossed, fitted):
     model = OneVsAllClassifier(rerank=SHARE).fit(crossed.X, crossed.Y, label_features=a_word_each)
     evidence = model.reranker_.evidence
     assert evidence.names.features.indices.tolist() == list(range(20))
-    assert evidence.neighbours.X.n_rows == 1300
+    assert evidence.neighbours.Y.n_rows == 1300
     assert fitted.reranker_.evidence.names.features.data.size == 0
 
 

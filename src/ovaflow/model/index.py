@@ -62,7 +62,7 @@ class IndexPanel(NamedTuple):
     step: np.ndarray  # float32 (d,); a rounded weight is a whole multiple of it
     dense_row: np.ndarray  # int32 (d,); row in ``dense``, or -1
     dense: np.ndarray  # int8 (h, m)
-    values: np.ndarray  # int16; of the posting lists, feature after feature
+    values: np.ndarray  # int16, or int8 of texts; of the posting lists, feature after feature
     labels: np.ndarray  # uint16; counted from ``first``
     indptr: np.ndarray  # int64 (d + 1,)
 
@@ -74,9 +74,12 @@ def panel_ranges(n_labels, size=PANEL):
     return list(itertools.pairwise(ends))
 
 
-def build_panel(weights, trained, first, end):
-    """Round the weights of labels first..end, at most :data:`PANEL`, and sort them by feature."""
-    d, m, cut = weights.n_columns, end - first, _cut(weights, first, end)
+def build_panel(weights, trained, first, end, cut=None):
+    """Round the weights of labels first..end, at most :data:`PANEL`, and sort them by feature.
+
+    With ``cut`` 0, lists have all negative weights, too.
+    """
+    d, m, cut = weights.n_columns, end - first, _cut(weights, first, end) if cut is None else cut
     counts, largest = np.zeros(d, np.int64), np.zeros(d, np.float32)
     _survey(*weights.arrays, first, end, cut, counts, largest)
     counts[d - 1 :] = 0
@@ -193,10 +196,10 @@ def index_path(model_path):
     return Path(model_path).with_suffix(".index.h5")
 
 
-def build_index(weights, trained):
-    """Panels of all labels, one after the other."""
+def build_index(weights, trained, cut=None):
+    """Panels of all labels, one after the other; ``cut`` as for :func:`build_panel`."""
     for first, end in panel_ranges(weights.n_rows):
-        yield build_panel(weights, trained, first, end)
+        yield build_panel(weights, trained, first, end, cut)
 
 
 def renew_index(model):

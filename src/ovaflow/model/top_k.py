@@ -118,6 +118,19 @@ def search_index(panels, weights, X, k, threads=1, tell=lambda n_scores: None):
     return ids, scores
 
 
+def search_rounded(panels, X, k, threads=1):
+    """Find them by the sums of rounded weights alone, which are the scores."""
+    ids, scores = no_labels(X.n_rows, k)
+
+    def search(panel, rows):
+        _search_rounded(*X.arrays, *rows, panel, _scratch.take(len(panel.base), 0)[0], ids, scores)
+
+    for panel in panels:
+        for _ in _in_blocks(partial(search, panel), X.n_rows, threads):
+            pass
+    return ids, scores
+
+
 def scan(weights, trained, X, k, threads=1):
     """Find them without an index: every label is scored exactly."""
     ids, scores = no_labels(X.n_rows, k)
@@ -218,7 +231,7 @@ def _search(data, indices, indptr, low, high, panel, weights, bounds, spread, id
         row = _row(data, indices, indptr, i, spread)
         if best[i, -1] == -np.inf:
             near[:] = -np.inf
-            _keep_near(bounds, near, near_ids)
+            _keep_near(bounds, 0, near, near_ids)
             for place in range(len(near)):
                 j = near_ids[place]
                 if near[place] > -np.inf:
@@ -229,8 +242,16 @@ def _search(data, indices, indptr, low, high, panel, weights, bounds, spread, id
 
 
 @strict_kernel
-def _keep_near(scores, near, ids):
-    """The best optimistic scores, best first; a whole run of labels is skipped when none is among them."""
+def _search_rounded(data, indices, indptr, low, high, panel, sums, ids, best):
+    """As :func:`_search`, by the rounded weights alone."""
+    for i in range(low, high):
+        upper_bounds(data, indices, indptr[i], indptr[i + 1], panel, sums)
+        _keep_near(sums, panel.first, best[i], ids[i])
+
+
+@strict_kernel
+def _keep_near(scores, first, near, ids):
+    """The best scores of labels from ``first`` on, best first; a whole run is skipped when none is among them."""
     for start in range(0, len(scores), _RUN):
         end = min(start + _RUN, len(scores))
         above = False
@@ -240,7 +261,7 @@ def _keep_near(scores, near, ids):
         if above:
             for j in range(start, end):
                 if scores[j] > near[-1]:
-                    insert_label(scores[j], j, ids, near)
+                    insert_label(scores[j], first + j, ids, near)
 
 
 @strict_kernel

@@ -7,6 +7,7 @@ import numpy as np
 import scipy
 
 from ovaflow.data.normalize import unit_rows
+from ovaflow.model.index import IndexPanel
 from ovaflow.reranking.candidates import MORE, Candidates, first_of, with_more
 from ovaflow.reranking.cooccurrence import LabelCooccurrence
 from ovaflow.reranking.name_pieces import NamePieces, StoredPieces
@@ -67,7 +68,6 @@ COLUMNS = columns_with((), ())
 class StoredEvidence(NamedTuple):
     """What the file of a second stage has of its evidence."""
 
-    texts: CSR
     labels: CSR
     names: CSR
     names_of_labels: np.ndarray
@@ -76,6 +76,9 @@ class StoredEvidence(NamedTuple):
     company: CSR
     likelihood: np.ndarray
     pieces: StoredPieces | None = None
+    panels: list[IndexPanel] | None = None
+    # in place of panels; of versions before them
+    texts: CSR | None = None
 
 
 def _columns_of_pieces(overlap):
@@ -106,8 +109,8 @@ class CandidateEvidence:
     @classmethod
     def of_stored(cls, stored, model, further):
         """Evidence from the file of a model's second stage."""
-        X, Y, *names, company, likelihood, pieces = stored
-        parts = Neighbours.of(X, Y), LabelNames(*names), LabelCooccurrence(company)
+        Y, *names, company, likelihood, pieces, panels, texts = stored
+        parts = Neighbours.of_stored(Y, panels, texts), LabelNames(*names), LabelCooccurrence(company)
         pieces = pieces and NamePieces.of_stored(pieces, model.transform)
         return cls(model.counts, *parts, model.n_word_features, likelihood, pieces, BEGINNING in further)
 
@@ -116,7 +119,8 @@ class CandidateEvidence:
         texts, names = self.neighbours, self.names
         names = names.features, names.indptr, names.phrases, names.letters
         likelihood, pieces = np.array(self.likelihood), self.pieces and self.pieces.stored
-        return StoredEvidence(texts.X, texts.Y, *names, self.company.probabilities, likelihood, pieces)
+        company = self.company.probabilities
+        return StoredEvidence(texts.Y, *names, company, likelihood, pieces, texts.panels, texts.texts)
 
     @property
     def further(self):

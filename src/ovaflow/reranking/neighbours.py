@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ovaflow.data.normalize import unit_rows
-from ovaflow.model.index import build_index
-from ovaflow.model.top_k import insert_label, no_labels, search_index
+from ovaflow.model.index import LARGEST_DENSE, LARGEST_LISTED, IndexPanel, build_index
+from ovaflow.model.top_k import insert_label, no_labels, search_index, search_rounded
 from ovaflow.sparse.csr import CSR, rows_of
 from ovaflow.sparse.jit import strict_kernel
 
@@ -14,20 +14,26 @@ NEAREST = 30
 """Texts that vote."""
 
 MOST = 200_000
-"""Training texts that are searched, evenly spread over all: the index takes 6 bytes for each of their features."""
+"""Training texts that are searched, evenly spread over all: the index takes 3 bytes for each of their features."""
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Training texts, of length 1 and without the bias feature, and their labels."""
+    """Training texts, of length 1 and without the bias feature, as panels of an index, and their labels."""
 
-    X: CSR
     Y: CSR
-    panels: list
+    panels: list[IndexPanel]
+    # files of earlier versions have the texts themselves, whose exact cosines their trees were fitted to
+    texts: CSR | None = None
 
     @classmethod
     def of(cls, X, Y):
-        return cls(X, Y, list(build_index(X, np.ones(X.n_rows, bool))))
+        return cls(Y, list(map(_in_bytes, _panels_of(X))))
+
+    @classmethod
+    def of_stored(cls, Y, panels, texts):
+        """Those of a file, with texts in place of panels if an earlier version wrote it."""
+        return cls(Y, panels or list(_panels_of(texts)), texts)
 
     @classmethod
     def among(cls, dataset):
@@ -39,8 +45,11 @@ class Neighbours:
         return cls.of(unit_rows(X, dataset.n_word_features), Y)
 
     def nearest(self, X, threads=1):
-        """The nearest texts of each of these, and their cosines, the nearest first."""
-        return search_index(self.panels, self.X, X, min(NEAREST, self.X.n_rows), threads)
+        """The nearest texts of each of these, and their cosines up to the panels' rounding, the nearest first."""
+        k = min(NEAREST, self.Y.n_rows)
+        if self.texts is None:
+            return search_rounded(self.panels, X, k, threads)
+        return search_index(self.panels, self.texts, X, k, threads)
 
     def votes(self, nearest, candidates):
         """Share of the votes of the nearest texts for each candidate, weighted by cosine, and their sum, by text."""
@@ -61,6 +70,17 @@ class Neighbours:
         texts = nearest[cosines > 0]
         counts = np.bincount(rows_of(self.Y, texts).indices, minlength=self.Y.n_columns)
         return counts, len(texts)
+
+
+def _panels_of(X):
+    return build_index(X, np.ones(X.n_rows, bool), cut=0.0)
+
+
+def _in_bytes(panel):
+    """A panel whose lists have 8 bits a value, too."""
+    coarser = LARGEST_LISTED / LARGEST_DENSE
+    step = np.where(panel.dense_row >= 0, panel.step, panel.step * np.float32(coarser))
+    return panel._replace(step=step, values=np.rint(panel.values / coarser).astype(np.int8))
 
 
 @strict_kernel

@@ -1,7 +1,7 @@
 """What a step writes, declared once: a frozen dataclass whose fields are what its file stores.
 
-Numbers become attributes; arrays, matrices, and named tuples or dictionaries of them become datasets and groups, in
-the order of the fields. What is None or empty is left out where the field has a default.
+Numbers become attributes; arrays, matrices, and named tuples, lists of these, or dictionaries become datasets and
+groups, in the order of the fields. What is None or empty is left out where the field has a default.
 """
 
 from dataclasses import MISSING, Field, dataclass, field, fields
@@ -148,6 +148,10 @@ def _store(group: h5py.Group, each: _Stored, value: Any) -> None:
             write_csr(group.create_group(name), value)
         case tuple():
             store_fields(group.require_group(name), value)
+        case list():
+            parts = group.create_group(name)
+            for number, part in enumerate(value):
+                store_fields(parts.create_group(f"{number:06d}"), part)
         case dict():
             for key, array in value.items():
                 create_array(group, f"{name}/{key}", array)
@@ -183,6 +187,9 @@ def _load(group: h5py.Group, each: _Stored) -> Any:
         # HDF5 lists them by their names
         as_written = sorted(arrays, key=lambda key: h5py.h5o.get_info(arrays[key].id).addr)
         return {key: map_array(arrays[key]) for key in as_written}
+    if get_origin(hint) is list:
+        part = get_args(hint)[0]
+        return [part(**load_fields(each, part)) for each in group[name].values()]
     if issubclass(hint, tuple):
         return hint(**load_fields(group[name], hint))
     return hint(group.attrs[name])
