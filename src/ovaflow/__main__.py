@@ -7,6 +7,8 @@ import sys
 from ovaflow.console.interrupts import INTERRUPTED, end_at_once
 
 end_at_once()
+# what is imported stays: to walk over it again and again takes a tenth of a second
+gc.set_threshold(50_000, 50, 50)
 
 from ovaflow.cli import main  # noqa: E402
 

@@ -89,7 +89,7 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
         for piece in pieces:
             if piece.kind:
                 marked[piece.kind] += 1
-                word = predictor.model.feature_ids[piece.text.lower()]
+                word = predictor.model.feature_ids.get(piece.text.lower())
                 speaking = max(theirs, key=lambda label: theirs[label].get(word, 0))
                 assert (speaking in true) == (piece.kind == "hit")
                 assert examples.LEAST_MARK <= piece.strength <= 1

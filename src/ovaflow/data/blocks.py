@@ -12,6 +12,9 @@ import Stemmer
 
 WORDS, PAIRS, NAMES = "words", "pairs", "names"
 
+PHRASE = "<"
+"""With which the names of features begin that are names of labels."""
+
 _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai and Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]"  # Japanese, Chinese
@@ -73,7 +76,7 @@ def name_of_phrase(words):
 
 def words_of_phrase(name):
     """The words of a label's name that is a feature of this name; none of other features."""
-    return name[1:-1].split() if name.startswith("<") else []
+    return name[1:-1].split() if name.startswith(PHRASE) else []
 
 
 def _words(argument):

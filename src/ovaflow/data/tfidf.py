@@ -8,6 +8,7 @@ import io
 import tempfile
 import weakref
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import (
     NAMES,
     PAIRS,
+    PHRASE,
     WORDS,
     name_of_pair,
     names_of_word,
@@ -30,6 +32,7 @@ from ovaflow.data.phrases import Phrases
 from ovaflow.data.tokens import REMEMBERED, TOKEN_PATTERN, Tokens, of_each_word, tokens_in_batches
 from ovaflow.sparse.csr import CSR, NOWHERE, offsets
 from ovaflow.sparse.jit import strict_kernel
+from ovaflow.storage.arrays import Strings
 
 _LARGEST_COUNT = 1 << 24
 """float32 holds whole numbers exactly up to here."""
@@ -63,7 +66,7 @@ class WordTerms(NamedTuple):
 
 @dataclass(frozen=True)
 class TfIdf:
-    feature_names: list  # of each block by falling document frequency, without the bias feature
+    feature_names: Sequence  # of each block by falling document frequency, without the bias feature
     idf: np.ndarray  # (d,)
     sublinear: bool  # log(1 + tf) instead of tf
     normalize: bool
@@ -84,8 +87,9 @@ class TfIdf:
         recorded = {name: parameters[name] for name in RECORDED if name in parameters}
         unscaled, n = parameters.get("unscaled", False), len(feature_names) - n_beside(parameters)
         columns = ColumnFeatures.from_parameters(parameters, feature_names)
-        names, idf = list(feature_names[:n]), np.asarray(idf[:n], np.float32)
-        return cls(names, idf, **recorded, unscaled=unscaled, columns=columns)
+        # those of a file stay there
+        names = feature_names if n == len(feature_names) else feature_names[:n]
+        return cls(names, np.asarray(idf[:n], np.float32), **recorded, unscaled=unscaled, columns=columns)
 
     @property
     def parameters(self):
@@ -145,12 +149,11 @@ class TfIdf:
     @cached_property
     def _columns_of(self):
         """Function from a word to the columns of its terms, which remembers words: in new texts most come again."""
-        names, column = names_of_word(self.features), self._column
+        names, columns_named = names_of_word(self.features), self._columns_named
 
         @lru_cache(REMEMBERED)
         def columns_of(word):
-            known = map(column.get, names(word))
-            return array("i", [number for number in known if number is not None])
+            return array("i", [column for column in columns_named(names(word)) if column >= 0])
 
         return columns_of
 
@@ -159,8 +162,12 @@ class TfIdf:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
-    def _column(self):
-        return {name: column for column, name in enumerate(self.feature_names)}
+    def _columns_named(self):
+        """Function from names to the columns of their features, -1 where there is none."""
+        if isinstance(self.feature_names, Strings):
+            return self.feature_names.numbers.of
+        column = {name: column for column, name in enumerate(self.feature_names)}
+        return lambda names: [column.get(name, -1) for name in names]
 
     def _counts(self, tokens, terms):
         """How often each term occurs in each text, weighted by the fields."""
@@ -197,9 +204,10 @@ class TfIdf:
     @cached_property
     def _phrases(self):
         """The names of labels that are features, and their columns."""
-        phrases = [words_of_phrase(name) for name in self.feature_names]
-        columns = [column for column, words in enumerate(phrases) if words]
-        return Phrases([phrases[column] for column in columns]), np.array(columns, np.int32)
+        names = self.feature_names
+        places = names.beginning_with(PHRASE) if isinstance(names, Strings) else range(len(names))
+        phrases = {column: words for column in places if (words := words_of_phrase(names[column]))}
+        return Phrases(list(phrases.values())), np.array(list(phrases), np.int32)
 
     def phrases_in(self, words):
         """Names of labels in a text of these words: feature, and numbers of its first and last word."""
@@ -218,10 +226,8 @@ class TfIdf:
         distinct, pair_of = np.unique(keys, return_inverse=True)
         words = list(tokens.words)
         firsts, seconds = np.divmod(distinct, max(len(words), 1))
-        columns = [
-            self._column.get(name_of_pair(words[first], words[second]), -1)
-            for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True)
-        ]
+        pairs = zip(firsts.tolist(), seconds.tolist(), strict=True)
+        columns = self._columns_named([name_of_pair(words[first], words[second]) for first, second in pairs])
         return np.array(columns, np.int32)[pair_of]
 
 

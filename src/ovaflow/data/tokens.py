@@ -104,10 +104,11 @@ _MARK_OF_BLOCK = re.compile(r'[ *\-"<]')
 
 def tokens_of_counts(counts, names):
     """Tokens of texts of which only the counts of words are known, by the names of all features; in no order."""
-    words = [None if _MARK_OF_BLOCK.search(name) else name for name in names]
+    columns, numbers = np.unique(counts.indices, return_inverse=True)
+    words = [None if _MARK_OF_BLOCK.search(names[column]) else names[column] for column in columns.tolist()]
     amounts = np.rint(counts.data).astype(np.int64)
     ends = offsets(amounts)[counts.indptr]
-    ids = np.repeat(counts.indices, amounts)
+    ids = np.repeat(numbers.astype(np.int32), amounts)
     return Tokens(words, ids, ends, np.zeros(len(ids), np.uint8))
 
 

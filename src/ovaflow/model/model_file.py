@@ -12,7 +12,7 @@ from ovaflow.data.columns import n_beside
 from ovaflow.data.dataset import Named, Names, write_names
 from ovaflow.methods import ONE_VS_ALL, find_method, placed
 from ovaflow.sparse.csr import CSR, offsets
-from ovaflow.storage.arrays import create_array
+from ovaflow.storage.arrays import Strings, create_array
 from ovaflow.storage.artifact import NOT_STORED, Artifact
 from ovaflow.storage.hdf5 import create_artifact, open_artifact, parameters_of
 
@@ -97,7 +97,9 @@ class ModelFile(
 
     @cached_property
     def feature_ids(self):
-        return {name: number for number, name in enumerate(self.feature_names)}
+        """Features by name, by ``get``."""
+        names = self.feature_names
+        return names.numbers if isinstance(names, Strings) else {name: number for number, name in enumerate(names)}
 
     @cached_property
     def idf(self):

@@ -123,13 +123,12 @@ def spans_in_text(predictor, text):
     tokens = [span for span in tokens if span.token not in left_out]
     for number, (token, starts, ends) in enumerate(tokens):
         for name, begin, end in places_of(token):
-            if name in ids and begin < end:
-                spans.setdefault(ids[name], []).append((starts[begin], ends[end - 1]))
+            if begin < end and (feature := ids.get(name)) is not None:
+                spans.setdefault(feature, []).append((starts[begin], ends[end - 1]))
         if PAIRS in transform.features and number + 1 < len(tokens):
             following = tokens[number + 1]
-            name = name_of_pair(token, following.token)
-            if name in ids:
-                spans.setdefault(ids[name], []).append((starts[0], following.ends[-1]))
+            if (feature := ids.get(name_of_pair(token, following.token))) is not None:
+                spans.setdefault(feature, []).append((starts[0], following.ends[-1]))
     if NAMES in transform.features:
         for feature, first, last in transform.phrases_in([span.token for span in tokens]):
             place = tokens[first].starts[0], tokens[last].ends[-1]

@@ -282,7 +282,7 @@ class Predictor:
         """
         settings, tokens = self.model.transform, None
         if self.takes_text and self.model.n_columns > self.n_features:
-            tokens = tokens_of_counts(matrix, self.feature_names[: self.n_source_features])
+            tokens = tokens_of_counts(matrix, self.feature_names)
         if self.takes_text or settings.get("tfidf"):
             idf = self.transform.idf if self.takes_text else self.model.idf
             matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)

@@ -11,9 +11,13 @@ from ovaflow.data.tokens import numbered
 from ovaflow.data.vocabulary import document_frequencies, joined
 from ovaflow.reranking.names import LabelNames, rows_of_names
 from ovaflow.sparse.csr import CSR, offsets
+from ovaflow.storage.arrays import Strings
 
 BLOCK = "characters=4-5"
 """Characters of a piece, measured on kirjastonhoitaja and tibkat."""
+
+
+_NEW_LINE = ord("\n")
 
 
 class StoredPieces(NamedTuple):
@@ -51,7 +55,9 @@ class NamePieces:
     @classmethod
     def of_stored(cls, stored, parameters):
         """Pieces from the file of a second stage; ``parameters`` of the model's transform."""
-        pieces = stored.pieces.tobytes().decode("utf-8", "surrogatepass").split("\n")
+        ends = np.flatnonzero(np.append(stored.pieces, _NEW_LINE) == _NEW_LINE)
+        lengths = np.diff(ends, prepend=-1) - 1
+        pieces = Strings(stored.pieces[stored.pieces != _NEW_LINE], offsets(lengths))
         names = LabelNames.alone(stored.names, stored.names_of_labels)
         return cls(_transform(pieces, stored.idf, parameters), names)
 

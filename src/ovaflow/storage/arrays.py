@@ -7,6 +7,7 @@ import mmap
 import os
 import resource
 from collections.abc import Sequence
+from functools import cached_property
 
 import h5py
 import numpy as np
@@ -14,6 +15,7 @@ from xxhash import xxh3_128
 
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.errors import damage_error
+from ovaflow.storage.text_numbers import TextNumbers
 
 PAGE = 4096
 
@@ -149,6 +151,16 @@ class Strings(Sequence):
 
     def __init__(self, block, offsets):
         self._block, self._offsets = block, offsets
+
+    @cached_property
+    def numbers(self):
+        """The number of each text by the text."""
+        return TextNumbers(self._block, self._offsets)
+
+    def beginning_with(self, letter):
+        """Places of the texts that begin with an ASCII letter, a list."""
+        filled = np.flatnonzero(np.diff(self._offsets))
+        return filled[self._block[self._offsets[filled]] == ord(letter)].tolist()
 
     def __len__(self):
         return len(self._offsets) - 1
