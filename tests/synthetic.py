@@ -30,18 +30,18 @@ def topics(n=6000, d=3000, n_labels=90, seed=0, signed=False):
     return in_memory(sp.hstack([X, np.ones((n, 1))]), sp.csr_array(Y.T.astype(float)))
 
 
-def write_topics(path, **settings):
-    """A dataset file of :func:`topics`, opened."""
+def write_topics(path, parameters=None, **settings):
+    """A dataset file of :func:`topics`, opened; ``parameters`` are added to its own."""
     made = topics(**settings)
     names = [f"label {j}" for j in range(made.n_labels)]
-    write_dataset(path, made.train, made.train, names, [], made.parameters)
+    write_dataset(path, made.train, made.train, names, [], made.parameters | (parameters or {}))
     return open_dataset(path)
 
 
 def write_weights(path, dataset, weights, **parameters):
     """A model file of dense weights (l, d) without their zeros, opened."""
     kept, counts = from_scipy(weights), np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
-    parts = np.diff(kept.indptr), [(kept.data, kept.indices)], kept.n_columns, counts > 0, counts
+    parts = np.diff(kept.indptr), [kept], kept.n_columns, counts > 0, counts
     names = Names(dataset.label_names, dataset.feature_names)
     parameters = {"transform": dataset.parameters} | parameters
     write_model(path, *parts, names, parameters, {"dataset": dataset.checksum})

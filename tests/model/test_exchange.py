@@ -15,6 +15,7 @@ from ovaflow.data.dataset import Names
 from ovaflow.model.npz_file import read_npz
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.sparse.csr import from_scipy
+from ovaflow.sparse.weight_rows import rounded
 
 TRAIN = {"method": "one-vs-all", "C": 1.0, "loss": "squared-hinge"}
 
@@ -56,6 +57,16 @@ def test_there_and_back(model, tmp_path):
     assert_array_equal(ours.weights.to_scipy().toarray(), -theirs.toarray())
     replace(ours, weights=model.weights).write(again := tmp_path / "again.h5")
     assert again.read_bytes() == model.path.read_bytes()
+
+
+def test_a_rounded_model_there_and_back(model, tmp_path):
+    small, npz, back = (tmp_path / name for name in ("small.h5", "small.npz", "back.h5"))
+    weights = rounded(from_scipy(np.random.default_rng(1).normal(size=(6, 41)).astype(np.float32)))
+    replace(model, weights=weights).write(small)
+    convert(small, "--to=npz", f"--output={npz}")
+    assert_array_equal(sp.load_npz(npz).toarray(), weights.to_scipy().toarray())
+    convert(npz, f"--output={back}")
+    assert back.read_bytes() == small.read_bytes()
 
 
 def test_a_matrix_of_scipy_is_a_model(tmp_path):

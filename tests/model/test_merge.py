@@ -1,5 +1,7 @@
 """Merged models have the rows of their shards, by label; what shards have dropped cannot be kept."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from commands import ovaflow
@@ -11,6 +13,7 @@ from ovaflow.model.merge import merge
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import prune
 from ovaflow.model.training_file import Training
+from ovaflow.sparse.weight_rows import rounded
 
 N_LABELS = 11
 PARTS = [[4, 1], [10], [9, 8, 7, 0], [], [2, 3, 5, 6]]
@@ -25,6 +28,15 @@ def _merge(tmp_path, shards, dataset, threshold=0.01, **options):
 def test_rows_of_shards_in_any_order_and_pieces(tmp_path, small_dataset, all_weights, cut, piece):
     model = _merge(tmp_path, cut(*PARTS)[::-1], small_dataset, piece=piece)
     assert all(map(np.array_equal, model.weights.arrays, all_weights.arrays))
+
+
+@pytest.mark.parametrize("piece", [1, 10, 1 << 20])
+def test_weights_for_instances_of_length_1_are_rounded(tmp_path, small_dataset, all_weights, cut, piece):
+    dataset = replace(small_dataset, parameters={"bias": 1.0, "normalize": True})
+    whole = _merge(tmp_path, cut(range(N_LABELS)), dataset).path.read_bytes()
+    model = _merge(tmp_path, cut(*PARTS, folder="parts"), dataset, piece=piece)
+    assert all(map(np.array_equal, model.weights, rounded(all_weights)))
+    assert model.path.read_bytes() == whole
 
 
 def test_what_the_files_know(tmp_path, small_dataset, cut):

@@ -26,6 +26,7 @@ from ovaflow.model.top_k import SCANS, predict_top_k, scan, scores_of, search_in
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy, rows_of
+from ovaflow.sparse.weight_rows import rounded
 from ovaflow.training.shard_job import train_model
 
 # whole numbers: float32 sums are exact and ties are frequent
@@ -51,12 +52,13 @@ def same(ours, theirs):
     return all(map(np.array_equal, ours, theirs))
 
 
+@pytest.mark.parametrize("form", [lambda weights: weights, rounded])
 @given(problems(), arrays(bool, 12), st.integers(1, 14), st.integers(1, 12), st.integers(1, 3))
 @example((np.zeros((2, 1), np.float32), np.zeros((12, 1), np.float32), np.ones(12, bool)), np.ones(12), 3, 5, 2)
-def test_like_brute_force(problem, allowed, k, panel, threads):
+def test_like_brute_force(form, problem, allowed, k, panel, threads):
     X, W, trained = problem
     theirs, allowed = naive.top_k(X, W, trained, k), allowed[: len(W)] > 0
-    weights, instances = from_scipy(W), from_scipy(X)
+    weights, instances = form(from_scipy(W)), from_scipy(X)
     panels = panels_of(weights, trained, panel)
     ours = predict_top_k(weights, trained, instances, k, quiet=True, panels=panels, allowed=allowed)
     assert same(ours, naive.top_k(X, W, trained & allowed, k))
@@ -93,12 +95,14 @@ def test_float32_by_ascending_features(problem, k):
             assert np.array_equal(values[: len(found)], scores[found])
 
 
+@pytest.mark.parametrize("form", [lambda weights: weights, rounded])
 @given(problems(WILD))
 @example((np.full((1, 2), 1e-38, np.float32), np.eye(1, 2, dtype=np.float32), np.ones(1, bool)))
 @example((np.full((1, 4), 3e-45, np.float32), np.ones((3, 4), np.float32) / 3, np.ones(3, bool)))
-def test_the_error_bound_holds(problem):
+def test_the_error_bound_holds(form, problem):
     X, W, trained = problem
-    weights, instances = from_scipy(W), from_scipy(X)
+    weights, instances = form(from_scipy(W)), from_scipy(X)
+    W = weights.to_scipy().toarray()
     panel = build_panel(weights, trained, 0, len(W))
     exact, summed, out = X.astype(float) @ W.astype(float).T, in_float32(X, W), np.empty(len(W), np.float32)
     in_lists = np.append(panel.dense_row[:-1] < 0, False)

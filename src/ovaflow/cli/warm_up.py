@@ -113,7 +113,7 @@ def _write_tiny_dataset(path):
     # similar instances tell it, no sum over features does: a second stage is used
     Y[:, 0] = (X[:, 0] > 0) != (X[:, 1] > 0)
     split = Split(from_scipy(X), from_scipy(Y))
-    write_dataset(path, split, split, [f"label-{j}" for j in range(6)], [], {"bias": 1.0})
+    write_dataset(path, split, split, [f"label-{j}" for j in range(6)], [], {"bias": 1.0, "normalize": True})
 
 
 _BEFORE = (

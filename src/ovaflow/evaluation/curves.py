@@ -10,8 +10,7 @@ from ovaflow.evaluation.metrics import PLACES, places_up_to
 from ovaflow.model.index import open_index
 from ovaflow.model.pruning import prune
 from ovaflow.model.top_k import predict_top_k
-
-_BYTES_OF_A_WEIGHT = 8
+from ovaflow.sparse.weight_rows import bytes_of_a_weight
 
 MOST_INSTANCES = 20_000
 """Test instances of a prune curve, evenly spaced: differences between its points need no more."""
@@ -49,7 +48,7 @@ def measure_pruned(model, thresholds, test, inverse, threads=1):
 
 def _sizes(model, pruned):
     dropped = len(model.weights.data) - len(pruned.weights.data)
-    n_bytes = model.path.stat().st_size - _BYTES_OF_A_WEIGHT * dropped
+    n_bytes = model.path.stat().st_size - bytes_of_a_weight(model.weights) * dropped
     return {"nonzeros": len(pruned.weights.data), "model_bytes": n_bytes}
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.start import Start
 from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.weight_rows import WeightRows, decoded
 
 _PROBLEM = ("C", "loss", "regularization", "weighting", "class_weight", "propensity_a", "propensity_b")
 
@@ -17,7 +18,7 @@ _NAMES_IN_LOG = 5
 class Earlier(NamedTuple):
     """An earlier model as a dataset sees it; read by all threads."""
 
-    weights: CSR  # (l_0, d_0), mapped from the model file
+    weights: WeightRows | CSR  # (l_0, d_0), mapped from the model file
     rows: np.ndarray  # row of each label of the dataset, -1 without a classifier
     columns: np.ndarray  # column of the dataset for each of the model's, -1 if there is none
     factors: np.ndarray  # for weights, since features may have had another scale (idf, bias)
@@ -27,9 +28,8 @@ class Earlier(NamedTuple):
 
     def weights_of(self, label):
         """Weights of a label that has a row: the dataset's features, ascending, and data."""
-        entries = slice(*self.weights.indptr[self.rows[label] : self.rows[label] + 2])
-        old = self.weights.indices[entries]
-        places, data = self.columns[old], self.factors[old] * self.weights.data[entries]
+        old = decoded(self.weights, self.rows[label], self.rows[label] + 1)
+        places, data = self.columns[old.indices], self.factors[old.indices] * old.data
         order = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
         return places[order], data[order]
 

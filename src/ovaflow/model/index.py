@@ -22,6 +22,7 @@ import numpy as np
 
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import kernel, strict_kernel
+from ovaflow.sparse.weight_rows import BLOCK_BITS, blocks_of, segments_of, step_of, values_at
 from ovaflow.storage.artifact import load_fields, store_fields
 from ovaflow.storage.hdf5 import create_artifact, inputs_of, open_artifact, parameters_of
 
@@ -81,7 +82,7 @@ def build_panel(weights, trained, first, end, cut=None):
     """
     d, m, cut = weights.n_columns, end - first, _cut(weights, first, end) if cut is None else cut
     counts, largest = np.zeros(d, np.int64), np.zeros(d, np.float32)
-    _survey(*weights.arrays, first, end, cut, counts, largest)
+    _survey(segments_of(weights), first, end, cut, counts, largest)
     counts[d - 1 :] = 0
     frequent = np.flatnonzero(counts >= max(DENSE_SHARE * m, 1))
     dense_row = np.full(d, -1, np.int32)
@@ -104,13 +105,14 @@ def build_panel(weights, trained, first, end, cut=None):
         indptr,
     )
     scale = np.divide(1, step, out=np.zeros(d, np.float32), where=step >= _SMALLEST_STEP)
-    _fill(*weights.arrays, panel, scale, indptr[:-1].copy())
+    _fill(segments_of(weights), panel, scale, indptr[:-1].copy())
     return panel
 
 
 def _cut(weights, first, end):
-    values = weights.data[weights.indptr[first] : weights.indptr[end]]
-    sample = values[:: 1 + len(values) // _SAMPLE]
+    blocks = blocks_of(weights.indptr, getattr(weights, "steps", None))
+    start, stop = weights.indptr[first * blocks], weights.indptr[end * blocks]
+    sample = values_at(weights, np.arange(start, stop, 1 + (stop - start) // _SAMPLE))
     negative = sample[sample < 0]
     return float(-np.quantile(negative, 1 - LEFT_OUT)) if len(negative) else 0.0
 
@@ -121,24 +123,32 @@ def _listed(weight, cut):
 
 
 @strict_kernel
-def _survey(data, indices, indptr, first, end, cut, counts, largest):
-    for k in range(np.uint64(indptr[first]), np.uint64(indptr[end])):
-        feature = np.uint32(indices[k])
-        counts[feature] += _listed(data[k], cut)
-        largest[feature] = max(largest[feature], abs(data[k]))
+def _survey(weights, first, end, cut, counts, largest):
+    data, indices, indptr, steps = weights
+    blocks = blocks_of(indptr, steps)
+    for segment in range(first * blocks, end * blocks):
+        step, offset = step_of(steps, segment // blocks), np.uint32((segment % blocks) << BLOCK_BITS)
+        for k in range(np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])):
+            weight, feature = step * np.float32(data[k]), offset + np.uint32(indices[k])
+            counts[feature] += _listed(weight, cut)
+            largest[feature] = max(largest[feature], abs(weight))
 
 
 @strict_kernel
-def _fill(data, indices, indptr, panel, scale, slots):
-    for j in range(len(panel.base)):
-        for k in range(np.uint64(indptr[panel.first + j]), np.uint64(indptr[panel.first + j + 1])):
-            feature = np.uint32(indices[k])
-            rounded = np.int16(np.rint(data[k] * scale[feature]))
+def _fill(weights, panel, scale, slots):
+    data, indices, indptr, steps = weights
+    blocks = blocks_of(indptr, steps)
+    for segment in range(panel.first * blocks, (panel.first + len(panel.base)) * blocks):
+        j, offset = segment // blocks - panel.first, np.uint32((segment % blocks) << BLOCK_BITS)
+        step = step_of(steps, segment // blocks)
+        for k in range(np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])):
+            weight, feature = step * np.float32(data[k]), offset + np.uint32(indices[k])
+            rounded = np.int16(np.rint(weight * scale[feature]))
             if feature == len(scale) - 1:
-                panel.base[j] = data[k]
+                panel.base[j] = weight
             elif panel.dense_row[feature] >= 0:
                 panel.dense[panel.dense_row[feature], j] = rounded
-            elif _listed(data[k], panel.cut):
+            elif _listed(weight, panel.cut):
                 panel.values[slots[feature]] = rounded
                 panel.labels[slots[feature]] = j
                 slots[feature] += 1

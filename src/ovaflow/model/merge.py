@@ -10,7 +10,8 @@ from ovaflow.console.progress import Progress
 from ovaflow.model.model_file import write_model
 from ovaflow.model.pruning import copy_kept, kept_per_row
 from ovaflow.model.training_file import STATISTICS, Shard, Training, read_weights, require_alike
-from ovaflow.sparse.csr import offsets
+from ovaflow.sparse.csr import CSR, offsets
+from ovaflow.sparse.weight_rows import may_round
 
 PIECE = 1 << 24
 """Weights gathered before they are written: 128 MiB."""
@@ -39,13 +40,14 @@ def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
     write_model(
         model_path,
         plan.sizes,
-        _pieces(plan, threshold, piece),
+        _pieces(plan, threshold, piece, dataset.n_features),
         dataset.n_features,
         trained,
         dataset.counts,
         dataset.names,
         {"train": training.parameters, "prune": threshold, "transform": dataset.parameters},
         {"dataset": dataset.checksum},
+        may_round(dataset.parameters),
     )
     training.write(training_path)
     return int(plan.sizes.sum()), int(plan.stored.sum())
@@ -107,14 +109,15 @@ def _check_cover(owners, dataset):
         raise InputError(f"{labels} are in none of the shards", remedy=remedy)
 
 
-def _pieces(plan, threshold, piece):
+def _pieces(plan, threshold, piece, n_features):
     n_labels = len(plan.sizes)
     ends = offsets(plan.sizes)
     low = 0
     with Progress("merging", n_labels, "labels") as progress:
         while low < n_labels:
             high = max(low + 1, int(np.searchsorted(ends, ends[low] + piece, "right")) - 1)
-            yield _gather(plan, threshold, low, high, ends[low : high + 1] - ends[low])
+            indptr = ends[low : high + 1] - ends[low]
+            yield CSR(*_gather(plan, threshold, low, high, indptr), indptr, n_features)
             progress.advance(high - low)
             low = high
 

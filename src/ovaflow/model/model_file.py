@@ -12,6 +12,7 @@ from ovaflow.data.columns import n_beside
 from ovaflow.data.dataset import Named, Names, write_names
 from ovaflow.methods import ONE_VS_ALL, find_method, placed
 from ovaflow.sparse.csr import CSR, offsets
+from ovaflow.sparse.weight_rows import WeightRows, n_blocks, rounded
 from ovaflow.storage.arrays import Strings, create_array
 from ovaflow.storage.artifact import NOT_STORED, Artifact
 from ovaflow.storage.hdf5 import create_artifact, open_artifact, parameters_of
@@ -194,8 +195,8 @@ class LabelWeights(ModelFile):
     """The weights of a one-vs-all model, as training and merging need them; arrays are mapped."""
 
     # (l, d); a row for each label, the bias feature last if there is one; weights below
-    # ``parameters["prune"]`` are dropped
-    weights: CSR
+    # ``parameters["prune"]`` are dropped; a CSR in memory alone
+    weights: WeightRows | CSR
 
     of_method: ClassVar[str] = ONE_VS_ALL
 
@@ -204,22 +205,28 @@ class LabelWeights(ModelFile):
         return self.weights.n_columns
 
 
-def write_model(path, weights_per_label, pieces, n_features, trained, counts, names, parameters, inputs):
-    """Write the model file from pieces (data, indices), label after label, cut anywhere."""
+def write_model(path, weights_per_label, pieces, n_features, trained, counts, names, parameters, inputs, rounds=False):
+    """Write the model file from pieces, CSRs of labels one after the other, and round their weights if it is asked."""
     indptr = offsets(weights_per_label)
     with create_artifact(path, ModelFile.kind, parameters, inputs) as file:
         group = file.create_group("weights")
         group.attrs["n_columns"] = np.int64(n_features)
-        data = create_array(group, "data", shape=indptr[-1:], dtype=np.float32)
-        indices = create_array(group, "indices", shape=indptr[-1:], dtype=np.int32)
-        create_array(group, "indptr", indptr)
-        start = 0
+        n_labels, n_weights = len(weights_per_label), indptr[-1]
+        blocks = n_blocks(n_features) if rounds else 1
+        data = create_array(group, "data", shape=(n_weights,), dtype=np.int16 if rounds else np.float32)
+        indices = create_array(group, "indices", shape=(n_weights,), dtype=np.uint16 if rounds else np.int32)
+        segments = create_array(group, "indptr", shape=(n_labels * blocks + 1,), dtype=np.int64)
+        steps = create_array(group, "steps", shape=(n_labels,), dtype=np.float32) if rounds else None
+        label = 0
         for piece in pieces:
-            end = start + len(piece[0])
-            require_finite(piece[0], start, indptr, range(len(indptr) - 1))
-            if end > start:
-                data[start:end], indices[start:end] = piece
-            start = end
+            place, end = indptr[label], label + piece.n_rows
+            require_finite(piece.data, place, indptr, range(n_labels))
+            if rounds:
+                piece = rounded(piece)
+                steps[label:end] = piece.steps
+            data[place : indptr[end]], indices[place : indptr[end]] = piece.data, piece.indices
+            segments[label * blocks : end * blocks + 1] = place + piece.indptr
+            label = end
         create_array(file, "trained", np.asarray(trained, bool))
         create_array(file, "counts", np.asarray(counts, np.int64))
         write_names(file, names)

@@ -5,9 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ovaflow.model.model_file import LabelWeights, LinearScores, MethodModel, write_model
+from ovaflow.model.model_file import LabelWeights, LinearScores, MethodModel, require_finite
 from ovaflow.model.top_k import KeptIndex, load_kernels, scores_of, scores_of_each
 from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.weight_rows import BLOCK_BITS, blocks_of, decoded, segments_of
 
 
 @dataclass(frozen=True)
@@ -29,15 +30,14 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
 
     def write(self, path):
         weights = self.weights
-        pieces = [(weights.data, weights.indices)]
-        arrays = np.diff(weights.indptr), pieces, weights.n_columns, self.trained, self.counts
-        write_model(path, *arrays, self.names, self.parameters, self.inputs)
+        require_finite(weights.data, 0, weights.indptr, range(len(weights.indptr)))
+        super().write(path)
 
     def prepare(self):
-        load_kernels()
+        load_kernels(self.weights)
 
     def prepare_for_single(self):
-        load_kernels()
+        load_kernels(self.weights)
         self._index.build()
 
     @cached_property
@@ -54,9 +54,8 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
         return scores_of_each(self.weights, X, ids, threads)
 
     def label_weights(self, label, features):
-        entries = slice(*self.weights.indptr[label : label + 2])
-        vector = np.zeros(self.n_features, np.float32)
-        vector[self.weights.indices[entries]] = self.weights.data[entries]
+        vector, row = np.zeros(self.n_features, np.float32), decoded(self.weights, label, label + 1)
+        vector[row.indices] = row.data
         return vector[features]
 
     def cosines(self, label):
@@ -64,18 +63,23 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
         if bias_feature >= 0:
             vector[bias_feature] = 0
         cosines = np.empty(self.n_labels)
-        _fill_cosines(*self.weights.arrays, vector, bias_feature, cosines)
+        _fill_cosines(segments_of(self.weights), vector, bias_feature, cosines)
         length = np.linalg.norm(vector.astype(np.float64))
         return cosines / length if length else cosines
 
 
 @strict_kernel
-def _fill_cosines(data, indices, indptr, vector, left_out, out):
-    """out_j = <w_j, v> / |w_j| without one feature."""
+def _fill_cosines(weights, vector, left_out, out):
+    """out_j = <w_j, v> / |w_j| without one feature, whatever the step of w_j."""
+    data, indices, indptr, steps = weights
+    blocks = blocks_of(indptr, steps)
     for j in range(len(out)):
         product = square = 0.0
-        for k in range(indptr[j], indptr[j + 1]):
-            if indices[k] != left_out:
-                product += data[k] * vector[indices[k]]
-                square += data[k] * data[k]
+        for segment in range(j * blocks, (j + 1) * blocks):
+            offset = (segment % blocks) << BLOCK_BITS
+            for k in range(indptr[segment], indptr[segment + 1]):
+                feature, weight = offset + indices[k], np.float32(data[k])
+                if feature != left_out:
+                    product += weight * vector[feature]
+                    square += weight * weight
         out[j] = product / np.sqrt(square) if square > 0 else 0.0

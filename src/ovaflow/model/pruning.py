@@ -11,33 +11,40 @@ from dataclasses import replace
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.sparse.csr import CSR, offsets
+from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.weight_rows import bytes_of_a_weight, decoded, segments_of
 from ovaflow.storage.arrays import PAGE
 from ovaflow.storage.writing import unfinished_folder
 
-_BYTES_OF_A_WEIGHT = 8
-
 
 def prune(weights, threshold):
-    """Drop weights below a threshold from a CSR (m, d); 0 drops exact zeros only."""
+    """Drop weights below a threshold from a CSR (m, d), or from rounded rows; 0 drops exact zeros only."""
     indptr = offsets(kept_per_row(weights, threshold))
-    data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
-    copy_kept(weights, np.arange(weights.n_rows), threshold, data, indices, indptr[:-1])
-    return CSR(data, indices, indptr, weights.n_columns)
+    data, indices = np.empty(indptr[-1], weights.data.dtype), np.empty(indptr[-1], weights.indices.dtype)
+    copy_kept(weights, np.arange(len(indptr) - 1), threshold, data, indices, indptr[:-1])
+    return weights._replace(data=data, indices=indices, indptr=indptr)
 
 
 def kept_per_row(weights, threshold):
-    """Number of weights of each row that pruning leaves: int64 (m,)."""
-    counts = np.empty(weights.n_rows, np.int64)
-    _count_kept(weights.data, weights.indptr, np.float32(threshold), counts)
+    """Number of weights of each row, or segment, that pruning leaves: int64 (m,)."""
+    counts = np.empty(len(weights.indptr) - 1, np.int64)
+    _count_kept(weights.data, weights.indptr, _in_steps(weights, threshold), counts)
     return counts
 
 
+def _in_steps(weights, threshold):
+    """The threshold of each row, or segment, as a multiple of its step: exact in float64."""
+    _, _, indptr, steps = segments_of(weights)
+    if steps is None:
+        return np.full(len(indptr) - 1, np.float32(threshold), np.float64)
+    return np.repeat(np.float32(threshold) / steps.astype(np.float64), weights.blocks)
+
+
 def copy_kept(weights, rows, threshold, data, indices, starts):
-    """Copy what pruning leaves of some rows to ``data`` and ``indices``, each row from its start."""
+    """Copy what pruning leaves of some rows, or segments, to ``data`` and ``indices``, each row from its start."""
     rows = np.asarray(rows, np.int64)
-    _copy_kept(*weights.arrays, rows, np.float32(threshold), data, indices, starts)
+    _copy_kept(*weights.arrays, rows, _in_steps(weights, threshold), data, indices, starts)
 
 
 @strict_kernel
@@ -57,20 +64,20 @@ def _keeps(weight, threshold):
 
 
 @strict_kernel
-def _count_kept(data, indptr, threshold, counts):
+def _count_kept(data, indptr, thresholds, counts):
     for row in range(len(counts)):
         count = 0
         for k in range(indptr[row], indptr[row + 1]):
-            count += _keeps(data[k], threshold)
+            count += _keeps(data[k], thresholds[row])
         counts[row] = count
 
 
 @strict_kernel
-def _copy_kept(data, indices, indptr, rows, threshold, out_data, out_indices, starts):
+def _copy_kept(data, indices, indptr, rows, thresholds, out_data, out_indices, starts):
     for r in range(len(rows)):
         slot = starts[r]
         for k in range(indptr[rows[r]], indptr[rows[r] + 1]):
-            if _keeps(data[k], threshold):
+            if _keeps(data[k], thresholds[rows[r]]):
                 out_data[slot] = data[k]
                 out_indices[slot] = indices[k]
                 slot += 1
@@ -86,15 +93,15 @@ def threshold_for(weights, most):
 
 
 def prune_to_bytes(model, most_bytes, path):
-    """Write a model pruned as little as a file size allows, to within three pages."""
+    """Write a model pruned as little as a file size allows, to within three pages and the weights of equal size."""
     # both arrays of weights begin at a page
     least_bytes = _bytes_beside_weights(model, path) + 2 * PAGE
-    most = (most_bytes - least_bytes) // _BYTES_OF_A_WEIGHT
+    most = (most_bytes - least_bytes) // bytes_of_a_weight(model.weights)
     if most < 0:
         size = f"takes {least_bytes:,} bytes without any weight"
         message = f"{size}, so it cannot be pruned to {most_bytes:,}"
         raise InputError(message, path=model.path, remedy="allow more bytes")
-    return write_pruned(model, threshold_for(model.weights.data, most), path)
+    return write_pruned(model, threshold_for(decoded(model.weights).data, most), path)
 
 
 def write_pruned(model, threshold, path):
@@ -111,8 +118,8 @@ def write_pruned(model, threshold, path):
 
 
 def _bytes_beside_weights(model, path):
-    indptr = np.zeros_like(model.weights.indptr)
-    empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), indptr, model.n_features)
+    nothing = {"data": model.weights.data[:0], "indices": model.weights.indices[:0]}
+    empty = model.weights._replace(indptr=np.zeros_like(model.weights.indptr), **nothing)
     with unfinished_folder(path) as folder:
         write_pruned(replace(model, weights=empty), 1.0, folder / "empty.h5")
         return (folder / "empty.h5").stat().st_size

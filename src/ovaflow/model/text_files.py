@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.sparse.csr import transpose
+from ovaflow.sparse.weight_rows import decoded
 from ovaflow.storage.writing import write_atomically, write_text
 
 _TRANSFORM = (
@@ -29,7 +30,7 @@ _ONE_CELL = str.maketrans("\t\n\r", "   ")
 
 def write_weights(path, model):
     """Write a line for each weight, feature by feature; numbers are those of the other tables."""
-    by_feature = transpose(model.weights)
+    by_feature = transpose(decoded(model.weights))
     features = np.repeat(np.arange(by_feature.n_rows), np.diff(by_feature.indptr))
     columns = features, by_feature.indices, by_feature.data
     with write_atomically(path) as temporary, temporary.open("w", encoding="utf-8") as file:

@@ -2,8 +2,9 @@
 
 The score of label j is <w_j, x>, summed in float32 by ascending features
 whatever the way by which the best are found: the same for any number of
-threads, for any instances scored together, and for chosen labels. Ties go to
-the smaller id.
+threads, for any instances scored together, and for chosen labels. The sum is
+over rounded weights where these are stored, and multiplied by their step. Ties
+go to the smaller id.
 """
 
 import threading
@@ -16,6 +17,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.model.index import build_index, build_panel, error_bound, open_index, upper_bounds
 from ovaflow.sparse.csr import CSR, clear, scatter
 from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.weight_rows import BLOCK_BITS, blocks_of, rounded, segments_of, step_of
 
 NO_LABEL = -1
 """Fills the places of labels where fewer have a score than were asked for; its score is -inf."""
@@ -109,7 +111,9 @@ def search_index(panels, weights, X, k, threads=1, tell=lambda n_scores: None):
     ids, scores = no_labels(X.n_rows, k)
 
     def search(panel, rows):
-        _search(*X.arrays, *rows, panel, weights.arrays, *_scratch.take(len(panel.base), X.n_columns), ids, scores)
+        _search(
+            *X.arrays, *rows, panel, segments_of(weights), *_scratch.take(len(panel.base), X.n_columns), ids, scores
+        )
         return (rows[1] - rows[0]) * len(panel.base)
 
     for panel in panels:
@@ -136,7 +140,7 @@ def scan(weights, trained, X, k, threads=1):
     ids, scores = no_labels(X.n_rows, k)
 
     def search(rows):
-        _scan(*X.arrays, *rows, weights.arrays, trained, _scratch.take(0, X.n_columns)[1], ids, scores)
+        _scan(*X.arrays, *rows, segments_of(weights), trained, _scratch.take(0, X.n_columns)[1], ids, scores)
 
     for _ in _in_blocks(search, X.n_rows, threads):
         pass
@@ -186,7 +190,7 @@ def sort_all(weights, trained, X, k):
 def scores_of(weights, X, labels):
     """Scores of chosen labels, float32 (n, m), to the bit those of the best."""
     out = np.zeros((X.n_rows, len(labels)), np.float32)
-    _score_labels(*X.arrays, *weights.arrays, labels, np.zeros(weights.n_columns, np.float32), out)
+    _score_labels(*X.arrays, segments_of(weights), labels, np.zeros(weights.n_columns, np.float32), out)
     return out
 
 
@@ -195,18 +199,19 @@ def scores_of_each(weights, X, ids, threads=1):
     out = np.empty(ids.shape, np.float32)
 
     def score(rows):
-        _score_each(*X.arrays, *rows, *weights.arrays, ids, out)
+        _score_each(*X.arrays, *rows, segments_of(weights), ids, out)
 
     for _ in _in_blocks(score, X.n_rows, threads):
         pass
     return out
 
 
-def load_kernels():
-    """Load or compile the kernels, so that what is timed later is scoring alone."""
-    weights, trained = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1), np.ones(1, bool)
-    search_index([build_panel(weights, trained, 0, 1)], weights, weights, 1)
-    scan(weights, trained, weights, 1)
+def load_kernels(weights):
+    """Load or compile the kernels for such weights, so that what is timed later is scoring alone."""
+    x, trained = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1), np.ones(1, bool)
+    one = x if segments_of(weights)[-1] is None else rounded(x)
+    search_index([build_panel(one, trained, 0, 1)], one, x, 1)
+    scan(one, trained, x, 1)
 
 
 @strict_kernel
@@ -300,64 +305,79 @@ def _row(data, indices, indptr, i, spread):
 @strict_kernel
 def _score_and_insert(label, weights, row, ids, best):
     """Score a label exactly, and insert it if it is among the best."""
-    data, indices, indptr = weights
+    _, _, indptr, steps = weights
     values, features, spread = row
-    start, end = indptr[label], indptr[label + 1]
-    if end - start < LONG * len(features):
-        score = _sum(data, indices, start, end, spread)
+    blocks = blocks_of(indptr, steps)
+    if indptr[(label + 1) * blocks] - indptr[label * blocks] < LONG * len(features):
+        score = _sum(weights, label, spread)
     else:
-        score = _dot(data, indices, start, end, values, features)
+        score = _dot(weights, label, values, features)
     if score > best[-1] or (score == best[-1] and label < ids[-1]):
         insert_label(score, label, ids, best)
 
 
 @strict_kernel
-def _score_labels(data, indices, indptr, w_data, w_indices, w_indptr, labels, spread, out):
+def _score_labels(data, indices, indptr, weights, labels, spread, out):
     """Each label's weights are spread out once for all instances."""
     for c in range(len(labels)):
-        start, end = w_indptr[labels[c]], w_indptr[labels[c] + 1]
-        for j in range(start, end):
-            spread[np.uint32(w_indices[j])] = w_data[j]
+        _spread_out(weights, labels[c], np.float32(1), spread)
         for i in range(len(out)):
-            out[i, c] = _sum(data, indices, indptr[i], indptr[i + 1], spread)
-        for j in range(start, end):
-            spread[np.uint32(w_indices[j])] = 0
+            out[i, c] = _sum((data, indices, indptr, None), i, spread) * step_of(weights[3], labels[c])
+        _spread_out(weights, labels[c], np.float32(0), spread)
 
 
 @strict_kernel
-def _score_each(data, indices, indptr, low, high, w_data, w_indices, w_indptr, ids, out):
+def _spread_out(weights, label, factor, spread):
+    """v_f = factor * q_f for every weight of a label."""
+    data, indices, indptr, steps = weights
+    blocks = blocks_of(indptr, steps)
+    for block in range(blocks):
+        segment, part = label * blocks + block, spread[block << BLOCK_BITS :]
+        for k in range(indptr[segment], indptr[segment + 1]):
+            part[np.uint32(indices[k])] = factor * np.float32(data[k])
+
+
+@strict_kernel
+def _score_each(data, indices, indptr, low, high, weights, ids, out):
     """out_ic = <w_j, x_i> for the label j that stands at (i, c)."""
     for i in range(low, high):
         values, features = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
         for c in range(ids.shape[1]):
-            start, end = w_indptr[ids[i, c]], w_indptr[ids[i, c] + 1]
-            out[i, c] = _dot(w_data, w_indices, start, end, values, features)
+            out[i, c] = _dot(weights, ids[i, c], values, features)
 
 
 @strict_kernel
-def _sum(data, indices, start, end, spread):
+def _sum(weights, label, spread):
     """Like :func:`_dot`, bit by bit: zeros add nothing."""
-    total = np.float32(0)
-    for k in range(np.uint64(start), np.uint64(end)):
-        total += data[k] * spread[np.uint32(indices[k])]
-    return total
+    data, indices, indptr, steps = weights
+    blocks, total = blocks_of(indptr, steps), np.float32(0)
+    for block in range(blocks):
+        segment, part = label * blocks + block, spread[block << BLOCK_BITS :]
+        for k in range(np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])):
+            total += np.float32(data[k]) * part[np.uint32(indices[k])]
+    return total * step_of(steps, label)
 
 
 @strict_kernel
-def _dot(w_data, w_indices, w_start, w_end, data, indices):
+def _dot(weights, label, values, features):
     """<w_j, x> over the features of x, ascending; each is searched for in what is left of w, by doubled steps."""
-    total, one = np.float32(0), np.uint64(1)
-    low, last = np.uint64(w_start), np.uint64(w_end)
-    for k in range(np.uint64(len(data))):
-        feature, step = np.uint32(indices[k]), one
-        while low + step < last and np.uint32(w_indices[low + step]) <= feature:
+    data, indices, indptr, steps = weights
+    blocks, total, one, block = blocks_of(indptr, steps), np.float32(0), np.uint64(1), -1
+    low = last = np.uint64(0)
+    for k in range(np.uint64(len(values))):
+        here = min(features[k] >> BLOCK_BITS, blocks - 1)
+        if here != block:
+            block, segment = here, label * blocks + here
+            low, last = np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])
+        feature, step = np.uint32(features[k] - (block << BLOCK_BITS)), one
+        while low + step < last and np.uint32(indices[low + step]) <= feature:
             low += step
             step += step
         left = min(step, last - low)
         while left > one:
             half = left >> one
-            low = low + half if np.uint32(w_indices[low + half]) <= feature else low
+            low = low + half if np.uint32(indices[low + half]) <= feature else low
             left -= half
-        if low < last and np.uint32(w_indices[low]) == feature:
-            total += data[k] * w_data[low]
-    return total
+        if low < last and np.uint32(indices[low]) == feature:
+            total += values[k] * np.float32(data[low])
+    return total * step_of(steps, label)

@@ -16,6 +16,7 @@ class OneVsAllMethod(Method):
     settings = "ovaflow.settings.train:TrainLabels"
     section = "ovaflow.settings.train:Train"
     divided_by_plan = True
+    revisions: ClassVar = {"train-shard": 1, "merge": 2}
     sampled = "labels with positives"
     # ovaflow warm-up compiles its kernels for each problem
     warm_up = ()

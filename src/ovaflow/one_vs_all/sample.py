@@ -15,6 +15,7 @@ from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.pruning import kept_per_row
 from ovaflow.sparse.panel import WIDTH
+from ovaflow.sparse.weight_rows import may_round, n_blocks
 from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.plan import sampling_error, stratified_sample
 from ovaflow.training.shard_job import train_labels
@@ -62,7 +63,15 @@ def sample_labels(dataset, settings, earlier=None):
     )
     sampling = sampling_error(core, multiplicities, counts[labels])
     error = _NORMAL * float(np.hypot(sampling, _BUSY * demand.core_seconds))
-    return Sample(n, int(np.count_nonzero(counts)), demand, 8 * weights, weights, error)
+    return Sample(n, int(np.count_nonzero(counts)), demand, _model_bytes(weights, opened), weights, error)
+
+
+def _model_bytes(weights, dataset):
+    """Bytes of the weights in a model file, and of what else these need for each label but the end of its row."""
+    if not may_round(dataset.parameters):
+        return 8 * weights
+    # a step, and the end of each segment but one
+    return 4 * weights + dataset.n_labels * (8 * n_blocks(dataset.n_features) - 4)
 
 
 def _company(labels, counts, seed):

@@ -18,6 +18,7 @@ from ovaflow.model.pruning import prune
 from ovaflow.model.training_file import Shard, typed_statistics
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR, offsets
+from ovaflow.sparse.weight_rows import may_round, rounded
 from ovaflow.storage.parts import Parts
 from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelSolver, TrainedLabel, unsolved
 from ovaflow.training.plan import estimated_work
@@ -55,6 +56,8 @@ def train_model(dataset, training, threshold, threads=1, earlier=None):
     done = train_labels(dataset, inputs, labels, training, threads)
     parameters = {"train": training.recorded, "prune": threshold}
     weights = prune(done.weights, threshold)
+    if may_round(dataset.parameters):
+        weights = rounded(weights)
     return OneVsAll.in_memory(dataset, done.trained, parameters, weights=weights)
 
 

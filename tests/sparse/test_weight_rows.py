@@ -1,0 +1,100 @@
+"""Rounded weights are off by half a step at most, round to themselves, and score like SciPy's product of them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import example, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from ovaflow.model.index import build_index
+from ovaflow.model.pruning import prune
+from ovaflow.model.top_k import scan, scores_of, scores_of_each, search_index
+from ovaflow.sparse.csr import from_scipy
+from ovaflow.sparse.weight_rows import WeightRows, decoded, n_blocks, rounded, values_at
+
+WIDTHS = [1, 5, 65_535, 65_536, 65_537, 140_000]
+BORDERS = [0, 1, 2, 65_535, 65_536, 131_071, 131_072]
+FLOATS = st.floats(-(2.0**126), 2.0**126, width=32) | st.floats(-4, 4, width=32)
+
+
+@st.composite
+def matrices(draw, values=FLOATS, d=None):
+    """Sparse rows, some empty, with features at the borders of blocks and a last one, the bias."""
+    d = draw(st.sampled_from(WIDTHS)) if d is None else d
+    columns = sorted({column for column in BORDERS if column < d} | {d - 1})
+    rows = draw(st.lists(st.dictionaries(st.sampled_from(columns), values), min_size=1, max_size=5))
+    matrix = sp.lil_array((len(rows), d), dtype=np.float32)
+    for row, entries in enumerate(rows):
+        for column, value in entries.items():
+            matrix[row, column] = value
+    return from_scipy(matrix)
+
+
+@given(matrices())
+def test_there_and_back(weights):
+    ours = rounded(weights)
+    steps = np.repeat(ours.steps, np.diff(weights.indptr)).astype(float)
+    again = decoded(ours)
+    assert_array_equal(again.indices, weights.indices)
+    assert_array_equal(again.indptr, weights.indptr)
+    assert (np.abs(again.data.astype(float) - weights.data) <= steps / 2).all()
+    # the least power of two that has room for the largest
+    assert (np.frexp(ours.steps)[0] == 0.5).all()
+    for row, step in enumerate(ours.steps):
+        largest = np.abs(weights.to_scipy()[[row]].data.astype(float)).max(initial=0)
+        assert largest <= 32767 * step
+        assert step in (1, 2.0**-126) or largest > 32767 * step / 2
+    assert all(map(np.array_equal, rounded(again), ours))
+
+
+@given(matrices())
+def test_any_rows_of_any_form(weights):
+    for form in (weights, WeightRows(weights.n_columns, *weights.arrays), rounded(weights)):
+        whole = decoded(form).to_scipy()
+        for row in range(weights.n_rows):
+            ours, theirs = decoded(form, row, row + 1).to_scipy(), whole[[row]]
+            assert all(map(np.array_equal, (ours.indices, ours.data), (theirs.indices, theirs.data)))
+        assert (form.n_rows, form.to_scipy().shape) == (weights.n_rows, whole.shape)
+        assert_array_equal(values_at(form, np.arange(len(form.data))), whole.data)
+
+
+@given(matrices(st.floats(-4, 4, width=32)), st.sampled_from([0.0, 0.25, 1.0]), st.sampled_from([0.0, 0.5, 2.0]))
+def test_pruned_rounded_weights_are_rounded_pruned_ones(weights, one, other):
+    ours, theirs = rounded(weights), decoded(rounded(weights)).to_scipy()
+    theirs.data[np.abs(theirs.data) < max(one, other)] = 0
+    for pruned in (prune(ours, max(one, other)), prune(prune(ours, one), other)):
+        assert_array_equal(pruned.to_scipy().nonzero(), theirs.nonzero())
+        assert (pruned.to_scipy() != theirs).nnz == 0
+        assert pruned.to_scipy().nnz == theirs.count_nonzero()
+
+
+NEAR = st.floats(0.125, 4, width=16) | st.floats(-4, -0.125, width=16)
+
+
+@pytest.mark.parametrize("d", WIDTHS)
+@given(st.data())
+def test_scores_like_the_product_of_scipy(d, data):
+    X, weights = data.draw(matrices(NEAR, d)), data.draw(matrices(NEAR, d))
+    rows, trained = rounded(weights), np.ones(weights.n_rows, bool)
+    theirs = (X.to_scipy() @ rows.to_scipy().T).toarray()
+    labels = np.arange(weights.n_rows, dtype=np.int32)
+    ours = scores_of(rows, X, labels)
+    assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+    # to the bit those of the same weights as float32, by whichever way
+    assert_array_equal(ours, scores_of(decoded(rows), X, labels))
+    assert_array_equal(ours, scores_of_each(rows, X, np.tile(labels, (X.n_rows, 1))))
+    ranked = np.argsort(-ours, axis=1, kind="stable")
+    for ids, scores in (
+        scan(rows, trained, X, len(labels)),
+        search_index(list(build_index(rows, trained)), rows, X, len(labels)),
+    ):
+        assert_array_equal(ids, ranked)
+        assert_array_equal(scores, np.take_along_axis(ours, ranked, axis=1))
+
+
+@given(st.integers(1, 1 << 22))
+@example(65_536)
+@example(65_537)
+def test_blocks(d):
+    assert n_blocks(d) == len(range(0, d, 65_536))
