@@ -9,7 +9,7 @@ exceeds the optimistic one by less than :func:`error_bound`, so that labels
 whose optimistic scores lie further than this below the k-th best score need
 not be scored exactly.
 
-The index of a model may lie next to its file, a quarter of its size, and is mapped by
+The index of a model may lie next to its file, half of its size, and is mapped by
 every process that scores with it. It names the model's checksum, and one of
 another model is not used.
 """
@@ -110,8 +110,9 @@ def build_panel(weights, trained, first, end, cut=None):
 
 
 def _cut(weights, first, end):
-    blocks = blocks_of(weights.indptr, getattr(weights, "steps", None))
-    start, stop = weights.indptr[first * blocks], weights.indptr[end * blocks]
+    _, _, indptr, steps = segments_of(weights)
+    blocks = blocks_of(indptr, steps)
+    start, stop = indptr[first * blocks], indptr[end * blocks]
     sample = values_at(weights, np.arange(start, stop, 1 + (stop - start) // _SAMPLE))
     negative = sample[sample < 0]
     return float(-np.quantile(negative, 1 - LEFT_OUT)) if len(negative) else 0.0
