@@ -22,7 +22,7 @@ import numpy as np
 
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import kernel, strict_kernel
-from ovaflow.sparse.weight_rows import BLOCK_BITS, blocks_of, segments_of, step_of, values_at
+from ovaflow.sparse.weight_rows import BLOCK_BITS, segments_of, step_of, values_at
 from ovaflow.storage.artifact import load_fields, store_fields
 from ovaflow.storage.hdf5 import create_artifact, inputs_of, open_artifact, parameters_of
 
@@ -110,8 +110,7 @@ def build_panel(weights, trained, first, end, cut=None):
 
 
 def _cut(weights, first, end):
-    _, _, indptr, steps = segments_of(weights)
-    blocks = blocks_of(indptr, steps)
+    _, _, indptr, _, blocks = segments_of(weights)
     start, stop = indptr[first * blocks], indptr[end * blocks]
     sample = values_at(weights, np.arange(start, stop, 1 + (stop - start) // _SAMPLE))
     negative = sample[sample < 0]
@@ -125,8 +124,7 @@ def _listed(weight, cut):
 
 @strict_kernel
 def _survey(weights, first, end, cut, counts, largest):
-    data, indices, indptr, steps = weights
-    blocks = blocks_of(indptr, steps)
+    data, indices, indptr, steps, blocks = weights
     for segment in range(first * blocks, end * blocks):
         step, offset = step_of(steps, segment // blocks), np.uint32((segment % blocks) << BLOCK_BITS)
         for k in range(np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])):
@@ -137,8 +135,7 @@ def _survey(weights, first, end, cut, counts, largest):
 
 @strict_kernel
 def _fill(weights, panel, scale, slots):
-    data, indices, indptr, steps = weights
-    blocks = blocks_of(indptr, steps)
+    data, indices, indptr, steps, blocks = weights
     for segment in range(panel.first * blocks, (panel.first + len(panel.base)) * blocks):
         j, offset = segment // blocks - panel.first, np.uint32((segment % blocks) << BLOCK_BITS)
         step = step_of(steps, segment // blocks)

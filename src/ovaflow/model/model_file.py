@@ -12,8 +12,13 @@ from ovaflow.data.columns import n_beside
 from ovaflow.data.dataset import Named, Names, write_names
 from ovaflow.methods import ONE_VS_ALL, find_method, placed
 from ovaflow.sparse.csr import CSR, offsets
+<<<<<<< HEAD
 from ovaflow.sparse.weight_rows import WeightRows, n_blocks, rounded
 from ovaflow.storage.arrays import Strings, create_array
+=======
+from ovaflow.sparse.weight_rows import WeightRows, rounded
+from ovaflow.storage.arrays import create_array
+>>>>>>> 5f2a922b (Rounded weights: kernels are told the number of blocks; indptr and steps are written whole)
 from ovaflow.storage.artifact import NOT_STORED, Artifact
 from ovaflow.storage.hdf5 import create_artifact, open_artifact, parameters_of
 
@@ -211,22 +216,21 @@ def write_model(path, weights_per_label, pieces, n_features, trained, counts, na
     with create_artifact(path, ModelFile.kind, parameters, inputs) as file:
         group = file.create_group("weights")
         group.attrs["n_columns"] = np.int64(n_features)
-        n_labels, n_weights = len(weights_per_label), indptr[-1]
-        blocks = n_blocks(n_features) if rounds else 1
-        data = create_array(group, "data", shape=(n_weights,), dtype=np.int16 if rounds else np.float32)
-        indices = create_array(group, "indices", shape=(n_weights,), dtype=np.uint16 if rounds else np.int32)
-        segments = create_array(group, "indptr", shape=(n_labels * blocks + 1,), dtype=np.int64)
-        steps = create_array(group, "steps", shape=(n_labels,), dtype=np.float32) if rounds else None
-        label = 0
+        data = create_array(group, "data", shape=indptr[-1:], dtype=np.int16 if rounds else np.float32)
+        indices = create_array(group, "indices", shape=indptr[-1:], dtype=np.uint16 if rounds else np.int32)
+        start, ends, steps = 0, [np.zeros(1, np.int64)], []
         for piece in pieces:
-            place, end = indptr[label], label + piece.n_rows
-            require_finite(piece.data, place, indptr, range(n_labels))
+            end = start + len(piece.data)
+            require_finite(piece.data, start, indptr, range(len(indptr) - 1))
             if rounds:
                 piece = rounded(piece)
-                steps[label:end] = piece.steps
-            data[place : indptr[end]], indices[place : indptr[end]] = piece.data, piece.indices
-            segments[label * blocks : end * blocks + 1] = place + piece.indptr
-            label = end
+                steps.append(piece.steps)
+            data[start:end], indices[start:end] = piece.data, piece.indices
+            ends.append(start + piece.indptr[1:])
+            start = end
+        create_array(group, "indptr", np.concatenate(ends))
+        if rounds:
+            create_array(group, "steps", np.concatenate(steps))
         create_array(file, "trained", np.asarray(trained, bool))
         create_array(file, "counts", np.asarray(counts, np.int64))
         write_names(file, names)

@@ -13,7 +13,7 @@ from ovaflow.methods import ONE_VS_ALL
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reading.npz import FOREIGN, read_matrix
 from ovaflow.settings.schema import explain
-from ovaflow.sparse.weight_rows import decoded, rounded
+from ovaflow.sparse.weight_rows import decoded
 from ovaflow.storage.writing import write_atomically
 
 _KEY = "ovaflow"
@@ -78,9 +78,6 @@ def _model(path, weights, description):
     idf = None if description.idf is None else np.array(description.idf, np.float32)
     names = Names(description.label_names, description.feature_names, idf)
     trained, counts = np.array(description.trained, bool), np.array(description.counts, np.int64)
-    if np.array_equal(decoded(again := rounded(weights)).data, weights.data):
-        # those of a model that was rounded
-        weights = again
     n_labels = len(names.labels)
     if not weights.n_rows == n_labels == len(trained) == len(counts):
         raise ValueError(f"{weights.n_rows:,} rows of weights, but {n_labels:,} names of labels")

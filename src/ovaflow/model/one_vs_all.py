@@ -8,7 +8,7 @@ import numpy as np
 from ovaflow.model.model_file import LabelWeights, LinearScores, MethodModel, require_finite
 from ovaflow.model.top_k import KeptIndex, load_kernels, scores_of, scores_of_each
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.sparse.weight_rows import BLOCK_BITS, blocks_of, decoded, segments_of
+from ovaflow.sparse.weight_rows import BLOCK_BITS, decoded, segments_of
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,7 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
 @strict_kernel
 def _fill_cosines(weights, vector, left_out, out):
     """out_j = <w_j, v> / |w_j| without one feature, whatever the step of w_j."""
-    data, indices, indptr, steps = weights
-    blocks = blocks_of(indptr, steps)
+    data, indices, indptr, _, blocks = weights
     for j in range(len(out)):
         product = square = 0.0
         for segment in range(j * blocks, (j + 1) * blocks):

@@ -35,10 +35,9 @@ def kept_per_row(weights, threshold):
 
 def _in_steps(weights, threshold):
     """The threshold of each row, or segment, as a multiple of its step: exact in float64."""
-    _, _, indptr, steps = segments_of(weights)
-    if steps is None:
-        return np.full(len(indptr) - 1, np.float32(threshold), np.float64)
-    return np.repeat(np.float32(threshold) / steps.astype(np.float64), weights.blocks)
+    *_, steps, blocks = segments_of(weights)
+    scale = np.ones(weights.n_rows) if steps is None else steps.astype(np.float64)
+    return np.repeat(np.float32(threshold) / scale, blocks)
 
 
 def copy_kept(weights, rows, threshold, data, indices, starts):

@@ -17,7 +17,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.model.index import build_index, build_panel, error_bound, open_index, upper_bounds
 from ovaflow.sparse.csr import CSR, clear, scatter
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.sparse.weight_rows import BLOCK_BITS, blocks_of, rounded, segments_of, step_of
+from ovaflow.sparse.weight_rows import BLOCK_BITS, rounded, segments_of, step_of
 
 NO_LABEL = -1
 """Fills the places of labels where fewer have a score than were asked for; its score is -inf."""
@@ -209,7 +209,7 @@ def scores_of_each(weights, X, ids, threads=1):
 def load_kernels(weights):
     """Load or compile the kernels for such weights, so that what is timed later is scoring alone."""
     x, trained = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1), np.ones(1, bool)
-    one = x if segments_of(weights)[-1] is None else rounded(x)
+    one = x if weights.data.dtype == np.float32 else rounded(x)
     search_index([build_panel(one, trained, 0, 1)], one, x, 1)
     scan(one, trained, x, 1)
 
@@ -305,9 +305,8 @@ def _row(data, indices, indptr, i, spread):
 @strict_kernel
 def _score_and_insert(label, weights, row, ids, best):
     """Score a label exactly, and insert it if it is among the best."""
-    _, _, indptr, steps = weights
+    _, _, indptr, _, blocks = weights
     values, features, spread = row
-    blocks = blocks_of(indptr, steps)
     if indptr[(label + 1) * blocks] - indptr[label * blocks] < LONG * len(features):
         score = _sum(weights, label, spread)
     else:
@@ -322,15 +321,14 @@ def _score_labels(data, indices, indptr, weights, labels, spread, out):
     for c in range(len(labels)):
         _spread_out(weights, labels[c], np.float32(1), spread)
         for i in range(len(out)):
-            out[i, c] = _sum((data, indices, indptr, None), i, spread) * step_of(weights[3], labels[c])
+            out[i, c] = _sum((data, indices, indptr, None, 1), i, spread) * step_of(weights[3], labels[c])
         _spread_out(weights, labels[c], np.float32(0), spread)
 
 
 @strict_kernel
 def _spread_out(weights, label, factor, spread):
     """v_f = factor * q_f for every weight of a label."""
-    data, indices, indptr, steps = weights
-    blocks = blocks_of(indptr, steps)
+    data, indices, indptr, _, blocks = weights
     for block in range(blocks):
         segment, part = label * blocks + block, spread[block << BLOCK_BITS :]
         for k in range(indptr[segment], indptr[segment + 1]):
@@ -349,8 +347,8 @@ def _score_each(data, indices, indptr, low, high, weights, ids, out):
 @strict_kernel
 def _sum(weights, label, spread):
     """Like :func:`_dot`, bit by bit: zeros add nothing."""
-    data, indices, indptr, steps = weights
-    blocks, total = blocks_of(indptr, steps), np.float32(0)
+    data, indices, indptr, steps, blocks = weights
+    total = np.float32(0)
     for block in range(blocks):
         segment, part = label * blocks + block, spread[block << BLOCK_BITS :]
         for k in range(np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])):
@@ -361,8 +359,8 @@ def _sum(weights, label, spread):
 @strict_kernel
 def _dot(weights, label, values, features):
     """<w_j, x> over the features of x, ascending; each is searched for in what is left of w, by doubled steps."""
-    data, indices, indptr, steps = weights
-    blocks, total, one, block = blocks_of(indptr, steps), np.float32(0), np.uint64(1), -1
+    data, indices, indptr, steps, blocks = weights
+    total, one, block = np.float32(0), np.uint64(1), -1
     low = last = np.uint64(0)
     for k in range(np.uint64(len(values))):
         here = min(features[k] >> BLOCK_BITS, blocks - 1)

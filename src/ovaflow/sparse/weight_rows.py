@@ -71,20 +71,20 @@ def rounded(weights):
 
 
 def segments_of(weights):
-    """Weights as kernels take them, also those of a CSR: (data, indices, indptr, steps)."""
-    return *weights.arrays, getattr(weights, "steps", None)
+    """Weights as kernels take them, also those of a CSR: (data, indices, indptr, steps, blocks)."""
+    return *weights.arrays, getattr(weights, "steps", None), getattr(weights, "blocks", 1)
 
 
 def decoded(weights, first=0, end=None):
     """Rows first..end of these or of a CSR as a CSR, which shares float32 weights."""
-    data, indices, indptr, steps = segments_of(weights)
+    data, indices, indptr, steps, blocks = segments_of(weights)
     end = weights.n_rows if end is None else end
     if steps is None:
         return CSR(data, indices, indptr, weights.n_columns).part(first, end)
-    low, high = first * weights.blocks, end * weights.blocks
-    ends = indptr[low : high + 1 : weights.blocks] - indptr[low]
+    low, high = first * blocks, end * blocks
+    ends = indptr[low : high + 1 : blocks] - indptr[low]
     values, features = np.empty(ends[-1], np.float32), np.empty(ends[-1], np.int32)
-    _decode(data, indices, indptr, steps, low, high, values, features)
+    _decode(segments_of(weights), low, high, values, features)
     return CSR(values, features, ends, weights.n_columns)
 
 
@@ -95,19 +95,10 @@ def bytes_of_a_weight(weights):
 
 def values_at(weights, places):
     """Weights at some places of ``data``: float32."""
-    data, _, indptr, steps = segments_of(weights)
+    data, _, indptr, steps, blocks = segments_of(weights)
     if steps is None:
         return data[places]
-    segments = np.searchsorted(indptr, places, "right") - 1
-    return data[places] * steps[segments // weights.blocks]
-
-
-@strict_kernel
-def blocks_of(indptr, steps):
-    """Segments of each label."""
-    if steps is None:
-        return 1
-    return (len(indptr) - 1) // max(len(steps), 1)
+    return data[places] * steps[(np.searchsorted(indptr, places, "right") - 1) // blocks]
 
 
 @strict_kernel
@@ -135,11 +126,11 @@ def _round(data, indices, indptr, out_data, out_indices, steps, counts):
 
 
 @strict_kernel
-def _decode(data, indices, indptr, steps, low, high, out_data, out_indices):
+def _decode(weights, low, high, out_data, out_indices):
     """w = step q, over the segments low to high."""
-    blocks, start = blocks_of(indptr, steps), indptr[low]
+    data, indices, indptr, steps, blocks = weights
     for segment in range(low, high):
         first = (segment % blocks) << BLOCK_BITS
         for k in range(indptr[segment], indptr[segment + 1]):
-            out_data[k - start] = steps[segment // blocks] * np.float32(data[k])
-            out_indices[k - start] = first + indices[k]
+            out_data[k - indptr[low]] = steps[segment // blocks] * np.float32(data[k])
+            out_indices[k - indptr[low]] = first + indices[k]
