@@ -12,13 +12,8 @@ from ovaflow.data.columns import n_beside
 from ovaflow.data.dataset import Named, Names, write_names
 from ovaflow.methods import ONE_VS_ALL, find_method, placed
 from ovaflow.sparse.csr import CSR, offsets
-<<<<<<< HEAD
-from ovaflow.sparse.weight_rows import WeightRows, n_blocks, rounded
-from ovaflow.storage.arrays import Strings, create_array
-=======
 from ovaflow.sparse.weight_rows import WeightRows, rounded
-from ovaflow.storage.arrays import create_array
->>>>>>> 5f2a922b (Rounded weights: kernels are told the number of blocks; indptr and steps are written whole)
+from ovaflow.storage.arrays import Strings, create_array
 from ovaflow.storage.artifact import NOT_STORED, Artifact
 from ovaflow.storage.hdf5 import create_artifact, open_artifact, parameters_of
 

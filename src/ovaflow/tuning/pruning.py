@@ -13,8 +13,8 @@ CANDIDATES = (STORED_THRESHOLD, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)
 
 METRICS = ("nDCG@5", "PSP@5")
 
-_LOSS = 0.001, 0.003
-"""A loss up to the first counts as none; so does one within its standard error, up to the second."""
+_LOSS, _SURE = 0.001, 2
+"""Nothing is lost where a metric is surely, by so many standard errors, no more than a tenth of a point lower."""
 
 
 def threshold_of(prune, dataset, choice=None):
@@ -28,7 +28,7 @@ def threshold_of(prune, dataset, choice=None):
 
 
 def choose_prune(model, dataset, a, b, threads=1):
-    """The largest threshold up to which no test instance is served worse than by the smallest, on average; as JSON."""
+    """The largest threshold up to which nothing is lost on the test instances, as JSON."""
     test, inverse = sample_of_test(dataset), dataset.inverse_propensity(a, b)
     points, before, chosen, good = [], None, CANDIDATES[0], True
     for point, ids in measure_pruned(model, CANDIDATES, test, inverse, threads):
@@ -36,7 +36,7 @@ def choose_prune(model, dataset, a, b, threads=1):
         before = scores if before is None else before
         change = {metric: _difference(before[metric], scores[metric]) for metric in METRICS}
         points.append(point | {"change": change})
-        good = good and not any(map(_is_loss, change.values()))
+        good = good and all(each["mean"] - _SURE * each["error"] >= -_LOSS for each in change.values())
         chosen = point["prune"] if good else chosen
     return {"chosen": chosen, "instances": test.X.n_rows, "points": points}
 
@@ -53,7 +53,3 @@ def _scores(ids, Y, inverse):
 def _difference(before, after):
     difference = after - before
     return {"mean": float(difference.mean()), "error": float(difference.std() / np.sqrt(len(difference)))}
-
-
-def _is_loss(change):
-    return not change["mean"] >= -np.clip(change["error"], *_LOSS)
