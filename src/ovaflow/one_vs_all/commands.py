@@ -105,7 +105,8 @@ def choose_prune_command(shards, dataset, settings, threads, output):
 
 
 def _size_of(point):
-    return f"{point['model_bytes'] / 1e6:,.1f} MB"
+    n_bytes = point["model_bytes"]
+    return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:,.0f} kB"
 
 
 def _change_of(point):
