@@ -26,8 +26,8 @@ class MeanSeparating(Peer):
         peer = cls(problem)
         # the rarest and the most frequent label: both kinds of solver
         labels = problem.labels[np.argsort(peer._inputs.means.counts[problem.labels])]
-        train_labels(peer._dataset, peer._inputs, np.unique(labels[[0, -1]]), peer._training, title="warm up")
-        load_kernels()
+        few = np.unique(labels[[0, -1]])
+        load_kernels(train_labels(peer._dataset, peer._inputs, few, peer._training, title="warm up").weights)
 
     def train(self):
         self._done = train_labels(self._dataset, self._inputs, self._problem.labels, self._training)

@@ -48,7 +48,7 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
     sample = in_separate_process("one-vs-all", path, SampleLabels(prune=0.05, sample=1000), {})
     shard = job("train-shard", "--threads=2")
     assert_near(sample.demand, Shard.open(shard).peak_rss_bytes, 2)
-    weights = merge([shard], open_dataset(path), 0.05, tmp_path / "model.h5", tmp_path / "training.h5")
+    weights, _ = merge([shard], open_dataset(path), 0.05, tmp_path / "model.h5", tmp_path / "training.h5")
     # of all labels
     assert sample.solved == sample.of == 99
     assert sample.weights == pytest.approx(weights)

@@ -75,8 +75,8 @@ def test_a_run_of_another_dataset_and_one_with_other_settings(place):
     folder = place / "results" / "tiny" / "planned"
     shutil.copytree(place / "results" / "tiny" / "msi", folder)
     assert read_table(place)["planned"]["remark"] == "made with C 1, the config has 4"
-    place.joinpath("my.yaml").write_text(yaml.safe_dump(CONFIG | {"train": {"prune": 0.05}}, sort_keys=False))
-    assert "made with prune 0.01, the config has 0.05" in read_table(place)["msi"]["remark"]
+    place.joinpath("my.yaml").write_text(yaml.safe_dump(CONFIG | {"train": {"prune": 0.1}}, sort_keys=False))
+    assert "made with prune 0.05, the config has 0.1" in read_table(place)["msi"]["remark"]
     held_out = place / "results" / "tiny" / "held_model.h5"
     shutil.copy(held_out, folder / "model.h5")
     metrics = read_json(folder / "metrics.json", "metrics")

@@ -32,7 +32,7 @@ PLANNED = {"plan_shards": 1, **TRAINED}
 FITTED = {"fit_reranker": 1, "measure_reliability": 1, **PREDICTED}
 RERANKED = FITTED | {"predict_labels": 2, "list_doubts": 1}
 # once without the instances that are held out
-SECOND_STAGE = {"plan_shards": 1, "train_shard": 2, "merge_shards": 1, **RERANKED}
+SECOND_STAGE = {"plan_shards": 1, "train_shard": 2, "choose_prune": 1, "merge_shards": 2, **RERANKED}
 HELD_OUT = {"hold_out_instances": 1, "compute_means": 1}
 REPORT, TREES, EMBEDDING = {"write_report": 1}, {"estimate_training": 1}, {"embed_labels": 1}
 
@@ -169,7 +169,7 @@ CHANGES = {
         # the other run without the instances that are held out
         {"trees": {"train_shard": 1, "merge_shards": 1, "predict_labels": 1}, "msi": FITTED},
     ),
-    "no second stage": ("msi: {rerank: 0}", "{}", {"msi": PREDICTED}),
+    "no second stage": ("msi: {rerank: 0}", "{}", {"msi": JOINED}),
     "methods less": ("{trees: null, embedded: null}", "{}", {None: {}}),
     "top_k and decoder_C": (
         "{trees: {top_k: 3}, embedded: {decoder_C: [1, 2]}}", "{}", {"trees": PREDICTED, "embedded": TUNED}

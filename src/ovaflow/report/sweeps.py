@@ -142,7 +142,7 @@ def _read_choice_of_pruning(run):
     """What ``prune: auto`` compared, where the model is of that choice."""
     path = run.path / Path(CHOSEN_PRUNE).name
     choice = read_json(path, "prune") if path.exists() else {}
-    return choice if choice.get("chosen") == run.model.parameters["prune"] else None
+    return choice if choice and choice["chosen"] == run.model.parameters.get("prune") else None
 
 
 def _paint_choice(axes, runs):
