@@ -73,7 +73,10 @@ def test_on_the_command_line(trained, tmp_path):
     model, folder = trained
     small = tmp_path / "small.h5"
     arguments = "prune", model.path, f"--dataset={folder}/dataset.h5", f"--output={small}"
+    # of a model that was here before
+    (tmp_path / "small.index.h5").touch()
     said = ovaflow(*arguments, "--max-bytes=40kB")
+    assert not (tmp_path / "small.index.h5").exists()
     assert "weights, those of at least" in said
     assert "P@1 " in said
     assert small.stat().st_size <= 40_000

@@ -10,7 +10,7 @@ from ovaflow.cli.options import THREADS, file_argument, file_option, option, out
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.curves import quality_of
-from ovaflow.model.index import index_path, write_index
+from ovaflow.model.index import index_path, renew_index, write_index
 from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.npz_file import read_npz, write_npz
 from ovaflow.model.one_vs_all import OneVsAll
@@ -46,6 +46,7 @@ def prune_command(model, max_bytes, threshold, dataset, threads, output):
     measured = None if dataset is None else open_dataset(dataset)
     by_size = max_bytes is not None
     pruned = prune_to_bytes(opened, max_bytes, output) if by_size else write_pruned(opened, threshold, output)
+    renew_index(LabelWeights.open(output))
     size = output.stat().st_size
     kept = f"{pruned.nonzeros:,} of {opened.nonzeros:,} weights"
     click.echo(f"{output}: {kept}, those of at least {pruned.parameters['prune']:.6g}, {size:,} bytes")
