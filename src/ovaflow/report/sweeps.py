@@ -156,7 +156,6 @@ def _paint_choice(axes, runs):
             line(axes, run, x, y, f"{run.name}, {name}", linestyle=style, marker=None)
             axes.errorbar(x, y, 2 * np.array(errors), color=series(run.series), linestyle="none", linewidth=1)
             axes.plot(x[chosen], y[chosen], "o", color=series(run.series), markersize=9)
-    axes.axhline(0, color="black", linewidth=0.5)
     axes.set(xscale="log", xlabel="model without the held-out instances, MB", ylabel="change in points")
     logarithmic(axes.xaxis)
 
