@@ -70,11 +70,3 @@ def all_steps() -> dict[str, Step]:
     for name in method_names():
         steps |= find_method(name).steps
     return steps | STEPS
-
-
-def command_of(name: str) -> tuple[str, str]:
-    """The command and the method that an earlier name of a step stands for; empty for other names."""
-    for method in BUILT_IN:
-        if name in find_method(method).earlier_names:
-            return find_method(method).earlier_names[name], method
-    return "", ""

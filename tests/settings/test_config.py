@@ -73,7 +73,6 @@ NO_LIST = "train: a list is only for texts, and of paths rather than addresses"
     ("config", "expected"),
     {
         "trian: {}": "trian: unknown key; did you mean train?; legal here: datasets, runs, prepare",
-        "predict: {calibrate: 0.2}": "predict.calibrate: unknown key; did you mean rerank?; legal here: top_k",
         "predict: {rerank: 1}": "predict.rerank: found 1, expected a number of at least 0 and below 1",
         "train: {min_df: 2}": "train.min_df: unknown key; it belongs to prepare; legal here: C, loss",
         "train: {C: -1}": "train.C: found -1, expected a number above 0",

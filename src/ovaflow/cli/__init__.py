@@ -7,11 +7,11 @@ import sys
 import click
 from click.shell_completion import CompletionItem
 
-from ovaflow import __version__
+from ovaflow import __version__, removed
 from ovaflow.console.errors import InputError
 from ovaflow.console.interrupts import INTERRUPTED, say_interrupted, unwind
 from ovaflow.machine.limits import limit_libraries
-from ovaflow.methods import all_steps, command_of
+from ovaflow.methods import all_steps
 from ovaflow.storage.writing import explanation_of
 
 GROUPS = {
@@ -26,9 +26,10 @@ class _LazyGroup(click.Group):
         return list(all_steps())
 
     def get_command(self, context, name):
+        if name in removed.COMMANDS:
+            raise click.UsageError(f"the command {name} is gone; {removed.COMMANDS[name]}")
         if name not in all_steps():
-            step, method = command_of(name)
-            return self.get_command(context, step).of(method) if step else None
+            return None
         module = importlib.import_module(f"ovaflow.{all_steps()[name].module}")
         return getattr(module, f"{name.replace('-', '_')}_command")
 
@@ -96,7 +97,7 @@ def main(arguments=None):
         return 2
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "ovaflow"
-        message = " ".join(error.format_message().split()).removesuffix(".")
+        message = _replacement(error) or " ".join(error.format_message().split()).removesuffix(".")
         return _complain(f"{message}; see {command} --help", 2)
     except click.ClickException as error:
         return _complain(error.format_message(), 2)
@@ -113,6 +114,14 @@ def main(arguments=None):
         if explanation:
             return _complain(f"{name}: {'; '.join(explanation)}", 2)
         return _complain(f"{name}: {error.strerror or error}", 1)
+
+
+def _replacement(error):
+    """Return what to use instead of an option that is gone; empty for other mistakes."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return ""
+    instead = removed.OPTIONS.get((error.ctx.info_name, error.option_name))
+    return f"the option {error.option_name} is gone; {instead}" if instead else ""
 
 
 def _complain(message, status):

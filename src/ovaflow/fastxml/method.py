@@ -26,7 +26,6 @@ class FastXMLMethod(EvenlyDivided):
         ),
     }
     report_sections = ("ovaflow.fastxml.section:SECTION",)
-    earlier_names: ClassVar = {"train-trees": "train-shard", "merge-trees": "merge"}
     small = "--trees=1"
 
     def units(self, dataset, settings):

@@ -53,7 +53,6 @@ class RembrandtMethod(Method):
         ),
     }
     report_sections = ("ovaflow.rembrandt.section:SECTION",)
-    earlier_names: ClassVar = {"train-decoder": "train-shard", "join-decoder": "merge"}
     warm_up = (
         "embed {0}/dataset.h5 --rank=4 --output={0}/embedding.h5",
         "project {0}/dataset.h5 --embedding={0}/embedding.h5 --output={0}/projected.h5",

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from ovaflow.removed import replacement_of_setting
 from ovaflow.settings.configuration import Config
 from ovaflow.settings.spelling import parsed
 
@@ -90,8 +91,6 @@ def _words(schema: dict) -> list:
     return schema.get("enum", [schema["const"]] if "const" in schema else [])
 
 
-_RENAMED = {"calibrate": "rerank"}
-
 _FIRST = {"extra_forbidden": 0, "value_error": 1}
 
 
@@ -114,9 +113,12 @@ def _first_complaint(errors, content, model):
     complaint, keys, value = max((each for each in found if _place(each[1]) == where), key=lambda each: len(each[1]))
     kind = complaint["type"]
     if kind == "extra_forbidden":
+        instead = replacement_of_setting(keys[-1])
+        if instead:
+            return where, f"this setting is gone; {instead}"
         known = list(schema_at(model, keys[:-1])["properties"])
         home = _home_of(keys[-1], model) if len(keys) < 4 else ""
-        hint = home or _did_you_mean(_RENAMED.get(keys[-1], keys[-1]), known)
+        hint = home or _did_you_mean(keys[-1], known)
         return where, f"unknown key{hint}; legal here: {', '.join(known)}"
     if "[key]" in complaint["loc"] and kind != "value_error":
         return str(keys[0]), f"{_shown(complaint['loc'][-2])} cannot be a name; {_NAMES}"

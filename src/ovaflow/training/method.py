@@ -80,9 +80,6 @@ class Method(ABC):
     revisions: ClassVar[Mapping[str, int]] = MappingProxyType({"train-shard": 1, "merge": 1})
     """Raised when the step comes to make other results of the same inputs and settings."""
 
-    earlier_names: ClassVar[Mapping[str, str]] = NOTHING
-    """Commands by their names before all methods shared them."""
-
     report_sections: ClassVar[tuple[str, ...]] = ()
     """Its sections of the report, see :class:`ovaflow.report.section.ReportSection`, as ``package.module:name``."""
 

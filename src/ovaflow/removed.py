@@ -1,0 +1,14 @@
+"""Commands, options and settings that are gone, each with what to use instead."""
+
+COMMANDS: dict[str, str] = {}
+
+OPTIONS: dict[tuple[str, str], str] = {}
+"""By command and option, such as ``("prune", "--max-bytes")``."""
+
+SETTINGS: dict[str, str] = {}
+"""By section of the config file and key; a run or a dataset may have them, too."""
+
+
+def replacement_of_setting(key: str) -> str:
+    """Return what to use instead of a setting that is gone; empty for other keys."""
+    return next((words for name, words in SETTINGS.items() if name.partition(".")[2] == key), "")

@@ -1,0 +1,38 @@
+import pytest
+from commands import ovaflow
+
+from ovaflow import removed
+from ovaflow.methods import all_steps
+from ovaflow.settings.configuration import Config, RunEntry
+
+CONFIG = """\
+datasets: {a: {source: builtin}}
+runs: {b: {}}
+"""
+
+
+@pytest.mark.parametrize("name", removed.COMMANDS)
+def test_command_that_is_gone(name):
+    assert name not in all_steps()
+    written = ovaflow(name, status=2)
+    assert f"the command {name} is gone; {removed.COMMANDS[name]}" in written
+    assert written.count("\n") == 1
+
+
+@pytest.mark.parametrize(("command", "option"), removed.OPTIONS)
+def test_option_that_is_gone(command, option):
+    written = ovaflow(command, f"{option}=1", status=2)
+    assert f"the option {option} is gone; {removed.OPTIONS[command, option]}" in written
+    assert written.count("\n") == 1
+
+
+@pytest.mark.parametrize("setting", removed.SETTINGS)
+def test_setting_that_is_gone(setting, tmp_path):
+    section, _, key = setting.partition(".")
+    assert key not in Config.model_fields[section].annotation.model_fields
+    assert key not in RunEntry.model_fields
+    path = tmp_path / "my.yaml"
+    path.write_text(f"{CONFIG}{section}: {{{key}: 1}}\n")
+    written = ovaflow("run", path, "--dry-run", status=2)
+    assert f"{setting}: this setting is gone; {removed.SETTINGS[setting]}" in written
+    assert written.count("\n") == 1
