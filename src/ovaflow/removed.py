@@ -1,6 +1,8 @@
 """Commands, options and settings that are gone, each with what to use instead."""
 
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "near-twins": "prepare counts test records with a near twin in training, metrics.json has figures of the others",
+}
 
 OPTIONS: dict[tuple[str, str], str] = {}
 """By command and option, such as ``("prune", "--max-bytes")``."""

@@ -150,7 +150,6 @@ STEPS = {
         for_people=True,
         revision=2,
     ),
-    "near-twins": Step("cli.near_twins", "List test records that a model may remember.", for_people=True),
     "prune-curve": Step(
         "cli.evaluating",
         "Measure a model pruned at larger thresholds.",

@@ -21,7 +21,7 @@ from ovaflow.data.collected import collect
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.hold_out import copies_of, hold_out, is_far
 from ovaflow.data.labels import NamedLabels
-from ovaflow.data.near_twins import FEWEST, SIMILAR, same_features_among, twins_among
+from ovaflow.data.near_twins import FEWEST, SIMILAR, has_near_twin
 from ovaflow.data.splitting import set_aside, stratified
 from ovaflow.reading.cells import time_of
 from ovaflow.reading.instances import TextInstance
@@ -368,20 +368,10 @@ def test_near_twins_of_others_are_those_with_common_features():
     X = others[rng.integers(0, 300, 200)] * (rng.random((200, 1000)) > rng.random((200, 1)) * 0.4)
     Z = np.vstack([X, others])
     theirs = ((jaccard(Z) >= SIMILAR) & (Z @ Z.T >= FEWEST))[:200, 200:].any(axis=1)
-    found = twins_among(from_scipy(X), from_scipy(others))
-    ours = found >= 0
-    assert (jaccard(Z)[:200, 200:][ours, found[ours]] >= SIMILAR).all()
+    ours = has_near_twin(from_scipy(X), from_scipy(others))
     assert 60 < theirs.sum() < 180
     assert not (ours & ~theirs).any()
     assert (theirs & ~ours).sum() <= 0.03 * theirs.sum()
-
-
-def test_the_same_features_whatever_their_values():
-    X, others = (
-        np.array([[2.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
-        np.array([[0.0, 1.0, 1.0], [1.0, 1.0, 0.0]]),
-    )
-    np.testing.assert_array_equal(same_features_among(from_scipy(X), from_scipy(others)), [1, -1, -1])
 
 
 def test_corrected_records(prepare):

@@ -79,32 +79,19 @@ def are_noticed(twins, instances):
     return twins >= max(_NOTICED * instances, _SEVERAL)
 
 
-def twins_among(X, others):
-    """A near twin of each row among other rows, -1 where none is found: int64 (n,)."""
-    found = np.full(X.n_rows, -1)
+def has_near_twin(X, others):
+    """Mark the rows that have a near twin among other rows: bool (n,)."""
+    found = np.zeros(X.n_rows, bool)
     for band in range(_BANDS):
         hashes, theirs = (_band_hashes(each.indices, each.indptr, band) for each in (X, others))
         order = np.argsort(theirs, kind="stable")
         starts, ends = (np.searchsorted(theirs[order], hashes, side) for side in ("left", "right"))
         for place in range(_TRIED):
-            rows = np.flatnonzero((found < 0) & (starts + place < ends))
+            rows = np.flatnonzero(~found & (starts + place < ends))
             candidates = order[starts[rows] + place]
             pairs = X.indices, X.indptr, rows, others.indices, others.indptr, candidates
-            similar = _are_near_twins(*pairs)
-            found[rows[similar]] = candidates[similar]
+            found[rows] = _are_near_twins(*pairs)
     return found
-
-
-def same_features_among(X, others):
-    """The first of other rows with the same features as each row, whatever their values; -1 where there is none."""
-    first = {}
-    for row in range(others.n_rows):
-        first.setdefault(_features(others, row), row)
-    return np.array([first.get(_features(X, row), -1) for row in range(X.n_rows)], np.int64)
-
-
-def _features(X, row):
-    return X.indices[X.indptr[row] : X.indptr[row + 1]].tobytes()
 
 
 @strict_kernel

@@ -14,7 +14,7 @@ from ovaflow.data.label_choice import LabelFinder, entries_of, without_labels
 from ovaflow.data.label_lists import LabelLists
 from ovaflow.data.label_names import with_label_names
 from ovaflow.data.labels import labels_of, names_of_ids
-from ovaflow.data.near_twins import twins_among
+from ovaflow.data.near_twins import has_near_twin
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.data.parts import read_parts
 from ovaflow.data.splitting import set_rows_aside
@@ -117,7 +117,8 @@ def _with_twins(test, train, copies, others, parameters=None):
     """Test instances, marked if a training instance has the same number, or else is a near twin, in their words."""
     twins = np.isin(copies, others[others >= 0])
     if not is_dense(train.X):
-        twins |= twins_among(*(of_words(each.X, parameters or {}) for each in (test, train))) >= 0
+        words, words_of_training = (of_words(each.X, parameters or {}) for each in (test, train))
+        twins |= has_near_twin(words, words_of_training)
     return replace(test, twins=twins)
 
 

@@ -103,7 +103,7 @@ def _on_test_file(source, counts):
         others = "the report also has those of the others" if twins < instances else "there are no others"
         yield (
             f"{twins:,} of {instances:,} test instances have a near twin in training, such as a copy or another "
-            f"edition (ovaflow near-twins lists them): figures contain some memory, and {others}"
+            f"edition: figures contain some memory, and {others}"
         )
 
 

@@ -177,8 +177,7 @@ def _twins(runs):
     share = wording.percent(twins / instances, 1)
     yield (
         f"{twins:,} of {instances:,} test instances ({share} %) have a near twin in training, such as "
-        "another edition: most of their features are the same, so that figures contain some memory (ovaflow near-twins "
-        "lists them)."
+        "another edition: most of their features are the same, so that figures contain some memory."
     )
     if twins < instances:
         figures = [_percents(run.metrics["without_near_twins"]) for run in runs]
