@@ -7,14 +7,13 @@ from rich.console import Console
 
 from ovaflow.cli.asking import asks
 from ovaflow.cli.drift import drift_lines
-from ovaflow.cli.labelled import distinct_names, lines_of_changes, reads_labelled_file, tables_of
+from ovaflow.cli.labelled import distinct_names, reads_labelled_file, tables_of
 from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option, option, output, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
 from ovaflow.evaluation.curves import prune_curve
 from ovaflow.evaluation.errors import RunErrors
-from ovaflow.evaluation.label_changes import label_changes
 from ovaflow.evaluation.labelled_file import (
     annif_metrics,
     by_label,
@@ -131,8 +130,6 @@ def _evaluate_file(path, models, labels, output, threads, reading, question):
     for entry, predictor in zip(named, predictors.values(), strict=True):
         for line in drift_lines(entry["drift"], predictor.model.probabilistic):
             click.echo(line if len(named) == 1 else f"{entry['model']}: {line}")
-        for line in lines_of_changes(entry["changes"]) if "changes" in entry else ():
-            click.echo(f"{entry['model']}: {line}")
     if output:
         write_json(output, "evaluation", {"file": str(path), "models": entries})
     if labels:
@@ -144,7 +141,6 @@ def _evaluate_file(path, models, labels, output, threads, reading, question):
 def _entries(predictors, answers, each_label):
     """Figures of each model, their intervals, and their differences from those of the first."""
     entries, first = [], None
-    old, *_ = predictors.values()
     for (model, predictor), name in zip(predictors.items(), each_label, strict=True):
         probabilistic = predictor.model.probabilistic
         figures = Figures.of(answers[model], probabilistic)
@@ -153,7 +149,6 @@ def _entries(predictors, answers, each_label):
         if first is not None:
             differences = figures.differences_from(first)
             entry["differences"] = {figure: each.entry for figure, each in differences.items()}
-            entry["changes"] = label_changes(old, predictor).entry
             entry["changed_labels"] = changed_most(side_by_side(each_label), next(iter(each_label)), name)
         entry["checksum"] = predictor.model.checksum
         entry["drift"] = drift_from_training(answers[model], predictor.model)

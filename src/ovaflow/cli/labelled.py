@@ -93,25 +93,6 @@ def _row_of_difference(item, cells):
     return Row(item[0], cells)
 
 
-def lines_of_changes(changes):
-    """New, gone and renamed labels of a model, a line each."""
-    for kind in ("new", "gone"):
-        if changes[kind]:
-            names = [f"{each['name']!r} ({each['positives']:,})" for each in changes[kind][:_NAMED]]
-            yield f"{kind} labels, with their training positives: {_shortened(names, changes[kind])}"
-    pairs = [f"{each['from']!r} to {each['to']!r}" for each in changes["renamed"][:_NAMED]]
-    if pairs:
-        yield f"labels that seem renamed: {_shortened(pairs, changes['renamed'])}"
-
-
-_NAMED = 5  # labels of each kind in a line
-
-
-def _shortened(words, entries):
-    more = f" and {len(entries) - _NAMED:,} more" if len(entries) > _NAMED else ""
-    return f"{', '.join(words)}{more}"
-
-
 _CHANGED = (
     Column("records", itemgetter("positives"), wording.count),
     Column("before", itemgetter("before"), wording.percent, "F1"),

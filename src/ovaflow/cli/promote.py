@@ -5,11 +5,10 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.labelled import lines_of_changes, percent, points, reads_labelled_file
+from ovaflow.cli.labelled import percent, points, reads_labelled_file
 from ovaflow.cli.options import THREADS, file_argument
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.label_changes import label_changes
 from ovaflow.evaluation.labelled_file import rank_file
 from ovaflow.evaluation.model_comparison import COMPARED, ENOUGH, Figures
 from ovaflow.prediction.earlier_models import superseded
@@ -78,8 +77,7 @@ def promote_command(context, new, link, path, reading, metric, tolerance, withou
 
     Otherwise NEW, its index and its second stage are copied into a folder of their own next to
     CURRENT, which then leads there. Whoever opens CURRENT/model.h5 meanwhile gets the old files or
-    the new ones. Earlier folders stay, unless --keep says otherwise. Labels that are new, gone or
-    seem renamed are listed.
+    the new ones. Earlier folders stay, unless --keep says otherwise.
     """
     model, metric = open_predictor(new), COMPARED[metric]
     with promotion_lock(link):
@@ -99,8 +97,6 @@ def promote_command(context, new, link, path, reading, metric, tolerance, withou
             difference = ours.differences_from(others[0])[metric]
             words += f" after {percent(others[0].means[metric])}, {_words(difference)}"
             refusal = _refusal(difference, tolerance)
-            for line in lines_of_changes(label_changes(theirs, model).entry):
-                click.echo(line)
         if refusal:
             _refuse(context, new, link, f"{words}: {refusal}")
         before = os.path.realpath(link)

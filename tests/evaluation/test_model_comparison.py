@@ -1,8 +1,7 @@
-"""What becomes of labels from one model to the next, and how each fares."""
+"""Models compared label by label."""
 
 import csv
 import json
-from types import SimpleNamespace
 
 import pytest
 from commands import ovaflow
@@ -10,7 +9,6 @@ from sklearn.metrics import f1_score
 from synthetic import train_on
 from tiny_table import write_table
 
-from ovaflow.evaluation.label_changes import SAME, label_changes
 from ovaflow.prediction.predictor import Predictor
 
 
@@ -28,41 +26,10 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def predictors(folder):
-    return [Predictor.open(folder / f"{name}.h5") for name in ("old", "new")]
-
-
-def test_new_gone_and_renamed_labels(predictors):
-    changes = label_changes(*predictors)
-    assert [each["name"] for each in changes.new] == ["topic 3"]
-    assert [each["name"] for each in changes.gone] == ["topic 2"]
-    [renamed] = changes.renamed
-    assert (renamed["from"], renamed["to"]) == ("topic 1", "theme 1")
-    assert renamed["cosine"] > SAME
-    counts = dict(zip(predictors[1].label_names, predictors[1].model.counts, strict=True))
-    assert changes.new[0]["positives"] == counts["topic 3"]
-    assert label_changes(*predictors[:1] * 2) == ([], [], [])
-
-
-def test_a_uri_is_one_label_whatever_its_name(predictors):
-    old, _ = predictors
-    uris, features = [f"u:{j}" for j in range(old.n_labels)], old.feature_names
-    renamed = [f"{name}s" for name in old.label_names]
-    before, after = (
-        SimpleNamespace(model=old.model, label_names=names, label_uris=uris, feature_names=features)
-        for names in (old.label_names, renamed)
-    )
-    changes = label_changes(before, after)
-    assert (changes.new, changes.gone) == ([], [])
-    assert [(each["from"], each["to"]) for each in changes.renamed] == list(zip(old.label_names, renamed, strict=True))
-
-
 def test_two_models_label_by_label(folder, tmp_path):
     models = [f"--model={folder}/{name}.h5" for name in ("old", "new")]
     files = [f"--labels={tmp_path}/labels.csv", f"--output={tmp_path}/measured.json"]
-    said = ovaflow("evaluate", folder / "new.csv", *models, *files)
-    assert "new.h5: labels that seem renamed: 'topic 1' to 'theme 1'" in said
+    ovaflow("evaluate", folder / "new.csv", *models, *files)
     with open(tmp_path / "labels.csv", newline="", encoding="utf-8") as file:
         rows = {row["label"]: row for row in csv.DictReader(file)}
     assert rows["theme 1"]["predicted old.h5"] == ""
@@ -76,7 +43,6 @@ def test_two_models_label_by_label(folder, tmp_path):
     for name, value in zip(names, theirs, strict=True):
         assert float(rows[name]["F1 new.h5"]) == pytest.approx(value, abs=5e-5)
     entry = json.loads((tmp_path / "measured.json").read_text())["models"][1]
-    assert entry["changes"]["gone"][0]["name"] == "topic 2"
     gains = [(each["after"] - each["before"]) * each["positives"] for each in entry["changed_labels"]]
     assert gains == sorted(gains)
     assert entry["changed_labels"][-1]["label"] in ("theme 1", "topic 3")
