@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ovaflow.evaluation.counted_labels import count_predicted_labels
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.prediction.reasons import explain
-from ovaflow.reranking.answer_length import count_as_predicted
 
 MEASURE = "lowest F1 of the predicted labels, then most errors, then the surest wrong label"
 """By which records are the worst."""
@@ -33,8 +33,8 @@ class RecordErrors(NamedTuple):
 class RunErrors:
     """What a run predicts for the test records of its dataset, beside what is true.
 
-    Labels that fit count as predicted, without a second stage the first five. Records without a label that a model
-    can know are left out: of them nothing is known to be wrong.
+    Which labels count as predicted says :func:`ovaflow.evaluation.counted_labels.count_predicted_labels`. Records
+    without a label that a model can know are left out: of them nothing is known to be wrong.
     """
 
     dataset: Any
@@ -46,12 +46,9 @@ class RunErrors:
         return "score" if self.predictions.ranking is None else "probability"
 
     @cached_property
-    def answers(self):
-        """Labels by falling value, their values, and which of them count as predicted: three arrays (n, k)."""
-        ids, values = self.predictions.ids, self.predictions.scores
-        if self.predictions.ranking is not None:
-            ids, values = self.predictions.ranking[:2]
-        return ids, values, count_as_predicted(ids, values, self.predictions.ranking is not None)
+    def counted(self):
+        """Ranked labels of each record, and which of them count as predicted."""
+        return count_predicted_labels(self.predictions)
 
     @cached_property
     def positives(self):
@@ -61,14 +58,13 @@ class RunErrors:
     @cached_property
     def wrongly(self):
         """Which labels are wrongly predicted: bool (n, k)."""
-        ids, _, predicted = self.answers
-        return predicted & ~find_hits(ids, self.dataset.test.Y)
+        return self.counted.predicted & ~find_hits(self.counted.ids, self.dataset.test.Y)
 
     @cached_property
     def amounts(self):
         """Numbers of right, wrong and missed labels of each record: three arrays (n,)."""
         wrong = self.wrongly.sum(axis=1)
-        right = self.answers[2].sum(axis=1) - wrong
+        right = self.counted.predicted.sum(axis=1) - wrong
         return right, wrong, self.positives - right
 
     @cached_property
@@ -80,7 +76,7 @@ class RunErrors:
     def rows(self):
         """Records with an error, in the order of :data:`MEASURE`."""
         _, wrong, missed = self.amounts
-        surest = np.where(self.wrongly, self.answers[1], -np.inf).max(axis=1, initial=-np.inf)
+        surest = np.where(self.wrongly, self.counted.values, -np.inf).max(axis=1, initial=-np.inf)
         rows = np.flatnonzero((self.positives > 0) & (wrong + missed > 0))
         return rows[np.lexsort((-surest[rows], -(wrong + missed)[rows], self.f1[rows]))]
 
@@ -98,7 +94,8 @@ class RunErrors:
         return [self._record(int(row), *about) for row, *about in zip(rows, names, texts, strict=True)]
 
     def _record(self, row, name, text):
-        ids, values, predicted = (array[row] for array in self.answers)
+        ids, values = self.counted.ids[row], self.counted.values[row]
+        predicted = self.counted.predicted[row]
         known = dict(zip(ids.tolist(), np.round(values, 4).tolist(), strict=True))
         answer, true = set(ids[predicted].tolist()), set(self.dataset.test.Y.part(row, row + 1).indices.tolist())
         groups = true & answer, answer - true, true - answer
@@ -110,7 +107,7 @@ class RunErrors:
 
         Where it is no candidate its probability is -inf, and the lowest score comes first.
         """
-        ids, values, predicted = self.answers
+        ids, values, predicted, _ = self.counted
         test, here = self.dataset.test, ids == label
         value = np.where(here, values, -np.inf).max(axis=1)
         true = np.repeat(np.arange(len(ids)), self.positives)[test.Y.indices == label]

@@ -1,0 +1,33 @@
+"""The best run is that of the highest nDCG@5, else P@1, and of equal ones the first."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from ovaflow.report.best_run import best_run, metric_of_comparison
+
+
+def made(**figures):
+    return [SimpleNamespace(name=name, metrics=metrics) for name, metrics in figures.items()]
+
+
+@pytest.mark.parametrize(
+    ("figures", "best", "metric"),
+    [
+        ({"a": {"P@1": 0.9, "nDCG@5": 0.3}, "b": {"P@1": 0.1, "nDCG@5": 0.4}}, "b", "nDCG@5"),
+        ({"a": {"P@1": 0.5, "nDCG@5": 0.4}, "b": {"P@1": 0.9, "nDCG@5": 0.4}}, "a", "nDCG@5"),
+        ({"a": {"P@1": 0.5, "nDCG@5": 0.4}, "b": {"P@1": 0.9}}, "b", "P@1"),
+        ({"a": {"P@1": 0.5}, "b": {"P@1": 0.5}}, "a", "P@1"),
+        ({"planned": {}, "a": {"P@1": 0.5}}, "a", "P@1"),
+        ({"a": {"P@1": 0.5}, "b": {"instances": 3}}, "a", None),
+    ],
+)
+def test_the_best_run(figures, best, metric):
+    runs = made(**figures)
+    assert best_run(runs).name == best
+    assert metric_of_comparison([run for run in runs if run.metrics]) == metric
+
+
+def test_nothing_is_the_best_of_no_metrics():
+    assert best_run(made(planned={})) is None
+    assert best_run([]) is None
