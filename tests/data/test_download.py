@@ -8,7 +8,6 @@ import random
 import re
 import shutil
 import tarfile
-import time
 import zipfile
 
 import gdown
@@ -28,7 +27,6 @@ TRAIN, TEST = b"2 3 4\n0 0:1\n1 1:1\n", b"1 3 4\n2 2:1\n"
 BOTH = {"train.txt": TRAIN, "test.txt": TEST}
 MEMBERS = {"train": "train.txt", "test": "test.txt"}
 PAIRS = {"train": "trX.txt", "train_labels": "trY.txt", "test": "tsX.txt", "test_labels": "tsY.txt"}
-SIZES = {"features": 3, "labels": 4, "train": 2, "test": 1}
 TEXT = b"text,labels\none,a\n" * 9999
 PAGE = b"<!DOCTYPE html><html><head><title>Drive - Quota exceeded</title></head></html>"
 
@@ -81,7 +79,7 @@ def place(server, tmp_path):
 
         def offer(self, *paths, members=MEMBERS, **changed):
             sources = [{"url": server.root + path, "members": members} for path in paths]
-            entry = {"title": "A", "format": "xmc-text", "counts": SIZES, "sources": sources} | changed
+            entry = {"title": "A", "format": "xmc-text", "sources": sources} | changed
             self.catalogue = tmp_path / "datasets.yaml"
             self.catalogue.write_text(yaml.safe_dump({"datasets": {"a": entry}}))
 
@@ -153,28 +151,6 @@ def test_faults_that_pass(server, tmp_path, monkeypatch, fault):
     server.answers["/file.csv"] = [REFUSED[fault][0]]
     download_file(f"{server.root}/file.csv", tmp_path / "file.csv")
     assert (tmp_path / "file.csv").read_bytes() == TEXT
-
-
-def drip(handler, content):
-    """A byte at a time, so that each read ends in time."""
-    handler.send_response(200)
-    handler.end_headers()
-    with contextlib.suppress(OSError):
-        while True:
-            handler.wfile.write(b"x")
-            time.sleep(0.02)
-
-
-def test_a_server_that_drips_is_given_up_and_the_next_run_begins_again(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(download, "SLOW_SECONDS", 0.5)
-    path, url = tmp_path / "file.csv", f"{server.root}/file.csv"
-    server.answers["/file.csv"] = [drip]
-    said = r"file\.csv: only \d+ bytes in 0\.\d s; check the address and the network, then run the command again$"
-    with pytest.raises(InputError, match=said):
-        download_file(url, path)
-    assert (list(tmp_path.iterdir()), server.asked) == ([], ["/file.csv"])
-    download_file(url, path)
-    assert path.read_bytes() == TEXT
 
 
 def test_packed_files_stay_packed(server, tmp_path):
@@ -253,13 +229,6 @@ def test_dataset(place, server, kind):
     assert server.asked == ["/a"]
 
 
-def test_matrices_of_other_counts_are_refused(place, server):
-    server.files["/a"], members, form, _ = ARCHIVES["tar"]
-    place.offer("/a", members=members, format=form, counts={"labels": 5})
-    with pytest.raises(InputError, match="l = 4, expected 5"):
-        place.download()
-
-
 CUT = tarred(train=TRAIN, test=random.Random(0).randbytes(9999))[:5000]
 BAD = {
     "not found": (None, MEMBERS, "answered 404"),
@@ -267,8 +236,7 @@ BAD = {
     "truncated tar": (CUT, MEMBERS, "damaged, or not what the catalogue says"),
     "member missing": (zipped(train=TRAIN), MEMBERS, "has 0 members test.txt, expected one"),
     "member twice": (zipped(train=TRAIN, test=TEST, **{"other/train": b"x"}), MEMBERS, "has 2 members train.txt"),
-    "other counts": (zipped(train=TRAIN, test=b"1 3 5\n2 2:1\n"), MEMBERS, "test has l = 5, expected 4"),
-    "no header": (zipped(train=b"0 0:1\n", test=TEST), MEMBERS, "expected a header"),
+    "no header": (zipped(**DIVIDED | {"A_data": b"0 0:1\n"}), SPLIT, "expected a header"),
     "number too large": (
         zipped(**DIVIDED | {"a_trSplit": b"3 1\n4 2\n"}),
         SPLIT,

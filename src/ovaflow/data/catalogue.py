@@ -1,10 +1,10 @@
-"""The catalogue of public datasets: where to get them, their sizes and propensities."""
+"""The catalogue of public datasets: where to get them, and their propensities."""
 
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from ovaflow.console.errors import InputError
 from ovaflow.settings.config import load
@@ -23,15 +23,6 @@ _NPZ_FILES = {
     "test": "X.tst.npz",
     "test_labels": "Y.tst.npz",
 }
-
-
-class Counts(Section):
-    """Sizes that a dataset must have; None where unknown."""
-
-    features: PositiveInt | None = None
-    labels: PositiveInt | None = None
-    train: PositiveInt | None = None
-    test: PositiveInt | None = None
 
 
 class Propensity(Section):
@@ -70,7 +61,6 @@ class Entry(Section):
     title: str
     note: str | None = None
     format: Literal["xmc-text", "npz"]
-    counts: Counts = Counts()
     propensity: Propensity = Propensity()
     sources: Annotated[list[Archive], Field(min_length=1)]
 

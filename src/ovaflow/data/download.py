@@ -1,4 +1,4 @@
-"""Single files and datasets of the catalogue: downloaded, unpacked, counted, their checksums compared and recorded."""
+"""Single files and datasets of the catalogue: downloaded, unpacked, their checksums compared and recorded."""
 
 import contextlib
 import html
@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 import tarfile
-import time
 import zipfile
 import zlib
 from lzma import LZMAError
@@ -18,11 +17,10 @@ import gdown
 import numpy as np
 import pooch
 import requests
-import urllib3
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
-from ovaflow.console.progress import Progress, clock
+from ovaflow.console.progress import Progress
 from ovaflow.data.catalogue import entry_of
 from ovaflow.reading.sparse_text import read_header
 from ovaflow.reading.streams import open_stream
@@ -30,8 +28,6 @@ from ovaflow.storage.writing import explain_errors, explanation_of, write_atomic
 
 TIMEOUT = (20, 60)
 """Seconds to connect, seconds between two reads."""
-SLOW_SECONDS, LEAST_BYTES = 60, 60_000
-"""A download ends where fewer bytes than these arrive in so many seconds, slower than any connection in use."""
 RETRIES = 3
 """Further tries after a connection that failed or an error of the server."""
 DRIVE = "https://drive.usercontent.google.com/download"
@@ -175,26 +171,9 @@ def _from_server(url, output, progress):
         response.raw.headers.pop("Content-Encoding", None)
         progress.total = int(response.headers.get("Content-Length", 0))
         with open(output, "wb") as file:
-            try:
-                for block in _blocks(response.raw, shown(url)):
-                    file.write(block)
-                    progress.advance(len(block))
-            except urllib3.exceptions.HTTPError as error:
-                raise requests.ConnectionError(error) from None
-
-
-def _blocks(raw, origin):
-    """What arrives, as it does: requests would wait for whole blocks, for hours where a byte comes every second."""
-    # urllib3 has it since 2.2
-    read, since, amount = getattr(raw, "read1", raw.read), time.monotonic(), 0
-    while block := read(_CHUNK):
-        yield block
-        amount, seconds = amount + len(block), time.monotonic() - since
-        if seconds > SLOW_SECONDS:
-            if amount < LEAST_BYTES:
-                # without further tries
-                raise InputError(f"{origin}: only {amount:,} bytes in {clock(seconds)}", remedy=_LOOK)
-            since, amount = time.monotonic(), 0
+            for block in response.iter_content(_CHUNK):
+                file.write(block)
+                progress.advance(len(block))
 
 
 def _from_drive(identifier, output, progress):
@@ -264,8 +243,6 @@ def _unpack(entry, source, archive, folder, record):
     try:
         _extract(archive, source.members, place)
         _assemble(entry, source, place, files)
-        for role in ("train", "test"):
-            _compare_counts(entry, files, role)
     except _UNREADABLE as error:
         # of the disk that is written to
         if explanation_of(error, archive):
@@ -343,25 +320,3 @@ def _labels_of(row):
     """Labels of a row, without those of value 0."""
     pairs = [pair.partition(b":") for pair in row.split()]
     return [label for label, _, value in pairs if not value or float(value)]
-
-
-def _compare_counts(entry, files, role):
-    if entry.format == "npz":
-        n, d = _shape(files[role])
-        _, l = _shape(files[f"{role}_labels"])  # noqa: E741
-    else:
-        with open_stream(files[role]) as stream:
-            n, d, l = read_header(stream, files[role].name)  # noqa: E741
-    expected = entry.counts
-    for name, ours, theirs in (
-        ("n", n, getattr(expected, role)),
-        ("d", d, expected.features),
-        ("l", l, expected.labels),
-    ):
-        if theirs not in (None, ours):
-            raise ValueError(f"{role} has {name} = {ours:,}, expected {theirs:,}")
-
-
-def _shape(path):
-    with np.load(path, allow_pickle=False) as arrays:
-        return arrays["shape"].tolist()
