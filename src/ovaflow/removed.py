@@ -4,10 +4,15 @@ COMMANDS: dict[str, str] = {
     "near-twins": "prepare counts test records with a near twin in training, metrics.json has figures of the others",
 }
 
-OPTIONS: dict[tuple[str, str], str] = {}
+OPTIONS: dict[tuple[str, str], str] = {
+    ("predict", "--thresholds"): "use --min-probability",
+    ("rerank", "--thresholds"): "use --min-probability of ovaflow predict",
+}
 """By command and option, such as ``("prune", "--max-bytes")``."""
 
-SETTINGS: dict[str, str] = {}
+SETTINGS: dict[str, str] = {
+    "predict.thresholds": "use --min-probability of ovaflow predict",
+}
 """By section of the config file and key; a run or a dataset may have them, too."""
 
 

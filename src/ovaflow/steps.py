@@ -112,7 +112,6 @@ STEPS = {
     "rerank": Step(
         "cli.rerank",
         "Fit the second stage, which ranks candidates, on held-out instances.",
-        Reads("ovaflow.settings.predict:Predict", ("predict",), ("thresholds",)),
         makes=("reranker",),
         rule="fit_reranker",
         revision=3,

@@ -109,7 +109,7 @@ def test_labels_that_are_not_asked_for_are_not_missing(predictor):
 
 def test_every_field_is_asked_here_or_needs_another_model():
     asked = set().union(*QUESTIONS.values())
-    assert Question.model_fields.keys() - asked == {"most_specific", "language", "thresholds"}
+    assert Question.model_fields.keys() - asked == {"most_specific", "language"}
 
 
 NEW = """

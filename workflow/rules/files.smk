@@ -174,17 +174,6 @@ def metrics_of_folds(wildcards):
     ]
 
 
-def reranking_options(wildcards, input):
-    """Sources and settings of a second stage as options of a command."""
-    return source_options(wildcards, input) + settings_of("rerank")(wildcards)
-
-
-# what was fitted before there were settings stays as it is: the same parameters
-def what_reranking_reads(wildcards):
-    """Parameter of a rule: contents of folders of suggestions, and settings."""
-    return " ".join([contents_of(folders_of_suggestions)(wildcards), *settings_of("rerank")(wildcards)])
-
-
 def folders_of_suggestions(wildcards):
     _, files = sources_of_run(wildcards)
     return [path for path in files.values() if Path(path).is_dir()]

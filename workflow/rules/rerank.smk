@@ -65,8 +65,8 @@ rule fit_reranker:
     benchmark:
         "logs/{dataset}/{run}/rerank.tsv"
     params:
-        sources=reranking_options,
-        contents=what_reranking_reads,
+        sources=source_options,
+        contents=contents_of(folders_of_suggestions),
         revision=STEPS["rerank"].revision,
     threads: threads_of_run
     resources:

@@ -146,8 +146,8 @@ def _asked(question, optimise, selection, model, output):
     """What is asked of the model, where options go together; records are selected by the labels that fit."""
     if optimise:
         require_second_stage(model)
-        if question.all_candidates or question.most_specific:
-            raise click.UsageError("--optimise excludes --fit, --thresholds and --most-specific")
+        if question.fit or question.most_specific:
+            raise click.UsageError("--optimise excludes --fit and --most-specific")
     selection.require_sense(model, output, question, optimise)
     if selection.selects:
         question = question.model_copy(update={"fit": True})

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option, output, reads
+from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option, output
 from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, read_suggestion_files
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
@@ -32,10 +32,9 @@ from ovaflow.storage.texts import write_json
     help="Another model of the dataset, and predictions for --held-out by one of its training data; repeatable.",
 )
 @SUGGESTIONS
-@reads("rerank")
 @THREADS
 @output("Second stage to write, reranker.h5.")
-def rerank_command(model, dataset, held_out, held_out_model, predictions, runs, suggestions, settings, threads, output):
+def rerank_command(model, dataset, held_out, held_out_model, predictions, runs, suggestions, threads, output):
     """Fit a second stage for MODEL (model.h5): it ranks candidates by more than scores, and gives probabilities."""
     opened, parts, predicted = open_any_model(model), open_dataset(held_out), Predictions.open(predictions)
     opened.require(dataset=(whole := open_dataset(dataset)))
@@ -50,7 +49,7 @@ def rerank_command(model, dataset, held_out, held_out_model, predictions, runs, 
     unseen = held_out_model and open_any_model(held_out_model)
     if unseen:
         predicted.require(model=unseen)
-    reranker = fit_reranker(opened, whole, parts, predicted, threads, sources, unseen, settings)
+    reranker = fit_reranker(opened, whole, parts, predicted, threads, sources, unseen)
     reranker.write(output)
     if reranker.unused:
         click.echo(f"{output}: predictions stay as they are: {reranker.unused}")

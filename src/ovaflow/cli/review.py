@@ -35,7 +35,6 @@ class RecordSelection(NamedTuple):
             message = "--review goes without --sure: --unsure is in this order already"
             raise click.UsageError(message)
         others = {"optimise": optimise, "min-probability": question.min_probability, "min-score": question.min_score}
-        others["thresholds"] = question.thresholds or None
         for other, value in others.items():
             if value is not None:
                 message = f"--{name} takes the labels that fit, so it goes without --{other}"

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from ovaflow.data.columns import of_words
-from ovaflow.evaluation.ranking import f1, find_hits, quality_of_answers, ratio
+from ovaflow.evaluation.ranking import find_hits, quality_of_answers, ratio
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.expected_quality import sure_records
@@ -42,8 +42,6 @@ def measure_reliability(predictions, dataset, reranker):
     probabilities = np.where(ranking.ids == NO_LABEL, 0, ranking.probabilities).astype(np.float64)
     known = np.diff(of_words(dataset.test.X, dataset.parameters).indptr) - (dataset.bias_feature >= 0)
     all_, likely = ranking.ids != NO_LABEL, probabilities >= LIKELY
-    if reranker.thresholds is not None:
-        fitted["thresholds"] = by_thresholds(ranking.ids, probabilities, hits, Y, reranker.thresholds)
     return fitted | {
         "probabilities": reliability(probabilities[all_], hits[all_]),
         "likely": reliability(probabilities[likely], hits[likely]) if likely.any() else None,
@@ -103,21 +101,6 @@ def automatic(probabilities, hits, positives):
             }
         )
     return rows
-
-
-def by_thresholds(ids, probabilities, hits, Y, thresholds):
-    """How good the labels are that reach their own thresholds (l,), of all texts together."""
-    chosen = (ids != NO_LABEL) & (probabilities >= thresholds[ids])
-    macro, micro = f1(np.where(chosen, ids, NO_LABEL), hits & chosen, Y, ids.shape[1])
-    right, amount = int((hits & chosen).sum()), int(chosen.sum())
-    precision, recall = right / amount if amount else None, ratio(right, len(Y.indices))
-    return {
-        "precision": precision,
-        "recall": recall,
-        "micro-F1": micro,
-        "macro-F1": macro,
-        "labels": ratio(amount, len(ids)),
-    }
 
 
 def reliability(probabilities, hits):

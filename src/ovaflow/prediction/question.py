@@ -26,10 +26,6 @@ class Question(Section):
     min_probability: float | None = setting(
         None, "only labels that are at least this probable; needs a second stage", ge=0, le=1
     )
-    thresholds: bool = setting(
-        False,
-        "only labels that reach their own thresholds, whatever top_k says; needs a second stage with thresholds",
-    )
     min_score: float | None = setting(None, "only labels with at least this score")
     most_specific: bool = setting(False, "no label above another one of the answer; needs a hierarchy of labels")
     include: Entries = setting([], f"only these labels: {_ENTRIES}")
@@ -42,15 +38,8 @@ class Question(Section):
         """Refuse what a model cannot answer."""
         if self.fit or self.min_probability is not None:
             require_second_stage(model)
-        if self.thresholds:
-            require_thresholds(model)
         if self.most_specific:
             require_hierarchy(model)
-
-    @property
-    def all_candidates(self) -> bool:
-        """Whether something else than top_k says how many labels there are."""
-        return self.fit or self.thresholds
 
     @property
     def chooses_labels(self) -> bool:
@@ -59,12 +48,12 @@ class Question(Section):
 
     def ranked(self, model: Any) -> int:
         """How many labels of each instance are ranked, of which some are kept."""
-        several = self.all_candidates or self.most_specific or model.probabilistic
+        several = self.fit or self.most_specific or model.probabilistic
         return min(max(self.top_k, CANDIDATES) if several else self.top_k, model.n_labels)
 
     def keeps(self, model: Any, ids: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """Which of the ranked labels are in the answer: bool (n, k)."""
-        most = CANDIDATES if self.all_candidates else self.top_k
+        most = CANDIDATES if self.fit else self.top_k
         amounts: Any = most
         if self.fit:
             amounts = labels_that_fit(scores)[:, None]
@@ -74,8 +63,6 @@ class Question(Section):
         for least in (self.min_score, self.min_probability):
             if least is not None:
                 kept &= scores >= least
-        if self.thresholds:
-            kept &= scores >= require_thresholds(model)[ids]
         return _most_specific(model, ids, kept, most) if self.most_specific else kept
 
 
@@ -145,16 +132,6 @@ def _most_specific(model, ids, kept, most):
         deepest = most_specific(labels[is_kept].tolist(), above, most)
         chosen[row] = np.isin(labels, deepest)
     return chosen
-
-
-def require_thresholds(model):
-    """The threshold of each label; refused where the second stage has none."""
-    require_second_stage(model)
-    if model.reranker.thresholds is None:
-        message = "its second stage has no thresholds of labels"
-        remedy = "set predict: {thresholds: f1} in the config and run again"
-        raise InputError(message, path=model.path, remedy=remedy)
-    return model.reranker.thresholds
 
 
 def require_hierarchy(model):

@@ -34,7 +34,6 @@ def show(anchor, results):
         "runs": shown,
         "unused": [run for run in runs if not run.reranked],
         "by_score": by_score,
-        "with_thresholds": [run for run in used if "thresholds" in run.read["second-stage"]],
         "quality": _quality(used),
         "evidence": _evidence([run for run in used if run not in by_score]),
         "figures": draw_all(anchor, shown, FIGURES),

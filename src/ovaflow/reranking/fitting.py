@@ -10,7 +10,7 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.candidates import hits_among, n_more
 from ovaflow.reranking.choice_of_evidence import useful_kinds, with_kinds
 from ovaflow.reranking.choice_of_order import choose_order
-from ovaflow.reranking.cross_fitting import PARTS, cross_fit
+from ovaflow.reranking.cross_fitting import cross_fit
 from ovaflow.reranking.evidence import BEGINNING, PIECES, CandidateEvidence, columns_with, groups_with
 from ovaflow.reranking.expected_quality import LEVELS, share_left_out, sure_records
 from ovaflow.reranking.first_words import columns_of_first_words
@@ -18,7 +18,6 @@ from ovaflow.reranking.held_out_candidates import HeldOut, spread
 from ovaflow.reranking.name_pieces import NamePieces
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import known_to_all
-from ovaflow.reranking.thresholds import count_by_level, tune_thresholds
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import rows_of
 
@@ -29,13 +28,11 @@ FEWEST = 200
 """Held-out texts below which there is no second stage: 100 sometimes rank worse than the scores do."""
 
 
-def fit_reranker(
-    model, dataset, held_out, predictions, threads=1, suggestions=None, held_out_model=None, settings=None
-):
+def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=None, held_out_model=None):
     """Fit a second stage for a model of ``dataset`` to predictions for the test instances of ``held_out``.
 
     ``suggestions`` for these instances, by their :class:`Source`, are evidence; runs come first. With the model that
-    made the predictions its scores of the first words may be evidence, too. ``settings`` say what thresholds are for.
+    made the predictions its scores of the first words may be evidence, too.
     """
     suggestions = suggestions or {}
     sources = tuple(suggestions)
@@ -68,25 +65,15 @@ def fit_reranker(
     parameters |= {"columns": columns_with(further, sources), "further": further}
     known = pairs.part(complete)
     fit, crossed, check = choose_order(known, parameters["columns"], groups_with(further, sources), threads)
-    expected = labels_expected(dataset, held_out)
-    missed = count_missed(pairs, true, expected)[complete]
+    missed = count_missed(pairs, true, labels_expected(dataset, held_out))[complete]
     parameters["check"] = check | check_probabilities(crossed, missed)
-    trees, thresholds = fit(*known.candidates, n_trees=crossed.n_trees), None
-    if settings and settings.thresholds:
-        whole = crossed if len(crossed.places) == len(known.ids) else cross_fit(known, fit, PARTS)
-        positives = rows_of(true, np.flatnonzero(complete)).to_scipy().sum(axis=0) * expected
-        counts = count_by_level(whole.texts.ids, whole.probabilities, whole.texts.hits, positives)
-        thresholds = tune_thresholds(counts, settings.wanted)
-        common = tune_thresholds(counts.pooled, settings.wanted).item()
-        own = int(np.count_nonzero(thresholds != np.float32(common)))
-        about_them = {"for": settings.thresholds, "common": round(common, 2), "own": own, "labels": len(thresholds)}
-        parameters["thresholds"] = about_them
+    trees = fit(*known.candidates, n_trees=crossed.n_trees)
     trees_alone = None
     if files:
         alone = _without(files, pairs, columns_with(further, runs))
         trees_alone = fit(*alone.candidates, n_trees=cross_fit(alone, fit).n_trees)
     evidence = CandidateEvidence.of(dataset, likelihood, pieces if PIECES in further else None, BEGINNING in further)
-    return Reranker(trees, trees_alone, thresholds, evidence=evidence, parameters=parameters, **about)
+    return Reranker(trees, trees_alone, evidence=evidence, parameters=parameters, **about)
 
 
 def _held_out(evidence, split, best, model, suggested, threads):

@@ -4,13 +4,10 @@ import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-
 from ovaflow.console.errors import InputError
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
 from ovaflow.reranking.evidence import CandidateEvidence, StoredEvidence, columns_with
 from ovaflow.reranking.suggestions import SuggestionSource
-from ovaflow.storage.arrays import map_array
 from ovaflow.storage.artifact import AT_ROOT, NOT_STORED, Artifact, header_of
 from ovaflow.storage.hdf5 import open_artifact
 
@@ -29,8 +26,6 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
     trees: BoostedTrees | None = None
     # for texts of which a file says nothing; they know the columns before those of the files
     trees_alone: BoostedTrees | None = None
-    # least probability at which each label is assigned, where they were tuned: float32 (l,)
-    thresholds: np.ndarray | None = None
     stored: StoredEvidence | None = field(default=None, metadata=AT_ROOT)
     evidence: CandidateEvidence | None = field(default=None, metadata=NOT_STORED)
     # whose suggestions are evidence; runs, then files
@@ -59,10 +54,9 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
 
     @classmethod
     def about(cls, path):
-        """How a second stage was fitted, and its thresholds, without its trees and evidence."""
+        """Read how a second stage was fitted, without its trees and evidence."""
         with open_artifact(path, cls.kind) as file:
-            thresholds = map_array(file["thresholds"]) if "thresholds" in file else None
-            return replace(cls._about(file), thresholds=thresholds)
+            return cls._about(file)
 
     @classmethod
     def _about(cls, file):

@@ -122,7 +122,7 @@ class Config(_WithMethods):
         values = section.model_dump() | overridden
         if name == "predict" and dataset is not None:
             if dataset.rpartition("/")[2].startswith(HELD_OUT):
-                values |= {"top_k": CANDIDATES, "rerank": 0, "rerank_with": [], "optimise": None, "thresholds": None}
+                values |= {"top_k": CANDIDATES, "rerank": 0, "rerank_with": [], "optimise": None}
             elif values["rerank"] == "auto":
                 values["rerank"] = self._share_held_out(dataset, run)
         return type(section).model_validate(values)
@@ -174,14 +174,13 @@ class Config(_WithMethods):
         if run.rerank_with and not self._has_second_stage(name):
             raise ValueError(f"runs.{name}: {_NEEDS_RERANK}")
         predict = self.section("predict", run=name)
-        for each in ("optimise", "thresholds"):
-            if getattr(predict, each) and not self._has_second_stage(name):
-                raise ValueError(f"runs.{name}: {each} needs rerank, which gives probabilities")
+        if predict.optimise and not self._has_second_stage(name):
+            raise ValueError(f"runs.{name}: optimise needs rerank, which gives probabilities")
         if run.method == ONE_VS_ALL and train.retrain != "all":
             if run.sweep is not None:
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
             folds = any(self.section("evaluate", dataset).folds for dataset in self.datasets)
-            reranks = self.section("predict", run=name).rerank not in ("auto", 0)
+            reranks = predict.rerank not in ("auto", 0)
             for key, is_set in (("rerank", reranks), ("evaluate.folds", folds)):
                 if is_set and self.keeps_weights(name):
                     reason = "kept weights may have seen held-out instances"

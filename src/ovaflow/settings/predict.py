@@ -1,40 +1,17 @@
 """Settings of predictions, of the report, and of sweeps."""
 
-import json
-import re
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from ovaflow.settings.section import AboveZero, Positive, Section, Seed, Spelled, Text, listed, setting
+from ovaflow.settings.section import AboveZero, Positive, Section, Seed, Text, listed, setting
 from ovaflow.settings.source import Location
-from ovaflow.settings.spelling import parsed
 
 CANDIDATES = 50
 """Labels of each instance that a second stage ranks: the first ones by score."""
 AUTO_RERANK = 0.2
 """Share of the training texts that ``rerank: auto`` holds out."""
-
-
-def _wanted(written: Any) -> str:
-    """What thresholds are tuned for in one word: f1, or ``precision=0.8`` from ``{precision: 0.8}``."""
-    wanted = parsed(written)
-    if isinstance(wanted, dict) and len(wanted) == 1:
-        ((name, value),) = wanted.items()
-        wanted = f"{name}={value}"
-    found = re.fullmatch(r"f1|precision=(0?\.\d+)", str(wanted))
-    if found is None or (found[1] and not 0 < float(found[1]) < 1):
-        given = json.dumps(wanted, default=str)
-        raise ValueError(f"{given} is neither f1 nor {{precision: P}} with P above 0 and below 1")
-    return str(wanted)
-
-
-Thresholds = Annotated[
-    str,
-    Spelled(_wanted),
-    WithJsonSchema({"anyOf": [{"type": "string", "pattern": "^f1$|^precision="}, {"type": "object"}]}),
-]
 
 
 class Predict(Section):
@@ -56,17 +33,6 @@ class Predict(Section):
         "macro-F1: of all texts together, so that rare labels are found; fewer labels are right than in the order of "
         "probability; needs rerank",
     )
-    thresholds: Thresholds | None = setting(
-        None,
-        "tune a least probability for each label on the held-out instances, for questions with thresholds: f1, or "
-        "{precision: 0.8}, the most labels of which so many are right; needs rerank",
-    )
-
-    @property
-    def wanted(self) -> float | None:
-        """The precision that thresholds are to reach; None where they are tuned for F1."""
-        _, _, precision = (self.thresholds or "").partition("=")
-        return float(precision) if precision else None
 
 
 class Report(Section):
