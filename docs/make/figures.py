@@ -3,7 +3,6 @@
     ovaflow run docs/make/figures.yaml       # in an empty folder, two minutes
     python benchmarks/iterations.py results/docstrings/dataset.h5 --labels=40 --output=results/docstrings/iterations.csv
     python docs/make/figures.py FOLDER       # writes docs/figures/*.svg; without FOLDER only data-flow.svg
-    python docs/make/figures.py label-next.csv                               # made by benchmarks/label_next.py
 
 Colours lie between light and dark, so that a figure is readable on both.
 """
@@ -131,25 +130,6 @@ def starts(folder):
     )
 
 
-def label_next(path):
-    """Quality by number of labelled records, for each way to choose them."""
-    names = {"random": "at random", "expected errors": "--review", "first probability": "least probable first label"}
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-
-    def paint(axes):
-        for axis, measure in zip(axes, ("P@5", "F1 of labels that fit"), strict=True):
-            for way, name in names.items():
-                of_way = [row for row in rows if row["way"] == way]
-                records, values = ([float(row[column]) for row in of_way] for column in ("records", measure))
-                axis.plot(records, values, marker="o", markersize=3.5, label=name)
-            axis.set(title=measure, xlabel="labelled records")
-            axis.yaxis.set_major_formatter(PercentFormatter(1, 0))
-        axes[1].legend(loc="lower right")
-
-    draw("label-next", "Quality on new records as more are labelled, chosen in three ways", paint, 2)
-
-
 def _objectives(path, start):
     """Objectives of each label, iteration by iteration."""
     objectives = {}
@@ -163,8 +143,5 @@ def _objectives(path, start):
 if __name__ == "__main__":
     data_flow()
     for given in sys.argv[1:]:
-        if given.endswith(".csv"):
-            label_next(given)
-            continue
         mean_separating(Path(given) / "results" / "docstrings")
         starts(Path(given) / "results" / "docstrings")

@@ -12,8 +12,8 @@ import numpy as np
 from ovaflow.cli.asking import asks
 from ovaflow.cli.options import THREADS, file_option, option, reads_files, second_stage
 from ovaflow.cli.predicted_files import OUTPUT_FORMAT, written
-from ovaflow.cli.review import RecordSelection, by_errors, divide, report_division, selects_records
 from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, suggestion_files_for
+from ovaflow.cli.sure import Division, divide, divides_records, report_division
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
@@ -67,7 +67,7 @@ from ovaflow.settings.source import with_columns
 @file_option("--dataset", help="Predict the test instances of this dataset.h5 instead.")
 @asks()
 @option(Predict, "optimise")
-@selects_records
+@divides_records
 @second_stage
 @SUGGESTIONS
 @THREADS
@@ -92,7 +92,7 @@ def predict_command(
     dataset,
     question,
     optimise,
-    selection,
+    division,
     reranker,
     rerank,
     suggestions,
@@ -116,7 +116,7 @@ def predict_command(
     if dataset is not None and (inputs or texts):
         raise click.UsageError("--dataset takes no FILE and no --text")
     if dataset is not None and output is not None and output.suffix == ".h5":
-        only_lines = options["joined"] or options["keep"] or options["marc_source"] or selection != RecordSelection()
+        only_lines = options["joined"] or options["keep"] or options["marc_source"] or division != Division()
         if only_lines or question != Question(top_k=question.top_k):
             message = "predictions.h5 takes only --top-k, --suggestions and --threads; name a .csv or .jsonl file"
             raise click.UsageError(message)
@@ -124,13 +124,13 @@ def predict_command(
         return
     if not (inputs or texts or dataset is not None):
         raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
-    question = _asked(question, optimise, selection, predictor.model, output)
+    question = _asked(question, optimise, division, predictor.model, output)
     if question.language is not None:
         predictor = predictor.in_language(question.language)
     sources = [input_file(predictor.model, path, options["keep"], **reading) for path in inputs]
     _check_kept(options["keep"], sources, texts, dataset)
     titled = bool(sources) or dataset is not None or len(texts) > 1
-    sinks = partial(written, predictor, titled=titled, selects=selection.selects, **options)
+    sinks = partial(written, predictor, titled=titled, divides=division.sure is not None, **options)
     plain = texts or any(source.kind.holds_texts and not source.kind.has_columns for source in sources)
     if plain and (remark := remark_on_columns(predictor.model)):
         click.echo(f"ovaflow: {remark}", err=True)
@@ -138,41 +138,39 @@ def predict_command(
     with Progress("predicting", 0, "instances", quiet=quiet) as progress:
         records = _Records(predictor, _batches(predictor, texts, sources, dataset), files, progress)
         asking = _macro_f1 if optimise else _each
-        _write(asking(records, question, threads), records, selection, sinks, output)
+        _write(asking(records, question, threads), records, division, sinks, output)
     records.remark_on_unknown()
 
 
-def _asked(question, optimise, selection, model, output):
-    """What is asked of the model, where options go together; records are selected by the labels that fit."""
+def _asked(question, optimise, division, model, output):
+    """Return what is asked of the model, where options go together; records are divided by the labels that fit."""
     if optimise:
         require_second_stage(model)
         if question.fit or question.most_specific:
             raise click.UsageError("--optimise excludes --fit and --most-specific")
-    selection.require_sense(model, output, question, optimise)
-    if selection.selects:
+    division.require_sense(model, output, question, optimise)
+    if division.sure is not None:
         question = question.model_copy(update={"fit": True})
     question.require(model)
     return question
 
 
-def _write(answered, records, selection, sinks, output):
-    """Write batches of records and answers, those that are selected or all."""
+def _write(answered, records, division, sinks, output):
+    """Write batches of records and answers to one file, or divide them into sure ones and others."""
     with sinks(output) as lines:
-        if selection.sure is not None:
-            with sinks(selection.unsure) as others:
-                labels, right = divide(answered, selection.sure, lines, others)
+        if division.sure is not None:
+            with sinks(division.unsure) as others:
+                labels, right = divide(answered, division.sure, lines, others)
                 records.require_suggestions()
             amounts = lines.n, others.n
         else:
-            if selection.review is not None:
-                answered = [by_errors(itertools.chain.from_iterable(answered), selection.review)]
             for pairs in answered:
                 lines.add(pairs)
             records.require_suggestions()
     for remark in lines.writer.remarks(records.n, lines.empty):
         click.echo(f"ovaflow: {remark}", err=True)
-    if selection.sure is not None:
-        report_division(records.predictor.model, selection, output, amounts, labels, right)
+    if division.sure is not None:
+        report_division(records.predictor.model, division, output, amounts, labels, right)
 
 
 def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, output):

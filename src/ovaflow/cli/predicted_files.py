@@ -24,10 +24,10 @@ _OUTPUTS = {
 
 
 @contextmanager
-def written(predictor, path, output_format, titled, selects, **described):
+def written(predictor, path, output_format, titled, divides, **described):
     """Lines of a file, or of standard output."""
     writer = _writer(output_format, path, predictor, titled, **described)
-    if selects and isinstance(writer, XmcText):
+    if divides and isinstance(writer, XmcText):
         raise click.UsageError("xmc-text has no ids, so it needs all records: write csv or jsonl")
     with files_of_records(path) if isinstance(writer, AnnifLines) else _destination(path) as out:
         if path is not None and isinstance(writer, JoinedCsv):

@@ -1,4 +1,4 @@
-"""Records that a person looks at first, and those that go without a look."""
+"""Records that go without a look, and the order of the others."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from ovaflow.reranking.answer_length import labels_that_fit
 @pytest.fixture(scope="module")
 def texts(dataset, tmp_path_factory):
     """The test texts as a table, numbered from 100."""
-    path, rows = tmp_path_factory.mktemp("review") / "new.csv", dataset.test_texts()
+    path, rows = tmp_path_factory.mktemp("sure") / "new.csv", dataset.test_texts()
     write_records(str(path), [{"id": number, "text": text} for number, text in enumerate(rows, 100)])
     return path
 
@@ -54,13 +54,6 @@ def test_an_answer_without_labels_has_no_precision(asked):
     assert set(asked("--no-rerank")[0]) == {"id", "labels"}
 
 
-def test_the_most_expected_errors_come_first(asked, theirs):
-    order = np.argsort([-each[3] for each in theirs], kind="stable")[:7]
-    ours = asked("--review=7")
-    assert [each["id"] for each in ours] == [str(100 + i) for i in order]
-    assert labels_of(ours) == [theirs[i][0] for i in order]
-
-
 def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, theirs, check, tmp_path, capsys):
     sure, unsure = tmp_path / "sure.jsonl", tmp_path / "unsure.jsonl"
     ovaflow("predict", model, texts, "--sure=0.855", f"--output={sure}", f"--unsure={unsure}")
@@ -68,7 +61,9 @@ def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, the
     others = sorted(np.flatnonzero(~precise), key=lambda i: -theirs[i][3])
     assert 0 < precise.sum() < len(precise)
     for path, order in ((sure, np.flatnonzero(precise)), (unsure, others)):
-        assert [each["id"] for each in read_answers(path)] == [str(100 + i) for i in order]
+        ours = read_answers(path)
+        assert [each["id"] for each in ours] == [str(100 + i) for i in order]
+        assert labels_of(ours) == [theirs[i][0] for i in order]
     said = capsys.readouterr().err
     assert f"{precise.sum()} of {len(theirs)} records" in said
     (row,) = (row for row in check["sure"] if row["level"] == 0.85)
@@ -86,10 +81,9 @@ REFUSED = {
     "--sure=0.9 --output=a.csv": "go together",
     "--unsure=b.csv --output=a.csv": "go together",
     "--sure=0.9 --output=a.csv --unsure=b.txt": "xmc-text has no ids",
-    "--sure=0.9 --output=a.csv --unsure=b.csv --review=2": "goes without --sure",
-    "--review=2 --min-score=0": "goes without --min-score",
-    "--review=2 --optimise=macro-F1": "goes without --optimise",
-    "--review=2 --no-rerank": "has no second stage",
+    "--sure=0.9 --output=a.csv --unsure=b.csv --min-score=0": "goes without --min-score",
+    "--sure=0.9 --output=a.csv --unsure=b.csv --optimise=macro-F1": "goes without --optimise",
+    "--sure=0.9 --output=a.csv --unsure=b.csv --no-rerank": "has no second stage",
 }
 
 

@@ -1,6 +1,5 @@
-"""Which records a person looks at: options --review, --sure and --unsure of ovaflow predict."""
+"""Options --sure and --unsure of ovaflow predict: records that can go without a look, and the others."""
 
-import heapq
 import itertools
 from pathlib import Path
 from typing import NamedTuple
@@ -11,46 +10,29 @@ from ovaflow.cli.options import taken_together
 from ovaflow.prediction.predictions import require_second_stage
 
 
-class RecordSelection(NamedTuple):
-    """Which records are written: all, the first ``review`` by errors, or the ``sure`` ones."""
+class Division(NamedTuple):
+    """The least expected precision of sure records, and the file of the others; None: records are not divided."""
 
-    review: int | None = None
     sure: float | None = None
     unsure: Path | None = None
-
-    @property
-    def selects(self):
-        return self.review is not None or self.sure is not None
 
     def require_sense(self, model, output, question, optimise):
         """Refuse options that do not go together."""
         if (self.sure is None) != (self.unsure is None) or (self.sure and output is None):
             message = "--sure, --output and --unsure go together: a share, and a file for each kind"
             raise click.UsageError(message)
-        if not self.selects:
+        if self.sure is None:
             return
         require_second_stage(model)
-        name = "review" if self.sure is None else "sure"
-        if self.review is not None and self.sure is not None:
-            message = "--review goes without --sure: --unsure is in this order already"
-            raise click.UsageError(message)
         others = {"optimise": optimise, "min-probability": question.min_probability, "min-score": question.min_score}
         for other, value in others.items():
             if value is not None:
-                message = f"--{name} takes the labels that fit, so it goes without --{other}"
-                raise click.UsageError(message)
+                raise click.UsageError(f"--sure takes the labels that fit, so it goes without --{other}")
 
 
-selects_records = taken_together(
-    "selection",
+divides_records = taken_together(
+    "division",
     {
-        "review": click.option(
-            "--review",
-            type=click.IntRange(1),
-            metavar="N",
-            help="Write only the N records with the most expected errors, wrong or missing labels, "
-            "these first, each with the labels that fit; needs a second stage.",
-        ),
         "sure": click.option(
             "--sure",
             type=click.FloatRange(0.5, 1, max_open=True),
@@ -63,19 +45,8 @@ selects_records = taken_together(
             help="With --sure: file for all other records, those with the most expected errors first.",
         ),
     },
-    lambda given: RecordSelection(**given),
+    lambda given: Division(**given),
 )
-
-
-def by_errors(answered, n=None):
-    """Records and answers, those with the most expected errors first; all of them, or n."""
-    answered = list(answered) if n is None else answered
-    return heapq.nlargest(len(answered) if n is None else n, answered, _errors)
-
-
-def _errors(pair):
-    _, answer = pair
-    return answer.quality.errors
 
 
 def divide(batches, sure, lines, others):
@@ -88,18 +59,23 @@ def divide(batches, sure, lines, others):
             right += answer.quality.right
         else:
             unsure.append((record, answer))
-    others.add(by_errors(unsure))
+    others.add(sorted(unsure, key=_expected_errors, reverse=True))
     return labels, right
 
 
-def report_division(model, selection, output, amounts, labels, right):
+def _expected_errors(pair):
+    _, answer = pair
+    return answer.quality.errors
+
+
+def report_division(model, division, output, amounts, labels, right):
     """Say how many records are sure, and what the second stage measured of such records."""
     n, n_others = amounts
     parts = f"{output}: {n:,} of {n + n_others:,} records, {labels:,} labels"
     if labels:
         parts += f", of which {100 * right / labels:.0f} % should be right"
-    click.echo(f"ovaflow: {parts}; {selection.unsure}: the others, most expected errors first", err=True)
-    click.echo(f"ovaflow: {_measured(model.reranker.parameters['check'], selection.sure)}", err=True)
+    click.echo(f"ovaflow: {parts}; {division.unsure}: the others, most expected errors first", err=True)
+    click.echo(f"ovaflow: {_measured(model.reranker.parameters['check'], division.sure)}", err=True)
 
 
 def _measured(check, sure):
