@@ -7,6 +7,8 @@ import pytest
 from commands import ovaflow
 from records import write_records
 
+from ovaflow.data.dataset import open_dataset
+
 
 def text(number):
     return " ".join(f"word{(number * step) % 97}" for step in range(1, 12))
@@ -44,6 +46,33 @@ def test_an_extra_record_replaces_one_of_the_same_id_where_the_last_counts(exten
         assert counts["train_instances"] + counts["test_instances"] == records
         assert counts.get("records_replaced") == replaced
         assert "32 of" in prepare.said
+
+
+def test_what_is_left_out_of_extra_files_is_counted_by_its_reason(extended, prepare):
+    records = [{"id": f"x{i}", "text": text(200 + i), "labels": ["word3"]} for i in range(5)]
+    records.append({"id": "x3", "text": text(300), "labels": ["word5"]})
+    records.append({"id": "x9", "text": text(301), "labels": []})
+    write_records("corrections.jsonl", records)
+    said = {}
+    for settings in ("--repeated=keep", "--repeated=join", "--repeated=last --unlabelled=drop"):
+        extra = extended(*settings.split()).train.extra
+        n, n_extra = len(extra), int(extra.sum())
+        [said[n_extra]] = [line for line in prepare.said.splitlines() if "are extra ones" in line]
+        assert said[n_extra].startswith(f"remark: {n_extra} of {n} training instances are extra ones")
+    whole, joined, last = (line.partition("ones")[2] for line in said.values())
+    assert list(said) == [8, 7, 6]
+    assert whole == ""
+    assert joined == "; others of the extra files are not among them: 1 joined with an earlier record"
+    assert last.endswith(": 1 whose id occurs again later, 1 without a label")
+
+
+def test_the_log_counts_extra_records_that_are_left_out_with_held_out_ones(extended):
+    known = extended().n_documents - 32
+    said = ovaflow("hold-out", "dataset.h5", "--fraction=0.4", "--output=held.h5")
+    held = open_dataset("held.h5")
+    left_out = 32 - int(held.train.extra.sum())
+    assert f"held.h5: {held.test.X.n_rows} of {known} training instances held out; {left_out} of 32 extra ones" in said
+    assert 0 < left_out < 32
 
 
 def test_names_of_labels_weigh_as_much_as_a_record(extended):

@@ -396,6 +396,15 @@ def test_corrected_records(prepare):
     assert dataset.documents.train.Y.indices.tolist() == [1, 0] * 15 + [1] + [2] * 5
 
 
+def test_texts_that_differ_are_not_said_to_be_the_same(prepare):
+    old = texts(40)
+    write(old, "2023.csv")
+    write([*old[:7], *texts(2, seed=1)], "2024.csv", labels="ccccccccc")
+    prepare(f"--format=csv --train=*.csv {LIMITS}")
+    told = "9 ids occur more than once with different labels, such as r0; the texts of 7 of them are the same, as in"
+    assert told in prepare.said
+
+
 @pytest.mark.parametrize("split", ["together", "random", "stratified"])
 def test_a_seed_makes_the_same_division_again(prepare, split):
     write(texts(200))

@@ -140,11 +140,21 @@ def hold_out_command(dataset, fraction, seed, records, sizes, output):
         write_csv(records, [("id", "part"), *((each, part) for part in ids for each in ids[part])])
     write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
     write_sizes_of(sizes, parts.train, parts.parameters)
-    held, n = parts.test.X.n_rows, opened.n_documents
-    click.echo(f"{output}: {held:,} of {n:,} training instances held out")
-    n -= 0 if train.extra is None else int(np.count_nonzero(train.extra))
+    held, n, n_extra = parts.test.X.n_rows, opened.n_documents, 0
+    if train.extra is not None:
+        n_extra = int(np.count_nonzero(train.extra))
+        n -= n_extra
+    click.echo(f"{output}: {held:,} of {n:,} training instances held out{_extra_left_out(train, parts, n_extra)}")
     if is_far(held, n, fraction):
         click.echo(f"remark: not about {round(fraction * n):,}: {kept_together(train.groups)}")
+
+
+def _extra_left_out(train, parts, n_extra):
+    """How many extra instances are neither held out nor trained on, in words."""
+    left_out = train.X.n_rows - parts.train.X.n_rows - parts.test.X.n_rows
+    if not left_out:
+        return ""
+    return f"; {left_out:,} of {n_extra:,} extra ones are left out like them, and not measured"
 
 
 @click.command("choose-features")

@@ -73,7 +73,6 @@ class Corpus:
                 named = format_of(path)
                 format = named if holds_texts(named) else self._source.format
                 for instance in self._read(path, format, reading):
-                    self.counts["extra_instances"] += 1
                     yield instance._replace(weight=weight, extra=True, file=path.name)
 
     def _read(self, path, format, reading):

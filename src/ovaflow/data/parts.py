@@ -31,7 +31,7 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     source.require_files()
     settings, divided = source.settings, source.test is None and source.format != "builtin"
     # only test texts are shown
-    kept, parts, counts = {"test": excerpt, "train": excerpt * divided}, {}, {"extra_instances": 0}
+    kept, parts, counts = {"test": excerpt, "train": excerpt * divided}, {}, {}
     corpora = {role: Corpus(source, labels, role) for role in _roles(source, divided)}
     for role, corpus in corpora.items():
         records = collect(corpus, labels, settings.seed, threads, folder, kept.get(role, 0))
@@ -41,7 +41,7 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     if not divided:
         return InstanceParts(**parts, counts=counts, doubt=doubt)
     records = parts.pop("train")
-    n = records.n if records.extra is None else records.n - np.count_nonzero(records.extra)
+    n = records.n - _count_extra(records)
     # extra instances are the last, and never set aside
     division = set_aside(records, n, settings)
     counts |= division.counts
@@ -69,22 +69,31 @@ def _add(counts, others):
 
 def _as_wanted(records, settings, counts, folder):
     """Records without those that others replace or that have no label, as the settings say."""
-    n = records.n
     if settings.repeated == "last":
-        records = records.take(last_rows(records), folder)
-        counts["records_replaced"] += n - records.n
+        kept = records.take(last_rows(records), folder)
+        counts["records_replaced"] += records.n - kept.n
+        counts["extra_replaced"] += _count_extra(records) - _count_extra(kept)
+        records = kept
     if settings.repeated == "join":
         firsts, numbers = joined_rows(records)
         _require_one_weight(records, firsts, numbers)
         labels = records.labels.united(numbers, len(firsts))
-        records = replace(records.take(firsts, folder), labels=labels)
-        counts["records_joined"] += n - records.n
+        kept = replace(records.take(firsts, folder), labels=labels)
+        counts["records_joined"] += records.n - kept.n
+        counts["extra_joined"] += _count_extra(records) - _count_extra(kept)
+        records = kept
     count_repeated(records, counts)
     if settings.unlabelled == "drop":
-        labelled = np.flatnonzero(records.labels.lengths)
-        counts["instances_without_labels"] += records.n - len(labelled)
-        records = records.take(labelled, folder)
+        kept = records.take(np.flatnonzero(records.labels.lengths), folder)
+        counts["instances_without_labels"] += records.n - kept.n
+        counts["extra_unlabelled"] += _count_extra(records) - _count_extra(kept)
+        records = kept
+    counts["extra_instances"] += _count_extra(records)
     return records
+
+
+def _count_extra(records):
+    return 0 if records.extra is None else int(np.count_nonzero(records.extra))
 
 
 def _require_one_weight(records, firsts, numbers):

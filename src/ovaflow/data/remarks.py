@@ -48,7 +48,6 @@ _COUNTED = {
     "records_not_in_utf8": "{count:,} records say that they are UTF-8 and have other bytes, which are replaced; "
     "export them again",
     "records_joined": "{count:,} records are joined with an earlier one",
-    "extra_instances": "{count:,} of {train_instances:,} training instances are extra ones",
     "short_copies": "{count:,} records have the words of another one, and such records are never parted: if new "
     "records, too, will repeat known texts, as job titles and queries do, split: random measures that",
     "labels_without_a_test_record": "{count:,} of {labels_of_several_records:,} labels of two records or more have no "
@@ -82,6 +81,7 @@ def remarks_on(prepared, listed=None):
         *_on_share(prepared, counts),
         *_on_test_file(source, counts),
         *(text.format(count=counts[name], **figures) for name, text in _COUNTED.items() if counts.get(name)),
+        *_on_extra(counts),
         *_on_headings(counts),
         *_on_repeated(counts),
         *_on_spaces(prepared, counts),
@@ -118,6 +118,24 @@ def _how_to_map(subjects, path):
     )
 
 
+_EXTRA_LEFT_OUT = {
+    "extra_replaced": "{:,} whose id occurs again later",
+    "extra_joined": "{:,} joined with an earlier record",
+    "extra_unlabelled": "{:,} without a label",
+}
+"""Why records of extra files are no training instances of their own."""
+
+
+def _on_extra(counts):
+    """Say how many records of extra files are training instances, and why others are not."""
+    left_out = [words.format(counts[name]) for name, words in _EXTRA_LEFT_OUT.items() if counts.get(name)]
+    used = f"{counts.get('extra_instances', 0):,} of {counts['train_instances']:,} training instances are extra ones"
+    if left_out:
+        yield f"{used}; others of the extra files are not among them: {', '.join(left_out)}"
+    elif counts.get("extra_instances"):
+        yield used
+
+
 def _on_headings(counts):
     """What is odd in a catalogue that has identifiers."""
     without, headings = counts.get("headings_without_identifier", 0), counts.get("headings", 0)
@@ -132,9 +150,8 @@ def _on_repeated(counts):
     if different:
         first, remedy = counts["first_id_with_different_labels"], "repeated: last keeps the last record of each id"
         if alike > different / 2:
-            remedy = (
-                f"their texts are the same, as in tables of one row per label: {joins}; after corrections, {remedy}"
-            )
+            whose = "their texts are" if alike == different else f"the texts of {alike:,} of them are"
+            remedy = f"{whose} the same, as in tables of one row per label: {joins}; after corrections, {remedy}"
         yield f"{different:,} ids occur more than once with different labels, such as {first}; {remedy}"
     texts = counts.get("texts_with_different_labels", 0)
     if texts > _REPEATED * counts["train_instances"]:
