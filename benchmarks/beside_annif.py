@@ -127,11 +127,7 @@ def _of_ovaflow(work, name):
     ovaflow = str(Path(sys.executable).with_name("ovaflow"))
     dataset = {"format": "annif", "train": "train.tsv", "test": "test.tsv", "vocabulary": "vocab.csv"}
     run = {"method": "one-vs-all", "initialization": "mean-separating"} | _RUNS[name]
-    config = {
-        "datasets": {name: dataset | ({"features": "auto"} if name == "auto" else {})},
-        "runs": {name: run},
-        "report": {"prune_thresholds": []},
-    }
+    config = {"datasets": {name: dataset | ({"features": "auto"} if name == "auto" else {})}, "runs": {name: run}}
     (work / f"{name}.yaml").write_text(json.dumps(config), encoding="utf-8")
     seconds, megabytes, _ = _timed([ovaflow, "run", f"{name}.yaml", "--cores", "1"], work, os.environ)
     folder = work / "results" / name / name

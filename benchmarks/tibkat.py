@@ -18,7 +18,6 @@ datasets:
 runs:
   msi: {method: one-vs-all, epsilon: 0.1, rerank: 0.2}
 predict: {top_k: 20}
-report: {prune_thresholds: []}
 """
 
 

@@ -36,7 +36,6 @@ rerank {model} --dataset={dataset} --held-out={held} --predictions={held_predict
 predict {model} --dataset={dataset} --reranker={reranker} --output={predictions}
 evaluate {predictions} --dataset={dataset} --model={model} --training={training} \
     --output={metrics} --analysis={analysis}
-prune-curve {model} --threshold=0.2 --dataset={dataset} --output={prune}
 reliability {predictions} --dataset={dataset} --reranker={reranker} --output={reliability}
 train-shard {dataset} --method=fastxml --trees=3 --output={tree_shard}
 merge {tree_shard} --method=fastxml --dataset={dataset} --output={forest} --statistics={forest_training}
@@ -60,7 +59,7 @@ NAMES = {
     "answers": "answers.jsonl",
     "plan": "msi/shards.tsv", "shard0": "msi/shards/0.h5", "shard1": "msi/shards/1.h5", "model": "msi/model.h5",
     "training": "msi/training.h5", "index": "msi/model.index.h5", "predictions": "msi/predictions.h5",
-    "metrics": "msi/metrics.json", "analysis": "msi/analysis.json", "prune": "msi/prune.json",
+    "metrics": "msi/metrics.json", "analysis": "msi/analysis.json",
     "reranker": "msi/reranker.h5", "reliability": "msi/reliability.json",
     "held_plan": "held/shards.tsv", "tree": "label_tree.h5", "forest": "forest/model.h5",
     "tree_curve": "forest/trees.json", "forest_training": "forest/training.h5", "tuned": "decoder.json",

@@ -2,6 +2,7 @@
 
 COMMANDS: dict[str, str] = {
     "near-twins": "prepare counts test records with a near twin in training, metrics.json has figures of the others",
+    "prune-curve": "benchmarks/pruning.py measures a model pruned at several thresholds",
 }
 
 OPTIONS: dict[tuple[str, str], str] = {
@@ -13,6 +14,7 @@ OPTIONS: dict[tuple[str, str], str] = {
 
 SETTINGS: dict[str, str] = {
     "predict.thresholds": "use --min-probability of ovaflow predict",
+    "report.prune_thresholds": "remove it; benchmarks/pruning.py measures a model pruned at several thresholds",
 }
 """By section of the config file and key; a run or a dataset may have them, too."""
 

@@ -149,13 +149,6 @@ STEPS = {
         for_people=True,
         revision=2,
     ),
-    "prune-curve": Step(
-        "cli.evaluating",
-        "Measure a model pruned at larger thresholds.",
-        Reads("ovaflow.settings.train:Propensities", ("evaluate",)),
-        makes=("prune-curve",),
-        rule="measure_pruning",
-    ),
     "report": Step(
         "cli.report",
         "Write the report page.",

@@ -193,7 +193,7 @@ def test_the_whole_run_with_groups(place, finished):
     place = ClusterPlace(place.folder)
     shutil.copy(finished.folder / "records.csv", place.folder)
     config = {"runs": {"msi": {"initialization": "mean-separating"}}, "train": {"shards": 4}}
-    write_config(place.folder / "my.yaml", report={"prune_thresholds": []}, **config)
+    write_config(place.folder / "my.yaml", **config)
     written = place.snakemake()
     jobs = submitted(place)
     alone = ["estimate_training", "merge_shards", "prepare_dataset", "warm_up", "write_report"]

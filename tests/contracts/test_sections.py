@@ -9,7 +9,7 @@ from ovaflow.report.page import render
 from ovaflow.report.section import ReportSection
 from ovaflow.report.sections import SECTIONS
 
-FILES = {"second-stage": "reliability.json", "pruning": "prune.json", "training": "training.h5"}
+FILES = {"second-stage": "reliability.json", "training": "training.h5"}
 """Sections of a one-vs-all run that read files of their own; those of other methods are in tests/report."""
 
 

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(900)]
 GOOD, RUNNING = (blocks_of(ROOT / "docs" / "how-to" / f"keep-{name}.md") for name in ("a-model-good", "it-running"))
 RETRAIN = next(block.code for block in GOOD if block.code.startswith("flock corrections.jsonl"))
 ALERTS = next(block.code for block in RUNNING if block.title == "ovaflow-alerts.yaml")
-FEWER_JOBS = "train: {shards: 1}\nreport: {prune_thresholds: []}\npredict: {rerank: 0}\n"
+FEWER_JOBS = "train: {shards: 1}\npredict: {rerank: 0}\n"
 ENDED, GIVEN_UP = "Finished server process", "aborting the restart"
 
 

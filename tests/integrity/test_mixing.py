@@ -92,7 +92,7 @@ def test_the_report_refuses_them(mixed, tmp_path, name):
 
 def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path):
     """Nothing of it is shown: the page is that without the files."""
-    measured, pages = ["analysis", "prune", "reliability"], []
+    measured, pages = ["analysis", "reliability"], []
     folder = mixed(*measured)
     for remove in (False, True):
         for name in measured * remove:

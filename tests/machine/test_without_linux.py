@@ -26,7 +26,7 @@ TEXT = "word01 word12"
 def test_the_whole_pipeline_makes_the_same_model(finished, tmp_path):
     folder = finished.copy(tmp_path).folder
     shutil.rmtree(folder / "results" / "tiny")
-    sections = {"runs": {"msi": CONFIG["runs"]["msi"]}, "report": {"examples": 1, "prune_thresholds": []}}
+    sections = {"runs": {"msi": CONFIG["runs"]["msi"]}, "report": {"examples": 1}}
     write_config(folder / "my.yaml", **sections, train={"shards": 1, "threads": 2})
     environment = finished.environment(PYTHONPATH=f"{HERE}{os.pathsep}{SOURCE}")
     # the other scheduler is a program for the system

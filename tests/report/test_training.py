@@ -1,5 +1,3 @@
-import json
-import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,8 +6,6 @@ import pytest
 from ovaflow.model.training_file import Training
 from ovaflow.report import training
 from ovaflow.report.drawing import plain_logarithm
-from ovaflow.report.gather import gather
-from ovaflow.report.page import render
 from ovaflow.solver.problem import Status
 
 
@@ -34,18 +30,6 @@ def test_training_statistics_are_honest():
     assert (newton, cg, ours.halvings_per_label) == (6, 10, 1)
     assert np.isnan(ours.worst_ratio)
     assert training.histogram(ours.newton_steps, 7)[[4, 6, 7]] == pytest.approx([1 / 3] * 3)
-
-
-def test_the_section_on_pruning_shows_larger_thresholds(finished):
-    gathered = gather([finished.path / "msi"])
-    own, *further = gathered[0].runs[0].read["pruning"]
-    metrics = json.loads(finished["metrics"].read_text())
-    assert (own["P@5"], own["nonzeros"]) == (metrics["first_stage"]["P@5"], metrics["nonzeros"])
-    assert [point["prune"] for point in further] == [0.2]
-    page = render(gathered)
-    assert all(title in page for title in ("<h3>Pruning", "Precision by prune threshold", "Model size by prune"))
-    ids = re.findall(' id="([^"]*)"', page)
-    assert len(ids) == len(set(ids))
 
 
 def test_numbers_of_logarithmic_axes():

@@ -45,7 +45,7 @@ def test_another_kind_missing_or_no_file(tmp_path, name, said):
     (tmp_path / "folder").mkdir()
     write_json(tmp_path / "m", "metrics", FIGURES)
     with pytest.raises(InputError, match=said):
-        read_json(tmp_path / name, "prune-curve")
+        read_json(tmp_path / name, "analysis")
 
 
 def test_what_is_not_finite_is_not_written(tmp_path):

@@ -8,7 +8,7 @@ from tiny_table import CONFIG
 pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(1200)]
 
 RUNS = CONFIG["runs"]
-SECTIONS = {"evaluate": {"folds": 2}, "report": {"examples": 0, "prune_thresholds": []}}
+SECTIONS = {"evaluate": {"folds": 2}, "report": {"examples": 0}}
 
 
 @pytest.fixture(scope="module")

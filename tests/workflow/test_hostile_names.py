@@ -46,7 +46,7 @@ def test_the_nastiest_legal_names_at_once(place):
     shutil.copy(place.folder / train, folder / "-t.csv")
     columns = {"text_column": COLUMNS[:1], "labels_column": COLUMNS[1], "label_separator": SEPARATOR}
     datasets = {DATASET: {"format": "csv", "train": train, "test": test, **columns, "min_df": 1}}
-    quick = {"train": {"shards": 1}, "report": {"examples": 1, "prune_thresholds": []}}
+    quick = {"train": {"shards": 1}, "report": {"examples": 1}}
     place.configure(datasets=datasets, runs={RUN: {"initialization": "zero"}}, **quick)
     place.snakemake()
     dataset = open_dataset(place.folder / "results" / DATASET / "dataset.h5")

@@ -23,7 +23,7 @@ def others(tmp_path):
     (written,) = (block.code for block in blocks_of(PAGE) if block.title == "Snakefile")
     (place.folder / "Snakefile").write_text(written.replace("your-own-command >", "cp original.csv"))
     write_table(place.folder / "original.csv")
-    ours = CONFIG | {"runs": {"msi": {}}, "train": {"shards": 1}, "report": {"prune_thresholds": []}}
+    ours = CONFIG | {"runs": {"msi": {}}, "train": {"shards": 1}}
     (place.folder / "config.yaml").write_text(yaml.safe_dump({"labels": ours}))
     return place
 

@@ -40,7 +40,7 @@ REPORT, TREES, EMBEDDING = {"write_report": 1}, {"estimate_training": 1}, {"embe
 def write(place, settings=None, **changes):
     """The config with some runs changed; None leaves a run out."""
     runs = {run: RUNS.get(run, {}) | changes.get(run, {}) for run in RUNS | changes if changes.get(run, 0) is not None}
-    sections = {"report": {"examples": 1, "prune_thresholds": []}} | (settings or {})
+    sections = {"report": {"examples": 1}} | (settings or {})
     place.configure(runs=runs, **sections)
 
 
@@ -91,7 +91,7 @@ def test_a_second_stage_with_suggestions_of_trees_and_of_a_file(place):
 
     def write(**msi):
         runs = {"msi": msi, "trees": {"method": "fastxml", "trees": 4}}
-        page = {"examples": 0, "prune_thresholds": []}
+        page = {"examples": 0}
         place.configure(runs=runs, train={"shards": 1}, report=page)
 
     write(**sources)

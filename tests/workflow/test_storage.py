@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(600)]
 
 TABLE = CONFIG["datasets"]["tiny"] | {"train": "s3://bucket/records.csv"}
 KEY = "anybody"
-SETTINGS = {"datasets": {"tiny": TABLE}, "runs": {"msi": CONFIG["runs"]["msi"]}, "report": {"prune_thresholds": []}}
+SETTINGS = {"datasets": {"tiny": TABLE}, "runs": {"msi": CONFIG["runs"]["msi"]}}
 
 # a machine is a folder with nothing in it
 SUBMIT = """#!/bin/sh

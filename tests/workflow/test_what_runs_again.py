@@ -17,8 +17,7 @@ pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 # jobs of one run
 EVALUATED = {"evaluate_predictions": 1}
 PREDICTED = {"predict_labels": 1, **EVALUATED}
-PRUNED = {"measure_pruning": 1}
-MERGED = {"merge_shards": 1, **PREDICTED, **PRUNED}
+MERGED = {"merge_shards": 1, **PREDICTED}
 TRAINED = {"train_shard": 2, **MERGED}
 PLANNED = {"plan_shards": 1, **TRAINED}
 FOLDED = {"plan_shards": 3, "train_shard": 6, "merge_shards": 3, "predict_labels": 3, "evaluate_predictions": 3}
@@ -70,14 +69,13 @@ CHANGES = {
         done(TRAINED, {}),
     ),
     "top_k": ("runs: {msi: {}, dismec: {initialization: zero, top_k: 3}}", done({}, PREDICTED)),
-    "propensity_a": ("evaluate: {propensity_a: 0.6}", done(EVALUATED | PRUNED, EVALUATED | PRUNED)),
+    "propensity_a": ("evaluate: {propensity_a: 0.6}", done(EVALUATED, EVALUATED)),
     "folds": (
         "evaluate: {folds: 3}",
         done(FOLDED | {"join_folds": 1}, FOLDED | {"join_folds": 1}, hold_out_fold=3, compute_means=3),
     ),
     "no folds": ("evaluate: {folds: null}", {}),
-    "prune_thresholds": ("report: {examples: 3, prune_thresholds: [0.2]}", done(PRUNED, PRUNED)),
-    "the report": ("report: {examples: 5, prune_thresholds: []}", REPORT),
+    "the report": ("report: {examples: 5}", REPORT),
     "a run more": (
         "runs: {msi: {}, dismec: {initialization: zero}, new: {C: 3}}",
         {"new": PLANNED, None: {"estimate_training": 1, "write_report": 1}},

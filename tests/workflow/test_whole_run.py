@@ -9,7 +9,7 @@ from pipeline_place import ROOT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
-OF_A_RUN = ("plan_shards", "merge_shards", "measure_pruning", "predict_labels", "evaluate_predictions")
+OF_A_RUN = ("plan_shards", "merge_shards", "predict_labels", "evaluate_predictions")
 JOBS = {
     None: dict.fromkeys(("prepare_dataset", "warm_up", "compute_means", "estimate_training", "write_report"), 1),
     "msi": dict.fromkeys(OF_A_RUN, 1) | {"train_shard": 2},
@@ -23,12 +23,12 @@ def test_a_line_for_each_stage_and_the_report_in_the_end(finished):
         line.split()[0] for line in lines if re.match(r"\w+ (tiny(/\w+)? )? *[\d.]+ ", line) and "/2 jobs" not in line
     ]
     assert sorted(stages) == sorted(rule for jobs in JOBS.values() for rule in jobs)
-    assert "19 jobs to do" in lines
+    assert "17 jobs to do" in lines
     assert any(re.fullmatch(r"train_shard tiny/msi +[\d.]+ s  2 jobs", line) for line in lines)
     # kernels are compiled before the jobs that use them
     assert all(stages.index("warm_up") < stages.index(stage) for stage in ("compute_means", "train_shard"))
     assert lines[-3:-1] == [
-        "Done: 19 of 19 jobs",
+        "Done: 17 of 17 jobs",
         "Labels of new records: ovaflow predict results/tiny/dismec/model.h5 FILE",
     ]
     assert re.fullmatch("The report is ready: /.*/results/report.html", lines[-1])
@@ -46,7 +46,7 @@ def test_jobs_ask_for_the_memory_they_take_and_little_more(finished):
         finished.dry_run("--forceall"),
         re.MULTILINE,
     )
-    assert len(blocks) == 19
+    assert len(blocks) == 17
     for benchmark, ours in blocks:
         header, values = (finished.folder / benchmark).read_text().splitlines()[:2]
         theirs = dict(zip(header.split("\t"), values.split("\t"), strict=True))["max_rss"]
@@ -61,7 +61,7 @@ def test_snakemakes_own_report_holds_the_page_and_each_runs_figures(finished, tm
         (page,) = [name for name in saved.namelist() if name.startswith("saved/data/") and name.endswith("report.html")]
         assert saved.read(page) == (finished.folder / "results" / "report.html").read_bytes()
     ours = json.loads(re.search(r"var categories = (\{.*?\});?\n", index)[1])
-    files = [f"results/tiny/{{run}}/{name}" for name in ("analysis.json", "labels.csv", "metrics.json", "prune.json")]
+    files = [f"results/tiny/{{run}}/{name}" for name in ("analysis.json", "labels.csv", "metrics.json")]
     assert ours["Report"] == {"Other": ["results/report.html"]}
     for run in ("msi", "dismec"):
         assert sorted(ours["tiny"][run]) == [name.format(run=run) for name in files]

@@ -8,11 +8,10 @@ from rich.console import Console
 from ovaflow.cli.asking import asks
 from ovaflow.cli.drift import drift_lines
 from ovaflow.cli.labelled import distinct_names, reads_labelled_file, tables_of
-from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option, option, output, reads
+from ovaflow.cli.options import THREADS, file_option, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
-from ovaflow.evaluation.curves import prune_curve
 from ovaflow.evaluation.errors import RunErrors
 from ovaflow.evaluation.labelled_file import (
     annif_metrics,
@@ -27,12 +26,10 @@ from ovaflow.evaluation.labelled_file import (
 from ovaflow.evaluation.metrics import PLACES, evaluate
 from ovaflow.evaluation.model_comparison import Figures, changed_most, side_by_side, table_by_label
 from ovaflow.model.model_file import open_any_model
-from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.reference import write_reference
 from ovaflow.report.errors_page import render_errors
-from ovaflow.settings.predict import Report
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import write_csv, write_text
 
@@ -165,19 +162,3 @@ def at_places(metrics, name):
     places = [k for k in PLACES if f"{name}@{k}" in metrics]
     values = "/".join(f"{100 * metrics[f'{name}@{k}']:.1f}" for k in places)
     return f"{name}@{'/'.join(map(str, places))} {values}"
-
-
-@click.command("prune-curve")
-@file_argument("model")
-@OF_DATASET
-@option(Report, "prune_thresholds", "threshold")
-@reads("prune-curve")
-@THREADS
-@output("Curve to write, prune.json.")
-def prune_curve_command(model, dataset, prune_thresholds, settings, threads, output):
-    """Measure quality and size of MODEL (model.h5) pruned at larger thresholds, on the test instances."""
-    opened = OneVsAll.open(model), open_dataset(dataset)
-    curve = prune_curve(*opened, prune_thresholds, settings.propensity_a, settings.propensity_b, threads)
-    write_json(output, "prune-curve", curve)
-    for point in curve["points"]:
-        click.echo(f"pruned at {point['prune']:g}: P@1 {100 * point['P@1']:.1f}, {point['nonzeros']:,} weights")

@@ -9,7 +9,7 @@ from pydantic import ByteSize, TypeAdapter, ValidationError
 from ovaflow.cli.options import THREADS, file_argument, file_option, option, output
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.curves import quality_of
+from ovaflow.evaluation.pruned_models import quality_of
 from ovaflow.model.index import index_path, renew_index, write_index
 from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.npz_file import read_npz, write_npz

@@ -1,7 +1,7 @@
 """Quality of the first trees of a model (FastXML, fig. 1)."""
 
-from ovaflow.evaluation.curves import quality_of_top
 from ovaflow.evaluation.metrics import PLACES
+from ovaflow.evaluation.pruned_models import quality_of_top
 from ovaflow.fastxml.model_file import predict_trees
 
 MOST_POINTS = 24  # with fewer trees, every number of trees is one

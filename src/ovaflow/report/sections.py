@@ -39,7 +39,6 @@ SECTIONS = [
     doubts.SECTION,
     training.SECTION,
     pruning.SIZE_SECTION,
-    pruning.PRUNING_SECTION,
     *_of_methods(),
     examples.LABELS_SECTION,
     examples.DOCUMENTS_SECTION,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ovaflow.methods import ONE_VS_ALL, find_method, method_names
+from ovaflow.methods import find_method, method_names
 from ovaflow.settings.configuration import Config
 from ovaflow.settings.section import FOLD, HELD_OUT
 from ovaflow.settings.source import ROLES, is_address, is_stored
@@ -49,7 +49,6 @@ RERANKER = f"{OF_RUN}/reranker.h5"
 RELIABILITY = f"{OF_RUN}/reliability.json"
 DOUBTS = f"{OF_RUN}/doubts.csv"
 CHOSEN_PRUNE = f"{OF_RUN}/chosen_prune.json"
-PRUNE_CURVE = f"{OF_RUN}/prune.json"
 
 
 def raw_files(config: Config, dataset: str) -> dict[str, str | list[str]]:
@@ -85,8 +84,6 @@ def for_each(template: str, config: Config, runs: Any) -> list[str]:
 def figure_files(config: Config) -> list[str]:
     """Files that are made for the report's figures alone."""
     files = []
-    if config.report.prune_thresholds:
-        files += for_each(PRUNE_CURVE, config, config.runs_of(ONE_VS_ALL))
     for name in method_names():
         for step in find_method(name).steps.values():
             if step.figure:

@@ -3,9 +3,9 @@
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from ovaflow.settings.section import AboveZero, Positive, Section, Seed, Text, listed, setting
+from ovaflow.settings.section import AboveZero, Positive, Section, Seed, Text, setting
 from ovaflow.settings.source import Location
 
 CANDIDATES = 50
@@ -39,9 +39,6 @@ class Report(Section):
     """The page at the end."""
 
     examples: int = setting(10, "number of test documents shown with their predicted and true labels", ge=0)
-    prune_thresholds: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
-        [0.05, 0.1, 0.2, 0.3, 0.5], "thresholds at which models pruned further are measured; []: none"
-    )
     intended_use: Text | None = setting(None, "what the models are for; shown on the model card")
     licence: Text | None = setting(None, "licence of the models; shown on the model card")
 

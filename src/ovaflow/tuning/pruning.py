@@ -3,7 +3,7 @@
 import numpy as np
 
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.curves import measure_pruned, sample_of_test
+from ovaflow.evaluation.pruned_models import measure_pruned, sample_of_test
 from ovaflow.settings.train import STORED_THRESHOLD, UNMEASURED
 from ovaflow.storage.texts import read_json
 

@@ -1,4 +1,4 @@
-"""Quality of a model pruned further (DiSMEC, fig. 5)."""
+"""Quality and size of a model as more of its weights are dropped."""
 
 from dataclasses import replace
 
@@ -7,41 +7,30 @@ import numpy as np
 from ovaflow.console.progress import Progress
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES, places_up_to
-from ovaflow.model.index import open_index
 from ovaflow.model.pruning import prune
 from ovaflow.model.top_k import predict_top_k
 from ovaflow.sparse.weight_rows import bytes_of_a_weight
 
 MOST_INSTANCES = 20_000
-"""Test instances of a prune curve, evenly spaced: differences between its points need no more."""
-
-
-def prune_curve(model, dataset, thresholds, a, b, threads=1):
-    """Size and quality at the model's threshold and larger ones, on a sample of the test set."""
-    model.require(dataset=dataset)
-    smallest = model.parameters["prune"]
-    thresholds = sorted({smallest} | {float(each) for each in thresholds if each > smallest})
-    test, inverse = sample_of_test(dataset), dataset.inverse_propensity(a, b)
-    measured = measure_pruned(model, thresholds, test, inverse, threads)
-    return {"model": model.checksum, "instances": test.X.n_rows, "points": [point for point, _ in measured]}
+"""Test instances that pruned models are compared on: differences between them need no more."""
 
 
 def sample_of_test(dataset):
-    """At most so many test instances, evenly spaced."""
+    """Return at most :data:`MOST_INSTANCES` test instances, evenly spaced."""
     n = dataset.test.X.n_rows
     few = min(n, MOST_INSTANCES)
     return dataset.test.take(np.arange(few) * n // max(few, 1))
 
 
 def measure_pruned(model, thresholds, test, inverse, threads=1):
-    """Size and quality of a model pruned at growing thresholds, with the best labels of each test instance."""
+    """Yield size and quality of a model pruned at growing thresholds, and the best labels of each test instance."""
     model.prepare()
-    pruned, panels = model, open_index(model)
+    pruned = model
     with Progress("prune", len(thresholds), "thresholds") as progress:
         for threshold in thresholds:
             if threshold > model.parameters["prune"]:
-                pruned, panels = replace(pruned, weights=prune(pruned.weights, threshold)), None
-            ids = _best_labels(pruned, test, threads, panels)
+                pruned = replace(pruned, weights=prune(pruned.weights, threshold))
+            ids = _best_labels(pruned, test, threads)
             yield {"prune": threshold, **_sizes(model, pruned), **quality_of_top(ids, test.Y, inverse)}, ids
             progress.advance()
 
@@ -58,8 +47,8 @@ def quality_of(model, dataset, a, b, threads=1):
     return quality_of_top(ids, dataset.test.Y, dataset.inverse_propensity(a, b))
 
 
-def _best_labels(model, test, threads, panels=None):
-    return predict_top_k(model.weights, model.trained, test.X, max(PLACES), threads, panels=panels)[0]
+def _best_labels(model, test, threads):
+    return predict_top_k(model.weights, model.trained, test.X, max(PLACES), threads)[0]
 
 
 def quality_of_top(ids, Y, inverse):
