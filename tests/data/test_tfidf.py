@@ -62,11 +62,11 @@ LIMITS = [(2, 150, True), (3, 40, False), (0.02, 0.3, True)]
 @pytest.mark.parametrize(
     ("block", "limits"), [*((block, LIMITS[0]) for block in THEIRS), *(("words", limits) for limits in LIMITS[1:])]
 )
-def test_each_block_as_scikit_learn(block, limits, tmp_path):
+def test_each_block_as_scikit_learn(block, limits):
     train, test = corpus(), [*corpus(50, seed=1), "", "ei-tunneta TIETOKONEITA", "wort1ä"]
     min_df, max_df, normalized = limits
     settings = {"min_df": min_df, "max_df": max_df, "normalize": normalized, "sublinear": False, "bias": 0.0}
-    fitted = fit_features(train, Prepare(features=[block], **settings), folder=tmp_path)
+    fitted = fit_features(train, Prepare(features=[block], **settings))
     options = {"min_df": min_df, "max_df": max_df, "norm": "l2" if normalized else None}
     for texts, ours in ((train, fitted.X), (test, fitted.transform.transform(test))):
         theirs, names = theirs_of(train, texts, block, **options)

@@ -351,9 +351,9 @@ class Dataset(Named):
         return [names[feature] for feature in x.indices[named][order]]
 
 
-def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None):
+def write_dataset(path, train, test, label_names, feature_names, parameters):
     """Write a dataset file of its parts."""
-    Dataset(path, train, test, "", parameters, Names(label_names, feature_names, idf)).write(path)
+    Dataset(path, train, test, "", parameters, Names(label_names, feature_names)).write(path)
 
 
 def open_dataset(path):

@@ -45,11 +45,11 @@ class Docstrings(NamedTuple):
     counts: dict
 
 
-def docstrings(roots=None, texts=TEXTS, test_fraction=0.2, seed=0):
+def docstrings(roots=None, test_fraction=0.2, seed=0):
     """:class:`Docstrings` of the running interpreter's packages, or of those below ``roots``."""
     # in the order of a hash of their names, so that a share of a large environment is enough
     modules = sorted(_modules(_installed() if roots is None else roots), key=lambda pair: _hash(pair[0]))
-    labels_by_text, counts = _collect(modules, texts)
+    labels_by_text, counts = _collect(modules)
     frequency = Counter(label for labels in labels_by_text.values() for label in labels)
     frequent = {label for label, count in frequency.items() if count > 1}
     train, test = [], []
@@ -87,14 +87,14 @@ def _modules(roots):
     return files_by_module.items()
 
 
-def _collect(modules, enough):
+def _collect(modules):
     """Labels of each text, module by module until there are enough texts."""
     labels_by_text = {}
     counts = {"modules_installed": len(modules), "modules_read": 0, "modules_unreadable": 0, "repeated_texts": 0}
-    with _without_collections(), Progress("reading docstrings", enough, "texts") as progress:
+    with _without_collections(), Progress("reading docstrings", TEXTS, "texts") as progress:
         for name, path in modules:
             before = len(labels_by_text)
-            if before >= enough:
+            if before >= TEXTS:
                 break
             definitions = _definitions(path)
             counts["modules_read"] += 1
@@ -102,7 +102,7 @@ def _collect(modules, enough):
             for text, parameters in definitions or ():
                 if text in labels_by_text:
                     counts["repeated_texts"] += 1
-                elif len(labels_by_text) < enough:
+                elif len(labels_by_text) < TEXTS:
                     levels = accumulate(name.split("."), "{}.{}".format)
                     labels_by_text[text] = [*levels, *parameters]
             progress.advance(len(labels_by_text) - before)

@@ -66,13 +66,13 @@ class FittedFeatures(NamedTuple):
     counts: dict
 
 
-def fit_features(texts, settings, label_names=list, tfidf=True, threads=1, folder=None):
+def fit_features(texts, settings, label_names=list, tfidf=True):
     """Choose features, compute idf, and transform texts, which are read once, before ``label_names`` is called."""
-    tokens, _ = read_tokens(texts, threads, folder)
-    return fit_tokens(tokens, settings, label_names, tfidf, threads, folder)
+    tokens, _ = read_tokens(texts)
+    return fit_tokens(tokens, settings, label_names, tfidf)
 
 
-def fit_tokens(tokens, settings, label_names=list, tfidf=True, threads=1, folder=None, beside=None):
+def fit_tokens(tokens, settings, label_names, tfidf, threads=1, folder=None, beside=None):
     """What :func:`fit_features` gives, for tokens and what is ``beside`` each text, if the settings name columns."""
     left_out = stop_words(settings.stop_words)
     tokens = without_words(tokens, frozenset(left_out))

@@ -65,11 +65,8 @@ class BatchSolver:
         """Whether another label can be admitted."""
         return len(self._slots) < WIDTH
 
-    def admit(self, label, positives, target, positive_cost=1.0, C=None):
-        """Take a label: its instances, what the gradient's norm must reach, what losses of positives weigh, and its C.
-
-        C is that of the settings by default.
-        """
+    def admit(self, label, positives, target, positive_cost, C):
+        """Take a label: its positives, the gradient's norm to reach, the weight of its positives' losses, and its C."""
         batch = self._batch
         slot = int(np.flatnonzero(batch.state == EMPTY)[0])
         batch.state[slot], batch.rounds[slot], batch.exhaustive[slot] = ADMITTED, 0, False
@@ -78,7 +75,7 @@ class BatchSolver:
         batch.outcome[slot] = 0
         self._ranking.fill(label, self._X, positives, self._dense)
         _set_weights(slot, self._dense, _NEGLIGIBLE, self._screen, batch)
-        self._slots[label] = slot, self._settings if C is None else self._settings._replace(C=C)
+        self._slots[label] = slot, self._settings._replace(C=C)
 
     def screen(self):
         """Find what each label in flight must look at next."""

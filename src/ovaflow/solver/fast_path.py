@@ -43,9 +43,7 @@ class Newton:
     def targets(self, positives, means, costs):
         """What the gradient's norm, or with L1 the violation, must reach for each label; ``costs``: :class:`Costs`."""
         slope = SLOPE_AT_ZERO[self.settings.loss]
-        known = means.counts, means.pp, means.xp, means.xx
-        n = self.instances.n_documents
-        return gradient_targets(self.settings, costs.C, slope, n, *known, costs.positives, self.instances.total / n)
+        return gradient_targets(self.settings, slope, self.instances, means, costs)
 
     def make_work(self):
         """Allocate what a thread works in; its ``weights`` take the start, and hold the solution after."""

@@ -56,9 +56,9 @@ class Instances(NamedTuple):
         return float(self.weights[: self.n_documents].sum(dtype=np.float64))
 
 
-def unit_weights(n, n_documents=None):
-    """Instances of weight 1; all are documents unless there are fewer."""
-    return Instances(np.ones(n, np.float32), n if n_documents is None else n_documents)
+def unit_weights(n):
+    """Instances of weight 1, all of them documents."""
+    return Instances(np.ones(n, np.float32), n)
 
 
 class Costs(NamedTuple):

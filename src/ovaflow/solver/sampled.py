@@ -99,7 +99,7 @@ class SampledSolver:
     def has_room(self):
         return bool(self._free)
 
-    def admit(self, label, positives, target, positive_cost=1.0, C=None):
+    def admit(self, label, positives, target, positive_cost, C):
         # C is that of the settings
         slot = self._free.pop()
         in_flight = SampledLabel(slot, positives, np.float32(positive_cost), target)

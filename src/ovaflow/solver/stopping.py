@@ -37,12 +37,15 @@ def gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, positive
     return C * abs(slope_at_zero) * np.sqrt(np.maximum(squared, 0.0))
 
 
-def gradient_targets(settings, C, slope_at_zero, n, counts, pp, xp, xx, positive_costs=1.0, mean_weight=1.0):
-    """What |g(w)| must reach, for each of l labels, of which each may have its C: float64, shape (l,).
+def gradient_targets(settings, slope_at_zero, instances, means, costs):
+    """Compute what |g(w)| must reach for each of l labels, from :class:`Means` and :class:`Costs`: float64 (l,).
 
     With weights of instances |g(0)| is that without them times their mean.
     """
-    at_zero = gradient_norm_at_zero(C, slope_at_zero, n, counts, pp, xp, xx, positive_costs)
+    n, counts = instances.n_documents, means.counts
+    products = means.pp, means.xp, means.xx
+    at_zero = gradient_norm_at_zero(costs.C, slope_at_zero, n, counts, *products, costs.positives)
+    mean_weight = instances.total / n
     return relative_tolerance(settings.epsilon, counts, n, settings.loosest) * mean_weight * at_zero
 
 
