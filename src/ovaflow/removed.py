@@ -8,6 +8,7 @@ COMMANDS: dict[str, str] = {
 OPTIONS: dict[tuple[str, str], str] = {
     ("predict", "--review"): "use --sure and --unsure, whose file has the records with the most expected errors first",
     ("predict", "--thresholds"): "use --min-probability",
+    ("prune", "--max-bytes"): "use --threshold",
     ("rerank", "--thresholds"): "use --min-probability of ovaflow predict",
 }
 """By command and option, such as ``("prune", "--max-bytes")``."""

@@ -158,7 +158,7 @@ STEPS = {
     ),
     "runs": Step("cli.runs", "Compare all runs of a config in one table.", for_people=True),
     "serve": Step("cli.serve", "Answer over HTTP, with a web page.", for_people=True),
-    "prune": Step("cli.models", "Shrink a model to a given size.", for_people=True),
+    "prune": Step("cli.models", "Drop the smallest weights of a model.", for_people=True),
     "convert": Step("cli.models", "Convert a model to the npz of SciPy and PECOS, or back.", for_people=True),
     "warm-up": Step("cli.warm_up", "Compile every kernel once.", rule="warm_up"),
     "clean": Step("cli.run", "List or remove results that a config no longer has.", for_people=True),

@@ -4,7 +4,6 @@ import zipfile
 from dataclasses import replace
 
 import click
-from pydantic import ByteSize, TypeAdapter, ValidationError
 
 from ovaflow.cli.options import THREADS, file_argument, file_option, option, output
 from ovaflow.console.errors import InputError
@@ -14,38 +13,24 @@ from ovaflow.model.index import index_path, renew_index, write_index
 from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.npz_file import read_npz, write_npz
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.model.pruning import prune_to_bytes, write_pruned
+from ovaflow.model.pruning import write_pruned
 from ovaflow.model.text_files import write_companions, write_weights
 from ovaflow.reading.streams import open_stream
 from ovaflow.settings.prepare import Prepare
 from ovaflow.settings.train import Propensities
 
 
-class _Bytes(click.ParamType):
-    name = "size"
-
-    def convert(self, value, param, context):
-        try:
-            return int(TypeAdapter(ByteSize).validate_python(value))
-        except ValidationError:
-            self.fail(f"{value!r} is not a size such as 10MB, 1.5 GiB or 500000", param, context)
-
-
 @click.command("prune")
 @file_argument("model")
-@click.option("--max-bytes", type=_Bytes(), help="Largest size of the file, such as 10MB.")
-@click.option("--threshold", type=click.FloatRange(min=0), help="Instead of a size: drop weights smaller than this.")
+@click.option("--threshold", type=click.FloatRange(min=0), required=True, help="Drop weights smaller than this.")
 @file_option("--dataset", help="Measure what it costs on the test instances of this dataset.h5.")
 @THREADS
 @output("Model file to write.")
-def prune_command(model, max_bytes, threshold, dataset, threads, output):
-    """Drop the smallest weights of MODEL (model.h5) until its file fits into a number of bytes."""
-    if (max_bytes is None) == (threshold is None):
-        raise click.UsageError("give either --max-bytes or --threshold")
+def prune_command(model, threshold, dataset, threads, output):
+    """Drop the smallest weights of MODEL (model.h5)."""
     opened = OneVsAll.open(model)
     measured = None if dataset is None else open_dataset(dataset)
-    by_size = max_bytes is not None
-    pruned = prune_to_bytes(opened, max_bytes, output) if by_size else write_pruned(opened, threshold, output)
+    pruned = write_pruned(opened, threshold, output)
     renew_index(LabelWeights.open(output))
     size = output.stat().st_size
     kept = f"{pruned.nonzeros:,} of {opened.nonzeros:,} weights"

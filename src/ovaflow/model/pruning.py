@@ -10,12 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.sparse.weight_rows import bytes_of_a_weight, decoded, segments_of
-from ovaflow.storage.arrays import PAGE
-from ovaflow.storage.writing import unfinished_folder
+from ovaflow.sparse.weight_rows import segments_of
 
 
 def prune(weights, threshold):
@@ -82,27 +79,6 @@ def _copy_kept(data, indices, indptr, rows, thresholds, out_data, out_indices, s
                 slot += 1
 
 
-def threshold_for(weights, most):
-    """The smallest threshold that leaves at most ``most`` weights, 0 where only zeros must go."""
-    if np.count_nonzero(weights) <= most:
-        return 0.0
-    place = len(weights) - 1 - most
-    largest_dropped = np.partition(np.abs(weights), place)[place]
-    return float(np.nextafter(largest_dropped, np.float32(np.inf)))
-
-
-def prune_to_bytes(model, most_bytes, path):
-    """Write a model pruned as little as a file size allows, to within three pages and the weights of equal size."""
-    # both arrays of weights begin at a page
-    least_bytes = _bytes_beside_weights(model, path) + 2 * PAGE
-    most = (most_bytes - least_bytes) // bytes_of_a_weight(model.weights)
-    if most < 0:
-        size = f"takes {least_bytes:,} bytes without any weight"
-        message = f"{size}, so it cannot be pruned to {most_bytes:,}"
-        raise InputError(message, path=model.path, remedy="allow more bytes")
-    return write_pruned(model, threshold_for(decoded(model.weights).data, most), path)
-
-
 def write_pruned(model, threshold, path):
     """Write a model without weights below the threshold, or its own if that is larger."""
     threshold = max(threshold, model.parameters.get("prune", 0.0))
@@ -114,11 +90,3 @@ def write_pruned(model, threshold, path):
     )
     pruned.write(path)
     return pruned
-
-
-def _bytes_beside_weights(model, path):
-    nothing = {"data": model.weights.data[:0], "indices": model.weights.indices[:0]}
-    empty = model.weights._replace(indptr=np.zeros_like(model.weights.indptr), **nothing)
-    with unfinished_folder(path) as folder:
-        write_pruned(replace(model, weights=empty), 1.0, folder / "empty.h5")
-        return (folder / "empty.h5").stat().st_size
