@@ -77,9 +77,6 @@ def test_a_matrix_of_scipy_is_a_model(tmp_path):
     assert_array_equal(ours.weights.to_scipy().toarray(), weights.toarray())
     assert ours.label_names == list("01234")
     assert ours.parameters["transform"]["bias"] == 0
-    # features without names have numbers
-    convert(path, "--to=tsv", f"--output={tmp_path}/w.tsv")
-    assert (tmp_path / "w.vocabulary.tsv").read_text().splitlines()[-1] == "6\t6\t1.0"
 
 
 DESCRIPTION = {

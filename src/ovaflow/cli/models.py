@@ -14,7 +14,6 @@ from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.npz_file import read_npz, write_npz
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import write_pruned
-from ovaflow.model.text_files import write_companions, write_weights
 from ovaflow.reading.streams import open_stream
 from ovaflow.settings.prepare import Prepare
 from ovaflow.settings.train import Propensities
@@ -44,9 +43,7 @@ def prune_command(model, threshold, dataset, threads, output):
 
 @click.command("convert")
 @file_argument("source")
-@click.option(
-    "--to", type=click.Choice(["model", "npz", "tsv"]), default="model", show_default=True, help="Format to write."
-)
+@click.option("--to", type=click.Choice(["model", "npz"]), default="model", show_default=True, help="Format to write.")
 @file_option("--like", help="Model of the same labels and features, to take names and all but the weights from.")
 @option(Prepare, "bias", help="For an npz from another program: value of the last column's feature.")
 @option(Prepare, "normalize", help="For an npz from another program: instances had length 1.")
@@ -54,9 +51,7 @@ def prune_command(model, threshold, dataset, threads, output):
 def convert_command(source, to, like, bias, normalize, output):
     """Convert the model SOURCE, a model.h5 or an npz, to the npz that SciPy and PECOS read and write, or back.
 
-    Weights are the same to the last bit. tsv is a table of the weights for any other program. Next
-    to NAME.npz or NAME.tsv lie NAME.vocabulary.tsv, with the idf of each feature, NAME.labels.tsv
-    and NAME.transform.json, which says how texts become features.
+    Weights are the same to the last bit.
     """
     with open_stream(source) as file:
         is_npz = zipfile.is_zipfile(file)
@@ -65,14 +60,9 @@ def convert_command(source, to, like, bias, normalize, output):
         model = _named_like(model, OneVsAll.open(like))
     if to == "npz":
         write_npz(output, model)
-    elif to == "tsv":
-        write_weights(output, model)
     else:
         model.write(output)
     click.echo(f"{output}: {model.n_labels:,} labels, {model.n_features:,} features, {model.nonzeros:,} weights")
-    if to != "model":
-        files = write_companions(output, model)
-        click.echo(f"next to it: {', '.join(file.name for file in files)}")
 
 
 def _named_like(model, other):
