@@ -42,7 +42,6 @@ merge {tree_shard} --method=fastxml --dataset={dataset} --output={forest} --stat
 predict {forest} --dataset={dataset} --output={forest_predictions}
 evaluate {forest_predictions} --dataset={dataset} --model={forest} --training={forest_training} \
     --output={forest_metrics}
-tree-curve {forest} --dataset={dataset} --output={tree_curve}
 embed {dataset} --rank=4 --output={embedding}
 project {dataset} --embedding={embedding} --output={projected}
 tune-decoder {projected} --dataset={dataset} --embedding={embedding} --C=0.5 --C=1 --output={tuned}
@@ -62,7 +61,7 @@ NAMES = {
     "metrics": "msi/metrics.json", "analysis": "msi/analysis.json",
     "reranker": "msi/reranker.h5", "reliability": "msi/reliability.json",
     "held_plan": "held/shards.tsv", "tree": "label_tree.h5", "forest": "forest/model.h5",
-    "tree_curve": "forest/trees.json", "forest_training": "forest/training.h5", "tuned": "decoder.json",
+    "forest_training": "forest/training.h5", "tuned": "decoder.json",
     "forest_predictions": "forest/predictions.h5", "embedded": "embedded/model.h5",
     "embedded_training": "embedded/training.h5", "embedded_predictions": "embedded/predictions.h5",
     "forest_metrics": "forest/metrics.json", "embedded_metrics": "embedded/metrics.json",

@@ -3,6 +3,7 @@
 COMMANDS: dict[str, str] = {
     "near-twins": "prepare counts test records with a near twin in training, metrics.json has figures of the others",
     "prune-curve": "benchmarks/pruning.py measures a model pruned at several thresholds",
+    "tree-curve": "benchmarks/trees.py measures a model by number of trees",
 }
 
 OPTIONS: dict[tuple[str, str], str] = {

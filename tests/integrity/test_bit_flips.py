@@ -27,7 +27,7 @@ READERS = [step for step in [*STEPS, *MORE] if not step.startswith("index")]
 
 REPORTED = ["metrics", "analysis", "reliability", "training", "predictions", "model"]
 REPORTED += [f"{run}_{name}" for run in ("forest", "embedded") for name in ("training", "predictions", "metrics")]
-REPORTED += ["forest", "embedded", "tree_curve", "described", "dataset"]
+REPORTED += ["forest", "embedded", "described", "dataset"]
 """What the report reads."""
 
 

@@ -33,15 +33,13 @@ def shown(show, *of_runs):
 
 
 def test_trees_of_instances():
-    curve = [{"trees": amount, "P@1": 0.3, "P@3": 0.2, "P@5": 0.1 * amount} for amount in (1, 2)]
-    forest = {"trees": {"statistics": {name: np.array([2, 4]) for name in SHAPE}, "curve": curve}}
+    forest = {"trees": {name: np.array([2, 4]) for name in SHAPE}}
     table = shown(trees.show, forest, forest)
     cells = zip(table["table"].columns, table["table"].rows[0].cells, strict=True)
     values = {(column.group, column.title): cell.value for column, cell in cells}
     assert values["", "trees"] == 2
     assert values["per tree", "balance"] == values["per leaf", "labels"] == 3
     assert values["leaf", "largest"] == 4
-    assert "var(--series-1)" in table["figures"][0].svg
 
 
 def test_label_tree_of_a_run(tmp_path):

@@ -25,7 +25,6 @@ swept: {sweep: {C: [1, 2]}, shards: 1}
 PREDICTED = {"predict_labels": 1, "evaluate_predictions": 1}
 JOINED = {"merge_shards": 1, **PREDICTED}
 TRAINED = {"train_shard": 1, **JOINED}
-GROWN = {"measure_trees": 1, **TRAINED}
 TUNED = {"tune_decoder": 1, **TRAINED}
 PROJECTED = {"project_instances": 1, **TUNED}
 PLANNED = {"plan_shards": 1, **TRAINED}
@@ -52,7 +51,7 @@ def more(finished, tmp_path_factory):
     assert place.jobs() == {
         None: {"warm_up": 1, **HELD_OUT, **TREES, **EMBEDDING, **REPORT},
         "msi": SECOND_STAGE,
-        "trees": GROWN,
+        "trees": TRAINED,
         "embedded": {"describe_embedding": 1, **PROJECTED},
         "swept.C-1": PLANNED,
         "swept.C-2": PLANNED,
@@ -128,7 +127,7 @@ CHANGES = {
         "{}",
         {
             None: TREES | EMBEDDING,
-            "trees": GROWN,
+            "trees": TRAINED,
             "embedded": {"describe_embedding": 1, **PROJECTED},
             "swept.C-3": PLANNED,
             "msi": {"measure_reliability": 1, **PREDICTED},
@@ -140,7 +139,7 @@ CHANGES = {
         {
             # of trees, and of the lowest C
             None: EMBEDDING | {"estimate_training": 2},
-            "trees": GROWN,
+            "trees": TRAINED,
             "embedded": {"describe_embedding": 1, **PROJECTED},
             "swept.C-0.5": PLANNED,
             "swept.C-1": TRAINED,
@@ -153,7 +152,7 @@ CHANGES = {
         "{trees: {weighting: propensity}, embedded: {features: gaussian, random_features: 20}, "
         "swept: {sweep: {C: [1, 1.5, 2]}}}",
         "{}",
-        {None: TREES, "trees": GROWN, "embedded": PROJECTED, "swept.C-1.5": PLANNED, "swept.C-2": TRAINED},
+        {None: TREES, "trees": TRAINED, "embedded": PROJECTED, "swept.C-1.5": PLANNED, "swept.C-2": TRAINED},
     ),
     "the decoder": ("embedded: {decoder: softmax}", "{}", {"embedded": PROJECTED}),
     "a run that starts from another": (

@@ -31,7 +31,7 @@ def measure_pruned(model, thresholds, test, inverse, threads=1):
             if threshold > model.parameters["prune"]:
                 pruned = replace(pruned, weights=prune(pruned.weights, threshold))
             ids = _best_labels(pruned, test, threads)
-            yield {"prune": threshold, **_sizes(model, pruned), **quality_of_top(ids, test.Y, inverse)}, ids
+            yield {"prune": threshold, **_sizes(model, pruned), **_quality_of_top(ids, test.Y, inverse)}, ids
             progress.advance()
 
 
@@ -44,14 +44,14 @@ def _sizes(model, pruned):
 def quality_of(model, dataset, a, b, threads=1):
     model.require(dataset=dataset)
     ids = _best_labels(model, dataset.test, threads)
-    return quality_of_top(ids, dataset.test.Y, dataset.inverse_propensity(a, b))
+    return _quality_of_top(ids, dataset.test.Y, dataset.inverse_propensity(a, b))
 
 
 def _best_labels(model, test, threads):
     return predict_top_k(model.weights, model.trained, test.X, max(PLACES), threads)[0]
 
 
-def quality_of_top(ids, Y, inverse):
+def _quality_of_top(ids, Y, inverse):
     hits, places = ranking.find_hits(ids, Y), places_up_to(Y.n_columns)
     precision = {f"P@{k}": ranking.precision(hits, k) for k in places}
     scored = {f"PSP@{k}": ranking.ratio_of_sums(f"PSP@{k}", ids, hits, Y, inverse) for k in places}

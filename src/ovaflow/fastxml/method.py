@@ -1,8 +1,5 @@
 """FastXML as a method: its trees are what shards divide."""
 
-from typing import ClassVar
-
-from ovaflow.steps import Reads, Step
 from ovaflow.training.even_division import EvenlyDivided
 
 
@@ -15,16 +12,6 @@ class FastXMLMethod(EvenlyDivided):
     sections = ("fastxml", "train", "evaluate")
     unit = "trees"
     sample_size = 1
-    steps: ClassVar = {
-        "tree-curve": Step(
-            "fastxml.commands",
-            "Measure a model by number of trees (fastxml).",
-            Reads("ovaflow.settings.train:Propensities", ("evaluate",)),
-            makes=("tree-curve",),
-            rule="measure_trees",
-            figure="trees.json",
-        ),
-    }
     report_sections = ("ovaflow.fastxml.section:SECTION",)
     small = "--trees=1"
 

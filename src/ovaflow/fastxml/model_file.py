@@ -72,35 +72,34 @@ class ForestModel(MethodModel):
         return scores
 
 
-def predict_trees(forest, X, k, threads=1, amounts=None, quiet=False):
-    """Best k labels, (n, k) or (len(amounts), n, k), -1 and -inf where leaves name fewer; summed tree after tree."""
-    X, stops = X._replace(places=None), np.array([forest.n_trees] if amounts is None else amounts, np.int64)
-    ids, scores = no_labels(len(stops), X.n_rows, k)
+def predict_trees(forest, X, k, threads=1, quiet=False):
+    """Best k labels, two arrays (n, k), -1 and -inf where leaves name fewer; summed tree after tree."""
+    X = X._replace(places=None)
+    ids, scores = no_labels(X.n_rows, k)
     blocks = [(low, min(low + BLOCK, X.n_rows)) for low in range(0, X.n_rows, BLOCK)]
 
     def score(rows):
-        _score_rows(X, *rows, forest, stops, ids, scores)
+        _score_rows(X, *rows, forest, ids, scores)
         return rows[1] - rows[0]
 
     progress = Progress("predicting", X.n_rows, "instances", quiet=quiet)
     with progress, ThreadPoolExecutor(threads) as pool:
         for scored in pool.map(score, blocks):
             progress.advance(scored)
-    return (ids[0], scores[0]) if amounts is None else (ids, scores)
+    return ids, scores
 
 
 @strict_kernel
-def _score_rows(X, low, high, forest, stops, ids, scores):
-    leaves = _find_leaves(X, low, high, forest, stops[-1])
+def _score_rows(X, low, high, forest, ids, scores):
+    n_trees = len(forest.starts) - 1
+    leaves = _find_leaves(X, low, high, forest)
     totals = np.zeros(forest.distributions.n_columns, np.float32)
     named = np.empty(forest.distributions.n_columns, np.int32)
     for i in range(low, high):
-        count = tree = 0
-        for s in range(len(stops)):
-            while tree < stops[s]:
-                count = _add_leaf(forest.distributions, leaves[tree, i - low], totals, named, count)
-                tree += 1
-            _keep_best(totals, named[:count], np.float32(tree), ids[s, i], scores[s, i])
+        count = 0
+        for tree in range(n_trees):
+            count = _add_leaf(forest.distributions, leaves[tree, i - low], totals, named, count)
+        _keep_best(totals, named[:count], np.float32(n_trees), ids[i], scores[i])
         for c in range(count):
             totals[named[c]] = 0
 
@@ -108,7 +107,7 @@ def _score_rows(X, low, high, forest, stops, ids, scores):
 @strict_kernel
 def _score_labels(X, forest, labels, out):
     n_trees = len(forest.starts) - 1
-    leaves = _find_leaves(X, 0, len(out), forest, n_trees)
+    leaves = _find_leaves(X, 0, len(out), forest)
     totals = np.zeros(forest.distributions.n_columns, np.float32)
     named = np.empty(forest.distributions.n_columns, np.int32)
     for i in range(len(out)):
@@ -122,8 +121,9 @@ def _score_labels(X, forest, labels, out):
 
 
 @strict_kernel
-def _find_leaves(X, low, high, forest, n_trees):
-    """Node in which each instance of a block ends, for each of the first trees."""
+def _find_leaves(X, low, high, forest):
+    """Node in which each instance of a block ends, for each tree."""
+    n_trees = len(forest.starts) - 1
     size = high - low
     leaves = np.empty((n_trees, size), np.int64)
     weights, rows, right = np.zeros(X.n_columns, np.float32), np.arange(size), np.empty(size, np.int64)

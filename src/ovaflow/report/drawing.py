@@ -23,8 +23,7 @@ NAMED = {"ink": "#000001", "muted": "#000002", "line": "#000003", "accent": "#00
 """Stand-ins for the page's colours: in the SVG they become its CSS variables."""
 
 MARKERS = "osD^vPXd"  # markers of runs, by number; the page's legends show the same
-DASHED, DOTTED = (0, (5, 2)), (0, (1.5, 1.5))
-STYLES = {"P@1": "solid", "P@3": DASHED, "P@5": DOTTED}
+DASHED = (0, (5, 2))
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SERIES = [f"#0001{number:02x}" for number in range(8)]
@@ -150,11 +149,6 @@ def line(axes, run, x, y, name=None, **style):
     size = max(4.0, 6.5 - 0.9 * run.series)
     marked = {"marker": MARKERS[run.series % len(MARKERS)], "markersize": size, "markevery": max(1, len(x) // 8)}
     axes.curve(name or run.name, x, y, **{"color": series(run.series), "linewidth": 1.5} | marked | style)
-
-
-def styles_of(points):
-    """Metrics that the points of a curve have, of :data:`STYLES`, and their styles."""
-    return [(name, style) for name, style in STYLES.items() if name in points[0]]
 
 
 def side_by_side(n_runs, step):

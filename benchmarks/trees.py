@@ -1,0 +1,67 @@
+"""Quality of the first trees of a FastXML model (FastXML, fig. 1): where more add nothing, fewer are enough."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import numpy as np
+from tables import aligned
+
+from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.ranking import find_hits, ratio_of_sums
+from ovaflow.fastxml.forest import join_trees
+from ovaflow.fastxml.model_file import ForestModel
+
+METRICS = ("P@1", "P@3", "P@5", "nDCG@5")
+
+
+def measure(model, dataset, threads):
+    """Metrics of the first trees, by their number: 1, 2, 4 and so on, and all of them."""
+    model.require(dataset=dataset)
+    X = model.instances(dataset.test)
+    Y = dataset.test.Y
+    # the metrics do not weigh labels by their propensity
+    inverse = np.ones(dataset.n_labels)
+    metrics_by_number = {}
+    for n_trees in doubled_up_to(model.forest.n_trees):
+        ids, _ = first_trees(model, n_trees).top_k(X, 5, threads)
+        hits = find_hits(ids, Y)
+        metrics_by_number[n_trees] = {name: ratio_of_sums(name, ids, hits, Y, inverse) for name in METRICS}
+    return metrics_by_number
+
+
+def doubled_up_to(most):
+    """Return 1, 2, 4 and so on below a number, and the number itself."""
+    numbers = []
+    number = 1
+    while number < most:
+        numbers.append(number)
+        number *= 2
+    return [*numbers, most]
+
+
+def first_trees(model, n_trees):
+    """Return a model of the first trees of another."""
+    trees = [model.forest.tree(number) for number in range(n_trees)]
+    return replace(model, forest=join_trees(trees, model.n_features, model.n_labels))
+
+
+def table_of(metrics_by_number):
+    """The measurement as text."""
+    lines = [["trees", *METRICS]]
+    for n_trees, metrics in metrics_by_number.items():
+        lines.append([f"{n_trees:,}", *(f"{100 * value:.2f}" for value in metrics.values())])
+    return aligned(lines)
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+def main(model, dataset, threads):
+    """Measure the first trees of MODEL (model.h5, of fastxml) on the test instances of DATASET (dataset.h5)."""
+    click.echo(table_of(measure(ForestModel.open(model), open_dataset(dataset), threads)))
+
+
+if __name__ == "__main__":
+    main()
