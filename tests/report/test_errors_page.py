@@ -10,7 +10,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.errors import RunErrors
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import errors_page
-from ovaflow.report.errors_page import render_errors
+from ovaflow.report.errors_page import fold_text, render_errors
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +42,36 @@ def test_it_holds_the_worst_records_and_says_so(errors, monkeypatch):
     monkeypatch.setattr(errors_page, "MOST", 7)
     page = render_errors("mine", "msi", errors)
     rows = re.findall(r'data-row="(\d+)"', page)
-    assert list(map(int, rows)) == errors.rows[:7].tolist()
-    assert "Only the worst 7 are on this page" in page
-    monkeypatch.setattr(errors_page, "MOST", len(errors.rows))
-    assert "Only the worst" not in render_errors("mine", "msi", errors)
+    assert list(map(int, rows)) == errors.tested[:7].tolist()
+    assert f"Only the worst 7 of {len(errors.tested)} are on this page" in page
+    monkeypatch.setattr(errors_page, "MOST", len(errors.tested))
+    page = render_errors("mine", "msi", errors)
+    assert "Only the worst" not in page
+    assert errors.summary() in page
+
+
+def test_right_labels_are_there_too(errors):
+    page = render_errors("mine", "msi", errors)
+    right, _, _ = (int(each[errors.tested].sum()) for each in errors.amounts)
+    assert page.count('<li class="found">') == right > 0
+
+
+WORDS = [f"word{number:03}" for number in range(600)]
+
+
+@pytest.mark.parametrize("text", [" ".join(WORDS), "unspaced" * 100, " ".join(WORDS[:40]), ""])
+def test_a_text_is_there_once_and_whole(text):
+    shown, rest = fold_text(text)
+    assert shown + rest == text
+    assert len(shown) <= 420
+    assert rest == "" or len(shown) > 400
+    assert not rest or rest.startswith((" word", "unspaced"[len(shown) % 8 :]))
+
+
+def test_texts_that_are_cut_in_the_dataset_are_said_to_be(errors, monkeypatch):
+    assert "Of longer texts" not in render_errors("mine", "msi", errors)
+    monkeypatch.setattr(errors_page, "EXCERPT", 20)
+    assert "Of longer texts it has the first 20 characters" in render_errors("mine", "msi", errors)
 
 
 def test_the_report_links_to_it_wherever_the_page_is(folder, tmp_path):
@@ -62,9 +88,14 @@ def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme):
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto((folder / "msi" / "errors.html").as_uri())
-    records = errors.records(errors.rows)
-    label = next(each.wrong[0][0] for each in records if "label number" in errors.dataset.label_name(each.wrong[0][0]))
-    word = next(iter(next(each for each in records if each.wrong[0][0] == label).text.split()))
+    records = errors.records(errors.tested)
+    label = next(
+        each.wrong[0][0]
+        for each in records
+        if each.wrong and "label number" in errors.dataset.label_name(each.wrong[0][0])
+    )
+    # the last word of a text that is folded
+    word = next(each for each in records if each.wrong and each.wrong[0][0] == label).text.split()[-1]
 
     def shown():
         return [int(each.get_attribute("data-row")) for each in page.locator("article:visible").all()]
@@ -76,9 +107,13 @@ def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme):
             if any(label == other for kind in kinds for other, _ in getattr(each, kind)) and words in each.text.lower()
         ]
 
-    assert shown() == errors.rows.tolist()
+    assert shown() == errors.tested.tolist()
     page.get_by_label("label", exact=True).fill(errors.dataset.label_name(label))
+    assert shown() == those(("missed", "wrong", "right"))
+    page.get_by_label("which is").select_option("missed or wrong")
     assert shown() == those(("missed", "wrong"))
+    page.get_by_label("which is").select_option("right")
+    assert shown() == those(("right",))
     page.get_by_label("which is").select_option("wrong")
     assert shown() == those(("wrong",))
     page.get_by_label("words in the").fill(word.upper())
@@ -88,7 +123,7 @@ def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme):
     page.get_by_label("sorted by").select_option("row")
     assert shown() == sorted(those(("wrong",), word.lower()))
     page.get_by_role("button", name="Show all").click()
-    assert shown() == errors.rows.tolist()
+    assert shown() == errors.tested.tolist()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", paper))) > 384) == (scheme == "light")
@@ -99,5 +134,5 @@ def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme):
 def test_without_scripts_all_records_are_there(new_page, folder, errors):
     page = new_page(java_script_enabled=False)
     page.goto((folder / "msi" / "errors.html").as_uri())
-    assert page.locator("article:visible").count() == len(errors.rows)
+    assert page.locator("article:visible").count() == len(errors.tested)
     assert not page.locator("form").is_visible()

@@ -22,9 +22,10 @@ from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.storage.tables import write_table
 
-SHOWN = 20  # records on the terminal
+SHOWN = 10  # records on the terminal
 OF_LABEL = 5  # records of each kind of a label there
 WORDS = 5  # words of each sign
+FREQUENT = 5  # labels named that are missed most often, and wrong
 
 
 @click.command("errors")
@@ -39,8 +40,8 @@ WORDS = 5  # words of each sign
 def errors_command(run, names, output):
     """List the test records of RUN with a label that was missed or wrongly predicted, the worst first.
 
-    RUN is the folder of a run, such as results/catalog/msi. Predicted are the labels that fit, without a second stage
-    the first five. Records without known labels are left out.
+    RUN is the folder of a run, such as results/catalog/msi. The labels that fit count as predicted, without a second
+    stage the first five. Records without known labels are left out.
     """
     dataset = open_dataset(run.parent / "dataset.h5")
     predictions, model = Predictions.open(run / "predictions.h5", dataset=dataset), open_any_model(run / "model.h5")
@@ -60,8 +61,18 @@ def errors_command(run, names, output):
     else:
         Console(highlight=False).print(make_table("Errors", "record", _SHOWN, rows, _named_row).terminal, "")
     if not names:
-        click.echo(f"{errors.summary()}; worst first: {MEASURE}")
+        _say_what_is_wrong(errors)
     click.echo(f"{output}: all of them" if output else _where_all_are(run, names))
+
+
+def _say_what_is_wrong(errors):
+    """Print how many labels are missed and wrong, which ones most often, and what the worst records are."""
+    click.echo(errors.summary())
+    for kind, labels in errors.most_frequent(FREQUENT).items():
+        named = [f"{wording.plain(errors.dataset.label_name(label), 40)} ({amount:,})" for label, amount in labels]
+        if named:
+            click.echo(f"{kind} most often: {', '.join(named)}")
+    click.echo(f"worst records first: {MEASURE}")
 
 
 def _where_all_are(run, names):
@@ -84,10 +95,17 @@ _OF_LABEL = {"label": str, "kind": str, "record": str, "instance": int, "text": 
 _OF_LABEL |= dict.fromkeys(("up", "down", "evidence"), list[str])
 _SHOWN = (
     Column("F1", itemgetter("F1"), partial(wording.percent, digits=0)),
-    Column("missed", lambda row: len(row["missed"]), wording.count),
-    Column("wrong", lambda row: len(row["wrong"]), wording.count),
+    Column("missed", lambda row: _counted_names(row["missed"])),
+    Column("wrong", lambda row: _counted_names(row["wrong"])),
     Column("text", lambda row: wording.plain(row["text"], 80)),
 )
+
+
+def _counted_names(names):
+    """Number of labels, and their names as far as they fit: ``2: libraries, museums``."""
+    if not names:
+        return "0"
+    return f"{len(names)}: {wording.plain(', '.join(names), 80)}"
 
 
 def _named_row(row, cells):

@@ -110,8 +110,8 @@ def write_names(file, names):
 
 
 KIND = "dataset"
-EXCERPT = 2000
-"""Characters of a test text that are kept for the report."""
+EXCERPT = 5000
+"""Characters of a test text that are kept for the report and the page of errors."""
 
 
 _PARTS = ("train", "test", "dev")

@@ -73,19 +73,33 @@ class RunErrors:
         return 2 * right / np.maximum(2 * right + wrong + missed, 1)
 
     @cached_property
-    def rows(self):
-        """Records with an error, in the order of :data:`MEASURE`."""
+    def tested(self):
+        """Records with labels in the order of :data:`MEASURE`; those without an error are the last."""
         _, wrong, missed = self.amounts
         surest = np.where(self.wrongly, self.counted.values, -np.inf).max(axis=1, initial=-np.inf)
-        rows = np.flatnonzero((self.positives > 0) & (wrong + missed > 0))
+        rows = np.flatnonzero(self.positives)
         return rows[np.lexsort((-surest[rows], -(wrong + missed)[rows], self.f1[rows]))]
 
+    @cached_property
+    def rows(self):
+        """Records with an error, in the same order."""
+        _, wrong, missed = self.amounts
+        return self.tested[(wrong + missed)[self.tested] > 0]
+
     def summary(self):
-        """How many records have errors, in words."""
-        _, wrong, missed = (int(each[self.rows].sum()) for each in self.amounts)
-        tested = np.count_nonzero(self.positives)
-        which = f"{len(self.rows):,} of {tested:,} test records with labels have errors"
-        return f"{which}: {missed:,} labels missed, {wrong:,} wrong"
+        """Say in words how many records have errors, and how many labels are right, wrong and missed."""
+        right, wrong, missed = (int(each[self.tested].sum()) for each in self.amounts)
+        which = f"{len(self.rows):,} of {len(self.tested):,} test records with labels have errors"
+        predicted = f"of {self.counted.rule} of each record {right:,} are right and {wrong:,} wrong"
+        return f"{which}; {predicted}, and {missed:,} true labels are missed"
+
+    def most_frequent(self, amount):
+        """Labels that are missed, and wrong, in the most records, with the numbers of these: pairs by kind."""
+        n_labels, labelled = self.dataset.n_labels, self.positives > 0
+        wrong = np.bincount(self.counted.ids[self.wrongly & labelled[:, None]], minlength=n_labels)
+        right = np.bincount(self.counted.ids[self.counted.predicted & ~self.wrongly], minlength=n_labels)
+        missed = np.bincount(self.dataset.test.Y.indices, minlength=n_labels) - right
+        return {"missed": _largest(missed, amount), "wrong": _largest(wrong, amount)}
 
     def records(self, rows):
         """The :class:`RecordErrors` of some records."""
@@ -118,6 +132,12 @@ class RunErrors:
             value[missed] = scores
         by_rising = np.lexsort((scores, value[missed]))
         return wrong[np.argsort(-value[wrong], kind="stable")], missed[by_rising], value
+
+
+def _largest(amounts, most):
+    """Pairs of label and amount, by falling amount; amounts of 0 are left out."""
+    labels = np.argsort(-amounts, kind="stable")[:most]
+    return [(label, int(amounts[label])) for label in labels.tolist() if amounts[label]]
 
 
 def by_falling_value(pairs):

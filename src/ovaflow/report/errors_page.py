@@ -1,6 +1,8 @@
 """The page of a run's errors: a single HTML file, filtered and sorted in the browser."""
 
+from ovaflow.data.dataset import EXCERPT
 from ovaflow.evaluation.errors import MEASURE
+from ovaflow.report import wording
 from ovaflow.report.environment import make_environment, script_of
 
 FILE_NAME = "errors.html"
@@ -8,10 +10,36 @@ FILE_NAME = "errors.html"
 MOST = 1000
 """Records on a page, the worst ones."""
 
+SHORT = 420
+"""Characters of a text that are shown before it is unfolded."""
+
 
 def render_errors(dataset, run, errors):
-    """The page about the errors of a run, :class:`ovaflow.evaluation.errors.RunErrors`; its names are shown."""
-    template = make_environment().get_template("errors.html.j2")
-    records = errors.records(errors.rows[:MOST])
-    about = {"dataset": dataset, "run": run, "errors": errors, "measure": MEASURE, "records": records}
-    return template.render(about, **script_of("errors.js"))
+    """Render the page about the errors of a run, :class:`ovaflow.evaluation.errors.RunErrors`.
+
+    ``dataset`` and ``run`` are the names to show.
+    """
+    environment = make_environment()
+    environment.filters["folded"] = fold_text
+    records = errors.records(errors.tested[:MOST])
+    return environment.get_template("errors.html.j2").render(
+        dataset=dataset,
+        run=run,
+        errors=errors,
+        measure=MEASURE,
+        records=records,
+        kept=EXCERPT if any(len(record.text) >= EXCERPT for record in records) else None,
+        **script_of("errors.js"),
+    )
+
+
+def fold_text(text):
+    """Divide a text where it is folded: what is always shown, and the rest, which begins with a space or a word."""
+    shown = wording.plain(text, EXCERPT)
+    if len(shown) <= SHORT:
+        return shown, ""
+    # a text without spaces is divided anywhere
+    end = shown.rfind(" ", 0, SHORT + 1)
+    if end <= 0:
+        end = SHORT
+    return shown[:end], shown[end:]

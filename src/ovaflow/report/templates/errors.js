@@ -9,15 +9,20 @@ const labels = (article, kind) =>
 const records = [...main.children].map((article) => ({
   article,
   text: article.querySelector(".document").textContent.toLowerCase(),
-  labels: [...labels(article, "missed"), ...labels(article, "wrong")],
+  labels: ["missed", "wrong", "found"].flatMap((kind) => labels(article, kind)),
   number: (name) => (article.dataset[name] === "" ? -Infinity : Number(article.dataset[name])),
 }));
 
 // names to choose from, those with the most errors first
 const amounts = new Map();
-for (const { labels } of records) for (const { name } of labels) amounts.set(name, (amounts.get(name) || 0) + 1);
-const byAmount = [...amounts].sort((a, b) => b[1] - a[1]);
-document.querySelector("#names").append(...byAmount.map(([name, amount]) => new Option(`${amount} errors`, name)));
+for (const { labels } of records)
+  for (const { name, kind } of labels) {
+    if (!amounts.has(name)) amounts.set(name, { errors: 0, right: 0 });
+    amounts.get(name)[kind === "found" ? "right" : "errors"] += 1;
+  }
+const byErrors = [...amounts].sort((a, b) => b[1].errors - a[1].errors);
+const option = ([name, { errors, right }]) => new Option(`${errors} errors, ${right} right`, name);
+document.querySelector("#names").append(...byErrors.map(option));
 
 const orders = {
   "": () => 0,
@@ -31,12 +36,13 @@ function update() {
   const { label, kind, words, order } = Object.fromEntries(new FormData(form));
   const sought = label.toLowerCase();
   const isSought = (name) => (amounts.has(label) ? name === label : name.toLowerCase().includes(sought));
+  const kinds = kind.split(" ");
   const wanted = words.toLowerCase().split(/\s+/);
   let amount = 0;
   for (const record of records) {
     let fits = false;
     for (const each of record.labels) {
-      const hit = (kind === "" || each.kind === kind) && isSought(each.name);
+      const hit = kinds.includes(each.kind) && isSought(each.name);
       each.chip.classList.toggle("sought", hit && label !== "");
       fits ||= hit;
     }
