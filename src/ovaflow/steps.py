@@ -123,7 +123,7 @@ STEPS = {
         makes=("metrics", "analysis", "reference"),
         rule="evaluate_predictions",
         for_people=True,
-        revision=3,
+        revision=4,
     ),
     "join-folds": Step(
         "cli.folds",

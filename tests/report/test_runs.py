@@ -54,6 +54,31 @@ def test_figures_are_those_of_the_files(place):
     assert "loss" not in rows["msi"]
 
 
+def test_folds_are_columns_where_some_run_has_them(place):
+    assert "folds" not in ovaflow("runs", "my.yaml")
+    folder = place / "results" / "tiny" / "msi"
+    metrics = read_json(folder / "metrics.json", "metrics")
+    other = {name: 0.5 * value if name == "P@1" else value for name, value in metrics.items()}
+    write_json(folder / "other.json", "metrics", other)
+    files = [folder / "metrics.json", folder / "other.json"]
+    ovaflow("join-folds", *files, f"--model={folder}/model.h5", f"--output={folder}/folds.json")
+    figures = read_json(folder / "folds.json", "folds")["metrics"]["P@1"]
+    rows, said = read_table(place), ovaflow("runs", "my.yaml")
+    ours = [float(rows["msi"][f"folds P@1{end}"]) for end in ("", " low", " high")]
+    assert ours == pytest.approx([0.75 * metrics["P@1"], *figures["interval"]])
+    assert rows["forest"]["folds P@1"] == ""
+    assert "folds P@1" in said
+    low, high = figures["interval"]
+    assert f"{75 * metrics['P@1']:.1f} ±{50 * (high - low):.1f}" in said
+    [entry] = [each for each in json.loads(ovaflow("runs", "my.yaml", "--json")) if "folds" in each]
+    assert entry["run"] == "msi"
+    assert entry["folds"]["metrics"]["P@1"] == figures
+    # those of another model are left out
+    folds = read_json(folder / "folds.json", "folds")
+    write_json(folder / "folds.json", "folds", folds | {"model": "0" * 32})
+    assert "folds P@1" not in read_table(place)["msi"]
+
+
 def test_remarks_say_what_is_not_there_or_not_to_be_compared(place):
     folder = place / "results" / "tiny"
     assert {name: row["remark"] for name, row in read_table(place).items() if name not in ("forest", "embedded")} == {

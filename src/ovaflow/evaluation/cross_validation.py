@@ -23,7 +23,7 @@ def join_folds(folds):
 
 def is_quality(name):
     """Whether a metric is one of quality, such as ``P@1`` or ``F1-fit``, no time or size."""
-    return "@" in name or name.endswith("-fit")
+    return "@" in name or name.endswith(("-fit", "-above-0"))
 
 
 def spread(values):

@@ -1,5 +1,7 @@
 """All metrics of a run as one flat table."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ovaflow.console.errors import InputError
@@ -21,7 +23,8 @@ def evaluate(predictions, dataset, model, training, a, b):
     predictions.require(dataset=dataset, model=model)
     require_training_of(model, training)
     inverse = dataset.inverse_propensity(a, b)
-    metrics = _quality(predictions, dataset.test.Y, inverse)
+    zero_decides = model.zero_decides
+    metrics = _quality(predictions, dataset.test.Y, inverse, zero_decides)
     labels_per_instance = np.diff(dataset.test.Y.indptr)
     if has_one_label(dataset):
         metrics |= single_label_metrics(predictions, dataset)
@@ -30,9 +33,9 @@ def evaluate(predictions, dataset, model, training, a, b):
     dev = {}
     # without labels its figures would mean nothing
     if dataset.dev is not None and len(dataset.dev.Y.indices):
-        dev["dev"] = _on_dev(predictions.dev, dataset.dev.Y, inverse)
+        dev["dev"] = _on_dev(predictions.dev, dataset.dev.Y, inverse, zero_decides)
     return metrics | {
-        "intervals": _intervals(predictions, dataset.test.Y, inverse),
+        "intervals": _intervals(predictions, dataset.test.Y, inverse, zero_decides),
         "train_seconds": training.core_seconds,
         "train_peak_rss_bytes": training.peak_rss_bytes,
         **{name: int(training.statistics[name].sum()) for name in STEPS if name in training.statistics},
@@ -52,21 +55,27 @@ def evaluate(predictions, dataset, model, training, a, b):
     }
 
 
-def _quality(predictions, Y, inverse):
+def _quality(predictions, Y, inverse, zero_decides):
     metrics = ranking_metrics(predictions.ids, Y, inverse)
+    if (answers := _answers_of(predictions, zero_decides)) is not None:
+        hits = ranking.find_hits(answers.ids, Y)
+        means = ranking.quality_of_answers(hits, answers.amounts, np.diff(Y.indptr))
+        metrics |= {f"{name}-{answers.kind}": value for name, value in means.items()}
     if predictions.ranking is not None:
-        metrics |= _of_second_stage(predictions, Y, inverse)
+        first_ids = predictions.ranking.first_ids[:, : most_places(predictions.ids, Y)]
+        metrics["first_stage"] = ranking_metrics(first_ids, Y, inverse)
     return metrics
 
 
-def _intervals(predictions, Y, inverse):
-    return {name: resampling.interval(values) for name, values in samples_of(predictions, Y, inverse).items()}
+def _intervals(predictions, Y, inverse, zero_decides):
+    samples = samples_of(predictions, Y, inverse, zero_decides)
+    return {name: resampling.interval(values) for name, values in samples.items()}
 
 
-def _on_dev(predictions, Y, inverse):
+def _on_dev(predictions, Y, inverse, zero_decides):
     """What is measured on the dev part."""
-    return _quality(predictions, Y, inverse) | {
-        "intervals": _intervals(predictions, Y, inverse),
+    return _quality(predictions, Y, inverse, zero_decides) | {
+        "intervals": _intervals(predictions, Y, inverse, zero_decides),
         "instances": Y.n_rows,
         "instances_without_labels": int(np.count_nonzero(np.diff(Y.indptr) == 0)),
     }
@@ -77,25 +86,33 @@ def named_on_dev(figures):
     return {f"dev {name}": value for name, value in figures.items()}
 
 
-def _of_second_stage(predictions, Y, inverse):
-    """Means over instances of answers with as many labels as fit, and the metrics of the order by score alone."""
-    candidates, k = predictions.ranking, most_places(predictions.ids, Y)
-    hits = ranking.find_hits(candidates.ids, Y)
-    amounts = labels_that_fit(candidates.probabilities)
-    fit = ranking.quality_of_answers(hits, amounts, np.diff(Y.indptr))
-    means = {f"{name}-fit": value for name, value in fit.items()}
-    return means | {"first_stage": ranking_metrics(candidates.first_ids[:, :k], Y, inverse)}
+class _Answers(NamedTuple):
+    """Answers of as many labels as a model finds right."""
+
+    kind: str  # ends the names of their metrics
+    ids: np.ndarray  # (n, k), by falling value
+    amounts: np.ndarray  # int64 (n,): how many of them are the answer
 
 
-def samples_of(predictions, Y, inverse):
+def _answers_of(predictions, zero_decides):
+    """Labels that fit with a second stage, otherwise those with scores above 0; None where 0 means nothing."""
+    candidates = predictions.ranking
+    if candidates is not None:
+        return _Answers("fit", candidates.ids, labels_that_fit(candidates.probabilities))
+    if zero_decides:
+        return _Answers("above-0", predictions.ids, np.count_nonzero(predictions.scores > 0, axis=1))
+    return None
+
+
+def samples_of(predictions, Y, inverse, zero_decides=False):
     """Metrics of test instances drawn with replacement, by name; the same draws for all predictions."""
     samples = samples_of_order(predictions.ids, Y, inverse)
-    candidates = predictions.ranking
-    if candidates is None:
+    answers = _answers_of(predictions, zero_decides)
+    if answers is None:
         return samples
-    hits, amounts = ranking.find_hits(candidates.ids, Y), labels_that_fit(candidates.probabilities)
-    f1 = ranking.answer_of_each(hits, amounts, np.diff(Y.indptr))["F1"][:, None]
-    return samples | {"F1-fit": resampling.resample(f1, np.ones_like(f1))[:, 0]}
+    hits = ranking.find_hits(answers.ids, Y)
+    f1 = ranking.answer_of_each(hits, answers.amounts, np.diff(Y.indptr))["F1"][:, None]
+    return samples | {f"F1-{answers.kind}": resampling.resample(f1, np.ones_like(f1))[:, 0]}
 
 
 def samples_of_order(ids, Y, inverse):

@@ -127,6 +127,9 @@ class Model(ModelFile):
     probabilistic: ClassVar[bool] = False
     """Whether its scores are probabilities."""
 
+    zero_decides: ClassVar[bool] = False
+    """Whether a score above 0 says that a label is right, and one below 0 that it is wrong."""
+
     @property
     @abstractmethod
     def nonzeros(self) -> int:

@@ -15,6 +15,8 @@ from ovaflow.sparse.weight_rows import BLOCK_BITS, decoded, segments_of
 class OneVsAll(LabelWeights, MethodModel, LinearScores):
     """An open model of one-vs-all."""
 
+    zero_decides = True
+
     @classmethod
     def what_scores_are(cls, settings):
         if settings.get("loss") == "logistic":

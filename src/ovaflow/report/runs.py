@@ -1,9 +1,10 @@
 """All runs of a config in one table: settings that differ, metrics, times and sizes, and what to know of them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.metrics import named_on_dev
@@ -17,8 +18,9 @@ from ovaflow.storage.artifact import Artifact, header_of
 from ovaflow.storage.hdf5 import open_artifact
 from ovaflow.storage.texts import read_json
 
-MAIN = ("P@1", "P@5", "F1-fit", "dev P@1", "dev P@5", "dev F1-fit")
-"""Metrics on a terminal; files have all that have intervals."""
+_MAIN = ("P@1", "P@5", "F1-fit", "F1-above-0")
+MAIN = tuple(f"{part}{name}" for part in ("", "dev ", "folds ") for name in _MAIN)
+"""Metrics on a terminal, those that some run has; files have all that have intervals."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class ListedRun:
     metrics: dict  # empty where there are none of this model
     remark: str  # why figures are missing, or not to be compared
     made_from: str = ""  # checksum of its dataset
+    folds: dict[str, Any] = field(default_factory=dict)  # joined metrics of a cross-validation, where there are some
 
     @property
     def predict_milliseconds(self):
@@ -40,13 +43,18 @@ class ListedRun:
 
     @property
     def figures(self):
-        """Its metrics, with those on the dev part."""
-        return self.metrics | named_on_dev(self.metrics.get("dev", {}))
+        """Its metrics, with those on the dev part and the means over folds."""
+        return self.metrics | named_on_dev(self.metrics.get("dev", {})) | self._of_folds("mean")
 
     @property
     def intervals(self):
         on_dev = self.metrics.get("dev", {}).get("intervals", {})
-        return self.metrics.get("intervals", {}) | named_on_dev(on_dev)
+        return self.metrics.get("intervals", {}) | named_on_dev(on_dev) | self._of_folds("interval")
+
+    def _of_folds(self, figure):
+        """A figure of each metric over the folds, ``folds P@1`` and the like."""
+        metrics = self.folds.get("metrics", {})
+        return {f"folds {name}": figures[figure] for name, figures in metrics.items()}
 
 
 def read_runs(config):
@@ -68,7 +76,8 @@ def _compared(run, first):
 
 
 def _read_run(config, dataset, name):
-    model, metrics = (Path(each.format(dataset=dataset, run=name)) for each in (paths.MODEL, paths.METRICS))
+    files = (paths.MODEL, paths.METRICS, paths.FOLDS)
+    model, metrics, folds = (Path(each.format(dataset=dataset, run=name)) for each in files)
     run = ListedRun(dataset, name, _planned_settings(config, dataset, name), {}, "not there yet")
     if not model.exists():
         return run
@@ -78,9 +87,18 @@ def _read_run(config, dataset, name):
         settings = settings_in_words(header.parameters, {})
         changes = "; ".join(_changes(run.settings, settings))
         run = replace(run, settings=run.settings | settings, remark=changes, made_from=header.inputs.get("dataset", ""))
+        run = replace(run, folds=_read_folds(folds, header.checksum))
         return replace(run, metrics=read_json(metrics, "metrics", header.checksum))
     except InputError as error:
         return replace(run, remark=str(error).removeprefix(f"{model.parent}/"))
+
+
+def _read_folds(path, checksum):
+    """Read the joined metrics of a run's folds; empty where there are none, or they are about another model."""
+    if not path.exists():
+        return {}
+    folds = read_json(path, "folds")
+    return folds if folds["model"] == checksum else {}
 
 
 def _planned_settings(config, dataset, name):
@@ -142,4 +160,5 @@ COSTS = (
 def entry_of(run):
     """A run for JSON: everything that its table has, and all its metrics."""
     about = {"dataset": run.dataset, "run": run.name, "settings": run.settings, "metrics": run.metrics}
+    about |= {"folds": run.folds} if run.folds else {}
     return about | {"predict_milliseconds": run.predict_milliseconds, "remark": run.remark}
