@@ -18,6 +18,7 @@ MODULES = {
     "one_vs_all": "__init__ method",
     "reading": "__init__ columns foreign formats streams",
     "rembrandt": "__init__ demand files method settings",
+    "report": "__init__ best_run",
     "settings": "__init__ chains config configuration inputs paths predict prepare schema section source suggestion_sources spelling train",
     "sparse": "__init__ fingerprint",
     "storage": "__init__ errors opening texts writing",

@@ -1,4 +1,8 @@
 # Files in storage, where --default-storage-provider has Snakemake keep them (docs/machines.md); no rules.
+import json
+from types import SimpleNamespace
+
+from ovaflow.report.best_run import best_run
 from ovaflow.workflow import fetch
 from snakemake.settings.types import SharedFSUsage
 
@@ -19,15 +23,30 @@ def address_of(path):
     return file.storage_object.query if file.is_storage else Path(path).resolve()
 
 
-def how_to_predict(model):
-    """The last line of a run."""
+def how_to_predict(dataset):
+    """The last line of a run: how the best run of a dataset predicts."""
+    runs = [measured_run(dataset, name) for name in SETTINGS.runs]
+    best = best_run(runs) or runs[0]
+    which = ""
+    if len(runs) > 1 and best.metrics:
+        which = f" by the best run, {best.name}"
+    model = paths.MODEL.format(dataset=dataset, run=best.name)
     place = f"{model} FILE"
     if IN_STORAGE:
         address = address_of(model)
         place = f"{address} FILE"
         if not Path(address).exists():
             place = f"model.h5 FILE, in a copy of {os.path.dirname(address)}"
-    return f"Labels of new records: ovaflow predict {place}"
+    return f"Labels of new records{which}: ovaflow predict {place}"
+
+
+def measured_run(dataset, name):
+    """A run with its metrics, which are empty where there are none."""
+    path = paths.METRICS.format(dataset=dataset, run=name)
+    metrics = {}
+    if exists(path):
+        metrics = json.loads(Path(fetched(workflow.inputfile(path))).read_text(encoding="utf-8"))
+    return SimpleNamespace(name=name, metrics=metrics)
 
 
 def fetched(file):
