@@ -80,7 +80,7 @@ def test_resources_of_each_step(tmp_path):
     ]
     for by, names in (("run", ["shared by all runs", "msi"]), ("step", ["means", "train shard"])):
         rows = [(row.name, [cell.value for cell in row.cells]) for row in tables[f"by_{by}"].rows]
-        assert rows == list(zip([*names, "all together"], figures, strict=True))
+        assert rows == list(zip([*names, "these jobs together"], figures, strict=True))
 
 
 def test_downloads_and_jobs_of_the_second_training_are_apart(tmp_path):

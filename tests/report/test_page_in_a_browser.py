@@ -125,7 +125,7 @@ def test_files_hold_the_figures_in_full_and_sums_stay_at_the_end(opened, runs):
     table = page.locator(".resources table.sortable").first
     for _ in range(2):
         table.locator("tr.heads > th", has_text="wall").get_by_role("button").click()
-        assert column(table, 1)[-1] == "all together"
+        assert column(table, 1)[-1] == "these jobs together"
 
 
 def test_figures_show_as_many_runs_as_there_are_markers(opened):

@@ -221,7 +221,7 @@ def show_resources(anchor, results):
 
 def _sums(by, jobs, name_of):
     """Table of all jobs of the same run or step, and of all jobs together."""
-    total = Jobs("", "all together", [])
+    total = Jobs("", "these jobs together", [])
     sums = {}
     for each in jobs:
         name = name_of(each)
