@@ -15,7 +15,7 @@ from ovaflow.data import tokens, vocabulary
 from ovaflow.data.blocks import names_of_word, places_in_word
 from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
 from ovaflow.data.tokens import normal_form
-from ovaflow.data.vocabulary import fit_features
+from ovaflow.data.vocabulary import fit_features, fit_tokens, read_tokens
 from ovaflow.settings.prepare import Prepare
 from ovaflow.sparse.csr import from_scipy
 
@@ -154,7 +154,8 @@ def test_batches_and_threads_change_nothing(texts, batch, threads):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokens, "_BATCH", batch)
         patch.setattr(vocabulary, "_TOKENS", batch)
-        batched = fit_features(iter(texts), settings, threads=threads)
+        found, _ = read_tokens(iter(texts), threads)
+        batched = fit_tokens(found, settings, list, True, threads)
     assert batched.transform.feature_names == whole.transform.feature_names
     for X in batched.X, batched.transform.transform(iter(texts)):
         for ours, theirs in zip(X, whole.X, strict=True):
