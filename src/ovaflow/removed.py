@@ -11,6 +11,7 @@ OPTIONS: dict[tuple[str, str], str] = {
     ("predict", "--thresholds"): "use --min-probability",
     ("prune", "--max-bytes"): "use --threshold",
     ("rerank", "--thresholds"): "use --min-probability of ovaflow predict",
+    ("evaluate", "--reference"): "metrics.json has the unknown words and the languages of the test set",
 }
 """By command and option, such as ``("prune", "--max-bytes")``."""
 

@@ -120,7 +120,7 @@ STEPS = {
         "cli.evaluating",
         "Measure a model on a labelled file or on the test set.",
         Reads("ovaflow.settings.train:Propensities", ("evaluate",)),
-        makes=("metrics", "analysis", "reference"),
+        makes=("metrics", "analysis"),
         rule="evaluate_predictions",
         for_people=True,
         revision=4,

@@ -56,9 +56,9 @@ def used(models):
 def test_a_better_model_takes_the_place_of_a_worse_one(promote, folder, models):
     assert "models/current -> 2" in promote("bad.h5")
     before = used(models)
-    (folder / "reference.json").write_text("")
+    (folder / "metrics.json").write_text("of another model")
     line = promote("good.h5")
-    assert (models / "current" / "reference.json").exists()
+    assert not (models / "current" / "metrics.json").exists()
     assert " after " in line
     assert " records better, " in line
     model = folder / "good.h5"
@@ -198,7 +198,7 @@ def earlier(folder, models):
 
 def test_older_ones_go(promote, models, earlier):
     for day in (1, 2):
-        earlier(day, "model.index.h5", "reranker.h5", "reference.json", "runs/other.h5")
+        earlier(day, "model.index.h5", "reranker.h5", "metrics.json", "runs/other.h5")
     third, fourth = earlier(3), earlier(4)
     (models / "current").symlink_to(fourth.name)
     before = os.listdir(models)

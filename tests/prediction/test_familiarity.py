@@ -10,13 +10,12 @@ from synthetic import train_on
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.text_language import languages_of_texts
 from ovaflow.data.tokens import numbered
-from ovaflow.prediction.familiarity import Familiarity, trained_languages
-from ovaflow.prediction.predictions import predict_test_set
+from ovaflow.prediction.familiarity import Familiarity, WordCount, trained_languages
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.reference import KIND, write_reference
+from ovaflow.prediction.usual_texts import count_test_texts
 from ovaflow.serving.schemas import requests_within
 from ovaflow.serving.served_model import open_served_model
-from ovaflow.storage.texts import read_json, write_json
+from ovaflow.storage.texts import write_json
 
 GERMAN = "Alle Menschen sind frei und gleich an Würde und Rechten geboren, und sollen einander mit Vernunft begegnen."
 ENGLISH = "All human beings are born free and equal in dignity and rights, and they are endowed with reason."
@@ -26,16 +25,21 @@ OPTIONS = SimpleNamespace(max_text=1000, max_batch=10, max_top_k=10)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A model whose training was in English and a little German, by its reference."""
+    """A model whose training was in English and a little German, by its metrics."""
     folder = tmp_path_factory.mktemp("familiarity")
     names = [("knights", "dragons")[n % 2] for n in range(40)]
     records = [{"text": f"{ENGLISH} {name} {n // 2}", "labels": name} for n, name in enumerate(names)]
     write_records(folder / "records.csv", records)
     train_on(folder, "--format=csv", f"--train={folder}/records.csv", "--split=random", "--stop-words=english")
-    reference = {"words": 0, "unknown_words": 0, "usual": [], "scores": {"sum": 0, "records": [0]}}
-    reference["model"] = Predictor.open(folder / "model.h5").model.checksum
-    write_json(folder / "reference.json", KIND, reference | {"languages": {"de": 4, "en": 395, "fr": 1}})
+    write_languages(folder, {"de": 4, "en": 395, "fr": 1})
     return folder
+
+
+def write_languages(folder, languages):
+    """Write metrics.json with the languages of the test texts."""
+    model = Predictor.open(folder / "model.h5").model
+    content = {"words": 0, "unknown_words": 0, "languages": languages}
+    write_json(folder / "metrics.json", "metrics", content, of=model.checksum)
 
 
 def test_what_is_said_of_each_text(folder):
@@ -60,13 +64,10 @@ def test_what_a_batch_is_told_at_its_end(folder, capsys):
 
     assert "2 of 5 texts are in a language that training did not have (fr 2)" in remark_on(f"{folder}/new.csv")
     assert "1 of 1 text is in a language that training did not have (fr 1)" in remark_on(f"--text={FRENCH}")
-    content = read_json(folder / "reference.json", KIND)
-    few, of_earlier_version = content | {"languages": {"en": 19}}, dict(content)
-    del of_earlier_version["languages"]
-    for unknown in (few, of_earlier_version):
-        write_json(folder / "reference.json", KIND, unknown)
-        assert "a language" not in remark_on(f"{folder}/new.csv")
-    write_json(folder / "reference.json", KIND, content)
+    usual = (folder / "metrics.json").read_bytes()
+    write_languages(folder, {"en": 19})
+    assert "a language" not in remark_on(f"{folder}/new.csv")
+    (folder / "metrics.json").write_bytes(usual)
 
 
 def test_languages_of_training():
@@ -75,15 +76,18 @@ def test_languages_of_training():
     assert trained_languages({"en": 19}) is None
 
 
-def test_the_reference_counts_languages_of_the_test_set(folder):
+def test_words_and_languages_of_the_test_set_are_counted(folder):
     dataset = open_dataset(folder / "dataset.h5")
-    model = Predictor.open(folder / "model.h5").model
-    write_reference(folder / "other.json", predict_test_set(model, dataset, 1), dataset, model)
-    theirs = languages_of_texts(numbered(dataset.test_texts()))
-    assert read_json(folder / "other.json", KIND)["languages"] == {"en": len(theirs)}
+    counted = count_test_texts(dataset, Predictor.open(folder / "model.h5").model)
+    tokens = numbered(dataset.test_texts())
+    theirs = languages_of_texts(tokens)
+    assert counted["languages"] == {"en": len(theirs)}
     assert set(theirs) == {"en"}
+    assert counted["words"] == len(tokens.ids)
+    assert 0 <= counted["unknown_words"] < counted["words"]
 
 
 def test_parts_are_put_together():
-    together = Familiarity.together([Familiarity([0.5], ["en"]), Familiarity([0, 1], [None, "de"])])
-    assert (together.known, together.languages) == ([0.5, 0, 1], ["en", None, "de"])
+    together = Familiarity.together([Familiarity([2], [1], ["en"]), Familiarity([0, 4], [0, 2], [None, "de"])])
+    assert together == ([2, 0, 4], [1, 0, 2], ["en", None, "de"])
+    assert together.word_count == WordCount.sum([WordCount(2, 1), WordCount(4, 2)]) == (6, 3)

@@ -14,13 +14,12 @@ from ovaflow.storage.texts import read_json
 
 @pytest.fixture(scope="module")
 def packed(folder, model, tmp_path_factory):
-    """A pack of the model with its second stage, what is normal for it, an index and a licence."""
+    """A pack of the model with its second stage, its metrics, an index and a licence."""
     place = tmp_path_factory.mktemp("tiny")
     shutil.copy(model, place)
     shutil.copy(model.with_name("reranker.h5"), place)
     files = [f"--dataset={folder}/dataset.h5", f"--training={folder}/dataset/t.h5", f"--model={place}/model.h5"]
-    files += [f"--output={place}/metrics.json", f"--reference={place}/reference.json"]
-    ovaflow("evaluate", folder / "dataset" / "predictions.h5", *files)
+    ovaflow("evaluate", folder / "dataset" / "predictions.h5", *files, f"--output={place}/metrics.json")
     (place / "terms.txt").write_text("Do as you like.\n")
     ovaflow("index", place / "model.h5")
     ovaflow("pack", place / "model.h5", *options(place), f"--output={place}/tiny.zip")
@@ -46,7 +45,7 @@ def test_a_pack_predicts_the_same_elsewhere(packed, tmp_path):
     pack, there, theirs = tmp_path / "renamed.zip", tmp_path / "elsewhere", packed.parent
     shutil.copy(packed, pack)
     ovaflow("unpack", pack, f"--output={there}")
-    for name in ("model.h5", "model.index.h5", "reranker.h5", "reference.json", "metrics.json"):
+    for name in ("model.h5", "model.index.h5", "reranker.h5", "metrics.json"):
         assert (there / name).read_bytes() == (theirs / name).read_bytes()
     assert fitting(there / "model.h5") == fitting(theirs / "model.h5")
     # without ovaflow
@@ -118,4 +117,6 @@ def test_what_a_card_cannot_say(packed, tmp_path, capsys):
     remarks = capsys.readouterr().err
     assert "the card has no figures: " in remarks
     assert "the card states no licence" in remarks
-    assert "model-index" not in zipfile.ZipFile(tmp_path / "new.zip").read("README.md").decode()
+    pack = zipfile.ZipFile(tmp_path / "new.zip")
+    assert "metrics.json" not in pack.namelist()
+    assert "model-index" not in pack.read("README.md").decode()

@@ -8,13 +8,13 @@ from synthetic import train_on
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import open_any_model
-from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.reference import write_reference
+from ovaflow.prediction.usual_texts import count_test_texts
 from ovaflow.reranking.boosted_trees import fit_trees
 from ovaflow.reranking.evidence import COLUMNS, CandidateEvidence
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.train import TrainLabels
+from ovaflow.storage.texts import write_json
 from ovaflow.training.shard_job import train_model
 
 URI = "http://example.org/{}".format
@@ -42,7 +42,7 @@ def models(tmp_path_factory):
     train_model(dataset, TrainLabels(C=0.05), 0.01).write(folder / "b.h5")
     _fit_second_stage(dataset, folder / "a.h5", folder / "a.reranker.h5")
     model = Predictor.open(folder / "a.h5", folder / "a.reranker.h5").model
-    write_reference(folder / "reference.json", predict_test_set(model, dataset, 5), dataset, model)
+    write_json(folder / "metrics.json", "metrics", count_test_texts(dataset, model), of=model.checksum)
     return folder
 
 

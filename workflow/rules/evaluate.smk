@@ -8,7 +8,6 @@ rule evaluate_predictions:
         metrics=in_report(paths.METRICS, "metrics", "metrics"),
         analysis=in_report(paths.ANALYSIS, "analysis", "frequent and rare labels, failures"),
         labels=in_report(paths.LABELS, "labels", "each label"),
-        reference=paths.REFERENCE,
         errors=paths.ERRORS,
     log:
         "logs/{dataset}/{run}/evaluate.log",
@@ -25,4 +24,4 @@ rule evaluate_predictions:
         "ovaflow evaluate {input.predictions:q} --dataset={input.dataset:q} --model={input.model:q}"
         " --training={input.training:q} {params.options:q} --output={output.metrics:q}"
         " --analysis={output.analysis:q} --labels={output.labels:q}"
-        " --reference={output.reference:q} --errors={output.errors:q} > {log:q} 2>&1"
+        " --errors={output.errors:q} > {log:q} 2>&1"

@@ -6,8 +6,7 @@ import click
 from rich.console import Console
 
 from ovaflow.cli.asking import asks
-from ovaflow.cli.drift import drift_lines
-from ovaflow.cli.labelled import distinct_names, reads_labelled_file, tables_of
+from ovaflow.cli.labelled import distinct_names, reads_labelled_file, tables_of, words_in_a_line
 from ovaflow.cli.options import THREADS, file_option, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
@@ -19,16 +18,16 @@ from ovaflow.evaluation.labelled_file import (
     by_level,
     by_precision,
     by_probability,
-    drift_from_training,
     measure,
     rank_file,
+    unknown_words,
 )
 from ovaflow.evaluation.metrics import PLACES, evaluate
 from ovaflow.evaluation.model_comparison import Figures, changed_most, side_by_side, table_by_label
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
-from ovaflow.prediction.reference import write_reference
+from ovaflow.prediction.usual_texts import count_test_texts
 from ovaflow.report.errors_page import render_errors
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import write_csv, write_text
@@ -47,10 +46,6 @@ from ovaflow.storage.writing import write_csv, write_text
 @file_option("--output", help="JSON file to write: metrics.json for PREDICTIONS, what is printed for a FILE.")
 @file_option("--groups", help="PREDICTIONS: also write results by the labels' frequency, groups.json.")
 @file_option("--analysis", help="PREDICTIONS: also write what the report says of labels, analysis.json.")
-@file_option(
-    "--reference",
-    help="PREDICTIONS: also write what is normal for the model, reference.json.",
-)
 @file_option("--errors", help="PREDICTIONS: also write a page of the worst records, errors.html.")
 @click.option(
     "--metrics", "table", type=click.Choice(["annif"]), help="PREDICTIONS: also print what annif eval prints."
@@ -81,18 +76,16 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, qu
 
 
 def _evaluate_predictions(
-    predictions, dataset, model, settings, table, training, output, groups, analysis, reference, errors, labels
+    predictions, dataset, model, settings, table, training, output, groups, analysis, errors, labels
 ):
     opened = Predictions.open(predictions), open_dataset(dataset), open_any_model(model)
     constants = settings.propensity_a, settings.propensity_b
-    metrics = evaluate(*opened, Training.open(training), *constants)
+    metrics = evaluate(*opened, Training.open(training), *constants) | count_test_texts(*opened[1:])
     write_json(output, "metrics", metrics, of=opened[2].checksum)
     if groups:
         write_json(groups, "groups", evaluate_groups(*opened, *constants))
     if analysis:
         write_json(analysis, "analysis", analyse(*opened, *constants))
-    if reference:
-        write_reference(reference, *opened)
     if errors:
         names = (folder.name for folder in (model.absolute().parents[1], model.absolute().parent))
         write_text(errors, render_errors(*names, RunErrors(opened[1], opened[0])))
@@ -124,8 +117,8 @@ def _evaluate_file(path, models, labels, output, threads, reading, question):
     for table in tables_of(path, named):
         click.echo(table.title)
         console.print(table.terminal, "")
-    for entry, predictor in zip(named, predictors.values(), strict=True):
-        for line in drift_lines(entry["drift"], predictor.model.probabilistic):
+    for entry in named:
+        if line := words_in_a_line(**entry["unknown_words"]):
             click.echo(line if len(named) == 1 else f"{entry['model']}: {line}")
     if output:
         write_json(output, "evaluation", {"file": str(path), "models": entries})
@@ -148,7 +141,7 @@ def _entries(predictors, answers, each_label):
             entry["differences"] = {figure: each.entry for figure, each in differences.items()}
             entry["changed_labels"] = changed_most(side_by_side(each_label), next(iter(each_label)), name)
         entry["checksum"] = predictor.model.checksum
-        entry["drift"] = drift_from_training(answers[model], predictor.model)
+        entry["unknown_words"] = unknown_words(answers[model], predictor.model)
         entry["by_level"] = by_level(answers[model], predictor.model)
         entry["automatic"] = by_probability(answers[model]) if probabilistic else None
         entry["sure"] = by_precision(answers[model]) if probabilistic else None

@@ -48,6 +48,18 @@ def points(value):
     return f"{100 * value:+.1f}"
 
 
+def words_in_a_line(share, reference, far_off):
+    """How many words of a file a model does not know; empty without words."""
+    if share is None:
+        return ""
+    line = f"words the model does not know: {percent(share)}"
+    if reference is not None:
+        line += f" (test set at training: {percent(reference)})"
+    if far_off:
+        line += "; these records are unlike those that the model was trained on"
+    return line
+
+
 def tables_of(path, entries):
     """Tables of the models' figures, of how each differs from the first one, and those that only some have."""
     yield _metrics(f"{path}, means with 95 % intervals:", entries)

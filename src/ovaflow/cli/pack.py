@@ -7,14 +7,13 @@ import click
 
 from ovaflow.cli.options import file_argument, file_option
 from ovaflow.console.errors import InputError
-from ovaflow.prediction.model_folder import MODEL, files_of
+from ovaflow.prediction.model_folder import MODEL, files_of, read_metrics
 from ovaflow.prediction.pack import unpack, write_pack
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report.model_card import LICENCE, NAME, Statements, write_card
 from ovaflow.report.wording import size
-from ovaflow.storage.texts import read_json
 
-DATASET, METRICS = "dataset.h5", "metrics.json"
+DATASET = "dataset.h5"
 
 
 def _languages(context, parameter, codes):
@@ -49,8 +48,7 @@ def pack_command(model, output, licence, languages, intended_use):
     """Pack MODEL (model.h5) into one zip that opens elsewhere.
 
     It holds the model with its index, second stage, the models of other runs that this asks, and
-    what is normal for it, a model card (README.md) as model hubs read it, and the SHA-256 of each
-    file.
+    its metrics, a model card (README.md) as model hubs read it, and the SHA-256 of each file.
     """
     opened = Predictor.open(model).model
     name = output.stem if output else _name(opened.path)
@@ -62,8 +60,6 @@ def pack_command(model, output, licence, languages, intended_use):
     if text:
         files[LICENCE] = text
     files |= files_of(opened)
-    if metrics:
-        files[METRICS] = opened.path.with_name(METRICS)
     write_pack(output, files)
     if licence is None:
         click.echo("ovaflow: the card states no licence; give one with --licence", err=True)
@@ -86,11 +82,8 @@ def _dataset(path):
 
 def _metrics(model):
     """What was measured of a model on its test set; empty where that lies elsewhere."""
-    path = model.path.with_name(METRICS)
-    if not path.exists():
-        return {}
     try:
-        return read_json(path, "metrics", model.checksum)
+        return read_metrics(model)
     except InputError as error:
         click.echo(f"ovaflow: the card has no figures: {error}", err=True)
         return {}

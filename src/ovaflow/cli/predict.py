@@ -19,12 +19,10 @@ from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
 from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answers import Record
-from ovaflow.prediction.drift import remark_on_words
-from ovaflow.prediction.familiarity import remark_on_languages
+from ovaflow.prediction.familiarity import WordCount, remark_on_languages, remark_on_words
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
 from ovaflow.prediction.question import Question, Ranked, answers_of
-from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import (
     BATCH,
     READ_FORMATS,
@@ -33,6 +31,7 @@ from ovaflow.prediction.sources import (
     input_file,
     remark_on_columns,
 )
+from ovaflow.prediction.usual_texts import read_usual_texts
 from ovaflow.reading.streams import clean
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
@@ -206,7 +205,8 @@ class _Records:
     def __init__(self, predictor, batches, files, progress):
         self.predictor, self._batches, self._files, self._progress = predictor, batches, files, progress
         self._known = dict.fromkeys(files, 0)
-        self._unknown = self._words = self._unknown_words = 0
+        self._unknown = 0
+        self._word_count = WordCount()
         self._languages = Counter()
 
     @property
@@ -217,10 +217,9 @@ class _Records:
         for batch in self._batches:
             if batch.texts is not None:
                 self._unknown += without_words(self.predictor, batch.X)
-            if batch.words is not None:
-                self._words += batch.words.amount
-                self._unknown_words += batch.words.unknown.total()
-                self._languages.update(batch.languages)
+            if batch.familiarity is not None:
+                self._word_count = WordCount.sum([self._word_count, batch.familiarity.word_count])
+                self._languages.update(batch.familiarity.languages)
             first = self.n + 1
             ids = _ids(batch.names, first)
             suggestions = {name: file.suggestions_for(ids) for name, file in self._files.items()}
@@ -235,11 +234,10 @@ class _Records:
             fits = "is by their other columns alone" if self.predictor.columns else "fits any text"
             remark = f"have no word that the model knows: what is predicted {fits}"
             click.echo(f"ovaflow: {self._unknown:,} of {self.n:,} texts {remark}", err=True)
-        reference = read_reference(self.predictor.model)
-        trained = reference and reference.languages
+        usual = read_usual_texts(self.predictor.model)
         for remark in (
-            remark_on_words(self.n, self._words, self._unknown_words, reference),
-            remark_on_languages(self.n, self._languages, trained),
+            remark_on_words(self.n, self._word_count.unknown_share, usual.unknown_share),
+            remark_on_languages(self.n, self._languages, usual.languages),
         ):
             if remark:
                 click.echo(f"ovaflow: {remark}", err=True)
@@ -290,8 +288,8 @@ def _batches(predictor, texts, sources, dataset):
         yield from _test_instances(predictor, open_dataset(dataset))
     if texts:
         n = len(texts)
-        X, words, familiarity = predictor.read_texts(texts)
-        yield RecordBatch(X, [None] * n, list(texts), [()] * n, words, familiarity.languages)
+        X, familiarity = predictor.read_texts(texts)
+        yield RecordBatch(X, [None] * n, list(texts), [()] * n, familiarity)
     for source in sources:
         yield from batches_of(source, predictor)
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.labelled import percent, points, reads_labelled_file
+from ovaflow.cli.labelled import percent, points, reads_labelled_file, words_in_a_line
 from ovaflow.cli.options import THREADS, file_argument
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.labelled_file import rank_file
+from ovaflow.evaluation.labelled_file import rank_file, unknown_words
 from ovaflow.evaluation.model_comparison import COMPARED, ENOUGH, Figures
 from ovaflow.prediction.earlier_models import superseded
 from ovaflow.prediction.promotion import checksums_of, discard, model_in_use, promote, promotion_lock
@@ -91,7 +91,10 @@ def promote_command(context, new, link, path, reading, metric, tolerance, withou
             lost = theirs.model.probabilistic and not model.model.probabilistic
         if lost and not without_probabilities:
             _refuse(context, new, link, LOST)
-        ours, *others = _figures(predictors, path, reading, threads, metric)
+        answers = rank_file(predictors, path, reading, threads)
+        ours, *others = _figures(predictors, answers, path, metric)
+        if line := words_in_a_line(**unknown_words(answers[str(new)], model.model)):
+            click.echo(f"{new}: {line}")
         words, refusal = f"{metric} {percent(ours.means[metric])}", ""
         if others:
             difference = ours.differences_from(others[0])[metric]
@@ -122,9 +125,9 @@ def _refuse(context, new, link, reason):
     context.exit(1)
 
 
-def _figures(predictors, path, reading, threads, metric):
-    for model, answers in rank_file(predictors, path, reading, threads).items():
-        figures = Figures.of(answers, predictors[model].model.probabilistic)
+def _figures(predictors, answers, path, metric):
+    for model, predictor in predictors.items():
+        figures = Figures.of(answers[model], predictor.model.probabilistic)
         if metric not in figures.records:
             message, remedy = f"has no second stage, so no {metric}", "choose another --metric"
             raise InputError(message, path=model, remedy=remedy)

@@ -14,11 +14,11 @@ from ovaflow.data.labels import numbers_of_labels
 from ovaflow.data.source import read_file
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.reliability import SURE, automatic
-from ovaflow.prediction.drift import Words, drift_of, first_labels_of, frequent_labels
-from ovaflow.prediction.predictor import FeaturesAndWords
+from ovaflow.prediction.familiarity import WordCount, has_many_unknown_words
+from ovaflow.prediction.predictor import FeaturesAndFamiliarity
 from ovaflow.prediction.question import Question
-from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import BATCH, LINES, NamedColumns, features_of_vectors, settings_of_file
+from ovaflow.prediction.usual_texts import read_usual_texts
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import counted_once
 from ovaflow.reranking.answer_length import count_as_predicted
@@ -34,7 +34,7 @@ class RankedRecords(NamedTuple):
     scores: np.ndarray  # float32 (n, K); probabilities where there is a second stage
     Y: CSR  # (n, l); of the labels that the model knows
     n_true: np.ndarray  # int64 (n,); labels of each record, including unknown ones
-    words: Words | None = None  # of records that are texts
+    word_count: WordCount  # of records that are texts
 
     @property
     def known(self):
@@ -82,8 +82,8 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
         read = partial(_read_features, file_labels=file_labels)
     question = (question or Question()).model_copy(update={"top_k": CANDIDATES})
     allowed = predictor.allowed_by(question)
-    predictions, rows, n_true, words = [], [], [], []
-    for (X, words_of_batch, _), labels, counts in read(predictor, path, settings):
+    predictions, rows, n_true, word_counts = [], [], [], []
+    for (X, familiarity), labels, counts in read(predictor, path, settings):
         ranked = predictor.rank(X, question, threads)
         predictions.append((ranked.ids, ranked.scores))
         for known, count in zip(labels, counts, strict=True):
@@ -91,7 +91,8 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
             asked = known if allowed is None else {label for label in known if allowed[label]}
             rows.append(asked)
             n_true.append(count - len(known) + len(asked))
-        words.append(words_of_batch)
+        if familiarity is not None:
+            word_counts.append(familiarity.word_count)
     if not any(rows):
         what = "no record has a label"
         if any(n_true):
@@ -100,7 +101,7 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
         raise InputError(what, path=path, remedy=remedy)
     ids, scores = map(np.concatenate, zip(*predictions, strict=True))
     Y = _matrix(rows, predictor.n_labels)
-    return RankedRecords(ids, scores, Y, np.array(n_true), Words.sum(words))
+    return RankedRecords(ids, scores, Y, np.array(n_true), WordCount.sum(word_counts))
 
 
 def _matrix(rows, n_labels):
@@ -124,7 +125,7 @@ def _read_texts(predictor, path, settings):
                 labels[number], counts[number] = known | higher, counts[number] + len(higher)
         texts = [each.text for each in batch]
         if settings.vector_column:
-            features = FeaturesAndWords(features_of_vectors(predictor, texts, path), Words.sum([]))
+            features = FeaturesAndFamiliarity(features_of_vectors(predictor, texts, path))
         else:
             features = predictor.read_texts(texts, [each.beside for each in batch])
         yield features, labels, counts
@@ -138,7 +139,7 @@ def _read_features(predictor, path, settings, file_labels):
         raise InputError(f"{X.n_columns:,} features, the model has {d:,}", path=path, remedy="give its features")
     labels = np.split(Y.indices, Y.indptr[1:-1])
     known = [set(row[row < predictor.n_labels].tolist()) for row in labels]
-    features = FeaturesAndWords(predictor.transformed(X._replace(n_columns=d)), Words.sum([]))
+    features = FeaturesAndFamiliarity(predictor.transformed(X._replace(n_columns=d)))
     yield features, known, list(map(len, labels))
 
 
@@ -189,10 +190,12 @@ def by_level(answers, model):
     return rows
 
 
-def drift_from_training(answers, model):
-    """How much the records differ from those of the training; as :func:`drift_of`."""
-    first = first_labels_of(frequent_labels(model), answers.ids, answers.scores)
-    return drift_of(model, answers.words, first, read_reference(model))
+def unknown_words(answers, model):
+    """Compare the share of words that a model does not know with that of its test set; None where one is not known."""
+    share = answers.word_count.unknown_share
+    usual_share = read_usual_texts(model).unknown_share
+    far_off = has_many_unknown_words(len(answers.ids), share, usual_share)
+    return {"share": share, "reference": usual_share, "far_off": far_off}
 
 
 def by_label(answers, model):

@@ -1,4 +1,4 @@
-"""How familiar a text is to a model: the share of its words that the model knows, and its language."""
+"""How familiar texts are to a model: how many of their words it knows, and their languages."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -11,49 +11,81 @@ from ovaflow.sparse.jit import strict_kernel
 FEWEST_KNOWN = 0.1
 """A text of which the model knows a smaller share of the words is doubtful."""
 
+_ENOUGH_TEXTS = 100
+"""Texts below which unknown words are never said to be too many."""
+
+_FAR_ABOVE = 0.05
+"""More than the usual share of unknown words: samples of one test set never reach it, see docs/results.md."""
+
 _LEAST_SHARE = 0.01
 """A language of at least this share of the texts whose language can be told is one that training had."""
 _ENOUGH = 20
 """Texts whose language can be told, below which nothing is known about the languages of training."""
 
 
-class Familiarity(NamedTuple):
-    """What a model knows of some texts."""
+class WordCount(NamedTuple):
+    """Number of words of some texts, and of those that a model does not know."""
 
-    known: list  # shares of the words that have a feature, or are left out on purpose
+    words: int = 0
+    unknown: int = 0
+
+    @property
+    def unknown_share(self):
+        """Share of unknown words; None without words."""
+        return self.unknown / self.words if self.words else None
+
+    @classmethod
+    def sum(cls, counts):
+        counts = list(counts)
+        return cls(sum(count.words for count in counts), sum(count.unknown for count in counts))
+
+
+class Familiarity(NamedTuple):
+    """What a model knows of each of some texts."""
+
+    words: list  # numbers of words
+    unknown_words: list  # of these, without a feature, unless they are left out on purpose
     languages: list  # codes; None where it cannot be told
 
     @classmethod
     def of(cls, tokens, read, terms):
         """Of tokenized texts, of what is left of them without stop words, and the terms of these words."""
-        known = np.empty(len(tokens.indptr) - 1)
-        _share_known_words(tokens.indptr, read.ids, read.indptr, terms.starts, known)
-        return cls(known.tolist(), languages_of_texts(tokens))
+        words = np.diff(tokens.indptr)
+        unknown_words = np.empty(len(words), np.int64)
+        _count_unknown_words(read.ids, read.indptr, terms.starts, unknown_words)
+        return cls(words.tolist(), unknown_words.tolist(), languages_of_texts(tokens))
 
     @classmethod
     def together(cls, parts):
-        joined = cls([], [])
+        joined = cls([], [], [])
         for part in parts:
-            joined.known.extend(part.known)
+            joined.words.extend(part.words)
+            joined.unknown_words.extend(part.unknown_words)
             joined.languages.extend(part.languages)
         return joined
 
+    @property
+    def word_count(self):
+        """The :class:`WordCount` of all texts."""
+        return WordCount(sum(self.words), sum(self.unknown_words))
+
     def fields(self, trained):
         """What is said of each text, given the languages of training, None where these are not known."""
-        for known, language in zip(self.known, self.languages, strict=True):
+        for words, unknown_words, language in zip(self.words, self.unknown_words, self.languages, strict=True):
+            # a model knows nothing of a text without words
+            known = 1 - unknown_words / words if words else 0.0
             doubts = {"unknown_words": known < FEWEST_KNOWN, "language": is_foreign(language, trained)}
             doubtful = [doubt for doubt, exists in doubts.items() if exists]
             yield {"known_words": round(known, 4), "language": language, "doubts": doubtful}
 
 
 @strict_kernel
-def _share_known_words(all_ends, ids, ends, starts, known):
-    for text in range(len(known)):
-        unknown, amount = 0, all_ends[text + 1] - all_ends[text]
+def _count_unknown_words(ids, ends, starts, unknown_words):
+    for text in range(len(unknown_words)):
+        unknown = 0
         for k in range(ends[text], ends[text + 1]):
             unknown += starts[ids[k]] == starts[ids[k] + 1]
-        # a model knows nothing of a text without words
-        known[text] = 1 - unknown / amount if amount else 0
+        unknown_words[text] = unknown
 
 
 UNKNOWN: dict = {"known_words": None, "language": None, "doubts": []}
@@ -71,6 +103,20 @@ def trained_languages(texts):
     if told < _ENOUGH:
         return None
     return tuple(language for language, amount in Counter(texts).most_common() if amount >= _LEAST_SHARE * told)
+
+
+def has_many_unknown_words(texts, share, usual_share):
+    """Tell if far more words are unknown than usual; never for few texts, or where a share is not known."""
+    if texts < _ENOUGH_TEXTS or share is None or usual_share is None:
+        return False
+    return share - usual_share > _FAR_ABOVE
+
+
+def remark_on_words(texts, share, usual_share):
+    """A remark on texts of which far more words are unknown than usual; empty for others."""
+    if not has_many_unknown_words(texts, share, usual_share):
+        return ""
+    return f"the model does not know {100 * share:.1f} % of the words; {100 * usual_share:.1f} % are normal"
 
 
 def remark_on_languages(texts, languages, trained):

@@ -21,7 +21,6 @@ from ovaflow.data.tokens import tokens_in_batches, tokens_of_counts
 from ovaflow.data.tokens import without_words as tokens_without
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model, open_any_model
-from ovaflow.prediction.drift import Words, words_of
 from ovaflow.prediction.familiarity import Familiarity
 from ovaflow.prediction.languages import names_in
 from ovaflow.prediction.predictions import with_second_stage
@@ -38,11 +37,10 @@ _SEVERAL = 10
 """So many rows do not all have length 1 by chance."""
 
 
-class FeaturesAndWords(NamedTuple):
-    """Features of texts, their words, and how familiar each text is; None where there are no texts."""
+class FeaturesAndFamiliarity(NamedTuple):
+    """Features of texts, and how familiar each text is; None where there are no texts."""
 
     X: CSR
-    words: Words
     familiarity: Familiarity | None = None
 
 
@@ -174,8 +172,8 @@ class Predictor:
         """
         return self.transform.columns.values_of(record) if self.transform.columns else ()
 
-    def read_texts(self, texts: Iterable[str], beside: Sequence[tuple] | None = None) -> FeaturesAndWords:
-        """Features of texts, which of their words are unknown, and how familiar each text is.
+    def read_texts(self, texts: Iterable[str], beside: Sequence[tuple] | None = None) -> FeaturesAndFamiliarity:
+        """Features of texts, and how familiar each text is.
 
         Parameters
         ----------
@@ -186,7 +184,7 @@ class Predictor:
 
         Returns
         -------
-        FeaturesAndWords
+        FeaturesAndFamiliarity
 
         Raises
         ------
@@ -197,7 +195,6 @@ class Predictor:
             message = "was trained on features, so it cannot read texts"
             raise InputError(message, path=self.model.path, remedy="give it features")
         plain = map(without_markup, texts) if self.model.transform.get("html") else texts
-        counted: list[Words] = []
         familiar: list[Familiarity] = []
         further = iter(beside or ())
 
@@ -209,13 +206,12 @@ class Predictor:
                 tokens = tokens_without(all_tokens, left_out)
                 terms = self.transform.terms_of(tokens.words)
                 familiar.append(Familiarity.of(all_tokens, tokens, terms))
-                counted.append(words_of(tokens, terms))
                 values = [next(further, ()) for _ in tokens.indptr[1:]] if self.columns else None
                 X, norms = self.transform.features_of(tokens, terms, values)
                 yield Features(self.model.with_tokens(X, tokens), norms)
 
         X = self.transform.stack(parts()).X._replace(n_columns=self.model.n_columns)
-        return FeaturesAndWords(X, Words.sum(counted), Familiarity.together(familiar))
+        return FeaturesAndFamiliarity(X, Familiarity.together(familiar))
 
     def from_features(self, rows: Iterable[dict[str | int, float]]) -> CSR:
         """Features as the model's dataset has them, from values as its source had them.

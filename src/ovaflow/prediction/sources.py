@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ovaflow.console.errors import InputError
 from ovaflow.data.source import reading_of
 from ovaflow.data.vectors import stacked
-from ovaflow.prediction.drift import Words
+from ovaflow.prediction.familiarity import Familiarity
 from ovaflow.reading.columns import split_names
 from ovaflow.reading.foreign import refuse_foreign
 from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, ending_of, format_of
@@ -31,8 +31,7 @@ class RecordBatch(NamedTuple):
     names: list
     texts: list | None
     kept: list  # texts of further columns
-    words: Words | None = None
-    languages: list | None = None  # codes of the texts' languages
+    familiarity: Familiarity | None = None  # of texts
 
 
 class InputFile(NamedTuple):
@@ -196,8 +195,8 @@ def batches_of(source, predictor):
         if source.reading.vectors:
             yield RecordBatch(features_of_vectors(predictor, texts, source.files[0].name), names, None, kept)
             continue
-        X, words, familiarity = predictor.read_texts(texts, [instance.beside for instance in instances])
-        yield RecordBatch(X, names, [text.replace(FIELD, " ") for text in texts], kept, words, familiarity.languages)
+        X, familiarity = predictor.read_texts(texts, [instance.beside for instance in instances])
+        yield RecordBatch(X, names, [text.replace(FIELD, " ") for text in texts], kept, familiarity)
 
 
 def features_of_vectors(predictor, vectors, path):

@@ -381,8 +381,9 @@ def _card(name, served):
 
 def _suggest(served, texts, limit, threshold):
     suggestions = []
-    X, words, _ = served.predictor.read_texts(texts)
-    answers = served.answers(X, words, Question(top_k=max(limit, 1)))
+    X, familiarity = served.predictor.read_texts(texts)
+    served.count(familiarity.word_count)
+    answers = served.predictor.answer(X, Question(top_k=max(limit, 1)))
     for answer, known in zip(answers, known_features(served.predictor, X), strict=True):
         # without a known word the labels would be those of any text
         labels = answer.labels[:limit] if known else []

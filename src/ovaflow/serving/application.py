@@ -27,7 +27,6 @@ from ovaflow.prediction.sources import NamedColumns
 from ovaflow.serving import failures, metrics, schemas
 from ovaflow.serving.annif import annif_routes
 from ovaflow.serving.corrections import Corrections
-from ovaflow.serving.drift import counter_of
 from ovaflow.serving.dropped_files import FILES_AT_ONCE, FILES_WAITING, file_routes
 from ovaflow.serving.known_host import KnownHost
 from ovaflow.serving.left_out import LeftOut
@@ -67,7 +66,7 @@ def create():
             served = open_served_model(path, options.reranker, options.rerank)
             excluded = options.exclude.get(name)
             left_out = excluded and LeftOut(name, served.predictor, excluded)
-            models[name] = replace(served, count=counter_of(served.model), left_out=left_out)
+            models[name] = replace(served, count=metrics.word_counter(served), left_out=left_out)
         for served in models.values():
             served.warm_up()
     except Exception as error:

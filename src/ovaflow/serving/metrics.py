@@ -33,6 +33,14 @@ BUSY = Gauge("ovaflow_busy", "Requests in a scoring thread or waiting for one.",
 _MODEL_WORKERS = Gauge(
     "ovaflow_model_workers", "Workers that answer with a model.", ["model"], multiprocess_mode="livesum"
 )
+_WORDS = Counter("ovaflow_words", "Words of texts.", ["model"])
+_UNKNOWN_WORDS = Counter("ovaflow_unknown_words", "Words without a feature.", ["model"])
+_USUAL_UNKNOWN_WORDS = Gauge(
+    "ovaflow_reference_unknown_words_ratio",
+    "Share of unknown words of the test set.",
+    ["model"],
+    multiprocess_mode="livemax",
+)
 LEFT_OUT_FAILED = Gauge(
     "ovaflow_left_out_failed_timestamp_seconds",
     "Since when the file of labels to leave out is wrong; 0 if all is well.",
@@ -48,6 +56,20 @@ def count_worker(checksums):
     for checksum in checksums:
         _MODEL_WORKERS.labels(checksum).set(1)
     _BUILD.labels(__version__).set(1)
+
+
+def word_counter(served):
+    """Make the function that counts the words of texts that a served model is asked about."""
+    checksum, usual_share = served.model.checksum, served.usual.unknown_share
+    words, unknown_words = _WORDS.labels(checksum), _UNKNOWN_WORDS.labels(checksum)
+    if usual_share is not None:
+        _USUAL_UNKNOWN_WORDS.labels(checksum).set(usual_share)
+
+    def count(word_count):
+        words.inc(word_count.words)
+        unknown_words.inc(word_count.unknown)
+
+    return count
 
 
 def exposition():

@@ -12,15 +12,14 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.tokens import normal_form
 from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answers import expected_quality_fields, figures_of, shortest
-from ovaflow.prediction.drift import Words
 from ovaflow.prediction.explanation import describe_label, label_entry
 from ovaflow.prediction.familiarity import UNKNOWN
 from ovaflow.prediction.languages import languages_of
-from ovaflow.prediction.predictor import FeaturesAndWords, Predictor, known_features, remark_on_memory
+from ovaflow.prediction.predictor import FeaturesAndFamiliarity, Predictor, known_features, remark_on_memory
 from ovaflow.prediction.question import answers_of
 from ovaflow.prediction.reasons import explain
-from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import NamedColumns, remark_on_columns, text_of_columns, vocabulary_of
+from ovaflow.prediction.usual_texts import UsualTexts, read_usual_texts
 from ovaflow.reading.instances import FIELD
 
 _PATTERNS = 10
@@ -32,10 +31,10 @@ class ServedModel:
     """A model, with its second stage if there is one, and what the operator should know about it."""
 
     predictor: Predictor
+    usual: UsualTexts
     remark: str = ""
-    trained_languages: tuple | None = None  # None where they are not known
-    # called with the words, ids and scores of what is predicted
-    count: Callable = lambda words, ids, scores: None
+    # called with the WordCount of texts that are asked about
+    count: Callable = lambda word_count: None
     left_out: Any = None  # a LeftOut
 
     @property
@@ -100,11 +99,14 @@ class ServedModel:
         """Best labels of the instances of a request, and how many labels of each fit."""
         question = request.question
         self._check(question)
-        X, words, familiarity = self._instances(request)
+        X, familiarity = self._instances(request)
         predictions, known = [], known_features(self.predictor, X).tolist()
-        familiar = familiarity.fields(self.trained_languages) if familiarity else [UNKNOWN] * len(known)
+        familiar = [UNKNOWN] * len(known)
+        if familiarity is not None:
+            self.count(familiarity.word_count)
+            familiar = familiarity.fields(self.usual.languages)
         lacking = self._lacking(request, len(known))
-        answers = self.answers(X, words, question)
+        answers = answers_of(self.predictor, question, self.predictor.rank(X, question))
         for answer, features, known_of_text, missing in zip(answers, known, familiar, lacking, strict=True):
             labels = [label_entry(self.predictor, label.id) | figures_of(label) for label in answer.labels]
             quality = expected_quality_fields(answer.quality)
@@ -112,13 +114,6 @@ class ServedModel:
                 {"labels": labels, "fit": answer.fit, "features": features} | known_of_text | quality | missing
             )
         return {"model": self.model.checksum, "probabilities": self.model.probabilistic, "predictions": predictions}
-
-    def answers(self, X, words, question):
-        """Answers to a question, counted unless only some labels may be predicted."""
-        ranked = self.predictor.rank(X, question)
-        if not question.chooses_labels:
-            self.count(words, ranked.ids, ranked.scores)
-        return answers_of(self.predictor, question, ranked)
 
     def explain(self, request):
         """Why the best labels, or those of the request, have their scores."""
@@ -165,12 +160,12 @@ class ServedModel:
             "probabilities": self.model.probabilistic,
             "explanations": self.explains,
             "languages": list(self.languages),
-            "trained_languages": self.trained_languages,
+            "trained_languages": self.usual.languages,
             "remark": self.remark,
         } | (self.left_out.health() if self.left_out else {"left_out": 0, "left_out_failed": None})
 
     def _instances(self, request):
-        """Features and words of the instances of a request."""
+        """Features and familiarity of the instances of a request."""
         predictor = self.predictor
         if request.features is None:
             texts = _texts_of(request)
@@ -188,7 +183,7 @@ class ServedModel:
         if not np.isfinite(X.data).all():
             reason = "the model's transform gives no finite numbers for these values"
             raise HTTPException(422, f"features: {reason}")
-        return FeaturesAndWords(X, Words.sum([]))
+        return FeaturesAndFamiliarity(X)
 
     def _text(self, text):
         """A text as the model reads it, sent as such or by its columns."""
@@ -268,6 +263,4 @@ def open_served_model(path, reranker=None, rerank=True):
     """Open a model, with its second stage as :meth:`Predictor.open` finds it."""
     predictor = Predictor.open(path, reranker, rerank)
     remarks = remark_on_columns(predictor.model), remark_on_memory(predictor, memory_left())
-    reference = read_reference(predictor.model)
-    trained = reference and reference.languages
-    return ServedModel(predictor, "; ".join(filter(None, remarks)), trained)
+    return ServedModel(predictor, read_usual_texts(predictor.model), "; ".join(filter(None, remarks)))
