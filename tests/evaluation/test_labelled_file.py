@@ -212,7 +212,7 @@ def test_what_does_not_go_together(folder, options, said):
 
 def test_the_best_labels_count_as_predicted_without_a_second_stage(folder):
     said = ovaflow("evaluate", f"--model={folder}/new/model.h5", folder / "new.csv", f"--labels={folder}/labels.csv")
-    assert "labels.csv: the best 5 of each record count as predicted" in said
+    assert "labels.csv: the first 5 labels of each record count as predicted" in said
 
 
 def test_models_that_read_other_labels_are_refused(folder, tmp_path):

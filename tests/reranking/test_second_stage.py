@@ -126,7 +126,7 @@ def test_evaluate_shows_labels_by_probability(folder):
     command = "evaluate", folder / "records.csv", f"--model={folder}/dataset/model.h5"
     shown = ovaflow(*command, f"--model={folder}/held/model.h5")
     assert (shown.count("at least"), shown.count("F1 of labels that fit")) == (len(LEVELS) + len(SURE), 1)
-    said = "labels.csv: labels that fit each record count as predicted"
+    said = "labels.csv: the labels that fit of each record count as predicted"
     assert said in ovaflow(*command, f"--labels={folder}/labels.csv")
 
 

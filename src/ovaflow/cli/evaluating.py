@@ -11,6 +11,7 @@ from ovaflow.cli.options import THREADS, file_option, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
+from ovaflow.evaluation.counted_labels import rule_in_words
 from ovaflow.evaluation.errors import RunErrors
 from ovaflow.evaluation.labelled_file import (
     annif_metrics,
@@ -124,8 +125,8 @@ def _evaluate_file(path, models, labels, output, threads, reading, question):
         write_json(output, "evaluation", {"file": str(path), "models": entries})
     if labels:
         write_csv(labels, table_by_label(each_label))
-        kinds = {"labels that fit" if each.model.probabilistic else "the best 5 of" for each in predictors.values()}
-        click.echo(f"{labels}: {' or '.join(sorted(kinds))} each record count as predicted")
+        rules = {rule_in_words(each.model.probabilistic) for each in predictors.values()}
+        click.echo(f"{labels}: {' or '.join(sorted(rules))} of each record count as predicted")
 
 
 def _entries(predictors, answers, each_label):

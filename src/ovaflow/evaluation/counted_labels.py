@@ -18,12 +18,15 @@ class CountedLabels(NamedTuple):
 
 def count_predicted_labels(predictions):
     """Count the labels that fit as predicted where a second stage knows them, and otherwise the first ones."""
-    ranking = predictions.ranking
-    if ranking is None:
-        ids, values = predictions.ids, predictions.scores
-        rule = f"the first {min(FIRST, ids.shape[1])} labels"
+    probabilistic = predictions.ranking is not None
+    if probabilistic:
+        ids, values = predictions.ranking.ids, predictions.ranking.probabilities
     else:
-        ids, values = ranking.ids, ranking.probabilities
-        rule = "the labels that fit"
-    predicted = count_as_predicted(ids, values, probabilistic=ranking is not None)
-    return CountedLabels(ids, values, predicted, rule)
+        ids, values = predictions.ids, predictions.scores
+    predicted = count_as_predicted(ids, values, probabilistic)
+    return CountedLabels(ids, values, predicted, rule_in_words(probabilistic, ids.shape[1]))
+
+
+def rule_in_words(probabilistic, k=FIRST):
+    """Name the labels of each record that count as predicted, of k ranked ones."""
+    return "the labels that fit" if probabilistic else f"the first {min(FIRST, k)} labels"
