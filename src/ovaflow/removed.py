@@ -10,6 +10,7 @@ OPTIONS: dict[tuple[str, str], str] = {
     ("predict", "--review"): "use --sure and --unsure, whose file has the records with the most expected errors first",
     ("predict", "--thresholds"): "use --min-probability",
     ("prune", "--max-bytes"): "use --threshold",
+    ("rerank", "--with-run"): "use --suggestions with a file of what another model suggests",
     ("rerank", "--thresholds"): "use --min-probability of ovaflow predict",
     ("evaluate", "--reference"): "metrics.json has the unknown words and the languages of the test set",
 }

@@ -187,7 +187,7 @@ def earlier(folder, models):
 
     def made(day, *others, checksum=checksum, model="good.h5"):
         made = models / f"2026-01-{day:02}-030000-{checksum}"
-        (made / "runs").mkdir(parents=True)
+        made.mkdir(parents=True)
         shutil.copy(folder / model, made / "model.h5")
         for name in others:
             (made / name).touch()
@@ -198,7 +198,7 @@ def earlier(folder, models):
 
 def test_older_ones_go(promote, models, earlier):
     for day in (1, 2):
-        earlier(day, "model.index.h5", "reranker.h5", "metrics.json", "runs/other.h5")
+        earlier(day, "model.index.h5", "reranker.h5", "metrics.json")
     third, fourth = earlier(3), earlier(4)
     (models / "current").symlink_to(fourth.name)
     before = os.listdir(models)
@@ -213,7 +213,7 @@ def test_what_somebody_uses_or_no_promotion_made_stays(promote, models, earlier,
     rolled_back_to = earlier(1)
     (models / "current").symlink_to(rolled_back_to.name)
     (models / "staging").symlink_to(earlier(2))
-    (models / "part").symlink_to(earlier(3) / "runs")
+    (models / "part").symlink_to(earlier(3) / "model.h5")
     earlier(4, "why-we-keep-it.txt")
     earlier(5, ".notes")
     earlier(6, checksum="0" * 8)

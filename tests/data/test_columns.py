@@ -12,7 +12,6 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ovaflow.data.columns import ColumnFeatures, of_words
 from ovaflow.data.hold_out import held_out_documents
-from ovaflow.data.normalize import rescaled
 
 SETTINGS = SimpleNamespace(number_columns="price,pages", category_columns="publisher", weight_beside_text=0.5)
 numbers = st.integers(-40, 40).map(lambda number: number / 4)
@@ -117,11 +116,3 @@ def test_what_is_refused(prepare, options, said):
     write_records("train.jsonl", [record(number) for number in range(5)])
     prepare(f"--train=train.jsonl {options}", status=2)
     assert said in prepare.said
-
-
-def test_what_is_scaled_up_comes_back(prepared):
-    split = prepared(*COLUMNS.split()).train
-    dataset = prepared(*COLUMNS.split())
-    unscaled = split.unscaled(1.0)
-    again = rescaled(unscaled, dataset.n_word_features, dataset.bias_feature)
-    np.testing.assert_allclose(again.data, split.X.data, rtol=1e-5)

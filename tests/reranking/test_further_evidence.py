@@ -84,13 +84,13 @@ def test_kinds_that_tell_nothing_are_left_out():
     generator = np.random.default_rng(0)
     hits = generator.random((400, 10)) < 0.3
     informed = hits + generator.normal(0, 0.7, hits.shape)
-    columns = generator.normal(size=(400, 10, len(columns_with(FURTHER, ()))))
-    columns[:, :, columns_with(FURTHER, ()).index("cosine of pieces")] = informed
+    columns = generator.normal(size=(400, 10, len(columns_with(FURTHER))))
+    columns[:, :, columns_with(FURTHER).index("cosine of pieces")] = informed
     ids = np.tile(np.arange(10, dtype=np.int32), (400, 1))
     pairs = HeldOut(columns.astype(np.float32), ids, hits, hits.sum(axis=1))
-    assert useful_kinds(pairs, list(FURTHER), (), 1) == [PIECES]
-    kept = with_kinds(pairs, list(FURTHER), [PIECES], ())
-    assert kept.columns.shape[2] == len(columns_with([PIECES], ()))
+    assert useful_kinds(pairs, list(FURTHER), 1) == [PIECES]
+    kept = with_kinds(pairs, list(FURTHER), [PIECES])
+    assert kept.columns.shape[2] == len(columns_with([PIECES]))
 
 
 def test_a_stored_second_stage_has_the_same_pieces(with_all, dataset):

@@ -1,4 +1,4 @@
-"""Suggestions of other runs and programs as evidence, against dictionaries and second stages without them."""
+"""Suggestions of other programs as evidence, against dictionaries and second stages without them."""
 
 import csv
 import json
@@ -12,13 +12,9 @@ from commands import answers, labels_of, ovaflow
 from hypothesis import given
 from hypothesis import strategies as st
 from records import read_records, write_records
-from trained_by_commands import Trained
 
-from ovaflow import OneVsAllClassifier
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.prediction.predictor import Predictor
-from ovaflow.reranking.boosted_trees import rank
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, read_suggestions
 from ovaflow.settings.predict import CANDIDATES
@@ -56,7 +52,7 @@ def test_each_candidate_has_a_score_and_a_place(seed, most, k):
     rng = np.random.default_rng(seed)
     ids, candidates = (rng.integers(-1, 15, (9, size)).astype(np.int32) for size in (most, k))
     scores = rng.normal(size=ids.shape).astype(np.float32)
-    ours = Suggestions.of_model(ids, scores).columns(candidates)
+    ours = Suggestions(ids, scores, np.ones(len(ids), bool)).columns(candidates)
     equal = (ids[:, None] == candidates[:, :, None]) & (candidates[:, :, None] >= 0)
     found, places = equal.any(axis=2), equal.argmax(axis=2)
     assert (ours[:, :, 0] == np.where(found, np.take_along_axis(scores, places, axis=1), -100)).all()
@@ -92,29 +88,11 @@ def suggest(folder, path, part, share=1.0):
 
 
 @pytest.fixture(scope="module")
-def trees(folder, tmp_path_factory):
-    """Models of trees of the dataset and of what is left of it, and the option that makes them a source."""
-    place = tmp_path_factory.mktemp("trees")
-    for part in ("dataset", "held"):
-        Trained("fastxml", folder / f"{part}.h5", place / part, train="--trees=4").whole()
-    predictions = place / "predictions.h5"
-    options = f"--dataset={folder}/held.h5", "--top-k=50", f"--output={predictions}"
-    ovaflow("predict", place / "held" / "model.h5", *options)
-    return "--with-run", "trees", place / "dataset" / "model.h5", predictions
-
-
-@pytest.fixture(scope="module")
-def of_trees(rerank, trees, tmp_path_factory):
-    """A model whose second stage weighs suggestions of trees."""
-    return rerank(tmp_path_factory.mktemp("of trees") / "made", *trees)[0]
-
-
-@pytest.fixture(scope="module")
-def of_both(folder, rerank, trees, tmp_path_factory):
-    """One that weighs those of a file, too."""
-    place = tmp_path_factory.mktemp("of both")
+def of_file(folder, rerank, tmp_path_factory):
+    """A model whose second stage weighs suggestions of a file."""
+    place = tmp_path_factory.mktemp("of file")
     file = suggest(folder, place / "guesses.csv", "held")
-    return rerank(place / "made", *trees, f"--suggestions={file}")[0]
+    return rerank(place / "made", f"--suggestions={file}")[0]
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +101,8 @@ def half(folder, tmp_path_factory):
     return suggest(folder, tmp_path_factory.mktemp("half") / "new.csv", "dataset", 0.5)
 
 
-def test_a_text_of_which_the_file_says_nothing_is_ranked_without(dataset, of_both, of_trees, half, predict, capsys):
-    ours, without = predict(f"--suggestions={half}", by=of_both), predict(by=of_trees)
+def test_a_text_of_which_the_file_says_nothing_is_ranked_without(dataset, of_file, half, predict, capsys):
+    ours, without = predict(f"--suggestions={half}", by=of_file), predict()
     suggested, ids = {row["id"] for row in read_records(half)}, dataset.ids("test")
     known = np.array([record in suggested for record in ids])
     assert f"for {len(suggested)} of {len(ids)} test instances" in capsys.readouterr().out
@@ -133,67 +111,36 @@ def test_a_text_of_which_the_file_says_nothing_is_ranked_without(dataset, of_bot
     assert not np.array_equal(ours.ranking.probabilities[known], without.ranking.probabilities[known])
     hits = find_hits(ours.ids[:, :1], dataset.test.Y)
     assert hits[known].mean() > hits[~known].mean()
-    nothing = predict(by=of_both)
+    nothing = predict(by=of_file)
     assert np.array_equal(nothing.ranking.probabilities, without.ranking.probabilities)
     assert "guesses: the second stage can rank with their suggestions" in capsys.readouterr().err
 
 
-def test_each_source_is_evidence(of_both, of_trees):
-    both, alone = (Reranker.about(each.with_name("reranker.h5")).parameters for each in (of_both, of_trees))
-    check = both["check"]
+def test_a_file_is_evidence(of_file):
+    parameters = Reranker.about(of_file.with_name("reranker.h5")).parameters
+    check = parameters["check"]
     assert check["second_stage"] > check["first_stage"]
-    assert {"suggestions of trees", "suggestions of guesses"} < set(check["lost"])
     assert check["lost"]["suggestions of guesses"] > 0.05
-    assert alone["columns"][-2:] == ["score of trees", "rank of trees"]
+    assert parameters["columns"][-2:] == ["score of guesses", "rank of guesses"]
 
 
-def test_new_texts_are_ranked_as_those_of_the_test_set(dataset, of_both, half, predict, tmp_path):
-    theirs = predict(f"--suggestions={half}", by=of_both)
+def test_new_texts_are_ranked_as_those_of_the_test_set(dataset, of_file, half, predict, tmp_path):
+    theirs = predict(f"--suggestions={half}", by=of_file)
     texts = zip(dataset.ids("test"), dataset.test_texts(), strict=True)
     (tmp_path / "new.jsonl").write_text("\n".join(json.dumps({"id": record, "text": text}) for record, text in texts))
-    ours = answers(of_both, tmp_path / "new.jsonl", f"--suggestions={half}")
+    ours = answers(of_file, tmp_path / "new.jsonl", f"--suggestions={half}")
     assert labels_of(ours) == theirs.ids.tolist()
     assert np.array(labels_of(ours, "score")) == pytest.approx(theirs.scores, abs=1e-5)
 
 
-def test_a_run_suggests_what_it_predicts(dataset, of_trees, trees, predict):
-    suggested, ours = predict("--top-k=50", by=trees[2]), predict(by=of_trees).ranking
-    predictor = Predictor.open(of_trees)
-    reranker = predictor.model.reranker
-    suggestions = Suggestions.of_model(suggested.ids.copy(), suggested.scores.copy())
-    best, X = (ours.first_ids.copy(), ours.scores.copy()), predictor.from_split(dataset.test)
-    candidates = reranker.evidence.candidates(X, *best, suggestions=[suggestions])
-    rows = [reranker.evidence.columns(candidates), suggestions.columns(candidates.ids)]
-    theirs, _ = rank(reranker.trees, np.concatenate(rows, axis=2), candidates.ids)
-    assert np.maximum(ours.probabilities, 0) == pytest.approx(theirs, abs=1e-5)
-
-
-def test_results_of_annif_are_suggestions_too(of_both, half, predict, tmp_path):
+def test_results_of_annif_are_suggestions_too(of_file, half, predict, tmp_path):
     (tmp_path / "half").mkdir()
     for row in read_records(half):
         with open(tmp_path / "half" / f"{row['id']}.annif", "a") as result:
             result.write(f"<{row['label']}>\tany name\t12.3\t{row['score']}\n")
     files = f"--suggestions={half}", f"--suggestions=guesses={tmp_path}/half"
-    ours, theirs = (predict(file, by=of_both).scores for file in files)
+    ours, theirs = (predict(file, by=of_file).scores for file in files)
     assert np.array_equal(ours, theirs)
-
-
-def test_explain_says_who_suggests_a_label(of_both):
-    said = ovaflow("explain", of_both, "--text=name7 hint2 word3", "--labels=3", "--json")
-    labels = json.loads(said)["labels"]
-    evidence = [each for label in labels for each in label["evidence"] if "place" in each]
-    assert evidence
-    for each in evidence:
-        assert each["kind"] == "suggestions of trees"
-        assert each["text"] == f"suggested by trees in place {each['place']}"
-
-
-def test_estimators_ask_the_other_models(dataset, of_trees, tmp_path):
-    X = dataset.test.unscaled(1.0).to_scipy()[:, :-1]
-    estimator = OneVsAllClassifier.load(of_trees)
-    estimator.save(tmp_path / "elsewhere" / "model.h5")
-    again = OneVsAllClassifier.load(tmp_path / "elsewhere" / "model.h5")
-    assert (again.predict_proba(X) != estimator.predict_proba(X)).nnz == 0
 
 
 REFUSED = {
@@ -226,35 +173,16 @@ def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(folde
     assert "of the held-out instances, it needs 200" in said
 
 
-def test_what_a_second_stage_does_not_know_is_refused(dataset, of_both, of_trees, half, tmp_path):
+def test_what_a_second_stage_does_not_know_is_refused(dataset, of_file, model, half, tmp_path):
     (tmp_path / "s.annif").write_text("<http://example.org/cats>\n")
-    for model, value, complaint in (
-        (of_trees, half, "new is unknown; the second stage was fitted with no file of suggestions"),
-        (of_both, f"other={half}", ""),
-        (of_both, tmp_path / "none.csv", "cannot be read (No such file or directory)"),
-        (of_both, tmp_path / "a.txt", "neither a .csv file nor a folder of .annif files; give one"),
-        (of_both, f"half={tmp_path}", "s.annif, line 1: the score is '', not a number"),
+    for by, value, complaint in (
+        (model, half, "new is unknown; the second stage was fitted with no file of suggestions"),
+        (of_file, f"other={half}", ""),
+        (of_file, tmp_path / "none.csv", "cannot be read (No such file or directory)"),
+        (of_file, tmp_path / "a.txt", "neither a .csv file nor a folder of .annif files; give one"),
+        (of_file, f"half={tmp_path}", "s.annif, line 1: the score is '', not a number"),
     ):
         options = f"--dataset={dataset.path}", f"--output={tmp_path}/out.h5", f"--suggestions={value}"
-        assert complaint in ovaflow("predict", model, *options, status=2 if complaint else 0)
-    said = ovaflow("predict", of_both, "--text=name1", "--text=name2", f"--suggestions={half}", status=2)
+        assert complaint in ovaflow("predict", by, *options, status=2 if complaint else 0)
+    said = ovaflow("predict", of_file, "--text=name1", "--text=name2", f"--suggestions={half}", status=2)
     assert "is that of an instance; give the ids of the instances" in said
-
-
-def test_a_missing_or_changed_model_of_a_run_is_refused(folder, rerank, trees, tmp_path):
-    shutil.copy(trees[2], tmp_path / "trees.h5")
-    model, _ = rerank(tmp_path / "out", "--with-run", "trees", tmp_path / "trees.h5", trees[3])
-    link, asked = tmp_path / "models" / "current", ("predict", model, "--text=name1")
-    ovaflow("promote", model, f"--over={link}", f"--on={folder}/records.csv")
-    ovaflow("pack", model, f"--output={tmp_path}/all.zip", "--licence=MIT")
-    answer = ovaflow(*asked)
-    shutil.copy(Path(trees[2]).parents[1] / "held" / "model.h5", tmp_path / "trees.h5")
-    assert "not the model of trees that the second stage was fitted with" in ovaflow(*asked, status=2)
-    (tmp_path / "trees.h5").unlink()
-    assert "no such file; the second stage weighs suggestions of trees" in ovaflow(*asked, status=2)
-    ovaflow(*asked, "--no-rerank")
-    # a promoted model has all that it needs in its folder, so has a packed one
-    link.parent.rename(tmp_path / "elsewhere")
-    ovaflow("unpack", tmp_path / "all.zip", f"--output={tmp_path}/unpacked")
-    for place in ("elsewhere/current", "unpacked"):
-        assert ovaflow("predict", tmp_path / place / "model.h5", "--text=name1") == answer

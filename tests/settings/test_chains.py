@@ -15,7 +15,7 @@ from ovaflow.settings.chains import earlier_model, sweeps_of, swept_name
 from ovaflow.settings.config import require_files
 from ovaflow.settings.predict import Predict
 from ovaflow.settings.section import NAME
-from ovaflow.settings.suggestion_sources import Sources, source_name, sources_of
+from ovaflow.settings.suggestion_sources import source_name, sources_of
 
 SWEEP = {"initialization": "zero", "sweep": {"C": [1, 0.1, 10]}, "top_k": 7}
 
@@ -115,17 +115,10 @@ NEEDS = "rerank_with needs rerank, the share of instances that is held out"
         "{a: {}, b: {initialization: pretrained, pretrained: a, retrain: changed, rerank: 0.2}}": (
             "runs.b: rerank needs retrain: all; kept weights may have seen held-out instances"
         ),
-        "a: {rerank_with: [a]}": "runs.a: rerank_with names the run itself; name others",
-        "{a: {rerank: 0, rerank_with: [b]}, b: {}}": f"runs.a: {NEEDS}",
+        "a: {rerank: 0, rerank_with: [b.csv]}": f"runs.a: {NEEDS}",
         "a: {rerank: 0, optimise: macro-F1}": "runs.a: optimise needs rerank, which gives probabilities",
-        "{a: {rerank_with: [b]}, b: {sweep: {C: [1, 2]}}}": (
-            "runs.a.rerank_with: b is a sweep; name one of b.C-1, b.C-2"
-        ),
         "a: {rerank_with: [x/b.csv, y/b.csv]}": (
             "runs.a.rerank_with: two sources are called b; rename all files but one"
-        ),
-        "{a: {rerank: 0.2, rerank_with: [b]}, b: {initialization: pretrained, pretrained: a, retrain: changed}}": (
-            "runs.a.rerank_with: b needs retrain: all; kept weights may have seen held-out instances"
         ),
     }.items(),
 )
@@ -134,29 +127,36 @@ def test_what_is_wrong_is_said_in_one_line(runs, expected):
 
 
 def test_suggestions_of_all_runs_need_a_second_stage():
-    assert f"predict: {NEEDS}" in complaint({"predict": {"rerank": 0, "rerank_with": ["b"]}})
+    assert f"predict: {NEEDS}" in complaint({"predict": {"rerank": 0, "rerank_with": ["b.csv"]}})
 
 
 @pytest.mark.parametrize(
-    ("run", "make"), [(later("mis"), Path.touch), ({"rerank": 0.2, "rerank_with": ["mis"]}, Path.mkdir)]
+    ("run", "make", "expected"),
+    [
+        (later("mis"), Path.touch, "pretrained: no run and no file mis; "),
+        (
+            {"rerank": 0.2, "rerank_with": ["mis"]},
+            Path.mkdir,
+            "rerank_with: no such file: mis; runs of the config cannot be named any more, files can; ",
+        ),
+    ],
 )
-def test_earlier_models_and_sources_must_be_there(tmp_path, monkeypatch, run, make):
+def test_earlier_models_and_sources_must_be_there(tmp_path, monkeypatch, run, make, expected):
     monkeypatch.chdir(tmp_path)
     (tmp_path / MINE["train"]).touch()
     require_files(made({"msi": {}, "b": later("msi")}))
     require_files(made({"msi": {}, "b": later("results/mine/msi/model.h5")}))
     missing = made({"msi": {}, "b": run})
-    with pytest.raises(InputError, match=r"runs\.b\.\w+: no run and no file mis; paths are relative"):
+    with pytest.raises(InputError, match=f"runs.b.{expected}paths are relative"):
         require_files(missing)
     make(tmp_path / "mis")
     require_files(missing)
 
 
-def test_a_run_is_not_a_source_of_its_own():
-    runs = {"msi": {}, "trees": {"method": "fastxml"}, "none": {"rerank": 0}, "mine": {"rerank_with": ["msi"]}}
-    config = made(runs, predict={"rerank": 0.2, "rerank_with": ["trees", "b/mllm.csv.gz", "msi"]})
-    files = {"mllm": "b/mllm.csv.gz"}
-    expected = [Sources(["trees"], files), Sources(["msi"], files), Sources([], {}), Sources(["msi"], {})]
+def test_files_of_all_runs_and_of_one():
+    runs = {"msi": {}, "none": {"rerank": 0}, "mine": {"rerank_with": ["b.csv", "a.csv"]}}
+    config = made(runs, predict={"rerank": 0.2, "rerank_with": ["b/mllm.csv.gz"]})
+    expected = [{"mllm": "b/mllm.csv.gz"}, {}, {"a": "a.csv", "b": "b.csv"}]
     assert [sources_of(config, "mine", run) for run in runs] == expected
 
 

@@ -50,5 +50,5 @@ def test_what_is_wrong_is_said_in_one_line(config, expected):
 
 
 def test_names_like_those_of_folds_and_their_advice():
-    made({"fold-1": {}, "a": OLD | {"retrain": "all"}, "b": {"rerank_with": ["a"]}}, **FIVE)
+    made({"fold-1": {}, "a": OLD | {"retrain": "all"}, "b": {}}, **FIVE)
     made({"b": {"rerank_with": ["x/mllm.csv"]}}, evaluate={"folds": 0})

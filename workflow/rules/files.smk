@@ -133,38 +133,19 @@ def held_out_shards(wildcards):
 
 
 def sources_of_run(wildcards):
-    """Sources of suggestions for the second stage of a run; none for what is trained without held-out instances."""
+    """Files of suggestions for the second stage of a run; none for what is trained without held-out instances."""
     return suggestion_sources.sources_of(SETTINGS, wildcards.dataset, wildcards.run)
 
 
-def sources_to_predict(wildcards):
-    """Models and files of suggestions that a second stage asks."""
-    runs, files = sources_of_run(wildcards)
-    models = [paths.MODEL.format(dataset=wildcards.dataset, run=run) for run in runs]
-    return {"models": models, "suggestions": [local(os.path.normpath(path)) for path in files.values()]}
-
-
-def sources_to_fit(wildcards):
-    """The same, and predictions for held-out instances by other runs."""
-    held_out = paths.held_out_of(SETTINGS, **wildcards)
-    runs, _ = sources_of_run(wildcards)
-    suggested = [paths.PREDICTIONS.format(dataset=held_out, run=run) for run in runs]
-    return sources_to_predict(wildcards) | {"suggested": suggested}
+def suggestions_of_run(wildcards):
+    """The same as inputs of a rule."""
+    return {"suggestions": [local(os.path.normpath(path)) for path in sources_of_run(wildcards).values()]}
 
 
 def suggestion_options(wildcards, input):
     """Files of suggestions as options of a command."""
-    _, files = sources_of_run(wildcards)
+    files = sources_of_run(wildcards)
     return [f"--suggestions={name}={path}" for name, path in zip(files, input.get("suggestions", []))]
-
-
-def source_options(wildcards, input):
-    """All sources as options of a command."""
-    runs, _ = sources_of_run(wildcards)
-    options = []
-    for each in zip(runs, input.get("models", []), input.get("suggested", [])):
-        options += ["--with-run", *each]
-    return options + suggestion_options(wildcards, input)
 
 
 def metrics_of_folds(wildcards):
@@ -175,8 +156,7 @@ def metrics_of_folds(wildcards):
 
 
 def folders_of_suggestions(wildcards):
-    _, files = sources_of_run(wildcards)
-    return [path for path in files.values() if Path(path).is_dir()]
+    return [path for path in sources_of_run(wildcards).values() if Path(path).is_dir()]
 
 
 def reranker_file(wildcards):

@@ -1,7 +1,7 @@
 rule predict_labels:
     input:
         unpack(reranker_file),
-        unpack(sources_to_predict),
+        unpack(suggestions_of_run),
         dataset=paths.DATASET,
         model=paths.MODEL,
     output:

@@ -52,7 +52,7 @@ rule choose_prune:
 
 rule fit_reranker:
     input:
-        unpack(sources_to_fit),
+        unpack(suggestions_of_run),
         model=paths.MODEL,
         dataset=paths.DATASET,
         held_out=held_out_by(paths.DATASET),
@@ -65,7 +65,7 @@ rule fit_reranker:
     benchmark:
         "logs/{dataset}/{run}/rerank.tsv"
     params:
-        sources=source_options,
+        suggestions=suggestion_options,
         contents=contents_of(folders_of_suggestions),
         revision=STEPS["rerank"].revision,
     threads: threads_of_run
@@ -77,7 +77,7 @@ rule fit_reranker:
     priority: 1
     shell:
         "ovaflow rerank {input.model:q} --dataset={input.dataset:q} --held-out={input.held_out:q}"
-        " --held-out-model={input.held_out_model:q} --predictions={input.predictions:q} {params.sources:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " --held-out-model={input.held_out_model:q} --predictions={input.predictions:q} {params.suggestions:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule measure_reliability:

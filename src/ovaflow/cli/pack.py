@@ -47,8 +47,8 @@ def _languages(context, parameter, codes):
 def pack_command(model, output, licence, languages, intended_use):
     """Pack MODEL (model.h5) into one zip that opens elsewhere.
 
-    It holds the model with its index, second stage, the models of other runs that this asks, and
-    its metrics, a model card (README.md) as model hubs read it, and the SHA-256 of each file.
+    It holds the model with its index, second stage and metrics, a model card (README.md) as model
+    hubs read it, and the SHA-256 of each file.
     """
     opened = Predictor.open(model).model
     name = output.stem if output else _name(opened.path)

@@ -1,7 +1,5 @@
 """Commands of the second stage: fit it, and measure its probabilities."""
 
-from pathlib import Path
-
 import click
 
 from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option, output
@@ -13,7 +11,7 @@ from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.reranking.fitting import fit_reranker, require_parts_of_one
 from ovaflow.reranking.reranker_file import Reranker
-from ovaflow.reranking.suggestions import Suggestions, SuggestionSource
+from ovaflow.reranking.suggestions import SuggestionSource
 from ovaflow.storage.texts import write_json
 
 
@@ -23,29 +21,18 @@ from ovaflow.storage.texts import write_json
 @file_option("--held-out", required=True, help="Dataset file, by ovaflow hold-out.")
 @file_option("--predictions", required=True, help="Predictions for it by a model of its training data.")
 @file_option("--held-out-model", help="This model: its scores of a text's first words may be evidence, too.")
-@click.option(
-    "--with-run",
-    "runs",
-    nargs=3,
-    multiple=True,
-    metavar="NAME MODEL PREDICTIONS",
-    help="Another model of the dataset, and predictions for --held-out by one of its training data; repeatable.",
-)
 @SUGGESTIONS
 @THREADS
 @output("Second stage to write, reranker.h5.")
-def rerank_command(model, dataset, held_out, held_out_model, predictions, runs, suggestions, threads, output):
+def rerank_command(model, dataset, held_out, held_out_model, predictions, suggestions, threads, output):
     """Fit a second stage for MODEL (model.h5): it ranks candidates by more than scores, and gives probabilities."""
     opened, parts, predicted = open_any_model(model), open_dataset(held_out), Predictions.open(predictions)
     opened.require(dataset=(whole := open_dataset(dataset)))
     require_parts_of_one(whole, parts, predicted)
     sources = {}
-    for name, *files in runs:
-        source, suggested = _source_of_run(name, *map(Path, files), whole, parts)
-        sources[source] = suggested
     files = read_suggestion_files(suggestions, whole, whole.parameters)
     for name, file in files.items():
-        sources[SuggestionSource(name, None, file.checksum)] = _suggestions_of_file(file, whole, parts)
+        sources[SuggestionSource(name, file.checksum)] = _suggestions_of_file(file, whole, parts)
     unseen = held_out_model and open_any_model(held_out_model)
     if unseen:
         predicted.require(model=unseen)
@@ -62,14 +49,6 @@ def rerank_command(model, dataset, held_out, held_out_model, predictions, runs, 
     click.echo(
         f"{output}: from {reranker.parameters['texts']:,} instances; {change} on {check['texts']:,} of them{order}"
     )
-
-
-def _source_of_run(name, model, predictions, dataset, held_out):
-    """The source that a run is, and its suggestions for held-out instances."""
-    opened, predicted = open_any_model(model), Predictions.open(predictions)
-    opened.require(dataset=dataset)
-    require_parts_of_one(dataset, held_out, predicted)
-    return SuggestionSource(name, model, opened.checksum), Suggestions.of_model(predicted.ids, predicted.scores)
 
 
 def _suggestions_of_file(file, dataset, held_out):

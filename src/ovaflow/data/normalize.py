@@ -14,11 +14,8 @@ FULL_SHARE = 1 / 3
 """Share of nonzeros from which on rows are stored in full."""
 
 
-def normalize_rows(matrix, n_columns=None):
-    """Divide each row by its Euclidean length, in place; returns the lengths, float64 (n,), 1 for rows of zeros.
-
-    The length is that of the first ``n_columns``, by default of all.
-    """
+def normalize_rows(matrix):
+    """Divide each row by its Euclidean length, in place; returns the lengths, float64 (n,), 1 for rows of zeros."""
     norms = np.ones(matrix.n_rows)
     for start, end in row_blocks(matrix.indptr, _BLOCK):
         bounds = matrix.indptr[start : end + 1]
@@ -27,8 +24,6 @@ def normalize_rows(matrix, n_columns=None):
         if len(filled):
             values = matrix.data[bounds[0] : bounds[-1]]
             squares = np.square(values, dtype=np.float64)
-            if n_columns is not None:
-                squares[matrix.indices[bounds[0] : bounds[-1]] >= n_columns] = 0
             roots = np.sqrt(np.add.reduceat(squares, bounds[filled] - bounds[0]))
             roots[roots == 0] = 1
             values /= np.repeat(roots, lengths[filled])
@@ -40,15 +35,6 @@ def unit_rows(X, n_columns=None):
     """A copy whose rows have length 1, of the first ``n_columns`` alone: by default of all."""
     rows = columns_of(X, 0, X.n_columns if n_columns is None else n_columns)
     normalize_rows(rows)
-    return rows
-
-
-def rescaled(X, n_columns, bias_feature):
-    """A copy whose rows have length 1 in their first columns; what :func:`unscale` did, the other way round."""
-    rows = X._replace(data=X.data.copy())
-    normalize_rows(rows, n_columns)
-    is_bias = X.indices == bias_feature
-    rows.data[is_bias] = X.data[is_bias]
     return rows
 
 

@@ -46,7 +46,7 @@ def contributions(predictor, x, label, top=None):
     """What pushes a label's score up and down for one instance, ``top`` features of each sign."""
     linear, model = _require_weights(predictor.model, label), predictor.model
     if model.probabilistic:
-        x = model.features_for(model.first_stage, x)
+        x = model.features_of_first_stage(x)
     values = x.data.astype(np.float64) * linear.label_weights(label, x.indices)
     is_bias = x.indices == linear.bias_feature
     bias = math.fsum(values[is_bias]) + linear.intercept(label)

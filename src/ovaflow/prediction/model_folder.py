@@ -5,16 +5,18 @@ import contextlib
 from ovaflow.console.errors import InputError
 from ovaflow.model.index import index_path, open_index
 from ovaflow.reranking.reranker_file import FILE_NAME as RERANKER
-from ovaflow.reranking.reranker_file import copy_of_run
 from ovaflow.storage.texts import read_json
 
 MODEL = "model.h5"
+INDEX = index_path(MODEL).name
 METRICS = "metrics.json"
 
 
 def files_of(model):
     """Files of an open model, and where they lie, by their names in such a folder."""
-    files = _with_index(model, MODEL)
+    files = {MODEL: model.path}
+    if open_index(model) is not None:
+        files[INDEX] = index_path(model.path)
     second_stage = model.path.with_name(RERANKER)
     if second_stage.exists():
         files[RERANKER] = second_stage
@@ -22,9 +24,6 @@ def files_of(model):
     with contextlib.suppress(InputError):
         if read_metrics(model):
             files[METRICS] = model.path.with_name(METRICS)
-    if model.probabilistic:
-        for source, other in zip(model.reranker.runs, model.others, strict=True):
-            files |= _with_index(other, copy_of_run("", source.name).as_posix())
     return files
 
 
@@ -34,14 +33,6 @@ def read_metrics(model):
     return read_json(path, "metrics", model.checksum) if path.exists() else {}
 
 
-def _with_index(model, name):
-    files = {name: model.path}
-    if open_index(model) is not None:
-        files[index_path(name).as_posix()] = index_path(model.path)
-    return files
-
-
 def is_file_of_model(name):
     """Whether a path in such a folder is that of one of its files."""
-    names = MODEL, index_path(MODEL).name, RERANKER, METRICS
-    return name.as_posix() in names or name.match(copy_of_run("", "*").as_posix())
+    return name.as_posix() in (MODEL, INDEX, RERANKER, METRICS)

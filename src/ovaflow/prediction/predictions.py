@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.model.model_file import open_any_model
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranked_model import Ranking, RerankedModel
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
@@ -28,23 +27,10 @@ def with_second_stage(model, path=None):
 
 
 def reranked(model, reranker):
-    """A model with a second stage and the models that this asks; alone if it is not used."""
+    """A model with a second stage; alone if it is not used."""
     if reranker.unused:
         return model
-    return RerankedModel.of(model, reranker, tuple(map(_open_run, reranker.runs)))
-
-
-def _open_run(source):
-    """The model of a run whose suggestions are evidence."""
-    remedy = "put it back, or run rerank again; --no-rerank leaves the second stage out"
-    if not source.model.exists():
-        message = f"no such file; the second stage weighs suggestions of {source.name}"
-        raise InputError(message, path=source.model, remedy=remedy)
-    model = open_any_model(source.model)
-    if model.checksum != source.checksum:
-        message = f"not the model of {source.name} that the second stage was fitted with"
-        raise InputError(message, path=source.model, remedy=remedy)
-    return model
+    return RerankedModel.of(model, reranker)
 
 
 def require_second_stage(model):

@@ -539,8 +539,7 @@ def remark_on_memory(predictor: Predictor, left: float) -> str:
     model = predictor.model
     paths = [model.path, index_path(model.path)]
     if isinstance(model, RerankedModel):
-        reranker = model.reranker.path
-        paths += [path for path in (reranker, *(other.path for other in model.others)) if path]
+        paths.append(model.reranker.path)
     files = [path for path in paths if path.exists()]
     size = sum(path.stat().st_size for path in files)
     if size <= left:

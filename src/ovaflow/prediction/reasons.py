@@ -24,7 +24,7 @@ NAMED = 3
 """At most so many other candidates are named."""
 
 FIRST = 10
-"""Places among the suggestions of another run that count as evidence in words."""
+"""Places by the first words that count as evidence in words."""
 
 NO_CANDIDATE: dict = {"probability": None, "evidence": []}
 """What the second stage says of a label that is none of its candidates."""
@@ -68,7 +68,8 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
     neighbour_counts, similar = evidence.neighbours.neighbour_counts(row)
     words = _words(text or "", predictor.model.transform.get("html"))
     several = np.diff(evidence.names.indptr) > 1
-    companions, places = _companions(predictor, x, ids), _places(predictor.model, x, ids)
+    companions = _companions(predictor, x, ids)
+    by_first_words = _places_by_first_words(predictor.model, x, ids)
     candidates = {}
     for place, label in enumerate(ids.tolist()):
         # the name that was looked for, in whatever language it is shown
@@ -79,21 +80,19 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
             _similar_texts(int(neighbour_counts[label]), similar),
             _other_candidates(predictor, companions[label]),
             _frequency(int(evidence.counts[label])),
-            *(_suggested(*by, int(ranks[place])) for by, ranks in places.items()),
+            _suggested_by_first_words(int(by_first_words[place])),
         )
         evidence_in_words = [part for part in parts if part]
         candidates[label] = {"probability": shortest(probabilities[place]), "evidence": evidence_in_words}
     return candidates
 
 
-def _places(model, x, ids):
-    """Places of labels among the suggestions of each kind of evidence that has some, by name, from 0."""
-    suggested = model.suggestions_for(x)
-    runs = zip(model.reranker.runs, suggested, strict=False)
-    pairs = [(source.group, source.name, each.columns(ids[None])) for source, each in runs]
-    if (of_first_words := model.of_first_words(model.features_for(model.first_stage, x), ids[None])) is not None:
-        pairs.insert(0, (BEGINNING, "the first words", of_first_words))
-    return {(kind, name): columns[0, :, 1] for kind, name, columns in pairs}
+def _places_by_first_words(model, x, ids):
+    """Return the place of each label by the first words, from 0; that of no suggestion where they are no evidence."""
+    columns = model.of_first_words(model.features_of_first_stage(x), ids[None])
+    if columns is None:
+        return np.full(len(ids), CANDIDATES)
+    return columns[0, :, 1]
 
 
 def _companions(predictor, x, ids):
@@ -159,8 +158,9 @@ def _frequency(count):
     return {"kind": "frequency", "text": f"rare: {count or 'no'} training {records}", "count": count}
 
 
-def _suggested(kind, name, place):
+def _suggested_by_first_words(place):
     if place >= FIRST:
         return None
+    name = "the first words"
     text = f"suggested by {name} in place {place + 1}"
-    return {"kind": kind, "text": text, "place": place + 1, "by": name}
+    return {"kind": BEGINNING, "text": text, "place": place + 1, "by": name}

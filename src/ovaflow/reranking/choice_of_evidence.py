@@ -17,13 +17,13 @@ of one part.
 """
 
 
-def useful_kinds(texts, kinds, sources, threads):
+def useful_kinds(texts, kinds, threads):
     """Further kinds of evidence of held-out texts that predict checked texts better, beyond chance."""
     texts = texts.part(spread(len(texts.ids), COMPARED))
     losses = _losses(texts, threads)
     for kind in kinds:
         without = [each for each in kinds if each != kind]
-        less = with_kinds(texts, kinds, without, sources)
+        less = with_kinds(texts, kinds, without)
         losses_without = _losses(less, threads)
         gains = losses_without - losses
         if gains.mean() <= gains.std() / np.sqrt(len(gains)):
@@ -31,7 +31,7 @@ def useful_kinds(texts, kinds, sources, threads):
     return kinds
 
 
-def with_kinds(texts, kinds, fewer, sources):
+def with_kinds(texts, kinds, fewer, sources=()):
     """Held-out texts with fewer of their further kinds of evidence."""
     kept = set(columns_with(fewer, sources))
     return texts._replace(columns=texts.columns[:, :, [name in kept for name in columns_with(kinds, sources)]])

@@ -50,18 +50,18 @@ FURTHER = {
 """Columns by kind of evidence that is weighed where held-out texts are ranked better with it."""
 
 
-def groups_with(further, sources):
+def groups_with(further, sources=()):
     """Columns by kind of evidence, with further kinds and those of sources of suggestions."""
     groups = GROUPS | {kind: FURTHER[kind] for kind in further}
     return groups | {source.group: source.columns for source in sources}
 
 
-def columns_with(further, sources):
+def columns_with(further, sources=()):
     """Names of all columns, as in :func:`groups_with`."""
     return tuple(column for columns in groups_with(further, sources).values() for column in columns)
 
 
-COLUMNS = columns_with((), ())
+COLUMNS = columns_with(())
 """Those that are always there."""
 
 

@@ -31,8 +31,8 @@ FEWEST = 200
 def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=None, held_out_model=None):
     """Fit a second stage for a model of ``dataset`` to predictions for the test instances of ``held_out``.
 
-    ``suggestions`` for these instances, by their :class:`Source`, are evidence; runs come first. With the model that
-    made the predictions its scores of the first words may be evidence, too.
+    ``suggestions`` for these instances, by their :class:`SuggestionSource`, are evidence. With the model that made the
+    predictions its scores of the first words may be evidence, too.
     """
     suggestions = suggestions or {}
     sources = tuple(suggestions)
@@ -57,10 +57,9 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     pieces = NamePieces.of(dataset)
     evidence = CandidateEvidence.of(held_out, likelihood, pieces, held_out_model is not None)
     pairs = _held_out(evidence, split, (ids, scores), held_out_model, suggested, threads)
-    runs, kinds = [source for source in sources if source.model is not None], evidence.further
-    files = suggested[len(runs) :]
+    kinds = evidence.further
     # as texts are of which files say nothing, all of the service among them
-    further = useful_kinds(_without(files, pairs, columns_with(kinds, runs)), kinds, runs, threads)
+    further = useful_kinds(_without(suggested, pairs, columns_with(kinds)), kinds, threads)
     pairs = with_kinds(pairs, kinds, further, sources)
     parameters |= {"columns": columns_with(further, sources), "further": further}
     known = pairs.part(complete)
@@ -69,8 +68,8 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
     parameters["check"] = check | check_probabilities(crossed, missed)
     trees = fit(*known.candidates, n_trees=crossed.n_trees)
     trees_alone = None
-    if files:
-        alone = _without(files, pairs, columns_with(further, runs))
+    if suggested:
+        alone = _without(suggested, pairs, columns_with(further))
         trees_alone = fit(*alone.candidates, n_trees=cross_fit(alone, fit).n_trees)
     evidence = CandidateEvidence.of(dataset, likelihood, pieces if PIECES in further else None, BEGINNING in further)
     return Reranker(trees, trees_alone, evidence=evidence, parameters=parameters, **about)
@@ -89,9 +88,9 @@ def _held_out(evidence, split, best, model, suggested, threads):
     return HeldOut(columns, ids, hits_among(ids, split.Y), np.diff(split.Y.indptr))
 
 
-def _without(files, pairs, columns):
+def _without(suggested, pairs, columns):
     """Held-out texts without what files suggest, which comes last: only these columns are left."""
-    alone = pairs.first(pairs.ids.shape[1] - n_more(files))
+    alone = pairs.first(pairs.ids.shape[1] - n_more(suggested))
     return alone._replace(columns=alone.columns[:, :, : len(columns)])
 
 

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.data.normalize import rescaled
 from ovaflow.model.model_file import Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL, first_allowed
 from ovaflow.reranking.first_words import columns_of_first_words
@@ -28,24 +27,17 @@ class Ranking(NamedTuple):
 
 @dataclass(frozen=True)
 class RerankedModel(Model):
-    """A model with its second stage.
-
-    If one of the models takes features before they were scaled to length 1, it takes these.
-    """
+    """A model with its second stage."""
 
     first_stage: Model
     reranker: Reranker
-    others: tuple = ()  # models of the runs whose suggestions are evidence
     probabilistic = True
 
     @classmethod
-    def of(cls, model, reranker, others=()):
-        """The model, a second stage that belongs to it, and the models of its runs."""
+    def of(cls, model, reranker):
+        """Join a model and a second stage that belongs to it."""
         common = {field.name: getattr(model, field.name) for field in fields(ModelFile)}
-        if any(model.takes_unscaled for model in others):
-            transform = model.transform | {"unscaled": True}
-            common["parameters"] = model.parameters | {"transform": transform}
-        return cls(**common, first_stage=model, reranker=reranker, others=others)
+        return cls(**common, first_stage=model, reranker=reranker)
 
     @property
     def n_features(self):
@@ -61,20 +53,17 @@ class RerankedModel(Model):
         return self.n_features + (0 if pieces is None else pieces.n_columns)
 
     def instances(self, split):
-        X = split.unscaled(self.bias) if self.takes_unscaled else self.first_stage.instances(split)
-        return self.with_tokens(X, split.tokens)
+        return self.with_tokens(self.first_stage.instances(split), split.tokens)
 
     def with_tokens(self, X, tokens):
         return self.reranker.evidence.with_pieces(X, tokens)
 
     def prepare(self):
-        for model in (self.first_stage, *self.others):
-            model.prepare()
+        self.first_stage.prepare()
         self._load_kernels()
 
     def prepare_for_single(self):
-        for model in (self.first_stage, *self.others):
-            model.prepare_for_single()
+        self.first_stage.prepare_for_single()
         self._load_kernels()
 
     def top_k(self, X, k, threads=1, quiet=True, allowed=None, suggestions=None):
@@ -93,11 +82,11 @@ class RerankedModel(Model):
 
         ``suggestions`` as for :meth:`top_k`.
         """
-        features = self.features_for(self.first_stage, X)
+        features = self.features_of_first_stage(X)
         find, most = partial(self.first_stage.top_k, features), max(k, CANDIDATES)
         found = find(most if allowed is None else CANDIDATES, threads, quiet)
         more = None if allowed is None else find(most, threads, quiet, allowed)
-        return self._rank(X, features, *found, threads, self.suggestions_for(X, threads, suggestions), more)
+        return self._rank(X, features, *found, threads, self._suggested(X.n_rows, suggestions), more)
 
     def of_first_words(self, features, ids, threads=1):
         """What the first stage says of candidates by the first words of texts; None where that is no evidence."""
@@ -105,26 +94,14 @@ class RerankedModel(Model):
             return None
         return columns_of_first_words(self.first_stage, features, ids, threads)
 
-    def suggestions_for(self, X, threads=1, suggestions=None):
-        """What each source suggests."""
-        suggested = []
-        for model in self.others:
-            found = model.top_k(self.features_for(model, X), CANDIDATES, threads)
-            suggested.append(Suggestions.of_model(*found))
-        for name in self.reranker.files:
-            suggested.append((suggestions or {}).get(name) or Suggestions.of_none(X.n_rows))
-        return suggested
-
-    def features_for(self, model, X):
-        """Instances of this model as one of its models takes them."""
-        X, _ = self.reranker.evidence.parts(X)
-        if self.takes_unscaled and not model.takes_unscaled:
-            return rescaled(X, self.n_word_features, self.bias_feature)
-        return X
+    def features_of_first_stage(self, X):
+        """Return the instances of this model as the first stage takes them."""
+        features, _ = self.reranker.evidence.parts(X)
+        return features
 
     def score(self, X, labels):
         """Scores of the first stage for chosen labels."""
-        return self.first_stage.score(self.features_for(self.first_stage, X), labels)
+        return self.first_stage.score(self.features_of_first_stage(X), labels)
 
     @property
     def linear(self):
@@ -133,6 +110,11 @@ class RerankedModel(Model):
     @property
     def why_unexplainable(self):
         return self.first_stage.why_unexplainable
+
+    def _suggested(self, n, suggestions):
+        """Return the suggestions of each file for n texts; none of those that are not given."""
+        given = suggestions or {}
+        return [given.get(name) or Suggestions.of_none(n) for name in self.reranker.files]
 
     def _rank(self, X, features, ids, scores, threads, suggested, more=None):
         """Candidates of texts, of which the best by score are known, and perhaps ``more``.
@@ -155,5 +137,5 @@ class RerankedModel(Model):
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), self.n_columns)
         nothing = Suggestions.of_none(1)._replace(known=np.ones(1, bool))
         suggested = [nothing] * len(self.reranker.sources)
-        features, first = self.features_for(self.first_stage, row), np.zeros((1, 1), np.int32)
+        features, first = self.features_of_first_stage(row), np.zeros((1, 1), np.int32)
         self._rank(row, features, first, first.astype(np.float32), 1, suggested)

@@ -1,8 +1,6 @@
 """The file of a second stage: trees and evidence as plain arrays, bound to the model whose candidates it ranks."""
 
-import os
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
@@ -28,13 +26,13 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
     trees_alone: BoostedTrees | None = None
     stored: StoredEvidence | None = field(default=None, metadata=AT_ROOT)
     evidence: CandidateEvidence | None = field(default=None, metadata=NOT_STORED)
-    # whose suggestions are evidence; runs, then files
+    # whose suggestions are evidence
     sources: tuple[SuggestionSource, ...] = field(default=(), metadata=NOT_STORED)
 
     def write(self, path, **made_from):
         parameters, stored = self.parameters, self.evidence and self.evidence.stored
         if self.sources:
-            parameters = parameters | {"sources": [_entry(source, path) for source in self.sources]}
+            parameters = parameters | {"sources": [source._asdict() for source in self.sources]}
         Artifact.write(replace(self, parameters=parameters, stored=stored), path, **made_from)
 
     @classmethod
@@ -61,7 +59,7 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
     @classmethod
     def _about(cls, file):
         header = header_of(file)
-        return cls(sources=tuple(_sources(header["parameters"], header["path"])), **header)
+        return cls(sources=_known_sources(header["parameters"]), **header)
 
     @property
     def unused(self):
@@ -84,14 +82,9 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
         return self.parameters.get("check", {}).get("missed", 0.0)
 
     @property
-    def runs(self):
-        """The sources that are runs, whose models are asked."""
-        return [source for source in self.sources if source.model is not None]
-
-    @property
     def files(self):
-        """Names of the sources whose suggestions come in files."""
-        return [source.name for source in self.sources if source.model is None]
+        """Names of the sources, whose suggestions come in files."""
+        return [source.name for source in self.sources]
 
     def rank(self, columns, ids, complete):
         """Probabilities of candidates (n, k), and their order; all sources know ``complete`` texts."""
@@ -103,24 +96,7 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
         return probabilities, order
 
 
-def _entry(source, path):
-    """A source as parameters, its model relative to the folder of the second stage."""
-    entry = {"name": source.name, "checksum": source.checksum}
-    if source.model is not None:
-        entry["model"] = os.path.relpath(source.model, Path(path).parent)
-    return entry
-
-
-def _sources(parameters, path):
-    folder = Path(path).parent
-    for entry in parameters.get("sources", ()):
-        name, model = entry["name"], entry.get("model")
-        if model is not None:
-            copy = copy_of_run(folder, name)
-            model = copy if copy.exists() else folder / model
-        yield SuggestionSource(name, model, entry["checksum"])
-
-
-def copy_of_run(folder, name):
-    """Where a folder that holds all that its model needs has the model of another run."""
-    return Path(folder, "runs", f"{name}.h5")
+def _known_sources(parameters):
+    """Read the sources that are known; the columns of others are then refused."""
+    entries = parameters.get("sources", ())
+    return tuple(SuggestionSource(**entry) for entry in entries if entry.keys() == set(SuggestionSource._fields))

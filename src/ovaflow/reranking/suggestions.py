@@ -1,4 +1,4 @@
-"""Suggestions of other models and programs for the same texts: where each candidate stands."""
+"""Suggestions of other programs for the same texts, and the score and place of each candidate among them."""
 
 import hashlib
 from array import array
@@ -22,11 +22,10 @@ NO_SCORE = np.float32(-100)
 
 
 class SuggestionSource(NamedTuple):
-    """Where suggestions come from: another run, or a program that writes them to a file."""
+    """A program that writes suggestions to a file."""
 
     name: str
-    model: Path | None  # of a run; None: a file
-    checksum: str  # of the model, or of the suggestions it was fitted to
+    checksum: str  # of the suggestions that the second stage was fitted to
 
     @property
     def group(self):
@@ -44,10 +43,6 @@ class Suggestions(NamedTuple):
     ids: np.ndarray  # int32 (n, m); the best first, -1 where there are fewer
     scores: np.ndarray  # float32 (n, m)
     known: np.ndarray  # bool (n,); of which texts the source says anything
-
-    @classmethod
-    def of_model(cls, ids, scores):
-        return cls(ids[:, :CANDIDATES], scores[:, :CANDIDATES], np.ones(len(ids), bool))
 
     @classmethod
     def of_none(cls, n):

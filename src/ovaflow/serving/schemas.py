@@ -166,8 +166,8 @@ class Evidence(BaseModel):
     of: int | None = Field(None, description="Similar records.")
     labels: list[int] | None = Field(None, description="Other suggestions that it goes with.")
     names: list[str] | None = Field(None, description="Their names.")
-    place: int | None = Field(None, description="Place among the suggestions of another run, from 1.")
-    by: str | None = Field(None, description="Name of that run.")
+    place: int | None = Field(None, description="Place by the first words of the text, from 1.")
+    by: str | None = Field(None, description="What suggests it: the first words.")
 
 
 class ExplainedLabel(LabelName):

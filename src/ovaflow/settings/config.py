@@ -155,9 +155,10 @@ def require_files(config: Config) -> None:
         model = earlier_model(config, dataset, run)
         if model is not None and model not in made_here and not Path(model).is_file():
             raise _no_file(f"runs.{run}.pretrained: no run and no file {config.runs[run].pretrained}")
-        for path in sources_of(config, dataset, run).files.values():
+        for path in sources_of(config, dataset, run).values():
             if not Path(path).exists():
-                raise _no_file(f"runs.{run}.rerank_with: no run and no file {path}")
+                message = f"runs.{run}.rerank_with: no such file: {path}"
+                raise _no_file(f"{message}; runs of the config cannot be named any more, files can")
 
 
 def _no_file(message):

@@ -169,8 +169,6 @@ class Config(_WithMethods):
         without = [dataset for dataset in self.datasets if not self.section("prepare", dataset).bias]
         if run.initialization == "bias" and without:
             raise ValueError(f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0")
-        if name in run.rerank_with:
-            raise ValueError(f"runs.{name}: rerank_with names the run itself; name others")
         if run.rerank_with and not self._has_second_stage(name):
             raise ValueError(f"runs.{name}: {_NEEDS_RERANK}")
         predict = self.section("predict", run=name)

@@ -25,8 +25,8 @@ class Predict(Section):
     )
     rerank_with: list[Location] = setting(
         [],
-        "other runs of this config, .csv files of id, label and score by other programs, or folders of Annif's results:"
-        " what they suggest is evidence of the second stage; []: none",
+        ".csv files of id, label and score by other programs, or folders of Annif's results: what they suggest is "
+        "evidence of the second stage; []: none",
     )
     optimise: Literal["macro-F1"] | None = setting(
         None,
