@@ -70,7 +70,8 @@ def case(tmp_path_factory):
     weights = np.random.default_rng(3).normal(size=(dataset.n_labels, dataset.n_features))
     model = write_weights(folder / "model.h5", dataset, weights)
     evidence = CandidateEvidence.of(dataset, [0.7, -0.1])
-    reranker = Reranker(fewer_known_first(), evidence=evidence, parameters={"columns": COLUMNS})
+    parameters = {"columns": COLUMNS, "check": {"missed": 0.0}}
+    reranker = Reranker(fewer_known_first(), evidence=evidence, parameters=parameters)
     reranker.write(folder / "reranker.h5", model=model)
     return SimpleNamespace(path=folder / "model.h5", dataset=dataset)
 

@@ -29,7 +29,8 @@ def _fit_second_stage(dataset, path, output):
     candidates = evidence.candidates(train.X, *model.top_k(train.X, len(HOSTILE)))
     rows = evidence.columns(candidates).reshape(-1, len(COLUMNS))
     trees = fit_trees(rows, find_hits(candidates.ids, train.Y).ravel())
-    Reranker(trees, evidence=evidence, parameters={"columns": COLUMNS}).write(output, model=model)
+    parameters = {"columns": COLUMNS, "check": {"missed": 0.0}}
+    Reranker(trees, evidence=evidence, parameters=parameters).write(output, model=model)
 
 
 @pytest.fixture(scope="session")

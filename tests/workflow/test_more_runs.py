@@ -1,7 +1,6 @@
 """Runs of other methods, a second stage, sweeps, and runs that start from others, added to a finished run."""
 
 import json
-import re
 
 import pytest
 import yaml
@@ -187,19 +186,6 @@ def test_a_profile_groups_the_shards_of_runs_that_start_from_each_other(more, pr
     write(more, later={"initialization": "pretrained", "pretrained": "swept.C-1", "shards": 1})
     jobs = more.jobs("--forceall", f"--workflow-profile={profile}")
     assert [jobs[run]["train_shard"] for run in ("swept.C-1", "swept.C-2", "later")] == [1, 1, 1]
-
-
-OLD_NAMES = ("train_trees", "merge_trees", "train_decoder", "join_decoder", "estimate_trees")
-
-
-def test_resources_in_profiles_by_the_old_names_of_rules(more):
-    write(more)
-    resources = [f"{name}:mem_mb={100 + place}" for place, name in enumerate(OLD_NAMES)]
-    written = more.dry_run("--forceall", "--set-resources", *resources)
-    jobs = dict(re.findall(r"^ *rule (\w+):\n((?: +.*\n)*)", written, re.MULTILINE))
-    for place, name in enumerate(OLD_NAMES):
-        assert f"mem_mb={100 + place}" in jobs[name]
-    assert not set(OLD_NAMES) & set(re.findall(r"rule (\w+):", more.dry_run("--forceall")))
 
 
 def test_a_model_from_elsewhere(more):

@@ -74,12 +74,6 @@ RUN_OF_PROBLEM = {
     for run in SETTINGS.runs
     if method_of(run).sample
 }
-# rules to which a profile gives resources, threads or a group
-NAMED_BY_PROFILE = {
-    *workflow.resource_settings.overwrite_resources,
-    *workflow.resource_settings.overwrite_threads,
-    *workflow.group_settings.overwrite_groups,
-}
 
 
 wildcard_constraints:

@@ -2,7 +2,6 @@
 from ovaflow.rembrandt import demand as embedding_demand
 from ovaflow.rembrandt import files as embedding_files
 
-RUNS_WITH_EMBEDDINGS = SETTINGS.runs_of("rembrandt")
 RUN_OF_EMBEDDING = embedding_files.embeddings(SETTINGS)
 
 
@@ -108,22 +107,3 @@ rule describe_embedding:
     shell:
         "ovaflow describe-embedding {input.embedding:q} --dataset={input.dataset:q} --threads={threads}"
         " --output={output:q} > {log:q} 2>&1"
-
-
-# Profiles may name these jobs as before all methods shared their rules.
-if "train_decoder" in NAMED_BY_PROFILE:
-
-    ruleorder: train_decoder > train_shard
-
-    use rule train_shard as train_decoder with:
-        wildcard_constraints:
-            run=one_of(RUNS_WITH_EMBEDDINGS),
-
-
-if "join_decoder" in NAMED_BY_PROFILE:
-
-    ruleorder: join_decoder > merge_shards
-
-    use rule merge_shards as join_decoder with:
-        wildcard_constraints:
-            run=one_of(RUNS_WITH_EMBEDDINGS),

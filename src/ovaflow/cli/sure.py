@@ -79,11 +79,7 @@ def report_division(model, division, output, amounts, labels, right):
 
 
 def _measured(check, sure):
-    rows = [row for row in check.get("sure", ()) if row["level"] <= sure]
-    if not rows:
-        remedy = "fit the second stage again (ovaflow rerank)"
-        return f"how many such labels are right was not measured; {remedy}"
-    row = rows[-1]
+    row = [row for row in check["sure"] if row["level"] <= sure][-1]
     held_out = f"{check['texts']:,} held-out records"
     if not row["records"]:
         return f"of {held_out} none was so sure, so nothing tells how many labels are right"

@@ -76,9 +76,7 @@ class StoredEvidence(NamedTuple):
     company: CSR
     likelihood: np.ndarray
     pieces: StoredPieces | None = None
-    panels: list[IndexPanel] | None = None
-    # in place of panels; of versions before them
-    texts: CSR | None = None
+    panels: list[IndexPanel] | None = None  # never None
 
 
 def _columns_of_pieces(overlap):
@@ -109,10 +107,11 @@ class CandidateEvidence:
     @classmethod
     def of_stored(cls, stored, model, further):
         """Evidence from the file of a model's second stage."""
-        Y, *names, company, likelihood, pieces, panels, texts = stored
-        parts = Neighbours.of_stored(Y, panels, texts), LabelNames(*names), LabelCooccurrence(company)
-        pieces = pieces and NamePieces.of_stored(pieces, model.transform)
-        return cls(model.counts, *parts, model.n_word_features, likelihood, pieces, BEGINNING in further)
+        neighbours = Neighbours(stored.labels, stored.panels)
+        names = LabelNames(stored.names, stored.names_of_labels, stored.phrases, stored.letters)
+        parts = neighbours, names, LabelCooccurrence(stored.company)
+        pieces = stored.pieces and NamePieces.of_stored(stored.pieces, model.transform)
+        return cls(model.counts, *parts, model.n_word_features, stored.likelihood, pieces, BEGINNING in further)
 
     @property
     def stored(self):
@@ -120,7 +119,7 @@ class CandidateEvidence:
         names = names.features, names.indptr, names.phrases, names.letters
         likelihood, pieces = np.array(self.likelihood), self.pieces and self.pieces.stored
         company = self.company.probabilities
-        return StoredEvidence(texts.Y, *names, company, likelihood, pieces, texts.panels, texts.texts)
+        return StoredEvidence(texts.Y, *names, company, likelihood, pieces, texts.panels)
 
     @property
     def further(self):

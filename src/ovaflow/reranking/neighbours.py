@@ -6,7 +6,7 @@ import numpy as np
 
 from ovaflow.data.normalize import unit_rows
 from ovaflow.model.index import LARGEST_DENSE, LARGEST_LISTED, IndexPanel, build_index
-from ovaflow.model.top_k import insert_label, no_labels, search_index, search_rounded
+from ovaflow.model.top_k import insert_label, no_labels, search_rounded
 from ovaflow.sparse.csr import CSR, rows_of
 from ovaflow.sparse.jit import strict_kernel
 
@@ -23,17 +23,11 @@ class Neighbours:
 
     Y: CSR
     panels: list[IndexPanel]
-    # files of earlier versions have the texts themselves, whose exact cosines their trees were fitted to
-    texts: CSR | None = None
 
     @classmethod
     def of(cls, X, Y):
-        return cls(Y, list(map(_in_bytes, _panels_of(X))))
-
-    @classmethod
-    def of_stored(cls, Y, panels, texts):
-        """Those of a file, with texts in place of panels if an earlier version wrote it."""
-        return cls(Y, panels or list(_panels_of(texts)), texts)
+        panels = build_index(X, np.ones(X.n_rows, bool), cut=0.0)
+        return cls(Y, [_in_bytes(panel) for panel in panels])
 
     @classmethod
     def among(cls, dataset):
@@ -47,9 +41,7 @@ class Neighbours:
     def nearest(self, X, threads=1):
         """The nearest texts of each of these, and their cosines up to the panels' rounding, the nearest first."""
         k = min(NEAREST, self.Y.n_rows)
-        if self.texts is None:
-            return search_rounded(self.panels, X, k, threads)
-        return search_index(self.panels, self.texts, X, k, threads)
+        return search_rounded(self.panels, X, k, threads)
 
     def votes(self, nearest, candidates):
         """Share of the votes of the nearest texts for each candidate, weighted by cosine, and their sum, by text."""
@@ -70,10 +62,6 @@ class Neighbours:
         texts = nearest[cosines > 0]
         counts = np.bincount(rows_of(self.Y, texts).indices, minlength=self.Y.n_columns)
         return counts, len(texts)
-
-
-def _panels_of(X):
-    return build_index(X, np.ones(X.n_rows, bool), cut=0.0)
 
 
 def _in_bytes(panel):

@@ -43,7 +43,8 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
             about.require(model=model)
             if about.unused:
                 return about
-            if tuple(about.parameters["columns"]) != columns_with(about.further, about.sources):
+            is_known = tuple(about.parameters["columns"]) == columns_with(about.further, about.sources)
+            if not is_known or "panels" not in file:
                 message = "ranks by other evidence than this ovaflow knows"
                 raise InputError(message, path=path, remedy="run rerank again")
             stored = cls.fields_of(file)
@@ -74,12 +75,12 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
     @property
     def keeps_order(self):
         """Whether labels are in the order of their scores."""
-        return self.parameters.get("check", {}).get("order") == "score"
+        return self.parameters["check"]["order"] == "score"
 
     @property
     def missed(self):
-        """How many true labels are no candidates where all candidates are left out; 0 in files that do not say."""
-        return self.parameters.get("check", {}).get("missed", 0.0)
+        """How many true labels are no candidates where all candidates are left out."""
+        return self.parameters["check"]["missed"]
 
     @property
     def files(self):
