@@ -130,6 +130,29 @@ def test_evaluate_shows_labels_by_probability(folder):
     assert said in ovaflow(*command, f"--labels={folder}/labels.csv")
 
 
+def without_first_column(fitted):
+    return replace(fitted, parameters=fitted.parameters | {"columns": fitted.parameters["columns"][1:]})
+
+
+def with_a_source_of_another_kind(fitted):
+    columns = [*fitted.parameters["columns"], "score of trees", "rank of trees"]
+    sources = [{"name": "trees", "model": "trees.h5", "checksum": ""}]
+    return replace(fitted, parameters=fitted.parameters | {"columns": columns, "sources": sources})
+
+
+def without_similar_texts(fitted):
+    neighbours = replace(fitted.evidence.neighbours, panels=None)
+    return replace(fitted, evidence=replace(fitted.evidence, neighbours=neighbours))
+
+
+@pytest.mark.parametrize("change", [without_first_column, with_a_source_of_another_kind, without_similar_texts])
+def test_one_of_other_evidence_is_refused(model, tmp_path, change):
+    fitted = Reranker.open(model.with_name("reranker.h5"), model=OneVsAll.open(model))
+    change(fitted).write(tmp_path / "reranker.h5")
+    said = ovaflow("predict", model, f"--reranker={tmp_path}/reranker.h5", "--text=name1", status=2)
+    assert "ranks by other evidence than this ovaflow knows; run rerank again" in said
+
+
 ALIKE = "the candidates of held-out instances are all wrong, or all right"
 FEW = "199 instances were held out, it needs 200"
 UNUSED = {"few": (199, None, FEW), "no": (510, False, ALIKE), "yes": (510, True, ALIKE)}
