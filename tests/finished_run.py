@@ -69,7 +69,7 @@ NAMES = {
 }  # fmt: skip
 """Paths of artifacts that are not NAME.h5."""
 
-WRITTEN = re.compile(r"--(?:output|statistics|analysis|groups)=\{(\w+)\}")
+WRITTEN = re.compile(r"--(?:output|statistics|analysis)=\{(\w+)\}")
 
 
 @dataclass

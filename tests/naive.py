@@ -126,21 +126,19 @@ def forest_scores(trees, x, n_labels):
     return total / len(trees)
 
 
-def deciles(counts):
-    """Deciles of each label by training frequency, one label at a time, 0 for those that never occur.
-
-    A label is in the first tenth whose upper end it does not exceed; tenths that end at the same frequency are one.
-    """
-    known = sorted(count for count in counts if count > 0)
-
-    def quantile(share):
-        place = share * (len(known) - 1)
-        low = int(place)
-        high = min(low + 1, len(known) - 1)
-        return known[low] + (place - low) * (known[high] - known[low])
-
-    ends = [int(quantile(tenth / 10) + 1e-9) for tenth in range(1, 11)] if known else []
-    return [1 + next(place for place, end in enumerate(ends) if count <= end) if count > 0 else 0 for count in counts]
+def reasons_of_missed_labels(ids, probabilities, Y, amounts):
+    """Count true labels by what became of them, label by label; Y dense, ids by falling probability."""
+    counts = {"true": 0, "found": 0, "below the cut": 0, "ranked too low": 0, "no candidates": 0}
+    for row, amount, y in zip(ids.tolist(), amounts, Y, strict=True):
+        for label in y.nonzero()[0].tolist():
+            counts["true"] += 1
+            if label not in row:
+                counts["no candidates"] += 1
+            elif row.index(label) < amount:
+                counts["found"] += 1
+            else:
+                counts["below the cut" if row.index(label) < 5 else "ranked too low"] += 1
+    return counts
 
 
 def group_metrics(ids, Y, inverse, k, members):

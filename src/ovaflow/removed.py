@@ -13,6 +13,9 @@ OPTIONS: dict[tuple[str, str], str] = {
     ("rerank", "--with-run"): "use --suggestions with a file of what another model suggests",
     ("rerank", "--thresholds"): "use --min-probability of ovaflow predict",
     ("evaluate", "--reference"): "metrics.json has the unknown words and the languages of the test set",
+    ("evaluate", "--groups"): "use --analysis, whose bins say the same of finer groups",
+    ("report", "--published"): "compare with the tables of docs/results.md",
+    ("report", "--benchmarks"): "use snakemake --report, which has what each job took",
 }
 """By command and option, such as ``("prune", "--max-bytes")``."""
 

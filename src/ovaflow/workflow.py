@@ -22,10 +22,6 @@ _OWNER = Path(".snakemake/ovaflow.pid")
 _status: int | None = None
 
 
-def published_results() -> Path:
-    return snakefile().parent / "config" / "published.tsv"
-
-
 def snakefile() -> Path:
     for folder in (_PACKAGE / "pipeline", _PACKAGE.parents[1]):
         if (folder / "Snakefile").is_file():

@@ -28,7 +28,7 @@ def test_a_section_is_where_its_file_is(folder, key):
     for there in (True, False):
         page = page_of(folder)
         assert (f'id="tiny.{key}"' in page) == there
-        assert (f"<h3>{section.title}" in page) == there
+        assert (f"<h3>{section.title}</h3>" in page) == there
         (folder.path / "msi" / FILES[key]).unlink(missing_ok=True)
 
 

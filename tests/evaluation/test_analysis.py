@@ -3,36 +3,16 @@ from types import SimpleNamespace
 import naive
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from records import read_records
 from sklearn.metrics import precision_recall_fscore_support
 
 from ovaflow.data.dataset import inverse_propensity
-from ovaflow.evaluation.analysis import (
-    ENOUGH,
-    best_and_worst,
-    confused,
-    decile_starts,
-    frequency_groups,
-    often_missed,
-    results_of_labels,
-    sure_and_wrong,
-)
+from ovaflow.evaluation.analysis import confused, frequency_groups, results_of_labels, why_missed
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.reranked_model import Ranking
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.writing import write_csv
-
-
-@given(st.lists(st.integers(0, 40), max_size=120))
-def test_deciles_against_one_label_at_a_time(counts):
-    starts, deciles = decile_starts(np.array(counts, np.int64))
-    ours = np.searchsorted(starts, counts, "right")
-    theirs = naive.deciles(counts)
-    assert [decile for decile in theirs if decile] == [deciles[group - 1][0] for group in ours if group]
-    assert (ours == 0).tolist() == [count == 0 for count in counts]
 
 
 def predicted(seed, n=60, labels=12, k=4):
@@ -80,22 +60,6 @@ def test_confusions_against_one_instance_at_a_time(seed, n):
     assert gaps == sorted(gaps, reverse=True)
 
 
-@pytest.mark.parametrize(("seed", "n"), [(0, 60), (1, 60), (2, 0)])
-def test_sure_and_wrong_and_often_missed(seed, n):
-    ids, scores, dense, Y = predicted(seed, n)
-    n_true, hits = dense.sum(axis=1), find_hits(ids, Y)
-    wrong, first = {}, ids[:, 0].tolist()
-    for row in np.argsort(-scores[:, 0]).tolist():
-        if first[row] >= 0 and n_true[row] and not dense[row, first[row]]:
-            wrong.setdefault(first[row], row)
-    theirs = [{"row": row, "label": label, "score": scores[row, 0]} for label, row in wrong.items()]
-    assert sure_and_wrong(ids, scores, hits, n_true, 5) == theirs[:5]
-    amounts = np.array([dense, dense * (ids[:, :, None] == np.arange(12)).any(axis=1)]).sum(axis=1).T
-    theirs = [{"label": j, "true": true, "found": found} for j, (true, found) in enumerate(amounts) if true > found]
-    theirs.sort(key=lambda each: each["found"] - each["true"])
-    assert often_missed(ids, hits, Y, 5) == theirs[:5]
-
-
 def test_results_of_labels_like_scikit_learn(tmp_path):
     ids, _, dense, Y = predicted(9, n=300, k=6)
     names = [f"-label; {j}" for j in range(12)]
@@ -117,9 +81,20 @@ def test_results_of_labels_like_scikit_learn(tmp_path):
         for column, theirs in (figures | {"training_documents": counts, "test_positives": true}).items():
             assert [float(row[column] or 0) for row in rows] == pytest.approx(theirs, abs=1e-4)
 
-    ours = best_and_worst(ids[:, :5], find_hits(ids[:, :5], Y), Y, 3)
-    tested = [j for j in range(12) if true[j] >= ENOUGH]
-    assert ours["enough"] == len(tested) > 6
-    ranked = sorted(tested, key=lambda j: -f1[j])
-    assert [each["label"] for each in ours["best"]] == ranked[:3]
-    assert [each["label"] for each in ours["worst"]] == ranked[::-1][:3]
+
+def test_reasons_of_missed_labels_against_one_label_at_a_time():
+    ids, _, dense, Y = predicted(3, n=200, k=8)
+    random = np.random.default_rng(3)
+    probabilities = np.where(ids < 0, -np.inf, random.random(ids.shape))
+    order = np.argsort(-probabilities, kind="stable")
+    ids, probabilities = (np.take_along_axis(each, order, axis=1) for each in (ids, probabilities))
+    ranking = Ranking(ids, probabilities, ids, probabilities)
+    ours = why_missed(SimpleNamespace(ranking=ranking), SimpleNamespace(test=SimpleNamespace(Y=Y)))
+    theirs = naive.reasons_of_missed_labels(ids, probabilities, dense, labels_that_fit(probabilities))
+    assert {name: ours[name] for name in theirs} == theirs
+    assert sum(ours[name] for name in ("found", "below the cut", "ranked too low", "no candidates")) == ours["true"]
+    inside = np.array([[label in row[:10] for label in range(12)] for row in ids])
+    assert ours["listed"][10] == (inside & (dense > 0)).sum()
+    assert [each["missed"] for each in ours["missed"]] == sorted(
+        (each["missed"] for each in ours["missed"]), reverse=True
+    )

@@ -45,12 +45,12 @@ def test_metrics_are_those_of_the_files(finished, files, tmp_path):
     }
     assert written.items() >= theirs.items()
     options = [f"--{name}={finished[name]}" for name in ("dataset", "model", "training")]
-    outputs = [f"--{name}={tmp_path / name}" for name in ("output", "groups")]
+    outputs = [f"--{name}={tmp_path / name}" for name in ("output", "analysis")]
     said = ovaflow("evaluate", finished["predictions"], *options, *outputs, "--metrics=annif")
     assert f": P@1/3/5 {100 * written['P@1']:.1f}/{100 * written['P@3']:.1f}/" in said
     assert f"Precision@1                    {written['P@1']:.4f}\n" in said
-    groups = json.loads((tmp_path / "groups").read_text())["groups"]
-    assert sum(group["precision"] for group in groups) == pytest.approx(written["P@5"])
+    bins = json.loads((tmp_path / "analysis").read_text())["bins"]
+    assert sum(group["precision"] for group in bins) == pytest.approx(written["P@5"])
 
 
 def test_instances_with_a_near_twin_are_also_left_out(files):

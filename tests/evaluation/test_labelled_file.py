@@ -202,7 +202,7 @@ def bootstrap(values):
     ("options", "said"),
     [
         ("--model={0}/old/model.h5", "old/model.h5 appears twice"),
-        ("--groups={0}/groups.json", "--groups goes with --dataset"),
+        ("--analysis={0}/analysis.json", "--analysis goes with --dataset"),
     ],
 )
 def test_what_does_not_go_together(folder, options, said):

@@ -1,10 +1,8 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from ovaflow.data.dataset import open_dataset
-from ovaflow.report.cards import show_data, source_words, transform_words
+from ovaflow.report.cards import source_words, transform_words
 from ovaflow.report.gather import gather
 from ovaflow.report.run_settings import flatten
 
@@ -20,15 +18,6 @@ def test_card_counts(runs):
     features = dataset.train.X.to_scipy().toarray()[:, :-1] != 0
     for what, each in (("labels", Y), ("nonzeros", features)):
         assert float(figures[f"{what} per instance"][0]) == pytest.approx(each.sum(axis=1).mean(), abs=0.005)
-
-
-@pytest.mark.parametrize("counts", [[], [0], [1], [5, 5, 5, 5], [1, 2, 3]])
-def test_any_label_counts_can_be_drawn(counts):
-    results = SimpleNamespace(card=SimpleNamespace(counts=np.array(counts, np.int64)))
-    drawing = show_data("name", results)["ranks"]
-    assert drawing == show_data("name", results)["ranks"]
-    assert "#0000" not in drawing.svg
-    assert "http" not in drawing.svg
 
 
 def test_sources_features_and_settings_in_words():

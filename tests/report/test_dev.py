@@ -16,7 +16,7 @@ def test_sweeps_and_tables_of_runs_have_figures_of_the_dev_part(runs_with_dev):
     (results,) = gather(runs_with_dev, sweeps={"msi": [run.name for run in runs_with_dev]})
     figures = [run.metrics["dev"] for run in results.runs]
     theirs = [(each["P@1"], *each["intervals"]["P@1"]) for each in figures]
-    swept, of_quality = sweeps.show_sweeps("mine", results)[0]["table"], quality.show("mine", results)["on_dev"]
+    swept, of_quality = sweeps.show_sweeps("mine", results)[0]["table"], quality.show_dev("mine", results)["table"]
     for table in swept, of_quality:
         assert [(row.cells[0].value, *row.cells[0].interval) for row in table.rows] == theirs
     assert "Quality on the 40 dev records" in render([results])

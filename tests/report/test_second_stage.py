@@ -49,8 +49,6 @@ def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(finis
     assert fit[7] == pytest.approx(amounts.mean())
     lost = Reranker.about(finished["reranker"]).parameters["check"]["lost"]
     assert figures(content["evidence"]) == [[lost[name]] for name in GROUPS]
-    *_, (name, *point) = content["figures"][1].rows
-    assert (name, point) == ("msi, labels that fit", pytest.approx([fit[7], 100 * fit[4]]))
 
 
 def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path):
@@ -64,45 +62,42 @@ def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path
     assert shown == [True] * 4 + [False] * 8 + [True] * 4
 
 
-def test_examples_show_probabilities_in_percent_and_shade_labels_that_fit(results, ranking):
-    shaded = 0
-    for example in results.examples:
-        of_runs = dict(example.predictions)
-        assert {label.fits for label in of_runs[1]} == {None}
-        probabilities = ranking.probabilities[[example.row]]
-        amount = min(labels_that_fit(probabilities)[0], 5)
-        assert [label.fits for label in of_runs[0]] == [place < amount for place in range(5)]
-        assert [label.score for label in of_runs[0]] == probabilities[0, :5].tolist()
-        shaded += amount
-    section = re.search('<section class="examples".*?</section>', render([results]), re.DOTALL)[0]
-    # and once in the sentence that explains it
-    assert section.count('class="fits"') == shaded + 1
-    assert f"{100 * results.examples[0].predictions[0][1][0].score:.0f} %</data>" in section
+def test_texts_show_the_labels_that_fit_in_percent_and_what_was_missed(finished, results, ranking):
+    Y = open_dataset(finished["dataset"]).test.Y.to_scipy().toarray() > 0
+    for example in results.examples["texts"]:
+        amount = labels_that_fit(ranking.probabilities[[example.row]])[0]
+        fit = ranking.ids[example.row, :amount]
+        assert [label.value for label in example.predicted] == ranking.probabilities[example.row, :amount].tolist()[:5]
+        assert [label.hit for label in example.predicted] == Y[example.row, fit].tolist()[:5]
+        missed = Y[example.row].sum() - Y[example.row, fit].sum()
+        assert len(example.missed) + example.more == missed
+    section = re.search('<section class="texts".*?</section>', render([results]), re.DOTALL)[0]
+    assert f"{100 * results.examples['texts'][0].predicted[0].value:.0f} %</data>" in section
 
 
-def test_ranges_of_probability_with_few_labels_are_left_out(results):
-    ((run, automatic, sure, lengths),) = second_stage.show("tiny", results)["tables"]
-    measured = run.read["second-stage"]
-    ranges = [each for group in measured["lengths"] for each in group["ranges"]]
-    shown = [each["right"] for each in ranges if each["labels"] >= 10]
-    rights = [value for row in figures(lengths) for value in row[1::2] if value is not None]
-    assert sorted(rights) == sorted(shown)
-    assert len(rights) < len(ranges)
-    for table, name, level in ((automatic, "automatic", "probability"), (sure, "sure", "level")):
-        assert [row.name for row in table.rows] == [f"at least {100 * each[level]:g} %" for each in measured[name]]
-    assert [row[2] for row in figures(sure)] == [each["labels"] for each in measured["sure"]]
-    assert "Which records can go without a look?" in render([results])
+def test_what_can_be_assigned_is_shown_for_all_runs_side_by_side(results):
+    (run, _) = results.runs
+    table = second_stage.assigned_table(results.runs)
+    assert [row.name for row in table.rows] == ["50 %", "70 %", "80 %", "90 %"]
+    assert {column.group for column in table.columns} == {run.name}
+    measured = {row["probability"]: row for row in run.read["second-stage"]["automatic"]}
+    theirs = [
+        [measured[level][name] for name in ("precision", "recall", "instances")] for level in (0.5, 0.7, 0.8, 0.9)
+    ]
+    assert figures(table) == theirs
+    assert second_stage.assigned_table(results.runs[1:]) is None
 
 
 def test_the_page_says_why_a_second_stage_is_not_used(runs, tmp_path):
     run = shutil.copytree(runs[0].parent, tmp_path / "mine") / runs[0].name
-    assert "predict: {rerank: 0.2}" in render(gather([run]))
-    unused = {"reranker": "one", "fitted": {"unused": "<b> was held out"}}
+    remedy = "<code>predict: {rerank: 0.2}</code>"
+    assert remedy in render(gather([run]))
+    unused = {"reranker": "one", "fitted": {"unused": "<b> was held out", "fraction": 0.2}}
     write_json(run / "reliability.json", "reliability", unused)
     # of an earlier run, which had one
-    assert '<section class="second-stage"' not in render(gather([run]))
+    assert 'id="mine.second-stage"' not in render(gather([run]))
     predictions = Predictions.open(path := run / "predictions.h5")
     replace(predictions, inputs=predictions.inputs | {"reranker": "one"}).write(path)
     page = render(gather([run]))
     assert "The second stage of <bdi>msi</bdi> is not used: &lt;b&gt; was held out." in page
-    assert "Run again with" not in page
+    assert remedy not in page

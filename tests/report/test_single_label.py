@@ -32,7 +32,8 @@ def test_confused_labels_are_listed_and_drawn():
     rng = np.random.default_rng(0)
     labels = rng.integers(N_LABELS, size=400)
     first = np.where(rng.random(400) < 0.6, labels, np.minimum(labels + rng.integers(1, 3, 400), N_LABELS - 1))
-    content = show("made", SimpleNamespace(shown=[run_of(labels, first)]))
+    run = run_of(labels, first)
+    content = show("made", SimpleNamespace(shown=[run], best=run))
     theirs = confusion_matrix(labels, first)
     number = {f"class {label}": label for label in range(N_LABELS)}
     for row in content["pairs"].rows:

@@ -38,25 +38,13 @@ def test_plain_texts_are_short_and_harmless(text, limit):
     shown.encode("utf-8")
 
 
-def test_best_is_marked_by_what_is_shown():
-    for values, best, marked in (
-        ([0.62621, 0.62624, 0.61, None], max, [0, 1]),
-        ([0.62621, 0.62624, 0.61, None], min, [2]),
-        ([0.62621, 0.62624, None], max, []),
-        ([0.61, None, None], max, []),
-    ):
-        column = Column("quality", lambda value: value, wording.percent, best=best)
-        table = make_table("", "", [column], values, lambda _, cells: Row("", cells))
-        assert [place for place, row in enumerate(table.rows) if row.cells[0].best] == marked
-
-
 def sampled_table(hits):
     """A table of runs, (name, hits of 400 instances), with intervals."""
 
     def sampled(run):
         return resample(run[1][:, None], np.ones((400, 1)))[:, 0]
 
-    column = Column("@1", lambda run: run[1].mean(), wording.percent, "P", best=max, samples=sampled)
+    column = Column("@1", lambda run: run[1].mean(), wording.percent, "P", samples=sampled)
     return make_table("", "run", [column], hits, lambda run, cells: Row(run[0], cells))
 
 

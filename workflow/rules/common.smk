@@ -16,7 +16,6 @@ from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.source import ROLES, is_stored
 from ovaflow.settings.section import FOLD, listed
 from ovaflow.methods import ONE_VS_ALL, all_steps, find_method
-from ovaflow.workflow import published_results
 from snakemake.settings.types import DeploymentMethod
 
 

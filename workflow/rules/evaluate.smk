@@ -6,7 +6,7 @@ rule evaluate_predictions:
         predictions=paths.PREDICTIONS,
     output:
         metrics=in_report(paths.METRICS, "metrics", "metrics"),
-        analysis=in_report(paths.ANALYSIS, "analysis", "frequent and rare labels, failures"),
+        analysis=in_report(paths.ANALYSIS, "analysis", "frequent and rare labels, confusions"),
         labels=in_report(paths.LABELS, "labels", "each label"),
         errors=paths.ERRORS,
     log:

@@ -24,7 +24,7 @@ MODULES = {
     "storage": "__init__ errors opening texts writing",
     "training": "__init__ even_division method",
 }
-FILES = ["Snakefile", "config/datasets.yaml", "config/published.tsv"]
+FILES = ["Snakefile", "config/datasets.yaml"]
 
 
 def fetch_modules(folder):

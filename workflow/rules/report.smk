@@ -30,14 +30,11 @@ rule write_report:
     params:
         folders=lambda wildcards, input: list(dict.fromkeys(str(Path(path).parent) for path in input.runs)),
         options=[*settings_of("report")({}), *inputs.sweep_options(SETTINGS)],
-        benchmarks=folder_of_benchmarks,
         choices=lambda wildcards, input: [f"--choice={path}" for path in input.get("choices", [])],
         version=__version__,
-        published=crc32(published_results().read_bytes()),
     resources:
         mem_mb=megabytes(1, base=600, models=False),
     conda:
         ENVIRONMENT
     shell:
-        "ovaflow report {params.folders:q} {params.options:q} {params.choices:q} --benchmarks={params.benchmarks:q}"
-        " --output={output:q} > {log:q} 2>&1"
+        "ovaflow report {params.folders:q} {params.options:q} {params.choices:q} --output={output:q} > {log:q} 2>&1"

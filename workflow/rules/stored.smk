@@ -56,15 +56,6 @@ def fetched(file):
     return file
 
 
-def folder_of_benchmarks(wildcards, input):
-    """Where the report finds what jobs took, which a job on another machine fetches."""
-    log = rules.write_report.log[0]
-    if workflow.remote_exec and log.is_storage and SharedFSUsage.STORAGE_LOCAL_COPIES not in SHARED:
-        stored = log.storage_object
-        stored.provider.object(os.path.dirname(stored.query)).retrieve_object()
-    return str(Path(log).parent)
-
-
 def local_copies(jobs):
     """For the logger: where the files of jobs are on this machine, and whether they must be fetched."""
     if not IN_STORAGE:

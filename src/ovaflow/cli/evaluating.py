@@ -10,7 +10,7 @@ from ovaflow.cli.labelled import distinct_names, reads_labelled_file, tables_of,
 from ovaflow.cli.options import THREADS, file_option, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
+from ovaflow.evaluation.analysis import analyse, results_of_labels
 from ovaflow.evaluation.counted_labels import rule_in_words
 from ovaflow.evaluation.errors import RunErrors
 from ovaflow.evaluation.labelled_file import (
@@ -45,7 +45,6 @@ from ovaflow.storage.writing import write_csv, write_text
 @file_option("--training", help="PREDICTIONS: statistics of the training, training.h5.")
 @reads("evaluate")
 @file_option("--output", help="JSON file to write: metrics.json for PREDICTIONS, what is printed for a FILE.")
-@file_option("--groups", help="PREDICTIONS: also write results by the labels' frequency, groups.json.")
 @file_option("--analysis", help="PREDICTIONS: also write what the report says of labels, analysis.json.")
 @file_option("--errors", help="PREDICTIONS: also write a page of the worst records, errors.html.")
 @click.option(
@@ -77,14 +76,12 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, qu
 
 
 def _evaluate_predictions(
-    predictions, dataset, model, settings, table, training, output, groups, analysis, errors, labels
+    predictions, dataset, model, settings, table, training, output, analysis, errors, labels
 ):
     opened = Predictions.open(predictions), open_dataset(dataset), open_any_model(model)
     constants = settings.propensity_a, settings.propensity_b
     metrics = evaluate(*opened, Training.open(training), *constants) | count_test_texts(*opened[1:])
     write_json(output, "metrics", metrics, of=opened[2].checksum)
-    if groups:
-        write_json(groups, "groups", evaluate_groups(*opened, *constants))
     if analysis:
         write_json(analysis, "analysis", analyse(*opened, *constants))
     if errors:

@@ -8,10 +8,8 @@ import click
 from ovaflow.cli.options import file_option, number, output, reads
 from ovaflow.report.gather import gather
 from ovaflow.report.page import describe_machine, describe_software, render
-from ovaflow.report.quality import read_published
 from ovaflow.report.tidy import tidy_csv
 from ovaflow.storage.writing import write_text
-from ovaflow.workflow import published_results
 
 
 def _sweeps(context, parameter, values):
@@ -23,18 +21,7 @@ def _sweeps(context, parameter, values):
 
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
-    "--published",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Tab-separated table of published results; ovaflow's own by default.",
-)
 @number("--seed", 0, "Seed of the sample of test documents.", least=0)
-@click.option(
-    "--benchmarks",
-    type=click.Path(path_type=Path),
-    help="Folder of Snakemake's benchmark files, {dataset}/... and {dataset}/{run}/..., such as logs; "
-    "without it the page has no section on resources.",
-)
 @click.option(
     "--sweep",
     "sweeps",
@@ -52,14 +39,13 @@ def _sweeps(context, parameter, values):
 @file_option("--csv", "tidy", help="CSV file of all figures of all runs to write, too, one in each row.")
 @reads("report")
 @output("The page to write, such as results/report.html.")
-def report_command(runs, published, seed, benchmarks, sweeps, choices, tidy, settings, output):
+def report_command(runs, seed, sweeps, choices, tidy, settings, output):
     """Write one self-contained HTML page about all RUNS.
 
     Each of RUNS is a folder results/{dataset}/{run} with model.h5, predictions.h5, metrics.json and, where the method
     keeps it, training.h5; dataset.h5 is in its parent.
     """
-    theirs = read_published(published or published_results())
-    results = gather(runs, theirs, benchmarks, seed, sweeps, settings, choices, output.absolute().parent)
+    results = gather(runs, seed, sweeps, settings, choices, output.absolute().parent)
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_text(output, render(results, describe_machine(), describe_software(), written))
     if tidy is not None:

@@ -5,34 +5,16 @@ import numpy as np
 from ovaflow.evaluation.metrics import PLACES, most_places
 from ovaflow.evaluation.ranking import best_gains, find_hits, indicator, ratio
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.answer_length import count_as_predicted
-
-TENTHS = np.append(np.arange(1, 10) / 10, 1)
-
-STARTS = (0, 1, 2, 5, 10, 50, 100, 1000)
-"""Smallest number of training positives of each group, 0 first."""
-
-NAMES = {0: "unseen", 1: "tail", 6: "torso", 101: "head"}
-"""Names of the groups by their fewest training positives."""
+from ovaflow.reranking.answer_length import FIRST, count_as_predicted
 
 BINS = (1, 2, 3, 6, 11, 21, 51, 101, 201, 501, 1001, 10001, 100001)
 """Fewest training positives of each bin."""
 
-WORST = 20  # failures of each kind that are listed
-ENOUGH = 10  # fewest test positives of a label whose own figures mean something
-TRUSTED = 10  # labels listed as the best, and as the worst
+CONFUSED_SHOWN = 20  # pairs of labels that are listed
+MISSED_SHOWN = 3  # labels missed though candidates that are listed
 
-
-def decile_starts(counts):
-    """Smallest counts of ten groups of equal size, rarest first, and the deciles of each."""
-    known = counts[counts > 0]
-    if not len(known):
-        return [], []
-    # the groups of pandas.qcut(counts, 10, duplicates="drop"): equally frequent labels stay together
-    ends, present = np.floor(np.quantile(known, TENTHS)), np.unique(known)
-    before, places = np.unique(np.searchsorted(ends, present), return_index=True)
-    last = np.searchsorted(ends, ends[before], "right")
-    return present[places].tolist(), list(zip((before + 1).tolist(), last.tolist(), strict=True))
+LIKELY = 0.2
+"""Probability of labels that a person who looks at them may want to see."""
 
 
 def _tallies(ids, hits, Y):
@@ -76,22 +58,6 @@ def _quality_of_labels(true, predicted, right):
     }
 
 
-def best_and_worst(ids, hits, Y, amount):
-    """Labels of the largest and of the smallest F1, with :data:`ENOUGH` test positives."""
-    true, predicted, right = _tallies(ids, hits, Y)
-    enough = np.flatnonzero(true >= ENOUGH)
-    f1 = 2 * right[enough] / (true + predicted)[enough]
-    order = enough[np.lexsort((-true[enough], -f1))]
-    amount = min(amount, (len(order) + 1) // 2)
-
-    def entries(labels):
-        tallies = {"true": true, "predicted": predicted, "found": right}
-        return [{"label": j} | {name: int(of[j]) for name, of in tallies.items()} for j in labels.tolist()]
-
-    worst = order[amount:][::-1][:amount]
-    return {"enough": len(enough), "best": entries(order[:amount]), "worst": entries(worst)}
-
-
 def frequency_groups(ids, hits, Y, counts, k, starts, inverse):
     """Results by group of labels with similar counts; precision and psp add up to P@k and PSP@k."""
     first, hit = ids[:, :k], hits[:, :k]
@@ -119,26 +85,6 @@ def frequency_groups(ids, hits, Y, counts, k, starts, inverse):
     return rows
 
 
-def sure_and_wrong(ids, scores, hits, n_true, amount):
-    """First predictions with the highest scores that are not true, each label once."""
-    rows = np.flatnonzero((n_true > 0) & ~hits[:, 0] & (ids[:, 0] >= 0))
-    rows = rows[np.argsort(-scores[rows, 0], kind="stable")]
-    _, first = np.unique(ids[rows, 0], return_index=True)
-    return [
-        {"row": int(row), "label": int(ids[row, 0]), "score": float(scores[row, 0])}
-        for row in rows[np.sort(first)][:amount]
-    ]
-
-
-def often_missed(ids, hits, Y, amount):
-    """Labels that are missed in the most instances: how often they are true, and found."""
-    true, _, right = _tallies(ids, hits, Y)
-    missed = true - right
-    order = np.argsort(-missed, kind="stable")[:amount]
-    labels = order[missed[order] > 0]
-    return [{"label": int(j), "true": int(true[j]), "found": int(right[j])} for j in labels]
-
-
 def confused(ids, hits, Y, amount):
     """Pairs of a missed and a wrongly predicted label, those that exceed chance most first."""
     # with m labels there are min(m, k) places: a wrong prediction takes that of a missed label
@@ -158,36 +104,48 @@ def confused(ids, hits, Y, amount):
     ]
 
 
-def evaluate_groups(predictions, dataset, model, a, b):
-    """Results by training frequency at 5 places, or as many as were predicted."""
-    k, _, groups = _grouping(predictions, dataset, model, a, b)
-    return {"k": k, "groups": groups(STARTS)}
-
-
 def analyse(predictions, dataset, model, a, b):
-    """Results by training frequency, and failures; propensities have the constants a and b."""
-    k, hits, groups = _grouping(predictions, dataset, model, a, b)
-    Y, ids, scores = dataset.test.Y, predictions.ids[:, :k], predictions.scores[:, :k]
-    starts, deciles = decile_starts(dataset.counts)
-    names = [f"{first}" if first == last else f"{first}–{last}" for first, last in deciles]
-    by_decile = [group for group in groups((0, *starts)) if group["from"]]
-    return {
-        "model": model.checksum,
-        "k": k,
-        "groups": [{"name": NAMES[group["from"]], **group} for group in groups(tuple(NAMES))],
-        "deciles": [{"name": name, **group} for name, group in zip(names, by_decile, strict=True)],
-        "bins": [group for group in groups((0, *BINS)) if group["from"]],
-        "wrong": sure_and_wrong(ids, scores, hits, np.diff(Y.indptr), WORST),
-        "trust": best_and_worst(ids, hits, Y, TRUSTED),
-        "missed": often_missed(ids, hits, Y, WORST),
-        "confused": confused(ids, hits, Y, WORST),
-    }
-
-
-def _grouping(predictions, dataset, model, a, b):
-    """Number of places, hits there, and a function of the groups' smallest counts."""
+    """Results by training frequency, and labels predicted in place of others; a and b make the propensities."""
     predictions.require(dataset=dataset, model=model)
     Y, k = dataset.test.Y, min(max(PLACES), most_places(predictions.ids, dataset.test.Y))
     ids = predictions.ids[:, :k]
     hits, inverse = find_hits(ids, Y), dataset.inverse_propensity(a, b)
-    return k, hits, lambda starts: frequency_groups(ids, hits, Y, dataset.counts, k, starts, inverse)
+    bins = frequency_groups(ids, hits, Y, dataset.counts, k, (0, *BINS), inverse)
+    return {
+        "model": model.checksum,
+        "k": k,
+        "bins": [group for group in bins if group["from"]],
+        "confused": confused(ids, hits, Y, CONFUSED_SHOWN),
+    }
+
+
+def why_missed(predictions, dataset):
+    """Count the true labels of test instances that a second stage found, and those that it missed, by reason.
+
+    ``candidates`` are its labels by falling probability: a missed label is none of them, or ranked after the first
+    five, or among these and below the cut between labels that fit and others. ``listed``: true labels among the first
+    five and ten; ``likely``: labels of a probability of at least :data:`LIKELY`, and the true ones of them.
+    """
+    ranking, Y = predictions.ranking, dataset.test.Y
+    hits = find_hits(ranking.ids, Y)
+    fits = count_as_predicted(ranking.ids, ranking.probabilities, probabilistic=True)
+    first = np.arange(hits.shape[1]) < FIRST
+    likely = (ranking.ids != NO_LABEL) & (ranking.probabilities >= LIKELY)
+    return {
+        "true": len(Y.indices),
+        "found": int((hits & fits).sum()),
+        "below the cut": int((hits & ~fits & first).sum()),
+        "ranked too low": int((hits & ~fits & ~first).sum()),
+        "no candidates": len(Y.indices) - int(hits.sum()),
+        "listed": {k: int(hits[:, :k].sum()) for k in (FIRST, 2 * FIRST)},
+        "likely": {"labels": int(likely.sum()), "true": int((hits & likely).sum())},
+        "missed": _missed_candidates(ranking.ids, hits & ~fits, Y),
+    }
+
+
+def _missed_candidates(ids, missed, Y):
+    """Labels that are missed in the most instances though they are candidates: how often, and how often true."""
+    times = np.bincount(ids[missed], minlength=Y.n_columns)
+    true = np.bincount(Y.indices, minlength=Y.n_columns)
+    order = np.argsort(-times, kind="stable")[:MISSED_SHOWN]
+    return [{"label": int(j), "missed": int(times[j]), "true": int(true[j])} for j in order if times[j]]

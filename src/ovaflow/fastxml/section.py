@@ -49,4 +49,4 @@ by its value in a perfectly balanced tree with leaves of the largest allowed siz
 a leaf, however large it is: such leaves make balance fall below 1.</p>
 """
 
-SECTION = ReportSection("trees", "Trees of instances", show, read, _TEMPLATE)
+SECTION = ReportSection("trees", "Trees of instances", show, read, _TEMPLATE, folded=True)

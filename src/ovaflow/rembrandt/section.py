@@ -95,4 +95,4 @@ their cosines; dimensions are weighted by how much they explain.</p>
 {% endfor %}
 """
 
-SECTION = ReportSection("embeddings", "Label embeddings", show, read, _TEMPLATE)
+SECTION = ReportSection("embeddings", "Label embeddings", show, read, _TEMPLATE, folded=True)

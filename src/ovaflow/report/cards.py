@@ -10,7 +10,6 @@ from ovaflow.data.columns import of_words
 from ovaflow.data.dataset import without_known_labels
 from ovaflow.model.model_file import what_scores_are
 from ovaflow.report import wording
-from ovaflow.report.drawing import NAMED, draw, thousands
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table, metric
 from ovaflow.sparse.csr import nonzeros_of_rows
@@ -23,10 +22,13 @@ _ON_THE_CARD = ("_instances", "_without_labels", "_labels_only", "_without_featu
 @dataclass(frozen=True)
 class DatasetSummary:
     name: str
-    n_train: int  # instances
+    things: str  # what instances are: texts, or instances
+    n_train: int
     n_test: int
+    is_builtin: bool  # whether its texts are the docstrings of this machine
     counts: np.ndarray  # training positives of each label
     known: np.ndarray  # labels that models can predict: those without positives may be known by their names
+    unlabelled: int  # training instances without any label
     facts: list  # title, figure and remark of each
     source: list  # provenance, pairs of name and words
     transform: str  # how features were made
@@ -36,10 +38,24 @@ class DatasetSummary:
 def make_card(name, dataset, reading=()):
     known = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
     dataset = dataset.documents
-    sizes = dataset.train.X.n_rows, dataset.test.X.n_rows
+    things = "texts" if dataset.test_texts([0]) else "instances"
     source = list(source_words(dataset.parameters.get("source", {})))
-    transform = transform_words(dataset.parameters)
-    return DatasetSummary(name, *sizes, dataset.counts, known, _facts(dataset), source, transform, list(reading))
+    left_out = dataset.parameters.get("source", {}).get("counts", {}).get("train_with_unknown_labels_only", 0)
+    unlabelled, _ = without_known_labels(dataset.train.Y, dataset.counts, left_out)
+    return DatasetSummary(
+        name=name,
+        things=things,
+        n_train=dataset.train.X.n_rows,
+        n_test=dataset.test.X.n_rows,
+        is_builtin=dataset.parameters.get("source", {}).get("format") == "builtin",
+        counts=dataset.counts,
+        known=known,
+        unlabelled=unlabelled,
+        facts=_facts(dataset),
+        source=source,
+        transform=transform_words(dataset.parameters),
+        reading=list(reading),
+    )
 
 
 def source_words(source):
@@ -137,21 +153,7 @@ def _frequency(bound):
 
 
 def show_data(anchor, results):
-    title = "Training positives of the labels by rank"
-    caption = "Labels by number of training positives: few are frequent, most are rare."
-    return {"ranks": draw(f"{anchor}.rank", title, caption, _paint_ranks, results.card.counts)}
-
-
-def _paint_ranks(axes, counts):
-    ranked = np.sort(counts[counts > 0])[::-1]
-    changes = np.flatnonzero(np.diff(ranked, prepend=-1, append=-1))
-    corners = np.union1d(changes[:-1], changes[1:] - 1)
-    axes.set(xscale="log", yscale="log", xlabel="rank of the label", ylabel="training positives")
-    marker = "o" if len(ranked) < 20 else None
-    axes.curve("labels", corners + 1, ranked[corners], color=NAMED["accent"], marker=marker)
-    axes.set_ylim(bottom=0.8)
-    thousands(axes.xaxis)
-    thousands(axes.yaxis)
+    return {"card": results.card}
 
 
 def show_model_card(anchor, results):
@@ -166,7 +168,7 @@ def show_model_card(anchor, results):
 
 
 MODELS = (
-    Column("method", lambda run: run.summary or wording.MISSING),
+    Column("method", lambda run: run.settings.get("method", wording.MISSING)),
     Column("labels", lambda run: run.trained, wording.count, hint="with a classifier, where each label has its own"),
     Column("model", metric("model_bytes"), wording.size, unit="bytes"),
     Column("written, UTC", lambda run: datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M")),
@@ -187,7 +189,7 @@ def limits(results):
         sentences.append(f"Probabilities of {reranked} hold for texts and annotators like those of training.")
     return [
         *sentences,
-        f"The first {results.runs[0].metrics.get('top_k')} labels are always predicted, however unlikely: "
+        f"The first {results.best.metrics.get('top_k')} labels are always predicted, however unlikely: "
         "a model never says that no label fits.",
         LIMIT_OF_TRAINING,
     ]
@@ -214,16 +216,22 @@ def _rare(counts):
     return int(((counts > 0) & (counts <= FEW)).sum())
 
 
+def differing_settings(runs):
+    """Return the names of the settings that differ between runs."""
+    names = dict.fromkeys(name for run in runs for name in run.settings)
+    return [name for name in names if len({_setting(name, run) for run in runs}) > 1]
+
+
 def show_settings(anchor, results):
     runs = results.runs
-    names = list(dict.fromkeys(name for run in runs for name in run.settings))
-    varied = [name for name in names if len(set(map(partial(_setting, name), runs))) > 1]
+    varied = differing_settings(runs)
     columns = [Column(run.name, partial(_setting, run=run)) for run in runs]
 
     def row_of(name, cells):
         return Row(name.replace("_", " "), cells)
 
     table = make_table("Settings that differ", "setting", columns, varied, row_of) if varied else None
+    names = dict.fromkeys(name for run in runs for name in run.settings)
     shared = [(name.replace("_", " "), _setting(name, runs[0])) for name in names if name not in varied]
     return {"table": table, "shared": shared}
 
@@ -233,5 +241,5 @@ def _setting(name, run):
 
 
 DATA_SECTION = ReportSection("data", "Data", show_data)
-MODEL_CARD_SECTION = ReportSection("model-card", "Model card", show_model_card)
-SETTINGS_SECTION = ReportSection("settings", "Settings", show_settings)
+MODEL_CARD_SECTION = ReportSection("model-card", "Model card", show_model_card, folded=True)
+SETTINGS_SECTION = ReportSection("settings", "Settings", show_settings, folded=True)

@@ -21,11 +21,11 @@ def read(run):
 
 
 def show(anchor, results):
-    """The labels to check by the first run that has any, unless the page shows no examples."""
-    runs = [run for run in results.runs if "second-stage" in run.read and run.read.get("doubts")]
-    if not (runs and results.settings.examples):
+    """Show the labels to check by the best run, if it has any, unless the page shows no examples."""
+    doubts = results.best.read.get("doubts")
+    if not (doubts and results.settings.examples):
         return None
-    return {"run": runs[0], "table": doubts_table("Training labels to check", runs[0].read["doubts"], COLUMNS)}
+    return {"run": results.best, "table": doubts_table("Training labels to check", doubts, COLUMNS)}
 
 
 def doubts_table(title, entries, columns):
@@ -64,4 +64,4 @@ OF_ONE_KIND = (
 COLUMNS = OF_ONE_KIND[0], _text("seems", "kind", 10), *OF_ONE_KIND[1:]
 
 
-SECTION = ReportSection("doubts", "Training labels to check", show, read)
+SECTION = ReportSection("doubts", "Training labels to check", show, read, folded=True)

@@ -5,11 +5,11 @@ from functools import partial
 from itertools import chain
 
 from ovaflow.report import wording
+from ovaflow.report.quality import MAIN
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
 
-METRICS = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "F1-fit")
-FIRST = METRICS[0]
+FIRST = MAIN[0]
 
 
 def read(run):
@@ -21,7 +21,7 @@ def show(anchor, results):
     runs = [run for run in results.runs if "folds" in run.read]
     if not runs:
         return None
-    names = [name for name in METRICS if any(name in run.read["folds"]["metrics"] for run in runs)]
+    names = [name for name in MAIN if any(name in run.read["folds"]["metrics"] for run in runs)]
     columns = list(chain.from_iterable(map(_columns_of, names)))
     table = make_table("Cross-validation", "run", columns, runs, partial(_row, columns))
     most = max(run.read["folds"]["folds"] for run in runs)
@@ -59,4 +59,4 @@ def _row(columns, run, cells):
     return Row(run.name, shown, run.series, run.summary)
 
 
-SECTION = ReportSection("folds", "Cross-validation", show, read)
+SECTION = ReportSection("folds", "Cross-validation", show, read, folded=True)

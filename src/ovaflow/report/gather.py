@@ -1,6 +1,7 @@
 """Reading the artifacts of all runs, dataset by dataset."""
 
-from dataclasses import dataclass, replace
+import os
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,10 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.metrics import samples_of, samples_of_order
 from ovaflow.model.model_file import ModelFile, method_of
 from ovaflow.prediction.predictions import Predictions
-from ovaflow.report import cards, costs, examples, quality
-from ovaflow.report.run_settings import FIRST, settings_in_words
+from ovaflow.report import cards, examples, quality
+from ovaflow.report.best_run import best_run
+from ovaflow.report.pruning import read_choice
+from ovaflow.report.run_settings import settings_in_words, settings_of_predictions
 from ovaflow.report.section import RunFolder
 from ovaflow.report.sections import SECTIONS
 from ovaflow.report.sweeps import read_choices, read_sweeps
@@ -21,10 +24,7 @@ from ovaflow.storage.errors import text_attribute
 from ovaflow.storage.hdf5 import open_artifact
 from ovaflow.storage.texts import read_json
 
-SHOWN = 8  # runs that figures and examples show: as many as there are colours and markers
-
-_TELLING = ("loss", "regularization", "weighting", "class_weight", "C", "seed")
-"""Settings that the summaries of otherwise equal runs have, too."""
+SHOWN = 8  # runs that figures show: as many as there are colours and markers
 
 
 @dataclass(frozen=True)
@@ -32,21 +32,29 @@ class Run:
     """A trained and evaluated model; None stands for what its method does not record."""
 
     name: str
-    checksum: str  # of the model
+    path: Path  # its folder
+    model: Artifact  # its header
     series: int | None  # its number among the runs in figures, for colour and marker
     metrics: dict
     samples: dict | None  # metrics on samples of the test instances, the same for all runs, by name
     first_samples: dict | None  # of the order by score, below a second stage
     dev_samples: dict | None  # metrics on samples of the dev instances
-    settings: dict  # of the model, by name, in words
-    summary: str  # method and starting point
+    settings: dict  # by name, in words
     trained: int | None  # labels with a classifier
     version: str  # of the ovaflow that wrote the model
     written: float  # in seconds since 1970
     analysis: dict  # analysis.json
     reranked: bool  # whether a second stage made its predictions
     by_probability: bool  # whether predictions are the most probable labels, not those for macro-F1
+    choice_of_pruning: dict | None  # what prune: auto compared
     read: dict  # what sections have read of its folder, by their keys
+    summary: str = ""  # what tells it from the other runs
+    trained_with: "Run | None" = field(default=None, repr=False)  # the first run of the same training, if another
+
+    @property
+    def folder(self):
+        """Its folder as a command line has it."""
+        return os.path.relpath(self.path)
 
     @property
     def on_dev(self):
@@ -55,8 +63,15 @@ class Run:
             return None
         return replace(self, metrics=self.metrics | self.metrics["dev"], samples=self.dev_samples)
 
-    def per_label(self, value):
-        return value / self.trained if value is not None and self.trained else None
+    @property
+    def training_seconds(self):
+        """Processor time of the training; one time for all runs that trained the same."""
+        return (self.trained_with or self).metrics.get("train_seconds")
+
+    @property
+    def training_memory(self):
+        """Peak memory of the largest training job in bytes."""
+        return (self.trained_with or self).metrics.get("train_peak_rss_bytes")
 
     @property
     def predict_milliseconds(self):
@@ -69,96 +84,77 @@ class Run:
 class DatasetResults:
     card: cards.DatasetSummary
     runs: list
+    best: Run
     test: quality.Assigned
-    examples: list
-    explained: int | None  # number, among the runs shown, of the one whose predictions the examples explain
-    labels: list  # labels of that run with their words
-    failures: dict | None
-    trust: dict | None  # labels that the same run predicts best and worst
-    published: list
-    jobs: list  # of costs.Jobs
+    examples: dict  # test instances and labels as the best run sees them
     sweeps: dict  # runs by sweep
     choices: list  # as the section shows them
     settings: Report
+    page_folder: Path | None  # where the page is to be, for its links to other files
 
     @property
     def shown(self):
-        """Runs that figures and examples show, by their numbers."""
+        """Runs that figures show, by their numbers."""
         return [run for run in self.runs if run.series is not None]
 
 
-def gather(
-    folders,
-    published=(),
-    benchmarks=None,
-    seed=0,
-    sweeps=None,
-    settings=None,
-    choices=(),
-    page_folder=None,
-):
-    """Read every run, results/{dataset}/{run}, dataset by dataset; ``sweeps`` are names of runs by sweep.
-
-    ``page_folder``: where the page is to be, for its links to other files.
-    """
+def gather(folders, seed=0, sweeps=None, settings=None, choices=(), page_folder=None):
+    """Read every run, results/{dataset}/{run}, dataset by dataset; ``sweeps`` are names of runs by sweep."""
     datasets = {}
     for folder in dict.fromkeys(Path(folder).resolve() for folder in folders):
         datasets.setdefault(folder.parent, []).append(folder)
-    more = published, benchmarks, seed, sweeps or {}, settings or Report(), choices, page_folder
-    return [_gather_dataset(dataset, runs, *more) for dataset, runs in datasets.items()]
+    more = {"sweeps": sweeps or {}, "settings": settings or Report(), "choices": choices, "page_folder": page_folder}
+    return [_gather_dataset(dataset, runs, seed, **more) for dataset, runs in datasets.items()]
 
 
-def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, settings, choices, page_folder):
+def _gather_dataset(folder, run_folders, seed, *, sweeps, settings, choices, page_folder):
     opened = open_dataset(folder / "dataset.h5")
     card, dataset = cards.make_card(folder.name, opened, _read_reading(folder / "reading.json")), opened.documents
     metrics = [read_json(run / "metrics.json", "metrics") for run in run_folders]
     series = choose_shown(metrics, [method_of(run / "model.h5") for run in run_folders])
-    runs, outcomes = [], []
+    runs = []
     for run, number in zip(run_folders, series, strict=True):
-        predictions = _read_predictions(run, dataset)
-        runs.append(_read_run(run, dataset, card.counts, predictions, number))
-        if number is not None:
-            outcomes.append(examples.outcome(predictions, dataset.test.Y))
-    runs = _with_telling_summaries(runs)
-    shown = [run for run in runs if run.series is not None]
-    explained = examples.first_explained([folder / run.name for run in shown]) if settings.examples else None
-    documents = examples.ExampleDocuments(dataset, card.counts, outcomes, explained)
-    chosen = examples.choose(outcomes[0][2], np.diff(dataset.test.Y.indptr), settings.examples, seed)
+        runs.append(_read_run(run, dataset, number))
+    runs = _told_apart(runs)
+    best = best_run(runs)
+    predictions = _read_predictions(best.path, dataset)
     return DatasetResults(
         card=card,
         runs=runs,
+        best=best,
         test=quality.count_assigned(dataset, card.known),
-        examples=documents.describe(chosen),
-        explained=explained and explained[0],
-        labels=examples.sample_labels(explained[1], documents.label_name) if explained else [],
-        failures=examples.describe_failures(documents, shown, settings.examples, page_folder),
-        trust=examples.describe_trust(documents, shown),
-        published=quality.results_for(published, folder.name),
-        jobs=costs.read_jobs(run_folders, benchmarks),
+        examples=examples.examples_of(dataset, card.counts, best, predictions, settings, seed),
         sweeps=read_sweeps(sweeps, runs),
         choices=read_choices(folder, choices),
         settings=settings,
+        page_folder=page_folder,
     )
 
 
 def _read_reading(path):
-    """How the files of a dataset were read; nothing where it holds no texts or comes from elsewhere."""
+    """Read how the files of a dataset were read; nothing where it holds no texts or comes from elsewhere."""
     return read_json(path, "reading")["lines"].items() if path.exists() else ()
 
 
-def _with_telling_summaries(runs):
-    """Runs of one method and start with what else tells them apart."""
-    summaries = []
+def _told_apart(runs):
+    """Add to each run what tells it from the others, and which run before it trained the same."""
+    differing = cards.differing_settings(runs)
+    trained, told = {}, []
     for run in runs:
-        alike = [other.settings for other in runs if other.summary == run.summary]
-        telling = [name for name in _TELLING if len({settings.get(name) for settings in alike}) > 1]
-        words = [f"{name} {run.settings[name]}" for name in telling if name in run.settings]
-        summaries.append(", ".join([run.summary, *words]))
-    return [replace(run, summary=summary) for run, summary in zip(runs, summaries, strict=True)]
+        words = [f"{name.replace('_', ' ')} {run.settings[name]}" for name in differing if name in run.settings]
+        first = trained.get(_training_of(run))
+        told.append(replace(run, summary=", ".join(words), trained_with=first))
+        trained.setdefault(_training_of(run), told[-1])
+    return told
+
+
+def _training_of(run):
+    """Return what a training depends on, the same for runs that differ only after it."""
+    return str(sorted(run.model.parameters.get("train", {}).items())), run.model.inputs.get("dataset")
 
 
 def choose_shown(metrics, methods):
-    """Numbers of the runs in figures: the first, the best of each method, the next best; or None."""
+    """Choose the runs in figures: the first, the best of each method, the next best; their numbers, or None."""
     best = sorted(range(len(metrics)), key=lambda place: (place > 0, -(metrics[place].get("P@1") or 0)))
     of_methods = {methods[place]: place for place in reversed(best)}.values()
     chosen = sorted(sorted(best, key=lambda place: place not in of_methods)[:SHOWN])
@@ -169,32 +165,38 @@ def _read_predictions(folder, dataset):
     return Predictions.open(folder / "predictions.h5", dataset=dataset)
 
 
-def _read_run(folder, dataset, counts, predictions, series):
+def _read_run(folder, dataset, series):
     path = folder / "model.h5"
     with open_artifact(path, ModelFile.kind) as file:
         model, version = Artifact(**header_of(file)), text_attribute(file, "ovaflow_version")
         trained = int(map_array(file["trained"]).sum())
     metrics = read_json(folder / "metrics.json", "metrics", model.checksum)
+    predictions = _read_predictions(folder, dataset)
     predictions.require(model=model)
     settings = settings_in_words(model.parameters, metrics)
     opened = RunFolder(folder, model, settings, dataset, predictions)
-    read = {section.key: section.read(opened) for section in SECTIONS if section.read}
-    read = {key: content for key, content in read.items() if content is not None}
+    read = {}
+    for section in SECTIONS:
+        content = section.read(opened) if section.read else None
+        if content is not None:
+            read[section.key] = content
+    by_probability = _are_most_probable(predictions)
     return Run(
         name=folder.name,
-        checksum=model.checksum,
+        path=folder,
+        model=model,
         series=series,
         # without labels in the test set the zeros of the file mean nothing
         metrics={name: value for name, value in metrics.items() if "@" not in name or len(dataset.test.Y.indices)},
         **_samples(predictions, dataset, metrics),
-        settings=settings,
-        summary=", ".join(settings[name] for name in FIRST if name in settings),
+        settings=settings | settings_of_predictions(read.get("second-stage"), by_probability),
         trained=read["training"].trained if "training" in read else trained,
         version=version,
         written=path.stat().st_mtime,
         analysis=opened.json("analysis.json", "analysis"),
         reranked=predictions.ranking is not None,
-        by_probability=_are_most_probable(predictions),
+        by_probability=by_probability,
+        choice_of_pruning=read_choice(folder, model),
         read=read,
     )
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from ovaflow import __version__
 from ovaflow.machine.topology import processor, read_topology
-from ovaflow.report import quality, wording
+from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS
 from ovaflow.report.environment import make_environment, script_of, slug
 from ovaflow.report.sections import SECTIONS
@@ -20,16 +20,12 @@ _MACROS = '{% from "macros.html.j2" import table, pairs, chart, gallery, legend,
 
 
 def render(all_results, machine=(), software=(), written=""):
-    """The page about some datasets' results; its foot has pairs of name and value, and the date."""
+    """Render the page about some datasets' results; its foot has pairs of name and value, and the date."""
     anchors = anchors_of([results.card.name for results in all_results])
-    table, notes = quality.overview(all_results)
     template = _environment().get_template("page.html.j2")
     return template.render(
         views=[_view(anchor, results) for anchor, results in zip(anchors, all_results, strict=True)],
-        links={results.card.name: anchor for anchor, results in zip(anchors, all_results, strict=True)},
-        n_runs=sum(len(results.runs) for results in all_results),
-        overview=table,
-        notes=notes,
+        compared=any(len(results.runs) > 1 for results in all_results),
         **script_of("page.js"),
         machine=machine,
         software=software,
@@ -52,16 +48,13 @@ def _environment():
 
 
 def _view(anchor, results):
-    """What the templates show of a dataset: the sections that have something to show."""
-    contents = {section: section.show(anchor, results) for section in SECTIONS}
-    sections = [(section, content) for section, content in contents.items() if content]
-    return {
-        "anchor": anchor,
-        "results": results,
-        "remarks": quality.remarks(results),
-        "sections": sections,
-        "has": {section.key for section, _ in sections},
-    }
+    """Return what the templates show of a dataset: the sections that have something to show."""
+    sections = []
+    for section in SECTIONS:
+        content = section.show(anchor, results)
+        if content:
+            sections.append((section, content))
+    return {"anchor": anchor, "results": results, "sections": sections}
 
 
 def anchors_of(names):

@@ -11,6 +11,16 @@ def settings_in_words(parameters, metrics):
     return {name: values[name] for name in (*FIRST, *values) if name in values}
 
 
+def settings_of_predictions(second_stage, by_probability):
+    """Return the settings after training in words: ``second_stage`` is a reliability.json, or None."""
+    if second_stage is None:
+        return {"rerank": "0"}
+    settings = {"rerank": f"{second_stage['fitted']['fraction']:g}"}
+    if not second_stage["fitted"].get("unused") and not by_probability:
+        settings["optimise"] = "macro-F1"
+    return settings
+
+
 def that_differ(settings):
     """Names of the settings of which some runs have different values, of a dictionary of each run."""
     names = dict.fromkeys(name for each in settings for name in each)

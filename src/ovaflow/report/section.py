@@ -18,6 +18,7 @@ class ReportSection(NamedTuple):
     show: Callable  # content for its template, or nothing, of the dataset's anchor and results
     read: Callable | None = None  # what it needs of a :class:`RunFolder`, or None; kept in ``run.read`` by its key
     template: str = ""  # Jinja of the content ``it``; by default the macro of its key in sections.html.j2
+    folded: bool = False  # whether a reader has to open it
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class RunFolder:
     predictions: Any
 
     def json(self, name, kind):
-        """Content of a file about the model; empty where there is none, or it is about another model."""
+        """Read a file about the model; empty where there is none, or it is about another model."""
         path = self.path / name
         if path.exists() and (content := read_json(path, kind)).get("model") == self.model.checksum:
             return content

@@ -37,7 +37,7 @@ def show(anchor, results):
     runs = [run for run in results.shown if "one-label" in run.read and "accuracy" in run.metrics]
     if not runs:
         return None
-    best = max(runs, key=lambda run: run.metrics["accuracy"])
+    best = results.best if results.best in runs else runs[0]
     together, names = best.read["one-label"]["confusion"], best.read["one-label"]["names"]
     labels = _most_confused(together)
     title = f"Labels that {best.name} takes for one another"
@@ -52,7 +52,7 @@ def show(anchor, results):
 
 
 def _column(title, name, hint, **more):
-    return Column(title, metric(name), wording.percent, hint=hint, unit="fraction", best=max, **more)
+    return Column(title, metric(name), wording.percent, hint=hint, unit="fraction", **more)
 
 
 COLUMNS = (

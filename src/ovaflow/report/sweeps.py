@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.ticker import NullFormatter
 
+from ovaflow.evaluation.resampling import interval
 from ovaflow.report import wording
 from ovaflow.report.drawing import (
     MARKERS,
@@ -49,7 +50,7 @@ def _unmoved(run):
     return training and int((training.newton_steps == 0).sum())
 
 
-QUALITY = tuple(Column(name, metric(name), wording.percent, best=max, samples=samples(name)) for name in METRICS)
+QUALITY = tuple(Column(name, metric(name), wording.percent, samples=samples(name)) for name in METRICS)
 COSTS = (
     Column("weights", metric("nonzeros"), wording.count, "model", "nonzero weights after pruning"),
     Column("time", metric("train_seconds"), wording.duration, "training", "processor time of the solver"),
@@ -80,9 +81,13 @@ def _show_values_of_C(anchor, name, runs):
     return {"table": table, "drawing": draw(anchor, "Metrics by C", caption, _paint, runs), "lines": LINES}
 
 
+def _no_samples(run):
+    """Return nothing: seeds are not compared."""
+
+
 def _show_seeds(anchor, name, runs):
     """A table of the seeds, without a best one, and their mean and spread."""
-    columns = [column._replace(best=None) for column in (*QUALITY, *COSTS)]
+    columns = [column._replace(samples=_no_samples) for column in (*QUALITY, *COSTS)]
     table = make_table(f"Sweep {name}", "seed", columns, runs, partial(_row_of, "seed"))
     for title, average in _OF_SEEDS:
         cells = []
@@ -95,14 +100,23 @@ def _show_seeds(anchor, name, runs):
 
 
 def _paint(axes, runs):
+    values = [float(run.settings["C"]) for run in runs]
     for number, name in enumerate(METRICS):
         measured = [run for run in runs if name in run.metrics]
-        x, y = [float(run.settings["C"]) for run in measured], [100 * run.metrics[name] for run in measured]
-        axes.curve(name, x, y, color=series(number), marker=MARKERS[number], markersize=4.5, linewidth=1.5)
-    values_axis(axes, "C", sorted({float(run.settings["C"]) for run in runs}))
+        x = np.array([float(run.settings["C"]) for run in measured])
+        y = np.array([100 * run.metrics[name] for run in measured])
+        # intervals of several metrics at one value stay apart
+        shifted = x * 1.03 ** (number - 1.5)
+        style = {"color": series(number), "marker": MARKERS[number], "markersize": 4.5, "linewidth": 1.5}
+        axes.curve(name, x, y, drawn_at=shifted, **style)
+        if all((run.samples or {}).get(name) is not None for run in measured):
+            low, high = 100 * np.array([interval(run.samples[name]) for run in measured]).T
+            # an interval of the bootstrap may lie beside the figure itself
+            errors = np.maximum([y - low, high - y], 0)
+            axes.errorbar(shifted, y, errors, color=series(number), linestyle="none", linewidth=1)
+    values_axis(axes, "C", sorted(set(values)))
     axes.grid(axis="x", visible=False)
     axes.set(ylabel="%")
-    axes.set_ylim(bottom=0)
 
 
 def values_axis(axes, name, values):
@@ -149,7 +163,7 @@ def _words(candidate):
 
 def _columns_of(metric):
     names = _OF_CHOICES if metric in _OF_CHOICES else (metric, *_OF_CHOICES)
-    return [Column(name, partial(_metric_of, name), wording.percent, best=max) for name in names]
+    return [Column(name, partial(_metric_of, name), wording.percent) for name in names]
 
 
 def _metric_of(name, entry):
@@ -170,5 +184,5 @@ _COSTS_OF_CHOICES = (
 )
 
 
-CHOICES_SECTION = ReportSection("choices", "Choices", lambda anchor, results: results.choices)
-SECTION = ReportSection("sweeps", "Sweeps", show_sweeps)
+CHOICES_SECTION = ReportSection("choices", "Choices", lambda anchor, results: results.choices, folded=True)
+SECTION = ReportSection("sweeps", "Sweeps", show_sweeps, folded=True)

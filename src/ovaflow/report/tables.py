@@ -27,7 +27,6 @@ class Cell:
     text: str
     value: float | None = None  # the figure behind the text
     best: bool = False
-    note: int | None = None  # number of its footnote
     interval: tuple | None = None  # of the figure, by the bootstrap
 
     @property
@@ -48,8 +47,7 @@ class Column(NamedTuple):
     group: str = ""  # adjacent columns of one group share a heading above
     hint: str = ""
     unit: str = ""  # in the CSV file
-    best: Callable | None = None  # max or min, where the best cell is marked
-    samples: Callable = lambda item: None  # its figures on samples of the test instances
+    samples: Callable = lambda item: None  # the figure on samples of the test instances: where it is best is marked
     bounds: Callable = lambda item: None  # its interval, where such samples are not at hand
     colour: str = ""  # on a terminal, of a text that stays on one line
 
@@ -69,7 +67,7 @@ class Row:
     cells: list
     series: int | None = None  # number of the run, for its colour
     hint: str = ""  # in small letters below the name
-    kind: str = ""  # "theirs": measured by others, "total": a sum
+    kind: str = ""  # "total": a mean or spread of other rows
 
 
 @dataclass(frozen=True)
@@ -149,47 +147,61 @@ def table_of_runs(title, runs, columns):
 
 
 def metric(name):
-    """Function of a run: its metric of this name."""
+    """Return a function of a run: its metric of this name."""
     return lambda run: run.metrics.get(name)
 
 
 def samples(name):
-    """Function of a run: this metric on samples of the test instances."""
+    """Return a function of a run: this metric on samples of the test instances."""
     return lambda run: (run.samples or {}).get(name)
+
+
+def figures_of_runs(title, corner, figures, runs):
+    """Make a table with a row for each of ``figures``, which are columns of runs, and a column for each run."""
+    columns = [Column(run.name, None, str) for run in runs]
+    rows = []
+    for figure in figures:
+        values = [figure.value(run) for run in runs]
+        if any(value is not None for value in values):
+            cells = [Cell(figure.text(value), value) for value in values]
+            rows.append(Row(" ".join(filter(None, (figure.group, figure.title))), cells, hint=figure.hint))
+    return Table(corner, columns, rows, title)
 
 
 def _cells(column, items):
     values = [column.value(item) for item in items]
     if column.words:
         return [Cell(value) for value in values]
-    texts = [column.text(value) for value in values]
-    resampled = [column.samples(item) for item in items]
-    best = _best_text(column, values, texts)
-    marked = [False] * len(texts) if best is None else _as_good(best, texts, resampled)
+    sampled = [column.samples(item) for item in items]
+    marked = surely_best(values, sampled)
     cells = []
-    for item, value, text, sampled, as_good in zip(items, values, texts, resampled, marked, strict=True):
-        known = text != wording.MISSING
-        bounds = column.bounds(item) if sampled is None else interval(sampled)
-        bounds = bounds if known else None
-        cells.append(Cell(text, value if known else None, as_good and not all(marked), interval=bounds))
+    for place, item in enumerate(items):
+        text = column.text(values[place])
+        if text == wording.MISSING:
+            cells.append(Cell(text))
+            continue
+        bounds = column.bounds(item) if sampled[place] is None else interval(sampled[place])
+        cells.append(Cell(text, values[place], place in marked, interval=bounds))
     return cells
 
 
-def _as_good(best, texts, resampled):
-    """Which cells are the best, or as good but for chance."""
-    of_best = resampled[texts.index(best)]
-    if of_best is None:
-        return [text == best for text in texts]
-    pairs = zip(texts, resampled, strict=True)
-    return [text == best or (other is not None and by_chance(of_best, other)) for text, other in pairs]
+def surely_best(values, sampled):
+    """Find the places of the best values, and of those whose difference from it may be chance; none where all are.
+
+    ``sampled``: each value on the same samples of the test instances, or None where there are none.
+    """
+    as_good = as_good_as_best(values, sampled)
+    known = [place for place, samples in enumerate(sampled) if samples is not None]
+    return as_good if len(as_good) < len(known) else []
 
 
-def _best_text(column, values, texts):
-    """Text of the best cells; None where all read the same."""
-    recorded = {value: text for value, text in zip(values, texts, strict=True) if text != wording.MISSING}
-    if not column.best or len(set(recorded.values())) < 2:
-        return None
-    return recorded[column.best(recorded)]
+def as_good_as_best(values, sampled):
+    """Find the places of the best of the sampled values, and of those whose difference from it may be chance."""
+    known = [place for place, samples in enumerate(sampled) if samples is not None]
+    if not known:
+        return []
+    best = max(known, key=lambda place: values[place])
+    return [place for place in known if place == best or by_chance(sampled[best], sampled[place])]
 
 
 def csv_link(columns, rows):

@@ -3,25 +3,64 @@
 from numbers import Number
 
 from ovaflow.evaluation.resampling import interval
+from ovaflow.report.costs import COSTS
+from ovaflow.report.frequency import range_words
 from ovaflow.report.tables import csv_of
 
 COLUMNS = ("dataset", "run", "method", "initialization", "figure", "value", "low", "high")
 
 
 def tidy_csv(all_results):
-    """CSV of the metrics of the runs; low and high end the 95 % interval of those that have samples or folds."""
+    """CSV of every figure of the runs; low and high end the 95 % interval of those that have samples or folds."""
     rows = []
     for results in all_results:
         for run in results.runs:
             about = [results.card.name, run.name, *(run.settings.get(name) for name in ("method", "initialization"))]
-            for name, value in run.metrics.items():
-                if isinstance(value, Number) and not isinstance(value, bool):
-                    sampled = (run.samples or {}).get(name)
-                    bounds = (None, None) if sampled is None else interval(sampled)
-                    rows.append([*about, name, value, *bounds])
-            on_dev = run.metrics.get("dev", {})
-            for name in on_dev.get("intervals", {}):
-                rows.append([*about, f"dev {name}", on_dev[name], *on_dev["intervals"][name]])
-            for name, figure in run.read.get("folds", {}).get("metrics", {}).items():
-                rows.append([*about, f"cross-validated {name}", figure["mean"], *figure["interval"]])
+            rows += [[*about, *figure] for figure in _figures_of(run)]
     return csv_of(COLUMNS, rows)
+
+
+def _figures_of(run):
+    for name, value in run.metrics.items():
+        if _is_figure(value):
+            sampled = (run.samples or {}).get(name)
+            yield name, value, *((None, None) if sampled is None else interval(sampled))
+    for part in ("first_stage", "without_near_twins"):
+        yield from _named(part.replace("_", " "), run.metrics.get(part, {}))
+    dev = run.metrics.get("dev", {})
+    intervals = dev.get("intervals", {})
+    for name, value in dev.items():
+        if _is_figure(value):
+            yield f"dev {name}", value, *intervals.get(name, (None, None))
+    for name, figure in run.read.get("folds", {}).get("metrics", {}).items():
+        yield f"cross-validated {name}", figure["mean"], *figure["interval"]
+        yield from _named(f"cross-validated {name}", {"deviation": figure["deviation"]})
+    for cost in COSTS:
+        value = cost.value(run)
+        if value is not None:
+            yield f"cost: {cost.title}", value, None, None
+    for group in run.analysis.get("bins", ()):
+        yield from _named(f"labels of {range_words(group)} training positives:", group)
+    yield from _figures_of_second_stage(run.read.get("second-stage", {}))
+
+
+def _figures_of_second_stage(measured):
+    for row in measured.get("automatic", ()):
+        yield from _named(f"labels of at least {row['probability']:g}:", row)
+    for row in measured.get("sure", ()):
+        yield from _named(f"texts of expected precision {row['level']:g}:", row)
+    for row in measured.get("suggested", ()):
+        yield from _named(f"first {row['name']}:" if row["name"] != "fit" else "labels that fit:", row)
+    yield from _named("evidence lost:", measured.get("fitted", {}).get("check", {}).get("lost", {}))
+    for name in ("probabilities", "likely"):
+        yield from _named(f"{name}:", measured.get(name) or {})
+
+
+def _named(prefix, figures):
+    for name, value in figures.items():
+        if _is_figure(value):
+            yield f"{prefix} {name}", value, None, None
+
+
+def _is_figure(value):
+    return isinstance(value, Number) and not isinstance(value, bool)

@@ -5,17 +5,14 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from ovaflow.initialization.spanning_tree import LabelTree
 from ovaflow.report import wording
-from ovaflow.report.drawing import FigureOfRuns, draw_all, line, series
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, table_of_runs
 from ovaflow.solver.problem import Status
 
 TOLERANCE = 1e-6  # relative rounding allowed when the gradient norm is compared with its target
-MOST_STEPS = 40  # labels with more Newton steps are drawn as if they had so many
 
 
 @dataclass(frozen=True)
@@ -124,48 +121,11 @@ def show(anchor, results):
     solved = [run for run in results.runs if "training" in run.read]
     if not solved:
         return None
-    shown = [run for run in solved if run.series is not None]
     trees = [run for run in solved if run.read["training"].label_tree is not None]
     return {
-        "runs": shown,
         "status": table_of_runs("Training", solved, STATUS),
         "trees": table_of_runs("Label trees", trees, LABEL_TREES) if trees else None,
-        "figures": draw_all(anchor, shown, FIGURES),
     }
 
 
-def _paint_newton_steps(axes, runs):
-    last = min(MOST_STEPS, max(int(run.read["training"].newton_steps.max(initial=1)) for run in runs))
-    edges = np.arange(last + 2) - 0.5
-    for run in runs:
-        shares = 100 * histogram(run.read["training"].newton_steps, last)
-        axes.stairs(shares, edges, color=series(run.series), fill=True, alpha=0.13)
-        axes.stairs(shares, edges, color=series(run.series), linewidth=1.6)
-        line(axes, run, range(last + 1), shares, linestyle="none", markevery=shares > 0.5)
-    axes.set(xlabel="Newton steps", ylabel="labels in %", xlim=(-0.5, last + 0.5))
-    locator = MultipleLocator(10) if last == MOST_STEPS else MaxNLocator(8, integer=True)
-    axes.xaxis.set_major_locator(locator)
-    axes.xaxis.set_major_formatter(_step_number)
-    axes.grid(axis="x", visible=False)
-
-
-def _step_number(step, _position):
-    return f"{step:.0f}+" if step == MOST_STEPS else f"{step:.0f}"
-
-
-def histogram(steps, last):
-    """Share of labels by number of steps, shape (last + 1,); more steps count as ``last``."""
-    return np.bincount(np.minimum(steps, last), minlength=last + 1) / max(len(steps), 1)
-
-
-FIGURES = (
-    FigureOfRuns(
-        "newton",
-        "Labels by number of Newton steps",
-        "Trained labels by number of Newton steps: the farther left, the better the start.",
-        _paint_newton_steps,
-    ),
-)
-
-
-SECTION = ReportSection("training", "Training", show, read)
+SECTION = ReportSection("training", "Training", show, read, folded=True)

@@ -57,6 +57,11 @@ def duration(seconds):
     return f"{decimal(seconds)} s" if round(seconds) < 60 else clock(seconds)
 
 
+def milliseconds(number):
+    """``0.43 ms``."""
+    return MISSING if _absent(number) else f"{decimal(number)} ms"
+
+
 def plain(text, limit=120):
     """A text from the data on one line, without what changes the text around it; templates escape it for HTML."""
     words = " ".join(text[: 4 * limit].split())

@@ -38,7 +38,7 @@ class Predict(Section):
 class Report(Section):
     """The page at the end."""
 
-    examples: int = setting(10, "number of test documents shown with their predicted and true labels", ge=0)
+    examples: int = setting(5, "number of test texts shown with their labels", ge=0)
     intended_use: Text | None = setting(None, "what the models are for; shown on the model card")
     licence: Text | None = setting(None, "licence of the models; shown on the model card")
 

@@ -44,5 +44,13 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+// a link into a folded part opens it
+const unfold = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+  if (target) target.scrollIntoView();
+};
+addEventListener("hashchange", unfold);
+if (location.hash) unfold();
 // folded parts are printed, too
 addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));

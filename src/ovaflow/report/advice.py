@@ -1,0 +1,248 @@
+"""The section What to do next: what would improve the best run most, each with the setting or command that does it."""
+
+import csv
+import shlex
+from typing import NamedTuple
+
+from ovaflow.data.near_twins import are_noticed
+from ovaflow.evaluation.analysis import LIKELY, why_missed
+from ovaflow.report import wording
+from ovaflow.report.best_run import metric_of_comparison
+from ovaflow.report.section import ReportSection
+
+MOST = 5
+"""Remarks that are shown, those of the largest share first."""
+
+LEAST_SHARE = 0.02
+"""Share of the labels, or whatever a remark is about, below which it is not worth a sentence."""
+
+_SMALLER, _LOST = 0.7, 0.005
+"""A smaller model is worth a remark at this share of the size, and if it loses no more of a metric."""
+
+
+class Advice(NamedTuple):
+    """What was found, and what to do about it."""
+
+    share: float  # of the labels, instances or bytes that it is about: the larger, the earlier it is told
+    finding: str
+    remedy: str  # a setting as a config file has it, or a command
+    effect: str  # what the remedy does
+
+
+def read(run):
+    """Count why a run misses labels, and its doubtful training labels; None without a second stage."""
+    if run.predictions.ranking is None or not len(run.dataset.test.Y.indices):
+        return None
+    path = run.path / "doubts.csv"
+    kinds = []
+    if path.exists():
+        with open(path, newline="", encoding="utf-8") as file:
+            kinds = [row["kind"] for row in csv.DictReader(file)]
+    missed = why_missed(run.predictions, run.dataset)
+    for each in missed["missed"]:
+        each["name"] = run.dataset.label_name(each["label"])
+    return missed | {"doubts": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}}
+
+
+def show(anchor, results):
+    found = [advice for find in FINDERS if (advice := find(results)) is not None]
+    worth = [advice for advice in found if advice.share >= LEAST_SHARE]
+    worth.sort(key=lambda advice: -advice.share)
+    return {"advice": worth[:MOST], "run": results.best} if worth else None
+
+
+def find_unknown_labels(results):
+    """Advise more training texts where labels of test instances occur in none."""
+    test = results.test
+    if not test.unknown:
+        return None
+    share = test.unknown / test.labels
+    finding = (
+        f"{_percent(share)} of the labels that people assigned to test {results.card.things} "
+        f"({test.unknown:,} of {test.labels:,}) have no training {results.card.things[:-1]}: they are never suggested."
+    )
+    if test.hopeless:
+        finding += f" {test.hopeless:,} of {test.instances:,} {results.card.things} have only such labels, or none."
+    remedy = f"datasets: {{{results.card.name}: {{extra: more.csv}}}}"
+    return Advice(share, finding, remedy, f"adds training {results.card.things} that have them")
+
+
+def _shares_missed(results, why):
+    counts = results.best.read.get("advice")
+    if counts is None or not counts["true"]:
+        return None, 0.0
+    return counts, counts[why] / counts["true"]
+
+
+def find_no_candidates(results):
+    """Advise other features where true labels are no candidates of the second stage."""
+    counts, share = _shares_missed(results, "no candidates")
+    if counts is None or results.card.things != "texts":
+        return None
+    known = share - results.test.unseen / counts["true"]
+    finding = (
+        f"{_percent(known)} of the true labels are missed because they are not among the candidates of their text."
+    )
+    return Advice(
+        known, finding, "prepare: {features: auto}", "looks for features that bring more of them, on held-out texts"
+    )
+
+
+def find_ranked_low(results):
+    """Advise a longer list where true labels are candidates after the fifth."""
+    counts, share = _shares_missed(results, "ranked too low")
+    if counts is None or results.best.metrics.get("top_k", 10) >= 10:
+        return None
+    five, ten = counts["listed"].values()
+    finding = f"{_percent(share)} of the true labels are candidates, but ranked after the fifth."
+    effect = (
+        f"shows {_percent(ten / counts['true'])} of the true labels to people who choose from a list, "
+        f"instead of {_percent(five / counts['true'])}"
+    )
+    return Advice(share, finding, "predict: {top_k: 10}", effect)
+
+
+def find_below_cut(results):
+    """Advise a lower probability where true labels are among the first five, but do not fit."""
+    counts, share = _shares_missed(results, "below the cut")
+    if counts is None or not counts["likely"]["labels"]:
+        return None
+    found, right = counts["likely"]["true"] / counts["true"], counts["likely"]["true"] / counts["likely"]["labels"]
+    finding = (
+        f"{_percent(share)} of the true labels are among the first five of their text, but not sure enough to fit it."
+    )
+    remedy = f"ovaflow predict MODEL FILE --min-probability {LIKELY:g}"
+    effect = (
+        f"suggests {_percent(found)} of the true labels instead of {_percent(counts['found'] / counts['true'])}; "
+        f"{_percent(right)} of what it suggests is right"
+    )
+    return Advice(share, finding, remedy, effect)
+
+
+def find_missed_often(results):
+    """Advise a look at the labels that are missed most often though they are candidates."""
+    counts, _ = _shares_missed(results, "found")
+    if counts is None or not counts["missed"]:
+        return None
+    labels = counts["missed"]
+    share = sum(each["missed"] for each in labels) / counts["true"]
+    named = ", ".join(f"{wording.plain(each['name'], 60)} ({each['missed']:,} of {each['true']:,})" for each in labels)
+    remedy = shlex.join(["ovaflow", "errors", results.best.folder, f"--label={labels[0]['name']}"])
+    return Advice(
+        share,
+        f"Missed most often, though candidates: {named}.",
+        remedy,
+        "shows where, and which words spoke against it",
+    )
+
+
+def find_twins(results):
+    """Advise a split without near twins where many test instances have one in training."""
+    metrics = results.best.metrics
+    instances, twins = metrics.get("instances", 0), metrics.get("instances_with_near_twin", 0)
+    if not are_noticed(twins, instances):
+        return None
+    share = twins / instances
+    finding = (
+        f"{_percent(share)} of the test {results.card.things} have a near twin in training, such as another edition, "
+        "so the figures contain some memory"
+    )
+    if twins < instances:
+        without = _percent(metrics["without_near_twins"]["P@1"])
+        finding += f": P@1 of the others is {without} instead of {_percent(metrics['P@1'])}"
+    remedy, effect = "prepare: {split: together}", "keeps near twins on one side, if there is no test file"
+    if results.card.is_builtin:
+        remedy, effect = "metrics.json", "has figures without them under without_near_twins"
+    return Advice(share, f"{finding}.", remedy, effect)
+
+
+def find_smaller_model(results):
+    """Advise a larger threshold where the model would be much smaller and hardly worse."""
+    choice = results.best.choice_of_pruning
+    if choice is None:
+        return None
+    [chosen] = (point for point in choice["points"] if point["prune"] == choice["chosen"])
+    for point in reversed(choice["points"]):
+        lost = max(chosen["change"][name]["mean"] - point["change"][name]["mean"] for name in ("nDCG@5", "PSP@5"))
+        share = point["model_bytes"] / chosen["model_bytes"]
+        if share <= _SMALLER and lost <= _LOST:
+            finding = (
+                f"A model of {_percent(share)} of the size loses at most {100 * lost:.1f} points of nDCG@5 and PSP@5."
+            )
+            return Advice(
+                1 - share,
+                finding,
+                f"train: {{prune: {point['prune']:g}}}",
+                "drops these weights; nothing is trained again",
+            )
+    return None
+
+
+def find_edge_of_sweep(results):
+    """Advise further values where the best one of a sweep is its largest or smallest."""
+    for name, sweep in results.sweeps.items():
+        metric = metric_of_comparison(sweep.runs)
+        if sweep.key == "seed" or len(sweep.runs) < 2 or metric is None:
+            continue
+        best = max(sweep.runs, key=lambda run: run.metrics[metric])
+        values = [float(run.settings["C"]) for run in sweep.runs]
+        C = float(best.settings["C"])
+        if C in (values[0], values[-1]):
+            further = [C / 4, C / 2] if values[0] == C else [2 * C, 4 * C]
+            which = "smallest" if values[0] == C else "largest"
+            listed = ", ".join(f"{value:g}" for value in sorted({*values, *further}))
+            finding = f"The best {metric} of the sweep {name} is that of its {which} C, {C:g}."
+            return Advice(1.0, finding, f"runs: {{{name}: {{sweep: {{C: [{listed}]}}}}}}", "tries values beyond it")
+    return None
+
+
+def find_no_probabilities(results):
+    """Advise a second stage where the best run has none."""
+    if results.best.reranked or results.best.settings["rerank"] != "0":
+        return None
+    finding = f"{results.best.name} gives no probabilities, and does not know how many labels fit."
+    effect = "fits a second stage, which ranks the candidates and gives them probabilities"
+    return Advice(0.5, finding, "predict: {rerank: 0.2}", effect)
+
+
+def find_doubts(results):
+    """Advise a look at training labels that are probably wrong or missing."""
+    doubts = results.best.read.get("advice", {}).get("doubts")
+    if not doubts:
+        return None
+    named = " and ".join(f"{count:,} {kind}" for kind, count in doubts.items())
+    share = sum(doubts.values()) / max(int(results.card.counts.sum()), 1)
+    remedy = shlex.join(["ovaflow", "doubts", results.best.folder])
+    return Advice(share, f"Labels of held-out training texts seem {named}.", remedy, "lists them, the worst first")
+
+
+def find_unlabelled(results):
+    """Advise to leave out training instances without labels, if they are many."""
+    unlabelled, n_train = results.card.unlabelled, results.card.n_train
+    if not unlabelled:
+        return None
+    finding = f"{unlabelled:,} training {results.card.things} have no label: they teach that none fits."
+    remedy = "prepare: {unlabelled: drop}"
+    return Advice(unlabelled / n_train, finding, remedy, "leaves them out, if they are only not labelled yet")
+
+
+FINDERS = (
+    find_unknown_labels,
+    find_no_candidates,
+    find_ranked_low,
+    find_below_cut,
+    find_missed_often,
+    find_twins,
+    find_smaller_model,
+    find_edge_of_sweep,
+    find_no_probabilities,
+    find_doubts,
+    find_unlabelled,
+)
+
+
+def _percent(share):
+    return f"{wording.percent(share, 1)} %"
+
+
+SECTION = ReportSection("advice", "What to do next", show, read)

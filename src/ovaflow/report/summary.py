@@ -1,0 +1,82 @@
+"""The section that a dataset begins with: how good its best run is, in words, and a table of all runs."""
+
+from ovaflow.report import wording
+from ovaflow.report.best_run import metric_of_comparison
+from ovaflow.report.quality import main_columns
+from ovaflow.report.section import ReportSection
+from ovaflow.report.tables import Column, as_good_as_best, metric, table_of_runs
+
+SURE = 0.9
+"""Expected precision of texts that can go without a person."""
+
+
+def show(anchor, results):
+    if results.best.samples is None:
+        sentences = [_learned(results), "No test text has a label, so nothing was measured."]
+        return {"sentences": sentences, "compared": None, "table": None}
+    columns = [*main_columns(results.runs), *COSTS]
+    return {
+        "sentences": [_learned(results), *_quality(results), *_automatic(results)],
+        "compared": _compared(results),
+        "table": table_of_runs("Runs", results.runs, columns),
+        "shared": [run for run in results.runs if run.trained_with is not None],
+    }
+
+
+COSTS = (
+    Column("training", lambda run: run.training_seconds, wording.duration, hint="processor time", unit="s"),
+    Column("model", metric("model_bytes"), wording.size, hint="bytes of model.h5", unit="bytes"),
+)
+
+
+def _learned(results):
+    card, best = results.card, results.best
+    sentence = f"{wording.count(best.trained)} labels were learned from {wording.count(card.n_train)} {card.things}"
+    return f"{sentence}, and tested on {wording.count(card.n_test)} others."
+
+
+def _quality(results):
+    run, things = results.best, results.card.things
+    yield f"Of 100 {things}, {_of_100(run.metrics['P@1'])} get a right first label."
+    if "F1-fit" in run.metrics:
+        yield (
+            f"On average {wording.decimal(run.metrics['labels-fit'])} labels fit; "
+            f"of 100 of these {_of_100(run.metrics['P-fit'])} are right, "
+            f"and of 100 labels that people assigned they are {_of_100(run.metrics['R-fit'])}."
+        )
+
+
+def _automatic(results):
+    run = results.best
+    sure = run.read.get("second-stage", {}).get("sure") if run.reranked else None
+    if sure is None:
+        yield "It gives no probabilities, so a person has to look at every answer."
+        return
+    [row] = (row for row in sure if row["level"] == SURE)
+    if not row["records"]:
+        yield f"No answer is so sure ({100 * SURE:.0f} %) that it could go without a person."
+        return
+    yield (
+        f"{_of_100(row['instances'])} of 100 answers are sure enough to go without a person: "
+        f"of 100 of their labels {_of_100(row['right'])} are right."
+    )
+
+
+def _of_100(share):
+    number = 100 * share
+    return f"{number:.0f}" if number >= 1 or number == 0 else "fewer than 1"
+
+
+def _compared(results):
+    """Say which run is the best, and which are as good but for chance; nothing of a single run."""
+    runs = results.runs
+    if len(runs) == 1:
+        return None
+    name = metric_of_comparison(runs)
+    values = [run.metrics.get(name) for run in runs]
+    sampled = [run.samples.get(name) for run in runs]
+    as_good = [runs[place] for place in as_good_as_best(values, sampled) if runs[place] is not results.best]
+    return {"metric": name, "as_good": as_good, "all": len(as_good) == len(runs) - 1}
+
+
+SECTION = ReportSection("summary", "Summary", show)

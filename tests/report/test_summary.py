@@ -1,0 +1,71 @@
+"""What the page says first: which run is best, and how good in words."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from finished_run import Folder
+
+from ovaflow.data.dataset import open_dataset
+from ovaflow.prediction.predictions import Predictions
+from ovaflow.report import cards, summary
+from ovaflow.report.gather import gather
+from ovaflow.report.tables import as_good_as_best, surely_best
+from ovaflow.reranking.answer_length import labels_that_fit
+
+
+@pytest.fixture(scope="module")
+def results(finished):
+    """The trees come first, though the other run is better."""
+    return gather([finished.path / name for name in ("forest", "msi")])[0]
+
+
+def test_the_best_run_is_the_one_that_sentences_and_texts_are_of(results):
+    assert results.best.name == "msi"
+    content = summary.show("tiny", results)
+    text = " ".join(content["sentences"])
+    assert f"Of 100 texts, {100 * results.best.metrics['P@1']:.0f} get a right first label." in text
+    assert f"of 100 of these {100 * results.best.metrics['P-fit']:.0f} are right" in text
+    assert results.examples["texts"][0].predicted[0].value <= 1
+    assert content["compared"] == {"metric": "nDCG@5", "as_good": [], "all": False}
+
+
+def test_answers_that_can_go_without_a_person_against_the_predictions(finished, results):
+    ranking = Predictions.open(finished["predictions"]).ranking
+    Y = open_dataset(finished["dataset"]).test.Y.to_scipy().toarray() > 0
+    amounts = labels_that_fit(ranking.probabilities)
+    sure, labels, right = 0, 0, 0
+    for row, amount in enumerate(amounts):
+        if amount and ranking.probabilities[row, :amount].mean() >= summary.SURE:
+            sure += 1
+            labels += amount
+            right += Y[row, ranking.ids[row, :amount]].sum()
+    text = " ".join(summary.show("tiny", results)["sentences"])
+    assert f"{100 * sure / len(Y):.0f} of 100 answers are sure enough to go without a person" in text
+    assert f"of 100 of their labels {100 * right / labels:.0f} are right" in text
+
+
+def test_best_and_as_good():
+    random = np.random.default_rng(0)
+    low, high = random.normal(0.3, 0.01, 1000), random.normal(0.5, 0.01, 1000)
+    near = high + random.normal(-0.001, 0.01, 1000)
+    assert as_good_as_best([0.3, 0.5, 0.499, None], [low, high, near, None]) == [1, 2]
+    # all that are surely better than the others are marked, and none where all are equal
+    assert surely_best([0.3, 0.5, 0.499, None], [low, high, near, None]) == [1, 2]
+    assert surely_best([0.5, 0.499, None], [high, near, None]) == []
+    assert surely_best([0.5], [high]) == []
+
+
+def test_settings_after_training_differ_too(finished, tmp_path):
+    folder = Folder(shutil.copytree(finished.path, tmp_path / "tiny"))
+    path = folder["predictions"]
+    copy = shutil.copytree(folder.path / "msi", folder.path / "for-macro-F1")
+    ranking = Predictions.open(path).ranking
+    changed = replace(Predictions.open(path), ids=ranking.first_ids[:, :4], scores=ranking.scores[:, :4])
+    changed.write(copy / "predictions.h5")
+    (results,) = gather([folder.path / name for name in ("msi", "for-macro-F1", "forest")])
+    table = cards.show_settings("tiny", results)["table"]
+    shown = {row.name: [cell.text for cell in row.cells] for row in table.rows}
+    assert shown["optimise"] == ["–", "macro-F1", "–"]
+    assert shown["rerank"] == ["0.6", "0.6", "0"]
