@@ -1,5 +1,4 @@
 import re
-from pathlib import Path
 
 import pytest
 
@@ -7,12 +6,6 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import default_catalogue, entry_of, read_catalogue
 
 SOURCE = "{url: 'http://x.org/a.zip', members: {train: a.txt, test: b.txt}}"
-PUBLISHED = Path(__file__).parents[2] / "config" / "published.tsv"
-
-
-def test_published_numbers_are_of_datasets_in_the_catalogue():
-    published = {line.split("\t")[0] for line in PUBLISHED.read_text().splitlines()[1:]}
-    assert published - {"aloi"} < set(read_catalogue())
 
 
 def test_no_dataset_and_no_source_appears_twice():

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from ovaflow.evaluation.counted_labels import count_predicted_labels
 from ovaflow.evaluation.metrics import PLACES, most_places
 from ovaflow.evaluation.ranking import best_gains, find_hits, indicator, ratio
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.answer_length import FIRST, count_as_predicted
+from ovaflow.reranking.answer_length import FIRST
 
 BINS = (1, 2, 3, 6, 11, 21, 51, 101, 201, 501, 1001, 10001, 100001)
 """Fewest training positives of each bin."""
@@ -35,7 +36,7 @@ def results_of_labels(predictions, dataset):
         **_quality_of_labels(true, *first),
     }
     if ranking is not None:
-        counted = count_as_predicted(ranking.ids, ranking.probabilities, probabilistic=True)
+        counted = count_predicted_labels(predictions).predicted
         fitting = np.where(counted, ranking.ids, NO_LABEL)
         _, *fit = _tallies(fitting, find_hits(fitting, Y), Y)
         columns |= {f"{name}_fit": values for name, values in _quality_of_labels(true, *fit).items()}
@@ -128,7 +129,7 @@ def why_missed(predictions, dataset):
     """
     ranking, Y = predictions.ranking, dataset.test.Y
     hits = find_hits(ranking.ids, Y)
-    fits = count_as_predicted(ranking.ids, ranking.probabilities, probabilistic=True)
+    fits = count_predicted_labels(predictions).predicted
     first = np.arange(hits.shape[1]) < FIRST
     likely = (ranking.ids != NO_LABEL) & (ranking.probabilities >= LIKELY)
     return {

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from ovaflow.evaluation.errors import RunErrors
+from ovaflow.evaluation.counted_labels import count_predicted_labels
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
@@ -174,7 +174,7 @@ class ExampleTexts:
 
     def __init__(self, dataset, counts, predictions, predictor):
         self.dataset, self.counts, self.predictor = dataset, counts, predictor
-        self.answers = RunErrors(dataset, predictions).answers
+        self.counted = count_predicted_labels(predictions)
 
     def describe(self, rows):
         texts = self.dataset.test_texts(rows) or [""] * len(rows)
@@ -190,8 +190,8 @@ class ExampleTexts:
         return uris[label] if len(uris) and uris[label].startswith(("http://", "https://")) else ""
 
     def _example(self, row, record, text):
-        ids, values, predicted = (array[row] for array in self.answers)
-        ids, values = ids[predicted], values[predicted]
+        counted = self.counted.predicted[row]
+        ids, values = self.counted.ids[row][counted], self.counted.values[row][counted]
         true = set(self.dataset.test.Y.part(row, row + 1).indices.tolist())
         features = []
         if not text:
@@ -223,6 +223,7 @@ def examples_of(dataset, counts, run, predictions, settings, seed):
     confused = run.analysis.get("confused", [])[:CONFUSED_SHOWN]
     return {
         "texts": texts.describe(rows),
+        "rule": texts.counted.rule,
         "labels": sample_labels(predictor, texts.label_name) if predictor else [],
         "confused": _confused_table(texts, confused) if confused else None,
     }

@@ -70,9 +70,9 @@ def _of_100(share):
 def _compared(results):
     """Say which run is the best, and which are as good but for chance; nothing of a single run."""
     runs = results.runs
-    if len(runs) == 1:
-        return None
     name = metric_of_comparison(runs)
+    if len(runs) == 1 or name is None:
+        return None
     values = [run.metrics.get(name) for run in runs]
     sampled = [run.samples.get(name) for run in runs]
     as_good = [runs[place] for place in as_good_as_best(values, sampled) if runs[place] is not results.best]
