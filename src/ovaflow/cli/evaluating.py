@@ -75,9 +75,7 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, qu
     _evaluate_predictions(data, dataset, *models, settings, table, labels=labels, **options)
 
 
-def _evaluate_predictions(
-    predictions, dataset, model, settings, table, training, output, analysis, errors, labels
-):
+def _evaluate_predictions(predictions, dataset, model, settings, table, training, output, analysis, errors, labels):
     opened = Predictions.open(predictions), open_dataset(dataset), open_any_model(model)
     constants = settings.propensity_a, settings.propensity_b
     metrics = evaluate(*opened, Training.open(training), *constants) | count_test_texts(*opened[1:])
