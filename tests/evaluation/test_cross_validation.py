@@ -67,7 +67,7 @@ def test_the_report_has_them_beside_the_test_set(finished, joined, tmp_path):
         place.unlink()
     assert done.status == 0
     assert f"{100 * mean:.1f}" in (tmp_path / "report.html").read_text().partition("<h3>Cross-validation")[2]
-    [line] = [line for line in (tmp_path / "tidy.csv").read_text().splitlines() if "cross-validated P@1" in line]
+    [line] = [line for line in (tmp_path / "tidy.csv").read_text().splitlines() if ",cross-validated P@1," in line]
     figures = [float(figure) for figure in line.rsplit(",", 3)[1:]]
     assert figures == pytest.approx([mean, *content["metrics"]["P@1"]["interval"]])
 

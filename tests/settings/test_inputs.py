@@ -133,7 +133,7 @@ FASTXML, REMBRANDT = {"method": "fastxml"}, {"method": "rembrandt"}
         ),
         ("predict", "{run: {threads: 9}, predict: {top_k: 7}}", "top-k=7"),
         ("evaluate", "evaluate: {propensity_b: 2.6}", "propensity-a=0.6 propensity-b=2.6"),
-        ("report", "report: {licence: MIT}", "examples=10 licence=MIT"),
+        ("report", "report: {licence: MIT}", "examples=5 licence=MIT"),
     ],
 )
 def test_settings_that_a_step_depends_on(step, config, expected):

@@ -22,13 +22,14 @@ class UsualTexts(NamedTuple):
 
 
 def count_test_texts(dataset, model):
-    """Count words and languages of the test texts, for metrics.json; empty where the dataset has no texts."""
+    """Count words and languages of the test texts, for metrics.json; empty where the model reads no texts."""
+    predictor = Predictor(model)
+    if not predictor.takes_text:
+        return {}
     n = dataset.test.X.n_rows
     amount = min(n, _MOST)
     texts = dataset.test_texts(np.arange(amount) * n // max(amount, 1))
-    if not texts:
-        return {}
-    familiarity = Predictor(model).read_texts(texts).familiarity
+    familiarity = predictor.read_texts(texts).familiarity
     count = familiarity.word_count
     languages = Counter(filter(None, familiarity.languages))
     return {"words": count.words, "unknown_words": count.unknown, "languages": dict(languages)}
