@@ -63,7 +63,8 @@ def find_unknown_labels(results):
     )
     if test.hopeless:
         finding += f" {test.hopeless:,} of {test.instances:,} {results.card.things} have only such labels, or none."
-    remedy = f"datasets: {{{results.card.name}: {{extra: more.csv}}}}"
+    files = "extra: {more.csv: 1}" if results.card.things == "texts" else "train: more.txt"
+    remedy = f"datasets: {{{results.card.name}: {{{files}}}}}"
     return Advice(share, finding, remedy, f"adds training {results.card.things} that have them")
 
 

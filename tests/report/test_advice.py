@@ -1,0 +1,183 @@
+"""What the page advises: on data that prompts it, followed, and with the figures that it promises."""
+
+import html
+import shlex
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import yaml
+from commands import ovaflow
+from made_config import made
+from records import write_records
+
+from ovaflow.cli import group
+from ovaflow.cli.predict import open_predictor
+from ovaflow.data.dataset import open_dataset
+from ovaflow.prediction.predictions import Predictions
+from ovaflow.prediction.question import Question
+from ovaflow.report import advice
+from ovaflow.report.cards import make_card
+from ovaflow.report.gather import gather
+from ovaflow.report.page import render
+from ovaflow.report.quality import count_assigned
+
+WORDS = [f"word{number}" for number in range(60)]
+
+
+@pytest.fixture(scope="module")
+def results(finished):
+    return gather([finished.path / "msi"])[0]
+
+
+def test_of_many_remarks_those_of_the_largest_share_are_shown(monkeypatch):
+    shares = [0.3, 0.01, 0.9, 0.1, 0.5, 0.2, 0.4]
+    finders = [lambda results, share=share: advice.Advice(share, "", "", "") for share in shares]
+    monkeypatch.setattr(advice, "FINDERS", [*finders, lambda results: None])
+    shown = advice.show("mine", SimpleNamespace(best=None))["advice"]
+    assert [each.share for each in shown] == [0.9, 0.5, 0.4, 0.3, 0.2]
+    monkeypatch.setattr(advice, "FINDERS", [])
+    assert advice.show("mine", SimpleNamespace(best=None)) is None
+
+
+def require_followable(found):
+    """Refuse a remedy that is neither a legal setting nor a command."""
+    if found.remedy.startswith("ovaflow "):
+        _, command, *_ = shlex.split(found.remedy)
+        assert command in group.list_commands(None)
+        return
+    settings = yaml.safe_load(found.remedy)
+    if "datasets" in settings:
+        (entry,) = settings["datasets"].values()
+        made(mine={"format": "csv", "train": "a.csv"} | entry)
+    elif "runs" in settings:
+        made(settings["runs"])
+    else:
+        made(**settings)
+
+
+def test_every_remedy_on_the_page_can_be_followed(runs):
+    (results,) = gather(runs)
+    shown = advice.show("mine", results)["advice"]
+    assert len(shown) > 2
+    page = html.unescape(render([results]))
+    for each in shown:
+        require_followable(each)
+        assert f"<code>{each.remedy}</code>" in page
+
+
+def prepared(folder, name, records, *options):
+    """The card of a table's dataset, and its labels for testing."""
+    write_records(folder / f"{name}.csv", records)
+    output = folder / f"{name}.h5"
+    ovaflow("prepare", "--format=csv", f"--train={folder}/{name}.csv", *options, f"--output={output}")
+    opened = open_dataset(output)
+    card = make_card(name, opened)
+    best = SimpleNamespace(metrics=metrics_of(opened), read={}, choice_of_pruning=None, reranked=True)
+    return SimpleNamespace(card=card, test=count_assigned(opened.documents, card.known), best=best, sweeps={})
+
+
+def metrics_of(dataset):
+    """Metrics that say how many test records have a near twin."""
+    twins = int(np.count_nonzero(dataset.test.twins))
+    return {
+        "instances": dataset.test.X.n_rows,
+        "instances_with_near_twin": twins,
+        "P@1": 0.5,
+        "without_near_twins": {"P@1": 0.4},
+    }
+
+
+def records_of(n, label, seed=0):
+    random = np.random.default_rng(seed)
+    return [{"text": " ".join(random.choice(WORDS, 12)), "labels": label(number)} for number in range(n)]
+
+
+def test_labels_that_nothing_was_learned_of_and_further_texts_that_have_them(tmp_path):
+    records = records_of(60, lambda number: f"topic {number % 5}")
+    records += [record | {"labels": f"rare {number}"} for number, record in enumerate(records_of(40, str, seed=1))]
+    before = prepared(tmp_path, "before", records, "--no-label-names")
+    found = advice.find_unknown_labels(before)
+    assert found.share == before.test.unknown / before.test.labels > 0
+    require_followable(found)
+    write_records(tmp_path / "more.csv", [{"text": "more words", "labels": f"rare {number}"} for number in range(40)])
+    after = prepared(tmp_path, "after", records, "--no-label-names", f"--extra={tmp_path}/more.csv")
+    assert advice.find_unknown_labels(after) is None
+
+
+def test_training_texts_without_labels_and_without_them(tmp_path):
+    records = records_of(60, lambda number: "" if number % 3 == 0 else f"topic {number % 5}")
+    before = prepared(tmp_path, "before", records)
+    found = advice.find_unlabelled(before)
+    require_followable(found)
+    assert found.share == before.card.unlabelled / before.card.n_train > 0.2
+    after = prepared(tmp_path, "after", records, "--unlabelled=drop")
+    assert advice.find_unlabelled(after) is None
+
+
+def test_near_twins_and_a_split_that_keeps_them_together(tmp_path):
+    records = records_of(60, lambda number: f"topic {number % 5}")
+    records += [record | {"text": record["text"] + " again"} for record in records]
+    before = prepared(tmp_path, "before", records, "--split=random")
+    found = advice.find_twins(before)
+    require_followable(found)
+    assert found.share == before.best.metrics["instances_with_near_twin"] / before.card.n_test
+    after = prepared(tmp_path, "after", records, "--split=together")
+    assert advice.find_twins(after) is None
+
+
+def test_longer_lists_and_less_probable_labels_find_what_is_promised(finished, results):
+    dataset = open_dataset(finished["dataset"])
+    true = dataset.test.Y.to_scipy().toarray() > 0
+    ranking = Predictions.open(finished["predictions"]).ranking
+    ten = sum(true[row, ids[:10]][ids[:10] >= 0].sum() for row, ids in enumerate(ranking.ids)) / true.sum()
+    counts = results.best.read["advice"]
+    assert counts["listed"][10] / counts["true"] == pytest.approx(ten)
+    predictor = open_predictor(finished["model"])
+    answers = predictor.answer(dataset.test_texts(), Question(min_probability=advice.LIKELY, top_k=50))
+    names = [{label.name for label in answer.labels} for answer in answers]
+    found = sum(
+        len(of_text & {dataset.label_name(j) for j in row.nonzero()[0]})
+        for of_text, row in zip(names, true, strict=True)
+    )
+    assert counts["likely"] == {"labels": sum(map(len, names)), "true": found}
+
+
+@pytest.mark.parametrize(("best", "further"), [(0, [0.25, 0.5]), (1, None), (2, [8.0, 16.0])])
+def test_the_best_value_of_a_sweep_at_its_edge(best, further):
+    runs = [
+        SimpleNamespace(settings={"C": f"{C}"}, metrics={"nDCG@5": 0.5 + 0.1 * (n == best)})
+        for n, C in enumerate((1, 2, 4))
+    ]
+    found = advice.find_edge_of_sweep(SimpleNamespace(sweeps={"msi": SimpleNamespace(key="C", runs=runs)}))
+    if further is None:
+        assert found is None
+        return
+    require_followable(found)
+    swept = yaml.safe_load(found.remedy)["runs"]["msi"]["sweep"]["C"]
+    assert swept == sorted([1.0, 2.0, 4.0, *further])
+
+
+def test_a_model_that_would_be_much_smaller_at_hardly_a_loss():
+    sizes = {0.01: (100, 0.0), 0.05: (60, -0.003), 0.1: (40, -0.02)}
+    points = []
+    for prune, (size, mean) in sizes.items():
+        change = {name: {"mean": mean} for name in ("nDCG@5", "PSP@5")}
+        points.append({"prune": prune, "model_bytes": size, "change": change})
+    best = SimpleNamespace(choice_of_pruning={"chosen": 0.01, "points": points})
+    found = advice.find_smaller_model(SimpleNamespace(best=best))
+    require_followable(found)
+    assert yaml.safe_load(found.remedy) == {"train": {"prune": 0.05}}
+    assert "60.0 % of the size loses at most 0.3 points" in found.finding
+    best.choice_of_pruning["chosen"] = 0.05
+    assert advice.find_smaller_model(SimpleNamespace(best=best)) is None
+
+
+def test_labels_that_are_missed_though_candidates_and_where(finished, results):
+    missed = [{"name": open_dataset(finished["dataset"]).label_name(0), "missed": 3, "true": 4}]
+    best = replace(results.best, read={"advice": {"true": 10, "found": 7, "missed": missed}})
+    found = advice.find_missed_often(replace(results, best=best))
+    assert found.share == 0.3
+    _, command, *words = shlex.split(found.remedy)
+    assert "false negatives" in ovaflow(command, *words)
