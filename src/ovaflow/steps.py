@@ -140,7 +140,7 @@ STEPS = {
         "Measure the probabilities of the second stage.",
         makes=("reliability",),
         rule="measure_reliability",
-        revision=2,
+        revision=3,
     ),
     "doubts": Step(
         "cli.doubts",

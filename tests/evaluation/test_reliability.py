@@ -6,12 +6,9 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, log_loss, precision_score, recall_score
 
 from ovaflow.evaluation.reliability import (
-    EDGES,
-    LENGTHS,
     LEVELS,
     automatic,
     by_amount,
-    by_length,
     reliability,
 )
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -51,23 +48,6 @@ def test_labels_by_least_probability_like_scikit_learn(made):
         }
         assert row == pytest.approx(theirs)
     assert automatic(p / 3, hits, 9)[-1]["precision"] is None
-
-
-def test_ranges_by_length_one_at_a_time(made):
-    p, hits = made
-    known = np.random.default_rng(1).permutation(500)
-    groups = by_length(p, hits, known)
-    limits = [(100 * i, 100 * i + 99) for i in range(LENGTHS)]
-    assert [(group["from"], group["to"]) for group in groups] == limits
-    for group in groups:
-        of_group = (group["from"] <= known) & (known <= group["to"])
-        for place in group["ranges"]:
-            within = (p[of_group] >= place["from"]) & (p[of_group] < place["to"])
-            inside = p[of_group][within], hits[of_group][within]
-            assert place["labels"] == within.sum()
-            assert (place["probability"], place["right"]) == pytest.approx(np.mean(inside, axis=1))
-        amounts = np.histogram(p[of_group], EDGES)[0]
-        assert [place["labels"] for place in group["ranges"]] == amounts[amounts > 0].tolist()
 
 
 def test_answers_by_number_of_labels(made):

@@ -102,7 +102,7 @@ def test_labels_that_nothing_was_learned_of_and_further_texts_that_have_them(tmp
     assert found.share == before.test.unknown / before.test.labels > 0
     require_followable(found)
     write_records(tmp_path / "more.csv", [{"text": "more words", "labels": f"rare {number}"} for number in range(40)])
-    after = prepared(tmp_path, "after", records, "--no-label-names", f"--extra={tmp_path}/more.csv")
+    after = prepared(tmp_path, "after", records, "--no-label-names", f"--extra={tmp_path}/more.csv", "--extra-weight=1")
     assert advice.find_unknown_labels(after) is None
 
 

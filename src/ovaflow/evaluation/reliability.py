@@ -1,10 +1,7 @@
 """How far the probabilities of a second stage can be trusted, and how many labels to suggest, on the test instances."""
 
-import itertools
-
 import numpy as np
 
-from ovaflow.data.columns import of_words
 from ovaflow.evaluation.ranking import find_hits, quality_of_answers, ratio
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -22,12 +19,6 @@ LEVELS = (LIKELY, 0.6, 0.7, 0.8, 0.9, 0.95)
 SURE = (0.7, 0.8, 0.9, 0.95)
 """Expected precisions of records that might go without a look."""
 
-EDGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Of the ranges of probability that are compared by length of text."""
-
-LENGTHS = 5
-"""Groups of texts of about the same size, by their number of known features."""
-
 SUGGESTED = 10
 """Most labels of a text for which F1 is shown."""
 
@@ -40,37 +31,14 @@ def measure_reliability(predictions, dataset, reranker):
     ranking, Y = predictions.ranking, dataset.test.Y
     hits = find_hits(ranking.ids, Y)
     probabilities = np.where(ranking.ids == NO_LABEL, 0, ranking.probabilities).astype(np.float64)
-    known = np.diff(of_words(dataset.test.X, dataset.parameters).indptr) - (dataset.bias_feature >= 0)
     all_, likely = ranking.ids != NO_LABEL, probabilities >= LIKELY
     return fitted | {
         "probabilities": reliability(probabilities[all_], hits[all_]),
         "likely": reliability(probabilities[likely], hits[likely]) if likely.any() else None,
-        "lengths": by_length(probabilities, hits, known),
         "suggested": by_amount(probabilities, hits, np.diff(Y.indptr)),
         "automatic": automatic(probabilities, hits, len(Y.indices)),
         "sure": sure_records(SURE, probabilities, hits),
     }
-
-
-def by_length(probabilities, hits, known):
-    """Mean probability and share of right labels by range of probability, for texts from short to long."""
-    groups = []
-    for texts in np.array_split(np.argsort(known, kind="stable"), LENGTHS):
-        if len(texts):
-            ranges = _by_range(probabilities[texts], hits[texts])
-            groups.append({"from": int(known[texts[0]]), "to": int(known[texts[-1]]), "ranges": ranges})
-    return groups
-
-
-def _by_range(probabilities, hits):
-    ranges = []
-    for low, high in itertools.pairwise(EDGES):
-        inside = (probabilities >= low) & ((probabilities < high) | (high == 1))
-        amount = int(inside.sum())
-        if amount:
-            said, right = float(probabilities[inside].mean()), float(hits[inside].mean())
-            ranges.append({"from": low, "to": high, "labels": amount, "probability": said, "right": right})
-    return ranges
 
 
 def by_amount(probabilities, hits, positives):
