@@ -153,7 +153,7 @@ def test_only_what_is_surely_better_is_marked(runs, page):
     for name, marked in (("PSP@1", [True, False]), ("P@3", [False, False])):
         assert metrics[0][name] > metrics[1][name]
         assert [f'class="best">{100 * each[name]:.2f}<' in quality for each in metrics] == marked
-    assert "surely better than what is not marked" in page
+    assert "the best is surely better than what is not marked" in page
     alone = render(gather(runs[:1]))
     assert 'class="best"' not in alone
 
