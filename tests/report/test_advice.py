@@ -169,7 +169,7 @@ def test_a_model_that_would_be_much_smaller_at_hardly_a_loss():
     found = advice.find_smaller_model(SimpleNamespace(best=best))
     require_followable(found)
     assert yaml.safe_load(found.remedy) == {"train": {"prune": 0.05}}
-    assert "60.0 % of the size loses at most 0.3 points" in found.finding
+    assert "40.0 % smaller loses at most 0.3 points" in found.finding
     best.choice_of_pruning["chosen"] = 0.05
     assert advice.find_smaller_model(SimpleNamespace(best=best)) is None
 

@@ -138,5 +138,8 @@ def test_it_fits_a_phone(new_page, many, scheme):
     page.goto(many.as_uri())
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    cut_off = "[...document.querySelectorAll('.scroll')].filter((each) => each.scrollWidth > each.clientWidth + 1)"
+    said = f"{cut_off}.map((each) => getComputedStyle(each.nextElementSibling, '::after').content)"
+    assert set(page.evaluate(said)) == {'"→ more columns"'}
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", paper))) > 384) == (scheme == "light")

@@ -168,7 +168,7 @@ def find_smaller_model(results):
         share = point["model_bytes"] / chosen["model_bytes"]
         if share <= _SMALLER and lost <= _LOST:
             finding = (
-                f"A model of {_percent(share)} of the size loses at most {100 * lost:.1f} points of nDCG@5 and PSP@5."
+                f"A model {_percent(1 - share)} smaller loses at most {100 * lost:.1f} points of nDCG@5 and PSP@5."
             )
             return Advice(
                 1 - share,

@@ -44,6 +44,14 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+// what is cut off is said, where a table is wider than the page
+const sayWhatIsCutOff = () => {
+  for (const scroll of document.querySelectorAll(".scroll"))
+    scroll.nextElementSibling.classList.toggle("cut-off", scroll.scrollWidth > scroll.clientWidth + 1);
+};
+addEventListener("resize", sayWhatIsCutOff);
+document.addEventListener("toggle", sayWhatIsCutOff, true);
+sayWhatIsCutOff();
 // a link into a folded part opens it
 const unfold = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
