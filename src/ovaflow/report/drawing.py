@@ -12,7 +12,7 @@ import numpy as np
 from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from ovaflow.report import wording
 from ovaflow.report.tables import csv_link
@@ -154,11 +154,6 @@ def line(axes, run, x, y, name=None, **style):
 def side_by_side(n_runs, step):
     """Shifts for runs that have the same figures: multiples of ``step`` around 0, shape (n_runs,)."""
     return step * (np.arange(n_runs) - (n_runs - 1) / 2)
-
-
-def thousands(axis):
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    axis.set_minor_formatter(NullFormatter())
 
 
 def logarithmic(axis):
