@@ -43,10 +43,8 @@ def read(run):
 
 
 def show(anchor, results):
-    shared = [run for run in results.runs if run.trained_with is not None]
     return {
         "table": figures_of_runs("Cost and size", "", COSTS, results.runs),
-        "shared": shared,
         "size": draw_choice(anchor, results.shown),
     }
 

@@ -25,7 +25,7 @@ LEAST_SHARE = 0.08
 LEAST_MARK = 0.2
 """Words of a text that count less than this share of its strongest word are not marked."""
 
-UP, DOWN = 3, 1  # words shown of a prediction
+UP, DOWN = 2, 1  # words shown of a prediction
 LABELS = 8  # labels shown with their words, spread from the most frequent to the rarest
 WORDS, NEAREST = 7, 3  # words and nearest labels of each
 EXCERPT = 220  # characters shown of a text

@@ -43,4 +43,4 @@ def _paint(axes, runs, k):
     slanted = {"rotation": 32, "ha": "right"} if sum(map(len, names)) > 24 else {}
     axes.set_xticklabels(names, **slanted)
     axes.grid(axis="x", visible=False)
-    axes.set_ylim(0, 100)
+    axes.set_ylim(0, 103)

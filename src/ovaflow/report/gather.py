@@ -13,7 +13,7 @@ from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import cards, examples, quality
 from ovaflow.report.best_run import best_run
 from ovaflow.report.pruning import read_choice
-from ovaflow.report.run_settings import settings_in_words, settings_of_predictions
+from ovaflow.report.run_settings import FIRST, settings_in_words, settings_of_predictions, that_differ
 from ovaflow.report.section import RunFolder
 from ovaflow.report.sections import SECTIONS
 from ovaflow.report.sweeps import read_choices, read_sweeps
@@ -138,10 +138,13 @@ def _read_reading(path):
 
 def _told_apart(runs):
     """Add to each run what tells it from the others, and which run before it trained the same."""
-    differing = cards.differing_settings(runs)
+    differing = set(that_differ([run.settings for run in runs]))
     trained, told = {}, []
     for run in runs:
-        words = [f"{name.replace('_', ' ')} {run.settings[name]}" for name in differing if name in run.settings]
+        words = [run.settings[name] for name in FIRST if name in differing and name in run.settings]
+        for name in run.settings:
+            if name in differing and name not in FIRST:
+                words.append(f"{name.replace('_', ' ')} {run.settings[name]}")
         first = trained.get(_training_of(run))
         told.append(replace(run, summary=", ".join(words), trained_with=first))
         trained.setdefault(_training_of(run), told[-1])
