@@ -68,7 +68,7 @@ def test_snakemakes_own_report_holds_the_page_and_each_runs_figures(finished, tm
     assert ours["Report"] == {"Other": ["results/report.html"]}
     for run in ("msi", "dismec"):
         assert sorted(ours["tiny"][run]) == [name.format(run=run) for name in files]
-    assert "rare and frequent labels, examples with the words" in index
+    assert "how good the runs are, what to do next" in index
     assert "Metrics of run <em>msi</em> on the test set of <em>tiny</em>" in index
 
 
