@@ -26,7 +26,7 @@ def test_the_best_run_is_the_one_that_sentences_and_texts_are_of(results):
     content = summary.show("tiny", results)
     text = " ".join(content["sentences"])
     assert f"Of 100 texts, {100 * results.best.metrics['P@1']:.0f} get a right first label." in text
-    assert f"of 100 of these {100 * results.best.metrics['P-fit']:.0f} are right" in text
+    assert f"{100 * results.best.metrics['P-fit']:.0f} of 100 of these are right" in text
     assert results.examples["texts"][0].predicted[0].value <= 1
     assert content["compared"] == {"metric": "nDCG@5", "as_good": [], "all": False}
 

@@ -10,7 +10,7 @@ IS_INSTALLED = find_spec("ovaflow") is not None
 
 # what the rules import, by room, and the files that it reads
 MODULES = {
-    "": "__init__ methods steps workflow",
+    "": "__init__ methods removed steps workflow",
     "console": "__init__ errors",
     "data": "__init__ catalogue sizes",
     "estimate": "__init__ demand shards",

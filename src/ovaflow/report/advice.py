@@ -16,8 +16,15 @@ MOST = 5
 LEAST_SHARE = 0.02
 """Share of the labels, or whatever a remark is about, below which it is not worth a sentence."""
 
-_SMALLER, _LOST = 0.7, 0.005
-"""A smaller model is worth a remark at this share of the size, and if it loses no more of a metric."""
+_SMALLER, _LOST = 0.3, 0.005
+"""A model is worth a remark that is smaller by this share, and loses no more than this of a metric."""
+
+
+_MEMORY = 0.005
+"""Near twins are worth a remark if P@1 is better by this than without them."""
+
+_SIZE_WEIGHT = 0.1
+"""A byte counts less than a label."""
 
 
 class Advice(NamedTuple):
@@ -112,7 +119,8 @@ def find_below_cut(results):
     finding = (
         f"{_percent(share)} of the true labels are among the first five of their text, but not sure enough to fit it."
     )
-    remedy = f"ovaflow predict MODEL FILE --min-probability {LIKELY:g}"
+    model = shlex.quote(f"{results.best.folder}/model.h5")
+    remedy = f"ovaflow predict {model} FILE --min-probability {LIKELY:g}"
     effect = (
         f"suggests {_percent(found)} of the true labels instead of {_percent(counts['found'] / counts['true'])}; "
         f"{_percent(right)} of what it suggests is right"
@@ -138,19 +146,19 @@ def find_missed_often(results):
 
 
 def find_twins(results):
-    """Advise a split without near twins where many test instances have one in training."""
+    """Advise a split without near twins where those in the test set make the figures better."""
     metrics = results.best.metrics
     instances, twins = metrics.get("instances", 0), metrics.get("instances_with_near_twin", 0)
-    if not are_noticed(twins, instances):
+    if not are_noticed(twins, instances) or twins == instances:
+        return None
+    without, all_ = metrics["without_near_twins"]["P@1"], metrics["P@1"]
+    if all_ - without < _MEMORY:
         return None
     share = twins / instances
     finding = (
         f"{_percent(share)} of the test {results.card.things} have a near twin in training, such as another edition, "
-        "so the figures contain some memory"
+        f"so the figures contain some memory: P@1 of the others is {_percent(without)} instead of {_percent(all_)}"
     )
-    if twins < instances:
-        without = _percent(metrics["without_near_twins"]["P@1"])
-        finding += f": P@1 of the others is {without} instead of {_percent(metrics['P@1'])}"
     remedy, effect = "prepare: {split: together}", "keeps near twins on one side, if there is no test file"
     if results.card.is_builtin:
         remedy, effect = "metrics.json", "has figures without them under without_near_twins"
@@ -164,18 +172,17 @@ def find_smaller_model(results):
         return None
     [chosen] = (point for point in choice["points"] if point["prune"] == choice["chosen"])
     for point in reversed(choice["points"]):
-        lost = max(chosen["change"][name]["mean"] - point["change"][name]["mean"] for name in ("nDCG@5", "PSP@5"))
-        share = point["model_bytes"] / chosen["model_bytes"]
-        if share <= _SMALLER and lost <= _LOST:
+        changes = [(chosen["change"][name]["mean"], point["change"][name]) for name in ("nDCG@5", "PSP@5")]
+        lost = max(before - change["mean"] for before, change in changes)
+        at_worst = max(before - change["mean"] + 2 * change["error"] for before, change in changes)
+        smaller = 1 - point["model_bytes"] / chosen["model_bytes"]
+        if smaller >= _SMALLER and lost <= _LOST:
             finding = (
-                f"A model {_percent(1 - share)} smaller loses at most {100 * lost:.1f} points of nDCG@5 and PSP@5."
+                f"A model {_percent(smaller)} smaller loses {100 * lost:.1f} points of nDCG@5 or PSP@5 held out, "
+                f"at worst {100 * at_worst:.1f}."
             )
-            return Advice(
-                1 - share,
-                finding,
-                f"train: {{prune: {point['prune']:g}}}",
-                "drops these weights; nothing is trained again",
-            )
+            remedy = f"train: {{prune: {point['prune']:g}}}"
+            return Advice(_SIZE_WEIGHT * smaller, finding, remedy, "drops these weights; nothing is trained again")
     return None
 
 
@@ -214,7 +221,12 @@ def find_doubts(results):
     named = " and ".join(f"{count:,} {kind}" for kind, count in doubts.items())
     share = sum(doubts.values()) / max(int(results.card.counts.sum()), 1)
     remedy = shlex.join(["ovaflow", "doubts", results.best.folder])
-    return Advice(share, f"Labels of held-out training texts seem {named}.", remedy, "lists them, the worst first")
+    return Advice(
+        share,
+        f"Labels of held-out training texts that look wrong or missing: {named}.",
+        remedy,
+        "lists them, the worst first",
+    )
 
 
 def find_unlabelled(results):

@@ -224,6 +224,7 @@ def examples_of(dataset, counts, run, predictions, settings, seed):
     return {
         "texts": texts.describe(rows),
         "rule": texts.counted.rule,
+        "explained": predictor is not None,
         "labels": sample_labels(predictor, texts.label_name) if predictor else [],
         "confused": _confused_table(texts, confused) if confused else None,
     }

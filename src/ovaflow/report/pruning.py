@@ -30,16 +30,16 @@ def draw_choice(anchor, runs):
 def _paint(axes, runs):
     for run in runs:
         points = run.choice_of_pruning["points"]
-        megabytes = [point["model_bytes"] / 1e6 for point in points]
+        mebibytes = [point["model_bytes"] / (1 << 20) for point in points]
         chosen = [point["prune"] for point in points].index(run.choice_of_pruning["chosen"])
         for name, style in ("nDCG@5", "solid"), ("PSP@5", DASHED):
             changes = [point["change"][name] for point in points]
             means = [100 * change["mean"] for change in changes]
             errors = np.array([100 * change["error"] for change in changes])
-            line(axes, run, megabytes, means, f"{run.name}, {name}", linestyle=style, marker=None)
-            axes.errorbar(megabytes, means, 2 * errors, color=series(run.series), linestyle="none", linewidth=1)
-            axes.plot(megabytes[chosen], means[chosen], "o", color=series(run.series), markersize=9)
-    axes.set(xscale="log", xlabel="model without the held-out instances, MB", ylabel="change in points")
+            line(axes, run, mebibytes, means, f"{run.name}, {name}", linestyle=style, marker=None)
+            axes.errorbar(mebibytes, means, 2 * errors, color=series(run.series), linestyle="none", linewidth=1)
+            axes.plot(mebibytes[chosen], means[chosen], "o", color=series(run.series), markersize=9)
+    axes.set(xscale="log", xlabel="model without the held-out instances, MiB", ylabel="change in points")
     logarithmic(axes.xaxis)
 
 
@@ -47,6 +47,6 @@ FIGURE = FigureOfRuns(
     "size",
     "Quality by size of the model",
     "What dropping more weights changes on held-out instances, by score alone: nDCG@5 (solid) and PSP@5 (dashed), "
-    "with two standard errors. The dots are what prune: auto chose.",
+    "with two standard errors. The dot is what prune: auto chose.",
     _paint,
 )

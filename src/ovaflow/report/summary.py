@@ -40,9 +40,9 @@ def _quality(results):
     yield f"Of 100 {things}, {_of_100(run.metrics['P@1'])} get a right first label."
     if "F1-fit" in run.metrics:
         yield (
-            f"On average {wording.decimal(run.metrics['labels-fit'])} labels fit; "
-            f"of 100 of these {_of_100(run.metrics['P-fit'])} are right, "
-            f"and of 100 labels that people assigned they are {_of_100(run.metrics['R-fit'])}."
+            f"It suggests {wording.decimal(run.metrics['labels-fit'])} labels for a text: "
+            f"{_of_100(run.metrics['P-fit'])} of 100 of these are right, "
+            f"and {_of_100(run.metrics['R-fit'])} of 100 labels that people assigned are among them."
         )
 
 
@@ -54,7 +54,7 @@ def _automatic(results):
         return
     [row] = (row for row in sure if row["level"] == SURE)
     if not row["records"]:
-        yield f"No answer is so sure ({100 * SURE:.0f} %) that it could go without a person."
+        yield f"No answer is {100 * SURE:.0f} % sure as a whole, so a person has to look at every one."
         return
     yield (
         f"{_of_100(row['instances'])} of 100 answers are sure enough to go without a person: "
