@@ -45,7 +45,7 @@ SHARD = "--means=means.h5", "--plan=plan.tsv", "--shard=0", "--output=shard.h5",
     ("number", "status", "command"),
     [
         (signal.SIGINT, 130, ["train-shard", *SHARD]),
-        (signal.SIGTERM, -15, ["train-trees", "--trees=300", "--threads=2", "--output=shard.h5"]),
+        (signal.SIGTERM, -15, ["train-shard", "--method=fastxml", "--trees=300", "--threads=2", "--output=shard.h5"]),
         # a process of its own trains the sample
         pytest.param(signal.SIGINT, 130, ["estimate", *LONG], marks=pytest.mark.long),
     ],

@@ -64,17 +64,6 @@ def test_the_model_has_the_same_bytes_for_any_shards_and_threads(method, whole, 
     assert not list(tmp_path.glob("*.parts"))
 
 
-@pytest.mark.parametrize(("old", "new"), [("train-trees", "train-shard"), ("merge-trees", "merge")])
-def test_old_names_are_understood(old, new, capsys):
-    helps = []
-    for words in ([old], [new, "--method=fastxml"]):
-        assert main([*words, "--help"]) == 0
-        helps.append(capsys.readouterr().out.partition("\n")[2])
-    assert helps[0] == helps[1]
-    assert main(["--help"]) == 0
-    assert old not in capsys.readouterr().out
-
-
 class Killed(Exception):
     pass
 

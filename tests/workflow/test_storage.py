@@ -79,7 +79,7 @@ def test_a_run_in_storage_looks_like_one_in_a_folder(place):
     assert re.search(r"^Done: (\d+) of \1 jobs$", written, re.MULTILINE)
     assert "The report is ready: s3://bucket/here/results/report.html\n" in written
     assert "ovaflow predict model.h5 FILE, in a copy of s3://bucket/here/results/tiny/msi\n" in written
-    assert "train shard" in place.fetch("results/report.html")
+    assert "get a right first label" in place.fetch("results/report.html")
     assert [path.name for path in place.folder.rglob("results/*")] == [".warm-up"]
 
     assert "Nothing to be done" in place.snakemake()

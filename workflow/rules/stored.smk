@@ -45,7 +45,12 @@ def measured_run(dataset, name):
     path = paths.METRICS.format(dataset=dataset, run=name)
     metrics = {}
     if exists(path):
-        metrics = json.loads(Path(fetched(workflow.inputfile(path))).read_text(encoding="utf-8"))
+        file = workflow.inputfile(path)
+        was_here = Path(file).exists()
+        metrics = json.loads(Path(fetched(file)).read_text(encoding="utf-8"))
+        if not was_here:
+            Path(file).unlink()
+            os.removedirs(Path(file).parent)
     return SimpleNamespace(name=name, metrics=metrics)
 
 
