@@ -4,7 +4,6 @@ import random
 import re
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +13,7 @@ from records import write_records
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
-from ovaflow.data import source as source_files
-from ovaflow.data.docstrings import docstrings
+from ovaflow.data import docstrings
 from ovaflow.data.tfidf import TfIdf
 from ovaflow.sparse.csr import nonzeros_of_rows
 
@@ -116,7 +114,7 @@ def test_dense_features_are_stored_in_full_and_counted_as_they_are(prepare, shar
 
 
 def test_builtin(prepare, monkeypatch):
-    monkeypatch.setattr(source_files, "docstrings", partial(docstrings, texts=500))
+    monkeypatch.setattr(docstrings, "TEXTS", 500)
     dataset = prepare("--format=builtin --features=words")
     assert dataset.n_documents + dataset.test.X.n_rows == 500
     assert dataset.counts.min() > 0

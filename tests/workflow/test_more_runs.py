@@ -112,7 +112,7 @@ def test_each_run_of_a_sweep_starts_from_its_neighbour(more):
 
 def test_the_report_has_a_section_of_each_kind(more):
     page = (more.folder / "results" / "report.html").read_text()
-    for text in (">Trees of instances<", ">Label embeddings<", "<h3>Sweeps ", "swept.C-2"):
+    for text in (">Trees of instances<", ">Label embeddings<", "<h3>Sweeps</h3>", "swept.C-2"):
         assert text in page
 
 
