@@ -1,6 +1,5 @@
 """The section What to do next: what would improve the best run most, each with the setting or command that does it."""
 
-import csv
 import shlex
 from typing import NamedTuple
 
@@ -19,7 +18,6 @@ LEAST_SHARE = 0.02
 _SMALLER, _LOST = 0.3, 0.005
 """A model is worth a remark that is smaller by this share, and loses no more than this of a metric."""
 
-
 _MEMORY = 0.005
 """Near twins are worth a remark if P@1 is better by this than without them."""
 
@@ -37,18 +35,13 @@ class Advice(NamedTuple):
 
 
 def read(run):
-    """Count why a run misses labels, and its doubtful training labels; None without a second stage."""
+    """Count why a run misses labels; None without a second stage."""
     if run.predictions.ranking is None or not len(run.dataset.test.Y.indices):
         return None
-    path = run.path / "doubts.csv"
-    kinds = []
-    if path.exists():
-        with open(path, newline="", encoding="utf-8") as file:
-            kinds = [row["kind"] for row in csv.DictReader(file)]
     missed = why_missed(run.predictions, run.dataset)
     for each in missed["missed"]:
         each["name"] = run.dataset.label_name(each["label"])
-    return missed | {"doubts": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}}
+    return missed
 
 
 def show(anchor, results):
@@ -91,9 +84,8 @@ def find_no_candidates(results):
     finding = (
         f"{_percent(known)} of the true labels are missed because they are not among the candidates of their text."
     )
-    return Advice(
-        known, finding, "prepare: {features: auto}", "looks for features that bring more of them, on held-out texts"
-    )
+    effect = "looks for features that bring more of them, on held-out texts"
+    return Advice(known, finding, "prepare: {features: auto}", effect)
 
 
 def find_ranked_low(results):
@@ -115,7 +107,8 @@ def find_below_cut(results):
     counts, share = _shares_missed(results, "below the cut")
     if counts is None or not counts["likely"]["labels"]:
         return None
-    found, right = counts["likely"]["true"] / counts["true"], counts["likely"]["true"] / counts["likely"]["labels"]
+    found = counts["likely"]["true"] / counts["true"]
+    right = counts["likely"]["true"] / counts["likely"]["labels"]
     finding = (
         f"{_percent(share)} of the true labels are among the first five of their text, but not sure enough to fit it."
     )
@@ -137,27 +130,25 @@ def find_missed_often(results):
     share = sum(each["missed"] for each in labels) / counts["true"]
     named = ", ".join(f"{wording.plain(each['name'], 60)} ({each['missed']:,} of {each['true']:,})" for each in labels)
     remedy = shlex.join(["ovaflow", "errors", results.best.folder, f"--label={labels[0]['name']}"])
-    return Advice(
-        share,
-        f"Missed most often, though candidates: {named}.",
-        remedy,
-        "shows where, and which words spoke against it",
-    )
+    finding = f"Missed most often, though candidates: {named}."
+    return Advice(share, finding, remedy, "shows where, and which words spoke against it")
 
 
 def find_twins(results):
     """Advise a split without near twins where those in the test set make the figures better."""
     metrics = results.best.metrics
-    instances, twins = metrics.get("instances", 0), metrics.get("instances_with_near_twin", 0)
+    instances = metrics.get("instances", 0)
+    twins = metrics.get("instances_with_near_twin", 0)
     if not are_noticed(twins, instances) or twins == instances:
         return None
-    without, all_ = metrics["without_near_twins"]["P@1"], metrics["P@1"]
-    if all_ - without < _MEMORY:
+    of_all = metrics["P@1"]
+    without = metrics["without_near_twins"]["P@1"]
+    if of_all - without < _MEMORY:
         return None
     share = twins / instances
     finding = (
         f"{_percent(share)} of the test {results.card.things} have a near twin in training, such as another edition, "
-        f"so the figures contain some memory: P@1 of the others is {_percent(without)} instead of {_percent(all_)}"
+        f"so the figures contain some memory: P@1 of the others is {_percent(without)} instead of {_percent(of_all)}"
     )
     remedy, effect = "prepare: {split: together}", "keeps near twins on one side, if there is no test file"
     if results.card.is_builtin:
@@ -215,28 +206,26 @@ def find_no_probabilities(results):
 
 def find_doubts(results):
     """Advise a look at training labels that are probably wrong or missing."""
-    doubts = results.best.read.get("advice", {}).get("doubts")
-    if not doubts:
+    doubts = results.best.read.get("doubts")
+    if doubts is None:
         return None
-    named = " and ".join(f"{count:,} {kind}" for kind, count in doubts.items())
-    share = sum(doubts.values()) / max(int(results.card.counts.sum()), 1)
+    named = " and ".join(f"{count:,} {kind}" for kind, count in doubts["kinds"].items())
+    share = sum(doubts["kinds"].values()) / max(int(results.card.counts.sum()), 1)
     remedy = shlex.join(["ovaflow", "doubts", results.best.folder])
-    return Advice(
-        share,
-        f"Labels of held-out training texts that look wrong or missing: {named}.",
-        remedy,
-        "lists them, the worst first",
-    )
+    finding = f"Labels of held-out training texts that look wrong or missing: {named}."
+    return Advice(share, finding, remedy, "lists them, the worst first")
 
 
 def find_unlabelled(results):
     """Advise to leave out training instances without labels, if they are many."""
-    unlabelled, n_train = results.card.unlabelled, results.card.n_train
+    unlabelled = results.card.unlabelled
     if not unlabelled:
         return None
     finding = f"{unlabelled:,} training {results.card.things} have no label: they teach that none fits."
     remedy = "prepare: {unlabelled: drop}"
-    return Advice(unlabelled / n_train, finding, remedy, "leaves them out, if they are only not labelled yet")
+    return Advice(
+        unlabelled / results.card.n_train, finding, remedy, "leaves them out, if they are only not labelled yet"
+    )
 
 
 FINDERS = (

@@ -216,22 +216,16 @@ def _rare(counts):
     return int(((counts > 0) & (counts <= FEW)).sum())
 
 
-def differing_settings(runs):
-    """Return the names of the settings that differ between runs."""
-    names = dict.fromkeys(name for run in runs for name in run.settings)
-    return [name for name in names if len({_setting(name, run) for run in runs}) > 1]
-
-
 def show_settings(anchor, results):
     runs = results.runs
-    varied = differing_settings(runs)
+    names = dict.fromkeys(name for run in runs for name in run.settings)
+    varied = [name for name in names if len({_setting(name, run) for run in runs}) > 1]
     columns = [Column(run.name, partial(_setting, run=run)) for run in runs]
 
     def row_of(name, cells):
         return Row(name.replace("_", " "), cells)
 
     table = make_table("Settings that differ", "setting", columns, varied, row_of) if varied else None
-    names = dict.fromkeys(name for run in runs for name in run.settings)
     shared = [(name.replace("_", " "), _setting(name, runs[0])) for name in names if name not in varied]
     return {"table": table, "shared": shared}
 

@@ -21,13 +21,17 @@ def _weights_per_label(run):
     return nonzeros / run.trained if nonzeros is not None and run.trained else None
 
 
+TRAINING = Column(
+    "training", lambda run: run.training_seconds, wording.duration, hint="processor time of the solver", unit="s"
+)
+MODEL = Column("model", metric("model_bytes"), wording.size, hint="model.h5", unit="bytes")
 COSTS = (
-    Column("training", lambda run: run.training_seconds, wording.duration, hint="processor time of the solver"),
+    TRAINING,
     Column("training per label", _milliseconds_per_label, wording.milliseconds),
     Column("memory", lambda run: run.training_memory, wording.size, hint="of the largest training job"),
     Column("Newton steps", steps_per_label("newton_steps"), wording.decimal, hint="per label"),
     Column("CG steps", steps_per_label("cg_steps"), wording.decimal, hint="per label"),
-    Column("model", metric("model_bytes"), wording.size, hint="model.h5"),
+    MODEL,
     Column("second stage", lambda run: run.read.get("cost", {}).get("reranker"), wording.size, hint=FILE_NAME),
     Column("weights", metric("nonzeros"), wording.count),
     Column("weights per label", _weights_per_label, wording.count),

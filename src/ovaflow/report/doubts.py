@@ -1,7 +1,7 @@
 """The section on training labels to check, from doubts.csv."""
 
 import csv
-from itertools import islice
+from collections import Counter
 
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
@@ -12,20 +12,22 @@ SHOWN = 10
 
 
 def read(run):
-    """The worst rows of a run's doubts.csv; None without the file."""
+    """Read the worst rows of a run's doubts.csv, and how many rows there are of each kind; None without the file."""
     path = run.path / "doubts.csv"
     if not path.exists():
         return None
     with open(path, newline="", encoding="utf-8") as file:
-        return list(islice(csv.DictReader(file), SHOWN))
+        rows = list(csv.DictReader(file))
+    return {"worst": rows[:SHOWN], "kinds": dict(Counter(row["kind"] for row in rows))}
 
 
 def show(anchor, results):
     """Show the labels to check by the best run, if it has any, unless the page shows no examples."""
     doubts = results.best.read.get("doubts")
-    if not (doubts and results.settings.examples):
+    if not (doubts and doubts["worst"] and results.settings.examples):
         return None
-    return {"run": results.best, "table": doubts_table("Training labels to check", doubts, COLUMNS)}
+    table = doubts_table("Training labels to check", doubts["worst"], COLUMNS)
+    return {"run": results.best, "table": table}
 
 
 def doubts_table(title, entries, columns):

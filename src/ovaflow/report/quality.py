@@ -18,12 +18,11 @@ MAIN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "F1-fit")
 
 def metric_column(name):
     """Make the column of a metric, with intervals where it has them."""
-    family, _, k = name.partition("@")
-    if not k:
-        return Column("F1 fit", metric(name), wording.percent, hint="of the labels that fit", samples=samples(name))
-    column = Column(name, metric(name), wording.percent, unit="fraction")
+    column = Column(name.replace("-fit", " fit"), metric(name), wording.percent, unit="fraction")
     # of figures without intervals nobody knows which is the best
-    return column._replace(samples=samples(name)) if family in SAMPLED else column
+    if name == "F1-fit" or name.partition("@")[0] in SAMPLED:
+        return column._replace(samples=samples(name))
+    return column
 
 
 def main_columns(runs):
@@ -54,7 +53,8 @@ class Assigned(NamedTuple):
 
 def count_assigned(dataset, known):
     """Count the labels of a dataset's test instances, of which models know some."""
-    Y, counts = dataset.test.Y, dataset.parameters.get("source", {}).get("counts", {})
+    Y = dataset.test.Y
+    counts = dataset.parameters.get("source", {}).get("counts", {})
     left_out = counts.get("test_labels_unknown_in_train", 0)
     unseen = int((~known[Y.indices]).sum())
     instances = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))

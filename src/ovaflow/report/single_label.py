@@ -37,7 +37,7 @@ def show(anchor, results):
     runs = [run for run in results.shown if "one-label" in run.read and "accuracy" in run.metrics]
     if not runs:
         return None
-    best = results.best if results.best in runs else runs[0]
+    best = results.best
     together, names = best.read["one-label"]["confusion"], best.read["one-label"]["names"]
     labels = _most_confused(together)
     title = f"Labels that {best.name} takes for one another"

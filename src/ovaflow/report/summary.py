@@ -2,9 +2,10 @@
 
 from ovaflow.report import wording
 from ovaflow.report.best_run import metric_of_comparison
+from ovaflow.report.costs import MODEL, TRAINING
 from ovaflow.report.quality import main_columns
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, as_good_as_best, metric, table_of_runs
+from ovaflow.report.tables import as_good_as_best, table_of_runs
 
 SURE = 0.9
 """Expected precision of texts that can go without a person."""
@@ -14,30 +15,25 @@ def show(anchor, results):
     if results.best.samples is None:
         sentences = [_learned(results), "No test text has a label, so nothing was measured."]
         return {"sentences": sentences, "compared": None, "table": None}
-    columns = [*main_columns(results.runs), *COSTS]
     return {
         "sentences": [_learned(results), *_quality(results), *_automatic(results)],
         "compared": _compared(results),
-        "table": table_of_runs("Runs", results.runs, columns),
+        "table": table_of_runs("Runs", results.runs, [*main_columns(results.runs), TRAINING, MODEL]),
         "shared": [run for run in results.runs if run.trained_with is not None],
     }
 
 
-COSTS = (
-    Column("training", lambda run: run.training_seconds, wording.duration, hint="processor time", unit="s"),
-    Column("model", metric("model_bytes"), wording.size, hint="bytes of model.h5", unit="bytes"),
-)
-
-
 def _learned(results):
-    card, best = results.card, results.best
-    sentence = f"{wording.count(best.trained)} labels were learned from {wording.count(card.n_train)} {card.things}"
+    card = results.card
+    sentence = (
+        f"{wording.count(results.best.trained)} labels were learned from {wording.count(card.n_train)} {card.things}"
+    )
     return f"{sentence}, and tested on {wording.count(card.n_test)} others."
 
 
 def _quality(results):
-    run, things = results.best, results.card.things
-    yield f"Of 100 {things}, {_of_100(run.metrics['P@1'])} get a right first label."
+    run = results.best
+    yield f"Of 100 {results.card.things}, {_of_100(run.metrics['P@1'])} get a right first label."
     if "F1-fit" in run.metrics:
         yield (
             f"It suggests {wording.decimal(run.metrics['labels-fit'])} labels for a text: "
