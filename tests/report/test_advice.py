@@ -18,7 +18,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.question import Question
 from ovaflow.report import advice
-from ovaflow.report.cards import make_card
+from ovaflow.report.data import make_card
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.report.quality import count_assigned

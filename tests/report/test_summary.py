@@ -9,7 +9,7 @@ from finished_run import Folder
 
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
-from ovaflow.report import cards, summary
+from ovaflow.report import run_settings, summary
 from ovaflow.report.gather import gather
 from ovaflow.report.tables import as_good_as_best, surely_best
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -65,7 +65,7 @@ def test_settings_after_training_differ_too(finished, tmp_path):
     changed = replace(Predictions.open(path), ids=ranking.first_ids[:, :4], scores=ranking.scores[:, :4])
     changed.write(copy / "predictions.h5")
     (results,) = gather([folder.path / name for name in ("msi", "for-macro-F1", "forest")])
-    table = cards.show_settings("tiny", results)["table"]
+    table = run_settings.show_settings("tiny", results)["table"]
     shown = {row.name: [cell.text for cell in row.cells] for row in table.rows}
     assert shown["optimise"] == ["–", "macro-F1", "–"]
     assert shown["rerank"] == ["0.6", "0.6", "0"]

@@ -10,7 +10,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.metrics import samples_of, samples_of_order
 from ovaflow.model.model_file import ModelFile, method_of
 from ovaflow.prediction.predictions import Predictions
-from ovaflow.report import cards, examples, quality
+from ovaflow.report import data, examples, quality
 from ovaflow.report.best_run import best_run
 from ovaflow.report.pruning import read_choice
 from ovaflow.report.run_settings import FIRST, settings_in_words, settings_of_predictions, that_differ
@@ -82,7 +82,7 @@ class Run:
 
 @dataclass(frozen=True)
 class DatasetResults:
-    card: cards.DatasetSummary
+    card: data.DatasetSummary
     runs: list
     best: Run
     test: quality.Assigned
@@ -109,7 +109,8 @@ def gather(folders, seed=0, sweeps=None, settings=None, choices=(), page_folder=
 
 def _gather_dataset(folder, run_folders, seed, *, sweeps, settings, choices, page_folder):
     opened = open_dataset(folder / "dataset.h5")
-    card, dataset = cards.make_card(folder.name, opened, _read_reading(folder / "reading.json")), opened.documents
+    card = data.make_card(folder.name, opened, _read_reading(folder / "reading.json"))
+    dataset = opened.documents
     metrics = [read_json(run / "metrics.json", "metrics") for run in run_folders]
     series = choose_shown(metrics, [method_of(run / "model.h5") for run in run_folders])
     runs = []

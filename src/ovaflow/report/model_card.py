@@ -1,12 +1,15 @@
-"""The model card of a pack, README.md: what hubs read of a model, and what people should know."""
+"""The model card, as a section of the report and as README.md of a pack: what people should know of a model."""
 
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 import yaml
 
 from ovaflow import __version__
 from ovaflow.model.model_file import what_scores_are
-from ovaflow.report import cards, wording
+from ovaflow.report import data, wording
+from ovaflow.report.section import ReportSection
+from ovaflow.report.tables import Column, Row, make_table, metric
 
 NAME = "README.md"
 
@@ -108,17 +111,17 @@ def _quality(metrics):
 
 
 def _training_data(model):
-    source = [f"{name}: {words}" for name, words in cards.source_words(model.transform.get("source", {}))]
-    return _items([*source, f"features: {cards.transform_words(model.transform)}"])
+    source = [f"{name}: {words}" for name, words in data.source_words(model.transform.get("source", {}))]
+    return _items([*source, f"features: {data.transform_words(model.transform)}"])
 
 
 def _limits(model):
-    yield from cards.limits_of_labels(model.counts, model.trained)
+    yield from limits_of_labels(model.counts, model.trained)
     if model.probabilistic:
         yield "Probabilities hold for texts and annotators like those of training."
     else:
         yield what_scores_are(model.parameters.get("train", {}))
-    yield cards.LIMIT_OF_TRAINING
+    yield LIMIT_OF_TRAINING
 
 
 def _licence(licence):
@@ -129,3 +132,62 @@ def _licence(licence):
 
 def _items(sentences):
     return "\n".join(f"* {wording.plain(sentence, 600)}" for sentence in sentences)
+
+
+LIMIT_OF_TRAINING = (
+    "A model knows only the words of its training texts, not other languages, other subjects or new words. "
+    "It repeats what annotators did, including their omissions and habits."
+)
+
+
+def limits_of_labels(counts, known):
+    """How many labels have few training instances or none, in sentences."""
+    unknown, rare, sentences = int((~known).sum()), data.count_rare(counts), []
+    if rare:
+        trained = wording.count(int((counts > 0).sum()))
+        sentences.append(f"{wording.count(rare)} of {trained} labels have at most {data.FEW} training instances.")
+    if unknown:
+        sentences.append(f"{wording.count(unknown)} labels have no training instance and are never predicted.")
+    return sentences
+
+
+def show_model_card(anchor, results):
+    def row_of(run, cells):
+        return Row(run.name, cells, run.series)
+
+    return {
+        "settings": results.settings,
+        "models": make_table("Models", "run", MODELS, results.runs, row_of),
+        "limits": limits(results),
+    }
+
+
+MODELS = (
+    Column("method", lambda run: run.settings.get("method", wording.MISSING)),
+    Column("labels", lambda run: run.trained, wording.count, hint="with a classifier, where each label has its own"),
+    Column("model", metric("model_bytes"), wording.size, unit="bytes"),
+    Column("written, UTC", lambda run: datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M")),
+    Column("by ovaflow", lambda run: run.version or wording.MISSING),
+    Column("ranked by", lambda run: "probability" if run.reranked else "score"),
+)
+"""What each run is, and when it was made."""
+
+
+def limits(results):
+    """What the models cannot do, in sentences, with the figures of this dataset."""
+    sentences = limits_of_labels(results.card.counts, results.card.known)
+    if results.test.unseen:
+        sentences.append(f"{wording.count(results.test.unseen)} true labels of test instances never occur in training.")
+    sentences += dict.fromkeys(what_scores_are(run.settings) for run in results.runs if not run.reranked)
+    reranked = ", ".join(run.name for run in results.runs if run.reranked)
+    if reranked:
+        sentences.append(f"Probabilities of {reranked} hold for texts and annotators like those of training.")
+    return [
+        *sentences,
+        f"The first {results.best.metrics.get('top_k')} labels are always predicted, however unlikely: "
+        "a model never says that no label fits.",
+        LIMIT_OF_TRAINING,
+    ]
+
+
+SECTION = ReportSection("model-card", "Model card", show_model_card, folded=True)

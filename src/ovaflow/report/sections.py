@@ -3,12 +3,14 @@
 from ovaflow.methods import find_method, method_names, placed
 from ovaflow.report import (
     advice,
-    cards,
     costs,
+    data,
     doubts,
     examples,
     folds,
+    model_card,
     quality,
+    run_settings,
     second_stage,
     single_label,
     summary,
@@ -26,12 +28,12 @@ def _of_methods():
 SECTIONS = [
     summary.SECTION,
     advice.SECTION,
-    cards.DATA_SECTION,
+    data.SECTION,
     quality.SECTION,
     single_label.SECTION,
     examples.SECTION,
     costs.SECTION,
-    cards.SETTINGS_SECTION,
+    run_settings.SECTION,
     sweeps.SECTION,
     sweeps.CHOICES_SECTION,
     folds.SECTION,
@@ -41,5 +43,5 @@ SECTIONS = [
     doubts.SECTION,
     training.SECTION,
     *_of_methods(),
-    cards.MODEL_CARD_SECTION,
+    model_card.SECTION,
 ]

@@ -1,17 +1,13 @@
-"""The sections Data, Model card and Settings."""
+"""The section Data: what was read, from where, and how features were made."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
 
 import numpy as np
 
 from ovaflow.data.columns import of_words
 from ovaflow.data.dataset import without_known_labels
-from ovaflow.model.model_file import what_scores_are
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, Row, make_table, metric
 from ovaflow.sparse.csr import nonzeros_of_rows
 
 FEW = 5  # labels with at most this many training positives are rare
@@ -76,7 +72,7 @@ def _facts(dataset):
     train, test, counts = dataset.train, dataset.test, dataset.counts
     bias, trained = dataset.parameters.get("bias", 0) != 0, int((counts > 0).sum())
     storage = "training mean; rows stored in full" if dataset.parameters.get("dense") else "training mean"
-    rare, mean = _rare(counts) / max(trained, 1), len(train.Y.indices) / max(trained, 1)
+    rare, mean = count_rare(counts) / max(trained, 1), len(train.Y.indices) / max(trained, 1)
     untrained = f"{dataset.n_labels - trained:,} without training positives"
     with_bias = "and a bias feature" if bias else "no bias feature"
     gaps = _gaps(dataset, "train", "the vocabulary lacks")
@@ -156,84 +152,9 @@ def show_data(anchor, results):
     return {"card": results.card}
 
 
-def show_model_card(anchor, results):
-    def row_of(run, cells):
-        return Row(run.name, cells, run.series)
-
-    return {
-        "settings": results.settings,
-        "models": make_table("Models", "run", MODELS, results.runs, row_of),
-        "limits": limits(results),
-    }
-
-
-MODELS = (
-    Column("method", lambda run: run.settings.get("method", wording.MISSING)),
-    Column("labels", lambda run: run.trained, wording.count, hint="with a classifier, where each label has its own"),
-    Column("model", metric("model_bytes"), wording.size, unit="bytes"),
-    Column("written, UTC", lambda run: datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M")),
-    Column("by ovaflow", lambda run: run.version or wording.MISSING),
-    Column("ranked by", lambda run: "probability" if run.reranked else "score"),
-)
-"""What each run is, and when it was made."""
-
-
-def limits(results):
-    """What the models cannot do, in sentences, with the figures of this dataset."""
-    sentences = limits_of_labels(results.card.counts, results.card.known)
-    if results.test.unseen:
-        sentences.append(f"{wording.count(results.test.unseen)} true labels of test instances never occur in training.")
-    sentences += dict.fromkeys(what_scores_are(run.settings) for run in results.runs if not run.reranked)
-    reranked = ", ".join(run.name for run in results.runs if run.reranked)
-    if reranked:
-        sentences.append(f"Probabilities of {reranked} hold for texts and annotators like those of training.")
-    return [
-        *sentences,
-        f"The first {results.best.metrics.get('top_k')} labels are always predicted, however unlikely: "
-        "a model never says that no label fits.",
-        LIMIT_OF_TRAINING,
-    ]
-
-
-LIMIT_OF_TRAINING = (
-    "A model knows only the words of its training texts, not other languages, other subjects or new words. "
-    "It repeats what annotators did, including their omissions and habits."
-)
-
-
-def limits_of_labels(counts, known):
-    """How many labels have few training instances or none, in sentences."""
-    unknown, rare, sentences = int((~known).sum()), _rare(counts), []
-    if rare:
-        trained = wording.count(int((counts > 0).sum()))
-        sentences.append(f"{wording.count(rare)} of {trained} labels have at most {FEW} training instances.")
-    if unknown:
-        sentences.append(f"{wording.count(unknown)} labels have no training instance and are never predicted.")
-    return sentences
-
-
-def _rare(counts):
+def count_rare(counts):
+    """Count the labels with few training positives, but some."""
     return int(((counts > 0) & (counts <= FEW)).sum())
 
 
-def show_settings(anchor, results):
-    runs = results.runs
-    names = dict.fromkeys(name for run in runs for name in run.settings)
-    varied = [name for name in names if len({_setting(name, run) for run in runs}) > 1]
-    columns = [Column(run.name, partial(_setting, run=run)) for run in runs]
-
-    def row_of(name, cells):
-        return Row(name.replace("_", " "), cells)
-
-    table = make_table("Settings that differ", "setting", columns, varied, row_of) if varied else None
-    shared = [(name.replace("_", " "), _setting(name, runs[0])) for name in names if name not in varied]
-    return {"table": table, "shared": shared}
-
-
-def _setting(name, run):
-    return run.settings.get(name, wording.MISSING)
-
-
-DATA_SECTION = ReportSection("data", "Data", show_data)
-MODEL_CARD_SECTION = ReportSection("model-card", "Model card", show_model_card, folded=True)
-SETTINGS_SECTION = ReportSection("settings", "Settings", show_settings, folded=True)
+SECTION = ReportSection("data", "Data", show_data)
