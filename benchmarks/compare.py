@@ -20,7 +20,7 @@ from tables import MISSING, aligned
 from worker import TOP_K
 
 from ovaflow.console.progress import Progress
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation import ranking
 from ovaflow.machine.limits import ONE_THREAD
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of

@@ -10,7 +10,7 @@ from label_costs import sample_labels
 from matplotlib.figure import Figure
 from tables import aligned
 
-from ovaflow.data.dataset import Dataset, Split, open_dataset
+from ovaflow.dataset.dataset import Dataset, Split, open_dataset
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy, rows_of

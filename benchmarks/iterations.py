@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from tables import aligned
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.initialization.label_tree import parents_first, with_ancestors
 from ovaflow.initialization.starts import COLD, compute_start_inputs
 from ovaflow.settings.train import TrainLabels

@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from ovaflow.cli.options import DATASET, FILE, THREADS, number, reads
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.initialization.pretrained import match_model
 from ovaflow.initialization.spanning_tree import ROOT
 from ovaflow.initialization.starts import compute_start_inputs

@@ -23,7 +23,7 @@ from tables import MISSING, aligned
 from threadpoolctl import threadpool_limits
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.sparse.csr import rows_of
 

@@ -7,7 +7,7 @@ import click
 import numpy as np
 from tables import aligned
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.pruned_models import measure_pruned, sample_of_test
 from ovaflow.evaluation.ranking import find_hits, ratio_of_sums
 from ovaflow.model.one_vs_all import OneVsAll

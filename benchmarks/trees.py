@@ -7,10 +7,10 @@ import click
 import numpy as np
 from tables import aligned
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits, ratio_of_sums
-from ovaflow.fastxml.forest import join_trees
-from ovaflow.fastxml.model_file import ForestModel
+from ovaflow.methods.fastxml.forest import join_trees
+from ovaflow.methods.fastxml.model_file import ForestModel
 
 METRICS = ("P@1", "P@3", "P@5", "nDCG@5")
 

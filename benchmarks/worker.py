@@ -15,7 +15,7 @@ from peers.interface import Problem
 from peers.registry import method_of
 from threadpoolctl import threadpool_info
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.storage.writing import write_text
 

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import scipy.sparse as sp
 
-from ovaflow.data.dataset import Split, write_dataset
+from ovaflow.dataset.dataset import Split, write_dataset
 from ovaflow.sparse.csr import CSR, from_scipy
 
 OWN, OF_OWN = 8, 4

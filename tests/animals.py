@@ -3,7 +3,7 @@
 from synthetic import train_to
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 
 HERE = "http://example.org/"
 

@@ -1,5 +1,6 @@
 import fcntl
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from hypothesis import settings
 from pipeline_place import Place
 from tiny_table import write_table
 
+from ovaflow.cli import main
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.machine import shared_files, topology
 
 # the first example compiles kernels: no deadline; the same examples each time
@@ -128,3 +131,16 @@ def finished(made_once, tmp_path_factory):
     place = original.copy(tmp_path_factory.mktemp("finished"))
     place.written = original.folder.with_name("finished-once.log").read_text(encoding="utf-8")
     return place
+
+
+@pytest.fixture
+def prepare(tmp_path, monkeypatch, capsys):
+    """Prepare ``dataset.h5`` as options say, of a line and further ones; of what is refused what was ``said``."""
+    monkeypatch.chdir(tmp_path)
+
+    def prepared(line, *options, status=0):
+        assert main(["prepare", "--output=dataset.h5", *shlex.split(line), *options]) == status
+        prepared.said = "".join(capsys.readouterr())
+        return open_dataset("dataset.h5") if status == 0 else prepared.said
+
+    return prepared

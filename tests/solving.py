@@ -3,7 +3,7 @@
 import h5py
 import numpy as np
 
-from ovaflow.data.dataset import Dataset, Split
+from ovaflow.dataset.dataset import Dataset, Split
 from ovaflow.initialization.pretrained import Earlier
 from ovaflow.initialization.starts import compute_start_inputs, make_start
 from ovaflow.settings.train import TrainLabels

@@ -6,7 +6,7 @@ import click
 
 from ovaflow.cli import group
 from ovaflow.cli.options import reads
-from ovaflow.methods import ONE_VS_ALL, placed
+from ovaflow.registry import ONE_VS_ALL, placed
 from ovaflow.settings.inputs import settings_read
 
 REQUIRED = {"prepare": {"format": "csv"}, "choose-features": {"format": "csv"}}

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from solving import in_memory
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset, write_dataset
+from ovaflow.dataset.dataset import open_dataset, write_dataset
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.train import TrainLabels

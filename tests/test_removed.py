@@ -2,7 +2,7 @@ import pytest
 from commands import ovaflow
 
 from ovaflow import removed
-from ovaflow.methods import all_steps
+from ovaflow.registry import all_steps
 from ovaflow.settings.configuration import Config, RunEntry
 
 CONFIG = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from ovaflow.data.dataset import Dataset
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.sparse.csr import CSR, is_full
 
 BLOCK = 1024

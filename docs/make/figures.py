@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, PercentFormatter
 from scipy.sparse import csr_array
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.model.one_vs_all import OneVsAll
 
 FIGURES = Path(__file__).parents[1] / "figures"

@@ -14,11 +14,11 @@ import yaml
 from ovaflow import estimators
 from ovaflow.cli import GROUPS, group
 from ovaflow.estimators.base import LabelClassifier
-from ovaflow.fastxml.settings import FastXML
-from ovaflow.methods import all_steps
+from ovaflow.methods.fastxml.settings import FastXML
+from ovaflow.methods.rembrandt.settings import Rembrandt
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.question import Question
-from ovaflow.rembrandt.settings import Rembrandt
+from ovaflow.registry import all_steps
 from ovaflow.settings.configuration import Config, MethodOfRun
 from ovaflow.settings.predict import Predict, Report
 from ovaflow.settings.prepare import AutoCandidates, Comparison, Prepare

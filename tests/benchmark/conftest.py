@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
 from ovaflow.sparse.csr import from_scipy
 
 

@@ -5,8 +5,8 @@ import trees
 from click.testing import CliRunner
 
 from ovaflow.evaluation.ranking import find_hits, precision
-from ovaflow.fastxml.method import FastXMLMethod
-from ovaflow.fastxml.settings import GrowTrees
+from ovaflow.methods.fastxml.method import FastXMLMethod
+from ovaflow.methods.fastxml.settings import GrowTrees
 
 
 def trained(dataset, n_trees):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ovaflow.methods import all_steps
+from ovaflow.registry import all_steps
 
 
 @pytest.mark.parametrize(("shell", "word"), [("bash", "1"), ("zsh", "1"), ("fish", "warm")])

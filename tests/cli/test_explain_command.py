@@ -8,7 +8,7 @@ from records import write_records
 from synthetic import train_on, write_weights
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
 
 TOPICS = {

@@ -7,7 +7,7 @@ from commands import ovaflow
 from ovaflow import cli
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
-from ovaflow.methods import all_steps
+from ovaflow.registry import all_steps
 
 
 @pytest.mark.parametrize("name", all_steps())

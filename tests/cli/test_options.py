@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from step_settings import REQUIRED, settings_from, settings_in
 
-from ovaflow.methods import ONE_VS_ALL, all_steps, find_method, method_names, placed
+from ovaflow.registry import ONE_VS_ALL, all_steps, find_method, method_names, placed
 from ovaflow.settings.inputs import settings_read
 from ovaflow.settings.schema import explain
 

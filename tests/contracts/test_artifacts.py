@@ -12,17 +12,17 @@ from damage import flip, offset_of
 
 import ovaflow
 from ovaflow.console.errors import InputError
-from ovaflow.fastxml.model_file import ForestModel
-from ovaflow.fastxml.training import TreeShard
 from ovaflow.initialization.all_negative import Root
 from ovaflow.initialization.means import Means
 from ovaflow.initialization.spanning_tree import LabelTree
+from ovaflow.methods.fastxml.model_file import ForestModel
+from ovaflow.methods.fastxml.training import TreeShard
+from ovaflow.methods.rembrandt.embedding import Embedding
+from ovaflow.methods.rembrandt.model_file import EmbeddingModel
+from ovaflow.methods.rembrandt.projection import Projected
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import Shard, Training
 from ovaflow.prediction.predictions import Predictions
-from ovaflow.rembrandt.embedding import Embedding
-from ovaflow.rembrandt.model_file import EmbeddingModel
-from ovaflow.rembrandt.projection import Projected
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.sparse.csr import CSR, from_scipy
 from ovaflow.storage.artifact import AT_ROOT, NOT_STORED, Artifact, MayBeInfinite

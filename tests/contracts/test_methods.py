@@ -10,14 +10,14 @@ from contracts.nearest_centroid import NearestCentroid
 from sklearn.metrics.pairwise import cosine_similarity
 from trained_by_commands import Trained
 
-from ovaflow import methods
+from ovaflow import registry
 from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.estimators.base import LabelClassifier
-from ovaflow.methods import placed
 from ovaflow.model.model_file import open_any_model, what_scores_are
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
+from ovaflow.registry import placed
 from ovaflow.storage import parts
 from ovaflow.storage.parts import Parts
 
@@ -31,7 +31,7 @@ def registered():
     import ovaflow.cli.training  # noqa: F401
 
     with pytest.MonkeyPatch.context() as context:
-        context.setitem(methods.BUILT_IN, NEW, "contracts.nearest_centroid:NearestCentroid")
+        context.setitem(registry.BUILT_IN, NEW, "contracts.nearest_centroid:NearestCentroid")
         yield
 
 
@@ -42,7 +42,7 @@ def small(method, dataset, here, n):
     return Trained(method, dataset, here, n, **SMALL.get(method, {}))
 
 
-@pytest.fixture(scope="module", params=[*methods.BUILT_IN, NEW])
+@pytest.fixture(scope="module", params=[*registry.BUILT_IN, NEW])
 def method(request):
     return request.param
 
@@ -124,7 +124,7 @@ def test_a_shard_that_is_gone_comes_back_without_training(method, finished, tmp_
 
 
 def test_an_estimate_is_near_or_refused(method, finished, capfd):
-    known = methods.find_method(method)
+    known = registry.find_method(method)
     dataset = open_dataset(finished["dataset"])
     if known.sample is None:
         assert main(["estimate", str(finished["dataset"]), f"--method={method}"]) == 2

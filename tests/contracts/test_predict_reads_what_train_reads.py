@@ -11,7 +11,7 @@ from commands import ovaflow
 from read_again import assert_read_again
 from written_formats import FRAME, JOINED, RECORDS, WRITTEN
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 
 NUMBERED = FRAME.assign(price=range(5), place=[*"abcab"], vector=[[i, 0.5] for i in range(5)])
 CSV, LINES = WRITTEN["csv"], WRITTEN["jsonl"]

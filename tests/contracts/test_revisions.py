@@ -18,7 +18,7 @@ from finished_run import STEPS as COMMANDS
 from finished_run import WRITTEN
 from llvmlite.binding import get_host_cpu_name
 
-from ovaflow.methods import ONE_VS_ALL, all_steps, find_method
+from ovaflow.registry import ONE_VS_ALL, all_steps, find_method
 
 RECORDED = Path(__file__).with_name("revisions.json")
 TOLERANCE = 1e-3

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ovaflow.data.dataset import Split, write_dataset
+from ovaflow.dataset.dataset import Split, write_dataset
 from ovaflow.sparse.csr import CSR, from_scipy
 
 N, D, LABELS, PER_ROW = 40_000, 20_000, 100, 12

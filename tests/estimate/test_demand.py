@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from commands import ovaflow
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.estimate.demand import Demand, read_demand, shape_of, shares_of_work, write_demand
 from ovaflow.training.plan import write_plan
 

@@ -8,13 +8,13 @@ import pytest
 from commands import ovaflow
 from tiny_table import write_table
 
-from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
 from ovaflow.estimate import summary
 from ovaflow.estimate.demand import Demand
 from ovaflow.estimate.sample import Sample, in_separate_process
-from ovaflow.fastxml.settings import GrowTrees
-from ovaflow.fastxml.training import TreeShard
 from ovaflow.initialization.means import compute_means
+from ovaflow.methods.fastxml.settings import GrowTrees
+from ovaflow.methods.fastxml.training import TreeShard
 from ovaflow.model.merge import merge
 from ovaflow.model.training_file import Shard
 from ovaflow.settings.train import SampleLabels

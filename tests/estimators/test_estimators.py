@@ -14,8 +14,8 @@ from sklearn.svm import LinearSVC
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, precision_at_k_scorer
 from ovaflow.console.errors import InputError
-from ovaflow.fastxml.settings import GrowTrees
-from ovaflow.rembrandt.settings import Rembrandt
+from ovaflow.methods.fastxml.settings import GrowTrees
+from ovaflow.methods.rembrandt.settings import Rembrandt
 from ovaflow.settings.configuration import DatasetEntry, RunEntry
 from ovaflow.settings.train import TrainLabels
 

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from solving import assert_same_bits, trained
 
 from ovaflow import OneVsAllClassifier, TextFeatures
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.settings.prepare import Prepare, blocks_for
 from ovaflow.sparse.csr import from_scipy
 

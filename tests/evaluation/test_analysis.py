@@ -6,7 +6,7 @@ import pytest
 from records import read_records
 from sklearn.metrics import precision_recall_fscore_support
 
-from ovaflow.data.dataset import inverse_propensity
+from ovaflow.dataset.dataset import inverse_propensity
 from ovaflow.evaluation.analysis import confused, frequency_groups, results_of_labels, why_missed
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.reranking.answer_length import labels_that_fit

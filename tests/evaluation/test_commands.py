@@ -9,7 +9,7 @@ import pytest
 from commands import ovaflow
 from sklearn.metrics import ndcg_score
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.metrics import evaluate
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import Training

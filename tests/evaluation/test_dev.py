@@ -6,7 +6,7 @@ import naive
 import numpy as np
 import pytest
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.metrics import evaluate
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.training_file import Training

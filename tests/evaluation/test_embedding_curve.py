@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from ovaflow.data.dataset import Dataset, Split
-from ovaflow.rembrandt.curve import describe_embedding
-from ovaflow.rembrandt.embedding import compute_embedding
-from ovaflow.rembrandt.settings import Embed
+from ovaflow.dataset.dataset import Dataset, Split
+from ovaflow.methods.rembrandt.curve import describe_embedding
+from ovaflow.methods.rembrandt.embedding import compute_embedding
+from ovaflow.methods.rembrandt.settings import Embed
 from ovaflow.sparse.csr import from_scipy
 
 

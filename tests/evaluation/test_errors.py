@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from records import read_records
 from sklearn.metrics import f1_score
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.errors import RunErrors
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.reranked_model import Ranking

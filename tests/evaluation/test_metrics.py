@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from ovaflow.data.dataset import inverse_propensity
+from ovaflow.dataset.dataset import inverse_propensity
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.sparse.csr import from_scipy
 

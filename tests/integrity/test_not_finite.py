@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from solving import in_memory, trained
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Names
+from ovaflow.dataset.dataset import Names
 from ovaflow.initialization.pretrained import Earlier
 from ovaflow.initialization.starts import STARTS
 from ovaflow.model.one_vs_all import OneVsAll

@@ -11,7 +11,7 @@ from commands import ovaflow
 from numpy.testing import assert_array_equal
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Names
+from ovaflow.dataset.dataset import Names
 from ovaflow.model.npz_file import read_npz
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.sparse.csr import from_scipy

@@ -10,7 +10,7 @@ from synthetic import train_on
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.estimators import OneVsAllClassifier
 from ovaflow.prediction.predictor import Predictor, known_features
 

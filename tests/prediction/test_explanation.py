@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Names
-from ovaflow.data.tokens import TOKEN_PATTERN
-from ovaflow.fastxml.forest import join_trees
-from ovaflow.fastxml.model_file import ForestModel
+from ovaflow.dataset.dataset import Names
+from ovaflow.features.tokens import TOKEN_PATTERN
+from ovaflow.methods.fastxml.forest import join_trees
+from ovaflow.methods.fastxml.model_file import ForestModel
+from ovaflow.methods.rembrandt.model_file import EmbeddingModel
+from ovaflow.methods.rembrandt.panels import to_panels
+from ovaflow.methods.rembrandt.projection import Projection, draw_features
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.rembrandt.model_file import EmbeddingModel
-from ovaflow.rembrandt.panels import to_panels
-from ovaflow.rembrandt.projection import Projection, draw_features
 from ovaflow.sparse.csr import from_scipy, rows_of
 
 L, D, RANK = 40, 30, 7

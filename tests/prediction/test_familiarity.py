@@ -7,9 +7,9 @@ from commands import ovaflow
 from records import write_records
 from synthetic import train_on
 
-from ovaflow.data.dataset import open_dataset
-from ovaflow.data.text_language import languages_of_texts
-from ovaflow.data.tokens import numbered
+from ovaflow.dataset.dataset import open_dataset
+from ovaflow.features.text_language import languages_of_texts
+from ovaflow.features.tokens import numbered
 from ovaflow.prediction.familiarity import Familiarity, WordCount, trained_languages
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.usual_texts import count_test_texts

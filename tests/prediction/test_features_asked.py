@@ -11,7 +11,7 @@ from commands import answers, ovaflow
 from records import read_records
 from synthetic import train_on
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.model.one_vs_all import OneVsAll
 
 N_NEW = 30

@@ -17,7 +17,7 @@ from commands import answers, labels_of, ovaflow
 from records import read_records, write_records
 from tiny_table import write_table
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.sources import batches_of, format_for, input_file, text_of_columns

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.blocks import names_of_word
-from ovaflow.data.dataset import open_dataset
-from ovaflow.data.tokens import normal_form
-from ovaflow.methods import BUILT_IN
+from ovaflow.dataset.dataset import open_dataset
+from ovaflow.features.blocks import names_of_word
+from ovaflow.features.tokens import normal_form
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
+from ovaflow.registry import BUILT_IN
 from ovaflow.sparse.csr import rows_of
 
 

@@ -12,7 +12,7 @@ from scipy.special import expit
 from sklearn.neighbors import NearestNeighbors
 from synthetic import write_weights
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.reasons import _name_in_text, _other_candidates
 from ovaflow.reranking.boosted_trees import BoostedTrees

@@ -9,7 +9,7 @@ import pytest
 from commands import ovaflow
 from records import read_records, write_records
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.model_folder import read_metrics
 from ovaflow.prediction.predictor import Predictor
 

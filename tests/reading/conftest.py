@@ -7,7 +7,7 @@ import pytest
 from synthetic import train_to
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.reading.formats import format_of
 
 BEFORE = b"what was there before"

@@ -82,7 +82,7 @@ COMMANDS = """
 import contextlib, io, json, sys
 import added
 from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 

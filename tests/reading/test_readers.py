@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_files
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.source import read_file
 from ovaflow.reading import npz
 from ovaflow.reading.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.reading.streams import read_lines
+from ovaflow.records.source import read_file
 from ovaflow.settings.prepare import PrepareSource
 
 ALIKE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)

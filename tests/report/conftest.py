@@ -8,7 +8,7 @@ from commands import ovaflow
 from finished_run import of_every_method
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
 from ovaflow.sparse.csr import from_scipy
 
 HOSTILE = [

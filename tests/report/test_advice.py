@@ -14,7 +14,7 @@ from records import write_records
 
 from ovaflow.cli import group
 from ovaflow.cli.predict import open_predictor
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.question import Question
 from ovaflow.report import advice

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.report.data import source_words, transform_words
 from ovaflow.report.gather import gather
 from ovaflow.report.run_settings import flatten

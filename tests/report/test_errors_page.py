@@ -6,7 +6,7 @@ import shutil
 import pytest
 from commands import ovaflow
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.errors import RunErrors
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import errors_page

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.data.dataset import open_dataset
-from ovaflow.data.tokens import TOKEN_PATTERN
+from ovaflow.dataset.dataset import open_dataset
+from ovaflow.features.tokens import TOKEN_PATTERN
 from ovaflow.prediction.explanation import LabelContributions, contributions
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import examples, frequency

@@ -16,7 +16,7 @@ import pytest
 from commands import ovaflow
 from synthetic import write_weights
 
-from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report.environment import parted
 from ovaflow.report.gather import choose_shown, gather

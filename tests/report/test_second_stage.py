@@ -9,7 +9,7 @@ import pytest
 from finished_run import Folder
 from sklearn.metrics import f1_score
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import second_stage
 from ovaflow.report.gather import gather

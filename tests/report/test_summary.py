@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from finished_run import Folder
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import run_settings, summary
 from ovaflow.report.gather import gather

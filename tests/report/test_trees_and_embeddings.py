@@ -3,9 +3,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ovaflow.fastxml import section as trees
 from ovaflow.initialization.spanning_tree import compute_label_tree
-from ovaflow.rembrandt import section as embeddings
+from ovaflow.methods.fastxml import section as trees
+from ovaflow.methods.rembrandt import section as embeddings
 from ovaflow.report import training
 from ovaflow.report.section import RunFolder
 from ovaflow.report.tables import table_of_runs

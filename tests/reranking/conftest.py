@@ -6,7 +6,7 @@ import pytest
 from commands import ovaflow
 from tiny_table import write_named_table
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.reranking.reranker_file import Reranker
 

@@ -15,7 +15,7 @@ from sklearn.metrics import log_loss
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
-from ovaflow.data.normalize import unit_rows
+from ovaflow.features.normalize import unit_rows
 from ovaflow.model.index import LARGEST_DENSE, panel_ranges
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reranking import cross_fitting, fitting

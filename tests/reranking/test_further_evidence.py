@@ -8,7 +8,7 @@ from commands import ovaflow
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictor import Predictor

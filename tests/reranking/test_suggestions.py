@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import read_records, write_records
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, read_suggestions

@@ -5,7 +5,7 @@ from hostile_table import HOSTILE, write_texts
 from running_service import running_service
 from synthetic import train_on
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.predictor import Predictor

@@ -10,7 +10,7 @@ from running_service import running_service
 from scipy.special import expit
 
 from ovaflow.cli.serve import _named
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 
 URI = "http://example.org/{}".format
 

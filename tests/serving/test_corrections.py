@@ -14,7 +14,7 @@ import pytest
 from hostile_table import HOSTILE
 from running_service import exchange, running_service
 
-from ovaflow.data.source import read_file
+from ovaflow.records.source import read_file
 from ovaflow.settings.prepare import PrepareSource
 
 LONG = "größe \U00010400 " * 5000

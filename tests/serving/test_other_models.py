@@ -12,9 +12,9 @@ from running_service import running_service
 from synthetic import train_on
 from trained_by_commands import Trained
 
-from ovaflow.data.source import read_file
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reading.instances import FIELD
+from ovaflow.records.source import read_file
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.prepare import PrepareSource
 

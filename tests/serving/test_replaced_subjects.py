@@ -8,7 +8,7 @@ from living_vocabulary import HERE, VOCABULARY, write_vocabulary
 from running_service import running_service
 from synthetic import train_on
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 
 
 @pytest.fixture(scope="module")

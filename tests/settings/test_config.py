@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.catalogue import entry_of, read_catalogue
-from ovaflow.data.sizes import Shape, write_sizes
-from ovaflow.fastxml.settings import FastXML
-from ovaflow.rembrandt.settings import Rembrandt
+from ovaflow.dataset.sizes import Shape, write_sizes
+from ovaflow.methods.fastxml.settings import FastXML
+from ovaflow.methods.rembrandt.settings import Rembrandt
+from ovaflow.records.catalogue import entry_of, read_catalogue
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.configuration import MethodOfRun
 from ovaflow.settings.paths import raw_files

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from made_config import made
 
-from ovaflow.methods import all_steps, find_method
+from ovaflow.registry import all_steps, find_method
 from ovaflow.settings import inputs, paths
 from ovaflow.settings.predict import CANDIDATES
 

@@ -2,7 +2,7 @@ import pytest
 import yaml
 from made_config import MINE, complaint, made
 
-from ovaflow.rembrandt.files import embeddings
+from ovaflow.methods.rembrandt.files import embeddings
 from ovaflow.settings import paths
 from ovaflow.settings.predict import Predict
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from ovaflow.data.normalize import fill_rows
+from ovaflow.features.normalize import fill_rows
 from ovaflow.sparse.csr import (
     add_row,
     add_squared_row,

@@ -6,8 +6,8 @@ import pytest
 from commands import ovaflow
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.catalogue import read_catalogue
 from ovaflow.reading.streams import open_stream
+from ovaflow.records.catalogue import read_catalogue
 from ovaflow.settings.config import load
 from ovaflow.storage.hdf5 import open_artifact
 from ovaflow.storage.opening import open_regular

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from synthetic import topics
 
-from ovaflow.data.dataset import Split
-from ovaflow.data.normalize import fill_rows
+from ovaflow.dataset.dataset import Split
+from ovaflow.features.normalize import fill_rows
 from ovaflow.sparse.csr import from_scipy
 
 

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from solving import as_earlier, jobs_of, trained
 
-from ovaflow.data.dataset import Dataset, Split, inverse_propensity, open_dataset
+from ovaflow.dataset.dataset import Dataset, Split, inverse_propensity, open_dataset
 from ovaflow.initialization.starts import STARTS
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS, Status

@@ -9,7 +9,7 @@ from synthetic import topics
 from trained_by_commands import Trained
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Dataset, Names, Split, write_dataset
+from ovaflow.dataset.dataset import Dataset, Names, Split, write_dataset
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.train import TrainLabels

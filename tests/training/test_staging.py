@@ -3,7 +3,7 @@
 import pytest
 from synthetic import write_topics
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.training import staging
 from ovaflow.training.staging import staged
 

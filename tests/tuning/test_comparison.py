@@ -9,11 +9,11 @@ from numpy.testing import assert_array_equal
 from solving import in_memory
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import Names, open_dataset
-from ovaflow.data.hold_out import hold_out
+from ovaflow.dataset.dataset import Names, open_dataset
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.reading.instances import TextInstance
+from ovaflow.records.hold_out import hold_out
 from ovaflow.settings.train import ChooseC, TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_model

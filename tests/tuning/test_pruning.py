@@ -9,7 +9,7 @@ from commands import ovaflow
 from finished_run import of_every_method
 from synthetic import write_weights
 
-from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.sparse.csr import from_scipy

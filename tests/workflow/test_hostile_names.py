@@ -8,7 +8,7 @@ from local_server import local_server
 from pipeline_place import ROOT
 from tiny_table import write_table
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 
 NUMBERS = {"threads", "wildcards.shard", "wildcards.share", "wildcards.fold", "wildcards.folds"}
 """Placeholders that can hold nothing but digits, points, dashes and e; wildcard_constraints see to it."""

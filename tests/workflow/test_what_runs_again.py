@@ -10,7 +10,7 @@ from commands import ovaflow
 from pipeline_place import ROOT, Place, jobs_in
 from tiny_table import CONFIG
 
-from ovaflow.methods import find_method
+from ovaflow.registry import find_method
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 

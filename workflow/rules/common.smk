@@ -8,14 +8,14 @@ from pathlib import Path
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
-from ovaflow.data.catalogue import entry_of, read_catalogue
+from ovaflow.records.catalogue import entry_of, read_catalogue
 from ovaflow.estimate import shards
 from ovaflow.sparse.fingerprint import kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, suggestion_sources
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.source import ROLES, is_stored
 from ovaflow.settings.section import FOLD, listed
-from ovaflow.methods import ONE_VS_ALL, all_steps, find_method
+from ovaflow.registry import ONE_VS_ALL, all_steps, find_method
 from snakemake.settings.types import DeploymentMethod
 
 

@@ -10,14 +10,16 @@ IS_INSTALLED = find_spec("ovaflow") is not None
 
 # what the rules import, by room, and the files that it reads
 MODULES = {
-    "": "__init__ methods removed steps workflow",
+    "": "__init__ registry removed steps workflow",
     "console": "__init__ errors",
-    "data": "__init__ catalogue sizes",
+    "dataset": "__init__ sizes",
     "estimate": "__init__ demand shards",
-    "fastxml": "__init__ method settings",
-    "one_vs_all": "__init__ method",
+    "methods": "__init__",
+    "methods/fastxml": "__init__ method settings",
+    "methods/one_vs_all": "__init__ method",
+    "methods/rembrandt": "__init__ demand files method settings",
     "reading": "__init__ columns foreign formats streams",
-    "rembrandt": "__init__ demand files method settings",
+    "records": "__init__ catalogue",
     "report": "__init__ best_run",
     "settings": "__init__ chains config configuration inputs paths predict prepare schema section source suggestion_sources spelling train",
     "sparse": "__init__ fingerprint",

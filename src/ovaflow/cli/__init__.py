@@ -11,7 +11,7 @@ from ovaflow import __version__, removed
 from ovaflow.console.errors import InputError
 from ovaflow.console.interrupts import INTERRUPTED, say_interrupted, unwind
 from ovaflow.machine.limits import limit_libraries
-from ovaflow.methods import all_steps
+from ovaflow.registry import all_steps
 from ovaflow.storage.writing import explanation_of
 
 GROUPS = {

@@ -1,7 +1,7 @@
 """Options of what is asked of a model."""
 
 from ovaflow.cli.options import option, taken_together
-from ovaflow.data.label_choice import entries_of
+from ovaflow.labels.choice import entries_of
 from ovaflow.prediction.question import Question
 
 _MAY_BE_FILES = ("include", "exclude")

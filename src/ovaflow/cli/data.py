@@ -6,14 +6,14 @@ import click
 import numpy as np
 
 from ovaflow.cli.options import DATASET, THREADS, file_option, number, option, output, reads, source_files
-from ovaflow.data.dataset import open_dataset, write_dataset
-from ovaflow.data.hold_out import hold_out, is_far
-from ovaflow.data.label_map import UNKNOWN_SUBJECTS, require_another_file, write_unknown_subjects
-from ovaflow.data.prepare import prepare
-from ovaflow.data.remarks import kept_together, remarks_on
-from ovaflow.data.sizes import Shape, write_sizes
-from ovaflow.data.source import SourceFiles
+from ovaflow.dataset.dataset import open_dataset, write_dataset
+from ovaflow.dataset.prepare import prepare
+from ovaflow.dataset.remarks import kept_together, remarks_on
+from ovaflow.dataset.sizes import Shape, write_sizes
+from ovaflow.labels.label_map import UNKNOWN_SUBJECTS, require_another_file, write_unknown_subjects
 from ovaflow.reading.glance import Glance, in_words_of_weights
+from ovaflow.records.hold_out import hold_out, is_far
+from ovaflow.records.source import SourceFiles
 from ovaflow.settings.section import listed
 from ovaflow.settings.source import holds_texts
 from ovaflow.settings.train import Train
@@ -36,7 +36,7 @@ from ovaflow.tuning import cost, features
 def download_command(dataset, catalogue, url, sha256, output, record):
     """Download a dataset or a file, unless it exists with the recorded checksum."""
     # the libraries that download are loaded by no other command
-    from ovaflow.data.download import download_dataset, download_file
+    from ovaflow.records.download import download_dataset, download_file
 
     if (dataset is None) == (url is None):
         raise click.UsageError("give either --dataset or --url")

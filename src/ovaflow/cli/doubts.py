@@ -7,7 +7,7 @@ from rich.console import Console
 
 from ovaflow.cli.options import THREADS, file_option
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.doubts import HEADER, doubts_by_cross_validation, doubts_of_held_out, table
 from ovaflow.model.model_file import open_any_model
 from ovaflow.report.doubts import OF_ONE_KIND, doubts_table

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ovaflow.cli.options import file_option
 from ovaflow.console.progress import Progress
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.errors import MEASURE, RunErrors, by_falling_value, reasons_for
 from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.explanation import find_labels

@@ -9,7 +9,7 @@ from ovaflow.cli.asking import asks
 from ovaflow.cli.labelled import distinct_names, reads_labelled_file, tables_of, words_in_a_line
 from ovaflow.cli.options import THREADS, file_option, reads
 from ovaflow.cli.predict import open_predictor
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, results_of_labels
 from ovaflow.evaluation.counted_labels import rule_in_words
 from ovaflow.evaluation.errors import RunErrors

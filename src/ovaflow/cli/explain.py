@@ -13,7 +13,7 @@ from rich.text import Text
 from ovaflow.cli.options import FILE, number, second_stage
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.explanation import (
     describe_label,
     find_labels,

@@ -7,12 +7,12 @@ import numpy as np
 
 from ovaflow.cli.data import SIZES, write_sizes_of
 from ovaflow.cli.options import DATASET, FILE, file_option, number, output
-from ovaflow.data.dataset import open_dataset
-from ovaflow.data.folds import hold_out_fold
-from ovaflow.data.hold_out import is_far
-from ovaflow.data.remarks import kept_together
+from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.folds import hold_out_fold
+from ovaflow.dataset.remarks import kept_together
 from ovaflow.evaluation.cross_validation import join_folds
 from ovaflow.model.model_file import open_any_model
+from ovaflow.records.hold_out import is_far
 from ovaflow.storage.texts import read_json, write_json
 
 SHOWN = ("P@1", "P@3", "P@5", "F1-fit")

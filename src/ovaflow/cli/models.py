@@ -7,7 +7,7 @@ import click
 
 from ovaflow.cli.options import THREADS, file_argument, file_option, option, output
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.pruned_models import quality_of
 from ovaflow.model.index import index_path, renew_index, write_index
 from ovaflow.model.model_file import LabelWeights

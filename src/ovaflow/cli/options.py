@@ -7,7 +7,7 @@ import click
 from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
-from ovaflow.methods import ONE_VS_ALL, placed
+from ovaflow.registry import ONE_VS_ALL, placed
 from ovaflow.settings.inputs import settings_read
 from ovaflow.settings.schema import explain, explain_value, schema_at
 from ovaflow.settings.section import Section

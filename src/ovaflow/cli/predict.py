@@ -16,7 +16,7 @@ from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, suggestion_files_for
 from ovaflow.cli.sure import Division, divide, divides_records, report_division
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answers import Record
 from ovaflow.prediction.familiarity import WordCount, remark_on_languages, remark_on_words

@@ -5,7 +5,7 @@ import click
 from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option, output
 from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, read_suggestion_files
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.reliability import measure_reliability
 from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.predictions import Predictions

@@ -17,14 +17,14 @@ import yaml
 
 from ovaflow.cli.options import file_argument, reads_files
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.data.label_map import UNKNOWN_SUBJECTS
-from ovaflow.data.source import beginnings
+from ovaflow.labels.label_map import UNKNOWN_SUBJECTS
 from ovaflow.machine.limits import read_allowance
 from ovaflow.reading import formats
 from ovaflow.reading.foreign import refuse_foreign
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.glance import Glance
 from ovaflow.reading.streams import matching_paths
+from ovaflow.records.source import beginnings
 from ovaflow.settings import paths
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.section import NAME, RESERVED

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ovaflow.data.labels import numbers_of_labels
+from ovaflow.labels.matrix import numbers_of_labels
 from ovaflow.reranking.suggestions import read_suggestions
 from ovaflow.settings.suggestion_sources import source_name
 

@@ -20,9 +20,9 @@ from ovaflow.cli.options import (
     scratch_option,
     several,
 )
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.estimate.demand import write_demand
-from ovaflow.methods import ONE_VS_ALL, find_method, method_names
+from ovaflow.registry import ONE_VS_ALL, find_method, method_names
 
 
 class MethodCommand(click.Command):

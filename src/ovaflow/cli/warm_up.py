@@ -16,8 +16,8 @@ import numpy as np
 import ovaflow
 from ovaflow.cli import group
 from ovaflow.console.progress import Progress, silence
-from ovaflow.data.dataset import Split, write_dataset
-from ovaflow.methods import find_method, method_names
+from ovaflow.dataset.dataset import Split, write_dataset
+from ovaflow.registry import find_method, method_names
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.csr import from_scipy

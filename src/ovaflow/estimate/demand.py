@@ -13,7 +13,7 @@ from functools import lru_cache, wraps
 from pathlib import Path
 from typing import NamedTuple
 
-from ovaflow.data.sizes import read_shape
+from ovaflow.dataset.sizes import read_shape
 from ovaflow.reading.formats import PACKED
 from ovaflow.storage.texts import write_json
 

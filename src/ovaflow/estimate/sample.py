@@ -15,7 +15,7 @@ from numba.core.event import install_recorder
 from ovaflow.console.errors import InputError
 from ovaflow.estimate.demand import Demand
 from ovaflow.machine.limits import peak_rss_bytes
-from ovaflow.methods import find_method, placed
+from ovaflow.registry import find_method, placed
 
 _STEADY = 4.0
 _REPEATS = 5

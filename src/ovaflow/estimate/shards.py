@@ -5,8 +5,8 @@ from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.estimate.demand import EXPANDING, shares_of_work
-from ovaflow.methods import find_method
 from ovaflow.reading.streams import matching_files
+from ovaflow.registry import find_method
 from ovaflow.settings import paths
 from ovaflow.settings.configuration import Config
 from ovaflow.settings.section import listed

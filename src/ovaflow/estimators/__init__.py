@@ -2,7 +2,7 @@
 
 from ovaflow.estimators.scorers import f1_scorer, precision_at_k_scorer
 from ovaflow.estimators.text_features import TextFeatures
-from ovaflow.methods import CLASSIFIERS, placed
+from ovaflow.registry import CLASSIFIERS, placed
 
 __all__ = ["TextFeatures", "f1_scorer", "precision_at_k_scorer", *CLASSIFIERS]
 

@@ -17,20 +17,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
-from ovaflow.data.columns import n_beside
-from ovaflow.data.dataset import Dataset, Names, Split
-from ovaflow.data.hold_out import hold_out
-from ovaflow.data.normalize import fill_rows, is_dense, model_features
-from ovaflow.data.tokens import tokens_of_counts
+from ovaflow.dataset.dataset import Dataset, Names, Split
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.text_features import TextFeatures
 from ovaflow.evaluation.ranking import find_hits, precision
-from ovaflow.methods import ONE_VS_ALL, find_method, placed
+from ovaflow.features.columns import n_beside
+from ovaflow.features.normalize import fill_rows, is_dense, model_features
+from ovaflow.features.tokens import tokens_of_counts
 from ovaflow.model.model_file import MethodModel, open_any_model
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictions import predict_test_set, reranked
 from ovaflow.prediction.predictor import Predictor, without_words
 from ovaflow.prediction.reasons import explain as explain_labels
+from ovaflow.records.hold_out import hold_out
+from ovaflow.registry import ONE_VS_ALL, find_method, placed
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker

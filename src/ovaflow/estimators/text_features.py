@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
-from ovaflow.data.blocks import NAMES
-from ovaflow.data.columns import n_beside
-from ovaflow.data.dataset import Names, read_all_names, write_names
-from ovaflow.data.tfidf import TfIdf
-from ovaflow.data.vocabulary import fit_features
+from ovaflow.dataset.dataset import Names, read_all_names, write_names
 from ovaflow.estimators.labels import LabelForm, Labels, is_missing
+from ovaflow.features.blocks import NAMES
+from ovaflow.features.columns import n_beside
+from ovaflow.features.tfidf import TfIdf
+from ovaflow.features.vocabulary import fit_features
 from ovaflow.reading.instances import TextInstance
 from ovaflow.settings.prepare import ChooseFeatures, Prepare
 from ovaflow.settings.schema import explain

@@ -6,9 +6,9 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.data.folds import folds_of_documents
-from ovaflow.data.hold_out import held_out_documents
-from ovaflow.methods import find_method
+from ovaflow.dataset.folds import folds_of_documents
+from ovaflow.records.hold_out import held_out_documents
+from ovaflow.registry import find_method
 from ovaflow.reranking.doubts import find_doubts, joined
 from ovaflow.reranking.fitting import FEWEST
 

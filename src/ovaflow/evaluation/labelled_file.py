@@ -9,11 +9,10 @@ import numpy as np
 import scipy
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.hierarchy import labels_above, levels_of
-from ovaflow.data.labels import numbers_of_labels
-from ovaflow.data.source import read_file
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.reliability import SURE, automatic
+from ovaflow.labels.hierarchy import labels_above, levels_of
+from ovaflow.labels.matrix import numbers_of_labels
 from ovaflow.prediction.familiarity import WordCount, has_many_unknown_words
 from ovaflow.prediction.predictor import FeaturesAndFamiliarity
 from ovaflow.prediction.question import Question
@@ -21,6 +20,7 @@ from ovaflow.prediction.sources import BATCH, LINES, NamedColumns, features_of_v
 from ovaflow.prediction.usual_texts import read_usual_texts
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import counted_once
+from ovaflow.records.source import read_file
 from ovaflow.reranking.answer_length import count_as_predicted
 from ovaflow.reranking.expected_quality import sure_records
 from ovaflow.settings.predict import CANDIDATES

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.columns import n_beside
-from ovaflow.data.dataset import Named, Names, write_names
-from ovaflow.methods import ONE_VS_ALL, find_method, placed
+from ovaflow.dataset.dataset import Named, Names, write_names
+from ovaflow.features.columns import n_beside
+from ovaflow.registry import ONE_VS_ALL, find_method, placed
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.weight_rows import WeightRows, rounded
 from ovaflow.storage.arrays import Strings, create_array
@@ -25,7 +25,7 @@ class ModelFile(
     """What every method keeps in its model file; names are loaded on demand.
 
     Parameters are ``train``, settings of the training, among them ``method``, and ``transform``, parameters of the
-    dataset, see :class:`ovaflow.data.dataset.Dataset`.
+    dataset, see :class:`ovaflow.dataset.dataset.Dataset`.
     """
 
     trained: np.ndarray  # bool (l,); labels without a classifier are never predicted

@@ -8,10 +8,10 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Names
-from ovaflow.methods import ONE_VS_ALL
+from ovaflow.dataset.dataset import Names
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reading.npz import FOREIGN, read_matrix
+from ovaflow.registry import ONE_VS_ALL
 from ovaflow.settings.schema import explain
 from ovaflow.sparse.weight_rows import decoded
 from ovaflow.storage.writing import write_atomically

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.blocks import NAMES, PAIRS, name_of_pair, places_in_word
-from ovaflow.data.tokens import token_spans
+from ovaflow.features.blocks import NAMES, PAIRS, name_of_pair, places_in_word
+from ovaflow.features.tokens import token_spans
 
 
 class LabelContributions(NamedTuple):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.data.text_language import languages_of_texts
+from ovaflow.features.text_language import languages_of_texts
 from ovaflow.sparse.jit import strict_kernel
 
 FEWEST_KNOWN = 0.1

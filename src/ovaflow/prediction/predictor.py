@@ -12,13 +12,13 @@ import scipy
 from numpy.typing import ArrayLike
 
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.data.columns import n_beside
-from ovaflow.data.dataset import Split
-from ovaflow.data.label_choice import LabelFinder
-from ovaflow.data.normalize import model_features
-from ovaflow.data.tfidf import Features, TfIdf, weigh_counts
-from ovaflow.data.tokens import tokens_in_batches, tokens_of_counts
-from ovaflow.data.tokens import without_words as tokens_without
+from ovaflow.dataset.dataset import Split
+from ovaflow.features.columns import n_beside
+from ovaflow.features.normalize import model_features
+from ovaflow.features.tfidf import Features, TfIdf, weigh_counts
+from ovaflow.features.tokens import tokens_in_batches, tokens_of_counts
+from ovaflow.features.tokens import without_words as tokens_without
+from ovaflow.labels.choice import LabelFinder
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model, open_any_model
 from ovaflow.prediction.familiarity import Familiarity
@@ -251,7 +251,7 @@ class Predictor:
         Parameters
         ----------
         split : Split
-            Such as ``ovaflow.data.dataset.open_dataset(path).test``, of the model's dataset.
+            Such as ``ovaflow.dataset.dataset.open_dataset(path).test``, of the model's dataset.
 
         Returns
         -------

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import BeforeValidator
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.hierarchy import most_specific
+from ovaflow.labels.hierarchy import most_specific
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictions import require_second_stage
 from ovaflow.reranking.answer_length import labels_that_fit

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ovaflow.data.normalize import unit_rows
-from ovaflow.data.tokens import token_spans
+from ovaflow.features.normalize import unit_rows
+from ovaflow.features.tokens import token_spans
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.answers import shortest
 from ovaflow.prediction.explanation import contributions, label_entry, shown_name, spans_in_text

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.source import reading_of
-from ovaflow.data.vectors import stacked
+from ovaflow.dataset.vectors import stacked
 from ovaflow.prediction.familiarity import Familiarity
 from ovaflow.reading.columns import split_names
 from ovaflow.reading.foreign import refuse_foreign
 from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, ending_of, format_of
 from ovaflow.reading.instances import FIELD, Reading, counted_once, joined
 from ovaflow.reading.streams import File, matching_paths
+from ovaflow.records.source import reading_of
 from ovaflow.settings.prepare import PrepareSource
 from ovaflow.settings.source import ReadTexts
 from ovaflow.sparse.csr import CSR, from_scipy

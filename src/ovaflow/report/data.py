@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.data.columns import of_words
-from ovaflow.data.dataset import without_known_labels
+from ovaflow.dataset.dataset import without_known_labels
+from ovaflow.features.columns import of_words
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
 from ovaflow.sparse.csr import nonzeros_of_rows

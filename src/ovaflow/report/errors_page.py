@@ -1,6 +1,6 @@
 """The page of a run's errors: a single HTML file, filtered and sorted in the browser."""
 
-from ovaflow.data.dataset import EXCERPT
+from ovaflow.dataset.dataset import EXCERPT
 from ovaflow.evaluation.errors import MEASURE
 from ovaflow.report import wording
 from ovaflow.report.environment import make_environment, script_of

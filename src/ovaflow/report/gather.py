@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ovaflow.data.dataset import open_dataset
+from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.metrics import samples_of, samples_of_order
 from ovaflow.model.model_file import ModelFile, method_of
 from ovaflow.prediction.predictions import Predictions

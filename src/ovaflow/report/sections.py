@@ -1,6 +1,6 @@
 """The sections of the report in their order; those of methods stand beside what they measure."""
 
-from ovaflow.methods import find_method, method_names, placed
+from ovaflow.registry import find_method, method_names, placed
 from ovaflow.report import (
     advice,
     costs,

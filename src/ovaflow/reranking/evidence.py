@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ovaflow.data.normalize import unit_rows
+from ovaflow.features.normalize import unit_rows
 from ovaflow.model.index import IndexPanel
 from ovaflow.reranking.candidates import MORE, Candidates, first_of, with_more
 from ovaflow.reranking.cooccurrence import LabelCooccurrence

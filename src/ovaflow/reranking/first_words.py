@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ovaflow.data.beginnings import beginnings
+from ovaflow.features.beginnings import beginnings
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.suggestions import NO_SCORE
 from ovaflow.settings.predict import CANDIDATES

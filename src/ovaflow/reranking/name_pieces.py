@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.data.blocks import names_of_word
-from ovaflow.data.tfidf import TfIdf, inverse_document_frequency
-from ovaflow.data.tokens import numbered
-from ovaflow.data.vocabulary import document_frequencies, joined
+from ovaflow.features.blocks import names_of_word
+from ovaflow.features.tfidf import TfIdf, inverse_document_frequency
+from ovaflow.features.tokens import numbered
+from ovaflow.features.vocabulary import document_frequencies, joined
 from ovaflow.reranking.names import LabelNames, rows_of_names
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.arrays import Strings

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.data.blocks import NAMES, words_of_phrase
-from ovaflow.data.normalize import unit_rows
+from ovaflow.features.blocks import NAMES, words_of_phrase
+from ovaflow.features.normalize import unit_rows
 from ovaflow.sparse.csr import CSR, NOWHERE, offsets, rows_of
 from ovaflow.sparse.jit import strict_kernel
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.data.normalize import unit_rows
+from ovaflow.features.normalize import unit_rows
 from ovaflow.model.index import LARGEST_DENSE, LARGEST_LISTED, IndexPanel, build_index
 from ovaflow.model.top_k import insert_label, no_labels, search_rounded
 from ovaflow.sparse.csr import CSR, rows_of

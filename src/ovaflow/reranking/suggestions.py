@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.tokens import Numbers
+from ovaflow.features.tokens import Numbers
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reading.annif import ENDINGS
 from ovaflow.reading.suggestions import read_suggested

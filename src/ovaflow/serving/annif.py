@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
-from ovaflow.data.text_language import LANGUAGES, language_scores
+from ovaflow.features.text_language import LANGUAGES, language_scores
 from ovaflow.prediction.predictor import known_features
 from ovaflow.prediction.question import Question
 from ovaflow.reading.streams import clean

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from fastapi import HTTPException
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.labels import numbers_of_marks
+from ovaflow.labels.matrix import numbers_of_marks
 from ovaflow.prediction.explanation import label_entry
 from ovaflow.prediction.sources import NamedColumns, columns_of, id_columns_of, labels_columns_of
 from ovaflow.serving.saved_records import SavedRecords

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.label_choice import entries_in
+from ovaflow.labels.choice import entries_in
 from ovaflow.serving import failures, metrics
 from ovaflow.storage.writing import write_text
 

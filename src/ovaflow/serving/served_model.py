@@ -9,7 +9,7 @@ import numpy as np
 from fastapi import HTTPException
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.tokens import normal_form
+from ovaflow.features.tokens import normal_form
 from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answers import expected_quality_fields, figures_of, shortest
 from ovaflow.prediction.explanation import describe_label, label_entry

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, create_model, model_validator
 
-from ovaflow.methods import ONE_VS_ALL, find_method, method_names, placed
+from ovaflow.registry import ONE_VS_ALL, find_method, method_names, placed
 from ovaflow.settings.predict import AUTO_RERANK, CANDIDATES, Predict, Report, Sweep
 from ovaflow.settings.prepare import Prepare, Tune
 from ovaflow.settings.section import HELD_OUT, Name, Section, setting

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ovaflow.methods import ONE_VS_ALL, all_steps, find_method, method_names, placed
+from ovaflow.registry import ONE_VS_ALL, all_steps, find_method, method_names, placed
 from ovaflow.settings import paths
 from ovaflow.settings.chains import earlier_model, first_run_of, sweeps_of
 from ovaflow.settings.configuration import Config

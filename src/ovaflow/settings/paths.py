@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ovaflow.methods import find_method, method_names
+from ovaflow.registry import find_method, method_names
 from ovaflow.settings.configuration import Config
 from ovaflow.settings.section import FOLD, HELD_OUT
 from ovaflow.settings.source import ROLES, is_address, is_stored

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from ovaflow.methods import ONE_VS_ALL
+from ovaflow.registry import ONE_VS_ALL
 from ovaflow.settings.prepare import AutoCandidates, Comparison, candidates_of
 from ovaflow.settings.section import (
     SEED,

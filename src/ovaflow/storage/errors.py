@@ -3,7 +3,7 @@
 from typing import Any
 
 from ovaflow.console.errors import InputError, StrPath, UnreadableError
-from ovaflow.methods import all_steps
+from ovaflow.registry import all_steps
 
 
 def producer(kind: str) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 from math import ceil
 from typing import ClassVar
 
-from ovaflow.methods import placed
+from ovaflow.registry import placed
 from ovaflow.training.method import Method
 
 

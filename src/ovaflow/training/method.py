@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from zlib import crc32
 
-from ovaflow.methods import package_of, placed
+from ovaflow.registry import package_of, placed
 from ovaflow.steps import Reads, Step
 
 if TYPE_CHECKING:
-    from ovaflow.data.dataset import Dataset
+    from ovaflow.dataset.dataset import Dataset
     from ovaflow.estimate.demand import Request
     from ovaflow.estimate.sample import Sample
     from ovaflow.model.model_file import MethodModel
@@ -44,7 +44,7 @@ class Method(ABC):
     """As in configs and in the ``parameters["train"]["method"]`` of models."""
 
     model: "ClassVar[str | type[MethodModel]]"
-    """The class of its models, or its place, see :func:`ovaflow.methods.placed`."""
+    """The class of its models, or its place, see :func:`ovaflow.registry.placed`."""
 
     shard: "ClassVar[str | type[Artifact]]"
     """The class of its shards, likewise."""
@@ -118,13 +118,13 @@ class Method(ABC):
 
     def open(self, path: Any) -> Any:
         """The training set of a job."""
-        from ovaflow.data.dataset import open_dataset
+        from ovaflow.dataset.dataset import open_dataset
 
         return open_dataset(path)
 
     def copy_to_local_node(self, dataset: Any, pinning: Any) -> Any:
         """The training set of a job, its features in the memory of the node where the job runs."""
-        from ovaflow.data.dataset import copy_to_local_node
+        from ovaflow.dataset.dataset import copy_to_local_node
 
         return copy_to_local_node(dataset, pinning)
 

@@ -10,8 +10,8 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, clock
 from ovaflow.machine.pinning import pinned
-from ovaflow.methods import placed
 from ovaflow.model.training_file import require_alike
+from ovaflow.registry import placed
 from ovaflow.storage.parts import digest_of, open_parts, restore
 
 

@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 
-from ovaflow.data.dataset import KIND
+from ovaflow.dataset.dataset import KIND
 from ovaflow.machine.shared_files import SharedFile, private_folder
 from ovaflow.storage.hdf5 import checksum_of, open_artifact
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.data.columns import of_words
-from ovaflow.data.hold_out import copies_of, held_out_documents
-from ovaflow.data.near_twins import near_twins, rows_alike
+from ovaflow.features.columns import of_words
+from ovaflow.records.hold_out import copies_of, held_out_documents
+from ovaflow.records.near_twins import near_twins, rows_alike
 from ovaflow.sparse.csr import rows_of
 from ovaflow.tuning.comparison import compare, decide, folds, try_on
 

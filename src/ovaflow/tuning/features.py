@@ -12,16 +12,16 @@ import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.data.blocks import is_spaceless, pieces_for
-from ovaflow.data.dataset import Dataset, Names, Split
-from ovaflow.data.label_lists import LabelLists
-from ovaflow.data.label_names import with_label_names
-from ovaflow.data.labels import NamedLabels, names_as_given
-from ovaflow.data.near_twins import near_twins, rows_alike
-from ovaflow.data.parts import training_instances
-from ovaflow.data.splitting import group_numbers
-from ovaflow.data.tokens import numbered, word_sets
-from ovaflow.data.vocabulary import NoTermsError, fit_features
+from ovaflow.dataset.dataset import Dataset, Names, Split
+from ovaflow.features.blocks import is_spaceless, pieces_for
+from ovaflow.features.label_names import with_label_names
+from ovaflow.features.tokens import numbered, word_sets
+from ovaflow.features.vocabulary import NoTermsError, fit_features
+from ovaflow.labels.lists import LabelLists
+from ovaflow.labels.matrix import NamedLabels, names_as_given
+from ovaflow.records.near_twins import near_twins, rows_alike
+from ovaflow.records.parts import training_instances
+from ovaflow.records.splitting import group_numbers
 from ovaflow.settings.prepare import DEFAULT_FEATURES, blocks_for
 from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy

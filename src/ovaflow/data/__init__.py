@@ -1,1 +1,0 @@
-"""From sources to the dataset file: catalogue, download, readers, tf-idf, normalisation."""

@@ -1,0 +1,1 @@
+"""The dataset file, how it is prepared, and what a person should know about it."""

@@ -1,0 +1,234 @@
+"""The prepare step: from the files of a source to all that the dataset file holds."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.dataset.dataset import EXCERPT, Dataset, Names, Split, without_known_labels
+from ovaflow.dataset.vectors import read_vectors
+from ovaflow.features.columns import of_words
+from ovaflow.features.label_names import with_label_names
+from ovaflow.features.normalize import fill_rows, is_dense, model_features
+from ovaflow.features.tfidf import weigh_counts
+from ovaflow.features.tokens import without_words
+from ovaflow.features.vocabulary import features_of_tokens, fit_tokens
+from ovaflow.labels.choice import LabelFinder, entries_of, without_labels
+from ovaflow.labels.lists import LabelLists
+from ovaflow.labels.matrix import labels_of, names_of_ids
+from ovaflow.reading.claims import require_backed
+from ovaflow.reading.formats import FORMATS
+from ovaflow.records.hold_out import copies_of
+from ovaflow.records.near_twins import has_near_twin
+from ovaflow.records.parts import read_parts
+from ovaflow.records.splitting import set_rows_aside
+from ovaflow.settings.prepare import blocks_for
+
+_FEWEST = 3
+"""Ready-made features of a copy: rows of one or two are alike by chance, on delicious in a fifth of the test set."""
+_IN_MEMORY = Path("prepared")
+_LIMITS = ("min_df", "max_df", "max_features")
+
+
+def prepare(source, threads=1, folder=None):
+    """A source as a :class:`Dataset` in memory; with a folder, features of texts are mapped from there."""
+    source.require_files()
+    if source.settings.has_texts:
+        return _prepare_texts(source, threads, folder)
+    return _prepare_features(source, source.settings)
+
+
+def _prepare_texts(source, threads, folder):
+    settings, labels = source.settings, labels_of(source)
+    train, test, read, doubt, dev = read_parts(source, labels, threads, folder, EXCERPT)
+    if doubt is not None and doubt.is_sure:
+        message = f"label_separator is {settings.label_separator!r}, but {doubt}"
+        raise InputError(message, path=source.train_name, remedy=f"set {doubt.setting}")
+    of_labels = partial(labels.names_in, train.labels)
+    blocks = blocks_for(settings.features, source.has_vocabulary)
+    chosen = settings.model_copy(update={"features": blocks})
+    fitted = fit_tokens(train.tokens, chosen, of_labels, settings.weighs, threads, folder, train.beside)
+    transform = fitted.transform
+    left_out = frozenset(transform.left_out)
+
+    def measured(records, Y):
+        X, norms = features_of_tokens(transform, records.tokens, threads, folder, records.beside)
+        tokens = without_words(records.tokens, left_out).of_used_words() if settings.label_names else None
+        return Split(X, Y, list(records.excerpts), norms, records.records, tokens=tokens)
+
+    names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
+    split = Split(fitted.X, Y, norms=fitted.norms, records=train.records, groups=train.groups)
+    if train.extra is not None or (train.weights != 1).any():
+        split = replace(split, extra=train.extra, weights=train.weights)
+    test_split = _with_twins(measured(test, Y_test), split, test.sets, train.sets, transform.parameters)
+    parts = {"test": test_split}
+    if dev is not None:
+        _, _, Y_dev, of_dev = labels.matrices(train.labels, dev.labels)
+        label_counts["dev_with_unknown_labels_only"] = of_dev.get("test_with_unknown_labels_only", 0)
+        parts["dev"] = measured(dev, Y_dev)
+    counts = dict(read) | fitted.counts | label_counts
+    if labels.choice is not None:
+        counts["labels_left_out"] = labels.choice.n_left_out()
+    training, named = split, {}
+    if settings.label_names:
+        split = replace(split, tokens=without_words(train.tokens, left_out))
+        learnt = labels.names_learnt(names)
+        training = with_label_names(split, learnt, transform, folder, labels.others)
+        named["named_labels"] = training.X.n_rows - split.X.n_rows
+        amount = sum(map(bool, learnt)) + sum(map(len, labels.others))
+        counts["label_names_without_features"] = amount - named["named_labels"]
+    if doubt is not None:
+        counts["doubt_about_labels"] = str(doubt)
+    counts |= _counts({"train": split, **parts}, transform.parameters, counts)
+    parameters = _parameters_of_texts(source, labels, transform, counts, named)
+    features, idf = transform.all_features
+    names = Names(names, features, idf if settings.weighs else None, **labels.described)
+    unknown = labels.unknown_subjects(train.labels, test.labels)
+    described = {"names_in_memory": names, "unknown_subjects": unknown}
+    return Dataset(_IN_MEMORY, training, **parts, checksum="", parameters=parameters, **described)
+
+
+def _parameters_of_texts(source, labels, transform, counts, named):
+    """How texts were read and made into features, for the dataset file."""
+    settings = source.settings
+    parameters = {
+        "format": source.format,
+        "tfidf": settings.weighs,
+        **transform.parameters,
+        **{name: getattr(settings, name) for name in _LIMITS},
+        "source": source.provenance() | {"counts": counts},
+    }
+    if labels.language is not None:
+        parameters["language"] = labels.language
+    if settings.hierarchy:
+        parameters["hierarchy"] = settings.hierarchy
+    if settings.html and source.format != "builtin":
+        parameters["html"] = True
+    parameters |= named
+    # parts that later steps hold out are divided likewise
+    if settings.split == "random" and source.format != "builtin":
+        parameters["split"] = "random"
+    return parameters
+
+
+def _with_twins(test, train, copies, others, parameters=None):
+    """Test instances, marked if a training instance has the same number, or else is a near twin, in their words."""
+    twins = np.isin(copies, others[others >= 0])
+    if not is_dense(train.X):
+        words, words_of_training = (of_words(each.X, parameters or {}) for each in (test, train))
+        twins |= has_near_twin(words, words_of_training)
+    return replace(test, twins=twins)
+
+
+def _prepare_features(source, settings):
+    """Prepare files of features and label ids, which keep their numbers; dense training rows are stored in full."""
+    numbering, names, train, test, counts = _read_records(source)
+    include, exclude = entries_of(settings.include), entries_of(settings.exclude)
+    if include or exclude:
+        allowed = LabelFinder(names).allowed(include, exclude)
+        left_out = sum(np.count_nonzero(~allowed[part.Y.indices]) for part in (train, test))
+        train, test = (replace(part, Y=without_labels(part.Y, allowed)) for part in (train, test))
+        counts["labels_left_out"] = int(np.count_nonzero(~allowed))
+        counts["labels_of_instances_left_out"] = int(left_out)
+    if settings.unlabelled == "drop":
+        n = train.X.n_rows + test.X.n_rows
+        train, test = (part.take(np.flatnonzero(np.diff(part.Y.indptr))) for part in (train, test))
+        counts["instances_without_labels"] = n - train.X.n_rows - test.X.n_rows
+    weighting, idf = {"tfidf": settings.weighs}, None
+    X, X_test = train.X, test.X
+    copies, others = (copies_of(each, fewest=_FEWEST) for each in (X_test, X))
+    if settings.weighs:
+        weighting["sublinear"] = settings.sublinear
+        X, idf = weigh_counts(X, settings.sublinear)
+        X_test, _ = weigh_counts(X_test, settings.sublinear, idf)
+    splits = []
+    for part, weighted in ((train, X), (test, X_test)):
+        features, norms = model_features(weighted, settings.normalize, settings.bias)
+        splits.append(replace(part, X=features, norms=norms))
+    dense = is_dense(splits[0].X)
+    if not dense:
+        splits[1] = _with_twins(splits[1], splits[0], copies, others)
+    parts = {"train": splits[0], "test": splits[1]}
+    parameters = {
+        "format": source.format,
+        **numbering,
+        **weighting,
+        "normalize": settings.normalize,
+        "bias": settings.bias,
+        "dense": dense,
+        "source": source.provenance() | {"counts": counts | _counts(parts, {"bias": settings.bias}, {})},
+    }
+    if settings.split == "random":
+        parameters["split"] = "random"
+    if dense:
+        splits[0] = replace(splits[0], X=fill_rows(splits[0].X))
+    return Dataset(_IN_MEMORY, *splits, "", parameters, Names(names, [], idf))
+
+
+def _read_records(source):
+    """How features are numbered, if the format leaves it open, label names, train, test, counts of the division."""
+    roles, numbering, counts = ("train", "test")[: 1 + (source.test is not None)], {}, {}
+    labels = labels_of(source) if source.settings.vector_column else None
+    if labels is None:
+        numbering, names, parts = _read_matrices(source, roles)
+    else:
+        parts = [read_vectors(source, labels, role) for role in roles]
+    if source.test is None:
+        train, test, counts, _ = set_rows_aside(parts[0].X, parts[0].Y, source.settings)
+        parts = [parts[0].take(np.flatnonzero(rows)) for rows in (train, test)]
+        parts[1] = replace(parts[1], weights=None)
+    if labels is not None:
+        widths = [part.X.n_columns for part in parts]
+        if widths[0] != widths[1]:
+            message = f"vectors of {widths[1]} numbers, those of training have {widths[0]}"
+            raise InputError(message, path=source.test, remedy="give vectors of the same model")
+        lists = [LabelLists.made_of(part.Y.indices, part.Y.indptr) for part in parts]
+        names, *matrices, _ = labels.matrices(*lists)
+        parts = [replace(part, Y=Y) for part, Y in zip(parts, matrices, strict=True)]
+    return numbering, names, *parts, counts
+
+
+def _read_matrices(source, roles):
+    paths, labels_paths = ([getattr(source, f"{role}{end}") for role in roles] for end in ("", "_labels"))
+    numbering, matrices = FORMATS[source.format].read(paths, labels_paths)
+    matrices = [(X, _from_first_label(Y, source)) for X, Y in matrices]
+    names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
+    d, parts = max(X.n_columns for X, _ in matrices), []
+    require_backed(d, "features", sum(len(X.data) for X, _ in matrices), source.train_name)
+    for X, Y in matrices:
+        X, Y = X._replace(n_columns=d), Y._replace(n_columns=len(names))
+        parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
+    return numbering, names, parts
+
+
+def _from_first_label(Y, source):
+    """Labels (n, l) whose first one has the number 0."""
+    first = source.settings.first_label
+    if first and Y.indices.min(initial=first) < first:
+        raise InputError("a label has the number 0", path=source.train_name, remedy="leave out first_label: 1")
+    return Y._replace(indices=Y.indices - np.int32(first), n_columns=Y.n_columns - first) if first else Y
+
+
+def _counts(parts, parameters, label_counts):
+    train, test = parts["train"], parts["test"]
+    if len(train.Y.indices) == 0:
+        message = f"none of the {train.Y.n_rows:,} training instances has a label"
+        remedy = "check the settings labels_column and label_separator"
+        if label_counts.get("train_with_unknown_labels_only"):
+            message += " of the vocabulary, by URI or name"
+            remedy += "; labels that are numbers get their names from labels: FILE, without vocabulary"
+        raise InputError(message, remedy=remedy)
+    counts, positives = {}, np.bincount(train.Y.indices, minlength=train.Y.n_columns)
+    for name, split in parts.items():
+        left_out = label_counts.get(f"{name}_with_unknown_labels_only", 0)
+        unlabelled, unseen = without_known_labels(split.Y, positives, left_out)
+        counts[f"{name}_instances"] = split.X.n_rows
+        n_features = np.diff(of_words(split.X, parameters).indptr)
+        counts[f"{name}_without_features"] = int(np.count_nonzero(n_features == (parameters["bias"] != 0)))
+        counts[f"{name}_without_labels"] = unlabelled
+        counts[f"{name}_with_unseen_labels_only"] = unseen
+    if test.twins is not None:
+        counts["test_with_near_twin"] = int(np.count_nonzero(test.twins))
+    return counts

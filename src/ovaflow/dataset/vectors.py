@@ -1,0 +1,33 @@
+"""Records whose features are a vector in one of their columns."""
+
+import numpy as np
+import scipy
+
+from ovaflow.console.errors import InputError
+from ovaflow.dataset.dataset import Split
+from ovaflow.labels.lists import LabelLists
+from ovaflow.records.corpus import Corpus
+from ovaflow.sparse.csr import from_scipy
+
+
+def read_vectors(source, labels, role):
+    """Records of the training or the test files; their labels are columns by the numbers that ``labels`` gives."""
+    lists, vectors, records, weights = LabelLists(labels.number_of), [], [], []
+    for instance in Corpus(source, labels, role):
+        vectors.append(instance.text)
+        lists.append(instance.labels)
+        records.append(instance.name)
+        weights.append(instance.weight)
+    if not vectors:
+        raise InputError("no records", path=source.train_name, remedy="give a file with records")
+    weights = np.array(weights, np.float32) if any(weight != 1 for weight in weights) else None
+    return Split(from_scipy(stacked(vectors, source.train_name)), lists.given(), records=records, weights=weights)
+
+
+def stacked(vectors, path):
+    """Vectors as the rows of a matrix."""
+    lengths = {len(vector) for vector in vectors}
+    if len(lengths) > 1:
+        message = f"vectors have {min(lengths)} to {max(lengths)} numbers"
+        raise InputError(message, path=path, remedy="give vectors of one length")
+    return scipy.sparse.csr_array(np.stack(vectors))

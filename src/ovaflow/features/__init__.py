@@ -1,0 +1,1 @@
+"""From texts and columns to features: tokens, blocks, vocabulary, tf-idf, normalisation."""

@@ -1,0 +1,29 @@
+"""Names of labels as further training texts."""
+
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from ovaflow.features.tfidf import stack
+from ovaflow.features.tokens import numbered
+from ovaflow.features.vocabulary import joined
+from ovaflow.sparse.csr import CSR, rows_of
+
+
+def with_label_names(train, names, transform, folder=None, others=()):
+    """Training instances, then the names, and ``others``, of each label as texts with that label."""
+    texts = [*names, *chain.from_iterable(others)]
+    labels = [*range(len(names)), *(label for label, more in enumerate(others) for _ in more)]
+    tokens = numbered(texts, frozenset(transform.left_out))
+    X, lengths = transform.features_of(tokens)
+    rows = np.flatnonzero(np.diff(X.indptr) > (transform.bias != 0))
+    labels = np.array(labels, np.int32)[rows]
+    Y = CSR(np.ones(len(rows), np.float32), labels, np.arange(len(rows) + 1), len(names))
+    norms = None if train.norms is None else np.concatenate([train.norms, lengths[rows]])
+    X = stack([train.X, rows_of(X, rows)], X.n_columns, folder)
+    tokens = train.tokens and joined(train.tokens, tokens.take(rows), folder)
+    named = replace(train, X=X, Y=stack([train.Y, Y], len(names)), norms=norms, tokens=tokens)
+    weights = None if train.weights is None else np.pad(train.weights, (0, len(rows)), constant_values=1)
+    extra = None if train.extra is None else np.pad(train.extra, (0, len(rows)))
+    return replace(named, weights=weights, extra=extra)

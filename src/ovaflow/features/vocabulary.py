@@ -1,0 +1,327 @@
+"""Which terms are features: those of each block, chosen by the number of training texts they occur in.
+
+Texts are read once. Meanwhile their tokens are kept on disk, so that memory depends on the number of
+different words and pairs. Where there is no room for these, the rarest are forgotten, as in lossy
+counting (Manku and Motwani, 2002).
+"""
+
+import math
+import tempfile
+from array import array
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from stop_words import AVAILABLE_LANGUAGES, get_stop_words
+
+from ovaflow.console.errors import InputError
+from ovaflow.features.blocks import (
+    NAMES,
+    PAIRS,
+    WORDS,
+    is_spaceless,
+    name_of_pair,
+    name_of_phrase,
+    names_of_word,
+    pieces_for,
+)
+from ovaflow.features.columns import ColumnFeatures
+from ovaflow.features.normalize import row_blocks
+from ovaflow.features.phrases import Phrases
+from ovaflow.features.tfidf import GrowingVector, TfIdf, inverse_document_frequency, neighbours
+from ovaflow.features.tokens import (
+    Numbers,
+    Tokens,
+    in_order,
+    normal_form,
+    numbered,
+    tokens_in_batches,
+    without_words,
+    word_sets,
+)
+from ovaflow.features.word_table import WordTable
+from ovaflow.reading.streams import read_lines
+from ovaflow.settings.prepare import is_language
+from ovaflow.sparse.csr import CSR, offsets
+from ovaflow.sparse.jit import strict_kernel
+
+_ROOM = 1 << 22
+"""Words that the growing vocabulary may hold, about 0.7 GB."""
+_PAIRS = 1 << 24
+"""Pairs of words that are counted at a time, about 0.6 GB."""
+_TOKENS = 1 << 20
+"""Tokens that are worked on together."""
+
+
+class NoTermsError(InputError):
+    """No term is in enough texts, and in few enough."""
+
+
+class FittedFeatures(NamedTuple):
+    """Features of training texts, their transform, and numbers of counted and forgotten terms."""
+
+    X: CSR
+    norms: np.ndarray | None
+    transform: TfIdf
+    counts: dict
+
+
+def fit_features(texts, settings, label_names=list, tfidf=True):
+    """Choose features, compute idf, and transform texts, which are read once, before ``label_names`` is called."""
+    tokens, _ = read_tokens(texts)
+    return fit_tokens(tokens, settings, label_names, tfidf)
+
+
+def fit_tokens(tokens, settings, label_names, tfidf, threads=1, folder=None, beside=None):
+    """What :func:`fit_features` gives, for tokens and what is ``beside`` each text, if the settings name columns."""
+    left_out = stop_words(settings.stop_words)
+    tokens = without_words(tokens, frozenset(left_out))
+    document_frequency = document_frequencies(tokens.ids, tokens.indptr, len(tokens.words))
+    forgotten = tokens.words.count(None)
+    counts = {"tokens": int(np.count_nonzero(document_frequency)) - forgotten, "tokens_forgotten": forgotten}
+    spaceless = _without_spaces(tokens)
+    n = len(tokens.indptr) - 1
+    if pieces_for(spaceless, n):
+        counts["texts_without_spaces"] = spaceless
+    if n == 0:
+        raise InputError("no training texts", remedy="give a training file with texts")
+    # a term in every text has idf 0
+    fewest, most = _texts(settings.min_df, n, math.ceil), min(_texts(settings.max_df, n, math.floor), n - tfidf)
+    names, frequencies = [], []
+    for block in settings.features:
+        if block == PAIRS:
+            terms, counts["pairs_forgotten"] = _pairs(tokens, document_frequency, fewest, most)
+        elif block == WORDS:
+            terms = _words(tokens.words, document_frequency, fewest, most)
+        elif block == NAMES:
+            terms = _phrases(tokens, label_names(), left_out, most)
+        else:
+            terms = _terms(tokens, block, fewest, most)
+        for frequency, name in sorted(terms)[: settings.max_features]:
+            names.append(name)
+            frequencies.append(-frequency)
+    if not names:
+        remedy = "lower min_df, raise max_df or give more texts"
+        if pieces := pieces_for(counts.get("texts_without_spaces", 0), n):
+            remedy = f"{pieces}, or {remedy}"
+        message = f"no token occurs in at least {fewest} and at most {most} of the {n} training texts"
+        raise NoTermsError(message, remedy=remedy)
+    idf = np.ones(len(names), np.float32)
+    if tfidf:
+        idf = inverse_document_frequency(np.array(frequencies), n)
+    transform = TfIdf(
+        names,
+        idf,
+        settings.sublinear,
+        settings.normalize,
+        settings.bias,
+        features=tuple(settings.features),
+        left_out=left_out,
+        column_weights=tuple(settings.column_weights) or (1.0,),
+        columns=beside and ColumnFeatures.fit(beside, settings),
+    )
+    return FittedFeatures(*_features(transform, tokens, threads, folder, beside), transform, counts)
+
+
+def stop_words(origin):
+    """Words to leave out, in normal form, ascending: those of a language, or the lines of a file; None: none."""
+    if origin is None:
+        return ()
+    if not is_language(origin):
+        words = (line.strip() for _, line in read_lines(origin))
+    elif origin in AVAILABLE_LANGUAGES:
+        words = get_stop_words(origin)
+    else:
+        remedy = f"there are {', '.join(AVAILABLE_LANGUAGES)}; or give the path of a file, such as ./{origin}"
+        raise InputError(f"no stop words for the language {origin!r}", remedy=remedy)
+    return tuple(sorted({normal_form(word) for word in words if word}))
+
+
+def _texts(limit, n, rounded):
+    return limit if isinstance(limit, int) else rounded(limit * n)
+
+
+def read_tokens(texts, threads=1, folder=None):
+    """Tokens of all texts, mapped from disk, and their :func:`word_sets`; words that were forgotten are None."""
+    table, folder = WordTable(), folder or tempfile.gettempdir()
+    ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
+    lengths, sets = [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
+    for tokens in tokens_in_batches(texts, threads=threads):
+        sets.append(word_sets(tokens))
+        places = tokens.words.places
+        number = table.number(tokens.words.letters, places[:-1], places[1:])
+        ids.extend(number[tokens.ids])
+        fields.extend(tokens.fields)
+        lengths.append(np.diff(tokens.indptr))
+        _make_room(table, ids, lengths)
+    words = [word or None for word in table.words]
+    indptr = np.cumsum(np.concatenate(lengths))
+    return Tokens(words, ids.mapped(), indptr, fields.mapped()), np.concatenate(sets)
+
+
+def taken(tokens, rows, folder=None):
+    """Tokens of some of the texts; with a folder they are mapped from there."""
+    ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
+    indptr = offsets(np.diff(tokens.indptr)[rows])
+    for low, high in row_blocks(indptr, _TOKENS):
+        part = tokens.take(rows[low:high])
+        ids.extend(part.ids)
+        fields.extend(part.fields)
+    return Tokens(tokens.words, ids.mapped(), indptr, fields.mapped())
+
+
+def joined(tokens, others, folder=None):
+    """Tokens of texts, then those of others; with a folder they are mapped from there."""
+    ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
+    for part in _parts(tokens):
+        ids.extend(part.ids)
+        fields.extend(part.fields)
+    ids.extend(others.ids + np.int32(len(tokens.words)))
+    fields.extend(others.fields)
+    indptr = np.concatenate([tokens.indptr, tokens.indptr[-1] + others.indptr[1:]])
+    return Tokens([*tokens.words, *others.words], ids.mapped(), indptr, fields.mapped())
+
+
+def features_of_tokens(transform, tokens, threads=1, folder=None, beside=None):
+    """Features of texts by their tokens, and of what is ``beside`` each, as ``transform`` makes them."""
+    return _features(transform, without_words(tokens, frozenset(transform.left_out)), threads, folder, beside)
+
+
+def _without_spaces(tokens):
+    """How many texts have a word of a script that puts no spaces between words."""
+    words = (word is not None and not word.isascii() and is_spaceless(word) for word in tokens.words)
+    places = np.flatnonzero(np.fromiter(words, bool, len(tokens.words))[tokens.ids])
+    return len(np.unique(np.searchsorted(tokens.indptr, places, "right")))
+
+
+def _features(transform, tokens, threads, folder, beside):
+    """Features, and norms of their rows."""
+    terms = transform.terms_of(tokens.words)
+
+    def count(rows):
+        low, high = rows
+        return transform.features_of(tokens.part(low, high), terms, beside and beside[low:high])
+
+    return transform.stack(in_order(count, row_blocks(tokens.indptr, _TOKENS), threads), folder)
+
+
+def _make_room(table, ids, lengths):
+    """Forget the rarest words until half of the room is free."""
+    is_known = np.diff(table.words.places) > 0
+    least = 1
+    if np.count_nonzero(is_known) > _ROOM:
+        document_frequency = document_frequencies(ids.mapped(), np.cumsum(np.concatenate(lengths)), table.issued)
+        while np.count_nonzero(is_known) > _ROOM // 2:
+            least += 1
+            is_known &= document_frequency >= least
+        table.forget(~is_known)
+
+
+def _parts(tokens):
+    """The texts in parts of about _TOKENS tokens."""
+    return (tokens.part(low, high) for low, high in row_blocks(tokens.indptr, _TOKENS))
+
+
+def document_frequencies(ids, indptr, n_terms, starts=None, terms=None):
+    """Document frequency of each term of the words, which by default are terms themselves."""
+    if starts is None:
+        starts, terms = np.arange(n_terms + 1), np.arange(n_terms, dtype=np.int32)
+    last_text, frequency = np.full(n_terms, -1, np.int64), np.zeros(n_terms, np.int64)
+    _count_documents(ids, indptr, starts, terms, last_text, frequency)
+    return frequency
+
+
+@strict_kernel
+def _count_documents(ids, indptr, starts, terms, last_text, frequency):
+    """df_t = number of texts with a token that has term t; last_text_t is the last of them."""
+    for i in range(len(indptr) - 1):
+        for k in range(indptr[i], indptr[i + 1]):
+            for e in range(starts[ids[k]], starts[ids[k] + 1]):
+                term = terms[e]
+                if last_text[term] != i:
+                    last_text[term] = i
+                    frequency[term] += 1
+
+
+def _words(words, document_frequency, fewest, most):
+    """(-df, name) of the words that are frequent enough and not too frequent; a forgotten one is too rare."""
+    chosen = np.flatnonzero((document_frequency >= fewest) & (document_frequency <= most)).tolist()
+    return [(-int(document_frequency[v]), words[v]) for v in chosen if words[v] is not None]
+
+
+def _terms(tokens, block, fewest, most):
+    """(-df, name) of the terms of another block, each made of one word."""
+    names_of, numbers = names_of_word([block]), Numbers()
+    starts, terms = np.zeros(len(tokens.words) + 1, np.int64), array("i")
+    for number, word in enumerate(tokens.words, 1):
+        if word is not None:
+            terms.extend([numbers[name] for name in names_of(word)])
+        starts[number] = len(terms)
+    of_words = starts, np.array(terms, np.int32)
+    frequency = document_frequencies(tokens.ids, tokens.indptr, len(numbers), *of_words).tolist()
+    return [(-df, name) for name, df in zip(numbers, frequency, strict=True) if fewest <= df <= most]
+
+
+def _phrases(tokens, label_names, left_out, most):
+    """(-df, name) of names of labels, those of rare labels, too; df is 1 at least."""
+    names = numbered(label_names, frozenset(left_out))
+    distinct = list(names.words)
+    words = [distinct[word] for word in names.ids]
+    words = sorted({tuple(words[start:end]) for start, end in pairwise(names.indptr)} - {()})
+    phrases, frequency = Phrases(words), np.zeros(len(words), np.int64)
+    stems = phrases.stems_of(tokens.words)
+    for part in _parts(tokens):
+        positions, numbers = phrases.find(part, stems)
+        indptr = np.searchsorted(positions, part.indptr)
+        frequency += document_frequencies(numbers, indptr, len(words))
+    frequency = np.maximum(frequency, 1).tolist()
+    return [(-df, name_of_phrase(name)) for name, df in zip(words, frequency, strict=True) if df <= most]
+
+
+def _pairs(tokens, document_frequency, fewest, most):
+    """(-df, name) of pairs of neighbours, whose words are at least as frequent, and the number of forgotten pairs."""
+    rare = document_frequency < fewest
+    counts = _Counts()
+    for part in _parts(tokens):
+        positions, keys = neighbours(part)
+        both = ~(rare[part.ids[positions]] | rare[part.ids[positions + 1]])
+        distinct, pair_of = np.unique(keys[both], return_inverse=True)
+        begins_pair = np.zeros(len(part.ids), bool)
+        begins_pair[positions[both]] = True
+        indptr = offsets(begins_pair)[part.indptr]
+        counts.add(distinct, document_frequencies(pair_of.astype(np.int32), indptr, len(distinct)))
+    keys, frequency = counts.all()
+    chosen = np.flatnonzero((frequency >= fewest) & (frequency <= most))
+    words = tokens.words
+    firsts, seconds = np.divmod(keys[chosen], max(len(words), 1))
+    pairs = zip(firsts.tolist(), seconds.tolist(), frequency[chosen].tolist(), strict=True)
+    return [(-df, name_of_pair(words[v], words[w])) for v, w, df in pairs], counts.forgotten
+
+
+class _Counts:
+    """Counts by key, in as many sorted runs as fit into the room."""
+
+    def __init__(self):
+        self._keys, self._counts, self._size, self.forgotten = [], [], 0, 0
+
+    def add(self, keys, counts):
+        self._keys.append(keys)
+        self._counts.append(counts)
+        self._size += len(keys)
+        if self._size > _PAIRS:
+            keys, counts = self.all()
+            least = 1
+            while len(keys) > _PAIRS // 2:
+                least += 1
+                self.forgotten += int(np.count_nonzero(counts < least))
+                keys, counts = keys[counts >= least], counts[counts >= least]
+            self._keys, self._counts, self._size = [keys], [counts], len(keys)
+
+    def all(self):
+        """Keys, ascending, and their counts."""
+        keys = np.concatenate([np.empty(0, np.int64), *self._keys])
+        counts = np.concatenate([np.empty(0, np.int64), *self._counts])
+        distinct, number = np.unique(keys, return_inverse=True)
+        total = np.zeros(len(distinct), np.int64)
+        np.add.at(total, number, counts)
+        return distinct, total

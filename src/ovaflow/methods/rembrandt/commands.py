@@ -1,0 +1,103 @@
+"""Commands of Rembrandt."""
+
+import time
+from dataclasses import replace
+
+import click
+
+from ovaflow.cli.evaluating import at_places
+from ovaflow.cli.options import (
+    DATASET,
+    EMBEDDING,
+    FILE,
+    OF_DATASET,
+    THREADS,
+    output,
+    reads,
+)
+from ovaflow.console.progress import clock
+from ovaflow.dataset.dataset import open_dataset
+from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.methods.rembrandt.curve import describe_embedding
+from ovaflow.methods.rembrandt.decoder import multiclass
+from ovaflow.methods.rembrandt.embedding import Embedding, compute_embedding
+from ovaflow.methods.rembrandt.projection import Projected, project
+from ovaflow.methods.rembrandt.tuning import tune, write_tuned
+from ovaflow.storage.texts import write_json
+
+
+@click.command("embed")
+@DATASET
+@reads("embed")
+@click.option(
+    "--for-softmax/--for-any-decoder",
+    help="Refuse data whose instances do not have exactly one label each, before any work.",
+)
+@THREADS
+@output("Embedding file to write.")
+def embed_command(dataset, for_softmax, threads, output, settings):
+    """Embed the labels of DATASET (dataset.h5) in a few dimensions, and fit the projection into them."""
+    opened, started = open_dataset(dataset), time.process_time()
+    if for_softmax:
+        multiclass(opened)
+    embedding = compute_embedding(opened, settings, threads)
+    seconds = time.process_time() - started
+    replace(embedding, core_seconds=seconds, peak_rss_bytes=peak_rss_bytes()).write(output, dataset=opened)
+    for ridge, error in embedding.held_out_errors.items():
+        click.echo(f"ridge {ridge:g}: squared error {error:.4f} on held-out instances")
+    fewer = "" if embedding.rank >= settings.rank else f" (the data have no more than {embedding.rank})"
+    dimensions = f"{embedding.rank} dimensions{fewer}, {clock(seconds)} of core time"
+    click.echo(f"{output}: {opened.n_labels:,} labels in {dimensions}")
+
+
+@click.command("project")
+@DATASET
+@EMBEDDING
+@reads("project")
+@THREADS
+@output("Projected training set to write.")
+def project_command(dataset, embedding, threads, output, settings):
+    """Project the training instances of DATASET (dataset.h5) into an embedding."""
+    opened, started = open_dataset(dataset), time.process_time()
+    embedding = Embedding.open(embedding, dataset=opened)
+    made = project(opened, embedding, settings, threads)
+    seconds = embedding.core_seconds + time.process_time() - started
+    peak = max(embedding.peak_rss_bytes, peak_rss_bytes())
+    replace(made, core_seconds=seconds, peak_rss_bytes=peak).write(output)
+    size = f"{made.dataset.train.X.n_rows:,} instances with {made.projection.n_features:,} features"
+    click.echo(f"{output}: {size}, for a {made.decoder} decoder")
+
+
+@click.command("tune-decoder")
+@click.argument("projected", type=FILE)
+@OF_DATASET
+@EMBEDDING
+@reads("tune-decoder")
+@THREADS
+@output("Settings of the decoder to write (decoder.json).")
+def tune_decoder_command(projected, dataset, embedding, threads, output, settings):
+    """Choose the decoder's settings on held-out instances of PROJECTED (by ovaflow project)."""
+    source = open_dataset(dataset)
+    opened = Projected.open(projected, dataset=source)
+    embedded = Embedding.open(embedding, dataset=source)
+    tuned = tune(opened, source, embedded, settings, threads)
+    write_tuned(output, tuned, opened)
+    for C, loss in tuned.losses.items():
+        click.echo(f"C {C:g}: loss {loss:.4f} on held-out instances")
+    iterations = tuned.decoding.iterations
+    steps = "" if iterations is None else f", {iterations} iterations"
+    click.echo(f"{output}: C {tuned.decoding.C:g}{steps}, {clock(tuned.core_seconds)} of core time")
+
+
+@click.command("describe-embedding")
+@click.argument("embedding", type=FILE)
+@OF_DATASET
+@THREADS
+@output("Description to write, for the report.")
+def describe_embedding_command(embedding, dataset, threads, output):
+    """Measure EMBEDDING (by ovaflow embed): spectrum, quality by rank on the test instances, nearest labels."""
+    opened = open_dataset(dataset)
+    described = describe_embedding(Embedding.open(embedding, dataset=opened), opened, threads)
+    write_json(output, "embedding-description", described)
+    for point in described["points"]:
+        click.echo(f"rank {point['rank']}: {at_places(point, 'P')}")

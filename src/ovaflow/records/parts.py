@@ -1,0 +1,118 @@
+"""The training, test and dev records of a source: collected, as the settings want them, and divided."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.labels.matrix import labels_of
+from ovaflow.labels.separators import Doubt
+from ovaflow.records.collected import Collected, collect
+from ovaflow.records.corpus import Corpus
+from ovaflow.records.repeated import count_repeated, joined_rows, last_rows
+from ovaflow.records.splitting import set_aside
+from ovaflow.settings.source import holds_texts
+
+
+class InstanceParts(NamedTuple):
+    """Training, test and dev records, and figures."""
+
+    train: Collected
+    test: Collected
+    counts: Counter
+    doubt: Doubt | None  # about the separator of labels
+    dev: Collected | None = None
+
+
+def read_parts(source, labels, threads=1, folder=None, excerpt=0):
+    """The training, test and dev records of a source."""
+    source.require_files()
+    settings, divided = source.settings, source.test is None and source.format != "builtin"
+    # only test texts are shown
+    kept, parts, counts = {"test": excerpt, "train": excerpt * divided}, {}, {}
+    corpora = {role: Corpus(source, labels, role) for role in _roles(source, divided)}
+    for role, corpus in corpora.items():
+        records = collect(corpus, labels, settings.seed, threads, folder, kept.get(role, 0))
+        parts[role] = _as_wanted(records, settings, corpus.counts, folder)
+        _add(counts, corpus.counts)
+    doubt = corpora["train"].doubt(parts["train"].labels, counts)
+    if not divided:
+        return InstanceParts(**parts, counts=counts, doubt=doubt)
+    records = parts.pop("train")
+    n = records.n - _count_extra(records)
+    # extra instances are the last, and never set aside
+    division = set_aside(records, n, settings)
+    counts |= division.counts
+    extra = np.ones(records.n - n, bool)
+    sides = {"train": np.append(division.train, extra), "test": np.append(division.test, ~extra)}
+    if division.dev is not None:
+        if "dev" in parts:
+            message = f"{division.dev.sum():,} records are dev in the column {settings.split_column}"
+            raise InputError(f"{message}, and there is a dev file", remedy="leave out one of them")
+        sides["dev"] = np.append(division.dev, ~extra)
+    parts |= {role: records.take(np.flatnonzero(rows), folder) for role, rows in sides.items()}
+    return InstanceParts(**parts, counts=counts, doubt=doubt)
+
+
+def _roles(source, divided):
+    """Parts that have records of their own."""
+    return ["train", *["test"] * (not divided), *["dev"] * (source.dev is not None)]
+
+
+def _add(counts, others):
+    """Add numbers; what else there is stays as it was first."""
+    for name, value in others.items():
+        counts[name] = counts.get(name, 0) + value if isinstance(value, int) else counts.get(name, value)
+
+
+def _as_wanted(records, settings, counts, folder):
+    """Records without those that others replace or that have no label, as the settings say."""
+    if settings.repeated == "last":
+        kept = records.take(last_rows(records), folder)
+        counts["records_replaced"] += records.n - kept.n
+        counts["extra_replaced"] += _count_extra(records) - _count_extra(kept)
+        records = kept
+    if settings.repeated == "join":
+        firsts, numbers = joined_rows(records)
+        _require_one_weight(records, firsts, numbers)
+        labels = records.labels.united(numbers, len(firsts))
+        kept = replace(records.take(firsts, folder), labels=labels)
+        counts["records_joined"] += records.n - kept.n
+        counts["extra_joined"] += _count_extra(records) - _count_extra(kept)
+        records = kept
+    count_repeated(records, counts)
+    if settings.unlabelled == "drop":
+        kept = records.take(np.flatnonzero(records.labels.lengths), folder)
+        counts["instances_without_labels"] += records.n - kept.n
+        counts["extra_unlabelled"] += _count_extra(records) - _count_extra(kept)
+        records = kept
+    counts["extra_instances"] += _count_extra(records)
+    return records
+
+
+def _count_extra(records):
+    return 0 if records.extra is None else int(np.count_nonzero(records.extra))
+
+
+def _require_one_weight(records, firsts, numbers):
+    """Refuse records to be joined that do not weigh the same."""
+    if (other := np.flatnonzero(records.weights != records.weights[firsts][numbers])).size:
+        names = records.records[firsts[numbers[other[0]]]], records.records[other[0]]
+        message = f"records that are joined have other weights: {names[0]} and {names[1]}"
+        raise InputError(message, remedy="give rows of one record the same weight, or leave out repeated: join")
+
+
+def training_instances(source, threads=1):
+    """Training instances that may be held out, with their texts: a second reading of the files."""
+    source.require_files()
+    if source.format != "builtin" and not holds_texts(source.format):
+        message = f"{source.format} holds features, not texts"
+        raise InputError(message, path=source.train_name, remedy="leave out features: auto")
+    labels = labels_of(source)
+    records = read_parts(source, labels, threads).train
+    wanted = dict(zip(records.rows.tolist(), records.labels, strict=True))
+    for row, instance in enumerate(Corpus(source, labels, "train")):
+        if row in wanted and not instance.extra:
+            yield instance._replace(labels=tuple(labels.written(number) for number in wanted[row] if number >= 0))

@@ -1,0 +1,90 @@
+"""Vocabularies that would open something else, grow without end, or confuse rdflib."""
+
+import json
+import os
+import socket
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from ovaflow.console.errors import InputError
+from ovaflow.labels.subjects import read_vocabulary
+
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+ONE = {"@id": "http://x/1", "@type": "skos:Concept", "name": "one"}
+INSIDE = {"skos": SKOS, "name": "skos:prefLabel"}
+XML = (
+    '<!DOCTYPE rdf:RDF %s><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:skos="&skos;">'
+    '<skos:Concept rdf:about="http://x/1"><skos:prefLabel>&name;</skos:prefLabel></skos:Concept></rdf:RDF>'
+)
+NAMESPACE = f'<!ENTITY skos "{SKOS}">'
+TURTLE = f"@prefix skos: <{SKOS}> . <http://x/1> a skos:Concept ; skos:prefLabel "
+
+
+@pytest.fixture
+def names_in(tmp_path, monkeypatch):
+    """Reads names of a vocabulary, in a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+
+    def names(path, content):
+        Path(path).write_text(content)
+        return read_vocabulary(Path(path)).names
+
+    return names
+
+
+def test_contexts_are_inside_the_file(tmp_path, names_in):
+    os.mkfifo("pipe")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.setblocking(False)
+        for address in (f"http://127.0.0.1:{silent.getsockname()[1]}/", f"file://{tmp_path}/pipe"):
+            for context in (
+                address,
+                [INSIDE, [address]],
+                {"@import": address},
+                INSIDE | {"name": {"@id": "skos:prefLabel", "@context": address}},
+            ):
+                with pytest.raises(InputError, match=f"v.jsonld: its context is elsewhere, at {address}; copy that"):
+                    names_in("v.jsonld", json.dumps([{"@context": context} | ONE]))
+        with pytest.raises(BlockingIOError):
+            silent.accept()
+    assert names_in("v.jsonld", json.dumps({"@context": INSIDE} | ONE)) == ["one"]
+
+
+def test_entities_are_namespaces_rather_than_bombs(tmp_path, names_in):
+    bomb = '<!ENTITY a "x">' + "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in pairwise("abcdefgh"))
+    for entity in (
+        bomb + '<!ENTITY name "&h;">',
+        '<!ENTITY b "x"><!ENTITY name "&#38;b;">',
+        '<!ENTITY name "<b/>">',
+        f'<!ENTITY name "{"x" * 2000}">',
+        f'<!ENTITY name SYSTEM "file://{tmp_path}/v.rdf">',
+        f'<!ENTITY % name SYSTEM "file://{tmp_path}/v.rdf"> %name;',
+    ):
+        with pytest.raises(InputError, match=r"v\.rdf: the entity (b|name) is not a short text; write what it"):
+            names_in("v.rdf", XML % f"[{NAMESPACE}{entity}]")
+    os.mkfifo("pipe")
+    definitions = f'SYSTEM "file://{tmp_path}/pipe" [{NAMESPACE}<!ENTITY name "A &#38;#38; B">]'
+    assert names_in("v.rdf", XML % definitions) == ["A & B"]
+
+
+def test_what_no_name_depends_on_is_not_said(names_in, caplog):
+    more = (
+        r'; skos:note "2020-99-99T0:0:0"^^<http://www.w3.org/2001/XMLSchema#dateTime> ; skos:broader <http://x/ \u001b>'
+    )
+    assert names_in("v.ttl", f'{TURTLE} "one" {more} .') == ["one"]
+    assert not caplog.records
+
+
+def test_names_can_be_stored(names_in):
+    assert names_in("v.ttl", rf'{TURTLE} "a\u0000b\ud800", <http://x/2>, [] .') == ["a b?"]
+    assert names_in("v.tsv", "<http://x/1>\ta\0b") == ["a b"]
+    assert names_in("v.csv", "uri,label_en\nhttp://x/1,a\0b\n") == ["a b"]
+
+
+def test_tables(names_in):
+    path, long = "v.csv", "x" * 200_000
+    assert names_in(path, f'uri,label_en,notation\nhttp://x/1,"{long}"\n\n,unnamed\n') == [long]
+    with pytest.raises(InputError, match=r"v\.csv, line 3: malformed record.*; lines must end with a line feed"):
+        names_in(path, "uri,label_en\nhttp://x/1,one\nhttp://x/2,two\rhttp://x/3,three\n")

@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import jaccard
+from scipy.sparse.csgraph import connected_components
+
+from ovaflow.records.hold_out import hashes_of, held_out_with_twins
+from ovaflow.records.near_twins import FEWEST, SIMILAR, near_twins
+from ovaflow.sparse.csr import from_scipy, rows_of
+
+
+def texts(n, seed=0):
+    """Rows of 40 features, more or less, that have little in common."""
+    return (np.random.default_rng(seed).random((n, 2000)) < 0.02) * 1.0
+
+
+def twins(X):
+    """Which pairs are near twins, (n, n)."""
+    return (jaccard(X) >= SIMILAR) & (X @ X.T >= FEWEST)
+
+
+def edition(row, seed, words=3):
+    """The same row, but for a few features."""
+    copy, rng = row.copy(), np.random.default_rng(seed)
+    copy[rng.choice(np.flatnonzero(row), words, replace=False)] = 0
+    copy[rng.choice(len(row), words, replace=False)] = 1
+    return copy
+
+
+@pytest.fixture(scope="module")
+def series():
+    """400 rows, then three editions of each of the first 50."""
+    rows = texts(400)
+    copies = [edition(rows[i % 50], i) for i in range(150)]
+    return np.vstack([rows, copies])
+
+
+def test_groups_are_what_near_twins_lead_to():
+    rng = np.random.default_rng(0)
+    rows = [*texts(30)]
+    for i in range(400):
+        rows.append(edition(rows[rng.integers(len(rows))], i, rng.integers(1, 12)))
+    X = np.vstack([*rows, texts(1000, seed=1)])
+    groups, (_, exact) = near_twins(from_scipy(X)), connected_components(twins(X), directed=False)
+    together, theirs = (np.equal.outer(each, each) for each in (groups, exact))
+    assert not (together & ~theirs).any()
+    missed = (theirs & ~together).sum() / (theirs.sum() - len(X))
+    assert 0 <= missed < 0.05
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(8, 16))
+def test_members_of_a_group_have_a_near_twin_in_it(seed, width):
+    X = (np.random.default_rng(seed).random((150, width)) < 0.7) * 1.0
+    groups, similar = near_twins(from_scipy(X)), twins(X)
+    np.fill_diagonal(similar, False)
+    some = np.bincount(groups, minlength=150)[groups] > 1
+    assert ((similar & np.equal.outer(groups, groups)).any(axis=1) | ~some).all()
+    assert np.bincount(groups).max() <= 3
+
+
+def test_near_twins_are_held_out_together(series):
+    X = from_scipy(series)
+    held = held_out_with_twins(X, 0.2)
+    assert np.array_equal(held[400:], held[np.arange(150) % 50])
+    alone = hashes_of(X) < 0.2 * 2.0**64
+    assert np.array_equal(held[50:400], alone[50:400])
+    assert not np.array_equal(held, alone)
+
+
+def test_the_share_holds_however_large_the_groups():
+    rows = texts(200)
+    X = np.vstack([edition(row, 10 * i + k) for i, row in enumerate(rows) for k in range(10)])
+    shares = [held_out_with_twins(from_scipy(X), 0.2, seed).mean() for seed in range(10)]
+    assert np.mean(shares) == pytest.approx(0.2, abs=0.03)
+
+
+def test_the_order_of_texts_does_not_matter(series):
+    X, shuffled = from_scipy(series), np.random.default_rng(0).permutation(550)
+    assert np.array_equal(held_out_with_twins(rows_of(X, shuffled), 0.2), held_out_with_twins(X, 0.2)[shuffled])
+
+
+def test_a_group_that_runs_away_falls_apart():
+    chain = [texts(1)[0]]
+    for i in range(300):
+        chain.append(edition(chain[-1], i))
+    X = from_scipy(np.vstack([*chain, texts(200, seed=1)]))
+    assert np.array_equal(near_twins(X), np.arange(501))
+    assert np.array_equal(held_out_with_twins(X, 0.2), hashes_of(X) < 0.2 * 2.0**64)
+
+
+def test_short_rows_are_alike_by_chance():
+    X = np.vstack([texts(200), np.zeros((2, 2000)), np.eye(2, 2000), np.tri(3, 2000, 8)])
+    assert np.array_equal(near_twins(from_scipy(X))[:206], np.arange(206))
+    assert near_twins(from_scipy(X))[206] == 205

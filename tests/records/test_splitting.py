@@ -1,0 +1,414 @@
+"""Records set aside for testing: near twins, groups and repeated ids; and the last ones."""
+
+import re
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from commands import ovaflow
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import jaccard, tokens
+from records import write_records
+from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import MultiLabelBinarizer
+
+from ovaflow.dataset.dataset import open_dataset
+from ovaflow.labels.matrix import NamedLabels
+from ovaflow.reading.cells import time_of
+from ovaflow.reading.instances import TextInstance
+from ovaflow.records.collected import collect
+from ovaflow.records.hold_out import copies_of, hold_out, is_far
+from ovaflow.records.near_twins import FEWEST, SIMILAR, has_near_twin
+from ovaflow.records.splitting import set_aside, stratified
+from ovaflow.settings.prepare import PrepareSource
+from ovaflow.sparse.csr import from_scipy
+
+LIMITS = "--min-df=1 --max-df=1.0 "
+TABLE = f"--format=csv --train=all.csv {LIMITS}"
+
+
+def texts(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return [" ".join(f"word{number}" for number in rng.integers(0, 900, 30)) for _ in range(n)]
+
+
+def recurring(n):
+    """Short texts of which most recur."""
+    return [f"title{number} job{number}" for number in np.random.default_rng(0).integers(60, size=n)]
+
+
+def write(texts, path="all.csv", **columns):
+    """Records r0, r1 and so on, whose labels are a and b in turn."""
+    columns = {"labels": "ab" * len(texts)} | columns
+    rows = [{"id": f"r{i}", "text": text} for i, text in enumerate(texts)]
+    write_records(path, [row | {name: values[i] for name, values in columns.items()} for i, row in enumerate(rows)])
+
+
+def names(dataset):
+    """What the training and the test records are called."""
+    amounts = {"train": dataset.n_documents, "test": dataset.test.X.n_rows}
+    return [dataset.records(part, range(amount)) for part, amount in amounts.items()]
+
+
+def numbers(dataset):
+    """Numbers of the training and of the test records."""
+    return [{int(re.search(r"\d+$", name)[0]) for name in part} for part in names(dataset)]
+
+
+def test_near_twins_are_on_one_side(prepare):
+    every = texts(200)
+    every += [every[i % 60].rsplit(maxsplit=3)[0] + f" volume{i} part{i}" for i in range(120)]
+    write(every)
+    dataset = prepare(TABLE)
+    train, test = map(list, numbers(dataset))
+    assert sorted(train + test) == list(range(320))
+    assert 30 < len(test) < 110
+    alike = jaccard(CountVectorizer(binary=True).fit_transform(every).toarray())
+    assert alike[np.ix_(test, train)].max() < SIMILAR
+    assert not dataset.test.twins.any()
+
+
+def test_ready_made_near_twins_are_on_one_side(prepare):
+    X = (np.random.default_rng(0).random((260, 900)) < 0.03) * 1.0
+    X[200:] = X[:60]
+    X[200:, :20] = np.eye(1, 20)
+    dump_svmlight_file(X, np.arange(260) % 3, "all.svm", zero_based=False)
+    line = "--format=svmlight --train=all.svm"
+    _, test = numbers(prepare(line))
+    assert 20 < len(test) < 90
+    assert numbers(prepare(line, "--seed=1"))[1] != test
+    assert all((i in test) == (i + 200 in test) for i in range(1, 61))
+
+
+def test_texts_without_a_word_are_drawn_one_by_one(prepare):
+    write([*texts(420), *["", " ", "?!", "2019", "x"] * 36])
+    for seed in range(6):
+        dataset = prepare(TABLE, f"--seed={seed}")
+        # binomial: mean 36, standard deviation 5.4
+        assert 18 < sum(i >= 420 for i in numbers(dataset)[1]) < 54
+        sizes = np.diff(hold_out(dataset, 0.2, seed).test.X.indptr)
+        assert 0.13 < len(sizes) / dataset.n_documents < 0.27
+        assert 12 < (sizes == 1).sum() < 48
+
+
+def test_empty_rows_are_drawn_one_by_one(prepare):
+    rows = ["0 1:1 2:1"] * 40 + [f"1 {i}:1 {i + 1}:2" for i in range(3, 163)] + ["1"] * 200
+    Path("all.svm").write_text("\n".join(rows))
+    for seed in range(4):
+        _, test = numbers(prepare(f"--format=svmlight --train=all.svm --seed={seed}"))
+        assert sum(i <= 40 for i in test) in (0, 40)
+        assert 20 < sum(i > 200 for i in test) < 60
+
+
+WORDS = ["Bees", "honey", "HONEY", "Größe", "wax", "蜜蜂", "12", "a", "of"]
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=4), min_size=1, max_size=60), st.integers(0, 3))
+def test_copies_are_never_parted(rows, seed):
+    ends = [" ", ", ", "/", ". "]
+    instances = [TextInstance(ends[i % 4].join(words) + ends[i % 3]) for i, words in enumerate(rows)]
+    records = collect(instances, NamedLabels(), seed)
+    held = set_aside(records, len(rows), PrepareSource(format="csv", test_fraction=0.5, seed=seed)).test
+    bags = [frozenset(tokens(instance.text.casefold())) for instance in instances]
+    sides = {(words, side) for words, side in zip(bags, held.tolist(), strict=True) if words}
+    assert len(sides) == len(dict(sides))
+
+
+def test_copies_of_short_texts_are_noticed(prepare):
+    known = [f"title{i % 9} number{i}" for i in range(60)] + ["the only", "Wax, and honey!"]
+    copies = [*known[:6], "number7 Title7", "TITLE8: number8.", "and wax, honey, 12"]
+    write([*known, "", "?"], "train.csv")
+    write([*copies, "title1 number2", "title3", "title3 number3 number4", "number9 rare", "", "?!", "12"], "test.csv")
+    # most words are in one text, so that copies have a feature or two
+    line = "--format=csv --train=train.csv --test=test.csv --max-df=1.0 --min-df=2"
+    assert prepare(line).test.twins.tolist() == [True] * 9 + [False] * 7
+    assert "9 of 16 test instances have a near twin in training, such as a copy or another edition" in prepare.said
+    write(copies[:8], "test.csv")
+    prepare(line)
+    assert "8 of 8 test instances have a near twin" in prepare.said
+    assert "figures contain some memory, and there are no others" in prepare.said
+
+
+@pytest.mark.parametrize("options", ["", "--normalize --tfidf=true", "--bias=0 --no-normalize"])
+def test_copies_of_short_rows_are_noticed(prepare, options):
+    known = ["1:1", "1:1 5:2 7:1", "8:1 9:1 30:3 40:1", "2:1", "1:2 5:1", ""]
+    others = ["1:1", "1:1 5:2 7:1", "1:1 5:1 7:1", "8:1 9:1 30:3 40:1", "8:1 9:1 30:3", "", "1:2 5:1"]
+    for name, rows in ("train", known), ("test", others):
+        Path(name).write_text("".join(f"0 {row}\n" for row in rows))
+    dataset = prepare(f"--format=svmlight --train=train --test=test {options}")
+    assert dataset.test.twins.tolist() == [False, True, False, True, False, False, False]
+
+
+def test_a_copy_in_another_group_joins_both(prepare):
+    short, series = [f"title{i} here" for i in range(66)], ["a"] * 3 + ["b"] * 3 + [f"s{i}" for i in range(60)]
+    series += ["b", ""]
+    write([*short, short[0], short[10]], series=series)
+    dataset = prepare(TABLE, "--group-column=series", "--test-fraction=0.4")
+    for members in ({0, 1, 2, 3, 4, 5, 66}, {10, 67}):
+        assert any(members <= side for side in numbers(dataset))
+    given = [series[int(record[1:])] for record in names(dataset)[0]]
+    number_of = dict(zip(given, dataset.train.groups, strict=True)) | {"": -1}
+    assert [number_of[name] for name in given] == dataset.train.groups.tolist()
+    assert len({*number_of.values()}) == len(number_of)
+
+
+@pytest.mark.parametrize(("split", "made", "far"), [("together", texts, 30), ("random", recurring, 2)])
+def test_groups_are_never_parted_by_later_splits(prepare, split, made, far):
+    series = [f"s{i % 50}" if i < 150 else "" for i in range(200)]
+    write(made(200), series=series)
+    dataset = prepare(TABLE, "--group-column=series", f"--split={split}")
+    ovaflow("hold-out", "dataset.h5", "--output=held.h5")
+    held = open_dataset("held.h5")
+    for part in (dataset, held):
+        train, test = numbers(part)
+        assert len(test) == pytest.approx(len(train | test) / 5, abs=far)
+        assert not {series[i] for i in train} & {series[i] for i in test} - {""}
+    assert held.train.groups is None
+    assert prepare(TABLE).train.groups is None
+
+
+def test_each_record_is_drawn_by_itself(prepare):
+    write(recurring(200))
+    dataset = prepare(TABLE, "--split=random")
+    assert list(map(len, numbers(dataset))) == [160, 40]
+    assert dataset.test.twins.mean() > 0.8
+    held = hold_out(dataset, 0.25)
+    assert held.test.X.n_rows == 40
+    assert np.isin(copies_of(held.test.X), copies_of(held.train.X)).mean() > 0.8
+
+
+def test_ready_made_features_are_drawn_one_by_one_or_by_labels_or_are_the_last(prepare):
+    lines = [f"{i // 2 if i < 20 else 10 + i % 3} 6:1 8:{1 + i // 4}\n" for i in range(120)]
+    Path("all.txt").write_text("120 10 13\n" + "".join(lines))
+    by_one, by_labels, last = (
+        numbers(prepare(f"--format=xmc-text --train=all.txt --split={split}"))[1]
+        for split in ("random", "stratified", "last")
+    )
+    assert len(by_one) == 24
+    assert len({(number - 1) // 4 for number in by_one}) > 12
+    # copies, of four or, of different labels, of two records, stay together
+    assert all((i + 1 in by_labels) == (i // 4 * 4 + 1 in by_labels) for i in range(120))
+    assert abs(len(by_labels) - 24) <= 4
+    assert last == {*range(97, 121)}
+
+
+def test_rare_labels_are_on_both_sides(prepare):
+    # one, two, three records and so on
+    labels = np.random.default_rng(0).permutation(np.repeat(range(1, 60), range(1, 60))[:400]).tolist()
+    write(texts(400), labels=labels)
+    train, test = numbers(prepare(TABLE, "--split=stratified"))
+    assert (len(train), len(test)) == (320, 80)
+    amounts, tested = Counter(labels), Counter(labels[i] for i in test)
+    for label, amount in amounts.items():
+        assert amount == 1 or tested[label] == pytest.approx(min(max(1, amount / 5), amount - 1), abs=1)
+    assert "no test record" not in prepare.said
+    prepare(f"{TABLE}--split=stratified --test-fraction=0.05")
+    told = "7 of 27 labels of two records or more have no test record: with a larger test_fraction more of them have"
+    assert told in prepare.said
+
+
+@given(
+    st.lists(st.tuples(st.sets(st.integers(0, 12), max_size=4), st.integers(0, 5)), min_size=1, max_size=60),
+    st.floats(0.05, 0.6),
+    st.integers(0, 9),
+)
+def test_a_stratified_share_has_no_room_for_more(rows, fraction, seed):
+    # a few groups, and records by themselves
+    groups = np.array([i if group else min(i, 3) for i, (_, group) in enumerate(rows)])
+    Y = MultiLabelBinarizer(classes=range(13)).fit_transform(labels for labels, _ in rows)
+    held, without, several = stratified(groups, scipy.sparse.csr_array(Y * 1.0), fraction, seed)
+    members = (np.unique(groups)[:, None] == groups) * 1
+    sizes, held_of, labels_of = members.sum(axis=1), members @ held, members @ Y > 0
+    tested = held_of > 0
+    assert (held_of == sizes * tested).all()
+    train, test = (labels_of[some].sum(axis=0) for some in (~tested, tested))
+    twice = train + test > 1
+    assert train[twice].all()
+    assert (without, several) == ((test[twice] == 0).sum(), twice.sum())
+    room = round(fraction * len(rows)) - held.sum()
+    assert room >= 0
+    # a group for training does not fit, or is the last of a label
+    last = (labels_of & twice & (train == 1)).any(axis=1)
+    assert (tested | (sizes > room) | last).all()
+
+
+@pytest.mark.parametrize("path", ["all.csv", "all.jsonl"])
+def test_a_column_says_what_is_for_testing(prepare, path):
+    parts = ["train", "Training", "TEST", "dev", " val ", "valid", "validation", "test"] * 5
+    write(texts(40), path, part=parts)
+    dataset = prepare(f"--format={path[4:]} --train={path} --split-column=part {LIMITS}")
+    assert "10 training, 20 dev and 10 test instances" in prepare.said
+    assert numbers(dataset) == [{i for i in range(40) if i % 8 in sides} for sides in ((0, 1), (2, 7))]
+
+
+YEARS = {"year": ["2001", "c1998", *["2002"] * 8]}
+PARTS, TESTED = "--split-column=year", ["test"] * 8
+OTHER = "not train, test or dev; for numbers and dates set split: last"
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "told"),
+    [
+        ({"year": ["train", "2001", *TESTED]}, PARTS, f"line 3: split_column is '2001', {OTHER}"),
+        ({"year": ["train", "", *TESTED]}, PARTS, f"line 3: split_column is empty, {OTHER}"),
+        ({"year": ["train", "holdout", *TESTED]}, PARTS, f"line 3: split_column is 'holdout', {OTHER}"),
+        ({"year": ["dev", "dev", *TESTED]}, PARTS, "no record is train in the column year; mark"),
+        ({"year": ["dev", "dev", *["train"] * 8]}, PARTS, "no record is test in the column year; mark"),
+        (YEARS, "--split=last --split-column=year", "all.csv, line 3: 'c1998' is neither a number nor an ISO date"),
+        (YEARS, "--split-column=year --split=random", "(year) divides the records itself; leave out split: random"),
+        (YEARS, "--group-column=journal", "no column 'journal', there are 'id', 'text', 'labels', 'year'; set"),
+        ({"year": [""] * 10}, "--split=last --split-column=year", "no record has a value in the column year"),
+        ({"year": ["one"] * 10}, "--group-column=year", "0 of 10 records would be for testing with this group_column"),
+    ],
+)
+def test_what_cannot_be_split_is_refused(prepare, columns, options, told):
+    write(texts(10), **columns)
+    assert told in prepare(TABLE + options, status=2)
+
+
+def test_short_texts_that_recur_are_told(prepare):
+    told = "records have the words of another one, and such records are never parted: if new records, too, will repeat "
+    told += "known texts, as job titles and queries do, split: random measures that"
+    # what random measures: two thirds of new records are known texts
+    for n, split, twins in (60, "together", 0), (200, "together", 0), (200, "random", 0.65):
+        write([*recurring(n), *texts(300 - n)])
+        assert prepare(TABLE, f"--split={split}").test.twins.mean() == pytest.approx(twins, abs=0.1 * twins)
+        assert (told in prepare.said) == (n == 200 and split == "together")
+
+
+FAR = r"(\d+) of 300 records are set aside for testing, not about 60: "
+
+
+@pytest.mark.parametrize("split", ["together", "stratified"])
+def test_a_share_far_from_the_one_asked_for_is_told(prepare, split):
+    write([*texts(150), *["annual report"] * 150])
+    alike = re.compile(FAR + r"records that are alike stay together \(up to 150\); split: random draws each by itself")
+    for seed in range(3):
+        amount = prepare(TABLE, f"--split={split}", f"--seed={seed}").test.X.n_rows
+        told = alike.search(prepare.said)
+        assert told is None if amount in range(45, 76) else int(told[1]) == amount
+    assert prepare(TABLE, "--split=random").test.X.n_rows == 60
+    assert "not about" not in prepare.said
+
+
+def test_a_share_far_off_because_of_groups_is_told(prepare):
+    write(texts(300), series=[f"s{max(i % 8 - 3, 0)}" for i in range(300)], year=[*range(150)] * 2)
+    told = FAR + r"records of a group, and those .* \(up to 152\); choose a group_column with more values"
+    for seed, amount in enumerate((189, 37, 152)):
+        assert prepare(TABLE, "--group-column=series", f"--seed={seed}").test.X.n_rows == amount
+        assert int(re.search(told, prepare.said)[1]) == amount
+    assert 40 < prepare(TABLE, "--group-column=year").test.X.n_rows < 80
+    assert "not about" not in prepare.said
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, seed):
+    write([*texts(150), *["annual report"] * 150])
+    write(texts(5, seed=1), "test.csv")
+    for split, told in (
+        ("together", "remark: not about 60: records that are alike stay together; split: random draws each by itself"),
+        ("random", "60 of 300 training instances held out"),
+    ):
+        prepare(TABLE, f"--split={split}", "--test=test.csv", "--no-label-names")
+        said = ovaflow("hold-out", "dataset.h5", f"--seed={seed}", "--output=held.h5")
+        assert told in said
+        assert ("not about" in said) == (split == "together")
+
+
+@pytest.mark.parametrize("n", [40, 300, 5000])
+def test_chance_is_not_far(n):
+    amounts = np.random.default_rng(0).binomial(n, 0.2, 2000)
+    assert np.mean([is_far(amount, n, 0.2) for amount in amounts]) < 0.01
+    assert all(is_far(amount, n, 0.2) for amount in (0, n, n // 2))
+    assert not is_far(0, n, 0.1 / n)
+
+
+@pytest.mark.parametrize(
+    ("years", "options", "test"),
+    [
+        ([""] * 100, "--split=last", range(80, 100)),
+        (
+            [*(7 * i % 20 for i in range(98)), "", ""],
+            "--split=last --split-column=year --test-fraction=0.3",
+            sorted(range(98), key=lambda i: 7 * i % 20)[-30:],
+        ),
+        (
+            [f"2024-{1 + i % 12:02}-09" for i in range(24)],
+            "--split=last --split-column=year --test-fraction=0.25",
+            [9, 10, 11, 21, 22, 23],
+        ),
+    ],
+)
+def test_the_last_records_are_set_aside(prepare, years, options, test):
+    write(texts(len(years)), year=years)
+    assert numbers(prepare(TABLE + options))[1] == {*test}
+
+
+@given(st.lists(st.datetimes(), min_size=2, max_size=2).map(sorted))
+def test_dates_compare_as_dates(moments):
+    earlier, later = (time_of(each.isoformat()) for each in moments)
+    assert earlier <= later or (moments[1] - moments[0]).total_seconds() < 1
+    assert int(earlier) == moments[0].year
+
+
+def test_what_is_compared():
+    assert [time_of(each) for each in ("2020", 2020, "2020-01", "2020-01-01", datetime(2020, 1, 1))] == [2020] * 5
+    assert time_of("2021-01-01T01:00:00+02:00") < time_of("2020-12-31T23:59:59Z") < 2021
+    assert [time_of(each) for each in ("", None, float("nan"), " ")] == [None] * 4
+
+
+def test_near_twins_of_others_are_those_with_common_features():
+    rng = np.random.default_rng(0)
+    others = (rng.random((300, 1000)) < 0.03) * 1.0
+    X = others[rng.integers(0, 300, 200)] * (rng.random((200, 1000)) > rng.random((200, 1)) * 0.4)
+    Z = np.vstack([X, others])
+    theirs = ((jaccard(Z) >= SIMILAR) & (Z @ Z.T >= FEWEST))[:200, 200:].any(axis=1)
+    ours = has_near_twin(from_scipy(X), from_scipy(others))
+    assert 60 < theirs.sum() < 180
+    assert not (ours & ~theirs).any()
+    assert (theirs & ~ours).sum() <= 0.03 * theirs.sum()
+
+
+def test_corrected_records(prepare):
+    old = texts(40)
+    write(old, "2023.csv")
+    write(old[:9], "2024.csv", labels="cccccccba")
+    line = f"--format=csv --train=*.csv {LIMITS}"
+    dataset = prepare(line)
+    for told in (
+        "7 ids occur more than once with different labels, such as r0; their texts are the same",
+        "repeated: join makes one record of each",
+        "after corrections, repeated: last keeps the last record",
+    ):
+        assert told in prepare.said
+    assert dataset.n_documents + dataset.test.X.n_rows == 49
+    dataset = prepare(line, "--repeated=last", "--split=last", "--test-fraction=0.1")
+    assert "9 records whose id occurs again later: left out" in prepare.said
+    assert "with different labels" not in prepare.said
+    train, test = names(dataset)
+    assert test == [f"2024.csv, r{i}" for i in range(5, 9)]
+    assert train == [f"2023.csv, r{i}" for i in range(9, 40)] + [f"2024.csv, r{i}" for i in range(5)]
+    assert dataset.documents.train.Y.indices.tolist() == [1, 0] * 15 + [1] + [2] * 5
+
+
+def test_texts_that_differ_are_not_said_to_be_the_same(prepare):
+    old = texts(40)
+    write(old, "2023.csv")
+    write([*old[:7], *texts(2, seed=1)], "2024.csv", labels="ccccccccc")
+    prepare(f"--format=csv --train=*.csv {LIMITS}")
+    told = "9 ids occur more than once with different labels, such as r0; the texts of 7 of them are the same, as in"
+    assert told in prepare.said
+
+
+@pytest.mark.parametrize("split", ["together", "random", "stratified"])
+def test_a_seed_makes_the_same_division_again(prepare, split):
+    write(texts(200))
+    line = f"{TABLE}--split={split}"
+    first = numbers(prepare(line))
+    assert numbers(prepare(line, "--threads=2")) == first
+    assert numbers(prepare(line, "--seed=1")) != first
