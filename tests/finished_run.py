@@ -65,7 +65,7 @@ NAMES = {
     "forest_predictions": "forest/predictions.h5", "embedded": "embedded/model.h5",
     "embedded_training": "embedded/training.h5", "embedded_predictions": "embedded/predictions.h5",
     "forest_metrics": "forest/metrics.json", "embedded_metrics": "embedded/metrics.json",
-    "described": "embedded/embedding.json",
+    "described": "embedded/embedding.json", "folds": "msi/folds.json",
 }  # fmt: skip
 """Paths of artifacts that are not NAME.h5."""
 
