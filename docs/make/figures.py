@@ -2,7 +2,7 @@
 
     ovaflow run docs/make/figures.yaml       # in an empty folder, two minutes
     python benchmarks/iterations.py results/docstrings/dataset.h5 --labels=40 --output=results/docstrings/iterations.csv
-    python docs/make/figures.py FOLDER       # writes docs/figures/*.svg; without FOLDER only data-flow.svg
+    python docs/make/figures.py FOLDER       # writes docs/figures/*.svg; without FOLDER data-flow.svg, rooms.svg
 
 Colours lie between light and dark, so that a figure is readable on both.
 """
@@ -76,6 +76,41 @@ def data_flow():
     draw("data-flow", "Steps from texts and labels to the report", paint, size=(8.6, 2.5))
 
 
+ROOMS = {
+    "reading": (0, 1), "records": (1, 1), "labels": (2, 1.5), "features": (2, 0.5), "dataset": (3, 1),
+    "training": (4, 1), "model": (5, 1), "reranking": (5, -0.4), "prediction": (4, -0.4), "report,\nserving": (3, -0.4),
+}  # fmt: skip
+"""Places of the rooms that a record passes on its way to a model, and its answer on its way back."""
+
+WAYS = {
+    "a record": ["reading records", "records labels", "records features", "labels dataset", "features dataset",
+                 "dataset training", "training model"],
+    "an answer": ["model reranking", "reranking prediction", "prediction report,\nserving"],
+}  # fmt: skip
+NAMES_OF_WAYS = {"a record": (0, 1.5), "an answer": (5.5, 0.3)}
+
+
+def rooms():
+    """The way of a record from its file to the model, and of an answer back."""
+
+    def paint(axes):
+        boxes = {}
+        for name, (x, y) in ROOMS.items():
+            colour = COLOURS[0] if y > 0 else COLOURS[1]
+            box = {"boxstyle": "round,pad=0.45", "facecolor": colour + "22", "edgecolor": colour}
+            boxes[name] = axes.text(x, y, name, ha="center", va="center", bbox=box).get_bbox_patch()
+        for (way, steps), colour in zip(WAYS.items(), COLOURS, strict=False):
+            for start, end in (step.split(" ") for step in steps):
+                arrow = {"arrowstyle": "->", "color": colour, "patchA": boxes[start], "patchB": boxes[end]}
+                axes.annotate("", ROOMS[end], ROOMS[start], arrowprops=arrow | {"shrinkA": 3, "shrinkB": 3})
+            x, y = NAMES_OF_WAYS[way]
+            axes.text(x, y, way, ha="center", va="center", color=colour, style="italic")
+        axes.set(xlim=(-0.5, 5.9), ylim=(-0.9, 1.9))
+        axes.axis("off")
+
+    draw("rooms", "The way of a record from its file to the model, and of an answer back", paint, size=(8.6, 2.9))
+
+
 def mean_separating(folder):
     """Scores of a label's instances at its start and at the optimum."""
     dataset, model = open_dataset(folder / "dataset.h5"), OneVsAll.open(folder / "mean-separating" / "model.h5")
@@ -142,6 +177,7 @@ def _objectives(path, start):
 
 if __name__ == "__main__":
     data_flow()
+    rooms()
     for given in sys.argv[1:]:
         mean_separating(Path(given) / "results" / "docstrings")
         starts(Path(given) / "results" / "docstrings")

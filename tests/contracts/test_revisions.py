@@ -23,6 +23,7 @@ from finished_run import WRITTEN, inputs_of_step
 from llvmlite.binding import get_host_cpu_name
 
 from ovaflow.dataset.dataset import open_dataset
+from ovaflow.methods.rembrandt.projection import Projected
 from ovaflow.model.training_file import Shard
 from ovaflow.registry import ONE_VS_ALL, all_steps, find_method
 from ovaflow.sparse.csr import from_scipy
@@ -105,8 +106,8 @@ def revision_of(command):
 
 
 def is_solved(command):
-    """Whether a command runs the solver of one-vs-all."""
-    return step_of(command) in ("root", "train-shard") and "--method" not in command
+    """Whether a command runs the solver of one-vs-all problems, as all but trees do."""
+    return step_of(command) in ("root", "train-shard") and "--method=fastxml" not in command
 
 
 PREPARED = "prepare --format=csv --train={records} --label-separator=| --output={dataset}"
@@ -137,9 +138,12 @@ def write_centroids(path, dataset):
 def unsolved(finished, tmp_path_factory):
     """A finished run whose weights no solver made, and all that follows from them."""
     folder = finished.copy(tmp_path_factory.mktemp("unsolved") / "run")
-    made = {"shard0", "shard1", "held_shard"}
-    for name in made:
-        write_centroids(folder[name], open_dataset(folder["held" if name == "held_shard" else "dataset"]))
+    dataset, held = (open_dataset(folder[name]) for name in ("dataset", "held"))
+    projected = Projected.open(folder["projected"]).dataset
+    datasets = {"shard0": dataset, "shard1": dataset, "held_shard": held, "decoder": projected}
+    for name, trained_on in datasets.items():
+        write_centroids(folder[name], trained_on)
+    made = set(datasets)
     for command in [*COMMANDS, *FURTHER]:
         if step_of(command) == "hold-out-fold" or (made & {*inputs_of_step(command)} and not is_solved(command)):
             ovaflow(*folder.words(command))
