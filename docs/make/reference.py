@@ -23,6 +23,7 @@ from ovaflow.settings.configuration import Config, MethodOfRun
 from ovaflow.settings.predict import Predict, Report
 from ovaflow.settings.prepare import AutoCandidates, Comparison, Prepare
 from ovaflow.settings.schema import json_schema, legal_values, schema_at
+from ovaflow.settings.section import about
 from ovaflow.settings.source import Source
 from ovaflow.settings.train import Evaluate, Train
 
@@ -141,7 +142,7 @@ def _place_of(parameter):
         field = model.model_fields.get(parameter.name)
         if field is None or model is Source:
             continue
-        sentence = field.description.partition("; null: ")[0].lower()
+        sentence = about(field).told.lower()
         if (parameter.help or "").lower().startswith(sentence):
             as_read = parameter.help.endswith(_AS_READ)
             link = f"[{section}](config.md#{section.replace('.', '')})"

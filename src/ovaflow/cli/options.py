@@ -10,7 +10,7 @@ from pydantic_core import PydanticUndefined
 from ovaflow.registry import ONE_VS_ALL, placed
 from ovaflow.settings.inputs import settings_read
 from ovaflow.settings.schema import explain, explain_value, schema_at
-from ovaflow.settings.section import Section
+from ovaflow.settings.section import Section, about
 from ovaflow.settings.source import ReadTexts
 from ovaflow.settings.spelling import parsed
 from ovaflow.settings.train import Train
@@ -124,7 +124,8 @@ def option(model, field, name=None, **more):
     """A click option made of a field: its name, legal values, default and sentence."""
     schema, info = schema_at(model, [field]), model.model_fields[field]
     parts = schema.get("anyOf", [schema])
-    sentence, _, default = info.description.partition("; null: ")
+    told = about(info)
+    sentence, default = told.told, told.null
     # names of formats and of constants stay as they are
     first = sentence.split()[0]
     if first.isalpha() and len(first) > 1:
@@ -148,7 +149,7 @@ def option(model, field, name=None, **more):
 
 def reading_option(name):
     """An option of how a file of texts is read, by default as the data of the model were."""
-    sentence = ReadTexts.model_fields[name].description.partition("; null: ")[0]
+    sentence = about(ReadTexts.model_fields[name]).told
     text = f"{sentence[:1].upper()}{sentence[1:]}" if sentence.split()[0].isalpha() else sentence
     return option(
         ReadTexts, name, default=None, show_default=False, help=f"{text}; by default as the model's data were read."

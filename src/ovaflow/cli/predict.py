@@ -36,7 +36,7 @@ from ovaflow.reading.streams import clean
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.predict import Predict
-from ovaflow.settings.source import with_columns
+from ovaflow.settings.source import COLUMNS
 
 
 @click.command("predict")
@@ -196,7 +196,7 @@ def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, 
 def _check_kept(keep, sources, texts, dataset):
     has_columns = all(source.kind.has_columns for source in sources)
     if keep and (texts or dataset or not has_columns):
-        raise click.UsageError(f"--keep goes with files of {with_columns()}, which have columns")
+        raise click.UsageError(f"--keep goes with files of {COLUMNS.words}, which have columns")
 
 
 class _Records:

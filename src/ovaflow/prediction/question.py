@@ -31,7 +31,7 @@ class Question(Section):
     include: Entries = setting([], f"only these labels: {_ENTRIES}")
     exclude: Entries = setting([], f"none of these labels, in whose places others come: {_ENTRIES}")
     language: str | None = setting(
-        None, "language of the labels' names, such as sv, where the vocabulary has it; null: that of the model"
+        None, "language of the labels' names, such as sv, where the vocabulary has it", null="that of the model"
     )
 
     def require(self, model: Any) -> None:

@@ -15,6 +15,7 @@ from pydantic import (
 
 from ovaflow.prediction.question import Question
 from ovaflow.prediction.sources import NamedColumns
+from ovaflow.settings.section import about
 
 LARGEST_ID = (1 << 31) - 1
 MOST_FEATURES = 100_000
@@ -307,7 +308,7 @@ def _asked_within(options):
     limited = {"top_k": _number(1, options.max_top_k), "include": Entries, "exclude": Entries, "language": Language}
     fields = {}
     for name, info in Question.model_fields.items():
-        sentence, _, _ = info.description.partition("; null: ")
+        sentence = about(info).sentence
         # in JSON what is not asked is left out, rather than null
         kind = next((part for part in get_args(info.annotation) if part is not type(None)), info.annotation)
         described = Field(description=f"{sentence[:1].upper()}{sentence[1:]}.")

@@ -8,8 +8,19 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from ovaflow.reading.columns import split_names
 from ovaflow.reading.formats import FORMATS
-from ovaflow.settings.section import AboveZero, Frequency, LabelList, Positive, Section, Spelled, Text, listed, setting
-from ovaflow.settings.source import Format, ReadTexts, holds_texts, with_columns
+from ovaflow.settings.section import (
+    AboveZero,
+    Frequency,
+    LabelList,
+    Positive,
+    Section,
+    Spelled,
+    Text,
+    Where,
+    listed,
+    setting,
+)
+from ovaflow.settings.source import COLUMNS, TEXTS, Format, ReadTexts, holds_texts
 from ovaflow.settings.spelling import parsed
 
 
@@ -96,7 +107,10 @@ Candidate = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {}}]}),
 ]
 
-_COLUMNS = with_columns()
+_FEATURES_OF_TEXTS = Where("texts", lambda section: section.has_texts)
+_COUNTS = Where("texts, and with tfidf", lambda section: section.has_texts or section.weighs)
+_BESIDE_TEXT = ("number_columns", "category_columns")
+_WITH_COLUMNS_BESIDE = Where(", ".join(_BESIDE_TEXT), lambda section: section.has_columns_beside_text)
 
 
 class Prepare(ReadTexts):
@@ -104,33 +118,51 @@ class Prepare(ReadTexts):
 
     features: Literal["auto"] | Annotated[list[Block], BeforeValidator(listed), Field(min_length=1)] = setting(
         DEFAULT_FEATURES,
-        "features of texts, side by side: words, pairs of neighbouring words, {prefixes: 6} (of longer words), "
+        "features, side by side: words, pairs of neighbouring words, {prefixes: 6} (of longer words), "
         "{stems: finnish}, {characters: [4, 5]} (inside words), names of labels, {names: vocabulary} (where labels "
         "have a vocabulary or a file of names); also in one word, such as characters=4-5; auto: the best on held-out "
         "training instances",
+        where=_FEATURES_OF_TEXTS,
     )
     stop_words: Text | None = setting(
-        None, "words left out of texts: a language, such as german, or the path of a file with one per line"
+        None,
+        "words left out: a language, such as german, or the path of a file with one per line",
+        where=_FEATURES_OF_TEXTS,
     )
     column_weights: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
-        [], "weight of a word in each text column; []: all columns are one text"
+        [], "weight of a word in each text column; []: all columns are one text", where=COLUMNS
     )
     weight_beside_text: AboveZero = setting(
-        0.2, "what a number or category counts beside the text, whose features have length 1 together"
+        0.2,
+        "what a number or category counts beside the text, whose features have length 1 together",
+        where=_WITH_COLUMNS_BESIDE,
     )
-    label_names: bool = setting(True, "also train on the name of each label, as one more text with that label")
-    language: Text | None = setting(None, "language of the labels' names in a subject vocabulary; null: its only one")
+    label_names: bool = setting(
+        True, "also train on the name of each label, as one more text with that label", where=_FEATURES_OF_TEXTS
+    )
+    language: Text | None = setting(
+        None,
+        "language of the labels' names in a subject vocabulary",
+        where=_FEATURES_OF_TEXTS,
+        null="its only one",
+    )
     tfidf: Literal["auto"] | bool = setting(
         "auto", "weight features by tf-idf; auto: for texts, not for ready-made features"
     )
     min_df: Frequency = setting(
-        2, "drop terms that occur in fewer training texts; a number of texts or, with a decimal point, a share"
+        2,
+        "drop terms that occur in fewer training texts; a number of texts or, with a decimal point, a share",
+        where=_FEATURES_OF_TEXTS,
     )
     max_df: Frequency = setting(
-        0.5, "drop terms that occur in more training texts; a number of texts or, with a decimal point, a share"
+        0.5,
+        "drop terms that occur in more training texts; a number of texts or, with a decimal point, a share",
+        where=_FEATURES_OF_TEXTS,
     )
-    max_features: Positive | None = setting(None, "keep only the most frequent terms; null: all")
-    sublinear: bool = setting(True, "use ln(1 + count) instead of a term's count in a text")
+    max_features: Positive | None = setting(
+        None, "keep only the most frequent terms", where=_FEATURES_OF_TEXTS, null="all"
+    )
+    sublinear: bool = setting(True, "use ln(1 + count) instead of a term's count in a text", where=_COUNTS)
     normalize: bool = setting(True, "scale each instance to length 1")
     bias: float = setting(1.0, "value of the bias feature appended to each instance; 0: none", ge=0)
     test_fraction: float = setting(0.2, "share of instances set aside for testing if there is no test file", gt=0, lt=1)
@@ -142,22 +174,26 @@ class Prepare(ReadTexts):
     )
     split_column: Text | None = setting(
         None,
-        f"{_COLUMNS}: column that says train, test or dev, the validation part; for split: last a column of "
-        "numbers or ISO dates, null: order in the file",
+        "column that says train, test or dev, the validation part; for split: last a column of numbers or ISO dates, "
+        "null: order in the file",
+        where=COLUMNS,
     )
     group_column: Text | None = setting(
         None,
-        f"{_COLUMNS}: column, such as series; records with the same value are never parted, "
-        "except by split: last and split_column",
+        "column, such as series; records with the same value are never parted, except by split: last and split_column",
+        where=COLUMNS,
     )
     weight_column: Text | None = setting(
         None,
-        f"{_COLUMNS}: column of numbers above 0, what each training record weighs; null: all weigh 1",
+        "column of numbers above 0, what each training record weighs",
+        where=COLUMNS,
+        null="all weigh 1",
     )
     label_map: Text | None = setting(
         None,
-        "texts: file of two columns, old and new label name, an empty new name drops the label; or a filled in "
+        "file of two columns, old and new label name, an empty new name drops the label; or a filled in "
         "unknown_subjects.csv",
+        where=TEXTS,
     )
     include: LabelList = setting(
         [],
@@ -167,8 +203,9 @@ class Prepare(ReadTexts):
     exclude: LabelList = setting([], "what are no labels, also of those included; as include")
     hierarchy: Text | None = setting(
         None,
-        "texts: separator of levels in labels' names, such as ' > ', or broader for the relations of a vocabulary: "
+        "separator of levels in labels' names, such as ' > ', or broader for the relations of a vocabulary: "
         "records also have the labels above theirs",
+        where=TEXTS,
     )
     unlabelled: Literal["keep", "drop"] = setting(
         "keep", "instances without labels: keep, as negatives of all labels, or drop, in training and test"
@@ -210,19 +247,6 @@ class Prepare(ReadTexts):
         return self
 
 
-_SETTINGS_OF_TEXTS = ("features", "stop_words", "label_names", "language", "min_df", "max_df", "max_features")
-_SETTINGS_OF_COLUMNS = (
-    "text_column",
-    "vector_column",
-    "labels_column",
-    "column_weights",
-    "id_column",
-    "group_column",
-    "split_column",
-    "weight_column",
-)
-_SETTINGS_BESIDE_TEXT = ("number_columns", "category_columns")
-_SETTINGS_OF_LABELS = ("label_map", "html", "hierarchy", "label_key", "labels_are", "missing", "repeated")
 _SETTINGS_OF_SPLITS = ("test_fraction", "seed", "split", "split_column")
 
 
@@ -263,22 +287,8 @@ class PrepareSource(Prepare, ExtraFiles):
 
     @property
     def relevant(self) -> dict[str, Any]:
-        unused = {"has_test"}
-        if not self.has_texts:
-            unused.update(_SETTINGS_OF_TEXTS)
-        if not (self.has_texts or self.weighs):
-            unused.add("sublinear")
-        kind = FORMATS.get(self.format)
-        if kind is None or not kind.has_columns:
-            unused.update(_SETTINGS_OF_COLUMNS)
-        if not self.has_columns_beside_text:
-            unused.add("weight_beside_text")
-        unused.update(name for name in _SETTINGS_BESIDE_TEXT if getattr(self, name) is None)
-        if kind is None or not kind.has_separator:
-            unused.add("label_separator")
-        if not holds_texts(self.format):
-            unused.update(_SETTINGS_OF_LABELS)
-        unused.update({"encoding", "quotes", "sheet"} - set(kind.settings if kind else ()))
+        unused = self.without_effect | {"has_test"}
+        unused.update(name for name in _BESIDE_TEXT if getattr(self, name) is None)
         if self.has_test:
             unused.update(_SETTINGS_OF_SPLITS)
             if self.split == "random":
@@ -288,21 +298,20 @@ class PrepareSource(Prepare, ExtraFiles):
             unused.add("split")
         elif self.split == "last":
             unused.add("seed")
-        elif self.split_column and kind is not None and kind.has_columns:
+        elif self.split_column and COLUMNS.holds(self):
             unused.update(("test_fraction", "seed", "split"))
         return self._without(*unused) | {"tfidf": self.weighs}
 
     @property
     def has_columns_beside_text(self) -> bool:
-        return any(getattr(self, name) for name in _SETTINGS_BESIDE_TEXT)
+        return any(getattr(self, name) for name in _BESIDE_TEXT)
 
     @model_validator(mode="after")
     def _columns_beside_a_text(self) -> Self:
-        kind = FORMATS.get(self.format)
-        if self.has_columns_beside_text and (self.vector_column or kind is None or not kind.has_columns):
-            names = ", ".join(name for name in _SETTINGS_BESIDE_TEXT if getattr(self, name))
+        if self.has_columns_beside_text and (self.vector_column or not COLUMNS.holds(self)):
+            names = ", ".join(name for name in _BESIDE_TEXT if getattr(self, name))
             instead = "vector_column" if self.vector_column else f"format: {self.format}"
-            raise ValueError(f"{names}: beside texts in columns ({_COLUMNS}), not with {instead}")
+            raise ValueError(f"{names}: beside texts in columns ({COLUMNS.words}), not with {instead}")
         return self
 
     @model_validator(mode="after")
@@ -338,7 +347,8 @@ class Comparison(Section):
     instances: int | None = setting(
         None,
         "most training instances on which all candidates are compared, before the best and the default are with all "
-        "instances; null: 12,000; for features 3,000 of less than 200,000",
+        "instances",
+        null="12,000; for features 3,000 of less than 200,000",
         ge=2,
     )
     held_out: float = setting(0.1, "share of these instances set aside to measure candidates", gt=0, lt=1)

@@ -6,6 +6,8 @@ fields, and the code gets the object itself.
 """
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, get_args
 
@@ -19,6 +21,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
+from pydantic.fields import FieldInfo
 
 from ovaflow.settings.spelling import parsed
 
@@ -62,9 +65,40 @@ Weighting = Literal["none", "propensity"]
 ClassWeight = Literal["balanced"] | None
 
 
-def setting(default: Any, sentence: str, **bounds: Any) -> Any:
-    """A field: its default, what it does, and its bounds as :func:`pydantic.Field` names them."""
-    return Field(default, description=sentence, **bounds)
+@dataclass(frozen=True)
+class Where:
+    """Where a setting matters: in words, and as a test of the section that has it."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+@dataclass(frozen=True)
+class About:
+    """What a setting does, where it matters (None: everywhere), and what null stands for."""
+
+    sentence: str
+    where: Where | None = None
+    null: str = ""
+
+    @property
+    def told(self) -> str:
+        """Where it matters and what it does."""
+        return f"{self.where.words}: {self.sentence}" if self.where else self.sentence
+
+
+def setting(default: Any, sentence: str, *, where: Where | None = None, null: str = "", **bounds: Any) -> Any:
+    """A field: its default, :class:`About`, and its bounds as :func:`pydantic.Field` names them."""
+    says = About(sentence, where, null)
+    field = Field(default, description=f"{says.told}; null: {null}" if null else says.told, **bounds)
+    field.metadata.append(says)
+    return field
+
+
+def about(field: FieldInfo) -> About:
+    """What a field says of itself."""
+    found = (each for each in field.metadata if isinstance(each, About))
+    return next(found, About(field.description or ""))
 
 
 WEIGHTING = setting("none", "weight of positives; propensity: more for rare labels, which annotators miss most often")
@@ -97,6 +131,12 @@ class Section(BaseModel):
     def files(self) -> dict[str, str]:
         """Settings that are paths of files, which rules take as inputs."""
         return {}
+
+    @property
+    def without_effect(self) -> set[str]:
+        """Settings that do not matter where this section is."""
+        places = {name: about(field).where for name, field in type(self).model_fields.items()}
+        return {name for name, where in places.items() if where is not None and not where.holds(self)}
 
     def _without(self, *unused: str) -> dict[str, Any]:
         return {name: value for name, value in self if name not in unused}

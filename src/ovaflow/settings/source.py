@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
@@ -11,7 +12,8 @@ from pydantic_core import PydanticCustomError
 from ovaflow.reading.columns import joined_names
 from ovaflow.reading.foreign import conversion_of
 from ovaflow.reading.formats import FORMATS
-from ovaflow.settings.section import AboveZero, LabelList, Name, Section, Text, listed, plain_number, setting
+from ovaflow.reading.formats import Format as FileFormat
+from ovaflow.settings.section import AboveZero, LabelList, Name, Section, Text, Where, listed, plain_number, setting
 
 ROLES = ("train", "test", "dev", "extra", "labels", "vocabulary", "train_labels", "test_labels")
 _SEVERAL = ("train", "test", "dev", "extra")
@@ -37,9 +39,19 @@ def may_be_several(role: str, format: str | None) -> bool:
     return role in _SEVERAL and holds_texts(format)
 
 
-def with_columns() -> str:
-    """Formats whose records have named columns, for a sentence."""
-    return ", ".join(name for name, each in FORMATS.items() if each.has_columns)
+def formats_that(fit: Callable[[FileFormat], bool]) -> Where:
+    """Where the format of a section's files is one of those that fit."""
+    words = ", ".join(name for name, each in FORMATS.items() if fit(each))
+    return Where(words, lambda section: section.format in FORMATS and fit(FORMATS[section.format]))
+
+
+TEXTS = Where("texts", lambda section: holds_texts(section.format))
+COLUMNS = formats_that(lambda kind: kind.has_columns)
+
+
+def formats_with(name: str) -> Where:
+    """Formats that read a setting which not all files of texts have."""
+    return formats_that(lambda kind: name in kind.settings)
 
 
 def _known_format(name: str) -> str:
@@ -86,7 +98,6 @@ ColumnNames = Annotated[
     BeforeValidator(_joined),
     WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}}]}),
 ]
-_COLUMNS = with_columns()
 Format = Annotated[str, AfterValidator(_known_format), WithJsonSchema({"type": "string", "enum": list(FORMATS)})]
 Encoding = Annotated[str, AfterValidator(_known_encoding)]
 
@@ -107,14 +118,16 @@ class Source(Section):
     test: Locations | None = setting(None, "test file, as train; without one, part of the training file is set aside")
     dev: Locations | None = setting(
         None,
-        "texts: validation file, as test: never trained on, and measured apart from the test set, so that settings "
+        "validation file, as test: never trained on, and measured apart from the test set, so that settings "
         "are chosen on it",
+        where=TEXTS,
     )
-    extra: dict[Location, AboveZero] | None = Field(
+    extra: dict[Location, AboveZero] | None = setting(
         None,
-        min_length=1,
-        description="texts: further training files and what each of their records weighs beside one of train, such as "
+        "further training files and what each of their records weighs beside one of train, such as "
         "corrections.jsonl: 2; never held out or tested on",
+        where=TEXTS,
+        min_length=1,
     )
     labels: Location | None = setting(None, "label names, one per line in order of their ids")
     vocabulary: Location | None = setting(
@@ -165,50 +178,57 @@ class ReadTexts(Section):
     """How files of texts and labels are read; a model remembers it."""
 
     text_column: ColumnNames = setting(
-        "text", f"{_COLUMNS}: column of the text, or several: title,abstract; a name with commas is in double quotes"
+        "text",
+        "column of the text, or several: title,abstract; a name with commas is in double quotes",
+        where=COLUMNS,
     )
     vector_column: Text | None = setting(
-        None, f"{_COLUMNS}: column of vectors, lists of numbers, which are the features instead of texts"
+        None, "column of vectors, lists of numbers, which are the features instead of texts", where=COLUMNS
     )
     labels_column: ColumnNames = setting(
-        "labels", f"{_COLUMNS}: column of the labels, or several, which may be truth values: sports,politics"
+        "labels", "column of the labels, or several, which may be truth values: sports,politics", where=COLUMNS
     )
     id_column: Text | None = setting(
-        None, f"{_COLUMNS}: column of record ids, which the report shows; null: id, if that column exists"
+        None, "column of record ids, which the report shows", where=COLUMNS, null="id, if that column exists"
     )
     number_columns: ColumnNames | None = setting(
-        None, f"{_COLUMNS}: column of numbers, or several, that are features beside the text: price,pages"
+        None, "column of numbers, or several, that are features beside the text: price,pages", where=COLUMNS
     )
     category_columns: ColumnNames | None = setting(
-        None, f"{_COLUMNS}: column of categories, or several, that are features beside the text: publisher,language"
+        None, "column of categories, or several, that are features beside the text: publisher,language", where=COLUMNS
     )
     label_separator: Text = setting(
-        ",", "texts: separator between labels; none: the whole cell is a label (lists need no separator)"
+        ",",
+        "separator between labels; none: the whole cell is a label (lists need no separator)",
+        where=formats_that(lambda kind: kind.has_separator),
     )
     label_key: Text | None = setting(
-        None, "texts: key of the name in labels that are objects; null: the only key that can be meant"
+        None, "key of the name in labels that are objects", where=TEXTS, null="the only key that can be meant"
     )
     labels_are: Literal["auto", "names", "one-hot"] = setting(
         "auto",
-        "texts: names, or one-hot: columns, keys or places of a list that say yes or no (1/0, true/false, x/empty); "
+        "names, or one-hot: columns, keys or places of a list that say yes or no (1/0, true/false, x/empty); "
         "auto: one-hot where several columns or long lists hold nothing else",
+        where=TEXTS,
     )
     first_label: int = setting(0, "id of the first line of the file of label names", ge=0, le=1)
     missing: Literal["auto"] | LabelList = setting(
-        "auto", "texts: what a whole cell or label is where there is none; auto: nan, None, NULL, N/A, NaT and -"
+        "auto", "what a whole cell or label is where there is none; auto: nan, None, NULL, N/A, NaT and -", where=TEXTS
     )
     encoding: Encoding = setting(
-        "utf-8", "csv, jsonl, text-tsv, fasttext: encoding, such as windows-1252; UTF-16 is known by its mark"
+        "utf-8", "encoding, such as windows-1252; UTF-16 is known by its mark", where=formats_with("encoding")
     )
     quotes: Literal["auto", "double", "backslash", "none"] = setting(
         "auto",
-        'csv: double: "" is a quote inside quotes; backslash: \\" is; none: quotes mean nothing; auto: double, unless '
+        'double: "" is a quote inside quotes; backslash: \\" is; none: quotes mean nothing; auto: double, unless '
         "they swallow records",
+        where=formats_with("quotes"),
     )
-    sheet: Text | None = setting(None, "xlsx, ods: name of the sheet; null: the first")
-    html: bool = setting(False, "texts: remove HTML tags and decode HTML entities")
+    sheet: Text | None = setting(None, "name of the sheet", where=formats_with("sheet"), null="the first")
+    html: bool = setting(False, "remove HTML tags and decode HTML entities", where=TEXTS)
     repeated: Literal["keep", "last", "join"] = setting(
         "keep",
         "records with the same id; last: only the last counts, as a correction; join: they are one record with the "
         "labels of all (without ids, records with the same text)",
+        where=TEXTS,
     )

@@ -15,19 +15,19 @@ from ovaflow.settings.section import (
     Positive,
     Section,
     Weighting,
+    Where,
     setting,
 )
 
-STARTS = {
-    "zero": (),
-    "bias": ("bias_lambda",),
-    "all-negative": ("root_epsilon",),
-    "label-tree": ("root_epsilon",),
-    "mean-separating": ("s", "t"),
-    # labels that an earlier model lacks start mean-separating
-    "pretrained": ("s", "t", "retrain"),
-}
-"""Settings that each start reads."""
+
+def starting(words: str, *starts: str) -> Where:
+    """Where the solver starts in one of these ways."""
+    return Where(words, lambda section: section.initialization in starts)
+
+
+# labels that an earlier model lacks start mean-separating
+_MEAN_SEPARATING = starting("mean-separating start", "mean-separating", "pretrained")
+_FROM_ROOT = starting("all-negative and label-tree starts", "all-negative", "label-tree")
 NEGATIVE_SCORE = {"squared-hinge": -2.0, "logistic": -3.0}
 """Default of t by loss: mean score of the negatives in the mean-separating start (MSI, sec. 4)."""
 STORED_THRESHOLD = 0.01
@@ -87,26 +87,29 @@ class Solve(Section):
     class_weight: ClassWeight = setting(
         None,
         "balanced: positives and negatives of each label weigh the same altogether, as scikit-learn's classifiers have "
-        "it; null: all instances weigh alike",
+        "it",
+        null="all instances weigh alike",
     )
     epsilon: Annotated[float, Field(gt=0, le=100)] | Literal["auto"] = setting(
         "auto", "relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few positives"
     )
-    s: float = setting(1.0, "mean-separating start: score of the mean of the positives")
+    s: float = setting(1.0, "score of the mean of the positives", where=_MEAN_SEPARATING)
     t: float | None = setting(
-        None, "mean-separating start: score of the mean of the negatives; null: -2, with the logistic loss -3"
+        None, "score of the mean of the negatives", where=_MEAN_SEPARATING, null="-2, with the logistic loss -3"
     )
-    bias_lambda: float = setting(2.0, "bias start: every score starts at minus this", gt=0)
+    bias_lambda: float = setting(2.0, "every score starts at minus this", where=starting("bias start", "bias"), gt=0)
     root_epsilon: float = setting(
         0.01,
-        "all-negative and label-tree starts: relative gradient norm at which solving the root stops early",
+        "relative gradient norm at which solving the root stops early",
+        where=_FROM_ROOT,
         gt=0,
         lt=1,
     )
     retrain: Literal["all", "changed", "new"] = setting(
         "all",
-        "pretrained start: labels to train; the others keep the earlier model's weights; "
+        "labels to train; the others keep the earlier model's weights; "
         "changed: those whose number of positives differs, and new ones; new: those that the model lacks",
+        where=starting("pretrained start", "pretrained"),
     )
 
     @property
@@ -154,7 +157,7 @@ class TrainLabels(Propensities, Solve):
     @property
     def needs_root(self) -> bool:
         """Whether the start needs the problem without positives solved."""
-        return "root_epsilon" in STARTS[self.initialization]
+        return _FROM_ROOT.holds(self)
 
     @property
     def needs_tree(self) -> bool:
@@ -162,7 +165,7 @@ class TrainLabels(Propensities, Solve):
 
     @property
     def relevant(self) -> dict[str, Any]:
-        unused = set().union(*STARTS.values()) - set(STARTS[self.initialization])
+        unused = self.without_effect
         if self.class_weight is None:
             unused.add("class_weight")
         settings = self._without(*unused, *unused_propensities(self.weighting))

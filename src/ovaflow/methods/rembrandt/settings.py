@@ -4,7 +4,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from ovaflow.settings.section import SEED, AboveZero, AtLeastZero, Positive, Section, listed, setting
+from ovaflow.settings.section import SEED, AboveZero, AtLeastZero, Positive, Section, Where, listed, setting
+
+_KERNELS = Where("gaussian and laplacian features", lambda section: section.features != "linear")
 
 
 def _several(value: float | list[float] | None) -> tuple[float, ...]:
@@ -44,15 +46,17 @@ class ProjectInstances(Section):
     features: Literal["linear", "gaussian", "laplacian"] = setting(
         "linear", "features of the decoder; gaussian and laplacian: random cosine features of that kernel"
     )
-    random_features: Positive = setting(4000, "number of random features")
-    bandwidth: float | None = setting(None, "bandwidth of the kernel; null: chosen on held-out instances", gt=0)
+    random_features: Positive = setting(4000, "number of random features", where=_KERNELS)
+    bandwidth: float | None = setting(
+        None, "bandwidth of the kernel", where=_KERNELS, null="chosen on held-out instances", gt=0
+    )
     seed: int = SEED
 
     @property
     def relevant(self) -> dict[str, Any]:
-        if self.features == "linear":
-            return self._without("random_features", "bandwidth", "seed")
-        return self._without()
+        unused = self.without_effect
+        # random features alone are drawn
+        return self._without(*unused, *(["seed"] if unused else []))
 
 
 class TuneDecoder(Section):
@@ -60,7 +64,8 @@ class TuneDecoder(Section):
 
     decoder_C: AboveZero | Annotated[list[AboveZero], Field(min_length=1)] | None = setting(
         None,
-        "weight of the losses; from a list, the best on held-out instances; null: 1, kernels 30, softmax 500",
+        "weight of the losses; from a list, the best on held-out instances",
+        null="1, kernels 30, softmax 500",
     )
     decoder_epsilon: float = setting(
         0.1, "logistic decoder: relative gradient norm at which the solver stops", gt=0, le=100
