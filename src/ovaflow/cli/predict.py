@@ -32,6 +32,7 @@ from ovaflow.prediction.sources import (
     remark_on_columns,
 )
 from ovaflow.prediction.usual_texts import read_usual_texts
+from ovaflow.reading.beside_text import KINDS
 from ovaflow.reading.streams import clean
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
@@ -45,7 +46,7 @@ from ovaflow.settings.source import COLUMNS
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
 @reads_files(
     (
-        *("text_column", "number_columns", "category_columns", "id_column"),
+        *("text_column", *(kind.setting for kind in KINDS), "id_column"),
         *("missing", "encoding", "quotes", "sheet", "repeated"),
     ),
     format=click.option(

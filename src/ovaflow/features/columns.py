@@ -1,4 +1,4 @@
-"""Numbers and categories beside a text, as features.
+"""Columns beside a text, as features: of numbers and of categories.
 
 As scikit-learn's StandardScaler and OneHotEncoder(handle_unknown="ignore") make them, but that a number outside of
 those of training counts as the nearest of them, and a category of one training record has no feature. The marks in
@@ -9,14 +9,20 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import chain
-from math import isnan, nan
+from math import isnan
 
 import numpy as np
 import scipy
 
-from ovaflow.reading.cells import category_of, number_of
-from ovaflow.reading.columns import split_names
-from ovaflow.reading.glance import in_words_of_categories, in_words_of_numbers
+from ovaflow.reading.beside_text import (
+    KINDS,
+    ColumnBeside,
+    columns_beside,
+    in_words_of_categories,
+    in_words_of_numbers,
+    missing_values,
+)
+from ovaflow.registry import placed
 from ovaflow.sparse.csr import NOWHERE, beside, columns_of, from_scipy
 
 FEWEST = 2
@@ -60,6 +66,19 @@ class NumberColumn:
     def in_words(self):
         return in_words_of_numbers(self.name, (self.least, self.most), self.n_missing)
 
+    @property
+    def parameters(self):
+        """What :meth:`from_parameters` rebuilds it from, besides the names of its features."""
+        return asdict(self)
+
+    @classmethod
+    def n_features(cls, parameters):
+        return 1 + bool(parameters["n_missing"])
+
+    @classmethod
+    def from_parameters(cls, parameters, feature_names):
+        return cls(**parameters)
+
 
 @dataclass(frozen=True)
 class CategoryColumn:
@@ -98,30 +117,50 @@ class CategoryColumn:
         words = in_words_of_categories(self.name, self.n_different, self.n_missing)
         return f"{words}, {once:,} in one record alone" if once else words
 
+    @property
+    def parameters(self):
+        """What :meth:`from_parameters` rebuilds it from, besides the names of its features."""
+        return asdict(self) | {"categories": len(self.categories)}
+
+    @classmethod
+    def n_features(cls, parameters):
+        return parameters["categories"]
+
+    @classmethod
+    def from_parameters(cls, parameters, feature_names):
+        prefix = f"{parameters['name']}="
+        names = [name.removeprefix(prefix) if name.startswith(prefix) else "" for name in feature_names]
+        return cls(**parameters | {"categories": names})
+
 
 @dataclass(frozen=True)
 class ColumnFeatures:
-    """Columns of numbers and of categories whose features are beside those of a text, all with the same weight."""
+    """Columns whose features are beside those of a text, all with the same weight."""
 
-    numbers: tuple
-    categories: tuple
+    by_kind: dict  # the columns of each kind, by its plural
     weight: float
 
     @classmethod
     def fit(cls, rows, settings):
-        """From the values of training records, tuples of numbers and then of categories; None without columns."""
-        numbers, categories = (split_names(each or "") for each in (settings.number_columns, settings.category_columns))
-        if not numbers and not categories:
+        """From the values of training records, tuples by column; None without columns."""
+        columns = columns_beside(lambda name: getattr(settings, name))
+        if not columns:
             return None
-        missing = _missing(numbers, categories)
-        values = list(zip(*(row or missing for row in rows), strict=True))
-        fitted = [NumberColumn.fit(*each) for each in zip(numbers, values, strict=False)]
-        named = [CategoryColumn.fit(*each) for each in zip(categories, values[len(numbers) :], strict=True)]
-        return cls(tuple(fitted), tuple(named), settings.weight_beside_text)
+        values = zip(*(row or missing_values(columns) for row in rows), strict=True)
+        by_kind = {kind.plural: [] for kind in KINDS}
+        for column, of_column in zip(columns, values, strict=True):
+            fitted = placed(column.kind.features).fit(column.name, of_column)
+            by_kind[column.kind.plural].append(fitted)
+        return cls(by_kind, settings.weight_beside_text)
 
     @cached_property
     def columns(self):
-        return [*self.numbers, *self.categories]
+        return list(chain.from_iterable(self.by_kind.values()))
+
+    @cached_property
+    def beside(self):
+        """The columns with their kinds, as records have them."""
+        return [ColumnBeside(each.name, kind) for kind in KINDS for each in self.by_kind[kind.plural]]
 
     @cached_property
     def column_names(self):
@@ -135,13 +174,11 @@ class ColumnFeatures:
     @property
     def in_words(self):
         """What training records have in the columns, by kind."""
-        kinds = {"numbers": self.numbers, "categories": self.categories}
-        return {kind: "; ".join(each.in_words for each in columns) for kind, columns in kinds.items() if columns}
+        return {kind: "; ".join(each.in_words for each in columns) for kind, columns in self.by_kind.items() if columns}
 
     def values_of(self, record):
-        """The values of a record, by column; ValueError if a number is none."""
-        kinds = [*(number_of for _ in self.numbers), *(category_of for _ in self.categories)]
-        return tuple(kind(record.get(name)) for name, kind in zip(self.column_names, kinds, strict=True))
+        """The values of a record, by column; ValueError if one cannot be read."""
+        return tuple(column.kind.value_of(record.get(column.name)) for column in self.beside)
 
     def transform(self, rows, n):
         """Features of the values of n records; an empty tuple stands for those of a record that has none.
@@ -150,8 +187,7 @@ class ColumnFeatures:
         """
         if not rows:
             return self._placed(from_scipy(scipy.sparse.csr_array((n, len(self.features)))))
-        missing = _missing(self.numbers, self.categories)
-        values = zip(*(row or missing for row in rows), strict=True)
+        values = zip(*(row or missing_values(self.beside) for row in rows), strict=True)
         parts = [column.transform(each) for column, each in zip(self.columns, values, strict=True)]
         return self._placed(from_scipy(self.weight * scipy.sparse.hstack(parts, "csr")))
 
@@ -162,9 +198,8 @@ class ColumnFeatures:
     @property
     def parameters(self):
         """What :meth:`from_parameters` rebuilds it from, besides the names of its features."""
-        numbers = [asdict(each) for each in self.numbers]
-        categories = [asdict(each) | {"categories": len(each.categories)} for each in self.categories]
-        return {"numbers": numbers, "categories": categories, "weight": self.weight, "features": len(self.features)}
+        stored = {kind: [column.parameters for column in columns] for kind, columns in self.by_kind.items()}
+        return stored | {"weight": self.weight, "features": len(self.features)}
 
     @classmethod
     def from_parameters(cls, parameters, feature_names):
@@ -172,20 +207,16 @@ class ColumnFeatures:
         stored = parameters.get(KEY)
         if stored is None:
             return None
-        numbers = tuple(NumberColumn(**each) for each in stored["numbers"])
-        ends = np.cumsum([each["categories"] for each in reversed(stored["categories"])])[::-1].tolist()
-        categories = []
-        for each, end in zip(stored["categories"], ends, strict=True):
-            prefix, first = f"{each['name']}=", len(feature_names) - end
-            own = feature_names[first : first + each["categories"]]
-            names = [name.removeprefix(prefix) if name.startswith(prefix) else "" for name in own]
-            categories.append(CategoryColumn(**each | {"categories": names}))
-        return cls(numbers, tuple(categories), stored["weight"])
-
-
-def _missing(numbers, categories):
-    """The values of a record that has none."""
-    return (*(nan for _ in numbers), *("" for _ in categories))
+        by_kind, first = {}, len(feature_names) - stored["features"]
+        for kind in KINDS:
+            features, columns = placed(kind.features), []
+            # a kind that came later is in no older model
+            for each in stored.get(kind.plural, ()):
+                end = first + features.n_features(each)
+                columns.append(features.from_parameters(each, feature_names[first:end]))
+                first = end
+            by_kind[kind.plural] = columns
+        return cls(by_kind, stored["weight"])
 
 
 KEY = "columns"

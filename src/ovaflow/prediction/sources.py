@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.vectors import stacked
 from ovaflow.prediction.familiarity import Familiarity
+from ovaflow.reading.beside_text import KINDS
 from ovaflow.reading.columns import split_names
 from ovaflow.reading.foreign import refuse_foreign
 from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, ending_of, format_of
@@ -87,7 +88,7 @@ def settings_of_file(model, path, **chosen):
     return PrepareSource.model_construct(**settings)
 
 
-_BESIDE = ("number_columns", "category_columns")
+_BESIDE = tuple(kind.setting for kind in KINDS)
 
 
 def _require_as_many(model, remembered, options):

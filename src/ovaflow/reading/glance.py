@@ -1,7 +1,7 @@
 """What was read of files, at a glance: so that a person sees what nobody thought of."""
 
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,8 +33,8 @@ class Glance:
         lines = {"file": _some(list(map(str, look.paths)), _FILES), "format": ", ".join(how)}
         if "columns" in seen:
             id_column = reading.id_column or next(iter({*reading.default_ids} & {*seen["columns"]}), None)
-            used = *reading.texts, *reading.labels, *reading.numbers, *reading.categories
-            used = *used, id_column, reading.weight_column
+            beside = [column.name for column in reading.beside]
+            used = *reading.texts, *reading.labels, *beside, id_column, reading.weight_column
             others = [name for name in seen["columns"] if name not in used]
             lines["text"] = _quoted(reading.texts)
             lines |= _beside(reading, [each.beside for each in look.instances])
@@ -67,27 +67,10 @@ class Glance:
 
 def _beside(reading: Reading, rows: list[tuple[Any, ...]]) -> dict[str, str]:
     """What the first records have in the columns beside the text."""
-    a, columns = len(reading.numbers), list(zip(*rows, strict=True))
-    numbers, categories = [], []
-    for name, values in zip(reading.numbers, columns[:a], strict=False):
-        known = [value for value in values if value == value]
-        numbers.append(in_words_of_numbers(name, known, len(values) - len(known)))
-    for name, values in zip(reading.categories, columns[a:], strict=False):
-        categories.append(in_words_of_categories(name, len({*values} - {""}), values.count("")))
-    place = f" (the first {len(rows):,} records)"
-    lines = {"numbers": "; ".join(numbers), "categories": "; ".join(categories)}
-    return {title: line + place for title, line in lines.items() if line}
-
-
-def in_words_of_numbers(name: str, known: Collection[float], n_missing: int) -> str:
-    """A column of numbers: their range, and how many are missing."""
-    values = f"{min(known):g} to {max(known):g}" if known else "no number"
-    return f"{name!r}, {values}, {n_missing:,} missing"
-
-
-def in_words_of_categories(name: str, different: int, n_missing: int) -> str:
-    """A column of categories: how many different ones there are, and how many are missing."""
-    return f"{name!r}, {different:,} different, {n_missing:,} missing"
+    lines = defaultdict(list)
+    for column, values in zip(reading.beside, zip(*rows, strict=True), strict=False):
+        lines[column.kind.plural].append(column.kind.in_words(column.name, values))
+    return {title: f"{'; '.join(columns)} (the first {len(rows):,} records)" for title, columns in lines.items()}
 
 
 def _printable(line: str) -> str:

@@ -6,18 +6,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ovaflow.console.errors import InputError
+from ovaflow.reading.beside_text import ColumnBeside
 from ovaflow.reading.cells import (
     MISSING,
     NAMES,
     ONE_HOT,
     NotAList,
-    category_of,
     clean_name,
     group_of,
     label_of,
     listed,
     names_of,
-    number_of,
     part_of,
     text_of,
     time_of,
@@ -47,7 +46,7 @@ class TextInstance(NamedTuple):
     kept: tuple = ()  # texts of further columns
     weight: float = 1.0  # of its losses
     extra: bool = False  # whether it is of an extra file
-    beside: tuple = ()  # numbers, nan for none, then categories, empty for none, where they are read
+    beside: tuple = ()  # values of columns beside the text
 
     @property
     def id(self):
@@ -115,8 +114,8 @@ class Reading:
         Further columns, as texts.
     weighted : bool
         Whether the texts' columns have weights and stay apart.
-    numbers, categories : tuple of str
-        Columns of numbers and of categories beside the text.
+    beside : tuple of ColumnBeside
+        Columns beside the text whose values are features.
     vectors : bool
         Whether the column of the text holds vectors.
     separator : str
@@ -138,8 +137,7 @@ class Reading:
     id_column: str | None = None
     default_ids: tuple = ("id",)
     kept: tuple = ()
-    numbers: tuple = ()
-    categories: tuple = ()
+    beside: tuple[ColumnBeside, ...] = ()
     weighted: bool = False
     vectors: bool = False
     separator: str = ","
@@ -167,13 +165,12 @@ class Reading:
         self._names = _Names(self._missing, self.whole_numbers)
         n_texts, n_labels = len(self.texts), len(self.labels)
         self._ends = n_texts, n_texts + n_labels, n_texts + n_labels + len(self.kept)
-        self._kinds = [*(number_of for _ in self.numbers), *(category_of for _ in self.categories)]
 
     @property
     def required(self):
         """Columns that there must be: of texts, of labels, and further ones, of the ids last."""
         chosen = self.group_column, self.time_column, self.weight_column, self.id_column
-        return [*self.texts, *self.labels, *self.kept, *self.numbers, *self.categories, *filter(None, chosen)]
+        return [*self.texts, *self.labels, *self.kept, *(each.name for each in self.beside), *filter(None, chosen)]
 
     @property
     def optional(self):
@@ -187,7 +184,7 @@ class Reading:
         """The instance in the contents of the columns, in the order of ``required`` and ``optional``."""
         n_texts, end, end_of_kept = self._ends
         further = iter(fields[end_of_kept:])
-        cells = [next(further) for _ in self._kinds]
+        cells = [next(further) for _ in self.beside]
         group = next(further) if self.group_column else None
         time = next(further) if self.time_column else None
         weight = next(further) if self.weight_column else 1.0
@@ -202,7 +199,7 @@ class Reading:
             # what is not for training needs none
             weight = weight_of(weight) if self.weight_column and not (self.parts and time != "train") else 1.0
             kept = tuple(clean(text_of(content)) for content in fields[end:end_of_kept]) if self.kept else ()
-            beside = self._beside(cells) if cells else ()
+            beside = self._values_beside(cells) if cells else ()
         except (ValueError, RecursionError) as error:
             raise unreadable(error, path, line, row) from None
         place = place or (f"line {line}" if row is None else f"row {row}")
@@ -212,16 +209,16 @@ class Reading:
         """The instance of a format without columns."""
         return self.instance([text, *([labels] if self.labels else []), record], path, line, place=place)
 
-    def _beside(self, cells):
-        """Numbers and categories of cells; an error says in which column."""
+    def _values_beside(self, cells):
+        """Values of the cells of columns beside the text; an error says in which column."""
         values = []
-        for name, kind, content in zip([*self.numbers, *self.categories], self._kinds, cells, strict=True):
+        for column, content in zip(self.beside, cells, strict=True):
             is_missing = isinstance(content, str) and content.strip() in self._missing
             try:
-                values.append(kind(None if is_missing else content))
+                values.append(column.kind.value_of(None if is_missing else content))
             except ValueError as error:
                 message, *remedy = error.args
-                raise ValueError(f"{name}: {message}", *remedy) from None
+                raise ValueError(f"{column.name}: {message}", *remedy) from None
         return tuple(values)
 
     def _present(self, content):

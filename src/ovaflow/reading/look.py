@@ -106,7 +106,7 @@ def _refuse_vectors(rows, reading):
 def _with_commas(path, kind, reading):
     """A reading in which names of columns are whole that have commas of their own."""
     others = dict.fromkeys(("id_column", "group_column", "time_column"))
-    header = replace(reading, texts=[], labels=[], numbers=(), categories=(), default_ids=(), **others)
+    header = replace(reading, texts=[], labels=[], beside=(), default_ids=(), **others)
     next(kind.read(File(path, reading.encoding), header), None)
     columns = {plain_column(name): name for name in header.seen.get("columns", ())}
     names = {part: _whole(getattr(reading, part), columns) for part in ("texts", "labels")}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.labels.matrix import read_label_names
+from ovaflow.reading.beside_text import KINDS, columns_beside
 from ovaflow.reading.columns import joined_names, split_names
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import Identified, Reading, united
@@ -141,15 +142,14 @@ def reading_of(settings, n_labels=None, **more):
     """How records are made, as settings say."""
     columns = {"texts": ["text"], "labels": ["labels"]}
     if settings.format in FORMATS and FORMATS[settings.format].has_columns:
-        chosen = [name for name in _CHOSEN if getattr(settings, name)]
+        chosen = [name for name in (*_CHOSEN, *(kind.setting for kind in KINDS)) if getattr(settings, name)]
         columns = {
             "texts": [settings.vector_column] if settings.vector_column else split_names(settings.text_column),
             "vectors": settings.vector_column is not None,
             "labels": split_names(settings.labels_column),
             "id_column": settings.id_column,
             "group_column": settings.group_column,
-            "numbers": tuple(split_names(settings.number_columns or "")),
-            "categories": tuple(split_names(settings.category_columns or "")),
+            "beside": columns_beside(lambda name: getattr(settings, name)),
             "time_column": settings.split_column,
             "parts": bool(settings.split_column) and settings.split != "last",
             "remedy": f"set {', '.join(chosen)} and labels_column",
@@ -179,10 +179,8 @@ _CHOSEN = (
     "group_column",
     "split_column",
     "weight_column",
-    "number_columns",
-    "category_columns",
 )
-"""Settings that name columns, besides labels_column."""
+"""Settings that name columns, besides labels_column and those beside the text."""
 _AS_THEY_ARE = ("label_key", "labels_are", "first_label", "encoding", "quotes", "sheet")
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ovaflow.dataset.dataset import without_known_labels
 from ovaflow.features.columns import of_words
+from ovaflow.reading.beside_text import KINDS
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
 from ovaflow.sparse.csr import nonzeros_of_rows
@@ -116,7 +117,7 @@ def transform_words(parameters):
         f"bias feature of value {bias:g}" if bias else "no bias feature",
     ]
     if beside := parameters.get("columns"):
-        names = ", ".join(each["name"] for each in (*beside["numbers"], *beside["categories"]))
+        names = ", ".join(each["name"] for kind in KINDS for each in beside.get(kind.plural, ()))
         words.append(f"{beside['features']:,} features of {names}, each weighs {beside['weight']:g}")
     if "label_names_without_features" in parameters.get("source", {}).get("counts", {}):
         words.append("labels also learn from their names")

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from ovaflow.reading.beside_text import KINDS
 from ovaflow.reading.columns import split_names
 from ovaflow.reading.formats import FORMATS
 from ovaflow.settings.section import (
@@ -109,7 +110,7 @@ Candidate = Annotated[
 
 _FEATURES_OF_TEXTS = Where("texts", lambda section: section.has_texts)
 _COUNTS = Where("texts, and with tfidf", lambda section: section.has_texts or section.weighs)
-_BESIDE_TEXT = ("number_columns", "category_columns")
+_BESIDE_TEXT = tuple(kind.setting for kind in KINDS)
 _WITH_COLUMNS_BESIDE = Where(", ".join(_BESIDE_TEXT), lambda section: section.has_columns_beside_text)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
+from ovaflow.reading.beside_text import KINDS
 from ovaflow.reading.columns import joined_names
 from ovaflow.reading.foreign import conversion_of
 from ovaflow.reading.formats import FORMATS
@@ -174,9 +175,7 @@ class Source(Section):
         return self
 
 
-class ReadTexts(Section):
-    """How files of texts and labels are read; a model remembers it."""
-
+class _ReadColumns(Section):
     text_column: ColumnNames = setting(
         "text",
         "column of the text, or several: title,abstract; a name with commas is in double quotes",
@@ -191,12 +190,17 @@ class ReadTexts(Section):
     id_column: Text | None = setting(
         None, "column of record ids, which the report shows", where=COLUMNS, null="id, if that column exists"
     )
-    number_columns: ColumnNames | None = setting(
-        None, "column of numbers, or several, that are features beside the text: price,pages", where=COLUMNS
-    )
-    category_columns: ColumnNames | None = setting(
-        None, "column of categories, or several, that are features beside the text: publisher,language", where=COLUMNS
-    )
+
+
+_FIELDS: dict[str, Any] = {
+    kind.setting: (ColumnNames | None, setting(None, kind.sentence, where=COLUMNS)) for kind in KINDS
+}
+_Beside: Any = create_model("_Beside", __base__=_ReadColumns, **_FIELDS)
+
+
+class ReadTexts(_Beside):
+    """How files of texts and labels are read; a model remembers it."""
+
     label_separator: Text = setting(
         ",",
         "separator between labels; none: the whole cell is a label (lists need no separator)",
