@@ -1,0 +1,36 @@
+"""A kind of column beside the text: dates, whose feature is the year with its fraction."""
+
+from math import nan
+
+from ovaflow.features.columns import NumberColumn
+from ovaflow.reading.beside_text import KINDS, ColumnKind
+from ovaflow.reading.cells import time_of
+
+
+class YearColumn(NumberColumn):
+    @property
+    def features(self):
+        return [f"{self.name} (year)", *super().features[1:]]
+
+
+def year_of(content):
+    year = time_of(content)
+    return nan if year is None else year
+
+
+def in_words(name, years):
+    return f"{name!r}, {int(min(years))} to {int(max(years))}"
+
+
+KINDS.append(
+    ColumnKind(
+        setting="date_columns",
+        sentence="column of dates, or several, that are features beside the text",
+        plural="dates",
+        read=year_of,
+        missing=nan,
+        in_words=in_words,
+        features=YearColumn,
+        type=str,
+    )
+)
