@@ -38,15 +38,14 @@ def read_notes(run):
 
 
 def show_notes(anchor, results):
-    return [run for run in results.runs if "notes" in run.read]
+    return [(run, run.read(read_notes)) for run in results.runs if run.read(read_notes)]
 
 
 NOTES = ReportSection(
     "notes",
     "Notes",
     show_notes,
-    read_notes,
-    "{% for run in it %}<p>{{ names([run]) }}: {{ run.read.notes|plain(200) }}</p>{% endfor %}",
+    "{% for run, notes in it %}<p>{{ names([run]) }}: {{ notes|plain(200) }}</p>{% endfor %}",
 )
 
 

@@ -2,7 +2,6 @@
 
 import html
 import shlex
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -74,7 +73,7 @@ def prepared(folder, name, records, *options):
     ovaflow("prepare", "--format=csv", f"--train={folder}/{name}.csv", *options, f"--output={output}")
     opened = open_dataset(output)
     card = make_card(name, opened)
-    best = SimpleNamespace(metrics=metrics_of(opened), read={}, choice_of_pruning=None, reranked=True)
+    best = SimpleNamespace(metrics=metrics_of(opened), read={}.get, choice_of_pruning={}, reranked=True)
     return SimpleNamespace(card=card, test=count_assigned(opened.documents, card.known), best=best, sweeps={})
 
 
@@ -132,7 +131,7 @@ def test_longer_lists_and_less_probable_labels_find_what_is_promised(finished, r
     true = dataset.test.Y.to_scipy().toarray() > 0
     ranking = Predictions.open(finished["predictions"]).ranking
     ten = sum(true[row, ids[:10]][ids[:10] >= 0].sum() for row, ids in enumerate(ranking.ids)) / true.sum()
-    counts = results.best.read["advice"]
+    counts = results.best.read(advice.read)
     assert counts["listed"][10] / counts["true"] == pytest.approx(ten)
     predictor = open_predictor(finished["model"])
     answers = predictor.answer(dataset.test_texts(), Question(min_probability=advice.LIKELY, top_k=50))
@@ -176,8 +175,9 @@ def test_a_model_that_would_be_much_smaller_at_hardly_a_loss():
 
 def test_labels_that_are_missed_though_candidates_and_where(finished, results):
     missed = [{"name": open_dataset(finished["dataset"]).label_name(0), "missed": 3, "true": 4}]
-    best = replace(results.best, read={"advice": {"true": 10, "found": 7, "missed": missed}})
-    found = advice.find_missed_often(replace(results, best=best))
+    read = {advice.read: {"true": 10, "found": 7, "missed": missed}}.get
+    best = SimpleNamespace(folder=results.best.folder, read=read)
+    found = advice.find_missed_often(SimpleNamespace(best=best))
     assert found.share == 0.3
     _, command, *words = shlex.split(found.remedy)
     assert "false negatives" in ovaflow(command, *words)

@@ -4,7 +4,7 @@ import pytest
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.report.data import source_words, transform_words
 from ovaflow.report.gather import gather
-from ovaflow.report.run_settings import flatten
+from ovaflow.results.settings_in_words import flatten
 
 
 def test_card_counts(runs):

@@ -12,6 +12,7 @@ from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import examples, frequency
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
+from ovaflow.results.runs import open_run
 from ovaflow.sparse.csr import rows_of
 
 N_TRAIN = 300
@@ -24,7 +25,7 @@ def results(runs):
 
 @pytest.fixture(scope="module")
 def predictor(runs):
-    predictor = examples.open_explainable(runs[0])
+    predictor = examples.open_explainable(open_run(runs[0]))
     predictor.model.parameters["transform"] |= {"token_pattern": TOKEN_PATTERN}
     return predictor
 

@@ -19,7 +19,7 @@ from synthetic import write_weights
 from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report.environment import parted
-from ovaflow.report.gather import choose_shown, gather
+from ovaflow.report.gather import gather
 from ovaflow.report.page import anchors_of, render
 from ovaflow.settings.predict import Report
 from ovaflow.sparse.csr import from_scipy
@@ -127,11 +127,7 @@ def test_no_file_of_the_page_holds_a_formula(reader):
         assert not any(re.match(r"[=+@\t\r]|-(?![\d.]+$)", cell) for cell in cells)
 
 
-def test_the_first_run_and_the_best_ones_are_shown_and_anchors_are_different_and_last():
-    metrics = [{"P@1": quality} for quality in (0.1, 0.2, 0.9, None, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)]
-    assert choose_shown(metrics, ["one-vs-all"] * 10) == [0, None, 1, None, 2, 3, 4, 5, 6, 7]
-    methods = ["one-vs-all", "fastxml", "one-vs-all", "rembrandt", *["one-vs-all"] * 6]
-    assert choose_shown(metrics, methods) == [0, 1, 2, 3, 4, 5, 6, 7, None, None]
+def test_anchors_are_different_and_last():
     assert anchors_of(["Bibtex", "bibtex", "<b>", "é", "a b"]) == ["bibtex", "bibtex.2", "b", "dataset-4", "a-b"]
 
 

@@ -80,7 +80,7 @@ def test_what_can_be_assigned_is_shown_for_all_runs_side_by_side(results):
     table = second_stage.assigned_table(results.runs)
     assert [row.name for row in table.rows] == ["50 %", "70 %", "80 %", "90 %"]
     assert {column.group for column in table.columns} == {run.name}
-    measured = {row["probability"]: row for row in run.read["second-stage"]["automatic"]}
+    measured = {row["probability"]: row for row in run.reliability["automatic"]}
     theirs = [
         [measured[level][name] for name in ("precision", "recall", "instances")] for level in (0.5, 0.7, 0.8, 0.9)
     ]

@@ -1,21 +1,19 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
-from ovaflow.report.sweeps import read_sweeps, show_sweeps
+from ovaflow.report.sweeps import show_sweeps
 from ovaflow.storage.texts import write_json
 from ovaflow.tuning.comparison import METRICS, Trial, decide
 
 
 def test_seeds_are_shown_with_mean_and_standard_deviation(runs):
-    (results,) = gather(runs)
-    both = [replace(run, settings={"seed": str(seed)}) for seed, run in zip((7, 2), results.runs, strict=True)]
-    results = replace(results, sweeps=read_sweeps({"trees": [run.name for run in both], "elsewhere": ["other"]}, both))
+    (results,) = gather(runs, sweeps={"trees": [run.name for run in runs], "elsewhere": ["other"]})
+    for seed, run in zip((7, 2), results.runs, strict=True):
+        vars(run)["settings"] = {"seed": str(seed)}
     (sweep,) = show_sweeps("trees", results)
-    theirs = [run.metrics["P@1"] for run in both]
+    theirs = [run.metrics["P@1"] for run in results.runs]
     assert [row.hint for row in sweep["table"].rows[:2]] == [run.name for run in reversed(runs)]
     assert [row.name for row in sweep["table"].rows] == ["2", "7", "mean", "standard deviation"]
     ours = [row.cells[0].value for row in sweep["table"].rows]

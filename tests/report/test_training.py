@@ -24,7 +24,7 @@ def test_training_statistics_are_honest():
     ours = training.summarise(Training(2.0, 1, 1 << 20, statistics=statistics))
     assert (ours.trained, ours.untrained, ours.reached, ours.above) == (3, 1, 1, 2)
     assert ours.endings == "1 iteration limit, 1 line search failed"
-    run = SimpleNamespace(read={"training": ours})
+    run = SimpleNamespace(read={training.read: ours}.get)
     newton, cg = (training.steps_per_label(name)(run) for name in ("newton_steps", "cg_steps"))
     assert (newton, cg, ours.halvings_per_label) == (6, 10, 1)
     assert np.isnan(ours.worst_ratio)

@@ -7,7 +7,6 @@ from ovaflow.initialization.spanning_tree import compute_label_tree
 from ovaflow.methods.fastxml import section as trees
 from ovaflow.methods.rembrandt import section as embeddings
 from ovaflow.report import training
-from ovaflow.report.section import RunFolder
 from ovaflow.report.tables import table_of_runs
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
@@ -22,10 +21,10 @@ EMBEDDING = {
 
 
 def shown(show, *of_runs):
-    """What a section shows of runs with these things, twice the same."""
+    """What a section shows of runs with these attributes, twice the same."""
     common = {"summary": "", "metrics": {"P@1": 0.5}}
     runs = [
-        SimpleNamespace(name=f"run {number}", series=number, read=each, **common) for number, each in enumerate(of_runs)
+        SimpleNamespace(name=f"run {number}", series=number, **common, **each) for number, each in enumerate(of_runs)
     ]
     results = SimpleNamespace(runs=runs, shown=runs)
     assert show("mine", results) == show("mine", results)
@@ -33,7 +32,7 @@ def shown(show, *of_runs):
 
 
 def test_trees_of_instances():
-    forest = {"trees": {name: np.array([2, 4]) for name in SHAPE}}
+    forest = {"training": SimpleNamespace(trees={name: np.array([2, 4]) for name in SHAPE})}
     table = shown(trees.show, forest, forest)
     cells = zip(table["table"].columns, table["table"].rows[0].cells, strict=True)
     values = {(column.group, column.title): cell.value for column, cell in cells}
@@ -46,28 +45,29 @@ def test_label_tree_of_a_run(tmp_path):
     Y = from_scipy(np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 1, 1]], bool))
     dataset = SimpleNamespace(path="dataset.h5", checksum="abc")
     folders = [
-        RunFolder(tmp_path / "run", None, {"initialization": start}, dataset, None) for start in ("label-tree", "zero")
+        SimpleNamespace(path=tmp_path / "run", settings={"initialization": start}, dataset=dataset)
+        for start in ("label-tree", "zero")
     ]
     assert [training._label_tree(folder) for folder in folders] == [None, None]
     compute_label_tree(Y).write(tmp_path / "label_tree.h5", dataset=dataset)
     ours, none = map(training._label_tree, folders)
     assert none is None
     # 3, 4, 3 and 2 instances from the root; 2 to the last label, and one from each to the one before
-    read = {"training": SimpleNamespace(label_tree=ours)}
-    run = SimpleNamespace(name="tree", series=1, summary="", read=read)
+    of_run = SimpleNamespace(label_tree=ours)
+    run = SimpleNamespace(name="tree", series=1, summary="", read={training.read: of_run}.get)
     (row,) = table_of_runs("Label trees", [run], training.LABEL_TREES).rows
     assert [cell.text for cell in row.cells] == ["1", "4", "12", "5", "58.33"]
 
 
 @pytest.mark.parametrize("empty", [False, True])
 def test_embeddings_with_and_without_a_spectrum(tmp_path, empty):
-    folder = RunFolder(tmp_path, None, {}, SimpleNamespace(label_names=["a", "b"]), None)
+    folder = SimpleNamespace(path=tmp_path, dataset=SimpleNamespace(label_names=["a", "b"]))
     assert embeddings.read(folder) is None
     of_runs = []
     for description in (EMBEDDING, {key: [] for key in EMBEDDING}):
         write_json(tmp_path / "embedding.json", "embedding-description", description)
-        of_runs.append({"embeddings": embeddings.read(folder)})
+        of_runs.append({"read": {embeddings.read: embeddings.read(folder)}.get})
     full, none = of_runs
-    assert full["embeddings"]["neighbours"] == [{"label": "b", "nearest": [("a", 0.5)]}]
+    assert full["read"](embeddings.read)["neighbours"] == [{"label": "b", "nearest": [("a", 0.5)]}]
     drawn = shown(embeddings.show, *([none] if empty else [full, full, none]))
     assert [drawing.svg.startswith("<svg") for drawing in drawn["figures"]] == [True, True]

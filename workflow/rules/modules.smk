@@ -20,7 +20,7 @@ MODULES = {
     "methods/rembrandt": "__init__ demand files method settings",
     "reading": "__init__ beside_text columns foreign formats streams",
     "records": "__init__ catalogue",
-    "report": "__init__ best_run",
+    "results": "__init__ best_run",
     "settings": "__init__ chains config configuration inputs paths predict prepare schema section source suggestion_sources spelling train",
     "sparse": "__init__ fingerprint",
     "storage": "__init__ errors opening texts writing",

@@ -2,7 +2,7 @@
 import json
 from types import SimpleNamespace
 
-from ovaflow.report.best_run import best_run
+from ovaflow.results.best_run import best_run
 from ovaflow.workflow import fetch
 from snakemake.settings.types import SharedFSUsage
 

@@ -12,14 +12,11 @@ from rich.text import Text
 
 from ovaflow.cli.options import file_option
 from ovaflow.console.progress import Progress
-from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.errors import MEASURE, RunErrors, by_falling_value, reasons_for
-from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.explanation import find_labels
-from ovaflow.prediction.predictions import Predictions, with_second_stage
-from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, make_table
+from ovaflow.results.runs import open_run
 from ovaflow.storage.tables import write_table
 
 SHOWN = 10  # records on the terminal
@@ -43,12 +40,10 @@ def errors_command(run, names, output):
     RUN is the folder of a run, such as results/catalog/msi. The labels that fit count as predicted, without a second
     stage the first five. Records without known labels are left out.
     """
-    dataset = open_dataset(run.parent / "dataset.h5")
-    predictions, model = Predictions.open(run / "predictions.h5", dataset=dataset), open_any_model(run / "model.h5")
-    predictions.require(model=model)
-    errors, rows = RunErrors(dataset, predictions), []
+    opened = open_run(run)
+    errors, rows = RunErrors(opened.dataset, opened.predictions), []
     if names:
-        predictor, columns = _predictor_of(model, predictions), _OF_LABEL | {errors.value: float}
+        predictor, columns = opened.open_predictor(), _OF_LABEL | {errors.value: float}
         for label in find_labels(predictor, names):
             rows += _rows_of_label(errors, predictor, label, None if output else OF_LABEL)
     else:
@@ -79,14 +74,6 @@ def _where_all_are(run, names):
     page = run / "errors.html"
     words = shlex.join(["ovaflow", "errors", str(run), *(f"--label={name}" for name in names), "--output=errors.csv"])
     return f"all of them: {words}" + f"; in a browser: {page}" * (page.exists() and not names)
-
-
-def _predictor_of(model, predictions):
-    """What made the predictions."""
-    if predictions.ranking is not None:
-        model = with_second_stage(model)
-        predictions.require(reranker=getattr(model, "reranker", model))
-    return Predictor(model)
 
 
 _OF_RECORD = {"record": str, "instance": int, "F1": float, "text": str}

@@ -45,7 +45,8 @@ def report_command(runs, seed, sweeps, choices, tidy, settings, output):
     Each of RUNS is a folder results/{dataset}/{run} with model.h5, predictions.h5, metrics.json and, where the method
     keeps it, training.h5; dataset.h5 is in its parent.
     """
-    results = gather(runs, seed, sweeps, settings, choices, output.absolute().parent)
+    page_folder = output.absolute().parent
+    results = gather(runs, seed=seed, sweeps=sweeps, settings=settings, choices=choices, page_folder=page_folder)
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_text(output, render(results, describe_machine(), describe_software(), written))
     if tidy is not None:

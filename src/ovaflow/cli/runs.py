@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.measure import Measurement
 
 from ovaflow.cli.options import file_argument
-from ovaflow.report.runs import MAIN, entry_of, measured, read_runs, table_of
+from ovaflow.report.runs import MAIN, entry_of, list_runs, measured, table_of
 from ovaflow.report.tables import csv_of
 from ovaflow.settings.config import load, resolve
 from ovaflow.workflow import snakefile
@@ -29,7 +29,7 @@ def runs_command(config, as_csv, as_json):
     default = Path("config", "config.yaml")
     path = config or (default if default.is_file() else None)
     defaults = load(snakefile().parent / "config" / "config.yaml")
-    runs = read_runs(resolve(load(path) if path else {}, defaults, path))
+    runs = list_runs(resolve(load(path) if path else {}, defaults, path))
     if as_json:
         click.echo(json.dumps([entry_of(run) for run in runs], ensure_ascii=False))
     elif as_csv:

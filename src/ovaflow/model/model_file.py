@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
+import h5py
 import numpy as np
 
 from ovaflow.console.errors import InputError
@@ -13,8 +14,9 @@ from ovaflow.features.columns import n_beside
 from ovaflow.registry import ONE_VS_ALL, find_method, placed
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.weight_rows import WeightRows, rounded
-from ovaflow.storage.arrays import Strings, create_array
+from ovaflow.storage.arrays import Strings, create_array, map_array
 from ovaflow.storage.artifact import NOT_STORED, Artifact
+from ovaflow.storage.errors import text_attribute
 from ovaflow.storage.hdf5 import create_artifact, open_artifact, parameters_of
 
 
@@ -234,10 +236,25 @@ def write_model(path, weights_per_label, pieces, n_features, trained, counts, na
         write_names(file, names)
 
 
-def method_of(path):
-    """Method of a model file, such as ``one-vs-all``."""
-    with open_artifact(path, ModelFile.kind) as file:
-        return _method_of(file)
+@dataclass(frozen=True, kw_only=True)
+class ModelHeader(Artifact, kind=ModelFile.kind):
+    """What a model file says of itself, whatever its method."""
+
+    n_trained: int  # labels with a classifier
+    version: str  # of the ovaflow that wrote it
+
+    @classmethod
+    def fields_of(cls, file: h5py.File) -> dict[str, Any]:
+        return {"n_trained": int(map_array(file["trained"]).sum()), "version": text_attribute(file, "ovaflow_version")}
+
+    @property
+    def method(self) -> str:
+        return self.parameters.get("train", {}).get("method", ONE_VS_ALL)
+
+    @property
+    def training(self) -> tuple[str, str | None]:
+        """What its training depended on: the same for models that differ only after it."""
+        return str(sorted(self.parameters.get("train", {}).items())), self.inputs.get("dataset")
 
 
 def _method_of(file):

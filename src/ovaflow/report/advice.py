@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from ovaflow.evaluation.analysis import LIKELY, why_missed
 from ovaflow.records.near_twins import are_noticed
-from ovaflow.report import wording
-from ovaflow.report.best_run import metric_of_comparison
+from ovaflow.report import doubts, wording
 from ovaflow.report.section import ReportSection
+from ovaflow.results.best_run import metric_of_comparison
 
 MOST = 5
 """Remarks that are shown, those of the largest share first."""
@@ -36,7 +36,7 @@ class Advice(NamedTuple):
 
 def read(run):
     """Count why a run misses labels; None without a second stage."""
-    if run.predictions.ranking is None or not len(run.dataset.test.Y.indices):
+    if not (run.reranked and run.has_test_labels):
         return None
     missed = why_missed(run.predictions, run.dataset)
     for each in missed["missed"]:
@@ -69,7 +69,7 @@ def find_unknown_labels(results):
 
 
 def _shares_missed(results, why):
-    counts = results.best.read.get("advice")
+    counts = results.best.read(read)
     if counts is None or not counts["true"]:
         return None, 0.0
     return counts, counts[why] / counts["true"]
@@ -159,7 +159,7 @@ def find_twins(results):
 def find_smaller_model(results):
     """Advise a larger threshold where the model would be much smaller and hardly worse."""
     choice = results.best.choice_of_pruning
-    if choice is None:
+    if not choice:
         return None
     [chosen] = (point for point in choice["points"] if point["prune"] == choice["chosen"])
     for point in reversed(choice["points"]):
@@ -206,11 +206,11 @@ def find_no_probabilities(results):
 
 def find_doubts(results):
     """Advise a look at training labels that are probably wrong or missing."""
-    doubts = results.best.read.get("doubts")
-    if doubts is None:
+    of_best = results.best.read(doubts.read)
+    if of_best is None:
         return None
-    named = " and ".join(f"{count:,} {kind}" for kind, count in doubts["kinds"].items())
-    share = sum(doubts["kinds"].values()) / max(int(results.card.counts.sum()), 1)
+    named = " and ".join(f"{count:,} {kind}" for kind, count in of_best["kinds"].items())
+    share = sum(of_best["kinds"].values()) / max(int(results.card.counts.sum()), 1)
     remedy = shlex.join(["ovaflow", "doubts", results.best.folder])
     finding = f"Labels of held-out training texts that look wrong or missing: {named}."
     return Advice(share, finding, remedy, "lists them, the worst first")
@@ -247,4 +247,4 @@ def _percent(share):
     return f"{wording.percent(share, 1)} %"
 
 
-SECTION = ReportSection("advice", "What to do next", show, read)
+SECTION = ReportSection("advice", "What to do next", show)

@@ -1,7 +1,5 @@
 """The section Cost and size: what each run took and takes, and what a smaller model would lose."""
 
-from pathlib import Path
-
 from ovaflow.report import wording
 from ovaflow.report.pruning import draw_choice
 from ovaflow.report.section import ReportSection
@@ -21,6 +19,11 @@ def _weights_per_label(run):
     return nonzeros / run.trained if nonzeros is not None and run.trained else None
 
 
+def _bytes_of_second_stage(run):
+    path = run.path / FILE_NAME
+    return path.stat().st_size if run.reranked and path.exists() else None
+
+
 TRAINING = Column(
     "training", lambda run: run.training_seconds, wording.duration, hint="processor time of the solver", unit="s"
 )
@@ -32,18 +35,12 @@ COSTS = (
     Column("Newton steps", steps_per_label("newton_steps"), wording.decimal, hint="per label"),
     Column("CG steps", steps_per_label("cg_steps"), wording.decimal, hint="per label"),
     MODEL,
-    Column("second stage", lambda run: run.read.get("cost", {}).get("reranker"), wording.size, hint=FILE_NAME),
+    Column("second stage", _bytes_of_second_stage, wording.size, hint=FILE_NAME),
     Column("weights", metric("nonzeros"), wording.count),
     Column("weights per label", _weights_per_label, wording.count),
     Column("prediction", lambda run: run.predict_milliseconds, wording.milliseconds, hint="wall time of a test text"),
 )
 """Figures of a run, one in each row of the table."""
-
-
-def read(run):
-    """Return the size of the second stage in bytes; None where there is none."""
-    path = Path(run.path, FILE_NAME)
-    return {"reranker": path.stat().st_size} if path.exists() and run.predictions.ranking is not None else None
 
 
 def show(anchor, results):
@@ -53,4 +50,4 @@ def show(anchor, results):
     }
 
 
-SECTION = ReportSection("cost", "Cost and size", show, read)
+SECTION = ReportSection("cost", "Cost and size", show)

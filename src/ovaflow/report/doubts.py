@@ -23,8 +23,8 @@ def read(run):
 
 def show(anchor, results):
     """Show the labels to check by the best run, if it has any, unless the page shows no examples."""
-    doubts = results.best.read.get("doubts")
-    if not (doubts and doubts["worst"] and results.settings.examples):
+    doubts = results.best.read(read)
+    if not (doubts and doubts["worst"] and results.asked.settings.examples):
         return None
     table = doubts_table("Training labels to check", doubts["worst"], COLUMNS)
     return {"run": results.best, "table": table}
@@ -66,4 +66,4 @@ OF_ONE_KIND = (
 COLUMNS = OF_ONE_KIND[0], _text("seems", "kind", 10), *OF_ONE_KIND[1:]
 
 
-SECTION = ReportSection("doubts", "Training labels to check", show, read, folded=True)
+SECTION = ReportSection("doubts", "Training labels to check", show, folded=True)

@@ -11,7 +11,6 @@ import numpy as np
 
 from ovaflow.evaluation.counted_labels import count_predicted_labels
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import errors_page, wording
@@ -42,9 +41,9 @@ class Piece(NamedTuple):
     strength: float = 0.0  # from 0 to 1, relative to the strongest word of the text
 
 
-def open_explainable(folder):
+def open_explainable(run):
     """Open the predictor of a run whose scores are sums over features; None for other runs."""
-    model = open_any_model(folder / "model.h5")
+    model = run.open_model()
     return Predictor(model) if model.linear is not None else None
 
 
@@ -212,14 +211,15 @@ class ExampleTexts:
         return MissedLabel(self.label_name(label), self.label_uri(label), int(self.counts[label]))
 
 
-def examples_of(dataset, counts, run, predictions, settings, seed):
+def make_examples(run, counts, amount, seed):
     """Describe some test instances and labels by a run, and count what it confuses; empty without examples."""
-    if not settings.examples:
+    if not amount:
         return {}
-    predictor = open_explainable(run.path)
-    texts = ExampleTexts(dataset, counts, predictions, predictor)
-    hits = find_hits(predictions.ids, dataset.test.Y)
-    rows = choose(hits, np.diff(dataset.test.Y.indptr), settings.examples, seed)
+    predictor = open_explainable(run)
+    texts = ExampleTexts(run.dataset, counts, run.predictions, predictor)
+    Y = run.dataset.test.Y
+    hits = find_hits(run.predictions.ids, Y)
+    rows = choose(hits, np.diff(Y.indptr), amount, seed)
     confused = run.analysis.get("confused", [])[:CONFUSED_SHOWN]
     return {
         "texts": texts.describe(rows),
@@ -249,20 +249,15 @@ def _confused_table(texts, confused):
 _BY_CHANCE = "expected if wrong predictions were spread at random"
 
 
-def read_page_of_errors(folder):
-    """Return the path of a run's page of errors; None where there is none."""
-    path = folder.path / errors_page.FILE_NAME
-    return path if path.exists() else None
-
-
 def show(anchor, results):
     if not results.examples.get("texts"):
         return None
     pages = []
-    if results.page_folder is not None:
+    if results.asked.page_folder is not None:
         for run in results.runs:
-            if "texts" in run.read:
-                relative = Path(os.path.relpath(run.read["texts"], results.page_folder))
+            path = run.path / errors_page.FILE_NAME
+            if path.exists():
+                relative = Path(os.path.relpath(path, results.asked.page_folder))
                 pages.append((run, quote(relative.as_posix())))
     return results.examples | {"run": results.best, "pages": pages}
 
@@ -272,5 +267,5 @@ def show_labels(anchor, results):
     return {"run": results.best, "labels": labels} if labels else None
 
 
-SECTION = ReportSection("texts", "Texts", show, read_page_of_errors)
+SECTION = ReportSection("texts", "Texts", show)
 LABELS_SECTION = ReportSection("labels", "Labels and their words", show_labels, folded=True)

@@ -12,19 +12,14 @@ from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
 FIRST = MAIN[0]
 
 
-def read(run):
-    """The joined metrics of a run's folds; None where there are none, or they are about another model."""
-    return run.json("folds.json", "folds") or None
-
-
 def show(anchor, results):
-    runs = [run for run in results.runs if "folds" in run.read]
+    runs = [run for run in results.runs if run.folds]
     if not runs:
         return None
-    names = [name for name in MAIN if any(name in run.read["folds"]["metrics"] for run in runs)]
+    names = [name for name in MAIN if any(name in run.folds["metrics"] for run in runs)]
     columns = list(chain.from_iterable(map(_columns_of, names)))
     table = make_table("Cross-validation", "run", columns, runs, partial(_row, columns))
-    most = max(run.read["folds"]["folds"] for run in runs)
+    most = max(run.folds["folds"] for run in runs)
     deviation = Column("deviation", _figure(FIRST, "deviation"), partial(wording.percent, digits=1), hint="standard")
     of_each = table_of_runs(f"{FIRST} by fold", runs, [*map(_column_of_fold, range(most)), deviation])
     return {"folds": most, "table": table, "of_each": of_each, "first": FIRST}
@@ -32,7 +27,7 @@ def show(anchor, results):
 
 def _figure(name, key):
     """Function of a run: what its folds say of a metric."""
-    return lambda run: run.read["folds"]["metrics"].get(name, {}).get(key)
+    return lambda run: run.folds["metrics"].get(name, {}).get(key)
 
 
 def _columns_of(name):
@@ -59,4 +54,4 @@ def _row(columns, run, cells):
     return Row(run.name, shown, run.series, run.summary)
 
 
-SECTION = ReportSection("folds", "Cross-validation", show, read, folded=True)
+SECTION = ReportSection("folds", "Cross-validation", show, folded=True)

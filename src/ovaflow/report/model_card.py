@@ -156,7 +156,7 @@ def show_model_card(anchor, results):
         return Row(run.name, cells, run.series)
 
     return {
-        "settings": results.settings,
+        "settings": results.asked.settings,
         "models": make_table("Models", "run", MODELS, results.runs, row_of),
         "limits": limits(results),
     }
@@ -167,7 +167,7 @@ MODELS = (
     Column("labels", lambda run: run.trained, wording.count, hint="with a classifier, where each label has its own"),
     Column("model", metric("model_bytes"), wording.size, unit="bytes"),
     Column("written, UTC", lambda run: datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M")),
-    Column("by ovaflow", lambda run: run.version or wording.MISSING),
+    Column("by ovaflow", lambda run: run.model.version or wording.MISSING),
     Column("ranked by", lambda run: "probability" if run.reranked else "score"),
 )
 """What each run is, and when it was made."""

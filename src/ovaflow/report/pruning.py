@@ -1,19 +1,8 @@
 """The figure of quality by size of the model: what ``prune: auto`` compared."""
 
-from pathlib import Path
-
 import numpy as np
 
 from ovaflow.report.drawing import DASHED, FigureOfRuns, draw_all, line, logarithmic, series
-from ovaflow.settings.paths import CHOSEN_PRUNE
-from ovaflow.storage.texts import read_json
-
-
-def read_choice(path, model):
-    """Read what ``prune: auto`` compared, if the model in the folder is of that choice; else None."""
-    path = Path(path, Path(CHOSEN_PRUNE).name)
-    choice = read_json(path, "prune") if path.exists() else {}
-    return choice if choice and choice["chosen"] == model.parameters.get("prune") else None
 
 
 def draw_choice(anchor, runs):

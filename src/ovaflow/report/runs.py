@@ -4,19 +4,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.metrics import named_on_dev
-from ovaflow.model.model_file import ModelFile
 from ovaflow.report import wording
-from ovaflow.report.run_settings import settings_in_words, that_differ
 from ovaflow.report.tables import Column, Row, make_table
+from ovaflow.results.run import Run
+from ovaflow.results.runs import Runs
+from ovaflow.results.settings_in_words import find_differing, settings_in_words
 from ovaflow.settings import paths
 from ovaflow.settings.inputs import parameters_of
-from ovaflow.storage.artifact import Artifact, header_of
-from ovaflow.storage.hdf5 import open_artifact
-from ovaflow.storage.texts import read_json
 
 _MAIN = ("P@1", "P@5", "F1-fit", "F1-above-0")
 MAIN = tuple(f"{part}{name}" for part in ("", "dev ", "folds ") for name in _MAIN)
@@ -27,19 +24,23 @@ MAIN = tuple(f"{part}{name}" for part in ("", "dev ", "folds ") for name in _MAI
 class ListedRun:
     """A run of a config, whether it is there or not."""
 
-    dataset: str
-    name: str
+    run: Run
     settings: dict  # in words: of the model, and of the config what no model records
-    metrics: dict  # empty where there are none of this model
     remark: str  # why figures are missing, or not to be compared
-    made_from: str = ""  # checksum of its dataset
-    folds: dict[str, Any] = field(default_factory=dict)  # joined metrics of a cross-validation, where there are some
+    metrics: dict = field(default_factory=dict)  # content of metrics.json; empty where there is none of this model
+    folds: dict = field(default_factory=dict)  # joined metrics of a cross-validation, where there are some
+
+    @property
+    def name(self):
+        return self.run.name
+
+    @property
+    def dataset(self):
+        return self.run.beside.folder.name
 
     @property
     def predict_milliseconds(self):
-        """Wall time of scoring a test instance."""
-        seconds, instances = map(self.metrics.get, ("predict_seconds", "instances"))
-        return 1000 * seconds / instances if seconds is not None and instances else None
+        return self.run.predict_milliseconds if self.metrics else None
 
     @property
     def figures(self):
@@ -52,53 +53,43 @@ class ListedRun:
         return self.metrics.get("intervals", {}) | named_on_dev(on_dev) | self._of_folds("interval")
 
     def _of_folds(self, figure):
-        """A figure of each metric over the folds, ``folds P@1`` and the like."""
+        """Return a figure of each metric over the folds, ``folds P@1`` and the like."""
         metrics = self.folds.get("metrics", {})
         return {f"folds {name}": figures[figure] for name, figures in metrics.items()}
 
 
-def read_runs(config):
-    """The runs of a config in this folder, dataset by dataset; only headers and metrics are read."""
-    runs = []
+def list_runs(config) -> list[ListedRun]:
+    """List the runs of a config in this folder, dataset by dataset; only headers and metrics are read."""
+    listed = []
     for dataset in config.datasets:
-        read = [_read_run(config, dataset, name) for name in config.runs]
-        first = next((run for run in read if run.metrics), None)
-        runs += [_compared(run, first) for run in read]
-    return runs
+        runs = Runs(Path(paths.OF_DATASET.format(dataset=dataset)), tuple(config.runs))
+        of_dataset = [_list_run(config, dataset, run) for run in runs.all]
+        first = next((each for each in of_dataset if each.metrics), None)
+        listed += [_compare(each, first) for each in of_dataset]
+    return listed
 
 
-def _compared(run, first):
-    """A run, with a remark where its test records may be others than those of the first run with metrics."""
-    if not run.metrics or run.made_from == first.made_from:
-        return run
-    remark = f"of another dataset.h5 than {first.name}, perhaps of other test records"
-    return replace(run, remark="; ".join(filter(None, (run.remark, remark))))
-
-
-def _read_run(config, dataset, name):
-    files = (paths.MODEL, paths.METRICS, paths.FOLDS)
-    model, metrics, folds = (Path(each.format(dataset=dataset, run=name)) for each in files)
-    run = ListedRun(dataset, name, _planned_settings(config, dataset, name), {}, "not there yet")
-    if not model.exists():
-        return run
+def _list_run(config, dataset, run):
+    planned = _planned_settings(config, dataset, run.name)
+    listed = ListedRun(run, planned, "not there yet")
+    if not run.model_path.exists():
+        return listed
     try:
-        with open_artifact(model, ModelFile.kind) as file:
-            header = Artifact(**header_of(file))
-        settings = settings_in_words(header.parameters, {})
-        changes = "; ".join(_changes(run.settings, settings))
-        run = replace(run, settings=run.settings | settings, remark=changes, made_from=header.inputs.get("dataset", ""))
-        run = replace(run, folds=_read_folds(folds, header.checksum))
-        return replace(run, metrics=read_json(metrics, "metrics", header.checksum))
+        settings = settings_in_words(run.model.parameters, {})
+        changes = "; ".join(_changes(planned, settings))
+        listed = replace(listed, settings=planned | settings, remark=changes)
+        listed = replace(listed, folds=run.folds)
+        return replace(listed, metrics=run.measured)
     except InputError as error:
-        return replace(run, remark=str(error).removeprefix(f"{model.parent}/"))
+        return replace(listed, remark=str(error).removeprefix(f"{run.path}/"))
 
 
-def _read_folds(path, checksum):
-    """Read the joined metrics of a run's folds; empty where there are none, or they are about another model."""
-    if not path.exists():
-        return {}
-    folds = read_json(path, "folds")
-    return folds if folds["model"] == checksum else {}
+def _compare(listed, first):
+    """Add a remark where the test records may be others than those of the first run with metrics."""
+    if not listed.metrics or listed.run.model.inputs.get("dataset") == first.run.model.inputs.get("dataset"):
+        return listed
+    remark = f"of another dataset.h5 than {first.name}, perhaps of other test records"
+    return replace(listed, remark="; ".join(filter(None, (listed.remark, remark))))
 
 
 def _planned_settings(config, dataset, name):
@@ -126,7 +117,7 @@ def measured(runs):
 def table_of(runs, metrics):
     """A row for each run, with a remark where one needs it; metrics are those with these names that some run has."""
     present = set().union(*(run.figures for run in runs))
-    differing = that_differ([run.settings for run in runs])
+    differing = find_differing([run.settings for run in runs])
     columns = [
         Column("run", attrgetter("name")),
         *(Column(name.replace("_", " "), partial(_setting, name)) for name in differing),

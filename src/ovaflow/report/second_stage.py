@@ -7,25 +7,15 @@ from ovaflow.report.drawing import NAMED, draw, line
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.reranking.evidence import FURTHER, GROUPS
-from ovaflow.storage.texts import read_json
 
 FEWEST_LABELS = 10  # of a range of probabilities that is shown
 ASSIGNED_FROM = (0.5, 0.7, 0.8, 0.9)
 """Least probabilities of the table of what can be assigned without a person."""
 
 
-def read(run):
-    """Read a run's reliability.json; None where it is about other predictions, or no test label is known."""
-    path = run.path / "reliability.json"
-    if not (path.exists() and len(run.dataset.test.Y.indices)):
-        return None
-    measured = read_json(path, "reliability")
-    return measured if run.predictions.inputs.get("reranker") == measured["reranker"] else None
-
-
 def measured_of(run):
     """Return what was measured of the second stage that made a run's predictions; empty where none did."""
-    return run.read.get("second-stage", {}) if run.reranked else {}
+    return run.reliability if run.reranked else {}
 
 
 def draw_reliability(anchor, runs):
@@ -83,11 +73,11 @@ def _row_of_level(level, cells):
 
 def show(anchor, results):
     """Show the ways to answer of each run's second stage, and which evidence counts, or why it is not used."""
-    runs = [run for run in results.runs if "second-stage" in run.read]
+    runs = [run for run in results.runs if run.reliability]
     if not runs:
         return None
     used = [run for run in runs if run.reranked]
-    by_score = [run for run in used if run.read["second-stage"]["fitted"]["check"].get("order") == "score"]
+    by_score = [run for run in used if run.reliability["fitted"]["check"].get("order") == "score"]
     return {
         "unused": [run for run in runs if not run.reranked],
         "by_score": by_score,
@@ -99,7 +89,7 @@ def show(anchor, results):
 def _quality(runs):
     rows = []
     for run in runs:
-        *firsts, fit = run.read["second-stage"]["suggested"]
+        *firsts, fit = run.reliability["suggested"]
         answer = firsts[:5][-1]
         rows.append((run, "by score alone", run.metrics["first_stage"], run.first_samples))
         first = f"first {answer['name']}"
@@ -137,7 +127,7 @@ QUALITY = (
 def _evidence(runs):
     columns, sources = [], set()
     for run in runs:
-        check = run.read["second-stage"]["fitted"]["check"]
+        check = run.reliability["fitted"]["check"]
         hint = f"on {check['texts']:,} held-out instances"
         lost = check["lost"].get
         columns.append(Column(run.name, lost, _one_digit, "points of nDCG@5 lost", hint, "fraction"))
@@ -147,4 +137,4 @@ def _evidence(runs):
     return make_table("Worth of the evidence", "evidence", columns, rows, Row)
 
 
-SECTION = ReportSection("second-stage", "Second stage", show, read, folded=True)
+SECTION = ReportSection("second-stage", "Second stage", show, folded=True)

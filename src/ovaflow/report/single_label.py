@@ -22,8 +22,8 @@ _CAPTION = (
 
 
 def read(run):
-    """Confusion of the labels, their names, and the positive one of two classes; None where instances have several."""
-    if not has_one_label(run.dataset) or not len(run.dataset.test.Y.indices):
+    """Return the confusion of labels, their names, and the positive one of two; None where instances have several."""
+    if not has_one_label(run.dataset) or not run.has_test_labels:
         return None
     names = [wording.plain(run.dataset.label_name(label)) for label in range(run.dataset.n_labels)]
     return {
@@ -34,17 +34,18 @@ def read(run):
 
 
 def show(anchor, results):
-    runs = [run for run in results.shown if "one-label" in run.read and "accuracy" in run.metrics]
+    runs = [run for run in results.shown if run.read(read) and "accuracy" in run.metrics]
     if not runs:
         return None
     best = results.best
-    together, names = best.read["one-label"]["confusion"], best.read["one-label"]["names"]
+    of_best = best.read(read)
+    together, names = of_best["confusion"], of_best["names"]
     labels = _most_confused(together)
     title = f"Labels that {best.name} takes for one another"
     columns = [column for column in COLUMNS if column.value(best) is not None]
     return {
         "runs": table_of_runs("Accuracy", runs, columns),
-        "positive": best.read["one-label"]["positive"] if "roc_auc" in best.metrics else None,
+        "positive": of_best["positive"] if "roc_auc" in best.metrics else None,
         "best": best,
         "pairs": make_table(title, "label", PAIRS, list(_pairs(together, names)), _row_of_pair),
         "figure": draw(f"{anchor}.confusion", title, _CAPTION, _paint, together, names, labels),
@@ -119,4 +120,4 @@ def _paint(axes, together, names, labels):
     axes.grid(visible=False)
 
 
-SECTION = ReportSection("one-label", "One label for each instance", show, read)
+SECTION = ReportSection("one-label", "One label for each instance", show)

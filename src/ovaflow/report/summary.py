@@ -1,18 +1,19 @@
 """The section that a dataset begins with: how good its best run is, in words, and a table of all runs."""
 
 from ovaflow.report import wording
-from ovaflow.report.best_run import metric_of_comparison
 from ovaflow.report.costs import MODEL, TRAINING
 from ovaflow.report.quality import main_columns
+from ovaflow.report.second_stage import measured_of
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import as_good_as_best, table_of_runs
+from ovaflow.results.best_run import metric_of_comparison
 
 SURE = 0.9
 """Expected precision of texts that can go without a person."""
 
 
 def show(anchor, results):
-    if results.best.samples is None:
+    if not results.best.has_test_labels:
         sentences = [_learned(results), "No test text has a label, so nothing was measured."]
         return {"sentences": sentences, "compared": None, "table": None}
     return {
@@ -44,7 +45,7 @@ def _quality(results):
 
 def _automatic(results):
     run = results.best
-    sure = run.read.get("second-stage", {}).get("sure") if run.reranked else None
+    sure = measured_of(run).get("sure")
     if sure is None:
         yield "It gives no probabilities, so a person has to look at every answer."
         return

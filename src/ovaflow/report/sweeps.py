@@ -16,6 +16,7 @@ from ovaflow.report.drawing import (
 )
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Cell, Column, Row, make_table, metric, samples
+from ovaflow.report.training import read as read_training
 from ovaflow.report.training import steps_per_label
 from ovaflow.settings.paths import CHOSEN_FEATURES
 from ovaflow.storage.texts import read_json
@@ -46,7 +47,7 @@ def _sweep(runs):
 
 
 def _unmoved(run):
-    training = run.read.get("training")
+    training = run.read(read_training)
     return training and int((training.newton_steps == 0).sum())
 
 
@@ -109,7 +110,7 @@ def _paint(axes, runs):
         shifted = x * 1.03 ** (number - 1.5)
         style = {"color": series(number), "marker": MARKERS[number], "markersize": 4.5, "linewidth": 1.5}
         axes.curve(name, x, y, drawn_at=shifted, **style)
-        if all((run.samples or {}).get(name) is not None for run in measured):
+        if all(run.samples.get(name) is not None for run in measured):
             low, high = 100 * np.array([interval(run.samples[name]) for run in measured]).T
             # an interval of the bootstrap may lie beside the figure itself
             errors = np.maximum([y - low, high - y], 0)

@@ -153,7 +153,7 @@ def metric(name):
 
 def samples(name):
     """Return a function of a run: this metric on samples of the test instances."""
-    return lambda run: (run.samples or {}).get(name)
+    return lambda run: run.samples.get(name)
 
 
 def figures_of_runs(title, corner, figures, runs):

@@ -23,7 +23,7 @@ def tidy_csv(all_results):
 def _figures_of(run):
     for name, value in run.metrics.items():
         if _is_figure(value):
-            sampled = (run.samples or {}).get(name)
+            sampled = run.samples.get(name)
             yield name, value, *((None, None) if sampled is None else interval(sampled))
     for part in ("first_stage", "without_near_twins"):
         yield from _named(part.replace("_", " "), run.metrics.get(part, {}))
@@ -32,7 +32,7 @@ def _figures_of(run):
     for name, value in dev.items():
         if _is_figure(value):
             yield f"dev {name}", value, *intervals.get(name, (None, None))
-    for name, figure in run.read.get("folds", {}).get("metrics", {}).items():
+    for name, figure in run.folds.get("metrics", {}).items():
         yield f"cross-validated {name}", figure["mean"], *figure["interval"]
         yield from _named(f"cross-validated {name}", {"deviation": figure["deviation"]})
     for cost in COSTS:
@@ -41,7 +41,7 @@ def _figures_of(run):
             yield f"cost: {cost.title}", value, None, None
     for group in run.analysis.get("bins", ()):
         yield from _named(f"labels of {range_words(group)} training positives:", group)
-    yield from _figures_of_second_stage(run.read.get("second-stage", {}))
+    yield from _figures_of_second_stage(run.reliability)
 
 
 def _figures_of_second_stage(measured):

@@ -36,15 +36,17 @@ def steps_per_label(name):
     """Function of a run: mean ``newton_steps`` or ``cg_steps`` of a label, where the method has them."""
 
     def mean(run):
-        training = run.read.get("training")
+        training = run.read(read)
         return training and _mean(getattr(training, name))
 
     return mean
 
 
 def read(run):
-    """What the solver did, where labels have problems of their own."""
-    return summarise(run.training, _label_tree(run)) if run.training and run.training.statistics else None
+    """Summarise what the solver did; None where labels have no problems of their own."""
+    if run.training is None or not run.training.statistics:
+        return None
+    return summarise(run.training, _label_tree(run))
 
 
 def summarise(recorded, label_tree=None):
@@ -77,7 +79,7 @@ def _mean(array):
 
 def _column(title, name, group, hint, text=wording.count):
     figure = attrgetter(name)
-    return Column(title, lambda run: figure(run.read["training"]), text, group, hint)
+    return Column(title, lambda run: figure(run.read(read)), text, group, hint)
 
 
 _REACHED = "gradient norm within the stopping rule's bound"
@@ -102,7 +104,7 @@ def _label_tree(run):
 
 
 def _share_saved(run):
-    tree = run.read["training"].label_tree
+    tree = run.read(read).label_tree
     return 1 - tree.total_cost / tree.star_cost
 
 
@@ -118,14 +120,14 @@ LABEL_TREES = (
 
 
 def show(anchor, results):
-    solved = [run for run in results.runs if "training" in run.read]
+    solved = [run for run in results.runs if run.read(read)]
     if not solved:
         return None
-    trees = [run for run in solved if run.read["training"].label_tree is not None]
+    trees = [run for run in solved if run.read(read).label_tree is not None]
     return {
         "status": table_of_runs("Training", solved, STATUS),
         "trees": table_of_runs("Label trees", trees, LABEL_TREES) if trees else None,
     }
 
 
-SECTION = ReportSection("training", "Training", show, read, folded=True)
+SECTION = ReportSection("training", "Training", show, folded=True)

@@ -8,7 +8,8 @@ from ovaflow.report.tables import Column, table_of_runs
 
 
 def _statistics(run):
-    return run.read["trees"]
+    """Return statistics of the trees of a run, arrays of one number for each; empty for other methods."""
+    return run.training.trees if run.training is not None else {}
 
 
 def _mean(title, name, text, group, hint=""):
@@ -28,15 +29,8 @@ COLUMNS = (
 )
 
 
-def read(run):
-    """Statistics of the trees, arrays of one number for each."""
-    if run.training is None or not run.training.trees:
-        return None
-    return run.training.trees
-
-
 def show(anchor, results):
-    forests = [run for run in results.runs if "trees" in run.read]
+    forests = [run for run in results.runs if _statistics(run)]
     if not forests:
         return None
     return {"table": table_of_runs("Trees of instances", forests, COLUMNS)}
@@ -49,4 +43,4 @@ by its value in a perfectly balanced tree with leaves of the largest allowed siz
 a leaf, however large it is: such leaves make balance fall below 1.</p>
 """
 
-SECTION = ReportSection("trees", "Trees of instances", show, read, _TEMPLATE, folded=True)
+SECTION = ReportSection("trees", "Trees of instances", show, _TEMPLATE, folded=True)

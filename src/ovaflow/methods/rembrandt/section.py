@@ -6,7 +6,7 @@ from ovaflow.storage.texts import read_json
 
 
 def read(run):
-    """The embedding of a run; None for methods without one."""
+    """Read the embedding of a run; None for methods without one."""
     path, label_names = run.path / "embedding.json", run.dataset.label_names
     if not path.exists():
         return None
@@ -19,17 +19,20 @@ def read(run):
 
 
 def show(anchor, results):
-    runs = [run for run in results.shown if "embeddings" in run.read]
-    return {"runs": runs, "figures": draw_all(anchor, runs, EMBEDDINGS)} if runs else None
+    runs = [run for run in results.shown if run.read(read)]
+    if not runs:
+        return None
+    neighbours = [(run, run.read(read)["neighbours"]) for run in runs if run.read(read)["neighbours"]]
+    return {"runs": runs, "neighbours": neighbours, "figures": draw_all(anchor, runs, EMBEDDINGS)}
 
 
 def _paint_spectrum(axes, runs):
     axes.set(xscale="log", yscale="log", xlabel="number of the eigenvalue", ylabel="eigenvalue / instances")
     for run in runs:
-        values = run.read["embeddings"]["eigenvalues"]
+        values = run.read(read)["eigenvalues"]
         line(axes, run, range(1, len(values) + 1), values)
     # runs differ only in how much of it they computed
-    covariance = max((run.read["embeddings"]["label_covariance"] for run in runs), key=len)
+    covariance = max((run.read(read)["label_covariance"] for run in runs), key=len)
     numbers = range(1, len(covariance) + 1)
     axes.curve("labels alone", numbers, covariance, color=NAMED["ink"], linestyle=(0, (4, 4)), linewidth=1)
     logarithmic(axes.xaxis)
@@ -38,7 +41,7 @@ def _paint_spectrum(axes, runs):
 
 def _paint_error(axes, runs):
     for run in runs:
-        points = run.read["embeddings"]["points"]
+        points = run.read(read)["points"]
         if points:
             ranks = [point["rank"] for point in points]
             line(axes, run, ranks, map(_error, points), f"{run.name}, least squares", marker=None)
@@ -82,12 +85,12 @@ EMBEDDINGS = (
 
 _TEMPLATE = """
 {{ gallery(it) }}
-{% for run in it.runs if run.read.embeddings.neighbours %}
+{% for run, neighbours in it.neighbours %}
 <details{% if loop.first %} open{% endif %}><summary>Nearest labels in the embedding of {{ run.name|plain }}</summary>
 <p class="note">A sample of the labels, frequent ones first, each with the labels of the most similar embeddings and
 their cosines; dimensions are weighted by how much they explain.</p>
 <dl class="pairs">
-{% for each in run.read.embeddings.neighbours %}
+{% for each in neighbours %}
   <div><dt><bdi>{{ each.label|plain(80) }}</bdi></dt><dd>{{ near(each.nearest) }}</dd></div>
 {% endfor %}
 </dl>
@@ -95,4 +98,4 @@ their cosines; dimensions are weighted by how much they explain.</p>
 {% endfor %}
 """
 
-SECTION = ReportSection("embeddings", "Label embeddings", show, read, _TEMPLATE, folded=True)
+SECTION = ReportSection("embeddings", "Label embeddings", show, _TEMPLATE, folded=True)

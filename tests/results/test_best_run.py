@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ovaflow.report.best_run import best_run, metric_of_comparison
+from ovaflow.results.best_run import best_run, metric_of_comparison
 
 
 def made(**figures):

@@ -1,0 +1,95 @@
+"""The runs of a dataset next to one another: what tells them apart, which one is best, which ones figures show."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from ovaflow.dataset.dataset import Dataset, open_dataset
+from ovaflow.results.best_run import best_run
+from ovaflow.results.run import Run
+from ovaflow.results.settings_in_words import FIRST, find_differing
+
+SHOWN = 8
+"""Runs that figures show: as many as there are colours and markers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Runs of the folder of a dataset, results/DATASET, in the order of their names here."""
+
+    folder: Path
+    names: tuple[str, ...]
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        return open_dataset(self.folder / "dataset.h5")
+
+    @cached_property
+    def documents(self) -> Dataset:
+        """The dataset without names of labels among the training instances."""
+        return self.dataset.documents
+
+    @cached_property
+    def all(self) -> list[Run]:
+        return [Run(self.folder / name, self) for name in self.names]
+
+    @cached_property
+    def best(self) -> Run | None:
+        return best_run(self.all)
+
+    @cached_property
+    def series(self) -> dict[str, int]:
+        """Numbers of the runs that figures show, by name."""
+        shown = choose_shown([run.measured for run in self.all], [run.model.method for run in self.all])
+        return {self.names[place]: number for number, place in enumerate(shown)}
+
+    @property
+    def shown(self) -> list[Run]:
+        """Runs that figures show, by their numbers."""
+        return [run for run in self.all if run.name in self.series]
+
+    @cached_property
+    def _differing(self) -> set[str]:
+        """Settings of which some runs have different values."""
+        return set(find_differing([run.settings for run in self.all]))
+
+    def tell_apart(self, run: Run) -> str:
+        """Say what tells a run from the others: its method and start, and other settings with their names."""
+        words = []
+        for name, value in run.settings.items():
+            if name in self._differing:
+                words.append(value if name in FIRST else f"{name.replace('_', ' ')} {value}")
+        return ", ".join(words)
+
+    @cached_property
+    def _first_of_trainings(self) -> dict[tuple[str, str | None], Run]:
+        first: dict[tuple[str, str | None], Run] = {}
+        for run in self.all:
+            first.setdefault(run.model.training, run)
+        return first
+
+    def first_of_training(self, run: Run) -> Run:
+        """Return the first run that trained the same; runs may differ after that."""
+        return self._first_of_trainings[run.model.training]
+
+
+def open_run(folder: Path) -> Run:
+    """Return the run of a folder, which is not compared with others."""
+    return Runs(folder.parent, (folder.name,)).all[0]
+
+
+def open_runs(folders: Iterable[Path]) -> list[Runs]:
+    """Return the runs of folders results/DATASET/RUN, dataset by dataset."""
+    names: dict[Path, dict[str, None]] = {}
+    for folder in folders:
+        folder = folder.resolve()
+        names.setdefault(folder.parent, {})[folder.name] = None
+    return [Runs(folder, tuple(of_dataset)) for folder, of_dataset in names.items()]
+
+
+def choose_shown(metrics: list[dict], methods: list[str]) -> list[int]:
+    """Choose the runs in figures, by their places: the first, the best of each method, and the next best."""
+    best = sorted(range(len(metrics)), key=lambda place: (place > 0, -(metrics[place].get("P@1") or 0)))
+    of_methods = {methods[place]: place for place in reversed(best)}.values()
+    return sorted(sorted(best, key=lambda place: place not in of_methods)[:SHOWN])

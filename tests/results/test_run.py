@@ -1,0 +1,85 @@
+"""A run reads a file of its folder when it is asked for it, and refuses one that is not its own."""
+
+import shutil
+
+import numpy as np
+import pytest
+from finished_run import of_every_method
+
+from ovaflow.console.errors import InputError
+from ovaflow.model.model_file import open_any_model
+from ovaflow.results.runs import Runs, choose_shown, open_run, open_runs
+from ovaflow.storage.texts import read_json, write_json
+
+
+@pytest.fixture(scope="module")
+def finished(made_once):
+    return of_every_method(made_once)
+
+
+@pytest.fixture
+def folder(finished, tmp_path):
+    """The folder of a dataset, which a test may change."""
+    return shutil.copytree(finished.path, tmp_path / "tiny")
+
+
+@pytest.mark.parametrize("name", ["msi", "forest", "embedded"])
+def test_a_header_says_of_a_model_what_the_whole_model_says(finished, name):
+    run = open_run(finished.path / name)
+    ours, theirs = run.model, open_any_model(finished.path / name / "model.h5")
+    assert (ours.checksum, ours.parameters, ours.method) == (theirs.checksum, theirs.parameters, theirs.method)
+    assert run.trained == np.count_nonzero(theirs.trained)
+
+
+def test_files_are_read_when_they_are_asked_for(folder):
+    run = open_run(folder / "alone" / "msi")
+    run.path.mkdir(parents=True)
+    for name in ("model.h5", "metrics.json"):
+        shutil.copy(folder / "msi" / name, run.path)
+    assert run.measured["model_bytes"] == run.model_path.stat().st_size
+    assert (run.analysis, run.folds, run.choice_of_pruning) == ({}, {}, {})
+    with pytest.raises(InputError, match=r"dataset\.h5: no such file"):
+        _ = run.predictions
+
+
+@pytest.mark.parametrize(("name", "asked"), [("metrics.json", "measured"), ("predictions.h5", "predictions")])
+def test_a_file_of_another_model_is_refused(folder, name, asked):
+    shutil.copy(folder / "forest" / name, folder / "msi" / name)
+    with pytest.raises(InputError, match="stale"):
+        getattr(open_run(folder / "msi"), asked)
+
+
+def test_what_may_be_missing_is_empty_where_it_is_about_another_model(folder):
+    run = open_run(folder / "msi")
+    assert run.analysis["model"] == run.model.checksum
+    write_json(folder / "msi" / "analysis.json", "analysis", run.analysis | {"model": "another"})
+    assert open_run(folder / "msi").analysis == {}
+
+
+def test_what_a_section_reads_is_read_once(finished):
+    run, asked = open_run(finished.path / "msi"), []
+    assert [run.read(asked.append) for _ in range(2)] == [None, None]
+    assert asked == [run]
+
+
+def test_runs_are_told_apart_and_know_who_trained_the_same(folder):
+    shutil.copytree(folder / "msi", folder / "again")
+    metrics = read_json(folder / "again" / "metrics.json", "metrics")
+    write_json(folder / "again" / "metrics.json", "metrics", metrics | {"train_seconds": 1e6, "nDCG@5": 0.0})
+    runs = Runs(folder, ("msi", "again", "forest"))
+    msi, again, forest = runs.all
+    assert [run.trained_with for run in runs.all] == [None, msi, None]
+    assert again.training_seconds == msi.measured["train_seconds"]
+    assert forest.summary.startswith("fastxml")
+    assert msi.summary == again.summary != forest.summary
+    assert runs.best is max(runs.all, key=lambda run: run.metrics["nDCG@5"])
+    assert [run.series for run in runs.shown] == list(range(len(runs.all)))
+    together = open_runs([folder / "msi", folder / "forest", folder / "msi"])
+    assert [(each.folder, each.names) for each in together] == [(folder.resolve(), ("msi", "forest"))]
+
+
+def test_the_first_run_and_the_best_ones_are_shown():
+    metrics = [{"P@1": quality} for quality in (0.1, 0.2, 0.9, None, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)]
+    assert choose_shown(metrics, ["one-vs-all"] * 10) == [0, 2, 4, 5, 6, 7, 8, 9]
+    methods = ["one-vs-all", "fastxml", "one-vs-all", "rembrandt", *["one-vs-all"] * 6]
+    assert choose_shown(metrics, methods) == [0, 1, 2, 3, 4, 5, 6, 7]
