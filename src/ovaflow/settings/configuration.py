@@ -10,7 +10,7 @@ from ovaflow.settings.predict import AUTO_RERANK, CANDIDATES, Predict, Report, S
 from ovaflow.settings.prepare import Prepare, Tune
 from ovaflow.settings.section import HELD_OUT, Name, Section, setting
 from ovaflow.settings.source import Location, Source
-from ovaflow.settings.train import INITIALIZATION, Evaluate, Initialization, Train
+from ovaflow.settings.train import INITIALIZATION, Evaluate, Initialization, Train, starting
 
 _METHODS = [find_method(name) for name in method_names()]
 # one-vs-all has the section train
@@ -24,7 +24,9 @@ class MethodOfRun(Section):
     method: MethodName = setting(ONE_VS_ALL, "family of models")
     initialization: Initialization = INITIALIZATION
     pretrained: Location | None = setting(
-        None, "with initialization: pretrained: another run of this config, or the path of a model.h5"
+        None,
+        "another run of this config, or the path of a model.h5",
+        where=starting("with initialization: pretrained", "pretrained"),
     )
     sweep: Sweep | None = setting(None, "one run per value; those of C are trained each from its neighbour's weights")
 

@@ -1,0 +1,73 @@
+"""Where a setting matters, and what null stands for, is said on its field: a new one is found wherever it is told."""
+
+import importlib.util
+from pathlib import Path
+from typing import Literal, get_args
+
+import pytest
+
+from ovaflow.cli.options import option
+from ovaflow.settings.configuration import MethodOfRun
+from ovaflow.settings.prepare import PrepareSource
+from ovaflow.settings.section import Section, Where, setting
+from ovaflow.settings.train import Initialization, TrainLabels
+
+_SPEC = importlib.util.spec_from_file_location(
+    "reference", Path(__file__).parents[2] / "docs" / "make" / "reference.py"
+)
+reference = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(reference)
+
+ELECTRIC = Where("electric kettles", lambda section: section.kind == "electric")
+
+
+class Kettle(Section):
+    """A made-up section with one setting that matters in one place."""
+
+    kind: Literal["gas", "electric"] = setting("gas", "what heats it")
+    power: float | None = setting(None, "power in watts", where=ELECTRIC, null="2000", gt=0)
+
+    @property
+    def relevant(self):
+        return self._without(*self.without_effect)
+
+
+def test_a_new_setting_is_told_in_schema_reference_and_help():
+    sentence = "electric kettles: power in watts; null: 2000"
+    assert Kettle.model_json_schema()["properties"]["power"]["description"] == sentence
+    assert f"| {sentence} |\n" in reference._keys(Kettle, "key")
+    (parameter,) = option(Kettle, "power")(lambda: None).__click_params__
+    assert parameter.help == "Electric kettles: power in watts.  [default: 2000]"
+
+
+def test_it_is_no_parameter_where_it_has_no_effect():
+    assert Kettle(power=1000).relevant == {"kind": "gas"}
+    assert Kettle(kind="electric").relevant == {"kind": "electric", "power": None}
+
+
+@pytest.mark.parametrize("start", get_args(Initialization))
+def test_settings_of_starts(start):
+    section = TrainLabels(initialization=start)
+    assert section.without_effect.isdisjoint(section.relevant)
+    of_starts = {"s", "t", "bias_lambda", "root_epsilon", "retrain"}
+    theirs = {
+        "zero": set(),
+        "bias": {"bias_lambda"},
+        "all-negative": {"root_epsilon"},
+        "label-tree": {"root_epsilon"},
+        "mean-separating": {"s", "t"},
+        "pretrained": {"s", "t", "retrain"},
+    }
+    assert of_starts & section.relevant.keys() == theirs[start]
+
+
+def test_settings_of_formats():
+    of_texts, ready_made = PrepareSource(format="csv"), PrepareSource(format="svmlight")
+    assert {"text_column", "quotes", "features", "min_df", "html"} <= of_texts.relevant.keys()
+    assert {"text_column", "quotes", "features", "min_df", "html"} <= ready_made.without_effect
+    assert "sheet" in of_texts.without_effect
+
+
+def test_a_run_from_another_says_so():
+    assert MethodOfRun().without_effect == {"pretrained"}
+    assert not MethodOfRun(initialization="pretrained", pretrained="base").without_effect
