@@ -1,6 +1,7 @@
 """A run reads a file of its folder when it is asked for it, and refuses one that is not its own."""
 
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -79,7 +80,8 @@ def test_runs_are_told_apart_and_know_who_trained_the_same(folder):
 
 
 def test_the_first_run_and_the_best_ones_are_shown():
-    metrics = [{"P@1": quality} for quality in (0.1, 0.2, 0.9, None, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)]
-    assert choose_shown(metrics, ["one-vs-all"] * 10) == [0, 2, 4, 5, 6, 7, 8, 9]
-    methods = ["one-vs-all", "fastxml", "one-vs-all", "rembrandt", *["one-vs-all"] * 6]
-    assert choose_shown(metrics, methods) == [0, 1, 2, 3, 4, 5, 6, 7]
+    qualities = (0.1, 0.2, 0.9, None, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
+    runs = [SimpleNamespace(measured={"P@1": each}, model=SimpleNamespace(method="one-vs-all")) for each in qualities]
+    assert choose_shown(runs) == [runs[0], runs[2], *runs[4:]]
+    runs[1].model.method, runs[3].model.method = "fastxml", "rembrandt"
+    assert choose_shown(runs) == runs[:8]

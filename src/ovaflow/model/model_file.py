@@ -42,7 +42,7 @@ class ModelFile(
 
     @classmethod
     def fields_of(cls, file):
-        method = _method_of(file)
+        method = _method_in(parameters_of(file))
         if method != cls.of_method:
             raise InputError(f"a model of {method}", path=file.filename, remedy=f"give a model of {cls.of_method}")
         return super().fields_of(file)
@@ -67,7 +67,7 @@ class ModelFile(
 
     @property
     def method(self) -> str:
-        return self.parameters.get("train", {}).get("method", ONE_VS_ALL)
+        return _method_in(self.parameters)
 
     @property
     def transform(self) -> dict[str, Any]:
@@ -249,7 +249,7 @@ class ModelHeader(Artifact, kind=ModelFile.kind):
 
     @property
     def method(self) -> str:
-        return self.parameters.get("train", {}).get("method", ONE_VS_ALL)
+        return _method_in(self.parameters)
 
     @property
     def training(self) -> tuple[str, str | None]:
@@ -257,17 +257,19 @@ class ModelHeader(Artifact, kind=ModelFile.kind):
         return str(sorted(self.parameters.get("train", {}).items())), self.inputs.get("dataset")
 
 
-def _method_of(file):
-    return parameters_of(file).get("train", {}).get("method", ONE_VS_ALL)
+def _method_in(parameters):
+    return parameters.get("train", {}).get("method", ONE_VS_ALL)
 
 
 def open_any_model(path):
     """Open a model file of any method."""
     with open_artifact(path, ModelFile.kind) as file:
-        method, package = _method_of(file), parameters_of(file).get("train", {}).get("package", "")
+        parameters = parameters_of(file)
+    method = _method_in(parameters)
     try:
         found = find_method(method)
     except InputError:
+        package = parameters.get("train", {}).get("package", "")
         remedy = f"install {package}" if package else "use the ovaflow that wrote it, or a newer one"
         raise InputError(f"a model of {method}, which is not installed here", path=path, remedy=remedy) from None
     return placed(found.model).open(path)

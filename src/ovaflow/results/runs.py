@@ -41,8 +41,7 @@ class Runs:
     @cached_property
     def series(self) -> dict[str, int]:
         """Numbers of the runs that figures show, by name."""
-        shown = choose_shown([run.measured for run in self.all], [run.model.method for run in self.all])
-        return {self.names[place]: number for number, place in enumerate(shown)}
+        return {run.name: number for number, run in enumerate(choose_shown(self.all))}
 
     @property
     def shown(self) -> list[Run]:
@@ -88,8 +87,11 @@ def open_runs(folders: Iterable[Path]) -> list[Runs]:
     return [Runs(folder, tuple(of_dataset)) for folder, of_dataset in names.items()]
 
 
-def choose_shown(metrics: list[dict], methods: list[str]) -> list[int]:
-    """Choose the runs in figures, by their places: the first, the best of each method, and the next best."""
-    best = sorted(range(len(metrics)), key=lambda place: (place > 0, -(metrics[place].get("P@1") or 0)))
-    of_methods = {methods[place]: place for place in reversed(best)}.values()
-    return sorted(sorted(best, key=lambda place: place not in of_methods)[:SHOWN])
+def choose_shown(runs: list[Run]) -> list[Run]:
+    """Choose the runs in figures, in their order: the first, the best of each method, and the next best by P@1."""
+    ranked = [runs[0], *sorted(runs[1:], key=lambda run: -(run.measured.get("P@1") or 0))]
+    best_by_method: dict[str, Run] = {}
+    for run in ranked:
+        best_by_method.setdefault(run.model.method, run)
+    preferred = sorted(ranked, key=lambda run: run is not best_by_method[run.model.method])
+    return [run for run in runs if run in preferred[:SHOWN]]
