@@ -3,18 +3,17 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from ovaflow.cli.listing import Listing
 from ovaflow.cli.options import THREADS, file_option
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.evaluation.doubts import HEADER, doubts_by_cross_validation, doubts_of_held_out, table
+from ovaflow.evaluation.doubts import COLUMNS, doubts_by_cross_validation, doubts_of_held_out, table
 from ovaflow.model.model_file import open_any_model
-from ovaflow.report.doubts import OF_ONE_KIND, doubts_table
+from ovaflow.report.doubts import NAME_LENGTH, OF_ONE_KIND
 from ovaflow.reranking.fitting import FEWEST, require_parts_of_one
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.section import HELD_OUT
-from ovaflow.storage.writing import write_csv
 
 SHOWN = 10
 """Rows of each kind on the terminal."""
@@ -33,7 +32,7 @@ _TITLES = {"wrong": "Given, but improbable", "missing": "Not given, but probable
     help="All training records instead of a fifth: train five times, each time without a fifth of them.",
 )
 @THREADS
-@file_option("--output", help="Table of all doubts to write, doubts.csv.")
+@file_option("--output", help="Table of all doubts to write: Parquet if it ends in .parquet, else CSV.")
 def doubts_command(run, dataset, held_out, every, threads, output):
     """List training labels that are probably wrong or missing, by models that have not seen their records.
 
@@ -57,9 +56,17 @@ def doubts_command(run, dataset, held_out, every, threads, output):
         doubts, n = doubts_of_held_out(opened, parts, trained, threads)
     rows = table(opened, doubts.worst_first())
     if output:
-        write_csv(output, [HEADER, *rows])
-    _print(rows)
+        _list("Doubts", rows).write(output)
+    for kind, title in _TITLES.items():
+        of_kind = [row for row in rows if row["kind"] == kind]
+        if of_kind:
+            click.echo(title)
+            _list(title, of_kind[:SHOWN]).show()
     _print_summary(rows, n, opened, output)
+
+
+def _list(title, rows):
+    return Listing(title, COLUMNS, OF_ONE_KIND, rows, name_length=NAME_LENGTH)
 
 
 def _held_out_by(model):
@@ -73,20 +80,11 @@ def _held_out_by(model):
     return model.parent.parent / f"{HELD_OUT}{share:g}" / "dataset.h5"
 
 
-def _print(rows):
-    console = Console(highlight=False)
-    for kind, title in _TITLES.items():
-        chosen = [dict(zip(HEADER, row, strict=True)) for row in rows if row[2] == kind][:SHOWN]
-        if chosen:
-            click.echo(title)
-            console.print(doubts_table(title, chosen, OF_ONE_KIND).terminal, "")
-
-
 def _print_summary(rows, n, dataset, output):
     if n < FEWEST:
         click.echo(f"{n:,} records were held out; doubts need {FEWEST:,}")
         return
-    wrong = sum(row[2] == "wrong" for row in rows)
+    wrong = sum(row["kind"] == "wrong" for row in rows)
     place = f"{output}: " if output else ""
     click.echo(
         f"{place}{wrong:,} labels are less likely than chance, {len(rows) - wrong:,} are missing with a"

@@ -10,14 +10,15 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from ovaflow.cli.listing import Listing
 from ovaflow.cli.options import file_option
 from ovaflow.console.progress import Progress
 from ovaflow.evaluation.errors import MEASURE, RunErrors, by_falling_value, reasons_for
 from ovaflow.prediction.explanation import find_labels
 from ovaflow.report import wording
-from ovaflow.report.tables import Column, Row, make_table
+from ovaflow.report.tables import Column
 from ovaflow.results.runs import open_run
-from ovaflow.storage.tables import write_table
+from ovaflow.storage.tables import StoredColumn
 
 SHOWN = 10  # records on the terminal
 OF_LABEL = 5  # records of each kind of a label there
@@ -41,23 +42,34 @@ def errors_command(run, names, output):
     stage the first five. Records without known labels are left out.
     """
     opened = open_run(run)
-    errors, rows = RunErrors(opened.dataset, opened.predictions), []
+    errors = RunErrors(opened.dataset, opened.predictions)
     if names:
-        predictor, columns = opened.open_predictor(), _OF_LABEL | {errors.value: float}
-        for label in find_labels(predictor, names):
-            rows += _rows_of_label(errors, predictor, label, None if output else OF_LABEL)
+        listing = _list_errors_of_labels(errors, opened.open_predictor(), names, None if output else OF_LABEL)
     else:
-        columns = _OF_RECORD | {errors.value: list[float]}
-        rows = [_row(errors, record) for record in errors.records(errors.rows[: None if output else SHOWN])]
+        listing = _list_records(errors, None if output else SHOWN)
     if output:
-        write_table(output, columns, rows)
+        listing.write(output)
     elif names:
-        _show_reasons(rows, errors.value)
+        _show_reasons(listing.rows, errors.value)
     else:
-        Console(highlight=False).print(make_table("Errors", "record", _SHOWN, rows, _named_row).terminal, "")
+        listing.show()
     if not names:
         _say_what_is_wrong(errors)
     click.echo(f"{output}: all of them" if output else _where_all_are(run, names))
+
+
+def _list_records(errors, most):
+    """List the records with an error, the worst ``most`` of them."""
+    rows = [_row(errors, record) for record in errors.records(errors.rows[:most])]
+    return Listing("Errors", [*_OF_RECORD, StoredColumn(errors.value, list[float])], _SHOWN, rows)
+
+
+def _list_errors_of_labels(errors, predictor, names, most):
+    """List the errors of some labels, ``most`` of each kind, and why."""
+    rows = []
+    for label in find_labels(predictor, names):
+        rows += _rows_of_label(errors, predictor, label, most)
+    return Listing("Errors", [*_OF_LABEL, StoredColumn(errors.value, float)], (), rows)
 
 
 def _say_what_is_wrong(errors):
@@ -76,10 +88,26 @@ def _where_all_are(run, names):
     return f"all of them: {words}" + f"; in a browser: {page}" * (page.exists() and not names)
 
 
-_OF_RECORD = {"record": str, "instance": int, "F1": float, "text": str}
-_OF_RECORD |= dict.fromkeys(("true", "predicted", "missed", "wrong"), list[str])
-_OF_LABEL = {"label": str, "kind": str, "record": str, "instance": int, "text": str}
-_OF_LABEL |= dict.fromkeys(("up", "down", "evidence"), list[str])
+_OF_RECORD = (
+    StoredColumn("record"),
+    StoredColumn("instance", int),
+    StoredColumn("F1", float),
+    StoredColumn("text"),
+    StoredColumn("true", list[str]),
+    StoredColumn("predicted", list[str]),
+    StoredColumn("missed", list[str]),
+    StoredColumn("wrong", list[str]),
+)
+_OF_LABEL = (
+    StoredColumn("label"),
+    StoredColumn("kind"),
+    StoredColumn("record"),
+    StoredColumn("instance", int),
+    StoredColumn("text"),
+    StoredColumn("up", list[str]),
+    StoredColumn("down", list[str]),
+    StoredColumn("evidence", list[str]),
+)
 _SHOWN = (
     Column("F1", itemgetter("F1"), partial(wording.percent, digits=0)),
     Column("missed", lambda row: _counted_names(row["missed"])),
@@ -93,10 +121,6 @@ def _counted_names(names):
     if not names:
         return "0"
     return f"{len(names)}: {wording.plain(', '.join(names), 80)}"
-
-
-def _named_row(row, cells):
-    return Row(wording.plain(row["record"], 60), cells)
 
 
 def _row(errors, record):

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from ovaflow.cli.asking import asks
 from ovaflow.cli.labelled import distinct_names, reads_labelled_file, tables_of, words_in_a_line
+from ovaflow.cli.listing import print_table
 from ovaflow.cli.options import THREADS, file_option, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.dataset.dataset import open_dataset
@@ -108,11 +108,11 @@ def _evaluate_file(path, models, labels, output, threads, reading, question):
         for name, (model, predictor) in zip(names, predictors.items(), strict=True):
             each_label[name] = by_label(answers[model], predictor.model)
     entries = _entries(predictors, answers, each_label)
-    console = Console(highlight=False)
     named = [entry | {"model": name} for entry, name in zip(entries, names, strict=True)]
     for table in tables_of(path, named):
         click.echo(table.title)
-        console.print(table.terminal, "")
+        print_table(table)
+        click.echo()
     for entry in named:
         if line := words_in_a_line(**entry["unknown_words"]):
             click.echo(line if len(named) == 1 else f"{entry['model']}: {line}")

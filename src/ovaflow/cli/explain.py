@@ -10,6 +10,7 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.text import Text
 
+from ovaflow.cli.listing import print_table
 from ovaflow.cli.options import FILE, number, second_stage
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
@@ -163,7 +164,7 @@ def _show_records(console, answer):
         title = f"{amount}, the lowest scores first; the model has seen them"
     console.print(Text(title, style="dim"))
     if shown:
-        console.print(make_table(title, "record", _RECORDS, answer["records"], _row_of_record).terminal)
+        print_table(make_table(title, "record", _RECORDS, answer["records"], _row_of_record))
 
 
 _RECORDS = (

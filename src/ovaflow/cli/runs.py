@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.measure import Measurement
 
+from ovaflow.cli.listing import print_table
 from ovaflow.cli.options import file_argument
 from ovaflow.report.runs import MAIN, entry_of, list_runs, measured, table_of
 from ovaflow.report.tables import csv_of
@@ -35,10 +34,6 @@ def runs_command(config, as_csv, as_json):
     elif as_csv:
         click.echo(csv_of(*table_of(runs, measured(runs)).in_full), nl=False)
     else:
-        console, table = Console(highlight=False), table_of(runs, MAIN).terminal
-        # where the terminal is too narrow, it breaks the lines, and no column is left out
-        whole = Measurement.get(console, console.options.update(max_width=1000), table)
-        console.width = max(console.width, whole.maximum)
-        console.print(table)
+        print_table(table_of(runs, MAIN), whole=True)
         if any(run.remark for run in runs):
             click.echo(f"\novaflow run {path or ''}".rstrip() + " makes what is missing or was made otherwise")

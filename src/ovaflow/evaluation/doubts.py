@@ -11,13 +11,23 @@ from ovaflow.records.hold_out import held_out_documents
 from ovaflow.registry import find_method
 from ovaflow.reranking.doubts import find_doubts, joined
 from ovaflow.reranking.fitting import FEWEST
+from ovaflow.storage.tables import StoredColumn
 
 FOLDS = 5
 
 WORDS = 8
 """Heaviest features that stand for a record, whose text is not kept."""
 
-HEADER = ("record", "label", "kind", "probability", "lift", "similar", "words")
+COLUMNS = (
+    StoredColumn("record"),
+    StoredColumn("label"),
+    StoredColumn("kind"),
+    StoredColumn("probability", float, ".3f"),
+    StoredColumn("lift", float, ".2g"),
+    StoredColumn("similar", int),
+    StoredColumn("words"),
+)
+"""Columns of doubts.csv."""
 
 
 def doubts_of_held_out(dataset, held_out, model, threads=1):
@@ -63,13 +73,22 @@ def _extra(dataset):
 
 
 def table(dataset, doubts):
-    """Doubts as rows of :data:`HEADER`, records by their ids."""
+    """Return doubts as rows of :data:`COLUMNS`, records by their ids."""
     ids = dataset.ids("train")
     rows = []
     for row, label, probability, similar, lift in zip(*(array.tolist() for array in doubts), strict=True):
         record = ids[row] or f"training instance {row}"
         name = dataset.label_name(label)
-        kind, shown_lift = ("missing", "") if np.isnan(lift) else ("wrong", f"{lift:.2g}")
-        words = " ".join(dataset.heaviest_features("train", row, WORDS))
-        rows.append((record, name, kind, f"{probability:.3f}", shown_lift, similar, words))
+        is_missing = np.isnan(lift)
+        rows.append(
+            {
+                "record": record,
+                "label": name,
+                "kind": "missing" if is_missing else "wrong",
+                "probability": round(probability, 3),
+                "lift": None if is_missing else lift,
+                "similar": similar,
+                "words": " ".join(dataset.heaviest_features("train", row, WORDS)),
+            }
+        )
     return rows

@@ -10,6 +10,9 @@ from ovaflow.reranking.neighbours import NEAREST
 
 SHOWN = 10
 
+NAME_LENGTH = 40
+"""Characters of a record's name that are shown."""
+
 
 def read(run):
     """Read the worst rows of a run's doubts.csv, and how many rows there are of each kind; None without the file."""
@@ -26,17 +29,12 @@ def show(anchor, results):
     doubts = results.best.read(read)
     if not (doubts and doubts["worst"] and results.asked.settings.examples):
         return None
-    table = doubts_table("Training labels to check", doubts["worst"], COLUMNS)
+    table = make_table("Training labels to check", "record", COLUMNS, doubts["worst"], _row)
     return {"run": results.best, "table": table}
 
 
-def doubts_table(title, entries, columns):
-    """Rows of doubts.csv as a table."""
-    return make_table(title, "record", columns, entries, _row)
-
-
 def _row(entry, cells):
-    return Row(wording.plain(entry["record"], 40), cells)
+    return Row(wording.plain(entry["record"], NAME_LENGTH), cells)
 
 
 def _text(title, name, limit):
