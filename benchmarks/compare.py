@@ -150,7 +150,7 @@ def sample_precision(ids, Y, labels):
     true = from_scipy(as_matrix(Y)[:, labels])
     carrying = np.diff(true.indptr) > 0
     hits = ranking.find_hits(ids[:, :TOP_K], true)[carrying]
-    return {f"P@{k}": ranking.precision(hits, k) for k in PLACES} | {"instances": int(carrying.sum())}
+    return {f"P@{k}": ranking.precision_of_hits(hits, k) for k in PLACES} | {"instances": int(carrying.sum())}
 
 
 def summarise(runs):

@@ -8,8 +8,9 @@ import numpy as np
 from tables import aligned
 
 from ovaflow.dataset.dataset import open_dataset
+from ovaflow.evaluation.metric import value_of
 from ovaflow.evaluation.pruned_models import measure_pruned, sample_of_test
-from ovaflow.evaluation.ranking import find_hits, ratio_of_sums
+from ovaflow.evaluation.ranking import Ranked
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.train import Propensities
 
@@ -42,9 +43,9 @@ def measure(model, dataset, thresholds, threads):
     deciles = deciles_of_labels(dataset.counts)
     rows = []
     for point, ids in measure_pruned(model, sorted({own, *larger}), test, inverse, threads):
-        hits = find_hits(ids, test.Y)
-        metrics = {name: ratio_of_sums(name, ids, hits, test.Y, inverse) for name in METRICS}
-        parts = np.bincount(deciles[ids[hits]], minlength=DECILES) / ids.size
+        ranked = Ranked(ids, test.Y, inverse)
+        metrics = {name: value_of(name, ranked) for name in METRICS}
+        parts = np.bincount(deciles[ids[ranked.hits]], minlength=DECILES) / ids.size
         rows.append(Row(point["prune"], point["nonzeros"], point["model_bytes"], metrics, parts))
     return rows
 

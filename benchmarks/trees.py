@@ -8,7 +8,8 @@ import numpy as np
 from tables import aligned
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.evaluation.ranking import find_hits, ratio_of_sums
+from ovaflow.evaluation.metric import value_of
+from ovaflow.evaluation.ranking import Ranked
 from ovaflow.methods.fastxml.forest import join_trees
 from ovaflow.methods.fastxml.model_file import ForestModel
 
@@ -25,8 +26,8 @@ def measure(model, dataset, threads):
     metrics_by_number = {}
     for n_trees in doubled_up_to(model.forest.n_trees):
         ids, _ = first_trees(model, n_trees).top_k(X, 5, threads)
-        hits = find_hits(ids, Y)
-        metrics_by_number[n_trees] = {name: ratio_of_sums(name, ids, hits, Y, inverse) for name in METRICS}
+        ranked = Ranked(ids, Y, inverse)
+        metrics_by_number[n_trees] = {name: value_of(name, ranked) for name in METRICS}
     return metrics_by_number
 
 

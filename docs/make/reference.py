@@ -14,6 +14,7 @@ import yaml
 from ovaflow import estimators
 from ovaflow.cli import GROUPS, group
 from ovaflow.estimators.base import LabelClassifier
+from ovaflow.evaluation.metric import ANSWER, ANSWERS, METRICS
 from ovaflow.methods.fastxml.settings import FastXML
 from ovaflow.methods.rembrandt.settings import Rembrandt
 from ovaflow.prediction.predictor import Predictor
@@ -239,6 +240,23 @@ def _entry(text):
     return f"* `{names}`" + (f" ({kind})" if kind else "") + (f": {said}" if said else "") + "\n"
 
 
+_TABLE = re.compile("(<!-- the table is written .*-->\\n).*(<!-- end of the table -->)", re.DOTALL)
+
+
+def metrics_page():
+    """The page on metrics, with its table."""
+    rows = ["| name | formula | meaning | better |\n| --- | --- | --- | --- |\n"]
+    for metric in METRICS:
+        ends = ANSWERS if metric.of == ANSWER else ("",)
+        names = [metric.title] if metric.of != ANSWER else [f"{metric.name}-{end}" for end in ends]
+        formula = f"${metric.formula}$" if metric.formula else ""
+        better = {True: "higher", False: "lower", None: ""}[metric.larger_is_better]
+        shown = ", ".join(f"`{name}`" for name in names)
+        rows.append(f"| {shown} | {formula} | {metric.sentence} | {better} |\n")
+    text = (FOLDER / "metrics.md").read_text(encoding="utf-8")
+    return _TABLE.sub(lambda found: found[1] + "".join(rows) + found[2], text)
+
+
 def flat_schema():
     """The schema of a config without references, of which Snakemake's workflow catalogue makes a table."""
     schema = json.loads(json_schema())
@@ -266,6 +284,7 @@ def _flat(schema, definitions):
 PAGES = {
     "config.md": config_page,
     "commands.md": commands_page,
+    "metrics.md": metrics_page,
     "../../workflow/schemas/config.schema.yaml": flat_schema,
 }
 

@@ -123,7 +123,7 @@ STEPS = {
         makes=("metrics", "analysis"),
         rule="evaluate_predictions",
         for_people=True,
-        revision=5,
+        revision=6,
     ),
     "join-folds": Step(
         "cli.folds",

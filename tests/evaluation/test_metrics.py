@@ -5,10 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import f1_score
+from sklearn.metrics import coverage_error, f1_score, label_ranking_average_precision_score
 
 from ovaflow.dataset.dataset import inverse_propensity
+from ovaflow.evaluation.metric import value_of
 from ovaflow.evaluation.metrics import ranking_metrics
+from ovaflow.evaluation.ranking import Ranked
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -41,6 +43,21 @@ def test_like_naive_and_scikit_learn(problem):
         theirs["micro-F1"] = f1_score(Y, taken, average="micro", zero_division=0)
         for name, value in theirs.items():
             assert ours[f"{name}@{k}"] == pytest.approx(value), (name, k)
+
+
+@given(problems())
+def test_metrics_of_candidates_like_scikit_learn(problem):
+    ids, Y, inverse = problem
+    hits = np.array([[label >= 0 and y[label] for label in row] for row, y in zip(ids, Y, strict=True)], int)
+    # of instances without a true label scikit-learn says 1 and 0
+    some, places = hits.any(axis=1), -np.arange(ids.shape[1], dtype=float)
+    theirs = {"LRAP": 0.0, "coverage-error": 0.0}
+    if some.any():
+        scores = np.tile(places, (some.sum(), 1))
+        theirs["LRAP"] = label_ranking_average_precision_score(hits[some], scores) if ids.shape[1] > 1 else 1.0
+        theirs["coverage-error"] = coverage_error(hits[some], scores) if ids.shape[1] > 1 else 1.0
+    for name, value in theirs.items():
+        assert value_of(name, Ranked(ids, from_scipy(Y), inverse)) == pytest.approx(value), name
 
 
 @pytest.mark.parametrize("Y", [np.zeros((3, 2)), np.zeros((0, 2))])

@@ -11,6 +11,7 @@ from solving import in_memory
 from ovaflow.cli import main
 from ovaflow.dataset.dataset import Names, open_dataset
 from ovaflow.evaluation import ranking
+from ovaflow.evaluation.metric import named
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.reading.instances import TextInstance
 from ovaflow.records.hold_out import hold_out
@@ -49,9 +50,9 @@ def test_contributions_add_up_to_the_metrics():
     Y = from_scipy((rng.random((200, 30)) < 0.1) * 1.0)
     ids, inverse = np.argsort(rng.random((200, 30)), axis=1)[:, :5].astype(np.int32), 1 + rng.random(30)
     theirs = ranking_metrics(ids, Y, inverse)
-    hits = ranking.find_hits(ids, Y)
     for metric in ("P@1", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@5", "recall@3"):
-        gains, best = ranking.contributions(metric, ids, hits, Y, inverse)
+        found, k = named(metric)
+        gains, best = found.each(ranking.Ranked(ids, Y, inverse), k)
         assert gains.sum() / best.sum() == pytest.approx(theirs[metric], rel=1e-12)
 
 

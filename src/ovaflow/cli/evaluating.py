@@ -23,7 +23,8 @@ from ovaflow.evaluation.labelled_file import (
     rank_file,
     unknown_words,
 )
-from ovaflow.evaluation.metrics import PLACES, evaluate
+from ovaflow.evaluation.metric import PLACES
+from ovaflow.evaluation.metrics import evaluate
 from ovaflow.evaluation.model_comparison import Figures, changed_most, side_by_side, table_by_label
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.training_file import Training

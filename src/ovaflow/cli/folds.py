@@ -11,11 +11,10 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.dataset.folds import hold_out_fold
 from ovaflow.dataset.remarks import kept_together
 from ovaflow.evaluation.cross_validation import join_folds
+from ovaflow.evaluation.metric import first_names
 from ovaflow.model.model_file import open_any_model
 from ovaflow.records.hold_out import is_far
 from ovaflow.storage.texts import read_json, write_json
-
-SHOWN = ("P@1", "P@3", "P@5", "F1-fit")
 
 
 @click.command("hold-out-fold")
@@ -51,7 +50,7 @@ def join_folds_command(metrics, model, output):
     folds = [read_json(path, "metrics") for path in metrics]
     joined = join_folds(folds)
     write_json(output, "folds", {"model": open_any_model(model).checksum, **joined})
-    words = (_words(name, joined["metrics"][name]) for name in SHOWN if name in joined["metrics"])
+    words = (_words(name, joined["metrics"][name]) for name in first_names() if name in joined["metrics"])
     click.echo(f"{output}: {', '.join(words)} in {len(folds)} folds")
     without = sum("F1-fit" not in fold for fold in folds)
     if 0 < without < len(folds):

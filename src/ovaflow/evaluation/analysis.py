@@ -3,7 +3,7 @@
 import numpy as np
 
 from ovaflow.evaluation.counted_labels import count_predicted_labels
-from ovaflow.evaluation.metrics import PLACES, most_places
+from ovaflow.evaluation.metric import PLACES
 from ovaflow.evaluation.ranking import best_gains, find_hits, indicator, ratio
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import FIRST
@@ -108,7 +108,7 @@ def confused(ids, hits, Y, amount):
 def analyse(predictions, dataset, model, a, b):
     """Results by training frequency, and labels predicted in place of others; a and b make the propensities."""
     predictions.require(dataset=dataset, model=model)
-    Y, k = dataset.test.Y, min(max(PLACES), most_places(predictions.ids, dataset.test.Y))
+    Y, k = dataset.test.Y, min(max(PLACES), predictions.ids.shape[1], dataset.n_labels)
     ids = predictions.ids[:, :k]
     hits, inverse = find_hits(ids, Y), dataset.inverse_propensity(a, b)
     bins = frequency_groups(ids, hits, Y, dataset.counts, k, (0, *BINS), inverse)

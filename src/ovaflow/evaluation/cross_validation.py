@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.special import stdtrit
 
+from ovaflow.evaluation.metric import is_metric
 from ovaflow.evaluation.resampling import CONFIDENCE
 
 
@@ -12,18 +13,13 @@ def join_folds(folds):
     The interval is that of the mean of N independent values, by the t distribution with N - 1 degrees of freedom.
     """
     # a fold of few instances may have no second stage, or no labels
-    names = [name for name, value in folds[0].items() if is_quality(name) and value is not None]
+    names = [name for name, value in folds[0].items() if is_metric(name) and value is not None]
     shared = [name for name in names if all(fold.get(name) is not None for fold in folds)]
     return {
         "folds": len(folds),
         "instances": [fold["instances"] for fold in folds],
         "metrics": {name: spread([fold[name] for fold in folds]) for name in shared},
     }
-
-
-def is_quality(name):
-    """Whether a metric is one of quality, such as ``P@1`` or ``F1-fit``, no time or size."""
-    return "@" in name or name.endswith(("-fit", "-above-0"))
 
 
 def spread(values):

@@ -236,11 +236,12 @@ def annif_metrics(ids, Y):
         values = averages(true, predicted, average)
         for measure, value in zip(("Precision", "Recall", "F1 score"), values, strict=True):
             metrics[f"{measure} ({name})"] = float(value)
-    hits = ranking.find_hits(ids, Y)
+    ranked = ranking.Ranked(ids, Y, np.ones(Y.n_columns))
+    hits = ranked.hits
     metrics["F1@5"] = float(averages(true, ranking.indicator(ids[:, :5], Y), "samples")[2])
-    metrics["NDCG"] = _ndcg(hits, Y, Y.n_columns)
+    metrics["NDCG"] = _ndcg(ranked, Y.n_columns)
     for k in (5, 10):
-        metrics[f"NDCG@{k}"] = _ndcg(hits[:, :k], Y, k)
+        metrics[f"NDCG@{k}"] = _ndcg(ranked, k)
     for k in (1, 3, 5):
         metrics[f"Precision@{k}"] = float(averages(true, ranking.indicator(ids[:, :k], Y), "samples")[0])
     true_positives, assigned = int(hits.sum()), int((ids >= 0).sum())
@@ -263,7 +264,7 @@ def averages(true, assigned, average):
         return precision_recall_fscore_support(true, assigned, average=average)[:3]
 
 
-def _ndcg(hits, Y, k):
-    """Mean of DCG / ideal DCG, the ideal with k labels of the instance at most."""
-    reached, some = ranking.contributions(f"nDCG@{k}", None, hits, Y, None)
+def _ndcg(ranked, k):
+    """Mean of DCG / ideal DCG, the ideal with k labels of the instance at most; 1 for instances without labels."""
+    reached, some = ranking.ndcg(ranked, k)
     return float(np.where(some, reached, 1).mean())

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metrics import places_up_to
+from ovaflow.evaluation.metric import places_up_to
 from ovaflow.evaluation.resampling import interval, resample
 from ovaflow.reranking.answer_length import labels_that_fit
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metrics import PLACES, places_up_to
+from ovaflow.evaluation.metric import PLACES, places_up_to, value_of
+from ovaflow.evaluation.ranking import Ranked
 from ovaflow.model.pruning import prune
 from ovaflow.model.top_k import predict_top_k
 from ovaflow.sparse.weight_rows import bytes_of_a_weight
@@ -52,7 +52,6 @@ def _best_labels(model, test, threads):
 
 
 def _quality_of_top(ids, Y, inverse):
-    hits, places = ranking.find_hits(ids, Y), places_up_to(Y.n_columns)
-    precision = {f"P@{k}": ranking.precision(hits, k) for k in places}
-    scored = {f"PSP@{k}": ranking.ratio_of_sums(f"PSP@{k}", ids, hits, Y, inverse) for k in places}
-    return precision | scored
+    ranked = Ranked(ids, Y, inverse)
+    names = [f"{family}@{k}" for family in ("P", "PSP") for k in places_up_to(Y.n_columns)]
+    return {name: value_of(name, ranked) for name in names}

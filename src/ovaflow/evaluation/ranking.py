@@ -1,13 +1,16 @@
-"""Ranking metrics at k, as the scripts of the XMC repository define them.
+"""How good ranked labels are, as the scripts of the XMC repository define it.
 
-`ids` are predictions, int of shape (n, K), best first and -1 where there is
-none; `hits` is bool of the same shape (:func:`find_hits`); `Y` holds the true
-labels, a CSR of ones with n rows; k is at most K. Every metric is a float in
-[0, 1], and 0 where nothing can be averaged.
+Functions of :class:`Ranked` labels and a place k, at most K, give what each instance adds to two sums, whose ratio is
+the metric, as arrays (n,); or the metric itself, a float that is 0 where nothing can be averaged.
 """
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse
+
+from ovaflow.sparse.csr import CSR
 
 
 def find_hits(ids, Y):
@@ -17,8 +20,124 @@ def find_hits(ids, Y):
     return np.isin(rows[:, None] * Y.n_columns + ids, true) & (ids >= 0)
 
 
-def precision(hits, k):
+@dataclass(frozen=True)
+class Ranked:
+    """Labels that are ranked for n instances, and the true ones."""
+
+    ids: np.ndarray  # int (n, K), best first, -1 where there is none
+    Y: CSR  # true labels (n, l)
+    inverse: np.ndarray  # float64 (l,): 1 / p of each label
+    amounts: np.ndarray | None = None  # int64 (n,): how many of the first labels are the answer
+
+    @cached_property
+    def hits(self) -> np.ndarray:
+        """Which of the ranked labels are true: bool (n, K)."""
+        return find_hits(self.ids, self.Y)
+
+    @cached_property
+    def positives(self) -> np.ndarray:
+        """Number of true labels of each instance: int64 (n,)."""
+        return np.diff(self.Y.indptr)
+
+    @property
+    def most(self) -> int:
+        """How many labels of an instance can be predicted."""
+        return min(self.ids.shape[1], self.Y.n_columns)
+
+
+def precision(ranked, k):
     """P@k = hits / (n k), over all instances: those without labels count as misses, as do missing predictions."""
+    return ranked.hits[:, :k].sum(axis=1), np.full(len(ranked.ids), k)
+
+
+def recall(ranked, k):
+    """Mean over the instances with labels of hits / labels."""
+    return _mean_of_some(ranked.hits[:, :k].sum(axis=1), ranked.positives)
+
+
+def ndcg(ranked, k):
+    """Mean over the instances with labels of DCG / ideal DCG; DCG = sum over hits at r of 1 / log2(r + 1)."""
+    # the scripts of the XMC repository count instances without labels, which have no ideal nDCG, as 0
+    reached = ranked.hits[:, :k] @ _discounts(k)[: ranked.hits.shape[1]]
+    return _mean_of_some(reached, _ideal_dcg(ranked, k))
+
+
+def propensity_scored_precision(ranked, k):
+    """The hits' 1/p, beside the largest sum that k predictions reach."""
+    return _gains(ranked, k).sum(axis=1), best_gains(ranked.Y, ranked.inverse, k).sum(axis=1)
+
+
+def propensity_scored_ndcg(ranked, k):
+    """PSnDCG@k: like PSP@k, with gains divided by log2(r + 1) and by the instance's perfect, unweighted DCG@k."""
+    ideal = _ideal_dcg(ranked, k)
+    some = ideal > 0
+    reached = _gains(ranked, k)[some] @ _discounts(k) / ideal[some]
+    best = best_gains(ranked.Y, ranked.inverse, k)[some] @ _discounts(k) / ideal[some]
+    return ratio(reached.sum(), best.sum())
+
+
+def coverage(ranked, k):
+    """Share of the labels with test positives that are a hit at least once."""
+    first = ranked.ids[:, :k][ranked.hits[:, :k]]
+    return ratio(len(np.unique(first)), len(np.unique(ranked.Y.indices)))
+
+
+def macro_f1(ranked, k):
+    """Mean of 2 tp / (predicted + positives) over the labels with test positives."""
+    true, predicted, positives = _counts_of_labels(ranked, k)
+    some = positives > 0
+    of_labels = 2 * true[some] / (predicted + positives)[some]
+    return ratio(of_labels.sum(), len(of_labels))
+
+
+def micro_f1(ranked, k):
+    """2 tp / (predicted + positives) over all decisions."""
+    true, predicted, positives = _counts_of_labels(ranked, k)
+    return ratio(2 * true.sum(), predicted.sum() + positives.sum())
+
+
+def label_ranking_average_precision(ranked, k):
+    """Mean over the instances with a hit of the mean of hits up to r / r over the hits at r."""
+    hits = ranked.hits
+    places = np.arange(1, hits.shape[1] + 1)
+    precisions = np.where(hits, hits.cumsum(axis=1) / places, 0).sum(axis=1)
+    return _mean_of_some(precisions, hits.sum(axis=1))
+
+
+def coverage_error(ranked, k):
+    """Mean over the instances with a hit of the place of the last one."""
+    last = ranked.hits.shape[1] - ranked.hits[:, ::-1].argmax(axis=1)
+    some = ranked.hits.any(axis=1)
+    return np.where(some, last, 0).astype(np.float64), some.astype(np.float64)
+
+
+def answer_figure(name):
+    """One of the figures of :func:`answer_of_each`, as a function of ranked labels."""
+    return lambda ranked, k: (answer_of_each(ranked.hits, ranked.amounts, ranked.positives)[name], _ones(ranked))
+
+
+def answer_of_each(hits, amounts, positives):
+    """Precision, recall and F1 of the first labels of each instance, and how many these are: float64 (n,) by name.
+
+    An empty answer has precision 0.
+    """
+    right = np.where(np.arange(hits.shape[1]) < amounts[:, None], hits, False).sum(axis=1)
+    return {
+        "P": right / np.maximum(amounts, 1),
+        "R": right / np.maximum(positives, 1),
+        "F1": 2 * right / np.maximum(amounts + positives, 1),
+        "labels": amounts.astype(np.float64),
+    }
+
+
+def quality_of_answers(hits, amounts, positives):
+    """Their means over instances."""
+    each = answer_of_each(hits, amounts, positives)
+    return {name: float(np.mean(values)) for name, values in each.items()}
+
+
+def precision_of_hits(hits, k):
+    """P@k of hits (n, K)."""
     return ratio(hits[:, :k].sum(), len(hits) * k)
 
 
@@ -30,84 +149,35 @@ def indicator(ids, Y):
     return scipy.sparse.csr_array((ones, ids[assigned], indptr), shape=shape)
 
 
-def contributions(metric, ids, hits, Y, inverse):
-    """What each instance adds to the two sums whose ratio is P, nDCG, PSP or recall at k: two arrays (n,)."""
-    name, _, place = metric.partition("@")
-    k = int(place)
-    if name == "P":
-        return hits[:, :k].mean(axis=1), np.ones(len(hits))
-    if name == "PSP":
-        # the hits' 1/p, beside the largest sum that k predictions reach
-        return _gains(ids, hits, inverse, k).sum(axis=1), best_gains(Y, inverse, k).sum(axis=1)
-    if name == "nDCG":
-        # DCG = sum over hits at r of 1 / log2(r + 1)
-        reached, reachable = hits[:, :k] @ _discounts(k)[: hits.shape[1]], _ideal_dcg(Y, k)
-    else:
-        reached, reachable = hits[:, :k].sum(axis=1), np.diff(Y.indptr)
-    some = reachable > 0
-    return np.divide(reached, reachable, out=np.zeros(len(hits)), where=some), some.astype(np.float64)
+def _ones(ranked):
+    return np.ones(len(ranked.ids))
 
 
-def ratio_of_sums(metric, ids, hits, Y, inverse):
-    """P, nDCG, PSP or recall at k: nDCG and recall are means over the instances with labels."""
-    # the scripts of the XMC repository count instances without labels, which have no ideal nDCG, as 0
-    gains, best = contributions(metric, ids, hits, Y, inverse)
-    return ratio(gains.sum(), best.sum())
+def _mean_of_some(parts, wholes):
+    """Shares of each instance, and which instances count: those whose whole is above 0."""
+    some = wholes > 0
+    return np.divide(parts, wholes, out=np.zeros(len(parts)), where=some), some.astype(np.float64)
 
 
-def propensity_scored_ndcg(ids, hits, Y, inverse, k):
-    """PSnDCG@k: like PSP@k, with gains divided by log2(r + 1) and by the instance's perfect, unweighted DCG@k."""
-    ideal = _ideal_dcg(Y, k)
-    some = ideal > 0
-    reached = _gains(ids, hits, inverse, k)[some] @ _discounts(k) / ideal[some]
-    best = best_gains(Y, inverse, k)[some] @ _discounts(k) / ideal[some]
-    return ratio(reached.sum(), best.sum())
-
-
-def coverage(ids, hits, Y, k):
-    """Share of the labels with test positives that are a hit at least once."""
-    return ratio(len(np.unique(ids[:, :k][hits[:, :k]])), len(np.unique(Y.indices)))
-
-
-def f1(ids, hits, Y, k):
-    """(macro, micro) F1 of the first k labels; macro: mean 2 tp / (predicted + positives) where positives > 0."""
-    first, hit = ids[:, :k], hits[:, :k]
-    true = np.bincount(first[hit], minlength=Y.n_columns)
-    predicted = np.bincount(first[first >= 0], minlength=Y.n_columns)
-    positives = np.bincount(Y.indices, minlength=Y.n_columns)
-    some = positives > 0
-    of_labels = 2 * true[some] / (predicted + positives)[some]
-    return ratio(of_labels.sum(), len(of_labels)), ratio(2 * true.sum(), predicted.sum() + positives.sum())
-
-
-def quality_of_answers(hits, amounts, positives):
-    """Precision, recall and F1, means over texts, of the first labels of each text; an empty answer has precision 0."""
-    each = answer_of_each(hits, amounts, positives)
-    return {name: float(np.mean(values)) for name, values in each.items()}
-
-
-def answer_of_each(hits, amounts, positives):
-    """Precision, recall and F1 of the first labels of each text, and how many these are: arrays (n,) by name."""
-    right = np.where(np.arange(hits.shape[1]) < amounts[:, None], hits, False).sum(axis=1)
-    return {
-        "P": right / np.maximum(amounts, 1),
-        "R": right / np.maximum(positives, 1),
-        "F1": 2 * right / np.maximum(amounts + positives, 1),
-        "labels": amounts,
-    }
+def _counts_of_labels(ranked, k):
+    """Right and all predictions of each label among the first k, and its positives: int64 (l,)."""
+    first, hit, n_labels = ranked.ids[:, :k], ranked.hits[:, :k], ranked.Y.n_columns
+    true = np.bincount(first[hit], minlength=n_labels)
+    predicted = np.bincount(first[first >= 0], minlength=n_labels)
+    return true, predicted, np.bincount(ranked.Y.indices, minlength=n_labels)
 
 
 def _discounts(k):
     return 1 / np.log2(np.arange(2, k + 2))
 
 
-def _ideal_dcg(Y, k):
+def _ideal_dcg(ranked, k):
     reached = np.concatenate([[0.0], np.cumsum(_discounts(k))])
-    return reached[np.minimum(np.diff(Y.indptr), k)]
+    return reached[np.minimum(ranked.positives, k)]
 
 
-def _gains(ids, hits, inverse, k):
-    return np.where(hits[:, :k], inverse[ids[:, :k]], 0.0)
+def _gains(ranked, k):
+    return np.where(ranked.hits[:, :k], ranked.inverse[ranked.ids[:, :k]], 0.0)
 
 
 def best_gains(Y, inverse, k):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import yaml
 
 from ovaflow import __version__
+from ovaflow.evaluation.metric import card_names, named
 from ovaflow.model.model_file import what_scores_are
 from ovaflow.report import data, wording
 from ovaflow.report.section import ReportSection
@@ -24,18 +25,6 @@ class Statements(NamedTuple):
     languages: tuple[str, ...] = ()  # ISO 639 codes
     intended_use: str | None = None
 
-
-METRICS = {
-    "P@1": ("precision", "share of texts whose first label is right"),
-    "P@3": ("precision", "share of right labels among the first three"),
-    "P@5": ("precision", "share of right labels among the first five"),
-    "nDCG@5": ("ndcg", "the first five, earlier places counting more"),
-    "recall@5": ("recall", "share of the true labels that are among the first five"),
-    "PSP@5": ("precision", "P@5 with more weight on rare labels"),
-    "macro-F1@5": ("f1", "F1 of each label among the first five, mean over all labels"),
-    "F1-fit": ("f1", "F1 of each text with as many labels as fit it, mean"),
-}
-"""Metrics on the card: what hubs call them, and what they mean."""
 
 _OF_FIGURE = ("name", "type", "value")
 _TAGS = ["multi-label-classification", "extreme-multi-label-classification"]
@@ -73,8 +62,8 @@ def _front_matter(name, dataset, model, metrics, statements):
 
 
 def _figures(metrics):
-    for_card = [title for title in METRICS if metrics.get(title) is not None]
-    return [(title, METRICS[title][0], round(metrics[title], 4)) for title in for_card]
+    for_card = [name for name in card_names() if metrics.get(name) is not None]
+    return [(name, named(name)[0].hub, round(metrics[name], 4)) for name in for_card]
 
 
 def _body(name, model, metrics, statements):
@@ -103,7 +92,7 @@ def _example(model):
 
 
 def _quality(metrics):
-    rows = [f"| {title} | {value:.4f} | {METRICS[title][1]} |" for title, _, value in _figures(metrics)]
+    rows = [f"| {title} | {value:.4f} | {named(title)[0].sentence} |" for title, _, value in _figures(metrics)]
     if rows:
         lines = ["| metric | value | meaning |", "| --- | --- | --- |", *rows]
         instances = wording.count(metrics.get("instances"))

@@ -7,6 +7,7 @@ import psutil
 from markupsafe import Markup
 
 from ovaflow import __version__
+from ovaflow.evaluation.metric import METRICS
 from ovaflow.machine.topology import processor, read_topology
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS
@@ -25,6 +26,7 @@ def render(all_results, machine=(), software=(), written=""):
     template = _environment().get_template("page.html.j2")
     return template.render(
         views=[_view(anchor, results) for anchor, results in zip(anchors, all_results, strict=True)],
+        glossary=METRICS,
         compared=any(len(results.runs) > 1 for results in all_results),
         **script_of("page.js"),
         machine=machine,

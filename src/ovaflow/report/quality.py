@@ -4,40 +4,40 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.evaluation.metrics import SAMPLED
+from ovaflow.evaluation.metric import ANSWER, METRICS, find_metric, first_names, named
 from ovaflow.report import wording
 from ovaflow.report.frequency import draw_recall
 from ovaflow.report.second_stage import assigned_table, draw_reliability
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, metric, samples, table_of_runs
 
-FAMILIES = ("P", "nDCG", "PSP", "recall", "micro-F1", "macro-F1", "coverage", "PSnDCG")
-MAIN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "F1-fit")
-"""Metrics of the table that the page begins with, of folds and of the dev part."""
-
 
 def metric_column(name):
     """Make the column of a metric, with intervals where it has them."""
-    column = Column(name.replace("-fit", " fit"), metric(name), wording.percent, unit="fraction")
+    entry, _ = named(name)
+    column = Column(
+        name.replace("-fit", " fit"),
+        metric(name),
+        wording.FIGURES[entry.unit],
+        unit=entry.unit,
+        smaller_is_better=entry.larger_is_better is False,
+    )
     # of figures without intervals nobody knows which is the best
-    if name == "F1-fit" or name.partition("@")[0] in SAMPLED:
-        return column._replace(samples=samples(name))
-    return column
+    return column if entry.each is None else column._replace(samples=samples(name))
 
 
 def main_columns(runs):
-    """Make the columns of the main metrics that some run has."""
-    return [metric_column(name) for name in MAIN if any(run.metrics.get(name) is not None for run in runs)]
+    """Make the columns of the metrics that a report begins with, those that some run has."""
+    return [metric_column(name) for name in first_names() if any(run.metrics.get(name) is not None for run in runs)]
 
 
 def metric_columns(runs):
-    """Make the columns of all metrics at k that some run has, family by family."""
-    names = {name for run in runs for name in run.metrics if "@" in name}
-    columns = []
-    for family in FAMILIES:
-        places = sorted(int(name.partition("@")[2]) for name in names if name.startswith(f"{family}@"))
-        columns += [metric_column(f"{family}@{k}") for k in places]
-    return columns
+    """Make the columns of all metrics of ranked labels that some run has, metric by metric."""
+    names = dict.fromkeys(name for run in runs for name in run.metrics)
+    found = {name: find_metric(name) for name in names}
+    shown = [name for name, entry in found.items() if entry is not None and entry[0].of != ANSWER]
+    shown.sort(key=lambda name: (METRICS.index(found[name][0]), found[name][1]))
+    return list(map(metric_column, shown))
 
 
 class Assigned(NamedTuple):

@@ -6,6 +6,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
+from ovaflow.evaluation.metric import brief_names, named
 from ovaflow.evaluation.metrics import named_on_dev
 from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, make_table
@@ -15,8 +16,8 @@ from ovaflow.results.settings_in_words import find_differing, settings_in_words
 from ovaflow.settings import paths
 from ovaflow.settings.inputs import parameters_of
 
-_MAIN = ("P@1", "P@5", "F1-fit", "F1-above-0")
-MAIN = tuple(f"{part}{name}" for part in ("", "dev ", "folds ") for name in _MAIN)
+PARTS = ("", "dev ", "folds ")
+MAIN = tuple(f"{part}{name}" for part in PARTS for name in brief_names())
 """Metrics on a terminal, those that some run has; files have all that have intervals."""
 
 
@@ -137,7 +138,9 @@ def _metric(name):
     def value(run):
         return run.figures.get(name)
 
-    return Column(name, value, partial(wording.percent, digits=1), bounds=lambda run: run.intervals.get(name))
+    entry, _ = named(name.removeprefix("dev ").removeprefix("folds "))
+    text = partial(wording.percent, digits=1) if entry.unit == "fraction" else wording.FIGURES[entry.unit]
+    return Column(name, value, text, bounds=lambda run: run.intervals.get(name))
 
 
 COSTS = (

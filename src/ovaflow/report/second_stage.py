@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from ovaflow.evaluation.metric import is_metric
 from ovaflow.report import wording
 from ovaflow.report.drawing import NAMED, draw, line
 from ovaflow.report.section import ReportSection
@@ -97,7 +98,7 @@ def _quality(runs):
             rows.append((run, f"by probability, {first}", run.metrics | answer, run.samples))
         else:
             # the answer is measured in the order of probability, the metrics are not
-            metrics = {name: value for name, value in run.metrics.items() if "@" in name}
+            metrics = {name: value for name, value in run.metrics.items() if is_metric(name)}
             rows.append((run, f"for macro-F1, {first}", metrics, run.samples))
             rows.append((run, f"by probability, {first}", answer, {}))
         rows.append((run, "labels that fit", fit, {"F1": run.samples["F1-fit"]}))

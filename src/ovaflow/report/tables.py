@@ -50,6 +50,7 @@ class Column(NamedTuple):
     samples: Callable = lambda item: None  # the figure on samples of the test instances: where it is best is marked
     bounds: Callable = lambda item: None  # its interval, where such samples are not at hand
     colour: str = ""  # on a terminal, of a text that stays on one line
+    smaller_is_better: bool = False
 
     @property
     def words(self):
@@ -173,7 +174,7 @@ def _cells(column, items):
     if column.words:
         return [Cell(value) for value in values]
     sampled = [column.samples(item) for item in items]
-    marked = surely_best(values, sampled)
+    marked = surely_best(values, sampled, column.smaller_is_better)
     cells = []
     for place, item in enumerate(items):
         text = column.text(values[place])
@@ -185,11 +186,14 @@ def _cells(column, items):
     return cells
 
 
-def surely_best(values, sampled):
+def surely_best(values, sampled, smaller_is_better=False):
     """Find the places of the best values, and of those whose difference from it may be chance; none where all are.
 
     ``sampled``: each value on the same samples of the test instances, or None where there are none.
     """
+    if smaller_is_better:
+        values = [None if value is None else -value for value in values]
+        sampled = [None if each is None else -each for each in sampled]
     as_good = as_good_as_best(values, sampled)
     known = [place for place, samples in enumerate(sampled) if samples is not None]
     return as_good if len(as_good) < len(known) else []

@@ -57,6 +57,10 @@ def duration(seconds):
     return f"{decimal(seconds)} s" if round(seconds) < 60 else clock(seconds)
 
 
+FIGURES = {"fraction": percent, "labels": decimal}
+"""How metrics are shown, by their unit."""
+
+
 def milliseconds(number):
     """``0.43 ms``."""
     return MISSING if _absent(number) else f"{decimal(number)} ms"

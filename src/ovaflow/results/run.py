@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ovaflow.dataset.dataset import Dataset
-from ovaflow.evaluation.metrics import samples_of, samples_of_order
+from ovaflow.evaluation.metric import is_metric
+from ovaflow.evaluation.metrics import Measured, samples_of_order
 from ovaflow.model.model_file import Model, ModelHeader, open_any_model
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions, with_second_stage
@@ -105,7 +106,7 @@ class Run:
         """Content of metrics.json that means something: without labels in the test set its zeros do not."""
         if self.has_test_labels:
             return self.measured
-        return {name: value for name, value in self.measured.items() if "@" not in name}
+        return {name: value for name, value in self.measured.items() if not is_metric(name)}
 
     @property
     def has_test_labels(self) -> bool:
@@ -120,7 +121,7 @@ class Run:
         """Metrics on samples of the test instances, the same for all runs; empty where no instance has labels."""
         if not self.has_test_labels:
             return {}
-        return samples_of(self.predictions, self.dataset.test.Y, self._inverse_propensity)
+        return Measured.of(self.predictions, self.dataset.test.Y, self._inverse_propensity).samples()
 
     @cached_property
     def first_samples(self) -> dict[str, np.ndarray]:
@@ -240,4 +241,6 @@ class RunOnDev(Run):
     @cached_property
     def samples(self) -> dict[str, np.ndarray]:
         dev = self.dataset.dev
-        return {} if dev is None else samples_of(self.predictions.dev, dev.Y, self._inverse_propensity)
+        if dev is None:
+            return {}
+        return Measured.of(self.predictions.dev, dev.Y, self._inverse_propensity).samples()

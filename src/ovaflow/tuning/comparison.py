@@ -2,12 +2,13 @@
 
 import math
 import time
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 
-from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metrics import PLACES, ranking_metrics
+from ovaflow.evaluation.metric import scores_of, value_of
+from ovaflow.evaluation.ranking import Ranked
+from ovaflow.settings.prepare import Comparison
 from ovaflow.training.shard_job import train_model
 
 _ENOUGH, _ROUNDS = 1200, 10
@@ -16,7 +17,7 @@ _SURE = 2
 """Standard errors by which a candidate is surely better or worse."""
 _FIRST_LABELS = 0.002
 """By how much P@1 may fall for another metric: more is seen by whoever takes the first suggestion."""
-METRICS = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
+METRICS = get_args(Comparison.model_fields["metric"].annotation)
 
 
 class Trial(NamedTuple):
@@ -49,10 +50,10 @@ def try_on(dataset, training, metric, threads):
     ids, _ = model.top_k(dataset.test.X, 5, threads)
     seconds = time.process_time() - began
     inverse = dataset.inverse_propensity(training.propensity_a, training.propensity_b)
-    metrics = ranking_metrics(ids, dataset.test.Y, inverse, PLACES)
-    hits = ranking.find_hits(ids, dataset.test.Y)
-    gains, best = ranking.contributions(metric, ids, hits, dataset.test.Y, inverse)
-    return Trial(gains / (best.mean() or 1), hits[:, 0], {name: metrics[name] for name in METRICS}, seconds)
+    ranked = Ranked(ids, dataset.test.Y, inverse)
+    return Trial(
+        scores_of(metric, ranked), ranked.hits[:, 0], {name: value_of(name, ranked) for name in METRICS}, seconds
+    )
 
 
 def compare(rounds, attempt, candidates):

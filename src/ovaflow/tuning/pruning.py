@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ovaflow.evaluation import ranking
+from ovaflow.evaluation.metric import scores_of
 from ovaflow.evaluation.pruned_models import measure_pruned, sample_of_test
+from ovaflow.evaluation.ranking import Ranked
 from ovaflow.settings.train import STORED_THRESHOLD, UNMEASURED
 from ovaflow.storage.texts import read_json
 
@@ -43,11 +44,8 @@ def choose_prune(model, dataset, a, b, threads=1):
 
 def _scores(ids, Y, inverse):
     """What each instance has of each metric; their means are the metrics."""
-    hits, scores = ranking.find_hits(ids, Y), {}
-    for metric in METRICS:
-        gains, best = ranking.contributions(metric, ids, hits, Y, inverse)
-        scores[metric] = gains / (best.mean() or 1)
-    return scores
+    ranked = Ranked(ids, Y, inverse)
+    return {metric: scores_of(metric, ranked) for metric in METRICS}
 
 
 def _difference(before, after):

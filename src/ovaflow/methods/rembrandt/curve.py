@@ -4,7 +4,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metrics import PLACES, places_up_to
+from ovaflow.evaluation.metric import PLACES, places_up_to
 from ovaflow.methods.rembrandt.model_file import predict_embedded
 from ovaflow.methods.rembrandt.panels import from_panels, in_blocks, product, row_blocks
 from ovaflow.methods.rembrandt.projection import Projection
@@ -62,7 +62,9 @@ def _quality_by_rank(embedding, dataset, counts, threads):
         first = Projection(embedding.projection[: -(-rank // embedding.projection.shape[2])], rank)
         ids, _ = predict_embedded(first, decoder, counts > 0, X, max(PLACES), threads)
         hits = ranking.find_hits(ids, Y)
-        points.append({"rank": rank} | {f"P@{k}": ranking.precision(hits, k) for k in places_up_to(Y.n_columns)})
+        points.append(
+            {"rank": rank} | {f"P@{k}": ranking.precision_of_hits(hits, k) for k in places_up_to(Y.n_columns)}
+        )
     return points
 
 
