@@ -8,7 +8,7 @@ import pytest
 from ovaflow.report import quality, sweeps
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
-from ovaflow.report.runs import MAIN, ListedRun, table_of
+from ovaflow.report.runs import ListedRun, brief_figures, table_of
 from ovaflow.report.tidy import tidy_csv
 
 
@@ -22,7 +22,7 @@ def test_sweeps_and_tables_of_runs_have_figures_of_the_dev_part(runs_with_dev):
     assert "Quality on the 40 dev records" in render([results])
     assert ("dev instances", "40") in [fact[:2] for fact in results.card.facts]
     tidy = [row for row in csv.DictReader(io.StringIO(tidy_csv([results]))) if row["figure"] == "dev P@1"]
-    names, rows = table_of([ListedRun(run, {}, "", run.metrics) for run in results.runs], MAIN).in_full
+    names, rows = table_of([ListedRun(run, {}, "", run.metrics) for run in results.runs], brief_figures()).in_full
     place = names.index("dev P@1")
     for row, cells, figure in zip(tidy, rows, theirs, strict=True):
         assert cells[place : place + 3] == figure

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ovaflow.cli.options import file_option, reads_files
+from ovaflow.evaluation.metric import find_metric
 from ovaflow.reading.formats import FORMATS
 from ovaflow.report import wording
 from ovaflow.report.probabilities import automatic_table, sure_table
@@ -85,6 +86,9 @@ def _figure(entry, name):
     if value is None or isinstance(value, int):
         return wording.count(value)
     low, high = entry["intervals"][name]
+    metric = find_metric(name)
+    if metric is not None and metric[0].unit == "labels":
+        return f"{value:.1f} ({low:.1f}–{high:.1f})"
     return f"{percent(value)} ({100 * low:.1f}–{100 * high:.1f})"
 
 

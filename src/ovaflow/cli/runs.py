@@ -7,7 +7,7 @@ import click
 
 from ovaflow.cli.listing import print_table
 from ovaflow.cli.options import file_argument
-from ovaflow.report.runs import MAIN, entry_of, list_runs, measured, table_of
+from ovaflow.report.runs import brief_figures, entry_of, list_runs, measured, table_of
 from ovaflow.report.tables import csv_of
 from ovaflow.settings.config import load, resolve
 from ovaflow.workflow import snakefile
@@ -34,6 +34,6 @@ def runs_command(config, as_csv, as_json):
     elif as_csv:
         click.echo(csv_of(*table_of(runs, measured(runs)).in_full), nl=False)
     else:
-        print_table(table_of(runs, MAIN), whole=True)
+        print_table(table_of(runs, brief_figures()), whole=True)
         if any(run.remark for run in runs):
             click.echo(f"\novaflow run {path or ''}".rstrip() + " makes what is missing or was made otherwise")

@@ -41,6 +41,8 @@ class Metric:
         Fractions are in [0, 1].
     larger_is_better : bool or None
         None where neither is.
+    by_propensity : bool
+        Whether it needs the propensities of labels.
     first : tuple of str
         Names under which it is in the tables that a report begins with.
     brief, card : tuple of str
@@ -57,6 +59,7 @@ class Metric:
     of: str = ORDER
     unit: str = "fraction"
     larger_is_better: bool | None = True
+    by_propensity: bool = False
     first: tuple[str, ...] = ()
     brief: tuple[str, ...] = ()
     card: tuple[str, ...] = ()
@@ -109,6 +112,7 @@ METRICS = [
         r"\frac{\sum_i \sum_{r \le k} h_{ir} / p_{\hat y_{ir}}}"
         r"{\sum_i \max_{S \subseteq Y_i, \lvert S \rvert \le k} \sum_{j \in S} 1 / p_j}",
         ranking.propensity_scored_precision,
+        by_propensity=True,
         first=("PSP@5",),
         hub="precision",
     ),
@@ -116,6 +120,7 @@ METRICS = [
         "PSnDCG",
         "like PSP@k, each term divided by log2(r + 1) and by the instance’s best DCG@k",
         whole=ranking.propensity_scored_ndcg,
+        by_propensity=True,
     ),
     Metric(
         "coverage",
@@ -265,3 +270,13 @@ def of_candidates() -> list[tuple[str, Metric, int]]:
 def of_answer(kind: str) -> list[tuple[str, Metric, int]]:
     """The metrics of answers of a kind, see :data:`ANSWERS`."""
     return [(f"{metric.name}-{kind}", metric, 0) for metric in METRICS if metric.of == ANSWER]
+
+
+def shown_of_files(ranked: Ranked) -> list[tuple[str, Metric, int]]:
+    """The metrics of a labelled file: those that a report begins with and those of candidates, with intervals."""
+    chosen = [*in_order(ranked, places_up_to(ranked.most)), *of_candidates()]
+    return [
+        (name, metric, k)
+        for name, metric, k in chosen
+        if metric.each is not None and not metric.by_propensity and (metric.of == CANDIDATES or name in metric.first)
+    ]

@@ -6,9 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metric import places_up_to
+from ovaflow.evaluation.metric import places_up_to, shown_of_files
+from ovaflow.evaluation.ranking import ratio
 from ovaflow.evaluation.resampling import interval, resample
 from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.sparse.csr import rows_of
 
 COMPARED = {"P@1": "P@1", "P@5": "P@5", "F1": "F1 of labels that fit"}
 """Figures by which models are compared, by short names."""
@@ -38,21 +40,20 @@ class Difference(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Figures of a model by name: means over all records with labels, known to it or not."""
+    """Figures of a model by name, of the records with labels, known to it or not."""
 
-    records: dict  # values of the records, float64 (m,)
-    samples: dict  # means of the bootstrap's samples of the records, float64 (RESAMPLES,)
+    records: dict  # what each record adds to two sums, whose ratio is the figure: two arrays (m,)
+    samples: dict  # the figures on the bootstrap's samples of the records, float64 (RESAMPLES,)
 
     @classmethod
     def of(cls, answers, probabilistic):
         records = _of_records(answers, probabilistic)
-        values = np.column_stack([*records.values()])
-        samples = resample(values, np.ones_like(values))
-        return cls(records, dict(zip(records, samples.T, strict=True)))
+        gains, best = (np.column_stack(part) for part in zip(*records.values(), strict=True))
+        return cls(records, dict(zip(records, resample(gains, best).T, strict=True)))
 
     @property
     def means(self):
-        return {name: float(values.mean()) for name, values in self.records.items()}
+        return {name: ratio(gains.sum(), best.sum()) for name, (gains, best) in self.records.items()}
 
     @property
     def intervals(self):
@@ -63,7 +64,8 @@ class Figures(NamedTuple):
         differences = {}
         for name in COMPARED.values():
             if name in self.records and name in other.records:
-                gains = self.records[name] - other.records[name]
+                # of means: each record counts as one
+                gains = self.records[name][0] - other.records[name][0]
                 # the same samples, so that what both find hard cancels out
                 bounds = interval(self.samples[name] - other.samples[name])
                 changes = int((gains > 0).sum()), int((gains < 0).sum())
@@ -120,12 +122,15 @@ def changed_most(rows, before, after):
 
 
 def _of_records(answers, probabilistic):
-    labelled = answers.n_true > 0
-    hits, n_true = ranking.find_hits(answers.ids, answers.Y)[labelled], answers.n_true[labelled]
-    figures = {f"P@{k}": hits[:, :k].sum(axis=1) / k for k in places_up_to(answers.Y.n_columns)}
-    figures["recall@5 of all labels"] = hits[:, :5].sum(axis=1) / n_true
+    labelled = np.flatnonzero(answers.n_true > 0)
+    ranked = ranking.Ranked(answers.ids[labelled], rows_of(answers.Y, labelled), np.empty(0))
+    hits, n_true, ones = ranked.hits, answers.n_true[labelled], np.ones(len(labelled))
+    figures = {f"P@{k}": (hits[:, :k].sum(axis=1) / k, ones) for k in places_up_to(answers.Y.n_columns)}
+    figures["recall@5 of all labels"] = hits[:, :5].sum(axis=1) / n_true, ones
+    for name, metric, k in shown_of_files(ranked):
+        figures.setdefault(name, metric.each(ranked, k))
     if probabilistic:
         fit = ranking.answer_of_each(hits, labels_that_fit(answers.scores[labelled]), n_true)
         for name, value in (("F1", fit["F1"]), ("precision", fit["P"]), ("recall", fit["R"])):
-            figures[f"{name} of labels that fit"] = value
+            figures[f"{name} of labels that fit"] = value, ones
     return figures

@@ -16,10 +16,6 @@ from ovaflow.results.settings_in_words import find_differing, settings_in_words
 from ovaflow.settings import paths
 from ovaflow.settings.inputs import parameters_of
 
-PARTS = ("", "dev ", "folds ")
-MAIN = tuple(f"{part}{name}" for part in PARTS for name in brief_names())
-"""Metrics on a terminal, those that some run has; files have all that have intervals."""
-
 
 @dataclass(frozen=True)
 class ListedRun:
@@ -108,6 +104,11 @@ def _changes(planned, settings):
     for name, value in planned.items():
         if name in settings and value not in ("auto", settings[name]):
             yield f"made with {name} {settings[name]}, the config has {value}"
+
+
+def brief_figures():
+    """Names of the metrics on a terminal, of the test set, the dev part and folds; files have all with intervals."""
+    return [f"{part}{name}" for part in ("", "dev ", "folds ") for name in brief_names()]
 
 
 def measured(runs):

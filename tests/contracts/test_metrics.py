@@ -1,0 +1,81 @@
+"""A new metric is one entry: files, tables and pages that measure or show metrics have it."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import ovaflow
+from docs.pages import ROOT
+
+from ovaflow.evaluation.metric import CANDIDATES, METRICS, Metric
+from ovaflow.report.gather import gather
+from ovaflow.report.page import render
+from ovaflow.report.runs import ListedRun, brief_figures, table_of
+
+NEW = Metric(
+    "found-at-all",
+    "share of instances with a true label among the candidates",
+    r"\frac{1}{n} \sum_i \max_r h_{ir}",
+    lambda ranked, k: (ranked.hits.any(axis=1).astype(float), np.ones(len(ranked.ids))),
+    of=CANDIDATES,
+    first=("found-at-all",),
+    brief=("found-at-all",),
+    hub="recall",
+)
+
+
+def test_every_metric_has_a_sentence_and_one_way_to_be_computed():
+    titles = [(metric.of, metric.name) for metric in METRICS]
+    assert len(set(titles)) == len(titles)
+    for metric in METRICS:
+        assert metric.sentence
+        assert (metric.each is None) != (metric.whole is None)
+    page = Path(ROOT, "docs", "reference", "metrics.md").read_text(encoding="utf-8")
+    assert all(metric.sentence in page for metric in METRICS)
+
+
+@pytest.fixture(scope="module")
+def folder(finished, tmp_path_factory):
+    """A finished run, measured again with the new metric."""
+    METRICS.append(NEW)
+    folder = finished.copy(tmp_path_factory.mktemp("metrics") / "tiny")
+    evaluate = "evaluate {predictions} --dataset={dataset} --model={model} --training={training} --output={metrics}"
+    ovaflow(*folder.words(evaluate))
+    yield folder
+    METRICS.remove(NEW)
+
+
+def test_it_is_measured_with_its_interval(folder):
+    metrics = json.loads(folder["metrics"].read_text())
+    low, high = metrics["intervals"]["found-at-all"]
+    assert 0.9 < low <= metrics["found-at-all"] <= high <= 1
+    said = ovaflow(*folder.words("join-folds {metrics} {metrics} --model={model} --output={folds}"))
+    assert "found-at-all" in said
+    folds = json.loads(folder["folds"].read_text())["metrics"]
+    assert folds["found-at-all"]["mean"] == pytest.approx(metrics["found-at-all"])
+
+
+def test_it_is_measured_on_a_labelled_file(folder, tmp_path):
+    ovaflow("evaluate", folder.path / "records.csv", "--model", folder["model"], f"--output={tmp_path}/figures.json")
+    [entry] = json.loads((tmp_path / "figures.json").read_text())["models"]
+    assert 0.9 < entry["metrics"]["found-at-all"] <= 1
+    assert len(entry["intervals"]["found-at-all"]) == 2
+
+
+def test_it_is_shown(folder):
+    results = gather([folder.path / "msi"])
+    page = render(results)
+    assert f"<dt>found-at-all</dt><dd>{NEW.sentence}</dd>" in page
+    assert page.count(">found-at-all</th>") >= 2
+    listed = [ListedRun(run, {}, "", run.metrics) for run in results[0].runs]
+    names, _ = table_of(listed, brief_figures()).in_full
+    assert "found-at-all" in names
+
+
+def test_it_is_documented(folder):
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "make" / "reference.py")
+    reference = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(reference)
+    assert f"| `found-at-all` | ${NEW.formula}$ | {NEW.sentence} | higher |" in reference.metrics_page()
