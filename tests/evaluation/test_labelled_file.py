@@ -11,7 +11,13 @@ import scipy.stats
 from commands import ovaflow
 from records import read_records
 from scipy.special import expit
-from sklearn.metrics import precision_recall_fscore_support, precision_score
+from sklearn.metrics import (
+    coverage_error,
+    label_ranking_average_precision_score,
+    ndcg_score,
+    precision_recall_fscore_support,
+    precision_score,
+)
 from synthetic import train_on
 from tiny_table import write_table
 
@@ -89,6 +95,12 @@ def test_metrics_of_all_records_with_labels(folder, predictor):
         "labels": amounts.sum(),
         "unknown labels": unknown.sum(),
         "recall@5 of all labels": (hits.sum(axis=1) / amounts).mean(),
+    }
+    some = has.any(axis=1)
+    theirs |= {
+        "nDCG@5": ndcg_score(has[some], scores[some], k=5),
+        "LRAP": label_ranking_average_precision_score(has[some], scores[some]),
+        "coverage-error": coverage_error(has[some], scores[some]),
     }
     assert ours == pytest.approx(theirs | {f"P@{k}": hits[:, :k].mean() for k in (1, 3, 5)})
     assert 0 < theirs["records with an unknown label"] < theirs["records with a known label"] < 119
