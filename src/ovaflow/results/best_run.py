@@ -1,10 +1,13 @@
 """The best run of a dataset: one rule for the page and for the last lines of a run."""
 
+from collections.abc import Sequence
+from typing import Any
+
 BEST_BY = ("nDCG@5", "P@1")
 """Metrics by which runs are compared: the first that all of them have."""
 
 
-def metric_of_comparison(runs):
+def metric_of_comparison(runs: Sequence[Any]) -> str | None:
     """Name of the metric by which runs are compared; None where they share none of :data:`BEST_BY`."""
     for name in BEST_BY:
         if runs and all(run.metrics.get(name) is not None for run in runs):
@@ -12,7 +15,7 @@ def metric_of_comparison(runs):
     return None
 
 
-def best_run(runs):
+def best_run(runs: Sequence[Any]) -> Any:
     """Find the run of the highest nDCG@5, or P@1 where one lacks it; of equal ones the first.
 
     Runs are anything with ``metrics`` by name, in the order of the config. Runs without metrics do not count. None

@@ -113,7 +113,7 @@ class Run:
         return len(self.dataset.test.Y.indices) > 0
 
     @property
-    def _inverse_propensity(self):
+    def _inverse_propensity(self) -> np.ndarray:
         return self.dataset.inverse_propensity(self.measured["propensity_a"], self.measured["propensity_b"])
 
     @cached_property
@@ -198,7 +198,7 @@ class Run:
         """Joined metrics of its folds."""
         return self._about_model("folds.json", "folds")
 
-    def _about_model(self, name, kind):
+    def _about_model(self, name: str, kind: str) -> dict[str, Any]:
         """Read a file about the model; empty where there is none, or it is about another model."""
         path = self.path / name
         content = read_json(path, kind) if path.exists() else {}

@@ -30,7 +30,7 @@ def find_differing(settings: list[dict[str, str]]) -> list[str]:
     return [name for name in names if _differs(name, settings)]
 
 
-def _differs(name, settings):
+def _differs(name: str, settings: list[dict[str, str]]) -> bool:
     """Tell whether values differ, or a run lacks what another one of its method and start has."""
     having = [each for each in settings if name in each]
     alike = {tuple(map(each.get, FIRST)) for each in having}
