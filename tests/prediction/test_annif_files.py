@@ -7,14 +7,15 @@ from records import write_records
 from scipy.special import expit
 
 from ovaflow.prediction.annif_files import AnnifLines
-from ovaflow.prediction.answers import Record
-from ovaflow.prediction.question import Answer, AnsweredLabel
+from ovaflow.prediction.answer import Answer, AnsweredLabel
+from ovaflow.prediction.answer_files import Record
 from ovaflow.reading.suggestions import read_suggested
 
 
 def test_a_label_has_what_is_known_of_it():
-    labels = [AnsweredLabel(0, "bird\u2028s", 0.25, 0.25, "u:1"), AnsweredLabel(1, "cats", 0.12346, 0.12346)]
-    written = AnnifLines(["598", ""], probabilistic=True).write(Record(7, None, None, ()), Answer(labels, None, None))
+    bird = AnsweredLabel(id=0, name="bird\u2028s", uri="u:1", notation="598", score=0.25, probability=0.25)
+    cats = AnsweredLabel(id=1, name="cats", score=0.12346, probability=0.12346)
+    written = AnnifLines().write(Record(7, None, None, ()), Answer.model_construct(labels=[bird, cats]))
     assert written == ("7", "<u:1>\tbird s\t598\t0.2500\ncats\t0.1235\n")
 
 

@@ -78,7 +78,7 @@ def test_languages_of_training():
 
 def test_words_and_languages_of_the_test_set_are_counted(folder):
     dataset = open_dataset(folder / "dataset.h5")
-    counted = count_test_texts(dataset, Predictor.open(folder / "model.h5").model)
+    counted = count_test_texts(dataset, Predictor.open(folder / "model.h5"))
     tokens = numbered(dataset.test_texts())
     theirs = languages_of_texts(tokens)
     assert counted["languages"] == {"en": len(theirs)}

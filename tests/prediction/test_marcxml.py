@@ -5,7 +5,6 @@ import re
 from datetime import date
 from types import SimpleNamespace
 
-import numpy as np
 import pymarc
 from animals import HERE, train_animals
 from commands import answers, ovaflow
@@ -13,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow import __version__
-from ovaflow.prediction.answers import Record
+from ovaflow.prediction.answer import Answer, AnsweredLabel
+from ovaflow.prediction.answer_files import Record
 from ovaflow.prediction.marcxml import MarcXml
-from ovaflow.prediction.question import Answer, AnsweredLabel
 
 # what MARC21slim.xsd demands
 LEADER = re.compile(r"[\d ]{5}[\dA-Za-z ][\dA-Za-z][\dA-Za-z ]{3}[2 ][2 ][\d ]{5}[\dA-Za-z ]{3}(4500|    )")
@@ -29,12 +28,12 @@ def read(content):
     return [list(map(str, record)) for record in records]
 
 
-@given(NAMES, st.lists(st.tuples(NAMES, st.none() | NAMES), max_size=3), st.none() | st.just(np.float32(0.25)))
+@given(NAMES, st.lists(st.tuples(NAMES, st.none() | NAMES), max_size=3), st.none() | st.just(0.25))
 def test_pymarc_reads_what_was_written(id, labels, probability):
-    labelled = [AnsweredLabel(0, name, np.float32(-1), probability, uri) for name, uri in labels]
+    labelled = [AnsweredLabel(id=0, name=name, uri=uri, score=-1, probability=probability) for name, uri in labels]
     model = SimpleNamespace(checksum="0123456789abcdef")
     writer = MarcXml(SimpleNamespace(model=model, label_uris=[]), "gnd", date(2026, 11, 27))
-    written = writer.write(Record(1, id, None, ()), Answer(labelled, None, None))
+    written = writer.write(Record(1, id, None, ()), Answer.model_construct(labels=labelled))
     sure, subjects, provenance = "" if probability is None else "$c0.2500", [], []
     for n, (name, uri) in enumerate(labels, 1):
         subjects.append(rf"=650  \7$8{n}\p$a{name}$2gnd$0{uri}" if uri else rf"=650  \4$8{n}\p$a{name}")

@@ -198,7 +198,7 @@ def test_columns_with_weights_are_named_where_a_plain_text_is_given(trees_of, tm
     predictor = Predictor.open(model)
     [batch] = batches_of(input_file(predictor.model, new), predictor)
     ours = predictor.from_texts([text_of_columns(predictor.model, columns)])
-    assert np.array_equal(ours.data, batch.X.data)
+    assert np.array_equal(ours.data, batch.read.X.data)
     assert not np.array_equal(ours.data, predictor.from_texts(["a1 b c1"]).data)
 
 

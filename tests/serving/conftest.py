@@ -42,8 +42,8 @@ def models(tmp_path_factory):
     dataset = open_dataset(folder / "dataset.h5")
     train_model(dataset, TrainLabels(C=0.05), 0.01).write(folder / "b.h5")
     _fit_second_stage(dataset, folder / "a.h5", folder / "a.reranker.h5")
-    model = Predictor.open(folder / "a.h5", folder / "a.reranker.h5").model
-    write_json(folder / "metrics.json", "metrics", count_test_texts(dataset, model), of=model.checksum)
+    predictor = Predictor.open(folder / "a.h5", folder / "a.reranker.h5")
+    write_json(folder / "metrics.json", "metrics", count_test_texts(dataset, predictor), of=predictor.model.checksum)
     return folder
 
 

@@ -29,6 +29,7 @@ from ovaflow.evaluation.model_comparison import Figures, changed_most, side_by_s
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
+from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.usual_texts import count_test_texts
 from ovaflow.report.errors_page import render_errors
 from ovaflow.storage.texts import write_json
@@ -79,7 +80,8 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, qu
 def _evaluate_predictions(predictions, dataset, model, settings, table, training, output, analysis, errors, labels):
     opened = Predictions.open(predictions), open_dataset(dataset), open_any_model(model)
     constants = settings.propensity_a, settings.propensity_b
-    metrics = evaluate(*opened, Training.open(training), *constants) | count_test_texts(*opened[1:])
+    metrics = evaluate(*opened, Training.open(training), *constants)
+    metrics |= count_test_texts(opened[1], Predictor(opened[2]))
     write_json(output, "metrics", metrics, of=opened[2].checksum)
     if analysis:
         write_json(analysis, "analysis", analyse(*opened, *constants))

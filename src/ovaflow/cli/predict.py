@@ -18,10 +18,10 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.answers import Record
+from ovaflow.prediction.answer_files import Record
 from ovaflow.prediction.familiarity import WordCount, remark_on_languages, remark_on_words
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage
-from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
+from ovaflow.prediction.predictor import FeaturesAndFamiliarity, Predictor, remark_on_memory, without_words
 from ovaflow.prediction.question import Question, Ranked, answers_of
 from ovaflow.prediction.sources import (
     BATCH,
@@ -31,7 +31,6 @@ from ovaflow.prediction.sources import (
     input_file,
     remark_on_columns,
 )
-from ovaflow.prediction.usual_texts import read_usual_texts
 from ovaflow.reading.beside_text import KINDS
 from ovaflow.reading.streams import clean
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
@@ -217,16 +216,16 @@ class _Records:
     def __iter__(self):
         for batch in self._batches:
             if batch.texts is not None:
-                self._unknown += without_words(self.predictor, batch.X)
-            if batch.familiarity is not None:
-                self._word_count = WordCount.sum([self._word_count, batch.familiarity.word_count])
-                self._languages.update(batch.familiarity.languages)
+                self._unknown += without_words(self.predictor, batch.read.X)
+            if (familiarity := batch.read.familiarity) is not None:
+                self._word_count = WordCount.sum([self._word_count, familiarity.word_count])
+                self._languages.update(familiarity.languages)
             first = self.n + 1
             ids = _ids(batch.names, first)
             suggestions = {name: file.suggestions_for(ids) for name, file in self._files.items()}
             for name, each in suggestions.items():
                 self._known[name] += int(each.known.sum())
-            yield _records(batch, first), batch.X, suggestions
+            yield _records(batch, first), batch.read, suggestions
             self._progress.advance(len(batch.names))
 
     def remark_on_unknown(self):
@@ -235,7 +234,7 @@ class _Records:
             fits = "is by their other columns alone" if self.predictor.columns else "fits any text"
             remark = f"have no word that the model knows: what is predicted {fits}"
             click.echo(f"ovaflow: {self._unknown:,} of {self.n:,} texts {remark}", err=True)
-        usual = read_usual_texts(self.predictor.model)
+        usual = self.predictor.usual
         for remark in (
             remark_on_words(self.n, self._word_count.unknown_share, usual.unknown_share),
             remark_on_languages(self.n, self._languages, usual.languages),
@@ -257,19 +256,20 @@ class _Records:
 
 def _each(records, question, threads):
     """Batches of records with their answers."""
-    for batch, X, suggestions in records:
-        yield zip(batch, records.predictor.answer(X, question, threads, suggestions), strict=True)
+    for batch, read, suggestions in records:
+        yield zip(batch, records.predictor.answer(read, question, threads, suggestions), strict=True)
 
 
 def _macro_f1(records, question, threads):
     """All records with their answers, chosen together."""
     everybody, ranked = [], []
-    for batch, X, suggestions in records:
+    for batch, read, suggestions in records:
         everybody += batch
-        ranked.append(records.predictor.rank(X, question, threads, suggestions))
+        ranked.append(records.predictor.rank(read, question, threads, suggestions))
     if everybody:
         ids, probabilities = (np.concatenate([getattr(each, name) for each in ranked]) for name in ("ids", "scores"))
-        together = Ranked(ids, probabilities, ranked[0].missed)
+        about = [fields for each in ranked for fields in each.about]
+        together = Ranked(ids, probabilities, ranked[0].missed, about)
         chosen = labels_for_macro_f1(ids, probabilities, question.top_k)
         yield zip(everybody, answers_of(records.predictor, question, together, chosen), strict=True)
 
@@ -289,8 +289,7 @@ def _batches(predictor, texts, sources, dataset):
         yield from _test_instances(predictor, open_dataset(dataset))
     if texts:
         n = len(texts)
-        X, familiarity = predictor.read_texts(texts)
-        yield RecordBatch(X, [None] * n, list(texts), [()] * n, familiarity)
+        yield RecordBatch(predictor.read_texts(texts), [None] * n, list(texts), [()] * n)
     for source in sources:
         yield from batches_of(source, predictor)
 
@@ -301,7 +300,8 @@ def _test_instances(predictor, dataset):
     ids, X = dataset.ids("test"), predictor.from_split(dataset.test)
     for low in range(0, X.n_rows, BATCH):
         high = min(low + BATCH, X.n_rows)
-        yield RecordBatch(X.part(low, high), ids[low:high], None, [()] * (high - low))
+        read = FeaturesAndFamiliarity(X.part(low, high))
+        yield RecordBatch(read, ids[low:high], None, [()] * (high - low))
 
 
 def open_predictor(path, reranker=None, rerank=True):

@@ -7,7 +7,7 @@ from datetime import date
 import click
 
 from ovaflow.prediction.annif_files import AnnifLines, files_of_records
-from ovaflow.prediction.answers import BYTE_ORDER_MARK, Csv, JoinedCsv, JsonLines, TerminalTable, XmcText
+from ovaflow.prediction.answer_files import BYTE_ORDER_MARK, Csv, JoinedCsv, JsonLines, TerminalTable, XmcText
 from ovaflow.prediction.marcxml import MarcXml
 from ovaflow.storage.writing import write_atomically
 
@@ -74,7 +74,7 @@ def _writer(name, output, predictor, titled, joined, keep, marc_source):
             raise click.UsageError(f"--keep {repeated[0]}: the output has a column of this name")
         return writer
     if name == "annif":
-        return AnnifLines(predictor.model.label_notations, probabilistic)
+        return AnnifLines()
     if name == "marcxml":
         return MarcXml(predictor, marc_source, date.today())
     if name == "xmc-text":

@@ -83,16 +83,16 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
     question = (question or Question()).model_copy(update={"top_k": CANDIDATES})
     allowed = predictor.allowed_by(question)
     predictions, rows, n_true, word_counts = [], [], [], []
-    for (X, familiarity), labels, counts in read(predictor, path, settings):
-        ranked = predictor.rank(X, question, threads)
+    for instances, labels, counts in read(predictor, path, settings):
+        ranked = predictor.rank(instances, question, threads)
         predictions.append((ranked.ids, ranked.scores))
         for known, count in zip(labels, counts, strict=True):
             # others are not asked for, so they are not missing
             asked = known if allowed is None else {label for label in known if allowed[label]}
             rows.append(asked)
             n_true.append(count - len(known) + len(asked))
-        if familiarity is not None:
-            word_counts.append(familiarity.word_count)
+        if instances.familiarity is not None:
+            word_counts.append(instances.familiarity.word_count)
     if not any(rows):
         what = "no record has a label"
         if any(n_true):

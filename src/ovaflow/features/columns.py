@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import chain
 from math import isnan
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -28,6 +29,16 @@ from ovaflow.sparse.csr import NOWHERE, beside, columns_of, from_scipy
 FEWEST = 2
 """Training records with a category, or without one, from which on that is a feature."""
 _MISSING = " (missing)"
+
+
+class FormField(NamedTuple):
+    """How a form asks for the value of a column."""
+
+    name: str
+    kind: str  # of an input in HTML
+    least: float | None = None  # the usual range
+    most: float | None = None
+    known: tuple = ()  # values to choose from; others may be given
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,10 @@ class NumberColumn:
         scaled = (np.clip(numbers, self.least, self.most) - self.mean) / self.deviation
         columns = [np.where(is_missing, 0, scaled), is_missing][: len(self.features)]
         return scipy.sparse.csr_array(np.stack(columns, axis=1))
+
+    @property
+    def form_field(self) -> FormField:
+        return FormField(self.name, "number", least=self.least, most=self.most)
 
     @property
     def in_words(self):
@@ -110,6 +125,10 @@ class CategoryColumn:
         return scipy.sparse.csr_array(
             (np.ones(len(rows)), (rows, places[rows])), shape=(len(places), len(self.categories))
         )
+
+    @property
+    def form_field(self) -> FormField:
+        return FormField(self.name, "text", known=tuple(filter(None, self.categories)))
 
     @property
     def in_words(self):
@@ -179,6 +198,11 @@ class ColumnFeatures:
     def values_of(self, record):
         """The values of a record, by column; ValueError if one cannot be read."""
         return tuple(column.kind.value_of(record.get(column.name)) for column in self.beside)
+
+    def missing_of(self, values):
+        """Return the names of the columns that a record lacks, given its values; an empty tuple stands for none."""
+        pairs = zip(self.beside, values or missing_values(self.beside), strict=True)
+        return [column.name for column, value in pairs if column.kind.is_missing(value)]
 
     def transform(self, rows, n):
         """Features of the values of n records; an empty tuple stands for those of a record that has none.

@@ -3,10 +3,12 @@
 import contextlib
 from pathlib import Path
 
+import numpy as np
 from scipy.special import expit
 
 from ovaflow.console.errors import InputError
-from ovaflow.prediction.answers import Answers
+from ovaflow.prediction.answer import AnsweredLabel
+from ovaflow.prediction.answer_files import Answers
 from ovaflow.reading.annif import ENDINGS
 from ovaflow.reading.streams import clean
 from ovaflow.reading.suggestions import ENDING
@@ -17,14 +19,17 @@ _LONGEST = 200
 _REMEDY = "name another column with --id-column, or write csv or jsonl"
 
 
+def score_within_one(label: AnsweredLabel) -> np.float32:
+    """Return the probability of a label, or else the logistic function of its score."""
+    score = np.float32(label.score)
+    return score if label.probability is not None else expit(score)
+
+
 class AnnifLines(Answers):
     """Lines ``<URI>``, name, notation if there is one, and score, with tabs between them, as ``annif index`` has them.
 
     A label without a URI has none there. Scores lie within 0 and 1, as those of the service do.
     """
-
-    def __init__(self, notations, probabilistic):
-        self._notations, self._probabilistic = notations, probabilistic
 
     def begin(self, out):
         """Files begin with their labels."""
@@ -37,10 +42,9 @@ class AnnifLines(Answers):
         return clean(str(record.shown)), "".join(map(self._line, answer.labels))
 
     def _line(self, label):
-        score = label.score if self._probabilistic else expit(label.score)
-        notation = self._notations[label.id] if len(self._notations) else ""
         uri = f"<{label.uri}>" if label.uri else ""
-        return "\t".join([*filter(None, (uri, " ".join(label.name.split()), notation)), f"{score:.4f}"]) + "\n"
+        named = filter(None, (uri, " ".join(label.name.split()), label.notation))
+        return "\t".join([*named, f"{score_within_one(label):.4f}"]) + "\n"
 
 
 class _Files:

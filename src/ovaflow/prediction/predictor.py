@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, lru_cache
+from itertools import repeat
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -21,10 +22,12 @@ from ovaflow.features.tokens import without_words as tokens_without
 from ovaflow.labels.choice import LabelFinder
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model, open_any_model
-from ovaflow.prediction.familiarity import Familiarity
+from ovaflow.prediction.answer import Answer
+from ovaflow.prediction.familiarity import UNKNOWN, Familiarity
 from ovaflow.prediction.languages import names_in
 from ovaflow.prediction.predictions import with_second_stage
-from ovaflow.prediction.question import Answer, Question, Ranked, answers_of, missed_by
+from ovaflow.prediction.question import Question, Ranked, answers_of, missed_by
+from ovaflow.prediction.usual_texts import UsualTexts, read_usual_texts
 from ovaflow.reading.markup import without_markup
 from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.suggestions import Suggestions
@@ -38,10 +41,11 @@ _SEVERAL = 10
 
 
 class FeaturesAndFamiliarity(NamedTuple):
-    """Features of texts, and how familiar each text is; None where there are no texts."""
+    """Features of instances, and where they are texts how familiar each is, and the columns that each lacks."""
 
     X: CSR
     familiarity: Familiarity | None = None
+    missing: list[list[str]] | None = None  # None where no columns are read
 
 
 class Predictor:
@@ -211,7 +215,15 @@ class Predictor:
                 yield Features(self.model.with_tokens(X, tokens), norms)
 
         X = self.transform.stack(parts()).X._replace(n_columns=self.model.n_columns)
-        return FeaturesAndFamiliarity(X, Familiarity.together(familiar))
+        missing = None
+        if self.transform.columns:
+            missing = [self.transform.columns.missing_of(values) for values in beside or [()] * X.n_rows]
+        return FeaturesAndFamiliarity(X, Familiarity.together(familiar), missing)
+
+    @cached_property
+    def usual(self) -> UsualTexts:
+        """What is usual for texts like those of the training."""
+        return read_usual_texts(self.model)
 
     def from_features(self, rows: Iterable[dict[str | int, float]]) -> CSR:
         """Features as the model's dataset has them, from values as its source had them.
@@ -403,16 +415,26 @@ class Predictor:
 
     def rank(
         self,
-        X: CSR,
+        instances: CSR | FeaturesAndFamiliarity,
         question: Question,
         threads: int = 1,
         suggestions: Mapping[str, Suggestions] | None = None,
     ) -> Ranked:
         """The labels from which a question is answered, see :func:`ovaflow.prediction.question.answers_of`."""
         question.require(self.model)
-        allowed, k = self.allowed_by(question), question.ranked(self.model)
-        ids, scores = self.top_k(X, k, threads, suggestions, allowed)
-        return Ranked(ids, scores, missed_by(self.model, allowed, k))
+        read = FeaturesAndFamiliarity(instances) if isinstance(instances, CSR) else instances
+        allowed = self.allowed_by(question)
+        k = question.ranked(self.model)
+        ids, scores = self.top_k(read.X, k, threads, suggestions, allowed)
+        return Ranked(ids, scores, missed_by(self.model, allowed, k), list(self._about(read)))
+
+    def _about(self, read: FeaturesAndFamiliarity) -> Iterator[dict[str, Any]]:
+        """Fields of the answer to each instance that do not depend on labels."""
+        n = read.X.n_rows
+        familiar = repeat(UNKNOWN, n) if read.familiarity is None else read.familiarity.fields(self.usual.languages)
+        missing = repeat({}, n) if read.missing is None else ({"missing": names} for names in read.missing)
+        for features, known, lacking in zip(known_features(self, read.X).tolist(), familiar, missing, strict=True):
+            yield {"features": features} | known | lacking
 
     def allowed_by(self, question: Question) -> np.ndarray | None:
         """Which labels a question allows, as :meth:`allowed`; None: all."""
@@ -426,7 +448,7 @@ class Predictor:
 
     def answer(
         self,
-        instances: CSR | Iterable[str],
+        instances: CSR | FeaturesAndFamiliarity | Iterable[str],
         question: Question | None = None,
         threads: int = 1,
         suggestions: Mapping[str, Suggestions] | None = None,
@@ -436,8 +458,9 @@ class Predictor:
 
         Parameters
         ----------
-        instances : CSR of shape (n, d), or iterable of str
-            Features, by :meth:`from_texts`, :meth:`from_features` or :meth:`from_split`; or texts.
+        instances : CSR of shape (n, d), FeaturesAndFamiliarity, or iterable of str
+            Features, by :meth:`from_texts`, :meth:`from_features` or :meth:`from_split`; what :meth:`read_texts`
+            returns; or texts. Of features alone an answer does not say how familiar they are.
         question : Question, optional
             What is asked.
         threads : int
@@ -459,8 +482,8 @@ class Predictor:
         """
         question = question or Question.model_validate(asked)
         named = self if question.language is None else self.in_language(question.language)
-        X = instances if isinstance(instances, CSR) else self.from_texts(instances)
-        return answers_of(named, question, named.rank(X, question, threads, suggestions))
+        read = instances if isinstance(instances, CSR | FeaturesAndFamiliarity) else self.read_texts(instances)
+        return answers_of(named, question, named.rank(read, question, threads, suggestions))
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
         """Scores of chosen labels, by the model without its second stage.

@@ -1,4 +1,4 @@
-"""What is asked of a model for each instance, and the labels that answer it."""
+"""What is asked of a model for each instance, and the answers to it."""
 
 from typing import Annotated, Any, NamedTuple
 
@@ -8,6 +8,8 @@ from pydantic import BeforeValidator
 from ovaflow.console.errors import InputError
 from ovaflow.labels.hierarchy import most_specific
 from ovaflow.model.top_k import NO_LABEL
+from ovaflow.prediction.answer import Answer, shortest
+from ovaflow.prediction.explanation import label_entry
 from ovaflow.prediction.predictions import require_second_stage
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.expected_quality import ExpectedQuality, expected_quality
@@ -66,28 +68,13 @@ class Question(Section):
         return _most_specific(model, ids, kept, most) if self.most_specific else kept
 
 
-class AnsweredLabel(NamedTuple):
-    id: int
-    name: str
-    score: np.float32  # labels are in its order
-    probability: np.float32 | None = None  # the same number, where a second stage says how probable labels are
-    uri: str | None = None
-
-
-class Answer(NamedTuple):
-    """The labels of an instance; without a second stage neither their quality nor how many fit is known."""
-
-    labels: list[AnsweredLabel]
-    quality: ExpectedQuality | None
-    fit: int | None  # the first ones
-
-
 class Ranked(NamedTuple):
     """The labels of each instance (n, k), of which a question keeps some; -1 and -inf where there are fewer."""
 
     ids: np.ndarray
     scores: np.ndarray  # probabilities where there is a second stage
-    missed: float = 0.0  # true labels that are not among them, see expected_quality
+    missed: float  # true labels that are not among them, see expected_quality
+    about: list[dict]  # fields of the answer to each instance that do not depend on labels
 
 
 def answers_of(predictor, question, ranked, chosen=None):
@@ -103,14 +90,16 @@ def answers_of(predictor, question, ranked, chosen=None):
         if question.most_specific:
             fits = np.count_nonzero(kept & (np.arange(ids.shape[1]) < fits[:, None]), axis=1)
         fits = fits.tolist()
-    names, uris = predictor.label_names, predictor.label_uris
-    for quality, fit, *row in zip(qualities, fits, ids.tolist(), kept, scores, strict=True):
-        labels = []
-        for j, is_kept, score in zip(*row, strict=True):
-            if is_kept:
-                probability = score if model.probabilistic else None
-                labels.append(AnsweredLabel(j, names[j], score, probability, uris[j] if len(uris) else None))
-        yield Answer(labels, quality, fit)
+    for quality, fit, about, *row in zip(qualities, fits, ranked.about, ids.tolist(), kept, scores, strict=True):
+        labels = [_label_fields(predictor, label, score) for label, is_kept, score in zip(*row, strict=True) if is_kept]
+        yield Answer.of(quality, labels=labels, fit=fit, **about)
+
+
+def _label_fields(predictor, label, score):
+    figures = {"score": shortest(score)}
+    if predictor.model.probabilistic:
+        figures["probability"] = figures["score"]
+    return label_entry(predictor, label) | figures
 
 
 def missed_by(model, allowed, ranked):

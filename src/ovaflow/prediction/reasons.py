@@ -5,7 +5,7 @@ import numpy as np
 from ovaflow.features.normalize import unit_rows
 from ovaflow.features.tokens import token_spans
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.prediction.answers import shortest
+from ovaflow.prediction.answer import shortest
 from ovaflow.prediction.explanation import contributions, label_entry, shown_name, spans_in_text
 from ovaflow.reranking.evidence import BEGINNING, PIECES
 from ovaflow.reranking.names import WHOLE

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.vectors import stacked
-from ovaflow.prediction.familiarity import Familiarity
+from ovaflow.prediction.predictor import FeaturesAndFamiliarity
 from ovaflow.reading.beside_text import KINDS
 from ovaflow.reading.columns import split_names
 from ovaflow.reading.foreign import refuse_foreign
@@ -16,7 +16,7 @@ from ovaflow.reading.streams import File, matching_paths
 from ovaflow.records.source import reading_of
 from ovaflow.settings.prepare import PrepareSource
 from ovaflow.settings.source import ReadTexts
-from ovaflow.sparse.csr import CSR, from_scipy
+from ovaflow.sparse.csr import from_scipy
 
 STDIN = File.STDIN
 LINES = "lines"
@@ -28,11 +28,10 @@ BATCH = 512  # most instances scored together
 class RecordBatch(NamedTuple):
     """Some instances: what the source calls each, or None; texts None where it has features."""
 
-    X: CSR
+    read: FeaturesAndFamiliarity
     names: list
     texts: list | None
     kept: list  # texts of further columns
-    familiarity: Familiarity | None = None  # of texts
 
 
 class InputFile(NamedTuple):
@@ -188,16 +187,18 @@ def batches_of(source, predictor):
     if not source.kind.holds_texts:
         for file in source.files:
             for X in source.kind.read_batches(file, predictor.n_source_features, source.first_feature):
-                yield RecordBatch(predictor.transformed(X), [None] * X.n_rows, None, [()] * X.n_rows)
+                read = FeaturesAndFamiliarity(predictor.transformed(X))
+                yield RecordBatch(read, [None] * X.n_rows, None, [()] * X.n_rows)
         return
     for instances in _batched(source):
         texts, names = [instance.text for instance in instances], [instance.record for instance in instances]
         kept = [instance.kept for instance in instances]
         if source.reading.vectors:
-            yield RecordBatch(features_of_vectors(predictor, texts, source.files[0].name), names, None, kept)
+            read = FeaturesAndFamiliarity(features_of_vectors(predictor, texts, source.files[0].name))
+            yield RecordBatch(read, names, None, kept)
             continue
-        X, familiarity = predictor.read_texts(texts, [instance.beside for instance in instances])
-        yield RecordBatch(X, names, [text.replace(FIELD, " ") for text in texts], kept, familiarity)
+        read = predictor.read_texts(texts, [instance.beside for instance in instances])
+        yield RecordBatch(read, names, [text.replace(FIELD, " ") for text in texts], kept)
 
 
 def features_of_vectors(predictor, vectors, path):

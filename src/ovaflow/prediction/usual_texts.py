@@ -9,7 +9,6 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.familiarity import trained_languages
 from ovaflow.prediction.model_folder import read_metrics
-from ovaflow.prediction.predictor import Predictor
 
 _MOST = 20_000  # test texts that are read again, evenly spread over all
 
@@ -21,9 +20,8 @@ class UsualTexts(NamedTuple):
     languages: tuple | None = None  # the most frequent first
 
 
-def count_test_texts(dataset, model):
+def count_test_texts(dataset, predictor):
     """Count words and languages of the test texts, for metrics.json; empty where the model reads no texts."""
-    predictor = Predictor(model)
     if not predictor.takes_text:
         return {}
     n = dataset.test.X.n_rows

@@ -12,13 +12,12 @@ from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field, ValidationError
-from scipy.special import expit
 from starlette.responses import PlainTextResponse
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.features.text_language import LANGUAGES, language_scores
-from ovaflow.prediction.predictor import known_features
+from ovaflow.prediction.annif_files import score_within_one
 from ovaflow.prediction.question import Question
 from ovaflow.reading.streams import clean
 from ovaflow.serving import metrics
@@ -380,28 +379,23 @@ def _card(name, served):
 
 
 def _suggest(served, texts, limit, threshold):
+    read = served.predictor.read_texts(texts)
+    served.count(read.familiarity.word_count)
     suggestions = []
-    X, familiarity = served.predictor.read_texts(texts)
-    served.count(familiarity.word_count)
-    answers = served.predictor.answer(X, Question(top_k=max(limit, 1)))
-    for answer, known in zip(answers, known_features(served.predictor, X), strict=True):
+    for answer in served.predictor.answer(read, Question(top_k=max(limit, 1))):
         # without a known word the labels would be those of any text
-        labels = answer.labels[:limit] if known else []
-        scores = [label.score for label in labels]
-        if not served.model.probabilistic:
-            scores = expit(scores)
-        results = _results(labels, scores, threshold, served.model.label_notations)
-        suggestions.append({"results": results})
+        labels = answer.labels[:limit] if answer.features else []
+        suggestions.append({"results": _results(labels, threshold)})
     return suggestions
 
 
-def _results(labels, scores, threshold, notations):
-    results, above = [], np.float32(np.inf)
-    for label, score in zip(labels, scores, strict=True):
+def _results(labels, threshold):
+    results = []
+    above = np.float32(np.inf)
+    for label in labels:
         # clients sort again, in float32, so that what is equal would lose its order
-        above = min(np.float32(score), np.nextafter(above, np.float32(0)))
+        above = min(score_within_one(label), np.nextafter(above, np.float32(0)))
         if above >= threshold:
-            notation = (notations[label.id] or None) if len(notations) else None
             uri = label.uri or label.name
-            results.append({"uri": uri, "label": label.name, "notation": notation, "score": float(above)})
+            results.append({"uri": uri, "label": label.name, "notation": label.notation, "score": float(above)})
     return results

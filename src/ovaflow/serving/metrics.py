@@ -60,7 +60,7 @@ def count_worker(checksums):
 
 def word_counter(served):
     """Make the function that counts the words of texts that a served model is asked about."""
-    checksum, usual_share = served.model.checksum, served.usual.unknown_share
+    checksum, usual_share = served.model.checksum, served.predictor.usual.unknown_share
     words, unknown_words = _WORDS.labels(checksum), _UNKNOWN_WORDS.labels(checksum)
     if usual_share is not None:
         _USUAL_UNKNOWN_WORDS.labels(checksum).set(usual_share)

@@ -1,6 +1,6 @@
 """What requests and answers look like; limits are part of it."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, get_args
 
 from pydantic import (
     BaseModel,
@@ -13,6 +13,7 @@ from pydantic import (
     model_validator,
 )
 
+from ovaflow.prediction.answer import Answer, LabelName
 from ovaflow.prediction.question import Question
 from ovaflow.prediction.sources import NamedColumns
 from ovaflow.settings.section import about
@@ -53,60 +54,15 @@ def _request(names, example):
     return Request
 
 
-class _Answer(BaseModel):
+class _Reply(BaseModel):
     model: str = Field(description="Checksum of the model that gave this answer.")
 
 
-class LabelName(BaseModel):
-    """Which label it is."""
-
-    id: int
-    name: str
-    uri: str | None = Field(None, description="URI of the subject, where labels come from a vocabulary.")
-    notation: str | None = Field(None, description="Notation of the subject, if it has one.")
-
-
-class PredictedLabel(LabelName):
-    """A label of an instance."""
-
-    score: float = Field(description="Labels are in its order; with a second stage it is the probability.")
-    probability: float | None = Field(
-        None, description="That the label is right; only where the model has a second stage."
-    )
-
-
-class Prediction(BaseModel):
-    """The best labels of an instance."""
-
-    labels: list[PredictedLabel]
-    fit: int | None = Field(description="How many labels fit, the first ones; null without a second stage.")
-    features: int = Field(description="How many of the model's features it has; with 0 the labels mean nothing.")
-    known_words: float | None = Field(
-        description="Share of its words that the model knows or leaves out on purpose; null for features."
-    )
-    language: str | None = Field(
-        description="Language of the text, as in ISO 639-1; null where it cannot be told, as of most titles."
-    )
-    doubts: list[Literal["unknown_words", "language"]] = Field(
-        description="Why the labels may mean little: the model knows less than a tenth of the words; training did not "
-        "have the language."
-    )
-    expected_precision: float | None = Field(
-        description="Share of these labels that are probably right; null without a second stage, or without labels."
-    )
-    expected_recall: float | None = Field(
-        description="Share of its true labels that are probably among these; null without a second stage."
-    )
-    missing: list[str] | None = Field(
-        None, description="Columns of numbers and categories that it lacks; only where the model reads such columns."
-    )
-
-
-class PredictionsReply(_Answer):
+class PredictionsReply(_Reply):
     """Predictions in the order of the instances."""
 
     probabilities: bool = Field(description="Whether scores are probabilities.")
-    predictions: list[Prediction]
+    predictions: list[Answer]
 
 
 class Label(LabelName):
@@ -116,7 +72,7 @@ class Label(LabelName):
     trained: bool = Field(description="Whether it can be predicted.")
 
 
-class LabelPage(_Answer):
+class LabelPage(_Reply):
     """A page of labels."""
 
     total: int = Field(description="Number of labels on all pages.")
@@ -136,7 +92,7 @@ class Neighbour(LabelName):
     cosine: float
 
 
-class LabelDescription(_Answer):
+class LabelDescription(_Reply):
     """A label with its strongest words, which raise and lower its score, and its nearest labels.
 
     They are null where the model has no weights of labels.
@@ -185,7 +141,7 @@ class ExplainedLabel(LabelName):
     evidence: list[Evidence] | None = Field(None, description="Where there is a second stage.")
 
 
-class Explanation(_Answer):
+class Explanation(_Reply):
     """Why labels have their scores."""
 
     labels: list[ExplainedLabel]
@@ -202,7 +158,7 @@ class FileText(BaseModel):
     pages_read: int | None = Field(description="Pages whose text this is, the first ones; null likewise.")
 
 
-class SavedCorrection(_Answer):
+class SavedCorrection(_Reply):
     """What was saved."""
 
     time: str = Field(description="When it was saved, in UTC.")
@@ -224,14 +180,14 @@ class CorrectedRecord(BaseModel):
     times: int = Field(description="How often it was saved.")
 
 
-class CorrectionPage(_Answer):
+class CorrectionPage(_Reply):
     """Records that were corrected."""
 
     total: int
     corrections: list[CorrectedRecord]
 
 
-class FoundCorrection(_Answer):
+class FoundCorrection(_Reply):
     """A record that was corrected, or none."""
 
     correction: CorrectedRecord | None
@@ -252,7 +208,7 @@ class Failing(BaseModel):
     reason: str = Field(description="Why; the log has the paths.")
 
 
-class Health(_Answer):
+class Health(_Reply):
     """What is served."""
 
     status: str

@@ -11,15 +11,12 @@ from fastapi import HTTPException
 from ovaflow.console.errors import InputError
 from ovaflow.features.tokens import normal_form
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.answers import expected_quality_fields, figures_of, shortest
+from ovaflow.prediction.answer import shortest
 from ovaflow.prediction.explanation import describe_label, label_entry
-from ovaflow.prediction.familiarity import UNKNOWN
 from ovaflow.prediction.languages import languages_of
 from ovaflow.prediction.predictor import FeaturesAndFamiliarity, Predictor, known_features, remark_on_memory
-from ovaflow.prediction.question import answers_of
 from ovaflow.prediction.reasons import explain
 from ovaflow.prediction.sources import NamedColumns, remark_on_columns, text_of_columns, vocabulary_of
-from ovaflow.prediction.usual_texts import UsualTexts, read_usual_texts
 from ovaflow.reading.instances import FIELD
 
 _PATTERNS = 10
@@ -31,7 +28,6 @@ class ServedModel:
     """A model, with its second stage if there is one, and what the operator should know about it."""
 
     predictor: Predictor
-    usual: UsualTexts
     remark: str = ""
     # called with the WordCount of texts that are asked about
     count: Callable = lambda word_count: None
@@ -58,6 +54,12 @@ class ServedModel:
         for language in languages_of(self.model):
             languages[language] = replace(self, predictor=self.predictor.in_language(language))
         return languages
+
+    @property
+    def form_fields(self):
+        """How a form asks for the columns that the model reads beside the text."""
+        columns = self.predictor.transform.columns if self.predictor.takes_text else None
+        return [column.form_field for column in columns.columns] if columns else []
 
     def in_language(self, language):
         """The same model with names in a language; without one, its own."""
@@ -99,20 +101,10 @@ class ServedModel:
         """Best labels of the instances of a request, and how many labels of each fit."""
         question = request.question
         self._check(question)
-        X, familiarity = self._instances(request)
-        predictions, known = [], known_features(self.predictor, X).tolist()
-        familiar = [UNKNOWN] * len(known)
-        if familiarity is not None:
-            self.count(familiarity.word_count)
-            familiar = familiarity.fields(self.usual.languages)
-        lacking = self._lacking(request, len(known))
-        answers = answers_of(self.predictor, question, self.predictor.rank(X, question))
-        for answer, features, known_of_text, missing in zip(answers, known, familiar, lacking, strict=True):
-            labels = [label_entry(self.predictor, label.id) | figures_of(label) for label in answer.labels]
-            quality = expected_quality_fields(answer.quality)
-            predictions.append(
-                {"labels": labels, "fit": answer.fit, "features": features} | known_of_text | quality | missing
-            )
+        read = self._instances(request)
+        if read.familiarity is not None:
+            self.count(read.familiarity.word_count)
+        predictions = [answer.as_json() for answer in self.predictor.answer(read, question)]
         return {"model": self.model.checksum, "probabilities": self.model.probabilistic, "predictions": predictions}
 
     def explain(self, request):
@@ -160,7 +152,7 @@ class ServedModel:
             "probabilities": self.model.probabilistic,
             "explanations": self.explains,
             "languages": list(self.languages),
-            "trained_languages": self.usual.languages,
+            "trained_languages": self.predictor.usual.languages,
             "remark": self.remark,
         } | (self.left_out.health() if self.left_out else {"left_out": 0, "left_out_failed": None})
 
@@ -183,21 +175,13 @@ class ServedModel:
         if not np.isfinite(X.data).all():
             reason = "the model's transform gives no finite numbers for these values"
             raise HTTPException(422, f"features: {reason}")
-        return FeaturesAndFamiliarity(X)
+        return FeaturesAndFamiliarity(X, missing=[list(predictor.columns)] * X.n_rows if predictor.columns else None)
 
     def _text(self, text):
         """A text as the model reads it, sent as such or by its columns."""
         if isinstance(text, str):
             return text
         return text_of_columns(self.model, _record_of(text))
-
-    def _lacking(self, request, n):
-        """Columns of numbers and categories that each of n instances lacks, where the model reads any."""
-        columns = self.predictor.columns
-        if not columns:
-            return [{}] * n
-        records = map(_record_of, _texts_of(request)) if request.features is None else [{}] * n
-        return [{"missing": [name for name in columns if record.get(name) is None]} for record in records]
 
     def _check(self, question):
         """Refuse what the model cannot answer, and labels that it does not have."""
@@ -263,4 +247,4 @@ def open_served_model(path, reranker=None, rerank=True):
     """Open a model, with its second stage as :meth:`Predictor.open` finds it."""
     predictor = Predictor.open(path, reranker, rerank)
     remarks = remark_on_columns(predictor.model), remark_on_memory(predictor, memory_left())
-    return ServedModel(predictor, read_usual_texts(predictor.model), "; ".join(filter(None, remarks)))
+    return ServedModel(predictor, "; ".join(filter(None, remarks)))

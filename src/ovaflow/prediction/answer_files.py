@@ -3,10 +3,9 @@
 import csv
 import io
 import json
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
+from ovaflow.prediction.answer import Answer, AnsweredLabel, columns_of_fields
 from ovaflow.storage.writing import cell_of
 
 
@@ -22,23 +21,6 @@ class Record(NamedTuple):
     def shown(self):
         """Its name, or its number where it has none."""
         return self.number if self.name is None else self.name
-
-
-def shortest(value):
-    """The number of the fewest digits that give the same float32 again."""
-    return float(str(value))
-
-
-_QUALITY = ("expected_precision", "expected_recall")
-"""Names of what a second stage says of an answer."""
-
-
-def expected_quality_fields(quality):
-    """Expected precision and recall by name; None where unknown, as the precision of no labels."""
-    if quality is None:
-        return dict.fromkeys(_QUALITY)
-    shares = zip(_QUALITY, (quality.precision, quality.recall), strict=True)
-    return {name: None if np.isnan(share) else round(float(share), 4) for name, share in shares}
 
 
 class Answers:
@@ -59,45 +41,31 @@ class Answers:
 
 
 class JsonLines(Answers):
-    """One object per line, ``{"labels": [{"id": 3, "name": "name", "score": 0.5}]}``, with the instance's ``id``."""
+    """One object per line: the instance's ``id``, and its answer as the service has it."""
 
     def write(self, record, answer):
         entry = {} if record.name is None else {"id": record.name}
-        entry["labels"] = list(map(_label_entry, answer.labels))
-        if answer.quality is not None:
-            entry |= expected_quality_fields(answer.quality)
-        return json.dumps(entry, ensure_ascii=False) + "\n"
-
-
-def _label_entry(label):
-    entry = {"id": label.id, "name": label.name}
-    if label.uri:
-        entry["uri"] = label.uri
-    return entry | figures_of(label)
-
-
-def figures_of(label):
-    """The score of a label, and its probability where it has one."""
-    figures = {"score": shortest(label.score)}
-    return figures if label.probability is None else figures | {"probability": shortest(label.probability)}
+        return json.dumps(entry | answer.as_json(), ensure_ascii=False) + "\n"
 
 
 class _Table(Answers):
-    """Columns of an instance, of its labels by ``fields`` and of the answer; what is unknown of a model has none."""
-
-    fields: ClassVar[dict]
+    """Columns of an instance, of its labels and of the answer, as their fields declare them."""
 
     def __init__(self, uris, probabilistic, kept, delimiter=","):
-        absent = {"probability": not probabilistic, "uri": not uris}
-        self._fields = {column: field for column, field in self.fields.items() if not absent.get(field)}
-        quality = _QUALITY if probabilistic else ()
-        self.columns = ["instance", *kept, *self._fields, *quality]
+        has = {None: True, "uris": uris, "second stage": probabilistic}
+        label_columns = columns_of_fields(AnsweredLabel)
+        # URIs are long, so they come last
+        label_columns["uri"] = label_columns.pop("uri")
+        self._label_fields = self._names_of({field: each for field, each in label_columns.items() if has[each.needs]})
+        answer_columns = columns_of_fields(Answer)
+        self._answer_fields = {field: each.name for field, each in answer_columns.items() if has[each.needs]}
+        self.columns = ["instance", *kept, *self._label_fields.values(), *self._answer_fields.values()]
         self._delimiter = delimiter
         self.head = self._lines([self.columns])
 
     def write(self, record, answer):
         first = [record.shown, *map(cell_of, record.kept)]
-        last = [] if answer.quality is None else expected_quality_fields(answer.quality).values()
+        last = [getattr(answer, field) for field in self._answer_fields]
         return self._lines([*first, *cells, *last] for cells in self._rows(answer.labels))
 
     def _lines(self, rows):
@@ -109,14 +77,8 @@ class _Table(Answers):
 class Csv(_Table):
     """One label per line, with the name of the instance, or its number, and its ``kept`` columns."""
 
-    fields: ClassVar = {
-        "rank": "rank",
-        "id": "id",
-        "label": "name",
-        "score": "score",
-        "probability": "probability",
-        "uri": "uri",
-    }
+    def _names_of(self, columns):
+        return {"rank": "rank"} | {field: column.name for field, column in columns.items()}
 
     def remarks(self, n, n_empty):
         if n_empty:
@@ -125,22 +87,27 @@ class Csv(_Table):
 
     def _rows(self, labels):
         for rank, label in enumerate(labels, 1):
-            values = label._asdict() | {"rank": rank, "name": cell_of(label.name)}
-            yield map(values.get, self._fields.values())
+            values = dict(label) | {"rank": rank, "name": cell_of(label.name)}
+            yield [values[field] for field in self._label_fields]
 
 
 class JoinedCsv(_Table):
     """One instance per line, with its ``kept`` columns, and its labels in one field."""
 
-    fields: ClassVar = {"labels": "name", "scores": "score", "probabilities": "probability", "uris": "uri"}
-
     def __init__(self, mark, *described):
         super().__init__(*described)
         self._mark = mark
 
+    def _names_of(self, columns):
+        return {field: column.joined for field, column in columns.items() if column.joined}
+
     def _rows(self, labels):
-        cells = [self._mark.join(str(getattr(label, field)) for label in labels) for field in self._fields.values()]
-        yield [cell_of(cells[0]), *cells[1:]]
+        cells = []
+        for field in self._label_fields:
+            values = [getattr(label, field) for label in labels]
+            joined = self._mark.join("" if value is None else str(value) for value in values)
+            cells.append(cell_of(joined) if field == "name" else joined)
+        yield cells
 
 
 BYTE_ORDER_MARK = "\ufeff"
