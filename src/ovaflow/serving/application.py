@@ -340,7 +340,7 @@ def _add_corrections(app, served, corrections, options):
 
 
 def _add_pages(app, served, corrects, options):
-    by_language = pages(options, corrects)
+    by_language = pages(options, corrects, served.form_fields)
 
     @app.get("/health", **documented(schemas.Health))
     async def health():

@@ -41,13 +41,14 @@ def words(language):
     return json.loads(_asset(f"words/{language}.json"))
 
 
-def pages(options, corrects):
-    """The page for people by language."""
+def pages(options, corrects, form_fields):
+    """The page for people by language, with a field for each column that the model reads beside the text."""
     limits = {"most_words": MOST_WORDS, "longest_record": LONGEST_RECORD}
     said = {language: words(language) for language in LANGUAGES}
     names = {language: each["own name"] for language, each in said.items()}
     script = "\n".join(map(_asset, SCRIPTS))
     given = {"options": options, "corrects": corrects, "languages": names, "script": script, **limits}
+    given["form_fields"] = form_fields
     return {
         language: _rendered("page.html.j2", {"Vary": "Accept-Language"}, language=language, words=each, **given)
         for language, each in said.items()

@@ -1,5 +1,6 @@
 // What people do on the page, and how the record on the desk is shown. Only put() changes what is on the desk.
 const MOST_WORDS = Number(document.documentElement.dataset.words);
+const FIELDS = [...document.querySelectorAll("[data-column]")];
 let health = null, desk = NOTHING, turn = 0, looking = false, explained = null;
 
 async function ask(path, body, type = "application/json") {
@@ -45,9 +46,29 @@ function put(record) {
   showChosen();
 }
 
-// what stands in the box, as it is sent
-function box() {
-  return by("text").value;
+// what stands in the form: the text, and what is beside it by column
+function form() {
+  return {text: by("text").value, beside: Object.fromEntries(FIELDS.map((field) => [field.dataset.column, valueOf(field)]))};
+}
+
+function valueOf(field) {
+  if (!field.value.trim()) return null;
+  return field.type === "number" ? field.valueAsNumber : field.value.trim();
+}
+
+function write({text, beside = {}}) {
+  by("text").value = text.toWellFormed ? text.toWellFormed() : text;
+  for (const field of FIELDS) field.value = beside[field.dataset.column] ?? "";
+}
+
+// the record on the desk as it is sent
+function request() {
+  return requestOf(desk, health.columns?.texts);
+}
+
+// a saved record as it is opened
+function restored(correction) {
+  return broughtBack(correction, FIELDS.map((field) => field.dataset.column));
 }
 
 // of the page, without a record
@@ -56,9 +77,9 @@ function addressWithout() {
 }
 
 async function open(next, note = "") {
-  by("text").value = next.text.toWellFormed ? next.text.toWellFormed() : next.text;
+  write(next);
   history.replaceState(null, "", next.address || addressWithout());
-  put(opened({...next, text: box()}));
+  put(opened({...next, ...form()}));
   by("why").hidden = true;
   await look(note);
 }
@@ -92,7 +113,7 @@ async function lookFor(current, note) {
   if (!desk.text.trim()) {
     const correction = desk.id ? await correctionOf({id: desk.id}) : null;
     if (!current()) return;
-    if (correction) return open({...correction, id: desk.id, address: desk.address});
+    if (correction) return open({...restored(correction), id: desk.id, address: desk.address});
     by("status").textContent = say("empty");
     return by("text").focus();
   }
@@ -101,15 +122,20 @@ async function lookFor(current, note) {
     const {text} = await ask("texts?name=pasted.html", desk.text, "text/html");
     if (!current()) return;
     // unless somebody types meanwhile
-    if (box() === desk.text) by("text").value = text;
+    if (form().text === desk.text) by("text").value = text;
     put(Object.freeze({...desk, text, columns: null}));
     remark(note = [note, say("html")].filter(Boolean).join(" "));
   }
   by("status").textContent = say("looking");
   const started = performance.now();
   const known = desk.id ? {id: desk.id} : {};
-  const [answer, correction] = await Promise.all([predict(), by("save") ? correctionOf({...known, ...requestOf(desk)}) : null]);
+  const [answer, correction] = await Promise.all([predict(), by("save") ? correctionOf({...known, ...request()}) : null]);
   if (!current()) return;
+  if (isSavedWithMore(desk, correction && restored(correction))) {
+    write({text: form().text, beside: restored(correction).beside});
+    put(Object.freeze({...desk, beside: form().beside, correction}));
+    return lookFor(current, note);
+  }
   put(found(desk, answer, correction));
   by("status").textContent = summary(answer.predictions[0], performance.now() - started);
   remark(note, ...doubts(answer.predictions[0]));
@@ -117,7 +143,7 @@ async function lookFor(current, note) {
 }
 
 function predict() {
-  const instance = health.takes_text ? requestOf(desk) : {features: [featuresOf(desk.text)]};
+  const instance = health.takes_text ? request() : {features: [featuresOf(desk.text)]};
   return post("predict", {...instance, top_k: Number(by("top-k").value), language: labelLanguage()});
 }
 
@@ -131,20 +157,23 @@ function featuresOf(text) {
   return features;
 }
 
-// the button: labels of what stands in the box, which may be another record than the one on the desk
+// the button: labels of what stands in the form, which may be another record than the one on the desk
 async function find(note = "") {
-  const text = box();
-  if (text === desk.text && desk.answer) return again();
-  if (text === desk.text) return look(note);
+  const content = form(), {text} = content;
+  if (hasContent(desk, content)) return desk.answer ? again() : look(note);
+  if (text && text === desk.text) {
+    put(corrected(desk, content));
+    return look(note);
+  }
   const settled = !unsaved(desk) && (!desk.id || desk.savedHere);
-  if (!desk.text) return open({text, id: desk.id}, note);
-  if (settled) return open({text}, note);
-  if (!text.trim()) return await mayLeave() && open({text});
+  if (!desk.text) return open({...content, id: desk.id}, note);
+  if (settled) return open(content, note);
+  if (!text.trim()) return await mayLeave() && open(content);
   const question = desk.id ? say("ask same", {id: desk.id}) : say("ask same unnamed");
   const answer = await choose(question, say("ask same why"), {another: say("another"), same: say("same"), stay: say("cancel")});
-  if (answer === "another") return open({text}, note);
+  if (answer === "another") return open(content, note);
   if (answer === "same") {
-    put(corrected(desk, text));
+    put(corrected(desk, content));
     return look(note);
   }
 }
@@ -187,7 +216,8 @@ async function follow() {
   const address = location.hash, brought = new URLSearchParams(address.slice(1));
   if (address === desk.address) return;
   if (!await mayLeave()) return history.replaceState(null, "", desk.address || addressWithout());
-  await open({text: brought.get("text") ?? "", id: brought.get("id")?.trim() ?? "", address});
+  const beside = Object.fromEntries(brought);
+  await open({text: brought.get("text") ?? "", id: brought.get("id")?.trim() ?? "", beside, address});
 }
 
 function fits(labels) {
@@ -262,7 +292,7 @@ async function explain(label, move) {
     button.setAttribute("aria-pressed", String(Number(button.dataset.label) === label.id));
   }
   const current = () => mine === turn && explained === label;
-  const instance = health.takes_text ? requestOf(desk) : {features: featuresOf(text)};
+  const instance = health.takes_text ? request() : {features: featuresOf(text)};
   const asked = {...instance, labels: [label.id], words: MOST_WORDS, language: labelLanguage()};
   try {
     const [reasons, described] = await Promise.all([
@@ -315,7 +345,7 @@ async function read(file) {
     if (mine !== turn) return;
     by("text").value = read.text;
     const notes = [read.pages > read.pages_read && say("file pages", {name, n: read.pages_read, of: read.pages})];
-    notes.push(read.cut && say("file cut", {name, n: box().length}));
+    notes.push(read.cut && say("file cut", {name, n: form().text.length}));
     await find(notes.filter(Boolean).join(" "));
   } catch (error) {
     const reason = error.code ? say(`file ${error.code}`) : error.message;
@@ -369,6 +399,14 @@ function offerLanguages(codes) {
   by("language-part").hidden = false;
 }
 
+function sayWhatIsUsual() {
+  const plain = new Intl.NumberFormat(LANGUAGE, {useGrouping: false, maximumSignificantDigits: 6});
+  for (const field of FIELDS.filter((each) => each.dataset.least)) {
+    const {least, most} = field.dataset;
+    by(field.getAttribute("aria-describedby")).textContent = say("usual", {least: plain.format(least), most: plain.format(most)});
+  }
+}
+
 function introduce(answer) {
   health = answer;
   offerLanguages(health.languages);
@@ -394,9 +432,9 @@ const introduced = ask("health").then(introduce);
 function listen() {
   by("form").addEventListener("submit", (event) => { event.preventDefault(); find(); });
   by("text").addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !looking) find();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !looking) by("form").requestSubmit();
   });
-  by("text").addEventListener("input", showSaving);
+  by("form").addEventListener("input", showSaving);
   by("top-k").addEventListener("change", () => { if (desk.answer) again(); });
   by("search").addEventListener("input", search);
   by("copy").addEventListener("click", () => copy(by("copy"), JSON.stringify(desk.answer, null, 2)));
@@ -409,7 +447,8 @@ function listen() {
     by("since").addEventListener("change", showCorrections);
   }
   by("page-language").addEventListener("change", () => {
-    const address = desk.text ? `#${new URLSearchParams({...desk.id && {id: desk.id}, text: box()})}` : location.hash;
+    const {text, beside} = form();
+    const address = desk.text ? `#${new URLSearchParams({...given(beside), ...desk.id && {id: desk.id}, text})}` : location.hash;
     location.assign(`?${new URLSearchParams({lang: by("page-language").value})}${address}`);
     // for who stays, to save first
     by("page-language").value = LANGUAGE;
@@ -437,6 +476,7 @@ function listen() {
 
 async function begin() {
   listen();
+  sayWhatIsUsual();
   try {
     await introduced;
   } catch (error) {

@@ -2,7 +2,9 @@
 // part: whatever happens to it makes another one, which takes its place whole.
 const NOTHING = Object.freeze({
   key: null, // which record it is, whatever happens to it
-  text: "", id: "", columns: null, address: "",
+  text: "", id: "", address: "",
+  columns: null, // the text by its columns, where it came so
+  beside: Object.freeze({}), // what the model reads beside the text, by column; null where there is nothing
   answer: null,
   chosen: new Map(), // labels by id
   byHand: new Map(), // of the labels that a person ticked or took back, which are ticked
@@ -12,8 +14,16 @@ const NOTHING = Object.freeze({
 });
 
 // a record before its labels are found
-function opened({text, id = "", columns = null, address = ""}) {
-  return Object.freeze({...NOTHING, key: Symbol("record"), text, id, columns, address});
+function opened({text, id = "", columns = null, beside = {}, address = ""}) {
+  return Object.freeze({...NOTHING, key: Symbol("record"), text, id, columns, beside, address});
+}
+
+// a saved record as it is opened: what is beside its text stands apart
+function broughtBack({text, columns}, namesBeside) {
+  const parts = Object.entries(columns ?? {}), isBeside = ([name]) => namesBeside.includes(name);
+  const texts = parts.filter((part) => !isBeside(part));
+  const beside = Object.fromEntries(parts.filter(isBeside));
+  return {text, columns: texts.length > 1 ? Object.fromEntries(texts) : null, beside};
 }
 
 // a record with what the model says of it, and what was saved of it
@@ -27,7 +37,8 @@ function found(record, answer, correction) {
     else chosen.delete(id);
   }
   const same = correction && correction.text === record.text ? correction : null;
-  const id = record.id || (same ? named(same) : ""), columns = record.columns ?? same?.columns ?? null;
+  const id = record.id || (same ? named(same) : "");
+  const columns = record.columns ?? (same && broughtBack(same, Object.keys(record.beside)).columns);
   return Object.freeze({...record, answer, chosen, before, correction: mine, id, columns});
 }
 
@@ -38,9 +49,10 @@ function foundAgain(record, answer) {
   return Object.freeze({...record, answer, chosen});
 }
 
-// the same record with another text: its own labels, and what a person chose, stay
-function corrected(record, text) {
-  return Object.freeze({...record, text, columns: null, answer: null, savedHere: false});
+// the same record with other content, its text and what is beside it: its own labels, and what a person chose, stay
+function corrected(record, {text, beside}) {
+  const columns = text === record.text ? record.columns : null;
+  return Object.freeze({...record, text, columns, beside, answer: null, savedHere: false});
 }
 
 function ticked(record, label, is) {
@@ -59,7 +71,7 @@ function saved(record, sent, reply) {
   const times = (reply.replaces && record.correction ? record.correction.times : 0) + 1;
   const correction = {id: reply.id, text: sent.text, labels, unknown: [], time: reply.time, times};
   const byHand = new Map([...record.byHand].filter(([id, is]) => sent.chosen.has(id) !== is));
-  return Object.freeze({...record, correction, before: idsOf(sent.chosen), byHand, savedHere: record.text === sent.text});
+  return Object.freeze({...record, correction, before: idsOf(sent.chosen), byHand, savedHere: hasContent(record, sent)});
 }
 
 // whether a person chose something that is not saved
@@ -67,15 +79,39 @@ function unsaved(record) {
   return idsOf(record.chosen) !== record.before;
 }
 
-// why a record cannot be saved, or nothing: Save means what stands in the box
-function hindrance(record, box, looking) {
+// whether a record has a text and what is beside it
+function hasContent(record, {text, beside}) {
+  return record.text === text && hasBeside(record, beside);
+}
+
+function hasBeside(record, beside) {
+  return JSON.stringify(given(record.beside)) === JSON.stringify(given(beside));
+}
+
+// what there is beside a text
+function given(beside) {
+  return Object.fromEntries(Object.entries(beside).filter(([, value]) => value !== null));
+}
+
+// whether a text comes alone that was saved with something beside it, and is asked for the first time
+function isSavedWithMore(record, saved) {
+  return Boolean(saved) && !record.correction && saved.text === record.text && hasBeside(record, {}) && !hasBeside(record, saved.beside);
+}
+
+// why a record cannot be saved, or nothing: Save means what stands in the form
+function hindrance(record, form, looking) {
   if (looking) return "not saved: looking";
-  if (box !== record.text) return "not saved: changed";
+  if (form.text !== record.text) return "not saved: changed";
+  if (!hasBeside(record, form.beside)) return "not saved: beside";
   return record.answer ? "" : "not saved: failed";
 }
 
-function requestOf(record) {
-  return {text: record.columns ?? record.text};
+// how a record is sent to a model whose texts have these columns
+function requestOf(record, textColumns) {
+  if (!Object.keys(record.beside).length) return {text: record.columns ?? record.text};
+  const [first, ...others] = textColumns;
+  const texts = record.columns ?? {[first]: record.text, ...Object.fromEntries(others.map((name) => [name, ""]))};
+  return {text: {...texts, ...record.beside}};
 }
 
 function labelsOf(answer) {

@@ -10,7 +10,7 @@ async function correctionOf(record) {
 function showSaving() {
   by("go").disabled = looking;
   if (!by("save")) return;
-  const reason = hindrance(desk, box(), looking);
+  const reason = hindrance(desk, form(), looking);
   by("save-button").disabled = Boolean(reason);
   by("hindrance").textContent = reason && desk.text ? say(reason) : "";
   const {correction} = desk;
@@ -33,8 +33,8 @@ function report(message, failed = false) {
 
 async function save() {
   const sent = desk;
-  if (hindrance(sent, box(), looking)) return showSaving();
-  const correction = {...requestOf(sent), labels: [...sent.chosen.keys()], suggested: labelsOf(sent.answer).map((label) => label.id)};
+  if (hindrance(sent, form(), looking)) return showSaving();
+  const correction = {...request(), labels: [...sent.chosen.keys()], suggested: labelsOf(sent.answer).map((label) => label.id)};
   if (sent.id) correction.id = sent.id;
   report(say("saving"));
   try {
@@ -93,7 +93,7 @@ function entry(correction) {
   button.addEventListener("click", async () => {
     if (!await mayLeave()) return;
     const address = id ? `#${new URLSearchParams({id})}` : "";
-    await open({text: correction.text, columns: correction.columns ?? null, id, address});
+    await open({...restored(correction), id, address});
     by("form").scrollIntoView();
   });
   return node("li", {}, button);
