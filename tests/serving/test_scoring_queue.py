@@ -4,7 +4,7 @@ import threading
 import pytest
 from fastapi import HTTPException
 
-from ovaflow.serving.application import ScoringQueue
+from ovaflow.serving.scoring_queue import ScoringQueue
 
 
 def test_what_is_late_or_too_much_is_refused_and_places_come_back():

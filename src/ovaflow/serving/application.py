@@ -1,4 +1,4 @@
-"""The application that runs in each worker: routes, the queue before the scoring threads, errors, OpenAPI."""
+"""The application that runs in each worker: routes, errors, OpenAPI."""
 
 import asyncio
 import contextlib
@@ -7,7 +7,6 @@ import logging
 import multiprocessing
 import signal
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
@@ -16,7 +15,6 @@ from fastapi import Depends, FastAPI, HTTPException, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import AwareDatetime
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.responses import Response
 from uvicorn.config import STARTUP_FAILURE
@@ -28,10 +26,11 @@ from ovaflow.serving import failures, metrics, schemas
 from ovaflow.serving.annif import annif_routes
 from ovaflow.serving.corrections import Corrections
 from ovaflow.serving.dropped_files import FILES_AT_ONCE, FILES_WAITING, file_routes
-from ovaflow.serving.known_host import KnownHost
 from ovaflow.serving.left_out import LeftOut
+from ovaflow.serving.middleware import BodyLimit, ConnectionCloser, KnownHost, SameOrigin
 from ovaflow.serving.pages import documentation, pages, preferred_language
 from ovaflow.serving.replies import described, documented, json_reply, problem
+from ovaflow.serving.scoring_queue import ScoringQueue
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.serving.service import options_of_worker
 from ovaflow.serving.supervisor import RELOAD, START
@@ -40,15 +39,7 @@ _log = logging.getLogger(__name__)
 
 _DESCRIPTION = "Labels for texts or features, with scores and reasons. Errors are JSON objects of RFC 9457."
 
-_BODIES = 32
-"""A worker holds so many bodies of the largest size at the same time, or more smaller ones."""
-
-_CLOSING_SECONDS = 1
-"""A worker that was told to end goes on for so long, so that clients open their next connection to another."""
-
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
-
-_ONLY_READ = ("GET", "HEAD", "OPTIONS")
 
 _CLEARER = {
     "There was an error parsing the body": "the body is not JSON in UTF-8",
@@ -135,125 +126,6 @@ def _end_with_the_supervisor():
             signal.raise_signal(signal.SIGTERM)
 
         loop.add_reader(supervisor.sentinel, end)
-
-
-class ConnectionCloser:
-    """ASGI middleware that lets clients leave before uvicorn closes connections, as one may just send a request."""
-
-    def __init__(self, app):
-        self._app, self._is_ending = app, False
-
-    async def __call__(self, scope, receive, send):
-        if scope["type"] == "lifespan":
-            self._end_later(asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM))
-
-        async def send_and_close(message):
-            if self._is_ending and message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], (b"connection", b"close")]
-            await send(message)
-
-        await self._app(scope, receive, send_and_close)
-
-    def _end_later(self, loop, end):
-        def begin():
-            self._is_ending = True
-            loop.call_later(_CLOSING_SECONDS, end, signal.SIGTERM, None)
-
-        loop.add_signal_handler(signal.SIGTERM, begin)
-
-
-class ScoringQueue:
-    """Runs work in few threads, outside of the event loop; what cannot be taken is refused at once, with status 503."""
-
-    def __init__(self, threads, waiting, seconds):
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="scoring")
-        self._free, self._places, self._seconds = threads + waiting, threads + waiting, seconds
-
-    async def run(self, work, *arguments):
-        """Return ``work(*arguments)``; a caller whose time is over is sent away, and what has not begun never does."""
-        if self._free == 0:
-            raise _busy(f"{self._places} requests are already being answered or waiting")
-        self._take(1)
-        loop = asyncio.get_running_loop()
-        future = self._pool.submit(work, *arguments)
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._take, -1))
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
-        except TimeoutError:
-            raise _busy(f"not answered within {self._seconds:g} s") from None
-
-    def close(self):
-        self._pool.shutdown(cancel_futures=True)
-
-    def _take(self, places):
-        self._free -= places
-        metrics.BUSY.inc(places)
-
-
-def _busy(detail):
-    return HTTPException(503, detail, {"Retry-After": "1"})
-
-
-class BodyLimit:
-    """ASGI middleware that refuses bodies that are too large, arrive too slowly, or are too many at the same time."""
-
-    def __init__(self, app, largest, seconds):
-        self._app, self._largest, self._seconds = app, largest, seconds
-        self._held = 0  # bytes of all requests that have not been answered
-
-    async def __call__(self, scope, receive, send):
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        announced, size = int(dict(scope["headers"]).get(b"content-length", 0)), 0
-        deadline = asyncio.get_running_loop().time() + self._seconds
-
-        async def receive_and_count():
-            nonlocal size
-            if announced <= self._largest:
-                message = await self._receive_until(deadline, receive)
-                added = len(message.get("body", b""))
-                size += added
-                self._held += added
-            if max(announced, size) > self._largest:
-                raise HTTPException(413, f"the body has more than {self._largest} bytes")
-            if self._held > _BODIES * self._largest:
-                raise _busy(f"the requests being received have more than {_BODIES * self._largest} bytes")
-            return message
-
-        try:
-            await self._app(scope, receive_and_count, send)
-        finally:
-            self._held -= size
-
-    async def _receive_until(self, deadline, receive):
-        try:
-            async with asyncio.timeout_at(deadline):
-                return await receive()
-        except TimeoutError:
-            detail = f"the body did not arrive within {self._seconds:g} s"
-            raise HTTPException(408, detail, {"Connection": "close"}) from None
-
-
-class SameOrigin:
-    """ASGI middleware that refuses what pages of other sites make a browser send, with status 403."""
-
-    def __init__(self, app, allowed_origins):
-        self._app, self._allowed = app, allowed_origins
-
-    async def __call__(self, scope, receive, send):
-        app = self._app
-        if scope.get("method", "GET") not in _ONLY_READ and self._is_foreign(Headers(scope=scope)):
-            app = problem(403, "sent by a page of another site: serve with --allowed-origin")
-        await app(scope, receive, send)
-
-    def _is_foreign(self, headers):
-        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        if origin in self._allowed or "*" in self._allowed:
-            return False
-        if site is not None:  # behind a proxy, too, which may change Host
-            return site not in ("same-origin", "none")
-        return origin is not None and origin.partition("://")[2] != headers.get("host")
 
 
 def _add_answers(app, served, queue, options):

@@ -3,6 +3,7 @@
 import http
 import json
 
+from fastapi import HTTPException
 from starlette.responses import Response
 
 _PROBLEM_TYPE = "application/problem+json"
@@ -45,6 +46,11 @@ def problem(status, detail, headers=None, code=None):
     if code is not None:
         body["code"] = code
     return Response(json.dumps(body), status, headers, _PROBLEM_TYPE)
+
+
+def busy(detail):
+    """The error of a request that may come again."""
+    return HTTPException(503, detail, {"Retry-After": "1"})
 
 
 def described(error):
