@@ -7,7 +7,7 @@ import pytest
 from running_service import running_service
 from synthetic import train_on
 
-from ovaflow.features.columns import FormField
+from ovaflow.features.columns import FormField, UsualValues
 from ovaflow.serving.pages import LANGUAGES, pages
 
 COLUMNS = "price", "publisher"
@@ -173,11 +173,13 @@ def test_any_declared_column_is_a_field_in_every_language():
     class Options:
         max_text, max_top_k, marc_source = 1000, 50, None
 
-    declared = [FormField("<shelf>", "date", known=("1999-01-01",)), FormField("pages", "number", least=1, most=9.5)]
+    shelf = FormField("<shelf>", False, UsualValues(known=("<A>",)))
+    pages_field = FormField("pages", True, UsualValues(least=1, most=9.5))
+    declared = [shelf, pages_field]
     for page in pages(Options, True, declared).values():
         html = page.body.decode()
-        assert 'type="date" data-column="&lt;shelf&gt;"' in html
-        assert '<option value="1999-01-01">' in html
-        assert 'data-column="pages"' in html
+        assert 'type="text" data-column="&lt;shelf&gt;"' in html
+        assert '<option value="&lt;A&gt;">' in html
+        assert 'type="number" step="any" data-column="pages"' in html
         assert 'data-least="1" data-most="9.5"' in html
     assert len(pages(Options, True, declared)) == len(LANGUAGES)

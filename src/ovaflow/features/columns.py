@@ -31,14 +31,20 @@ FEWEST = 2
 _MISSING = " (missing)"
 
 
+class UsualValues(NamedTuple):
+    """Values that training records have in a column; those of other records may differ."""
+
+    least: float | None = None
+    most: float | None = None
+    known: tuple = ()
+
+
 class FormField(NamedTuple):
     """How a form asks for the value of a column."""
 
     name: str
-    kind: str  # of an input in HTML
-    least: float | None = None  # the usual range
-    most: float | None = None
-    known: tuple = ()  # values to choose from; others may be given
+    is_number: bool
+    usual: UsualValues
 
 
 @dataclass(frozen=True)
@@ -74,8 +80,8 @@ class NumberColumn:
         return scipy.sparse.csr_array(np.stack(columns, axis=1))
 
     @property
-    def form_field(self) -> FormField:
-        return FormField(self.name, "number", least=self.least, most=self.most)
+    def usual(self) -> UsualValues:
+        return UsualValues(least=self.least, most=self.most)
 
     @property
     def in_words(self):
@@ -127,8 +133,8 @@ class CategoryColumn:
         )
 
     @property
-    def form_field(self) -> FormField:
-        return FormField(self.name, "text", known=tuple(filter(None, self.categories)))
+    def usual(self) -> UsualValues:
+        return UsualValues(known=tuple(filter(None, self.categories)))
 
     @property
     def in_words(self):
@@ -194,6 +200,12 @@ class ColumnFeatures:
     def in_words(self):
         """What training records have in the columns, by kind."""
         return {kind: "; ".join(each.in_words for each in columns) for kind, columns in self.by_kind.items() if columns}
+
+    @property
+    def form_fields(self) -> list[FormField]:
+        """How a form asks for the columns, in their order."""
+        pairs = zip(self.beside, self.columns, strict=True)
+        return [FormField(name, kind.type is float, column.usual) for (name, kind), column in pairs]
 
     def values_of(self, record):
         """The values of a record, by column; ValueError if one cannot be read."""

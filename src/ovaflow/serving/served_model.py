@@ -59,7 +59,7 @@ class ServedModel:
     def form_fields(self):
         """How a form asks for the columns that the model reads beside the text."""
         columns = self.predictor.transform.columns if self.predictor.takes_text else None
-        return [column.form_field for column in columns.columns] if columns else []
+        return columns.form_fields if columns else []
 
     def in_language(self, language):
         """The same model with names in a language; without one, its own."""
