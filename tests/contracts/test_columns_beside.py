@@ -90,3 +90,20 @@ def test_files_of_tables_are_predicted_by_it(ovaflow, kind):
     ovaflow("predict", "model.h5", name, "--top-k=1", "--output=answers.jsonl")
     answers = map(json.loads, (ovaflow.folder / "answers.jsonl").read_text().splitlines())
     assert [answer["labels"][0]["name"] for answer in answers] == ["new", "old", "new", "old"]
+
+
+PAGE = """
+from ovaflow.serving.served_model import open_served_model
+
+[field] = open_served_model("model.h5").form_fields
+print(field.name, field.is_number, int(field.usual.least))
+"""
+
+
+def test_the_page_has_a_field_for_it(ovaflow):
+    places = os.pathsep.join([str(ovaflow.folder), str(COLUMN.parent)])
+    environment = {**os.environ, "PYTHONPATH": places}
+    done = subprocess.run(
+        [sys.executable, "-c", PAGE], cwd=ovaflow.folder, capture_output=True, text=True, env=environment
+    )
+    assert done.stdout.split() == ["published", "False", "1950"], done.stderr
