@@ -99,7 +99,7 @@ def test_columns_beside_texts(tmp_path):
         assert health["columns"] == {"texts": ["text"], "numbers": ["price"], "categories": ["publisher"]}
         assert "also reads price, publisher" in health["remark"]
         schemas = json.dumps(service.answer("/openapi.json")["components"]["schemas"])
-        assert "its columns by name: publisher, price, text; price, publisher may be missing" in schemas
+        assert "its columns by name: text, price, publisher; price, publisher may be missing" in schemas
         for record in records[::2]:
             service.answer("/corrections", {"text": record, "labels": ["l2"], "id": "7"})
     names = {"number_columns": "price", "category_columns": "publisher"}

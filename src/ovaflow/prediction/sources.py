@@ -2,12 +2,12 @@
 
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.vectors import stacked
 from ovaflow.prediction.predictor import FeaturesAndFamiliarity
-from ovaflow.reading.beside_text import KINDS
+from ovaflow.reading.beside_text import KINDS, ColumnBeside, columns_beside
 from ovaflow.reading.columns import split_names
 from ovaflow.reading.foreign import refuse_foreign
 from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, ending_of, format_of
@@ -167,19 +167,25 @@ def remark_on_columns(model):
 class NamedColumns(NamedTuple):
     """Columns of the records that a model reads."""
 
-    texts: list
-    numbers: list
-    categories: list
+    texts: list[str]
+    columns_beside: tuple[ColumnBeside, ...] = ()
 
     @classmethod
-    def of(cls, model):
-        source = model.transform.get("source", {})
-        return cls(columns_of(model), *(split_names(source.get(setting) or "") for setting in _BESIDE))
+    def of(cls, model) -> Self:
+        return cls(columns_of(model), columns_beside(model.transform.get("source", {}).get))
 
     @property
-    def beside(self):
-        """Those of numbers and categories."""
-        return [*self.numbers, *self.categories]
+    def beside(self) -> list[str]:
+        """Names of the columns beside the text."""
+        return [column.name for column in self.columns_beside]
+
+    @property
+    def by_kind(self) -> dict[str, list[str]]:
+        """Names of the columns: those of texts, and those of each kind beside the text."""
+        names: dict[str, list[str]] = {"texts": self.texts} | {kind.plural: [] for kind in KINDS}
+        for column in self.columns_beside:
+            names[column.kind.plural].append(column.name)
+        return names
 
 
 def batches_of(source, predictor):

@@ -16,6 +16,7 @@ from pydantic import (
 from ovaflow.prediction.answer import Answer, LabelName
 from ovaflow.prediction.question import Question
 from ovaflow.prediction.sources import NamedColumns
+from ovaflow.reading.beside_text import KINDS
 from ovaflow.settings.section import about
 
 LARGEST_ID = (1 << 31) - 1
@@ -26,7 +27,7 @@ LONGEST_ENTRY = 1000
 LONGEST_RECORD = 200  # characters of a record's id
 LARGEST_VALUE = 1e15  # sums of squares of values up to here are finite in float32
 Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE, allow_inf_nan=False)]
-TEXT_ALONE = NamedColumns(["text"], [], [])
+TEXT_ALONE = NamedColumns(["text"])
 
 
 def _whole(value):
@@ -193,12 +194,16 @@ class FoundCorrection(_Reply):
     correction: CorrectedRecord | None
 
 
-class RecordColumns(BaseModel):
-    """Columns of a record, by name."""
+def _names_beside(kind):
+    return list[str], Field(description=f"{kind.plural.capitalize()} beside the text; one may be missing.")
 
-    texts: list[str]
-    numbers: list[str] = Field(description="Numbers beside the text; one may be missing.")
-    categories: list[str] = Field(description="Categories beside the text; one may be missing.")
+
+RecordColumns = create_model(
+    "RecordColumns",
+    __doc__="Columns of a record, by name.",
+    texts=list[str],
+    **{kind.plural: _names_beside(kind) for kind in KINDS},
+)
 
 
 class Failing(BaseModel):
@@ -237,9 +242,9 @@ Language = Annotated[str, Field(max_length=50)]
 def _text_within(options, columns):
     """A text for a model that reads such columns."""
     Plain = Annotated[str, Field(max_length=options.max_text)]
-    kinds = dict.fromkeys(columns.categories, (str | None, None))
-    kinds |= dict.fromkeys(columns.numbers, (Value | None, None))
-    kinds |= dict.fromkeys(columns.texts, (Plain, ...))
+    kinds = dict.fromkeys(columns.texts, (Plain, ...))
+    for column in columns.columns_beside:
+        kinds[column.name] = ((Value if column.kind.type is float else str) | None, None)
     # any string may name a column, but not a field
     named = {
         f"column_{number}": (kind, Field(default, alias=name))

@@ -148,7 +148,7 @@ class ServedModel:
             "labels": predictor.n_labels,
             "features": predictor.n_features,
             "takes_text": predictor.takes_text,
-            "columns": NamedColumns.of(self.model)._asdict() if predictor.takes_text else None,
+            "columns": NamedColumns.of(self.model).by_kind if predictor.takes_text else None,
             "probabilities": self.model.probabilistic,
             "explanations": self.explains,
             "languages": list(self.languages),
