@@ -7,6 +7,7 @@ feature:value``, ids from 0; the second has no header, and comments.
 import codecs
 import os
 import re
+from array import array
 from pathlib import Path
 from typing import NamedTuple
 
@@ -134,105 +135,120 @@ class ParsedRows(NamedTuple):
     Y: CSR
     lowest: int  # smallest id of a feature, also of one with the value zero
     highest: int
-    lines: int
+    lines: int  # of the file so far
+    end: int  # bytes of the rest of the stream so far
 
 
 def _parse_all(stream, path, bounds, lines_before, block):
-    parser = _Parser(path, bounds, lines_before)
+    """Parse the rest of a stream: :class:`ParsedRows` of all its blocks."""
+    parts, lines = _Growing(), lines_before
+    lowest, highest = ID_LIMIT, -1
     size = 0 if is_compressed(path) else os.stat(path).st_size // _MEGABYTE
     with Progress(f"reading {Path(path).name}", size, "MB") as progress:
-        total = 0
-        for lines in _whole_lines(stream, block):
-            parser.parse(lines)
-            total += len(lines)
-            progress.advance(total // _MEGABYTE - progress.done)
-    return parser.parsed()
+        for rows in parse_blocks(stream, path, bounds, lines_before, block):
+            parts.append(rows)
+            lowest, highest = min(lowest, rows.lowest), max(highest, rows.highest)
+            lines = rows.lines
+            progress.advance(rows.end // _MEGABYTE - progress.done)
+    X, Y = parts.matrices(bounds)
+    return ParsedRows(X, Y, lowest, highest, lines, 0)
 
 
-def parse_blocks(stream, path, bounds, lines_before=0):
-    """Parse the rest of a stream: :class:`ParsedRows` of each block; ``bounds.rows`` is -1."""
-    for lines in _whole_lines(stream, BLOCK):
-        parser = _Parser(path, bounds, lines_before)
-        parser.parse(lines)
-        rows = parser.parsed()
+def parse_blocks(stream, path, bounds, lines_before=0, block=BLOCK):
+    """Parse the rest of a stream: :class:`ParsedRows` of each block."""
+    left, end = bounds.rows, 0
+    while lines := stream.read(block):
+        lines += stream.readline()
+        end += len(lines)
+        # the last line may lack its end
+        text = lines if lines.endswith(b"\n") else lines + b"\n"
+        rows = _parse_block(text, path, bounds, left, lines_before, end)
+        left -= rows.X.n_rows if left >= 0 else 0
         lines_before = rows.lines
         yield rows
 
 
-def _whole_lines(stream, block):
-    """Blocks of whole lines, the last one ended if it is not."""
-    while lines := stream.read(block):
-        lines += stream.readline()
-        yield lines if lines.endswith(b"\n") else lines + b"\n"
+def _parse_block(lines, path, bounds, rows_left, lines_before, end):
+    """Parse whole lines."""
+    rows, cursor = _room_for(lines), np.zeros(9, np.int64)
+    cursor[[kernels.LOWEST, kernels.HIGHEST]] = ID_LIMIT, -1
+    cursor[[kernels.SORTED_FEATURES, kernels.SORTED_LABELS]] = 1
+    within = bounds._replace(rows=rows_left)
+    outcome, position = kernels.parse_lines(np.frombuffer(lines, np.uint8), len(lines), within, rows, cursor)
+    for slot, first, last in rows.hard[: cursor[HARDS]].reshape(-1, 3):
+        with np.errstate(over="ignore"):
+            rows.values[slot] = float(lines[first:last])
+        if not np.isfinite(rows.values[slot]):
+            raise _complaint(kernels.OVERFLOW, lines, first, path, bounds, lines_before)
+    if outcome != kernels.GOOD:
+        raise _complaint(outcome, lines, position, path, bounds, lines_before)
+    X, Y = _matrices(rows, cursor, path, bounds)
+    lowest, highest, n_lines = cursor[[kernels.LOWEST, kernels.HIGHEST, LINES]].tolist()
+    return ParsedRows(X, Y, lowest, highest, lines_before + n_lines, end)
 
 
-class _Parser:
-    """The growing arrays, and the cursor that the kernel moves."""
+def _room_for(lines):
+    """Make arrays with room for whatever lines hold."""
+    colons, commas, n = map(lines.count, (b":", b",", b"\n"))
+    return Rows(
+        values=np.empty(colons, np.float32),
+        features=np.empty(colons, np.int32),
+        labels=np.empty(commas + n, np.int32),
+        feature_indptr=np.zeros(n + 1, np.int64),
+        label_indptr=np.zeros(n + 1, np.int64),
+        hard=np.empty(3 * colons, np.int64),
+    )
 
-    def __init__(self, path, bounds, lines_before):
-        self._path, self._bounds, self._lines = path, bounds, lines_before
-        kinds = {"values": "f4", "features": "i4", "labels": "i4", "feature_indptr": "i8", "label_indptr": "i8"}
-        self._rows = Rows(**{name: np.zeros(1, kind) for name, kind in kinds.items()}, hard=np.zeros(0, np.int64))
-        self._cursor = np.zeros(9, np.int64)
-        self._cursor[[kernels.LOWEST, kernels.HIGHEST]] = ID_LIMIT, -1
-        self._cursor[[kernels.SORTED_FEATURES, kernels.SORTED_LABELS]] = 1
 
-    def parse(self, lines):
-        """Append the rows of some lines, the last of which ends with a line feed."""
-        rows, cursor = self._with_room(lines), self._cursor
-        cursor[[LINES, HARDS]] = 0
-        outcome, position = kernels.parse_lines(np.frombuffer(lines, np.uint8), len(lines), self._bounds, rows, cursor)
-        for slot, first, last in rows.hard[: cursor[HARDS]].reshape(-1, 3):
-            with np.errstate(over="ignore"):
-                rows.values[slot] = float(lines[first:last])
-            if not np.isfinite(rows.values[slot]):
-                raise self._complaint(kernels.OVERFLOW, lines, first)
-        if outcome != kernels.GOOD:
-            raise self._complaint(outcome, lines, position)
-        self._lines += int(cursor[LINES])
+def _matrices(rows, cursor, path, bounds):
+    """X and Y of parsed rows, sorted and summed where that is needed."""
+    n_features, n_labels, n = cursor[[FEATURES, LABELS, ROWS]].tolist()
+    X = CSR(rows.values[:n_features], rows.features[:n_features], rows.feature_indptr[: n + 1], bounds.end_feature)
+    Y = CSR(np.ones(n_labels, np.float32), rows.labels[:n_labels], rows.label_indptr[: n + 1], bounds.end_label)
+    if not cursor[kernels.SORTED_FEATURES]:
+        X = _canonical(X)
+        if not np.isfinite(X.data).all():
+            message = "the values of a feature that occurs twice sum to infinity"
+            raise InputError(message, path=path, remedy="correct or delete the instance")
+    if not cursor[kernels.SORTED_LABELS]:
+        Y = _canonical(Y)
+        Y.data[:] = 1
+    return X, Y
 
-    def parsed(self):
-        """The matrices, their arrays cut to size, and sorted and summed where that is needed."""
-        rows, cursor = self._rows, self._cursor
-        for array, count in zip(rows, self._used(), strict=False):
-            array.resize(count, refcheck=False)
-        ones = np.ones(len(rows.labels), np.float32)
-        X = CSR(rows.values, rows.features, rows.feature_indptr, self._bounds.end_feature)
-        Y = CSR(ones, rows.labels, rows.label_indptr, self._bounds.end_label)
-        if not cursor[kernels.SORTED_FEATURES]:
-            X = _canonical(X)
-            if not np.isfinite(X.data).all():
-                message = "the values of a feature that occurs twice sum to infinity"
-                raise InputError(message, path=self._path, remedy="correct or delete the instance")
-        if not cursor[kernels.SORTED_LABELS]:
-            Y = _canonical(Y)
-            Y.data[:] = 1
-        return ParsedRows(X, Y, int(cursor[kernels.LOWEST]), int(cursor[kernels.HIGHEST]), self._lines)
 
-    def _used(self):
-        features, labels, rows = self._cursor[[FEATURES, LABELS, ROWS]].tolist()
-        return features, features, labels, rows + 1, rows + 1
+class _Growing:
+    """Rows of blocks, one after the other; arrays grow by a sixteenth, so that they stay near their size."""
 
-    def _with_room(self, lines):
-        """The arrays with room for some lines; they grow by an eighth, so that they stay near their size."""
-        colons, commas, n = map(lines.count, (b":", b",", b"\n"))
-        more = colons, colons, commas + n, n, n
-        for array, used, added in zip(self._rows, self._used(), more, strict=False):
-            if len(array) < used + added:
-                array.resize(used + added + used // 8, refcheck=False)
-        return self._rows._replace(hard=np.empty(3 * colons, np.int64))
+    def __init__(self):
+        self._values, self._features, self._labels = array("f"), array("i"), array("i")
+        self._ends_of_features, self._ends_of_labels = array("q", [0]), array("q", [0])
 
-    def _complaint(self, outcome, lines, position):
-        bounds = self._bounds
-        message = _COMPLAINTS[outcome].format(
-            token=_token_at(lines, position),
-            last_label=bounds.end_label - 1,
-            first_feature=bounds.first_feature,
-            last_feature=bounds.end_feature - 1,
-            n=bounds.rows,
-        )
-        line = self._lines + lines.count(b"\n", 0, position) + 1
-        return InputError(message, path=self._path, line=line, remedy="correct or delete the line")
+    def append(self, rows):
+        self._values.frombytes(rows.X.data.view(np.uint8))
+        self._features.frombytes(rows.X.indices.view(np.uint8))
+        self._labels.frombytes(rows.Y.indices.view(np.uint8))
+        for ends, matrix in ((self._ends_of_features, rows.X), (self._ends_of_labels, rows.Y)):
+            ends.frombytes((matrix.indptr[1:] + ends[-1]).view(np.uint8))
+
+    def matrices(self, bounds):
+        values, features = np.frombuffer(self._values, np.float32), np.frombuffer(self._features, np.int32)
+        labels = np.frombuffer(self._labels, np.int32)
+        ends = (np.frombuffer(each, np.int64) for each in (self._ends_of_features, self._ends_of_labels))
+        of_features, of_labels = ends
+        X = CSR(values, features, of_features, bounds.end_feature)
+        return X, CSR(np.ones(len(labels), np.float32), labels, of_labels, bounds.end_label)
+
+
+def _complaint(outcome, lines, position, path, bounds, lines_before):
+    message = _COMPLAINTS[outcome].format(
+        token=_token_at(lines, position),
+        last_label=bounds.end_label - 1,
+        first_feature=bounds.first_feature,
+        last_feature=bounds.end_feature - 1,
+        n=bounds.rows,
+    )
+    line = lines_before + lines.count(b"\n", 0, position) + 1
+    return InputError(message, path=path, line=line, remedy="correct or delete the line")
 
 
 def _canonical(matrix):
