@@ -19,6 +19,8 @@ from trained_by_commands import Trained
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier
 from ovaflow.console.errors import InputError
 from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.evidence.name_in_text import NameInText
+from ovaflow.reranking.evidence.similar_texts import SimilarTexts
 
 SHARE = 0.4
 CLASSIFIERS = [
@@ -94,7 +96,7 @@ def test_saved_and_pickled_with_their_second_stage(crossed, fitted, plain, tmp_p
     mapped = joblib.load(tmp_path / "fitted", mmap_mode="r")
     for other in (loaded, mapped, pickle.loads(pickle.dumps(fitted))):
         assert (other.predict_proba(crossed.new) != fitted.predict_proba(crossed.new)).nnz == 0
-        assert other.reranker_.evidence.neighbours.panels[0].values.flags.writeable
+        assert other.reranker_.evidence.get(SimilarTexts).panels[0].values.flags.writeable
     with pytest.raises(InputError, match=r"reranker.h5: belongs to another model"):
         plain.save(tmp_path / "model.h5")
 
@@ -134,9 +136,9 @@ def test_names_of_labels_are_evidence_where_there_are_any(crossed, fitted):
 
     model = OneVsAllClassifier(rerank=SHARE).fit(crossed.X, crossed.Y, label_features=a_word_each)
     evidence = model.reranker_.evidence
-    assert evidence.names.features.indices.tolist() == list(range(20))
-    assert evidence.neighbours.Y.n_rows == 1300
-    assert fitted.reranker_.evidence.names.features.data.size == 0
+    assert evidence.get(NameInText).names.names.indices.tolist() == list(range(20))
+    assert evidence.get(SimilarTexts).labels.n_rows == 1300
+    assert fitted.reranker_.evidence.get(NameInText).names.names.data.size == 0
 
 
 def test_without_a_second_stage_there_are_no_probabilities(crossed):

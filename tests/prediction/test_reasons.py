@@ -7,17 +7,18 @@ import numpy as np
 import pytest
 import scipy.sparse
 from commands import answers, ovaflow
+from plain_evidence import COLUMNS, plain_evidence
 from records import write_records
 from scipy.special import expit
 from sklearn.neighbors import NearestNeighbors
 from synthetic import write_weights
 
 from ovaflow.dataset.dataset import open_dataset
+from ovaflow.prediction.explanation import label_entry, shown_name
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.reasons import _name_in_text, _other_candidates
 from ovaflow.reranking.boosted_trees import BoostedTrees
-from ovaflow.reranking.cooccurrence import LabelCooccurrence
-from ovaflow.reranking.evidence import COLUMNS, CandidateEvidence
+from ovaflow.reranking.evidence import name_in_text, other_candidates
+from ovaflow.reranking.evidence.other_candidates import OtherCandidates, count_cooccurrence
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.sparse.csr import from_scipy
 
@@ -69,7 +70,7 @@ def case(tmp_path_factory):
     dataset = open_dataset(folder / "dataset.h5")
     weights = np.random.default_rng(3).normal(size=(dataset.n_labels, dataset.n_features))
     model = write_weights(folder / "model.h5", dataset, weights)
-    evidence = CandidateEvidence.of(dataset, [0.7, -0.1])
+    evidence = plain_evidence(dataset, (0.7, -0.1))
     parameters = {"columns": COLUMNS, "check": {"missed": 0.0}}
     reranker = Reranker(fewer_known_first(), evidence=evidence, parameters=parameters)
     reranker.write(folder / "reranker.h5", model=model)
@@ -127,13 +128,13 @@ def test_names_in_the_text(case):
     ],
 )
 def test_what_is_said_of_a_name(words, several, share, said):
-    ours = _name_in_text({"harbour", "town"}, several, words, share)
+    ours = name_in_text._reason({"harbour", "town"}, several, words, share)
     assert (ours and ours["text"]) == said
 
 
 @pytest.mark.parametrize("others", [10, 2])
 def test_labels_that_go_together_as_the_table_has_them(case, monkeypatch, others):
-    monkeypatch.setattr("ovaflow.reranking.cooccurrence.OTHERS", others)
+    monkeypatch.setattr("ovaflow.reranking.evidence.other_candidates.OTHERS", others)
     labels, predictor = explained(case, ALL), Predictor.open(case.path)
     Y = case.dataset.documents.train.Y.to_scipy().toarray()
     scores = predictor.scores(predictor.from_texts([TEXT]), range(len(TOPICS)))[0]
@@ -148,17 +149,19 @@ def test_labels_that_go_together_as_the_table_has_them(case, monkeypatch, others
 
 def test_parts_of_the_company_add_up_to_it():
     rng = np.random.default_rng(2)
-    company = LabelCooccurrence.among(from_scipy(scipy.sparse.csr_array(rng.random((200, 30)) < 0.2)))
+    labels = from_scipy(scipy.sparse.csr_array(rng.random((200, 30)) < 0.2))
+    company = OtherCandidates(count_cooccurrence(labels), np.array([1.0, 0.0]))
     candidates, likelihoods = rng.permutation(30).astype(np.int32), rng.random(30).astype(np.float32)
     theirs = company.support(candidates[None], likelihoods[None])[0]
-    np.testing.assert_allclose(company.parts(candidates, likelihoods).sum(axis=0), theirs, rtol=1e-5)
+    np.testing.assert_allclose(company.summands(candidates, likelihoods).sum(axis=0), theirs, rtol=1e-5)
 
 
 def test_other_suggestions_are_named():
     predictor = SimpleNamespace(label_names=["A", "B", ""], label_uris=[], model=SimpleNamespace(label_notations=[]))
-    texts = [(_other_candidates(predictor, labels) or {}).get("text") for labels in ([], [1], [1, 0], [0, 2, 1])]
+    names = [shown_name(label_entry(predictor, label)) for label in range(3)]
+    chosen = [1], [1, 0], [0, 2, 1]
+    texts = [other_candidates._reason(labels, [names[label] for label in labels])["text"] for labels in chosen]
     assert texts == [
-        None,
         *(f"goes with the other suggestion{each}" for each in (" B", "s B and A", "s A, label 2 and B")),
     ]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from finished_run import Folder
+from plain_evidence import PLAIN_KINDS
 from sklearn.metrics import f1_score
 
 from ovaflow.dataset.dataset import open_dataset
@@ -15,7 +16,6 @@ from ovaflow.report import second_stage
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.reranking.answer_length import labels_that_fit
-from ovaflow.reranking.evidence import GROUPS
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.storage.texts import write_json
 
@@ -48,7 +48,7 @@ def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(finis
     assert fit[4] == pytest.approx(f1_score(Y, answers, average="samples", zero_division=0))
     assert fit[7] == pytest.approx(amounts.mean())
     lost = Reranker.about(finished["reranker"]).parameters["check"]["lost"]
-    assert figures(content["evidence"]) == [[lost[name]] for name in GROUPS]
+    assert figures(content["evidence"]) == [[lost[kind.name]] for kind in PLAIN_KINDS]
 
 
 def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path):

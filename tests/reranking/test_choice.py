@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.reranking.evidence import COLUMNS
+from ovaflow.reranking.evidence.similar_texts import SimilarTexts
 from ovaflow.settings.predict import CANDIDATES
 
 
@@ -23,11 +23,11 @@ def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(datase
     assert np.array_equal(first, [ids[:, :5], probabilities[:, :5]])
     # all labels as candidates, ranked as far as there are ranks
     evidence, (best, scores) = model.reranker.evidence, model.first_stage.top_k(dataset.test.X.part(0, 100), n_labels)
-    candidates = evidence.candidates(X, best, scores)
-    columns, rank = evidence.columns(candidates)[:, :n_labels].copy(), COLUMNS.index("rank")
+    candidates = evidence.candidates(evidence.texts(X, model.first_stage), best, scores)
+    columns, rank = evidence.compute(candidates)[:, :n_labels].copy(), evidence.columns.index("rank")
     columns[:, :, rank] = np.minimum(columns[:, :, rank], CANDIDATES - 1)
     theirs = pairs(best, model.reranker.trees.probabilities(columns, best))
-    voted = evidence.neighbours.most_voted(candidates.nearest, 10)
+    voted = evidence.get(SimilarTexts).more_candidates(candidates.texts)
     compared = 0
     for row, ours in enumerate(pairs(ids, probabilities)):
         # candidates of similar texts alone have no score

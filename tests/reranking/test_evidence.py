@@ -8,6 +8,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from plain_evidence import COLUMNS, PLAIN_KINDS, plain_evidence
 from scipy.special import expit
 from scipy.stats import wasserstein_distance
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -22,13 +23,12 @@ from ovaflow.reranking import cross_fitting, fitting
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.boosted_trees import MOST_TREES, RATE, SETTINGS, fit_trees
 from ovaflow.reranking.candidates import Candidates, with_more
-from ovaflow.reranking.choice_of_order import BY_SCORE
-from ovaflow.reranking.cooccurrence import OTHERS, LabelCooccurrence
 from ovaflow.reranking.cross_fitting import ENOUGH, PARTS, STEP, cross_fit, ndcg_of_each, parts_checked
-from ovaflow.reranking.evidence import COLUMNS, CandidateEvidence
-from ovaflow.reranking.held_out_candidates import HeldOut
-from ovaflow.reranking.names import LabelNames
-from ovaflow.reranking.neighbours import NEAREST, Neighbours
+from ovaflow.reranking.evidence.name_in_text import NameInText
+from ovaflow.reranking.evidence.names import LabelNames
+from ovaflow.reranking.evidence.other_candidates import OTHERS, OtherCandidates, count_cooccurrence
+from ovaflow.reranking.evidence.similar_texts import NEAREST, SimilarTexts
+from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.sparse.csr import NOWHERE, from_scipy
 
 
@@ -65,7 +65,7 @@ def made_texts(n, noise):
     ids = np.tile(np.arange(10), (n, 1))
     ids[::3, -1] = -1
     hits = (columns[:, :, 0] + noise * rng.normal(size=(n, 10)) > 1) & (ids >= 0)
-    return HeldOut(columns, ids, hits, hits.sum(axis=1) + rng.integers(0, 2, n))
+    return HeldOutCandidates([], columns, ids, hits, hits.sum(axis=1) + rng.integers(0, 2, n))
 
 
 @pytest.mark.parametrize("noise", [3.0, 1.0, 0.1])
@@ -74,7 +74,8 @@ def test_as_many_trees_as_predict_other_texts_best_like_scikit_learn(noise):
     ours, parts = cross_fit(texts, fit_trees), np.arange(100) % PARTS
     known = texts.ids >= 0
     for part in range(PARTS):
-        model = classifier().fit(*texts.part(parts != part).candidates)
+        others = texts.part(parts != part)
+        model = classifier().fit(others.rows, others.rows_hit)
         rows = texts.columns[parts == part].reshape(-1, 3)
         stages = list(model.staged_predict_proba(rows))[STEP - 1 :: STEP]
         theirs[:, parts == part] = np.array(stages)[:, :, 1].reshape(len(stages), -1, 10)
@@ -93,11 +94,12 @@ def test_few_texts_are_all_checked_and_many_in_part():
 
 
 def test_trees_by_score_keep_its_order(held, held_predictions):
-    evidence = CandidateEvidence.of(held, [1.0, 0.0])
-    candidates = evidence.candidates(held.test.X, held_predictions.ids, held_predictions.scores)
-    columns, known = evidence.columns(candidates), candidates.ids >= 0
+    evidence = plain_evidence(held)
+    found = evidence.texts(held.test.X, None)
+    candidates = evidence.candidates(found, held_predictions.ids, held_predictions.scores)
+    columns, known = evidence.compute(candidates), candidates.ids >= 0
     hits = np.random.default_rng(0).random(candidates.ids.shape) < expit(candidates.scores)
-    directions = {COLUMNS.index(name): sign for name, sign in BY_SCORE.items()}
+    directions = {COLUMNS.index(name): sign for kind in PLAIN_KINDS for name, sign in kind.directions.items()}
     trees = fit_trees(columns[known], hits[known], directions=directions)
     assert set(trees.columns[np.isfinite(trees.thresholds)]) <= set(directions)
     probabilities = trees.probabilities(columns, candidates.ids)
@@ -131,7 +133,7 @@ def test_nearest_texts_are_those_by_cosine_but_for_rounding(made, negative, pane
     kth = -np.sort(-theirs, axis=1)[:, [k - 1]]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ovaflow.model.index.panel_ranges", partial(panel_ranges, size=-(-X.shape[0] // panels)))
-        neighbours = Neighbours.of(rows, from_scipy(Y))
+        neighbours = SimilarTexts.index(rows, from_scipy(Y))
     ids, ours = neighbours.nearest(texts)
     assert ids.shape[1] == k
     exact = np.take_along_axis(theirs, ids.astype(int), axis=1)
@@ -143,8 +145,8 @@ def test_nearest_texts_are_those_by_cosine_but_for_rounding(made, negative, pane
 
 def test_nearest_texts_do_not_depend_on_threads_and_batches(evidence, dataset):
     texts = unit_rows(dataset.test.X, dataset.n_word_features)
-    whole, threaded = (evidence.neighbours.nearest(texts, threads) for threads in (1, 3))
-    alone = [evidence.neighbours.nearest(texts.part(i, i + 1)) for i in range(texts.n_rows)]
+    whole, threaded = (evidence.get(SimilarTexts).nearest(texts, threads) for threads in (1, 3))
+    alone = [evidence.get(SimilarTexts).nearest(texts.part(i, i + 1)) for i in range(texts.n_rows)]
     for ours, theirs, each in zip(threaded, whole, zip(*alone, strict=True), strict=True):
         assert np.array_equal(ours, theirs)
         assert np.array_equal(np.concatenate(each), theirs)
@@ -153,7 +155,7 @@ def test_nearest_texts_do_not_depend_on_threads_and_batches(evidence, dataset):
 @given(texts())
 def test_votes_are_those_of_the_nearest_texts(made):
     X, others, Y, candidates = made
-    texts, neighbours = unit_rows(from_scipy(others)), Neighbours.of(unit_rows(from_scipy(X)), from_scipy(Y))
+    texts, neighbours = unit_rows(from_scipy(others)), SimilarTexts.index(unit_rows(from_scipy(X)), from_scipy(Y))
     similar = neighbours.nearest(texts)
     ours, sums = neighbours.votes(similar, candidates)
     most = neighbours.most_voted(similar, 3)
@@ -212,7 +214,8 @@ def counted(Y):
 def test_company_is_counted(made):
     _, _, Y, candidates = made
     likelihoods = np.random.default_rng(0).random(candidates.shape).astype(np.float32)
-    ours = LabelCooccurrence.among(from_scipy(Y)).support(candidates, likelihoods)
+    evidence = OtherCandidates(count_cooccurrence(from_scipy(Y)), np.array([1.0, 0.0]))
+    ours = evidence.support(candidates, likelihoods)
     # the last stands for no candidate
     together = np.pad(counted(Y), (0, 1))
     for i, row in enumerate(candidates):
@@ -222,8 +225,8 @@ def test_company_is_counted(made):
 
 def test_company_of_many_pairs_is_counted_in_some_texts(monkeypatch):
     Y = np.eye(4, dtype=np.float32)[[0, 0, 0, 1, 1, 1]] + np.eye(4, dtype=np.float32)[[2] * 6]
-    monkeypatch.setattr("ovaflow.reranking.cooccurrence.PAIRS", 16)
-    ours = LabelCooccurrence.among(from_scipy(Y)).probabilities.to_scipy().toarray()
+    monkeypatch.setattr("ovaflow.reranking.evidence.other_candidates.PAIRS", 16)
+    ours = count_cooccurrence(from_scipy(Y)).to_scipy().toarray()
     assert ours[2] == pytest.approx([2 / 5, 2 / 5, 0, 0])
 
 
@@ -238,18 +241,19 @@ def test_labels_that_fit_have_the_largest_expected_f1(probabilities, missing):
 
 @pytest.fixture(scope="module")
 def evidence(dataset):
-    return CandidateEvidence.of(dataset, [2.0, -1.0])
+    return plain_evidence(dataset, (2.0, -1.0))
 
 
 def test_names_of_labels_are_neither_neighbours_nor_company(dataset, evidence):
     n = dataset.n_documents
     X, Y = (matrix.to_scipy().toarray() for matrix in (dataset.train.X, dataset.train.Y))
-    assert evidence.neighbours.Y.n_rows == n < len(X)
-    assert evidence.company.probabilities.to_scipy().toarray() == pytest.approx(counted(Y[:n]))
+    assert evidence.get(SimilarTexts).labels.n_rows == n < len(X)
+    assert evidence.get(OtherCandidates).company.to_scipy().toarray() == pytest.approx(counted(Y[:n]))
+    names = evidence.get(NameInText).names
     labels = Y[n:].argmax(axis=1)
     theirs = X[n:, :-1][np.argsort(labels, kind="stable")] > 0
-    assert np.array_equal(evidence.names.features.to_scipy().toarray() > 0, theirs)
-    assert np.array_equal(np.diff(evidence.names.indptr), np.bincount(labels, minlength=dataset.n_labels))
+    assert np.array_equal(names.names.to_scipy().toarray() > 0, theirs)
+    assert np.array_equal(np.diff(names.names_of_labels), np.bincount(labels, minlength=dataset.n_labels))
 
 
 def test_rows_of_evidence_in_their_order(dataset, evidence):
@@ -258,10 +262,10 @@ def test_rows_of_evidence_in_their_order(dataset, evidence):
     ids = np.array([rng.permutation(60)[:7] for _ in range(X.n_rows)], np.int32)
     scores = -np.sort(rng.normal(size=ids.shape).astype(np.float32))
     texts = unit_rows(X, X.n_columns - 1)
-    nearest = evidence.neighbours.nearest(texts)
-    columns = evidence.columns(Candidates(texts, None, nearest, ids, scores, np.arange(7)))
-    votes, sums = evidence.neighbours.votes(nearest, ids)
-    names = evidence.names.overlap(texts, ids)
+    nearest = evidence.get(SimilarTexts).nearest(texts)
+    columns = evidence.compute(Candidates(evidence.texts(X, None), ids, scores, np.arange(7)))
+    votes, sums = evidence.get(SimilarTexts).votes(nearest, ids)
+    names = evidence.get(NameInText).names.overlap(texts, ids)
     theirs = {
         "score": scores,
         "below the first": scores[:, [0]] - scores,
@@ -274,7 +278,7 @@ def test_rows_of_evidence_in_their_order(dataset, evidence):
         "whole name": names.share > 0.999,
         "place of the phrase": names.phrase,
         "letters of the phrase": names.letters,
-        "company": evidence.company.support(ids, expit(2 * scores - 1).astype(np.float32)),
+        "company": evidence.get(OtherCandidates).support(ids, expit(2 * scores - 1).astype(np.float32)),
         "known features": (X.to_scipy().toarray()[:, :-1] != 0).sum(axis=1)[:, None],
     }
     theirs |= {f"{name} of the name": array for name, array in zip(names._fields[:5], names, strict=False)}

@@ -13,16 +13,21 @@ from ovaflow.model.model_file import open_any_model
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.reasons import explain
-from ovaflow.reranking import first_words, fitting
-from ovaflow.reranking.choice_of_evidence import useful_kinds, with_kinds
-from ovaflow.reranking.evidence import BEGINNING, FURTHER, PIECES, CandidateEvidence, columns_with
-from ovaflow.reranking.first_words import columns_of_first_words
-from ovaflow.reranking.held_out_candidates import HeldOut
-from ovaflow.reranking.name_pieces import NamePieces
+from ovaflow.reranking import fitting
+from ovaflow.reranking.candidates import Candidates
+from ovaflow.reranking.choice_of_evidence import choose_evidence
+from ovaflow.reranking.evidence import first_words
+from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
+from ovaflow.reranking.evidence.first_words import FirstWords
+from ovaflow.reranking.evidence.kind import Training
+from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds
+from ovaflow.reranking.evidence.name_pieces import PiecesOfName
+from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.suggestions import NO_SCORE
 from ovaflow.sparse.csr import columns_of, rows_of
 
 NAMES = "steam trains,train,dragons,old castles"
+OPTIONAL = [PiecesOfName.name, FirstWords.name]
 TEXTS = [
     "the steamtrain and its train driver,train,train",
     "a castle for dragonflies and dragons,old castles,dragons",
@@ -56,8 +61,8 @@ def test_pieces_of_names_are_those_of_scikit_learn(words):
     # a word that is no feature has pieces, too
     assert "steamtrains" not in words.feature_names
     names, weigh = pieces_of_sklearn(words)
-    pieces = NamePieces.of(words)
-    texts = pieces.of_texts(words.test.tokens)
+    pieces = PiecesOfName.fit(Training(words, words, (1.0, 0.0)))
+    texts = pieces.features_of(words.test.tokens)
     candidates = np.arange(words.n_labels, dtype=np.int32)[None]
     theirs = weigh(["the castles of steamtrains"])
     ours = pieces.names.overlap(texts, candidates)
@@ -74,7 +79,7 @@ def with_all(folder, dataset, held, held_predictions, model, tmp_path_factory):
     made.write_bytes(model.read_bytes())
     unseen = open_any_model(folder / "held" / "model.h5")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fitting, "useful_kinds", lambda texts, kinds, *rest: kinds)
+        patch.setattr(fitting, "choose_evidence", lambda *texts: OPTIONAL)
         fitted = fitting.fit_reranker(open_any_model(made), dataset, held, held_predictions, held_out_model=unseen)
     fitted.write(made.with_name("reranker.h5"))
     return made
@@ -84,23 +89,24 @@ def test_kinds_that_tell_nothing_are_left_out():
     generator = np.random.default_rng(0)
     hits = generator.random((400, 10)) < 0.3
     informed = hits + generator.normal(0, 0.7, hits.shape)
-    columns = generator.normal(size=(400, 10, len(columns_with(FURTHER))))
-    columns[:, :, columns_with(FURTHER).index("cosine of pieces")] = informed
+    names = columns_of_kinds(KINDS)
+    columns = generator.normal(size=(400, 10, len(names)))
+    columns[:, :, names.index("cosine of pieces")] = informed
     ids = np.tile(np.arange(10, dtype=np.int32), (400, 1))
-    pairs = HeldOut(columns.astype(np.float32), ids, hits, hits.sum(axis=1))
-    assert useful_kinds(pairs, list(FURTHER), 1) == [PIECES]
-    kept = with_kinds(pairs, list(FURTHER), [PIECES])
-    assert kept.columns.shape[2] == len(columns_with([PIECES]))
+    candidates = HeldOutCandidates(KINDS, columns.astype(np.float32), ids, hits, hits.sum(axis=1))
+    assert choose_evidence(candidates, 1) == [PiecesOfName.name]
+    kept = candidates.with_optional([PiecesOfName.name])
+    assert kept.columns.shape[2] == len(kept.column_names) == len(names) - len(FirstWords.columns)
+    assert np.array_equal(kept.columns, columns[:, :, : len(kept.column_names)].astype(np.float32))
 
 
 def test_a_stored_second_stage_has_the_same_pieces(with_all, dataset):
     evidence = Predictor.open(with_all).model.reranker.evidence
-    assert evidence.further == list(FURTHER)
-    fresh = NamePieces.of(dataset)
-    assert evidence.pieces.transform.feature_names == fresh.transform.feature_names
-    assert np.array_equal(evidence.pieces.transform.idf, fresh.transform.idf)
-    stored, made = evidence.pieces.names, fresh.names
-    assert all(map(np.array_equal, stored.features.arrays, made.features.arrays))
+    assert [kind.name for kind in evidence.kinds if kind.optional] == OPTIONAL
+    stored, fresh = evidence.get(PiecesOfName), PiecesOfName.fit(Training(dataset, dataset, (1.0, 0.0)))
+    assert stored.transform.feature_names == fresh.transform.feature_names
+    assert np.array_equal(stored.transform.idf, fresh.transform.idf)
+    assert all(map(np.array_equal, stored.names.names.arrays, fresh.names.names.arrays))
 
 
 def test_a_text_has_the_same_pieces_however_it_comes(with_all, dataset):
@@ -132,7 +138,9 @@ def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch):
     texts = [" ".join(texts[row][:5]) for row in rows]
     ids, theirs = alone.top_k(Predictor(alone).from_texts(texts), 10)
     ids[:, 9] = NO_LABEL
-    scores, places = np.moveaxis(columns_of_first_words(alone, rows_of(dataset.test.X, rows), ids), 2, 0)
+    evidence = CandidateEvidence([FirstWords()], dataset.n_word_features)
+    found = evidence.texts(rows_of(dataset.test.X, rows), alone)
+    scores, places = FirstWords().compute(Candidates(found, ids, theirs, np.arange(10)))
     assert scores[:, :9] == pytest.approx(theirs[:, :9], abs=1e-5)
     assert np.all(scores[:, 9] == NO_SCORE)
     apart = np.all(np.diff(theirs) < -1e-5, axis=1)
@@ -140,10 +148,10 @@ def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch):
 
 
 def test_evidence_that_is_not_asked_for_is_not_there(dataset):
-    evidence = CandidateEvidence.of(dataset, [1.0, 0.0], scores_first_words=True)
-    assert evidence.further == [BEGINNING]
-    assert evidence.with_pieces(dataset.test.X, dataset.test.tokens) is dataset.test.X
-    assert CandidateEvidence.of(dataset, [1.0, 0.0], NamePieces.of(dataset)).further == [PIECES]
+    evidence = CandidateEvidence.fit(Training(dataset, dataset, (1.0, 0.0)))
+    assert [kind.name for kind in evidence.kinds if kind.optional] == [PiecesOfName.name]
+    plain = evidence.with_optional([FirstWords.name])
+    assert plain.with_own_features(dataset.test.X, dataset.test.tokens) is dataset.test.X
 
 
 def test_an_answer_says_what_speaks_for_it(with_all, dataset):
@@ -151,8 +159,8 @@ def test_an_answer_says_what_speaks_for_it(with_all, dataset):
     text = dataset.test_texts()[0]
     entries = explain(predictor, predictor.from_texts([text]), np.arange(20), 3, text)
     kinds = {each["kind"] for entry in entries for each in entry["evidence"]}
-    assert BEGINNING in kinds
-    assert kinds & {PIECES, "name in the text"}
+    assert FirstWords.name in kinds
+    assert kinds & {PiecesOfName.name, "name in the text"}
 
 
 def test_a_text_alone_is_ranked_as_in_a_batch(with_all, dataset):

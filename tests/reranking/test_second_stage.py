@@ -16,10 +16,11 @@ from ovaflow.evaluation.reliability import LEVELS, SURE
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction import promotion
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
-from ovaflow.reranking import fitting
+from ovaflow.reranking import held_out_texts
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.cross_fitting import CrossFit
-from ovaflow.reranking.evidence import GROUPS
+from ovaflow.reranking.evidence.kinds import KINDS, with_optional
+from ovaflow.reranking.evidence.similar_texts import SimilarTexts
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
@@ -47,9 +48,9 @@ def test_a_predictor_knows_what_its_second_stage_takes_and_does_without(model, d
 
 
 def test_it_ranks_and_knows_how_sure_it_is(folder, dataset, held, held_predictions, check, predicted):
-    further = Reranker.about(folder / "dataset" / "reranker.h5").further
+    optional = Reranker.about(folder / "dataset" / "reranker.h5").optional_kinds
     assert check["second_stage"] > check["first_stage"] + check["error"]
-    assert set(check["lost"]) == {*GROUPS, *further}
+    assert set(check["lost"]) == {kind.name for kind in with_optional(KINDS, optional)}
     assert check["texts"] == len(held_predictions.ids)
     metrics = ranking_metrics(held_predictions.ids, held.test.Y, np.ones(held.n_labels))
     assert check["first_stage"] == pytest.approx(metrics["nDCG@5"])
@@ -140,12 +141,20 @@ def with_a_source_of_another_kind(fitted):
     return replace(fitted, parameters=fitted.parameters | {"columns": columns, "sources": sources})
 
 
-def without_similar_texts(fitted):
-    neighbours = replace(fitted.evidence.neighbours, panels=None)
-    return replace(fitted, evidence=replace(fitted.evidence, neighbours=neighbours))
+def with_an_unknown_kind(fitted):
+    parameters = fitted.parameters | {"further": ["moon"], "columns": [*fitted.parameters["columns"], "phase"]}
+    return replace(fitted, parameters=parameters)
 
 
-@pytest.mark.parametrize("change", [without_first_column, with_a_source_of_another_kind, without_similar_texts])
+def without_what_similar_texts_store(fitted):
+    kinds = [kind for kind in fitted.evidence.kinds if not isinstance(kind, SimilarTexts)]
+    return replace(fitted, evidence=replace(fitted.evidence, kinds=kinds))
+
+
+OTHERS = [without_first_column, with_a_source_of_another_kind, with_an_unknown_kind, without_what_similar_texts_store]
+
+
+@pytest.mark.parametrize("change", OTHERS)
 def test_one_of_other_evidence_is_refused(model, tmp_path, change):
     fitted = Reranker.open(model.with_name("reranker.h5"), model=OneVsAll.open(model))
     change(fitted).write(tmp_path / "reranker.h5")
@@ -164,7 +173,7 @@ def test_one_that_is_not_used_leaves_predictions_as_they_are(
 ):
     n, true, reason = UNUSED[case]
     if true is not None:
-        monkeypatch.setattr(fitting, "hits_among", lambda ids, Y: np.full(ids.shape, true))
+        monkeypatch.setattr(held_out_texts, "hits_among", lambda ids, Y: np.full(ids.shape, true))
     fewer = replace(held_predictions, ids=held_predictions.ids[:n], scores=held_predictions.scores[:n])
     model, path = OneVsAll.open(model), tmp_path / "none.h5"
     fit_reranker(model, dataset, held, fewer).write(path)

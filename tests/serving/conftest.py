@@ -2,6 +2,7 @@
 
 import pytest
 from hostile_table import HOSTILE, write_texts
+from plain_evidence import plain_evidence
 from running_service import running_service
 from synthetic import train_on
 
@@ -11,7 +12,6 @@ from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.usual_texts import count_test_texts
 from ovaflow.reranking.boosted_trees import fit_trees
-from ovaflow.reranking.evidence import COLUMNS, CandidateEvidence
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.train import TrainLabels
 from ovaflow.storage.texts import write_json
@@ -25,11 +25,11 @@ SUBJECTS = [("cats",), ("cats", "birds"), ("dogs",), ("dogs",), ("birds",)]
 def _fit_second_stage(dataset, path, output):
     """A second stage of a model, fitted to the texts that the model was trained on."""
     model, train = open_any_model(path), dataset.documents.train
-    evidence = CandidateEvidence.of(dataset, [1.0, 0.0])
-    candidates = evidence.candidates(train.X, *model.top_k(train.X, len(HOSTILE)))
-    rows = evidence.columns(candidates).reshape(-1, len(COLUMNS))
+    evidence = plain_evidence(dataset)
+    candidates = evidence.candidates(evidence.texts(train.X, model), *model.top_k(train.X, len(HOSTILE)))
+    rows = evidence.compute(candidates).reshape(-1, len(evidence.columns))
     trees = fit_trees(rows, find_hits(candidates.ids, train.Y).ravel())
-    parameters = {"columns": COLUMNS, "check": {"missed": 0.0}}
+    parameters = {"columns": evidence.columns, "check": {"missed": 0.0}}
     Reranker(trees, evidence=evidence, parameters=parameters).write(output, model=model)
 
 

@@ -11,7 +11,8 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.doubts import COLUMNS, doubts_by_cross_validation, doubts_of_held_out, table
 from ovaflow.model.model_file import open_any_model
 from ovaflow.report.doubts import NAME_LENGTH, OF_ONE_KIND
-from ovaflow.reranking.fitting import FEWEST, require_parts_of_one
+from ovaflow.reranking.fitting import require_parts_of_one
+from ovaflow.reranking.held_out_texts import FEWEST
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.section import HELD_OUT
 

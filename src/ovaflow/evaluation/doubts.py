@@ -10,7 +10,7 @@ from ovaflow.dataset.folds import folds_of_documents
 from ovaflow.records.hold_out import held_out_documents
 from ovaflow.registry import find_method
 from ovaflow.reranking.doubts import find_doubts, joined
-from ovaflow.reranking.fitting import FEWEST
+from ovaflow.reranking.held_out_texts import FEWEST
 from ovaflow.storage.tables import StoredColumn
 
 FOLDS = 5

@@ -6,7 +6,7 @@ from collections import Counter
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
-from ovaflow.reranking.neighbours import NEAREST
+from ovaflow.reranking.evidence.similar_texts import NEAREST
 
 SHOWN = 10
 

@@ -7,7 +7,7 @@ from ovaflow.report import wording
 from ovaflow.report.drawing import NAMED, draw, line
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
-from ovaflow.reranking.evidence import FURTHER, GROUPS
+from ovaflow.reranking.evidence.kinds import KINDS
 
 FEWEST_LABELS = 10  # of a range of probabilities that is shown
 ASSIGNED_FROM = (0.5, 0.7, 0.8, 0.9)
@@ -133,7 +133,7 @@ def _evidence(runs):
         lost = check["lost"].get
         columns.append(Column(run.name, lost, _one_digit, "points of nDCG@5 lost", hint, "fraction"))
         sources |= check["lost"].keys()
-    rows = [kind for kind in (*GROUPS, *FURTHER) if kind in sources]
+    rows = [kind.name for kind in KINDS if kind.name in sources]
     rows += sorted(sources.difference(rows))
     return make_table("Worth of the evidence", "evidence", columns, rows, Row)
 

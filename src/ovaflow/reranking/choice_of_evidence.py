@@ -6,35 +6,34 @@ import numpy as np
 
 from ovaflow.reranking.boosted_trees import rank
 from ovaflow.reranking.cross_fitting import PARTS, cross_fit, fit_for, ndcg_of_each
-from ovaflow.reranking.evidence import columns_with
 from ovaflow.reranking.held_out_candidates import spread
 
-COMPARED, COMPARED_TREES = 3_000, 30
-"""Held-out texts at most, and trees, that say whether a further kind of evidence is worth its time.
+COMPARED = 3_000
+"""Most held-out texts that say whether an optional kind of evidence is worth its time.
 
 All parts of the texts are checked: what pieces of names gain on tibkat is 4 to 5 standard errors of them, but 0.8 to 3
 of one part.
 """
 
+COMPARED_TREES = 30
+"""Trees that are fitted to them."""
 
-def useful_kinds(texts, kinds, threads):
-    """Further kinds of evidence of held-out texts that predict checked texts better, beyond chance."""
+
+def choose_evidence(texts, threads) -> list[str]:
+    """Return the names of the optional kinds of evidence that predict checked texts better, beyond chance."""
     texts = texts.part(spread(len(texts.ids), COMPARED))
+    names = [kind.name for kind in texts.kinds if kind.optional]
     losses = _losses(texts, threads)
-    for kind in kinds:
-        without = [each for each in kinds if each != kind]
-        less = with_kinds(texts, kinds, without)
-        losses_without = _losses(less, threads)
+    for name in list(names):
+        others = [other for other in names if other != name]
+        without = texts.with_optional(others)
+        losses_without = _losses(without, threads)
         gains = losses_without - losses
         if gains.mean() <= gains.std() / np.sqrt(len(gains)):
-            texts, kinds, losses = less, without, losses_without
-    return kinds
-
-
-def with_kinds(texts, kinds, fewer, sources=()):
-    """Held-out texts with fewer of their further kinds of evidence."""
-    kept = set(columns_with(fewer, sources))
-    return texts._replace(columns=texts.columns[:, :, [name in kept for name in columns_with(kinds, sources)]])
+            texts = without
+            names = others
+            losses = losses_without
+    return names
 
 
 def _losses(texts, threads):
@@ -44,16 +43,21 @@ def _losses(texts, threads):
     return -np.log(np.where(crossed.texts.hits, probabilities, 1 - probabilities)).sum(axis=1)
 
 
-def worth_of_evidence(crossed, groups):
-    """What is lost without each kind of evidence, in nDCG@5."""
-    trees, check = crossed.trees, crossed.first_part
-    whole, lost, end = _ndcg(trees, check, check.columns), {}, 0
+def worth_of_evidence(crossed):
+    """Permutation importance of each kind of evidence: what is lost without it, in nDCG@5."""
+    trees = crossed.trees
+    check = crossed.first_part
+    whole = _ndcg(trees, check, check.columns)
+    lost = {}
+    end = 0
     random = np.random.default_rng(0)
-    for name, group in groups.items():
-        start, end = end, end + len(group)
-        columns, shuffled = check.columns.copy(), random.permutation(len(check.columns))
+    for kind in check.kinds:
+        start = end
+        end = start + len(kind.columns)
+        shuffled = random.permutation(len(check.columns))
+        columns = check.columns.copy()
         columns[:, :, start:end] = columns[shuffled, :, start:end]
-        lost[name] = whole - _ndcg(trees, check, columns)
+        lost[kind.name] = whole - _ndcg(trees, check, columns)
     return lost
 
 

@@ -1,35 +1,46 @@
 """Whether evidence ranks held-out texts better than scores do; where not, trees keep the order of the scores."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any, NamedTuple
 
+from ovaflow.reranking.boosted_trees import BoostedTrees
 from ovaflow.reranking.choice_of_evidence import worth_of_evidence
-from ovaflow.reranking.cross_fitting import cross_fit, fit_for
-
-BY_SCORE = {
-    "score": 1,
-    "below the first": -1,
-    "below the fifth": -1,
-    "rank": -1,
-    "mean of the first five": 0,
-    "votes of all": 0,
-    "known features": 0,
-}
-"""Columns of trees that keep the order of the scores: they rise or fall with it, or are alike for all candidates."""
+from ovaflow.reranking.cross_fitting import CrossFit, cross_fit, fit_for
 
 
-def choose_order(texts, columns, groups, threads):
-    """How trees are fitted, a function of rows, hits and their number; its :class:`CrossFit`; and what was compared.
+class ChosenOrder(NamedTuple):
+    """The order of candidates that is better on checked texts."""
 
-    All columns are used unless the scores rank checked texts better, by more than the standard error.
-    """
+    fit: Callable[..., BoostedTrees]  # fits trees of this order to rows, hits, and with n_trees their number
+    crossed: CrossFit  # what these trees say of the checked texts
+    check: dict[str, Any]  # what was compared
+
+    def fit_to_all(self, texts, n_trees):
+        """Fit the trees to all held-out texts."""
+        return self.fit(texts.rows, texts.rows_hit, n_trees=n_trees)
+
+
+def choose_order(texts, threads) -> ChosenOrder:
+    """Order candidates by all evidence, unless the scores rank checked texts better by more than the standard error."""
     fit = fit_for(texts, threads)
     crossed = cross_fit(texts, fit)
     by_score, by_evidence = crossed.ndcg
     gains = by_evidence - by_score
     error = float(gains.std() / max(len(gains), 1) ** 0.5)
-    check = {"first_stage": float(by_score.mean()), "second_stage": float(by_evidence.mean()), "error": error}
-    check["lost"] = worth_of_evidence(crossed, groups)
+    check = {
+        "first_stage": float(by_score.mean()),
+        "second_stage": float(by_evidence.mean()),
+        "error": error,
+        "lost": worth_of_evidence(crossed),
+    }
     if gains.mean() >= -error:
-        return fit, crossed, check | {"order": "evidence"}
-    fit = partial(fit, directions={columns.index(name): sign for name, sign in BY_SCORE.items()})
-    return fit, cross_fit(texts, fit), check | {"order": "score"}
+        return ChosenOrder(fit, crossed, check | {"order": "evidence"})
+    fit = partial(fit, directions=_directions(texts))
+    return ChosenOrder(fit, cross_fit(texts, fit), check | {"order": "score"})
+
+
+def _directions(texts):
+    """Columns that keep the order of the scores, and whether they rise or fall with it."""
+    directions = {column: sign for kind in texts.kinds for column, sign in kind.directions.items()}
+    return {texts.column_names.index(column): sign for column, sign in directions.items()}

@@ -8,7 +8,7 @@ import scipy
 
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, fit_trees
-from ovaflow.reranking.held_out_candidates import HeldOut
+from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 
 PARTS = 4
 """Each fourth held-out text is a part, which checks what the others say."""
@@ -34,7 +34,7 @@ class CrossFit(NamedTuple):
     """Checked texts, and what trees say of them that were fitted to all but their part."""
 
     places: np.ndarray  # of the checked texts among all
-    texts: HeldOut  # these
+    texts: HeldOutCandidates  # these
     probabilities: np.ndarray  # float64 (n, k) of their candidates; 0 where there is none
     n_trees: int  # that have the least log loss
     trees: BoostedTrees  # so many, fitted to all but the first part
@@ -68,16 +68,21 @@ def fit_for(texts, threads):
 
 def cross_fit(texts, fit, amount=None):
     """:class:`CrossFit` of held-out texts, of so many parts; ``fit`` gives the most trees for rows and hits."""
-    parts, amount = np.arange(len(texts.ids)) % PARTS, amount or parts_checked(len(texts.ids))
+    parts = np.arange(len(texts.ids)) % PARTS
+    amount = amount or parts_checked(len(texts.ids))
     places = [np.flatnonzero(parts == part) for part in range(amount)]
-    fitted = [fit(*texts.part(parts != part).candidates) for part in range(amount)]
-    rows = (texts.part(place).candidates[0] for place in places)
-    by_number = np.hstack([_probabilities(*each) for each in zip(fitted, rows, strict=True)])
+    fitted = []
+    by_number = []
+    for part, checked in enumerate(places):
+        others = texts.part(parts != part)
+        fitted.append(fit(others.rows, others.rows_hit))
+        by_number.append(_probabilities(fitted[part], texts.part(checked).rows))
+    by_number = np.hstack(by_number)
     places = np.concatenate(places)
     checked = texts.part(places)
-    _, hits = checked.candidates
-    best = int(np.argmin([loss_of(hits, each) for each in by_number]))
-    probabilities, n_trees = np.zeros(checked.ids.shape), STEP * (best + 1)
+    best = int(np.argmin([loss_of(checked.rows_hit, each) for each in by_number]))
+    n_trees = STEP * (best + 1)
+    probabilities = np.zeros(checked.ids.shape)
     probabilities[checked.ids != NO_LABEL] = by_number[best]
     return CrossFit(places, checked, probabilities, n_trees, fitted[0].part(0, n_trees))
 

@@ -15,8 +15,12 @@ import scipy
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import fit_trees
 from ovaflow.reranking.candidates import Candidates, hits_among, with_more
-from ovaflow.reranking.evidence import CandidateEvidence
-from ovaflow.reranking.fitting import FEWEST, fit_likelihood
+from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
+from ovaflow.reranking.evidence.kind import Training
+from ovaflow.reranking.evidence.kinds import KINDS, with_optional
+from ovaflow.reranking.evidence.other_candidates import OtherCandidates
+from ovaflow.reranking.evidence.similar_texts import SimilarTexts
+from ovaflow.reranking.held_out_texts import FEWEST, fit_likelihood
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR, offsets, rows_of
 
@@ -77,12 +81,13 @@ def find_doubts(dataset, rows, others, model, threads=1):
     hits = hits_among(ids, rows_of(split.Y, blocks[0]))
     if len(np.unique(hits[ids != NO_LABEL])) < 2:
         return NONE
-    likelihood = fit_likelihood(ids, scores, hits)
-    evidence, drawing = CandidateEvidence.of(others, likelihood), np.random.default_rng(0)
+    training = Training(others, others, fit_likelihood(ids, scores, hits))
+    evidence = CandidateEvidence.fit(training, with_optional(KINDS, []))
+    drawing = np.random.default_rng(0)
     trees, given, missing, pairs = None, [], [], []
     for block in blocks:
         ids, scores = (array[block] for array in found)
-        candidates = evidence.candidates(rows_of(split.X, block), ids, scores, threads)
+        candidates = evidence.candidates(evidence.texts(rows_of(split.X, block), None, threads), ids, scores)
         texts = _Texts(rows[block], rows_of(split.Y, block), candidates, evidence)
         if trees is None:
             known = candidates.ids != NO_LABEL
@@ -114,7 +119,7 @@ class _Texts:
 
     @cached_property
     def columns(self):
-        return self.evidence.columns(self.candidates)
+        return self.evidence.compute(self.candidates)
 
     @cached_property
     def hits(self):
@@ -137,11 +142,13 @@ class _Texts:
         return self._doubts(self.owners, self.Y.indices, of_labels)
 
     def _doubts(self, texts, labels, probabilities):
-        nearest, cosines = self.candidates.nearest
+        similar = self.evidence.get(SimilarTexts)
+        nearest, cosines = self.candidates.texts.found[similar.name]
         near = (nearest >= 0) & (cosines > 0)
-        ends, shape = offsets(near.sum(axis=1)), (len(near), self.evidence.neighbours.Y.n_rows)
+        ends = offsets(near.sum(axis=1))
+        shape = (len(near), similar.labels.n_rows)
         chosen = scipy.sparse.csr_array((np.ones(ends[-1]), nearest[near], ends), shape=shape)
-        neighbour_counts = _entries(chosen @ self.evidence.neighbours.Y.to_scipy(), texts, labels)
+        neighbour_counts = _entries(chosen @ similar.labels.to_scipy(), texts, labels)
         lifts = np.full(len(texts), np.nan)
         return Doubts(self.rows[texts], labels, probabilities, neighbour_counts.astype(int), lifts)
 
@@ -155,7 +162,7 @@ class _Texts:
         left_out = np.concatenate([self.Y.indices, labels])
         labels = np.concatenate([self.Y.indices, drawn])
         given = np.arange(len(texts)) < len(self.owners)
-        columns = np.column_stack([self._evidence(texts, labels), self._company(texts, labels, left_out)])
+        columns = np.column_stack([self._evidence(texts, labels), self._support(texts, labels, left_out)])
         return _Pairs(columns.astype(np.float32), given, self.rows[texts])
 
     def _evidence(self, texts, labels):
@@ -165,13 +172,13 @@ class _Texts:
         ids, scores = with_more(candidates.ids, candidates.scores, lists)
         # the order in which labels were added means nothing
         ranks = np.minimum(np.arange(ids.shape[1]), CANDIDATES)
-        columns = self.evidence.columns(Candidates(*candidates[:3], ids, scores, ranks))
+        columns = self.evidence.compute(Candidates(candidates.texts, ids, scores, ranks))
         places = (ids[texts] == labels[:, None]).argmax(axis=1)
         return columns[texts, places]
 
-    def _company(self, texts, labels, left_out):
+    def _support(self, texts, labels, left_out):
         """sum of P(j | i) over the labels i of a text without one, for a label j of each of ``texts``."""
-        together = self.evidence.company.probabilities.to_scipy()
+        together = self.evidence.get(OtherCandidates).company.to_scipy()
         support = _entries(self.Y.to_scipy() @ together, texts, labels)
         return support - _entries(together, left_out, labels)
 

@@ -6,104 +6,66 @@ Parts of these texts first check what the trees fitted to the others are worth.
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.candidates import hits_among, n_more
-from ovaflow.reranking.choice_of_evidence import useful_kinds, with_kinds
+from ovaflow.reranking.choice_of_evidence import choose_evidence
 from ovaflow.reranking.choice_of_order import choose_order
 from ovaflow.reranking.cross_fitting import cross_fit
-from ovaflow.reranking.evidence import BEGINNING, PIECES, CandidateEvidence, columns_with, groups_with
+from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
+from ovaflow.reranking.evidence.kind import Training
 from ovaflow.reranking.expected_quality import LEVELS, share_left_out, sure_records
-from ovaflow.reranking.first_words import columns_of_first_words
-from ovaflow.reranking.held_out_candidates import HeldOut, spread
-from ovaflow.reranking.name_pieces import NamePieces
+from ovaflow.reranking.held_out_texts import HeldOutTexts
 from ovaflow.reranking.reranker_file import Reranker
-from ovaflow.reranking.suggestions import known_to_all
-from ovaflow.settings.predict import CANDIDATES
-from ovaflow.sparse.csr import rows_of
-
-MOST = 20_000
-"""Held-out texts that are used, evenly spread over all."""
-
-FEWEST = 200
-"""Held-out texts below which there is no second stage: 100 sometimes rank worse than the scores do."""
 
 
-def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=None, held_out_model=None):
+def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=None, held_out_model=None) -> Reranker:
     """Fit a second stage for a model of ``dataset`` to predictions for the test instances of ``held_out``.
 
     ``suggestions`` for these instances, by their :class:`SuggestionSource`, are evidence. With the model that made the
     predictions its scores of the first words may be evidence, too.
     """
-    suggestions = suggestions or {}
-    sources = tuple(suggestions)
-    inputs = {"model": model.checksum, "held_out": held_out.checksum}
-    inputs["held_out_model"] = predictions.inputs["model"]
-    inputs |= {source.group: source.checksum for source in sources}
-    about = {"inputs": inputs, "sources": sources}
-    texts = spread(len(predictions.ids), MOST)
-    parameters = {**held_out.parameters["held_out"], "texts": len(texts)}
-    ids, scores = (array[texts, :CANDIDATES] for array in (predictions.ids, predictions.scores))
-    true = rows_of(held_out.test.Y, texts)
-    hits = hits_among(ids, true)
-    suggested = [each.take(texts) for each in suggestions.values()]
-    complete = known_to_all(suggested, len(texts))
-    if reason := _obstacle(complete, hits, ids != NO_LABEL):
-        return Reranker(parameters=parameters | {"unused": reason}, **about)
-    likelihood = fit_likelihood(ids, scores, hits)
-    split = held_out.test.take(texts)
-    if split.X.places is None:
-        held_out_model = None
-    # the names are those of all training texts, and the weights of their pieces say nothing of held-out texts' labels
-    pieces = NamePieces.of(dataset)
-    evidence = CandidateEvidence.of(held_out, likelihood, pieces, held_out_model is not None)
-    pairs = _held_out(evidence, split, (ids, scores), held_out_model, suggested, threads)
-    kinds = evidence.further
-    # as texts are of which files say nothing, all of the service among them
-    further = useful_kinds(_without(suggested, pairs, columns_with(kinds)), kinds, threads)
-    pairs = with_kinds(pairs, kinds, further, sources)
-    parameters |= {"columns": columns_with(further, sources), "further": further}
-    known = pairs.part(complete)
-    fit, crossed, check = choose_order(known, parameters["columns"], groups_with(further, sources), threads)
-    missed = count_missed(pairs, true, labels_expected(dataset, held_out))[complete]
-    parameters["check"] = check | check_probabilities(crossed, missed)
-    trees = fit(*known.candidates, n_trees=crossed.n_trees)
+    texts = HeldOutTexts.of(held_out, predictions, suggestions or {}, held_out_model)
+    parameters = _parameters(texts, held_out)
+    inputs = _inputs(texts, model, held_out, predictions)
+    if texts.obstacle:
+        return Reranker(parameters=parameters | {"unused": texts.obstacle}, inputs=inputs)
+
+    likelihood = texts.fit_likelihood()
+    evidence = CandidateEvidence.fit(Training(held_out, dataset, likelihood, held_out_model))
+    evidence = evidence.with_sources(texts.suggestions)
+    candidates = texts.with_candidates(evidence, threads)
+    # texts of which sources say nothing, such as all those of the service, are ranked without these
+    optional = choose_evidence(candidates.without_sources(), threads)
+    candidates = candidates.with_optional(optional)
+
+    complete = candidates.part(texts.complete)
+    order = choose_order(complete, threads)
+    missed = count_missed(candidates, texts.split.Y, labels_expected(dataset, held_out))[texts.complete]
+    check = order.check | check_probabilities(order.crossed, missed)
+
+    trees = order.fit_to_all(complete, order.crossed.n_trees)
     trees_alone = None
-    if suggested:
-        alone = _without(suggested, pairs, columns_with(further))
-        trees_alone = fit(*alone.candidates, n_trees=cross_fit(alone, fit).n_trees)
-    evidence = CandidateEvidence.of(dataset, likelihood, pieces if PIECES in further else None, BEGINNING in further)
-    return Reranker(trees, trees_alone, evidence=evidence, parameters=parameters, **about)
+    if texts.suggestions:
+        alone = candidates.without_sources()
+        trees_alone = order.fit_to_all(alone, cross_fit(alone, order.fit).n_trees)
+    parameters |= {"columns": candidates.column_names, "further": optional, "check": check}
+    of_all = evidence.with_optional(optional).refit(Training(dataset, dataset, likelihood, model))
+    return Reranker(trees, trees_alone, evidence=of_all, parameters=parameters, inputs=inputs)
 
 
-def _held_out(evidence, split, best, model, suggested, threads):
-    """:class:`HeldOut` texts, of which the best labels by score are known, with all evidence.
-
-    That of the first words by the model that scored them, where it is given.
-    """
-    X = evidence.with_pieces(split.X, split.tokens)
-    candidates = evidence.candidates(X, *best, threads, suggested)
-    ids = candidates.ids
-    of_first_words = model and columns_of_first_words(model, model.instances(split), ids, threads)
-    columns = evidence.columns(candidates, of_first_words, suggested)
-    return HeldOut(columns, ids, hits_among(ids, split.Y), np.diff(split.Y.indptr))
+def _parameters(texts, held_out):
+    parameters = {**held_out.parameters["held_out"], "texts": len(texts)}
+    if texts.suggestions:
+        parameters["sources"] = [source._asdict() for source in texts.suggestions]
+    return parameters
 
 
-def _without(suggested, pairs, columns):
-    """Held-out texts without what files suggest, which comes last: only these columns are left."""
-    alone = pairs.first(pairs.ids.shape[1] - n_more(suggested))
-    return alone._replace(columns=alone.columns[:, :, : len(columns)])
-
-
-def _obstacle(complete, hits, candidates):
-    """Why no trees can be fitted; empty where they can."""
-    if len(complete) < FEWEST:
-        return f"{len(complete):,} instances were held out, it needs {FEWEST:,}"
-    amount = int(complete.sum())
-    if amount < FEWEST:
-        return f"files suggest labels for {amount:,} of the held-out instances, it needs {FEWEST:,}"
-    if len(np.unique(hits[complete][candidates[complete]])) < 2:
-        return "the candidates of held-out instances are all wrong, or all right"
-    return ""
+def _inputs(texts, model, held_out, predictions):
+    """Checksums of what the second stage is made from."""
+    inputs = {
+        "model": model.checksum,
+        "held_out": held_out.checksum,
+        "held_out_model": predictions.inputs["model"],
+    }
+    return inputs | {source.group: source.checksum for source in texts.suggestions}
 
 
 def require_parts_of_one(dataset, held_out, made):
@@ -112,16 +74,6 @@ def require_parts_of_one(dataset, held_out, made):
         remedy = "give the held-out dataset and the dataset of one run"
         raise InputError(f"was not held out of {dataset.path}", path=held_out.path, remedy=remedy)
     made.require(dataset=held_out)
-
-
-def fit_likelihood(ids, scores, hits):
-    """Slope and intercept of the log-odds of a label over its score alone."""
-    # loading scikit-learn takes a second, which a second stage of few instances does not need
-    from sklearn.linear_model import LogisticRegression
-
-    known = ids != NO_LABEL
-    line = LogisticRegression().fit(scores[known].reshape(-1, 1), hits[known])
-    return float(line.coef_[0, 0]), float(line.intercept_[0])
 
 
 def check_probabilities(crossed, missed):

@@ -1,14 +1,12 @@
 """A model of any method whose candidates a second stage ranks: its scores are probabilities."""
 
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.model.model_file import Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL, first_allowed
-from ovaflow.reranking.first_words import columns_of_first_words
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, known_to_all
 from ovaflow.settings.predict import CANDIDATES
@@ -49,14 +47,13 @@ class RerankedModel(Model):
 
     @property
     def n_columns(self):
-        pieces = self.reranker.evidence.pieces
-        return self.n_features + (0 if pieces is None else pieces.n_columns)
+        return self.n_features + self.reranker.evidence.n_features
 
     def instances(self, split):
         return self.with_tokens(self.first_stage.instances(split), split.tokens)
 
     def with_tokens(self, X, tokens):
-        return self.reranker.evidence.with_pieces(X, tokens)
+        return self.reranker.evidence.with_own_features(X, tokens)
 
     def prepare(self):
         self.first_stage.prepare()
@@ -82,21 +79,17 @@ class RerankedModel(Model):
 
         ``suggestions`` as for :meth:`top_k`.
         """
-        features = self.features_of_first_stage(X)
-        find, most = partial(self.first_stage.top_k, features), max(k, CANDIDATES)
-        found = find(most if allowed is None else CANDIDATES, threads, quiet)
-        more = None if allowed is None else find(most, threads, quiet, allowed)
-        return self._rank(X, features, *found, threads, self._suggested(X.n_rows, suggestions), more)
-
-    def of_first_words(self, features, ids, threads=1):
-        """What the first stage says of candidates by the first words of texts; None where that is no evidence."""
-        if not self.reranker.evidence.scores_first_words:
-            return None
-        return columns_of_first_words(self.first_stage, features, ids, threads)
+        texts = self._look_up(X, threads, suggestions)
+        most = max(k, CANDIDATES)
+        if allowed is None:
+            return self._rank(texts, self.first_stage.top_k(texts.features, most, threads, quiet))
+        best = self.first_stage.top_k(texts.features, CANDIDATES, threads, quiet)
+        best_allowed = self.first_stage.top_k(texts.features, most, threads, quiet, allowed)
+        return self._rank(texts, best, best_allowed)
 
     def features_of_first_stage(self, X):
         """Return the instances of this model as the first stage takes them."""
-        features, _ = self.reranker.evidence.parts(X)
+        features, _ = self.reranker.evidence.split_features(X)
         return features
 
     def score(self, X, labels):
@@ -111,31 +104,27 @@ class RerankedModel(Model):
     def why_unexplainable(self):
         return self.first_stage.why_unexplainable
 
-    def _suggested(self, n, suggestions):
-        """Return the suggestions of each file for n texts; none of those that are not given."""
+    def _look_up(self, X, threads, suggestions):
+        """Find in texts what does not depend on candidates; a file that is not given says nothing."""
         given = suggestions or {}
-        return [given.get(name) or Suggestions.of_none(n) for name in self.reranker.files]
+        suggested = {name: given.get(name) or Suggestions.of_none(X.n_rows) for name in self.reranker.files}
+        return self.reranker.evidence.texts(X, self.first_stage, threads, suggested)
 
-    def _rank(self, X, features, ids, scores, threads, suggested, more=None):
-        """Candidates of texts, of which the best by score are known, and perhaps ``more``.
-
-        ``features``: the texts as the first stage takes them.
-        """
+    def _rank(self, texts, best, more=None):
+        """Rank candidates of texts: the ``best`` labels by score, and perhaps ``more``, with their scores."""
         evidence = self.reranker.evidence
-        candidates = evidence.candidates(X, ids, scores, threads, suggested)
+        candidates = evidence.candidates(texts, *best)
         if more is not None:
             candidates = candidates.with_scored(*more)
-        of_first_words = self.of_first_words(features, candidates.ids, threads)
-        columns = evidence.columns(candidates, of_first_words, suggested)
-        complete = known_to_all(suggested, len(ids))
-        probabilities, order = self.reranker.rank(columns, candidates.ids, complete)
+        complete = known_to_all(texts.suggestions.values(), texts.words.n_rows)
+        probabilities, order = self.reranker.rank(evidence.compute(candidates), candidates.ids, complete)
         ranked = np.take_along_axis(candidates.ids, order, axis=1)
         probabilities[ranked == NO_LABEL] = -np.inf
-        return Ranking(ranked, probabilities, ids, scores)
+        return Ranking(ranked, probabilities, *best)
 
     def _load_kernels(self):
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), self.n_columns)
         nothing = Suggestions.of_none(1)._replace(known=np.ones(1, bool))
-        suggested = [nothing] * len(self.reranker.sources)
-        features, first = self.features_of_first_stage(row), np.zeros((1, 1), np.int32)
-        self._rank(row, features, first, first.astype(np.float32), 1, suggested)
+        texts = self._look_up(row, 1, dict.fromkeys(self.reranker.files, nothing))
+        first = np.zeros((1, 1), np.int32)
+        self._rank(texts, (first, first.astype(np.float32)))

@@ -4,9 +4,10 @@ from dataclasses import dataclass, field, replace
 
 from ovaflow.console.errors import InputError
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
-from ovaflow.reranking.evidence import CandidateEvidence, StoredEvidence, columns_with
+from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
+from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, with_optional
 from ovaflow.reranking.suggestions import SuggestionSource
-from ovaflow.storage.artifact import AT_ROOT, NOT_STORED, Artifact, header_of
+from ovaflow.storage.artifact import NOT_STORED, Artifact, header_of, store_fields
 from ovaflow.storage.hdf5 import open_artifact
 
 FILE_NAME = "reranker.h5"
@@ -17,50 +18,47 @@ FILE_NAME = "reranker.h5"
 class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rerank again, or remove the file"):
     """A second stage; without trees and evidence where it is not used.
 
-    Its parameters say how it was fitted; ``check``: what it was worth on held-out texts that it had not seen, and
-    whether the order is that of the scores; ``unused``: why it is not used.
+    Its parameters say how it was fitted; ``columns``: the names of what trees read; ``check``: what it was worth on
+    held-out texts that it had not seen, and whether the order is that of the scores; ``unused``: why it is not used.
     """
 
     trees: BoostedTrees | None = None
     # for texts of which a file says nothing; they know the columns before those of the files
     trees_alone: BoostedTrees | None = None
-    stored: StoredEvidence | None = field(default=None, metadata=AT_ROOT)
+    # each kind stores its own part
     evidence: CandidateEvidence | None = field(default=None, metadata=NOT_STORED)
-    # whose suggestions are evidence
-    sources: tuple[SuggestionSource, ...] = field(default=(), metadata=NOT_STORED)
 
-    def write(self, path, **made_from):
-        parameters, stored = self.parameters, self.evidence and self.evidence.stored
-        if self.sources:
-            parameters = parameters | {"sources": [source._asdict() for source in self.sources]}
-        Artifact.write(replace(self, parameters=parameters, stored=stored), path, **made_from)
+    def store(self, file):
+        super().store(file)
+        if self.evidence is not None:
+            for kind in self.evidence.kinds:
+                store_fields(file, kind)
 
     @classmethod
     def open(cls, path, model):
         """Open the second stage of a model."""
         with open_artifact(path, cls.kind) as file:
-            about = cls._about(file)
+            about = cls(**header_of(file))
             about.require(model=model)
             if about.unused:
                 return about
-            is_known = tuple(about.parameters["columns"]) == columns_with(about.further, about.sources)
-            if not is_known or "panels" not in file:
-                message = "ranks by other evidence than this ovaflow knows"
-                raise InputError(message, path=path, remedy="run rerank again")
-            stored = cls.fields_of(file)
-            evidence = CandidateEvidence.of_stored(stored["stored"], model, about.further)
-            return replace(about, evidence=evidence, **stored)
+            return replace(about, evidence=about._load_evidence(file, model), **cls.fields_of(file))
+
+    def _load_evidence(self, file, model):
+        kinds = with_optional(KINDS, self.optional_kinds)
+        sources = CandidateEvidence([], model.n_word_features).with_sources(self.sources)
+        is_known = self.parameters["columns"] == [*columns_of_kinds(kinds), *sources.columns]
+        if not (is_known and all(kind.is_stored_in(file) for kind in kinds)):
+            message = "ranks by other evidence than this ovaflow knows"
+            raise InputError(message, path=self.path, remedy="run rerank again")
+        loaded = [kind.load(file, model) for kind in kinds]
+        return replace(sources, kinds=[*loaded, *sources.kinds])
 
     @classmethod
     def about(cls, path):
         """Read how a second stage was fitted, without its trees and evidence."""
         with open_artifact(path, cls.kind) as file:
-            return cls._about(file)
-
-    @classmethod
-    def _about(cls, file):
-        header = header_of(file)
-        return cls(sources=_known_sources(header["parameters"]), **header)
+            return cls(**header_of(file))
 
     @property
     def unused(self):
@@ -68,9 +66,15 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
         return self.parameters.get("unused", "")
 
     @property
-    def further(self):
-        """Further kinds of evidence that are weighed."""
-        return tuple(self.parameters.get("further", ()))
+    def optional_kinds(self):
+        """Names of the optional kinds of evidence that are weighed."""
+        return self.parameters.get("further", ())
+
+    @property
+    def sources(self):
+        """Programs whose suggestions are evidence; without those of an unknown form, whose columns are unknown, too."""
+        entries = self.parameters.get("sources", ())
+        return [SuggestionSource(**entry) for entry in entries if entry.keys() == set(SuggestionSource._fields)]
 
     @property
     def keeps_order(self):
@@ -95,9 +99,3 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
         ranked = rank(self.trees, columns[complete], ids[complete])
         probabilities[complete], order[complete] = ranked
         return probabilities, order
-
-
-def _known_sources(parameters):
-    """Read the sources that are known; the columns of others are then refused."""
-    entries = parameters.get("sources", ())
-    return tuple(SuggestionSource(**entry) for entry in entries if entry.keys() == set(SuggestionSource._fields))

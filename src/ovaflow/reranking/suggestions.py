@@ -32,10 +32,6 @@ class SuggestionSource(NamedTuple):
         """What its evidence is called."""
         return f"suggestions of {self.name}"
 
-    @property
-    def columns(self):
-        return f"score of {self.name}", f"rank of {self.name}"
-
 
 class Suggestions(NamedTuple):
     """Suggestions of one source for some texts."""

@@ -8,6 +8,7 @@ from importlib import resources
 import jinja2
 from starlette.responses import HTMLResponse
 
+from ovaflow.reranking.evidence.kinds import KINDS, told_to_people
 from ovaflow.serving.schemas import LONGEST_RECORD, MOST_WORDS
 
 _ASSETS = resources.files("ovaflow.serving") / "assets"
@@ -37,8 +38,11 @@ def _quality(parameter):
 
 
 def words(language):
-    """What the page says."""
-    return json.loads(_asset(f"words/{language}.json"))
+    """What the page says; of evidence, in English, what the service says."""
+    said = json.loads(_asset(f"words/{language}.json"))
+    if language == LANGUAGES[0]:
+        return said
+    return said | {"evidence": {kind.name: words.translations[language] for kind, words in told_to_people(KINDS)}}
 
 
 def pages(options, corrects, form_fields):

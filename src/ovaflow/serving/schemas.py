@@ -1,6 +1,6 @@
 """What requests and answers look like; limits are part of it."""
 
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 from pydantic import (
     BaseModel,
@@ -17,6 +17,8 @@ from ovaflow.prediction.answer import Answer, LabelName
 from ovaflow.prediction.question import Question
 from ovaflow.prediction.sources import NamedColumns
 from ovaflow.reading.beside_text import KINDS
+from ovaflow.reranking.evidence.kinds import KINDS as KINDS_OF_EVIDENCE
+from ovaflow.reranking.evidence.kinds import told_to_people
 from ovaflow.settings.section import about
 
 LARGEST_ID = (1 << 31) - 1
@@ -114,18 +116,35 @@ class Contribution(BaseModel):
     spans: list[tuple[int, int]] = Field(description="Where it is in the text: start and end in code points.")
 
 
-class Evidence(BaseModel):
-    """What the second stage knows of a label besides its score."""
+def numbers_of_evidence() -> dict[str, Any]:
+    """Numbers that some kinds of evidence have, each described by all of these."""
+    types: dict[str, Any] = {}
+    descriptions: dict[str, list[str]] = {}
+    for _, words in told_to_people(KINDS_OF_EVIDENCE):
+        for name, (of_type, description) in words.numbers.items():
+            types[name] = of_type
+            described = descriptions.setdefault(name, [])
+            if description not in described:
+                described.append(description)
+    return {name: (types[name] | None, Field(None, description=_sentence(descriptions[name]))) for name in types}
 
+
+def _sentence(descriptions: list[str]) -> str:
+    words = ", or ".join(descriptions)
+    return f"{words[0].upper()}{words[1:]}."
+
+
+class _EvidenceOfAnyKind(BaseModel):
     kind: str
     text: str = Field(description="In words.")
-    share: float | None = Field(None, description="Share of the label's name that is in the text.")
-    count: int | None = Field(None, description="Similar records that have the label, or training records.")
-    of: int | None = Field(None, description="Similar records.")
-    labels: list[int] | None = Field(None, description="Other suggestions that it goes with.")
-    names: list[str] | None = Field(None, description="Their names.")
-    place: int | None = Field(None, description="Place by the first words of the text, from 1.")
-    by: str | None = Field(None, description="What suggests it: the first words.")
+
+
+Evidence = create_model(
+    "Evidence",
+    __base__=_EvidenceOfAnyKind,
+    __doc__="What the second stage knows of a label besides its score.",
+    **numbers_of_evidence(),
+)
 
 
 class ExplainedLabel(LabelName):

@@ -165,6 +165,17 @@ def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, dict) and not value)
 
 
+def stored_names(of: type) -> list[str]:
+    """Names of all that a group must have of a class."""
+    names = []
+    for each in _stored(of):
+        if each.at_root:
+            names += stored_names(each.hint)
+        elif not each.has_default:
+            names.append(each.name)
+    return names
+
+
 def load_fields(group: h5py.Group, of: type) -> dict[str, Any]:
     """Fields of a class by their names, without those that were left out."""
     return {each.name: _load(group, each) for each in _stored(of) if not _is_left_out(group, each)}

@@ -50,9 +50,7 @@ function languageName(code, inLanguage = code) {
 
 // what the second stage knows of a label; English is as the service says it
 function evidenceInWords(evidence) {
-  const sentences = SENTENCES.evidence;
-  if (!sentences) return evidence.text;
-  const sentence = sentences[evidence.kind] ?? sentences[evidence.place ? "place" : ""];
-  const names = {by: sentences[evidence.by] ?? evidence.by, names: evidence.names && listed(evidence.names)};
-  return sentence ? sentence.replace(/\{(\w+)\}/g, (_, name) => names[name] ?? evidence[name]) : evidence.text;
+  const sentence = SENTENCES.evidence?.[evidence.kind];
+  if (!sentence) return evidence.text;
+  return sentence.replace(/\{(\w+)\}/g, (_, name) => name === "names" ? listed(evidence.names) : evidence[name]);
 }

@@ -1,6 +1,5 @@
 """Names of labels that stand in a text, and where."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,12 @@ from ovaflow.sparse.jit import strict_kernel
 
 WHOLE = 1 - 1e-6
 """Share of a name above which all of it is in a text, but for rounding."""
+
+MOST_OF_NAME = 0.5
+"""Share of a name from which people are told that most of it is in a text."""
+
+SHARE_IN_WORDS = {"share": (float, "share of the label's name that is in the text")}
+"""What people are told of a name, in numbers."""
 
 
 class Overlap(NamedTuple):
@@ -26,12 +31,11 @@ class Overlap(NamedTuple):
     letters: np.ndarray  # length of that name
 
 
-@dataclass(frozen=True)
-class LabelNames:
+class LabelNames(NamedTuple):
     """Features of the names of labels, rows of length 1, label after label."""
 
-    features: CSR
-    indptr: np.ndarray  # int64 (l + 1,); label j has the rows indptr[j] to indptr[j + 1]
+    names: CSR
+    names_of_labels: np.ndarray  # int64 (l + 1,); label j has the rows from entry j to entry j + 1
     phrases: np.ndarray  # int32 (rows,); the feature that is the whole name, -1 where none is
     letters: np.ndarray  # float32 (rows,); its length
 
@@ -44,18 +48,19 @@ class LabelNames:
         return cls(names, indptr, *_phrases(names, dataset))
 
     @classmethod
-    def alone(cls, features, indptr):
+    def without_phrases(cls, names, names_of_labels):
         """Names of which no feature is a whole one."""
-        n = features.n_rows
-        return cls(features._replace(places=None), indptr, np.full(n, -1, np.int32), np.zeros(n, np.float32))
+        n = names.n_rows
+        return cls(names._replace(places=None), names_of_labels, np.full(n, -1, np.int32), np.zeros(n, np.float32))
 
     def overlap(self, X, candidates):
         """:class:`Overlap` of texts and candidates; of several names the one that the text has most of."""
         overlap = Overlap(*np.zeros((7, *candidates.shape), np.float32))
-        overlap.place[:] = overlap.phrase[:] = NOWHERE
+        overlap.place[:] = NOWHERE
+        overlap.phrase[:] = NOWHERE
         places = np.full(len(X.data), NOWHERE, np.uint16) if X.places is None else X.places
         scratch = np.zeros(X.n_columns, np.float32), np.zeros(X.n_columns, np.float32)
-        names = *self.features.arrays, self.indptr, self.phrases, self.letters
+        names = *self.names.arrays, self.names_of_labels, self.phrases, self.letters
         _overlap(*X.arrays, places, names, scratch, candidates, overlap)
         return overlap
 

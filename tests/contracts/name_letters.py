@@ -1,0 +1,35 @@
+"""A made-up kind of evidence: the letters of a label's name."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ovaflow.reranking.evidence.kind import Evidence, Words
+
+
+@dataclass(frozen=True)
+class LettersOfName(Evidence):
+    """How many letters the name of a candidate has, and whether these are many for this text."""
+
+    name = "letters of the name"
+    columns = ("number of letters", "letters above the mean")
+    optional = True
+    words = Words(
+        place=9,
+        translations={"de": "der Name hat {letters} Buchstaben", "fr": "le nom a {letters} lettres"},
+        numbers={"letters": (int, "letters of the label's name")},
+    )
+
+    letters_of_names: np.ndarray  # int32 (l,)
+
+    @classmethod
+    def fit(cls, training):
+        return cls(np.array([len(name) for name in training.dataset.label_names], np.int32))
+
+    def compute(self, candidates):
+        letters = self.letters_of_names[candidates.ids].astype(np.float32)
+        return [letters, letters - letters.mean(axis=1, keepdims=True)]
+
+    def reasons(self, text):
+        letters = self.letters_of_names[text.candidates.ids[0]].tolist()
+        return [{"text": f"its name has {count} letters", "letters": count} for count in letters]
