@@ -49,7 +49,7 @@ def of_labels(n_labels, *texts):
     lists = list(map(np.array, texts))
     indptr, indices = np.cumsum([0, *map(len, lists)]), np.concatenate(lists)
     Y = CSR(np.ones(len(indices), np.float32), indices.astype(np.int32), indptr, n_labels)
-    return SimpleNamespace(n_labels=n_labels, documents=SimpleNamespace(train=SimpleNamespace(Y=Y)), Y=Y)
+    return SimpleNamespace(counts=np.bincount(Y.indices, minlength=n_labels), Y=Y)
 
 
 @pytest.mark.parametrize(("n_labels", "theirs"), [(5, [1, 1]), (6, [2, 1])])

@@ -39,8 +39,8 @@ class BoostedTrees(NamedTuple):
 
     def part(self, start, end):
         """Some of the trees; the baseline belongs to the first one."""
-        roots, depths = self.roots[start:end], self.depths[start:end]
-        return self._replace(roots=roots, depths=depths, baseline=self.baseline * (start == 0))
+        baseline = self.baseline if start == 0 else 0.0
+        return self._replace(roots=self.roots[start:end], depths=self.depths[start:end], baseline=baseline)
 
     def log_odds(self, rows):
         """Log-odds of rows (n, c): float64 (n,)."""
@@ -50,7 +50,8 @@ class BoostedTrees(NamedTuple):
 
     def probabilities(self, columns, ids):
         """Probabilities of candidates (n, k) by their rows of evidence, 0 where there is none: float64 (n, k)."""
-        probabilities, known = np.zeros(ids.shape), ids != NO_LABEL
+        probabilities = np.zeros(ids.shape)
+        known = ids != NO_LABEL
         probabilities[known] = scipy.special.expit(self.log_odds(columns[known]))
         return probabilities
 
@@ -83,7 +84,7 @@ def fit_trees(rows, hits, threads=1, n_trees=MOST_TREES, leaves=LEAVES, rate=RAT
     model = HistGradientBoostingClassifier(**SETTINGS, **shape, early_stopping=False, random_state=0)
     with threadpool_limits(threads):
         model.fit(rows[:, columns], hits)
-        trees = _arrays_of(model)
+        trees = _from_scikit_learn(model)
         trees = trees._replace(columns=columns[trees.columns])
         # nodes of scikit-learn's trees are not part of its interface
         theirs = model.decision_function(rows[:1000, columns])
@@ -91,9 +92,10 @@ def fit_trees(rows, hits, threads=1, n_trees=MOST_TREES, leaves=LEAVES, rate=RAT
     return trees
 
 
-def _arrays_of(model):
+def _from_scikit_learn(model):
     trees = [trees[0].nodes for trees in model._predictors]
-    nodes, sizes = np.concatenate(trees), list(map(len, trees))
+    nodes = np.concatenate(trees)
+    sizes = [len(tree) for tree in trees]
     roots = np.cumsum([0, *sizes[:-1]])
     children = np.stack([nodes["left"], nodes["right"]], axis=1) + np.repeat(roots, sizes)[:, None]
     leaves = nodes["is_leaf"] == 1

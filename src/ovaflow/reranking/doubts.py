@@ -52,7 +52,8 @@ class Doubts(NamedTuple):
 
     def worst_first(self):
         """Given labels that are less likely than drawn ones, and missing ones, by turns."""
-        wrong, missing = np.flatnonzero(self.lifts < 1), np.flatnonzero(~self.given)
+        wrong = np.flatnonzero(self.lifts < 1)
+        missing = np.flatnonzero(~self.given)
         wrong = wrong[np.argsort(self.lifts[wrong], kind="stable")]
         missing = missing[np.argsort(-self.probabilities[missing], kind="stable")]
         turns = np.concatenate([np.arange(len(wrong)), np.arange(len(missing)) + 0.5])
@@ -72,21 +73,26 @@ def find_doubts(dataset, rows, others, model, threads=1):
 
     There are none about fewer instances than :data:`FEWEST`.
     """
-    split, n = dataset.train.take(rows), len(rows)
+    n = len(rows)
     if n < FEWEST:
         return NONE
-    found = model.top_k(model.instances(split), CANDIDATES, threads, quiet=False)
-    blocks = [np.arange(first, n, -(-n // BLOCK)) for first in range(-(-n // BLOCK))]
-    ids, scores = (array[blocks[0]] for array in found)
+    split = dataset.train.take(rows)
+    best = model.top_k(model.instances(split), CANDIDATES, threads, quiet=False)
+    n_blocks = -(-n // BLOCK)
+    blocks = [np.arange(first, n, n_blocks) for first in range(n_blocks)]
+    ids, scores = (array[blocks[0]] for array in best)
     hits = hits_among(ids, rows_of(split.Y, blocks[0]))
     if len(np.unique(hits[ids != NO_LABEL])) < 2:
         return NONE
     training = Training(others, others, fit_likelihood(ids, scores, hits))
     evidence = CandidateEvidence.fit(training, with_optional(KINDS, []))
     drawing = np.random.default_rng(0)
-    trees, given, missing, pairs = None, [], [], []
+    trees = None
+    given = []
+    missing = []
+    pairs = []
     for block in blocks:
-        ids, scores = (array[block] for array in found)
+        ids, scores = (array[block] for array in best)
         candidates = evidence.candidates(evidence.texts(rows_of(split.X, block), None, threads), ids, scores)
         texts = _Texts(rows[block], rows_of(split.Y, block), candidates, evidence)
         if trees is None:
@@ -96,7 +102,7 @@ def find_doubts(dataset, rows, others, model, threads=1):
         missing.append(texts.missing(probabilities))
         given.append(texts.given(probabilities))
         pairs.append(texts.pairs(split.Y.indices, drawing))
-    lifts = _lifts(_Pairs(*map(np.concatenate, zip(*pairs, strict=True))), threads)
+    lifts = _lifts(_joined_pairs(pairs), threads)
     return joined([joined(given)._replace(lifts=lifts), *missing])
 
 
@@ -106,6 +112,14 @@ class _Pairs(NamedTuple):
     columns: np.ndarray  # float32 (m, c); evidence that they belong together
     given: np.ndarray  # bool (m,)
     rows: np.ndarray  # training instances
+
+
+def _joined_pairs(parts):
+    return _Pairs(
+        np.concatenate([part.columns for part in parts]),
+        np.concatenate([part.given for part in parts]),
+        np.concatenate([part.rows for part in parts]),
+    )
 
 
 @dataclass(frozen=True)
@@ -154,13 +168,13 @@ class _Texts:
 
     def pairs(self, frequent, drawing):
         """Given labels as :class:`_Pairs`, then others, drawn from ``frequent``."""
-        texts, labels = np.repeat(self.owners, DRAWN), np.repeat(self.Y.indices, DRAWN)
+        texts = np.repeat(self.owners, DRAWN)
+        replaced = np.repeat(self.Y.indices, DRAWN)
         drawn = drawing.choice(frequent, len(texts))
         new = _entries(self.Y.to_scipy(), texts, drawn) == 0
-        texts, labels, drawn = texts[new], labels[new], drawn[new]
-        texts = np.concatenate([self.owners, texts])
-        left_out = np.concatenate([self.Y.indices, labels])
-        labels = np.concatenate([self.Y.indices, drawn])
+        texts = np.concatenate([self.owners, texts[new]])
+        left_out = np.concatenate([self.Y.indices, replaced[new]])
+        labels = np.concatenate([self.Y.indices, drawn[new]])
         given = np.arange(len(texts)) < len(self.owners)
         columns = np.column_stack([self._evidence(texts, labels), self._support(texts, labels, left_out)])
         return _Pairs(columns.astype(np.float32), given, self.rows[texts])
@@ -186,7 +200,8 @@ class _Texts:
 def _lists(texts, labels, n):
     """The labels of each of n texts: int32 (n, k), -1 where it has fewer."""
     order = np.argsort(texts, kind="stable")
-    texts, amounts = texts[order], np.bincount(texts, minlength=n)
+    texts = texts[order]
+    amounts = np.bincount(texts, minlength=n)
     lists = np.full((n, amounts.max(initial=0)), NO_LABEL, np.int32)
     lists[texts, np.arange(len(texts)) - offsets(amounts)[texts]] = labels[order]
     return lists
@@ -199,7 +214,8 @@ def _entries(matrix, rows, columns):
 
 def _lifts(pairs, threads):
     """Odds of given labels against drawn ones, by trees that have not seen the texts."""
-    odd, lifts = pairs.rows % 2 == 1, np.ones(len(pairs.rows))
+    odd = pairs.rows % 2 == 1
+    lifts = np.ones(len(pairs.rows))
     for half in (odd, ~odd):
         trees = fit_trees(pairs.columns[half], pairs.given[half], threads)
         share = pairs.given[half].mean()

@@ -41,8 +41,9 @@ def expected_quality(answers, candidates, missed=0.0):
     none of them: ``missed`` times its :func:`share_left_out`.
     """
     labels = np.count_nonzero(np.isfinite(answers), axis=1)
-    right, among = (np.maximum(p, 0).sum(axis=1, dtype=np.float64) for p in (answers, candidates))
-    return ExpectedQuality(labels, right, among + missed * share_left_out(candidates))
+    right = np.maximum(answers, 0).sum(axis=1, dtype=np.float64)
+    true_candidates = np.maximum(candidates, 0).sum(axis=1, dtype=np.float64)
+    return ExpectedQuality(labels, right, true_candidates + missed * share_left_out(candidates))
 
 
 def share_left_out(candidates):
@@ -68,10 +69,18 @@ def sure_records(levels, probabilities, hits):
     rows = []
     for level in levels:
         sure = quality.precision >= level
-        amount = int(sure.sum())
-        row = {"level": level, "records": amount, "instances": amount / max(len(sure), 1)}
-        row["labels"] = labels = int(quality.labels[sure].sum())
-        row["expected"] = float(quality.right[sure].sum()) / labels if labels else None
-        row["right"] = int(right[sure].sum()) / labels if labels else None
+        records = int(sure.sum())
+        labels = int(quality.labels[sure].sum())
+        row = {
+            "level": level,
+            "records": records,
+            "instances": records / max(len(sure), 1),
+            "labels": labels,
+            "expected": None,
+            "right": None,
+        }
+        if labels:
+            row["expected"] = float(quality.right[sure].sum()) / labels
+            row["right"] = int(right[sure].sum()) / labels
         rows.append(row)
     return rows

@@ -104,5 +104,6 @@ def labels_expected(dataset, held_out):
     Those that only held-out texts have are known to the model in use; where one text alone has a label, and there are
     labels that no text has, it stands for these.
     """
-    rest, all_ = (np.bincount(each.documents.train.Y.indices, minlength=each.n_labels) for each in (held_out, dataset))
-    return (rest > 0) | ((all_ == 1) & np.any(all_ == 0))
+    in_rest = held_out.counts
+    in_all = dataset.counts
+    return (in_rest > 0) | ((in_all == 1) & np.any(in_all == 0))

@@ -15,10 +15,15 @@ def labels_for_macro_f1(ids, probabilities, k):
     Expected macro-F1 is the mean of 2 t / m over labels, with t the sum of the probabilities with which a label is
     predicted, and m its predictions and expected positives. A further prediction adds about 2 p / m - 2 t / m^2.
     """
-    known, labels = ids != NO_LABEL, np.maximum(ids, 0)
-    p, size = np.where(known, probabilities, 0).astype(np.float64), int(labels.max(initial=0)) + 1
+    known = ids != NO_LABEL
+    labels = np.maximum(ids, 0)
+    p = np.where(known, probabilities, 0).astype(np.float64)
+    size = int(labels.max(initial=0)) + 1
     positives = _sums(labels, p, size) + _SMOOTHING
-    best, chosen, slope, offset = -1.0, None, np.ones(size), np.zeros(size)
+    best = -1.0
+    chosen = None
+    slope = np.ones(size)
+    offset = np.zeros(size)
     for _ in range(_ROUNDS):
         gains = np.where(known, slope[labels] * p + offset[labels], -np.inf)
         places = np.argsort(-gains, axis=1, kind="stable")[:, :k]
@@ -26,9 +31,12 @@ def labels_for_macro_f1(ids, probabilities, k):
         is_known = np.take_along_axis(known, places, axis=1)
         t = _sums(predicted, np.take_along_axis(p, places, axis=1), size)
         m = positives + _sums(predicted, is_known * 1.0, size)
-        if (t / m).sum() > best:
-            best, chosen = (t / m).sum(), places
-        slope, offset = 2 / m, -2 * t / m**2
+        f1 = (t / m).sum()
+        if f1 > best:
+            best = f1
+            chosen = places
+        slope = 2 / m
+        offset = -2 * t / m**2
     # candidates are by probability: so are the chosen ones
     chosen = np.sort(chosen, axis=1)
     return np.take_along_axis(ids, chosen, axis=1), np.take_along_axis(probabilities, chosen, axis=1)

@@ -100,9 +100,10 @@ class SuggestionFile:
     def suggestions_for(self, ids):
         """Its suggestions for texts with these ids."""
         rows = np.array([self.texts.get(text, -1) for text in ids], np.int64)
-        known, places = rows >= 0, np.arange(CANDIDATES)
-        starts, ends = self.indptr[rows], self.indptr[np.minimum(rows + 1, len(self.indptr) - 1)]
-        numbers = starts[:, None] + places
+        known = rows >= 0
+        starts = self.indptr[rows]
+        ends = self.indptr[np.minimum(rows + 1, len(self.indptr) - 1)]
+        numbers = starts[:, None] + np.arange(CANDIDATES)
         numbers[(numbers >= ends[:, None]) | ~known[:, None]] = -1
         return Suggestions(self.labels[numbers], self.scores[numbers], known)
 
@@ -117,7 +118,8 @@ class SuggestionFile:
 
 def read_suggestions(path, numbers):
     """Suggestions of a file or a folder; ``numbers`` are labels by URI and by name."""
-    texts, path = Numbers(), Path(path)
+    path = Path(path)
+    texts = Numbers()
     rows, labels, scores = array("i"), array("i"), array("f")
     for text, label, score in read_suggested(path):
         row = texts[text]
@@ -129,12 +131,21 @@ def read_suggestions(path, numbers):
     order = np.lexsort((-scores, rows))
     order = order[labels[order] != NO_LABEL]
     indptr = offsets(np.bincount(rows[order], minlength=len(texts)))
-    suggested = np.append(labels[order], NO_LABEL), np.append(scores[order], NO_SCORE)
+    labels_of_texts = np.append(labels[order], NO_LABEL)
+    scores_of_texts = np.append(scores[order], NO_SCORE)
     digest = hashlib.blake2b("\n".join(texts).encode(), digest_size=16)
-    for values in (indptr, *suggested):
+    for values in (indptr, labels_of_texts, scores_of_texts):
         digest.update(values)
     ids = dict(texts)
     if path.is_dir():
         # documents have names with an ending
         ids |= {text + ending: row for text, row in texts.items() for ending in ENDINGS}
-    return SuggestionFile(path, ids, indptr, *suggested, len(rows) - len(order), digest.hexdigest())
+    return SuggestionFile(
+        path,
+        ids,
+        indptr,
+        labels_of_texts,
+        scores_of_texts,
+        unknown=len(rows) - len(order),
+        checksum=digest.hexdigest(),
+    )

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Self, TypeVar
 
 import numpy as np
@@ -68,12 +67,13 @@ class CandidateEvidence:
 
     def split_features(self, X: CSR) -> tuple[CSR, dict[str, CSR]]:
         """Split what :meth:`with_own_features` appended: features of the model, and those of kinds by name."""
-        owners = [kind for kind in self.kinds if kind.n_features]
-        if not owners:
-            return X, {}
-        ends = np.cumsum([X.n_columns - self.n_features, *(kind.n_features for kind in owners)])
-        own = {kind.name: columns_of(X, start, end) for kind, (start, end) in zip(owners, pairwise(ends), strict=True)}
-        return columns_of(X, 0, ends[0]), own
+        own = {}
+        start = X.n_columns - self.n_features
+        for kind in self.kinds:
+            if kind.n_features:
+                own[kind.name] = columns_of(X, start, start + kind.n_features)
+                start += kind.n_features
+        return columns_of(X, 0, X.n_columns - self.n_features) if own else X, own
 
     def texts(
         self,

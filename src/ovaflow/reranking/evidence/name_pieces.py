@@ -71,6 +71,8 @@ class PiecesOfName(Evidence):
         names, names_of_labels = _names(dataset)
         pieces_of = names_of_word([BLOCK])
         pieces = sorted({piece for word in names.words if word for piece in pieces_of(word)})
+        if not pieces:
+            return None
         column_weights = _column_weights(dataset.parameters)
         transform = _transform(pieces, np.ones(len(pieces), np.float32), column_weights)
         terms = transform.terms_of(documents.words)
