@@ -97,7 +97,7 @@ def test_explanations_say_it(folder, dataset):
 
 
 def test_the_page_says_it_in_its_languages(with_letters):
-    shown = pages.pages(SimpleNamespace(max_text=99, max_top_k=9, marc_source=None), corrects=False)
+    shown = pages.pages(SimpleNamespace(max_text=99, max_top_k=9, marc_source=None), corrects=False, form_fields=())
     for language in LANGUAGES:
         sentence = LettersOfName.words.translations[language]
         assert pages.words(language)["evidence"][LettersOfName.name] == sentence

@@ -131,7 +131,7 @@ def _figures(predictors, answers, path, metric):
         if metric not in figures.records:
             message, remedy = f"has no second stage, so no {metric}", "choose another --metric"
             raise InputError(message, path=model, remedy=remedy)
-        n = len(figures.records[metric])
+        n = figures.n_records
         if n < ENOUGH:
             message = f"{n:,} records with labels are too few to compare models"
             raise InputError(message, path=path, remedy=f"give {ENOUGH} at least, better some hundred")

@@ -52,6 +52,11 @@ class Figures(NamedTuple):
         return cls(records, dict(zip(records, resample(gains, best).T, strict=True)))
 
     @property
+    def n_records(self):
+        gains, _ = next(iter(self.records.values()))
+        return len(gains)
+
+    @property
     def means(self):
         return {name: ratio(gains.sum(), best.sum()) for name, (gains, best) in self.records.items()}
 
