@@ -23,6 +23,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation import ranking
 from ovaflow.machine.limits import ONE_THREAD
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 from ovaflow.storage.writing import write_text
 
@@ -149,7 +150,7 @@ def sample_precision(ids, Y, labels):
     """P@k where only some labels count, over the instances that carry one of them."""
     true = from_scipy(as_matrix(Y)[:, labels])
     carrying = np.diff(true.indptr) > 0
-    hits = ranking.find_hits(ids[:, :TOP_K], true)[carrying]
+    hits = find_hits(ids[:, :TOP_K], true)[carrying]
     return {f"P@{k}": ranking.precision_of_hits(hits, k) for k in PLACES} | {"instances": int(carrying.sum())}
 
 

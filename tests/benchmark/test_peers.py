@@ -6,7 +6,8 @@ from peers.interface import Problem, as_matrix
 from peers.registry import METHODS, method_of
 
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.ranking import find_hits, precision
+from ovaflow.evaluation.ranking import precision_of_hits
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.sparse.csr import from_scipy, rows_of
 
 LABELS = np.array([0, 2, 3, 5, 8, 10])
@@ -35,7 +36,7 @@ def test_a_peer_trains_predicts_and_says_its_size(method, small_dataset, tmp_pat
     true = from_scipy(as_matrix(small_dataset.train.Y)[:, LABELS])
     some = np.diff(true.indptr) > 0
     by_chance = np.diff(true.indptr)[some].mean() / len(LABELS)
-    assert precision(find_hits(ids, true)[some], 1) > 1.5 * by_chance
+    assert precision_of_hits(find_hits(ids, true)[some], 1) > 1.5 * by_chance
 
 
 @pytest.mark.parametrize("name", [method.name for method in METHODS if method.name != "ovaflow" and not method.tree])

@@ -4,9 +4,10 @@ import pytest
 import trees
 from click.testing import CliRunner
 
-from ovaflow.evaluation.ranking import find_hits, precision
+from ovaflow.evaluation.ranking import precision_of_hits
 from ovaflow.methods.fastxml.method import FastXMLMethod
 from ovaflow.methods.fastxml.settings import GrowTrees
+from ovaflow.model.ranked_labels import find_hits
 
 
 def trained(dataset, n_trees):
@@ -19,7 +20,7 @@ def test_first_trees_are_a_model_of_fewer_trees(small_dataset):
     for n_trees in (2, 5):
         ids, _ = trained(small_dataset, n_trees).top_k(small_dataset.test.X, 5)
         hits = find_hits(ids, small_dataset.test.Y)
-        assert metrics[n_trees]["P@3"] == pytest.approx(precision(hits, 3))
+        assert metrics[n_trees]["P@3"] == pytest.approx(precision_of_hits(hits, 3))
 
 
 def test_the_script_prints_a_table(small_dataset, tmp_path):

@@ -8,7 +8,7 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from ovaflow.dataset.dataset import inverse_propensity
 from ovaflow.evaluation.analysis import confused, frequency_groups, results_of_labels, why_missed
-from ovaflow.evaluation.ranking import find_hits
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.reranked_model import Ranking
 from ovaflow.sparse.csr import from_scipy

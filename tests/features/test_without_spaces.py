@@ -9,8 +9,8 @@ from records import write_records
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.prepare import prepare
 from ovaflow.dataset.remarks import remarks_on
-from ovaflow.evaluation.ranking import find_hits
 from ovaflow.features.vocabulary import fit_features
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.records.source import SourceFiles
 from ovaflow.settings.prepare import ChooseFeatures, Prepare, PrepareSource
 from ovaflow.settings.train import TrainLabels

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.metrics import precision_score
 
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.reranking.answer_length import labels_that_fit
-from ovaflow.reranking.candidates import hits_among
 from ovaflow.reranking.expected_quality import expected_quality, sure_records
 from ovaflow.reranking.fitting import count_missed, labels_expected
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
@@ -59,7 +59,7 @@ def test_missed_are_labels_that_new_texts_may_have_and_candidates_lack(n_labels,
     true = of_labels(n_labels, *held).Y
     expected = labels_expected(of_labels(n_labels, *rest, *held), of_labels(n_labels, *rest))
     ids = np.array([[0, 3], [1, -1]], np.int32)
-    texts = HeldOutCandidates([], None, ids, hits_among(ids, true), np.array([4, 2]))
+    texts = HeldOutCandidates([], None, ids, find_hits(ids, true), np.array([4, 2]))
     assert count_missed(texts, true, expected).tolist() == theirs
 
 

@@ -11,9 +11,9 @@ from commands import answers, labels_of, ovaflow
 from sklearn.metrics import f1_score, log_loss, precision_score, recall_score
 
 from ovaflow.evaluation.metrics import ranking_metrics
-from ovaflow.evaluation.ranking import find_hits
 from ovaflow.evaluation.reliability import LEVELS, SURE
 from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.prediction import promotion
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.reranking import held_out_texts
@@ -173,7 +173,7 @@ def test_one_that_is_not_used_leaves_predictions_as_they_are(
 ):
     n, true, reason = UNUSED[case]
     if true is not None:
-        monkeypatch.setattr(held_out_texts, "hits_among", lambda ids, Y: np.full(ids.shape, true))
+        monkeypatch.setattr(held_out_texts, "find_hits", lambda ids, Y: np.full(ids.shape, true))
     fewer = replace(held_predictions, ids=held_predictions.ids[:n], scores=held_predictions.scores[:n])
     model, path = OneVsAll.open(model), tmp_path / "none.h5"
     fit_reranker(model, dataset, held, fewer).write(path)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from records import read_records, write_records
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.evaluation.ranking import find_hits
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, read_suggestions
 from ovaflow.settings.predict import CANDIDATES

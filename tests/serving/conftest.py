@@ -7,8 +7,8 @@ from running_service import running_service
 from synthetic import train_on
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import open_any_model
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.usual_texts import count_test_texts
 from ovaflow.reranking.boosted_trees import fit_trees

@@ -20,11 +20,12 @@ from ovaflow.console.progress import silence
 from ovaflow.dataset.dataset import Dataset, Names, Split
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.text_features import TextFeatures
-from ovaflow.evaluation.ranking import find_hits, precision_of_hits
+from ovaflow.evaluation.ranking import precision_of_hits
 from ovaflow.features.columns import n_beside
 from ovaflow.features.normalize import fill_rows, is_dense, model_features
 from ovaflow.features.tokens import tokens_of_counts
 from ovaflow.model.model_file import MethodModel, open_any_model
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictions import predict_test_set, reranked
 from ovaflow.prediction.predictor import Predictor, without_words

@@ -4,7 +4,8 @@ import numpy as np
 
 from ovaflow.evaluation.counted_labels import count_predicted_labels
 from ovaflow.evaluation.metric import PLACES
-from ovaflow.evaluation.ranking import best_gains, find_hits, indicator, ratio
+from ovaflow.evaluation.ranking import best_gains, indicator, ratio
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import FIRST
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ovaflow.evaluation.counted_labels import count_predicted_labels
-from ovaflow.evaluation.ranking import find_hits
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.prediction.reasons import explain
 
 MEASURE = "lowest F1 of the predicted labels, then most errors, then the surest wrong label"

@@ -13,6 +13,7 @@ from ovaflow.evaluation import ranking
 from ovaflow.evaluation.reliability import SURE, automatic
 from ovaflow.labels.hierarchy import labels_above, levels_of
 from ovaflow.labels.matrix import numbers_of_labels
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.prediction.familiarity import WordCount, has_many_unknown_words
 from ovaflow.prediction.predictor import FeaturesAndFamiliarity
 from ovaflow.prediction.question import Question
@@ -170,14 +171,14 @@ def by_precision(answers):
 def _labelled(answers):
     """Probabilities and hits of the records with labels."""
     labelled = answers.n_true > 0
-    return answers.scores[labelled], ranking.find_hits(answers.ids, answers.Y)[labelled]
+    return answers.scores[labelled], find_hits(answers.ids, answers.Y)[labelled]
 
 
 def by_level(answers, model):
     """How often the first label predicted at each level is right, of the records with a label there."""
     if model.above is None:
         return []
-    levels, hits, Y = levels_of(model.above), ranking.find_hits(answers.ids, answers.Y), answers.Y.to_scipy()
+    levels, hits, Y = levels_of(model.above), find_hits(answers.ids, answers.Y), answers.Y.to_scipy()
     rows = []
     for level in range(1, levels.max() + 1):
         labelled = Y[:, levels == level].sum(axis=1) > 0

@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from ovaflow.console.progress import Progress
 from ovaflow.evaluation.metric import PLACES, places_up_to, value_of
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.model.pruning import prune
 from ovaflow.model.top_k import predict_top_k
+from ovaflow.sparse.csr import evenly_spread
 from ovaflow.sparse.weight_rows import bytes_of_a_weight
 
 MOST_INSTANCES = 20_000
@@ -17,9 +16,7 @@ MOST_INSTANCES = 20_000
 
 def sample_of_test(dataset):
     """Return at most :data:`MOST_INSTANCES` test instances, evenly spaced."""
-    n = dataset.test.X.n_rows
-    few = min(n, MOST_INSTANCES)
-    return dataset.test.take(np.arange(few) * n // max(few, 1))
+    return dataset.test.take(evenly_spread(dataset.test.X.n_rows, MOST_INSTANCES))
 
 
 def measure_pruned(model, thresholds, test, inverse, threads=1):

@@ -10,14 +10,8 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse
 
+from ovaflow.model.ranked_labels import dcg, discounts, find_hits, ideal_dcg
 from ovaflow.sparse.csr import CSR
-
-
-def find_hits(ids, Y):
-    """Which predictions are true: bool (n, K)."""
-    rows = np.arange(Y.n_rows, dtype=np.int64)
-    true = np.repeat(rows, np.diff(Y.indptr)) * Y.n_columns + Y.indices
-    return np.isin(rows[:, None] * Y.n_columns + ids, true) & (ids >= 0)
 
 
 @dataclass(frozen=True)
@@ -58,8 +52,7 @@ def recall(ranked, k):
 def ndcg(ranked, k):
     """Mean over the instances with labels of DCG / ideal DCG; DCG = sum over hits at r of 1 / log2(r + 1)."""
     # the scripts of the XMC repository count instances without labels, which have no ideal nDCG, as 0
-    reached = ranked.hits[:, :k] @ _discounts(k)[: ranked.hits.shape[1]]
-    return _mean_of_some(reached, _ideal_dcg(ranked, k))
+    return _mean_of_some(dcg(ranked.hits, k), ideal_dcg(ranked.positives, k))
 
 
 def propensity_scored_precision(ranked, k):
@@ -69,10 +62,10 @@ def propensity_scored_precision(ranked, k):
 
 def propensity_scored_ndcg(ranked, k):
     """PSnDCG@k: like PSP@k, with gains divided by log2(r + 1) and by the instance's perfect, unweighted DCG@k."""
-    ideal = _ideal_dcg(ranked, k)
+    ideal = ideal_dcg(ranked.positives, k)
     some = ideal > 0
-    reached = _gains(ranked, k)[some] @ _discounts(k) / ideal[some]
-    best = best_gains(ranked.Y, ranked.inverse, k)[some] @ _discounts(k) / ideal[some]
+    reached = _gains(ranked, k)[some] @ discounts(k) / ideal[some]
+    best = best_gains(ranked.Y, ranked.inverse, k)[some] @ discounts(k) / ideal[some]
     return ratio(reached.sum(), best.sum())
 
 
@@ -165,15 +158,6 @@ def _counts_of_labels(ranked, k):
     true = np.bincount(first[hit], minlength=n_labels)
     predicted = np.bincount(first[first >= 0], minlength=n_labels)
     return true, predicted, np.bincount(ranked.Y.indices, minlength=n_labels)
-
-
-def _discounts(k):
-    return 1 / np.log2(np.arange(2, k + 2))
-
-
-def _ideal_dcg(ranked, k):
-    reached = np.concatenate([[0.0], np.cumsum(_discounts(k))])
-    return reached[np.minimum(ranked.positives, k)]
 
 
 def _gains(ranked, k):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ovaflow.evaluation.ranking import find_hits, quality_of_answers, ratio
+from ovaflow.evaluation.ranking import quality_of_answers, ratio
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.expected_quality import sure_records

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse
 
-from ovaflow.evaluation.ranking import find_hits
+from ovaflow.model.ranked_labels import find_hits
 
 
 def has_one_label(dataset):

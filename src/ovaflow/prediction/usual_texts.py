@@ -4,11 +4,10 @@ import contextlib
 from collections import Counter
 from typing import NamedTuple
 
-import numpy as np
-
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.familiarity import trained_languages
 from ovaflow.prediction.model_folder import read_metrics
+from ovaflow.sparse.csr import evenly_spread
 
 _MOST = 20_000  # test texts that are read again, evenly spread over all
 
@@ -24,9 +23,7 @@ def count_test_texts(dataset, predictor):
     """Count words and languages of the test texts, for metrics.json; empty where the model reads no texts."""
     if not predictor.takes_text:
         return {}
-    n = dataset.test.X.n_rows
-    amount = min(n, _MOST)
-    texts = dataset.test_texts(np.arange(amount) * n // max(amount, 1))
+    texts = dataset.test_texts(evenly_spread(dataset.test.X.n_rows, _MOST))
     familiarity = predictor.read_texts(texts).familiarity
     count = familiarity.word_count
     languages = Counter(filter(None, familiarity.languages))

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import numpy as np
 
 from ovaflow.evaluation.counted_labels import count_predicted_labels
-from ovaflow.evaluation.ranking import find_hits
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import errors_page, wording

@@ -58,12 +58,6 @@ class Candidates:
         )
 
 
-def hits_among(ids, Y):
-    """Which candidates (n, k) of texts with labels Y are true."""
-    rows = np.arange(len(ids))[:, None]
-    return (Y.to_scipy()[rows, ids].toarray() > 0) & (ids != NO_LABEL)
-
-
 def with_more(ids, scores, lists):
     """Candidates and scores, then those of each list (n, m) that are not among them, in columns of their own."""
     end = ids.shape[1]

@@ -6,7 +6,7 @@ import numpy as np
 
 from ovaflow.reranking.boosted_trees import rank
 from ovaflow.reranking.cross_fitting import PARTS, cross_fit, fit_for, ndcg_of_each
-from ovaflow.reranking.held_out_candidates import spread
+from ovaflow.sparse.csr import evenly_spread
 
 COMPARED = 3_000
 """Most held-out texts that say whether an optional kind of evidence is worth its time.
@@ -21,7 +21,7 @@ COMPARED_TREES = 30
 
 def choose_evidence(texts, threads) -> list[str]:
     """Return the names of the optional kinds of evidence that predict checked texts better, beyond chance."""
-    texts = texts.part(spread(len(texts.ids), COMPARED))
+    texts = texts.part(evenly_spread(len(texts.ids), COMPARED))
     names = [kind.name for kind in texts.kinds if kind.optional]
     losses = _losses(texts, threads)
     for name in list(names):

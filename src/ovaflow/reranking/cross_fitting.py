@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from ovaflow.model.ranked_labels import dcg, ideal_dcg
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, fit_trees
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
@@ -108,7 +109,6 @@ def loss_of(hits, probabilities):
 
 def ndcg_of_each(hits, positives):
     """nDCG@5 of each text that has a label, for whether its candidates (n, k) are true."""
-    discounts = 1 / np.log2(np.arange(2, 7))
-    ideal = np.concatenate([[0.0], np.cumsum(discounts)])[np.minimum(positives, 5)]
+    ideal = ideal_dcg(positives, 5)
     some = ideal > 0
-    return hits[some, :5] @ discounts / ideal[some]
+    return dcg(hits[some], 5) / ideal[some]

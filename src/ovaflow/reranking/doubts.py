@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import fit_trees
-from ovaflow.reranking.candidates import Candidates, hits_among, with_more
+from ovaflow.reranking.candidates import Candidates, with_more
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.kind import Training
 from ovaflow.reranking.evidence.kinds import KINDS, with_optional
@@ -81,7 +82,7 @@ def find_doubts(dataset, rows, others, model, threads=1):
     n_blocks = -(-n // BLOCK)
     blocks = [np.arange(first, n, n_blocks) for first in range(n_blocks)]
     ids, scores = (array[blocks[0]] for array in best)
-    hits = hits_among(ids, rows_of(split.Y, blocks[0]))
+    hits = find_hits(ids, rows_of(split.Y, blocks[0]))
     if len(np.unique(hits[ids != NO_LABEL])) < 2:
         return NONE
     training = Training(others, others, fit_likelihood(ids, scores, hits))
@@ -137,7 +138,7 @@ class _Texts:
 
     @cached_property
     def hits(self):
-        return hits_among(self.candidates.ids, self.Y)
+        return find_hits(self.candidates.ids, self.Y)
 
     @cached_property
     def owners(self):

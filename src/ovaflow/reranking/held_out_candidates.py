@@ -66,9 +66,3 @@ class HeldOutCandidates:
     def rows_hit(self):
         """Whether the candidate of each of the :attr:`rows` is true."""
         return self.hits[self.ids != NO_LABEL]
-
-
-def spread(n, most):
-    """Numbers of at most so many of n instances, evenly spread."""
-    amount = min(n, most)
-    return np.arange(amount) * n // max(amount, 1)

@@ -7,13 +7,14 @@ import numpy as np
 
 from ovaflow.dataset.dataset import Split
 from ovaflow.model.model_file import Model
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.candidates import hits_among
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.suggested import SuggestedBySource
-from ovaflow.reranking.held_out_candidates import HeldOutCandidates, spread
+from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.suggestions import Suggestions, SuggestionSource, known_to_all
 from ovaflow.settings.predict import CANDIDATES
+from ovaflow.sparse.csr import evenly_spread
 
 MOST = 20_000
 """Held-out texts that are used, evenly spread over all."""
@@ -35,7 +36,7 @@ class HeldOutTexts:
     @classmethod
     def of(cls, held_out, predictions, suggestions, model):
         """Take the texts of ``held_out`` with predictions for them, by the model if it is given, and suggestions."""
-        rows = spread(len(predictions.ids), MOST)
+        rows = evenly_spread(len(predictions.ids), MOST)
         return cls(
             held_out.test.take(rows),
             predictions.ids[rows, :CANDIDATES],
@@ -50,7 +51,7 @@ class HeldOutTexts:
     @cached_property
     def hits(self):
         """Which of the best labels are true."""
-        return hits_among(self.ids, self.split.Y)
+        return find_hits(self.ids, self.split.Y)
 
     @cached_property
     def complete(self):
@@ -87,7 +88,7 @@ class HeldOutTexts:
             evidence.kinds,
             evidence.compute(candidates),
             candidates.ids,
-            hits=hits_among(candidates.ids, self.split.Y),
+            hits=find_hits(candidates.ids, self.split.Y),
             positives=np.diff(self.split.Y.indptr),
             n_suggested=sum(kind.more_candidates(texts).shape[1] for kind in by_sources),
         )

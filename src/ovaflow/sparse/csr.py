@@ -60,6 +60,12 @@ def from_scipy(matrix):
     )
 
 
+def evenly_spread(n, most):
+    """Numbers of at most so many of n rows, evenly spread over all: int64."""
+    amount = min(n, most)
+    return np.arange(amount) * n // max(amount, 1)
+
+
 def rows_of(matrix, rows):
     """The chosen rows of a matrix, in the order given."""
     indptr = offsets(np.diff(matrix.indptr)[rows])

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ovaflow.evaluation.ranking import find_hits, precision
+from ovaflow.evaluation.ranking import precision_of_hits
 from ovaflow.features.normalize import unscale
 from ovaflow.methods.fastxml.merging import shape_of
 from ovaflow.methods.fastxml.method import FastXMLMethod
 from ovaflow.methods.fastxml.model_file import predict_trees
 from ovaflow.methods.fastxml.settings import GrowTrees
 from ovaflow.methods.fastxml.training import grow_trees
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.prediction.predictions import predict_test_set
 
 METHOD = FastXMLMethod()
@@ -81,7 +82,7 @@ def test_predictions_depend_on_the_instance(dataset):
     predictions = predict_test_set(model, dataset, 5, 1)
     hits = find_hits(predictions.ids, dataset.test.Y)
     always_the_same = model.counts.max() / dataset.train.X.n_rows
-    assert precision(hits, 1) > 1.5 * always_the_same
+    assert precision_of_hits(hits, 1) > 1.5 * always_the_same
 
 
 def test_trees_see_features_before_they_were_scaled(dataset):

@@ -8,6 +8,7 @@ from ovaflow.evaluation.metric import PLACES, places_up_to
 from ovaflow.methods.rembrandt.model_file import predict_embedded
 from ovaflow.methods.rembrandt.panels import from_panels, in_blocks, product, row_blocks
 from ovaflow.methods.rembrandt.projection import Projection
+from ovaflow.model.ranked_labels import find_hits
 from ovaflow.sparse.csr import rows_of
 
 MOST_INSTANCES = 5000
@@ -61,7 +62,7 @@ def _quality_by_rank(embedding, dataset, counts, threads):
             decoder[labels, :rank] = np.linalg.solve(part, from_panels(sums[:, labels], rank).T).T
         first = Projection(embedding.projection[: -(-rank // embedding.projection.shape[2])], rank)
         ids, _ = predict_embedded(first, decoder, counts > 0, X, max(PLACES), threads)
-        hits = ranking.find_hits(ids, Y)
+        hits = find_hits(ids, Y)
         points.append(
             {"rank": rank} | {f"P@{k}": ranking.precision_of_hits(hits, k) for k in places_up_to(Y.n_columns)}
         )
