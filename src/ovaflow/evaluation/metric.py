@@ -12,12 +12,12 @@ from ovaflow.evaluation.ranking import Ranked, ratio
 PLACES = (1, 3, 5)
 """Places k at which metrics are taken, besides the number of predicted labels."""
 
-ORDER, CANDIDATES, ANSWER = "order", "candidates", "answer"
-ANSWERS = {
-    "fit": "labels that fit",
-    "above-0": "labels with scores above 0",
-}
-"""Which labels an answer has, by what ends the names of its metrics."""
+ORDER = "order"
+CANDIDATES = "candidates"
+ANSWER = "answer"
+
+ANSWERS = ("fit", "above-0")
+"""How the names of an answer's metrics end: its labels are those that fit, or those with scores above 0."""
 
 
 @dataclass(frozen=True)

@@ -141,22 +141,28 @@ class ParsedRows(NamedTuple):
 
 def _parse_all(stream, path, bounds, lines_before, block):
     """Parse the rest of a stream: :class:`ParsedRows` of all its blocks."""
-    parts, lines = _Growing(), lines_before
-    lowest, highest = ID_LIMIT, -1
+    parts = _Growing()
+    lines = lines_before
+    end = 0
+    lowest = ID_LIMIT
+    highest = -1
     size = 0 if is_compressed(path) else os.stat(path).st_size // _MEGABYTE
     with Progress(f"reading {Path(path).name}", size, "MB") as progress:
         for rows in parse_blocks(stream, path, bounds, lines_before, block):
             parts.append(rows)
-            lowest, highest = min(lowest, rows.lowest), max(highest, rows.highest)
+            lowest = min(lowest, rows.lowest)
+            highest = max(highest, rows.highest)
             lines = rows.lines
-            progress.advance(rows.end // _MEGABYTE - progress.done)
+            end = rows.end
+            progress.advance(end // _MEGABYTE - progress.done)
     X, Y = parts.matrices(bounds)
-    return ParsedRows(X, Y, lowest, highest, lines, 0)
+    return ParsedRows(X, Y, lowest, highest, lines, end)
 
 
 def parse_blocks(stream, path, bounds, lines_before=0, block=BLOCK):
     """Parse the rest of a stream: :class:`ParsedRows` of each block."""
-    left, end = bounds.rows, 0
+    left = bounds.rows
+    end = 0
     while lines := stream.read(block):
         lines += stream.readline()
         end += len(lines)
@@ -231,12 +237,14 @@ class _Growing:
             ends.frombytes((matrix.indptr[1:] + ends[-1]).view(np.uint8))
 
     def matrices(self, bounds):
-        values, features = np.frombuffer(self._values, np.float32), np.frombuffer(self._features, np.int32)
+        values = np.frombuffer(self._values, np.float32)
+        features = np.frombuffer(self._features, np.int32)
         labels = np.frombuffer(self._labels, np.int32)
-        ends = (np.frombuffer(each, np.int64) for each in (self._ends_of_features, self._ends_of_labels))
-        of_features, of_labels = ends
-        X = CSR(values, features, of_features, bounds.end_feature)
-        return X, CSR(np.ones(len(labels), np.float32), labels, of_labels, bounds.end_label)
+        ends_of_features = np.frombuffer(self._ends_of_features, np.int64)
+        ends_of_labels = np.frombuffer(self._ends_of_labels, np.int64)
+        ones = np.ones(len(labels), np.float32)
+        X = CSR(values, features, ends_of_features, bounds.end_feature)
+        return X, CSR(ones, labels, ends_of_labels, bounds.end_label)
 
 
 def _complaint(outcome, lines, position, path, bounds, lines_before):
