@@ -105,5 +105,5 @@ def test_no_module_is_brought_along_in_vain(checkout, tiny):
     names = {name for name in done.stdout.split() if name.partition(".")[0] == "ovaflow"}
     rules = (checkout / "workflow" / "rules" / "modules.smk").read_text(encoding="utf-8")
     listed = ast.literal_eval(re.search(r"^MODULES = (\{.*?\n\})", rules, re.DOTALL | re.MULTILINE)[1])
-    modules = {f"ovaflow.{room}.{name}" for room, its in listed.items() for name in its.split()}
+    modules = {f"ovaflow.{room.replace('/', '.')}.{name}" for room, its in listed.items() for name in its.split()}
     assert names == {name.replace("..", ".").removesuffix(".__init__") for name in modules}
