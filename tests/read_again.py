@@ -18,8 +18,10 @@ def assert_read_again(dataset, path, place):
     """The test part of a dataset, made of a file, is what is predicted of it: features and ids, in order."""
     train_model(dataset, TrainLabels(), 0.0).write(place / "model.h5")
     predictor = Predictor.open(place / "model.h5")
-    Xs, names, *_ = zip(*batches_of(input_file(predictor.model, path), predictor), strict=True)
-    ours, theirs = scipy.sparse.vstack([X.to_scipy() for X in Xs]), predictor.from_split(dataset.test).to_scipy()
+    batches = list(batches_of(input_file(predictor.model, path), predictor))
+    ours = scipy.sparse.vstack([batch.read.X.to_scipy() for batch in batches])
+    theirs = predictor.from_split(dataset.test).to_scipy()
+    names = [batch.names for batch in batches]
     assert np.array_equal(ours.toarray(), theirs.toarray())
     # beside ids there may be the part and the file; records without one are known by their places
     for name, id in zip(chain.from_iterable(names), dataset.ids("test"), strict=True):
