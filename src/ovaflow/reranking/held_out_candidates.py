@@ -64,5 +64,5 @@ class HeldOutCandidates:
 
     @property
     def rows_hit(self):
-        """Whether the candidate of each of the :attr:`rows` is true."""
+        """Say of each of the :attr:`rows` if its candidate is true."""
         return self.hits[self.ids != NO_LABEL]

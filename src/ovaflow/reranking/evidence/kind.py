@@ -89,9 +89,9 @@ class Evidence(ABC):
         """Number of features of texts that this kind alone reads; :meth:`features_of` makes them."""
         return 0
 
-    def features_of(self, tokens: Tokens | None) -> CSR:
-        """Make the features of texts that this kind alone reads."""
-        raise NotImplementedError
+    def features_of(self, tokens: Tokens | None) -> CSR | None:
+        """Make the features of texts that this kind alone reads; None where it reads none."""
+        return None
 
     def look_up(self, texts: Texts) -> Any:
         """Find what does not depend on the candidates; :attr:`Texts.found` keeps it."""
@@ -107,4 +107,4 @@ class Evidence(ABC):
 
     def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
         """Say what speaks for each candidate of a text: ``text`` in English, and numbers; None where nothing does."""
-        raise NotImplementedError
+        return [None] * text.candidates.ids.shape[1]

@@ -42,16 +42,7 @@ class NameInText(Evidence):
 
     def compute(self, candidates):
         overlap = self.names.overlap(candidates.texts.words, candidates.ids)
-        return [
-            overlap.cosine,
-            overlap.share,
-            overlap.share > WHOLE,
-            overlap.length,
-            overlap.place,
-            overlap.spread,
-            overlap.phrase,
-            overlap.letters,
-        ]
+        return [*overlap.of_features, overlap.phrase, overlap.letters]
 
     def reasons(self, text):
         ids = text.candidates.ids

@@ -11,7 +11,7 @@ from ovaflow.features.tfidf import TfIdf, inverse_document_frequency
 from ovaflow.features.tokens import numbered
 from ovaflow.features.vocabulary import document_frequencies, joined
 from ovaflow.reranking.evidence.kind import Evidence, Words
-from ovaflow.reranking.evidence.names import MOST_OF_NAME, SHARE_IN_WORDS, WHOLE, LabelNames, rows_of_names
+from ovaflow.reranking.evidence.names import MOST_OF_NAME, SHARE_IN_WORDS, LabelNames, rows_of_names
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.arrays import Strings
 from ovaflow.storage.artifact import NOT_STORED, load_fields
@@ -113,15 +113,7 @@ class PiecesOfName(Evidence):
         return self.transform.features_of(tokens).X
 
     def compute(self, candidates):
-        overlap = self.names.overlap(candidates.texts.own[self.name], candidates.ids)
-        return [
-            overlap.cosine,
-            overlap.share,
-            overlap.share > WHOLE,
-            overlap.length,
-            overlap.place,
-            overlap.spread,
-        ]
+        return self.names.overlap(candidates.texts.own[self.name], candidates.ids).of_features
 
     def reasons(self, text):
         """Say whether parts of a name's words are in words of the text, such as a compound or another form."""

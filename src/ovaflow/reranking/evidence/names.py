@@ -30,6 +30,11 @@ class Overlap(NamedTuple):
     phrase: np.ndarray  # number of the token at which the words of a name begin, one after the other
     letters: np.ndarray  # length of that name
 
+    @property
+    def of_features(self) -> list[np.ndarray]:
+        """What the features of names say, without phrases; the third is whether a whole name is there."""
+        return [self.cosine, self.share, self.share > WHOLE, self.length, self.place, self.spread]
+
 
 class LabelNames(NamedTuple):
     """Features of the names of labels, rows of length 1, label after label."""
