@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.records.hold_out import held_out_documents, hold_out
+from ovaflow.dataset.hold_out import held_out_documents, hold_out
 from ovaflow.reranking.doubts import find_doubts
 from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy

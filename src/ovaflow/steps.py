@@ -45,7 +45,7 @@ STEPS = {
         makes=("dataset", "sizes", "reading"),
         rule="prepare_dataset",
         for_people=True,
-        revision=2,
+        revision=3,
     ),
     "choose-features": Step(
         "cli.data",
@@ -53,7 +53,7 @@ STEPS = {
         Reads("ovaflow.settings.prepare:ChooseFeatures", ("prepare", "tune"), without=("features", "has_test")),
         makes=("features",),
         rule="choose_features",
-        revision=2,
+        revision=3,
     ),
     "choose-c": Step(
         "cli.data",
@@ -65,20 +65,21 @@ STEPS = {
         ),
         makes=("C",),
         rule="choose_C",
-        revision=2,
+        revision=3,
     ),
     "hold-out": Step(
         "cli.data",
         "Set training instances aside, for the second stage.",
         makes=("dataset",),
         rule="hold_out_instances",
-        revision=2,
+        revision=3,
     ),
     "hold-out-fold": Step(
         "cli.folds",
         "Set a fold of the training instances aside, for cross-validation.",
         makes=("dataset",),
         rule="hold_out_fold",
+        revision=2,
     ),
     "estimate": Step(
         "cli.training",

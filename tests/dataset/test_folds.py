@@ -12,6 +12,8 @@ from records import write_records
 
 from ovaflow.dataset.dataset import Dataset, Split, open_dataset
 from ovaflow.dataset.folds import folds_of_documents, hold_out_fold
+from ovaflow.records.near_twins import near_twins, rows_alike
+from ovaflow.records.units import copies_of
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -20,7 +22,9 @@ def made(n, seed, copies, split):
     rng = np.random.default_rng(seed)
     X = sp.random_array((n, 60), density=0.25, rng=rng).tocsr()
     X = from_scipy(sp.vstack([X, X[:copies]]))
-    train = Split(X, X, groups=rng.integers(-1, n // 3, n + copies))
+    groups = rng.integers(-1, n // 3, n + copies)
+    units = rows_alike(groups) if split == "random" else near_twins(X, copies_of(X), groups)
+    train = Split(X, X, units=units)
     return Dataset("memory.h5", train, train, "abc", {"bias": 0.0, "split": split})
 
 
@@ -30,9 +34,8 @@ def test_each_document_is_in_one_fold_and_what_is_alike_in_the_same(seed, folds,
     ours = folds_of_documents(dataset, folds, seed)
     assert len(ours) == 80 + copies
     assert set(ours) <= set(range(folds))
-    groups = dataset.train.groups
-    for group in set(groups) - {-1}:
-        assert len(set(ours[groups == group])) == 1
+    for unit in set(dataset.units):
+        assert len(set(ours[dataset.units == unit])) == 1
     if split == "together":
         assert ours[80:].tolist() == ours[:copies].tolist()
 

@@ -12,8 +12,8 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 from solving import in_memory
 
 from ovaflow.dataset.folds import SEED, folds_of_documents, hold_out_fold
+from ovaflow.dataset.hold_out import hold_out
 from ovaflow.evaluation.cross_validation import spread
-from ovaflow.records.hold_out import hold_out
 from ovaflow.storage.texts import read_json, write_json
 
 

@@ -10,8 +10,8 @@ from records import write_records
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from ovaflow.dataset.hold_out import held_out_documents
 from ovaflow.features.columns import ColumnFeatures, of_words
-from ovaflow.records.hold_out import held_out_documents
 
 SETTINGS = SimpleNamespace(number_columns="price,pages", category_columns="publisher", weight_beside_text=0.5)
 numbers = st.integers(-40, 40).map(lambda number: number / 4)

@@ -8,8 +8,8 @@ import pytest
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.hold_out import hold_out
 from ovaflow.dataset.prepare import prepare
-from ovaflow.records.hold_out import hold_out
 from ovaflow.records.source import SourceFiles
 from ovaflow.settings.prepare import ChooseFeatures, PrepareSource
 from ovaflow.settings.train import ChooseC, TrainLabels

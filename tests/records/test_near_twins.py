@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from naive import jaccard
 from scipy.sparse.csgraph import connected_components
 
-from ovaflow.records.hold_out import hashes_of, held_out_with_twins
+from ovaflow.records.drawing import drawn_by_hash, hashes_of
 from ovaflow.records.near_twins import FEWEST, SIMILAR, near_twins
+from ovaflow.records.units import units_of_features
 from ovaflow.sparse.csr import from_scipy, rows_of
 
 
@@ -26,6 +27,11 @@ def edition(row, seed, words=3):
     copy[rng.choice(np.flatnonzero(row), words, replace=False)] = 0
     copy[rng.choice(len(row), words, replace=False)] = 1
     return copy
+
+
+def drawn(X, fraction, seed=0):
+    """Which rows are drawn by their hashes, near twins together."""
+    return drawn_by_hash(units_of_features(X, "together"), hashes_of(X, seed), fraction)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +68,7 @@ def test_members_of_a_group_have_a_near_twin_in_it(seed, width):
 
 def test_near_twins_are_held_out_together(series):
     X = from_scipy(series)
-    held = held_out_with_twins(X, 0.2)
+    held = drawn(X, 0.2)
     assert np.array_equal(held[400:], held[np.arange(150) % 50])
     alone = hashes_of(X) < 0.2 * 2.0**64
     assert np.array_equal(held[50:400], alone[50:400])
@@ -72,13 +78,13 @@ def test_near_twins_are_held_out_together(series):
 def test_the_share_holds_however_large_the_groups():
     rows = texts(200)
     X = np.vstack([edition(row, 10 * i + k) for i, row in enumerate(rows) for k in range(10)])
-    shares = [held_out_with_twins(from_scipy(X), 0.2, seed).mean() for seed in range(10)]
+    shares = [drawn(from_scipy(X), 0.2, seed).mean() for seed in range(10)]
     assert np.mean(shares) == pytest.approx(0.2, abs=0.03)
 
 
 def test_the_order_of_texts_does_not_matter(series):
     X, shuffled = from_scipy(series), np.random.default_rng(0).permutation(550)
-    assert np.array_equal(held_out_with_twins(rows_of(X, shuffled), 0.2), held_out_with_twins(X, 0.2)[shuffled])
+    assert np.array_equal(drawn(rows_of(X, shuffled), 0.2), drawn(X, 0.2)[shuffled])
 
 
 def test_a_group_that_runs_away_falls_apart():
@@ -87,7 +93,7 @@ def test_a_group_that_runs_away_falls_apart():
         chain.append(edition(chain[-1], i))
     X = from_scipy(np.vstack([*chain, texts(200, seed=1)]))
     assert np.array_equal(near_twins(X), np.arange(501))
-    assert np.array_equal(held_out_with_twins(X, 0.2), hashes_of(X) < 0.2 * 2.0**64)
+    assert np.array_equal(drawn(X, 0.2), hashes_of(X) < 0.2 * 2.0**64)
 
 
 def test_short_rows_are_alike_by_chance():

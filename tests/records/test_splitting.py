@@ -18,13 +18,15 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from ovaflow.dataset.dataset import open_dataset
+from ovaflow.dataset.hold_out import hold_out
 from ovaflow.labels.matrix import NamedLabels
 from ovaflow.reading.cells import time_of
 from ovaflow.reading.instances import TextInstance
 from ovaflow.records.collected import collect
-from ovaflow.records.hold_out import copies_of, hold_out, is_far
+from ovaflow.records.drawing import is_far
 from ovaflow.records.near_twins import FEWEST, SIMILAR, has_near_twin
 from ovaflow.records.splitting import set_aside, stratified
+from ovaflow.records.units import copies_of
 from ovaflow.settings.prepare import PrepareSource
 from ovaflow.sparse.csr import from_scipy
 
@@ -112,7 +114,7 @@ WORDS = ["Bees", "honey", "HONEY", "Größe", "wax", "蜜蜂", "12", "a", "of"]
 def test_copies_are_never_parted(rows, seed):
     ends = [" ", ", ", "/", ". "]
     instances = [TextInstance(ends[i % 4].join(words) + ends[i % 3]) for i, words in enumerate(rows)]
-    records = collect(instances, NamedLabels(), seed)
+    records = collect(instances, NamedLabels(), seed).with_units("together")
     held = set_aside(records, len(rows), PrepareSource(format="csv", test_fraction=0.5, seed=seed)).test
     bags = [frozenset(tokens(instance.text.casefold())) for instance in instances]
     sides = {(words, side) for words, side in zip(bags, held.tolist(), strict=True) if words}
@@ -151,10 +153,11 @@ def test_a_copy_in_another_group_joins_both(prepare):
     dataset = prepare(TABLE, "--group-column=series", "--test-fraction=0.4")
     for members in ({0, 1, 2, 3, 4, 5, 66}, {10, 67}):
         assert any(members <= side for side in numbers(dataset))
-    given = [series[int(record[1:])] for record in names(dataset)[0]]
-    number_of = dict(zip(given, dataset.train.groups, strict=True)) | {"": -1}
-    assert [number_of[name] for name in given] == dataset.train.groups.tolist()
-    assert len({*number_of.values()}) == len(number_of)
+    rows = [int(record[1:]) for record in names(dataset)[0]]
+    both = {"a": "a and b", "b": "a and b"}
+    # record 67 copies record 10 and has no series
+    given = [both.get(series[row], series[row]) or series[10] for row in rows]
+    assert dataset.train.units.tolist() == [given.index(name) for name in given]
 
 
 @pytest.mark.parametrize(("split", "made", "far"), [("together", texts, 30), ("random", recurring, 2)])
@@ -168,8 +171,7 @@ def test_groups_are_never_parted_by_later_splits(prepare, split, made, far):
         train, test = numbers(part)
         assert len(test) == pytest.approx(len(train | test) / 5, abs=far)
         assert not {series[i] for i in train} & {series[i] for i in test} - {""}
-    assert held.train.groups is None
-    assert prepare(TABLE).train.groups is None
+    assert held.train.units.tolist() == held.units.tolist()
 
 
 def test_each_record_is_drawn_by_itself(prepare):

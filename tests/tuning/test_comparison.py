@@ -10,11 +10,11 @@ from solving import in_memory
 
 from ovaflow.cli import main
 from ovaflow.dataset.dataset import Names, open_dataset
+from ovaflow.dataset.hold_out import hold_out
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metric import named
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.reading.instances import TextInstance
-from ovaflow.records.hold_out import hold_out
 from ovaflow.settings.train import ChooseC, TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_model
@@ -157,7 +157,7 @@ def choose(folder, rows, *options):
 
 def test_groups_are_held_out_together(tmp_path, grouped):
     dataset, series = noisy_dataset(n=600), np.arange(600) % 20
-    dataset = replace(dataset, train=replace(dataset.train, groups=series))
+    dataset = replace(dataset, train=replace(dataset.train, units=series))
     choose_C(dataset, TrainLabels(), ChooseC(candidates=[1.0]), 1)
     series = series[np.random.default_rng(0).permutation(600)]
     assert_array_equal(np.equal.outer(grouped[0], grouped[0]), np.equal.outer(series, series))

@@ -7,12 +7,13 @@ import numpy as np
 
 from ovaflow.cli.options import DATASET, THREADS, file_option, number, option, output, reads, source_files
 from ovaflow.dataset.dataset import open_dataset, write_dataset
+from ovaflow.dataset.hold_out import hold_out
 from ovaflow.dataset.prepare import prepare
 from ovaflow.dataset.remarks import kept_together, remarks_on
 from ovaflow.dataset.sizes import Shape, write_sizes
 from ovaflow.labels.label_map import UNKNOWN_SUBJECTS, require_another_file, write_unknown_subjects
 from ovaflow.reading.glance import Glance, in_words_of_weights
-from ovaflow.records.hold_out import hold_out, is_far
+from ovaflow.records.drawing import is_far
 from ovaflow.records.source import SourceFiles
 from ovaflow.settings.section import listed
 from ovaflow.settings.source import holds_texts
@@ -146,7 +147,7 @@ def hold_out_command(dataset, fraction, seed, records, sizes, output):
         n -= n_extra
     click.echo(f"{output}: {held:,} of {n:,} training instances held out{_extra_left_out(train, parts, n_extra)}")
     if is_far(held, n, fraction):
-        click.echo(f"remark: not about {round(fraction * n):,}: {kept_together(train.groups)}")
+        click.echo(f"remark: not about {round(fraction * n):,}: {kept_together(opened.parameters)}")
 
 
 def _extra_left_out(train, parts, n_extra):

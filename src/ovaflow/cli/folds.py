@@ -13,7 +13,7 @@ from ovaflow.dataset.remarks import kept_together
 from ovaflow.evaluation.cross_validation import join_folds
 from ovaflow.evaluation.metric import first_names
 from ovaflow.model.model_file import open_any_model
-from ovaflow.records.hold_out import is_far
+from ovaflow.records.drawing import is_far
 from ovaflow.storage.texts import read_json, write_json
 
 
@@ -36,7 +36,7 @@ def hold_out_fold_command(dataset, fold, folds, sizes, output):
     n -= 0 if train.extra is None else int(np.count_nonzero(train.extra))
     click.echo(f"{output}: {held:,} of {n:,} training instances are in fold {fold} of {folds}")
     if is_far(held, n, 1 / folds):
-        click.echo(f"remark: not about {round(n / folds):,}: {kept_together(opened.train.groups)}")
+        click.echo(f"remark: not about {round(n / folds):,}: {kept_together(opened.parameters)}")
 
 
 @click.command("join-folds")

@@ -11,9 +11,10 @@ from typing import ClassVar
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.features.columns import ColumnFeatures, n_beside
+from ovaflow.features.columns import ColumnFeatures, n_beside, of_words
 from ovaflow.features.normalize import unscale
 from ovaflow.features.tokens import Tokens
+from ovaflow.records.units import units_among, units_of_features
 from ovaflow.sparse.csr import CSR, nonzeros_of_rows, offsets, rows_of, transpose
 from ovaflow.storage.arrays import (
     create_array,
@@ -115,7 +116,7 @@ EXCERPT = 5000
 
 
 _PARTS = ("train", "test", "dev")
-_OF_INSTANCES = ("norms", "groups", "twins", "weights", "extra")
+_OF_INSTANCES = ("norms", "units", "twins", "weights", "extra")
 
 
 @dataclass(frozen=True)
@@ -127,21 +128,30 @@ class Split:
     texts: list = field(default_factory=list)
     norms: np.ndarray | None = None  # float32 (n,), of rows that were scaled to length 1
     records: list = field(default_factory=list)  # ids, or places in the file; none of names of labels
-    groups: np.ndarray | None = None  # int64, -1 for none; instances of a group are never parted
+    units: np.ndarray | None = None  # int64, of training documents: the first of those that no split parts from it
     twins: np.ndarray | None = None  # bool (n,), of test instances with a near twin in training
     weights: np.ndarray | None = None  # float32 (n,), of the losses; all 1 by default
     extra: np.ndarray | None = None  # bool (n,), of training instances that are never held out
     tokens: Tokens | None = None  # of texts, without stop words, where names of labels are looked for in them
 
     def take(self, rows):
-        """Some of the instances, without their texts and groups."""
+        """Return some of the instances, without their texts."""
         # names of labels come last and are no records
         records = [self.records[row] for row in rows if row < len(self.records)]
-        arrays, tokens = self.arrays_of(rows), self.tokens and self.tokens.take(rows)
-        return Split(rows_of(self.X, rows), rows_of(self.Y, rows), records=records, tokens=tokens, **arrays)
+        units = None
+        if self.units is not None:
+            units = units_among(self.units, rows[rows < len(self.units)])
+        return Split(
+            rows_of(self.X, rows),
+            rows_of(self.Y, rows),
+            records=records,
+            units=units,
+            tokens=self.tokens and self.tokens.take(rows),
+            **self.arrays_of(rows),
+        )
 
     def arrays_of(self, rows):
-        """What else some of the instances have, without their groups."""
+        """What else some of the instances have, without their units."""
         arrays = {name: getattr(self, name) for name in ("norms", "weights", "extra")}
         return {name: array[rows] for name, array in arrays.items() if array is not None}
 
@@ -248,8 +258,24 @@ class Dataset(Named):
             return self
         arrays = self.train.arrays_of(slice(n))
         tokens = self.train.tokens and self.train.tokens.part(0, n)
-        train = Split(self.train.X.part(0, n), self.train.Y.part(0, n), tokens=tokens, **arrays)
+        train = Split(self.train.X.part(0, n), self.train.Y.part(0, n), units=self.train.units, tokens=tokens, **arrays)
         return replace(self, train=train, parameters=self.parameters | {"named_labels": 0})
+
+    @cached_property
+    def units(self):
+        """First training document of each one's unit, whose documents no split parts: int64 (n,)."""
+        if self.train.units is not None:
+            return self.train.units
+        X = of_words(self.train.X.part(0, self.n_documents), self.parameters)
+        bias_feature = X.n_columns - 1 if self.bias_feature >= 0 else -1
+        return units_of_features(X, self.parameters.get("split"), bias_feature)
+
+    @property
+    def extra_documents(self):
+        """Which training documents are extra instances, which are never tested: bool (n,)."""
+        if self.train.extra is None:
+            return np.zeros(self.n_documents, bool)
+        return self.train.extra[: self.n_documents]
 
     @property
     def instance_weights(self):

@@ -20,10 +20,10 @@ from ovaflow.labels.lists import LabelLists
 from ovaflow.labels.matrix import labels_of, names_of_ids
 from ovaflow.reading.claims import require_backed
 from ovaflow.reading.formats import FORMATS
-from ovaflow.records.hold_out import copies_of
 from ovaflow.records.near_twins import has_near_twin
 from ovaflow.records.parts import read_parts
 from ovaflow.records.splitting import set_rows_aside
+from ovaflow.records.units import copies_of, units_of_features
 from ovaflow.settings.prepare import blocks_for
 
 _FEWEST = 3
@@ -59,7 +59,7 @@ def _prepare_texts(source, threads, folder):
         return Split(X, Y, list(records.excerpts), norms, records.records, tokens=tokens)
 
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
-    split = Split(fitted.X, Y, norms=fitted.norms, records=train.records, groups=train.groups)
+    split = Split(fitted.X, Y, norms=fitted.norms, records=train.records, units=train.units)
     if train.extra is not None or (train.weights != 1).any():
         split = replace(split, extra=train.extra, weights=train.weights)
     test_split = _with_twins(measured(test, Y_test), split, test.sets, train.sets, transform.parameters)
@@ -82,7 +82,7 @@ def _prepare_texts(source, threads, folder):
     if doubt is not None:
         counts["doubt_about_labels"] = str(doubt)
     counts |= _counts({"train": split, **parts}, transform.parameters, counts)
-    parameters = _parameters_of_texts(source, labels, transform, counts, named)
+    parameters = _parameters_of_texts(source, labels, train, transform, counts, named)
     features, idf = transform.all_features
     names = Names(names, features, idf if settings.weighs else None, **labels.described)
     unknown = labels.unknown_subjects(train.labels, test.labels)
@@ -90,7 +90,7 @@ def _prepare_texts(source, threads, folder):
     return Dataset(_IN_MEMORY, training, **parts, checksum="", parameters=parameters, **described)
 
 
-def _parameters_of_texts(source, labels, transform, counts, named):
+def _parameters_of_texts(source, labels, train, transform, counts, named):
     """How texts were read and made into features, for the dataset file."""
     settings = source.settings
     parameters = {
@@ -110,6 +110,8 @@ def _parameters_of_texts(source, labels, transform, counts, named):
     # parts that later steps hold out are divided likewise
     if settings.split == "random" and source.format != "builtin":
         parameters["split"] = "random"
+    if train.groups is not None:
+        parameters["group_column"] = settings.group_column
     return parameters
 
 
@@ -175,10 +177,13 @@ def _read_records(source):
         numbering, names, parts = _read_matrices(source, roles)
     else:
         parts = [read_vectors(source, labels, role) for role in roles]
+    whole = parts[0]
+    units = units_of_features(whole.X, source.settings.split)
+    parts[0] = replace(whole, units=units)
     if source.test is None:
-        train, test, counts, _ = set_rows_aside(parts[0].X, parts[0].Y, source.settings)
+        train, test, counts, _ = set_rows_aside(whole.X, whole.Y, units, source.settings)
         parts = [parts[0].take(np.flatnonzero(rows)) for rows in (train, test)]
-        parts[1] = replace(parts[1], weights=None)
+        parts[1] = replace(parts[1], weights=None, units=None)
     if labels is not None:
         widths = [part.X.n_columns for part in parts]
         if widths[0] != widths[1]:

@@ -161,15 +161,16 @@ def _on_repeated(counts):
 def _on_share(prepared, counts):
     if "set_aside" in counts:
         asked = "{set_aside:,} of {set_aside_of:,} records are set aside for testing, not about {to_be_set_aside:,}"
-        yield f"{asked.format(**counts)}: {kept_together(prepared.train.groups, counts['largest_part_kept_together'])}"
+        yield f"{asked.format(**counts)}: {kept_together(prepared.parameters, counts['largest_part_kept_together'])}"
 
 
-def kept_together(groups, largest=None):
+def kept_together(parameters, largest=None):
     """Why a share is far from the one asked for, and what to do about it."""
-    alike = "records that are alike" if groups is None else "records of a group, and those that are alike,"
+    has_groups = "group_column" in parameters
+    alike = "records of a group, and those that are alike," if has_groups else "records that are alike"
     most = "" if largest is None else f" (up to {largest:,})"
     advice = "split: random draws each by itself"
-    if groups is not None:
+    if has_groups:
         advice = f"choose a group_column with more values, or if copies are the reason, {advice}"
     return f"{alike} stay together{most}; {advice}"
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
 from ovaflow.dataset.dataset import Dataset, Names, Split
+from ovaflow.dataset.hold_out import hold_out
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.text_features import TextFeatures
 from ovaflow.evaluation.ranking import precision_of_hits
@@ -30,7 +31,6 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictions import predict_test_set, reranked
 from ovaflow.prediction.predictor import Predictor, without_words
 from ovaflow.prediction.reasons import explain as explain_labels
-from ovaflow.records.hold_out import hold_out
 from ovaflow.registry import ONE_VS_ALL, find_method, placed
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.fitting import fit_reranker

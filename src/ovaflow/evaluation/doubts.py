@@ -1,13 +1,12 @@
 """Doubts about the labels of training records: of those held out for the second stage, or of all in five folds."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.dataset.folds import folds_of_documents
-from ovaflow.records.hold_out import held_out_documents
+from ovaflow.dataset.hold_out import held_out_documents
+from ovaflow.dataset.parted import parted
 from ovaflow.registry import find_method
 from ovaflow.reranking.doubts import find_doubts, joined
 from ovaflow.reranking.held_out_texts import FEWEST
@@ -34,7 +33,7 @@ def doubts_of_held_out(dataset, held_out, model, threads=1):
     """Doubts about the training instances that were held out, by a model of the others; how many these are."""
     settings = held_out.parameters["held_out"]
     held = held_out_documents(dataset, settings["fraction"], settings["seed"])
-    rows = np.flatnonzero(held & ~_extra(dataset))
+    rows = np.flatnonzero(held & ~dataset.extra_documents)
     if len(rows) != held_out.test.X.n_rows:
         message = "was held out by another ovaflow"
         raise InputError(message, path=held_out.path, remedy="run hold-out again")
@@ -43,7 +42,7 @@ def doubts_of_held_out(dataset, held_out, model, threads=1):
 
 def doubts_by_cross_validation(dataset, model, threads=1):
     """Doubts about all training instances, each by a model of four fifths without it; how many these are."""
-    n = int(np.count_nonzero(~_extra(dataset)))
+    n = int(np.count_nonzero(~dataset.extra_documents))
     if n < FOLDS * FEWEST:
         message = f"{n:,} training records are too few to look at all; {FOLDS * FEWEST:,} are needed"
         raise InputError(message, path=dataset.path)
@@ -53,23 +52,12 @@ def doubts_by_cross_validation(dataset, model, threads=1):
     with Progress("doubts", FOLDS, "folds") as progress:
         for fold in range(FOLDS):
             with silence():
-                rows = np.flatnonzero((folds == fold) & ~_extra(dataset))
-                others = _without(dataset, folds == fold)
+                rows = np.flatnonzero((folds == fold) & ~dataset.extra_documents)
+                others = parted(dataset, np.flatnonzero(folds != fold), rows)
                 trained = method.train_model(others, settings, threads)
                 parts.append(find_doubts(dataset, rows, others, trained, threads))
             progress.advance()
     return joined(parts), n
-
-
-def _without(dataset, left_out):
-    kept = np.ones(dataset.train.X.n_rows, bool)
-    kept[: dataset.n_documents] = ~left_out
-    return replace(dataset, train=dataset.train.take(np.flatnonzero(kept)), checksum="")
-
-
-def _extra(dataset):
-    extra = dataset.train.extra
-    return np.zeros(dataset.n_documents, bool) if extra is None else extra[: dataset.n_documents]
 
 
 def table(dataset, doubts):

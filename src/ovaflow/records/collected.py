@@ -2,7 +2,7 @@
 
 from array import array
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from ovaflow.features.tokens import Tokens
 from ovaflow.features.vocabulary import read_tokens, taken
 from ovaflow.labels.lists import LabelLists
 from ovaflow.reading.instances import FIELD
-from ovaflow.records.hold_out import hash_of
+from ovaflow.records.drawing import hash_of
 from ovaflow.records.splitting import group_numbers
+from ovaflow.records.units import units_among, units_of_texts
 
 
 class StoredTexts:
@@ -56,10 +57,15 @@ class Collected:
     extra: np.ndarray | None  # bool, of instances of extra files
     excerpts: StoredTexts
     rows: np.ndarray  # int64, ascending: which of the corpus they are
+    units: np.ndarray | None = None  # int64: the first of those that no split parts from each; of training records
 
     @property
     def n(self):
         return len(self.records)
+
+    def with_units(self, split):
+        """Return the records with their units, by which a split does not part them."""
+        return replace(self, units=units_of_texts(self.tokens, self.sets, self.groups, split))
 
     def take(self, rows, folder=None):
         """Some of the records, in ascending order."""
@@ -67,6 +73,7 @@ class Collected:
             return self
         arrays = {name: getattr(self, name) for name in ("hashes", "sets", "groups", "weights", "extra", "rows")}
         arrays = {name: None if array is None else array[rows] for name, array in arrays.items()}
+        arrays["units"] = None if self.units is None else units_among(self.units, rows)
         lists = {name: [getattr(self, name)[row] for row in rows] for name in ("ids", "records", "times", "beside")}
         tokens, labels, excerpts = taken(self.tokens, rows, folder), self.labels.take(rows), self.excerpts.take(rows)
         return Collected(tokens, labels, excerpts=excerpts, **arrays, **lists)

@@ -21,7 +21,7 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.reading.instances import TextInstance
-from ovaflow.records.hold_out import in_test
+from ovaflow.records.drawing import in_test
 
 TEXTS = 20_000
 """Size of the dataset where the environment holds more docstrings."""

@@ -37,10 +37,11 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
         records = collect(corpus, labels, settings.seed, threads, folder, kept.get(role, 0))
         parts[role] = _as_wanted(records, settings, corpus.counts, folder)
         _add(counts, corpus.counts)
-    doubt = corpora["train"].doubt(parts["train"].labels, counts)
+    records = parts["train"]
+    doubt = corpora["train"].doubt(records.labels, counts)
+    records = parts["train"] = records.with_units(settings.split)
     if not divided:
         return InstanceParts(**parts, counts=counts, doubt=doubt)
-    records = parts.pop("train")
     n = records.n - _count_extra(records)
     # extra instances are the last, and never set aside
     division = set_aside(records, n, settings)
@@ -105,14 +106,16 @@ def _require_one_weight(records, firsts, numbers):
 
 
 def training_instances(source, threads=1):
-    """Training instances that may be held out, with their texts: a second reading of the files."""
+    """Yield training instances that may be held out, with their texts, and units as groups: a second reading."""
     source.require_files()
     if source.format != "builtin" and not holds_texts(source.format):
         message = f"{source.format} holds features, not texts"
         raise InputError(message, path=source.train_name, remedy="leave out features: auto")
     labels = labels_of(source)
     records = read_parts(source, labels, threads).train
-    wanted = dict(zip(records.rows.tolist(), records.labels, strict=True))
+    place_of = {row: place for place, row in enumerate(records.rows.tolist())}
     for row, instance in enumerate(Corpus(source, labels, "train")):
-        if row in wanted and not instance.extra:
-            yield instance._replace(labels=tuple(labels.written(number) for number in wanted[row] if number >= 0))
+        if row in place_of and not instance.extra:
+            place = place_of[row]
+            names = tuple(labels.written(number) for number in records.labels.of(place) if number >= 0)
+            yield instance._replace(labels=names, group=records.units[place])

@@ -1,18 +1,17 @@
 """Which records are for testing where there is no test file."""
 
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 import scipy
 
 from ovaflow.console.errors import InputError
-from ovaflow.features.normalize import is_dense, row_blocks
 from ovaflow.features.tokens import Numbers
 from ovaflow.reading.formats import FORMATS
-from ovaflow.records.hold_out import drawn, hash_of_empty, hashes_of, held_by_hash, is_far
-from ovaflow.records.near_twins import FEWEST, near_twins, rows_alike
-from ovaflow.sparse.csr import CSR
+from ovaflow.records.drawing import drawn_at_random, drawn_by_hash, hash_of_empty, hashes_of, is_far
+from ovaflow.records.near_twins import FEWEST
+from ovaflow.records.units import different_words
+from ovaflow.sparse.csr import nonzeros_of_rows
 
 _RECURRING = 0.2
 """Share of records whose short text others have, too, from which on a remark is made."""
@@ -28,62 +27,54 @@ class Division(NamedTuple):
 
 
 def set_aside(records, n, settings):
-    """How the first n records of texts are divided, as the settings want: a :class:`Division`."""
+    """Divide the first n records of texts as the settings want."""
     times, column = records.times[:n], settings.split_column
     if column and settings.split != "last" and FORMATS[settings.format].has_columns:
         return _as_told(times, column)
     if column and settings.split == "last" and set(times) <= {None}:
         raise InputError(f"no record has a value in the column {column}", remedy="choose another split_column")
-    groups = np.full(n, -1) if records.groups is None else records.groups[:n]
-    told = {}
 
-    def alike():
-        X, sets, hashes = rows_of_tokens(records.tokens.part(0, n)), records.sets[:n], records.hashes[:n].copy()
-        for row in np.flatnonzero(np.diff(X.indptr) == 0).tolist():
+    def hashes():
+        hashes = records.hashes[:n].copy()
+        for row in np.flatnonzero(records.sets[:n] < 0).tolist():
             hashes[row] = hash_of_empty(row, settings.seed)
-        recurring = _short_copies(X, sets)
-        if recurring > _RECURRING * n:
-            told["short_copies"] = recurring
-        return near_twins(X, sets, groups), hashes
+        return hashes
 
-    division = _divided(groups, times, alike, records.labels.take(np.arange(n)).given(), settings)
-    division.counts.update(told)
+    Y = records.labels.take(np.arange(n)).given()
+    division = _divided(records.units[:n], times, hashes, Y, settings)
+    if settings.split in ("together", "stratified"):
+        recurring = _count_short_copies(records.tokens, records.sets[:n])
+        if recurring > _RECURRING * n:
+            division.counts["short_copies"] = recurring
     if settings.group_column and settings.split != "last" and (division.train.all() or division.test.all()):
         message = f"{division.test.sum():,} of {n:,} records would be for testing with this group_column"
         raise InputError(message, remedy="choose a column with more values")
     return division
 
 
-def set_rows_aside(X, Y, settings):
-    """How rows of ready-made features, which know no groups, are divided."""
-
-    def alike():
-        hashes = hashes_of(X, settings.seed)
-        return rows_alike(hashes) if is_dense(X) else near_twins(X, hashes), hashes
-
-    return _divided(np.full(X.n_rows, -1), [None] * X.n_rows, alike, Y, settings)
+def set_rows_aside(X, Y, units, settings):
+    """Divide rows of ready-made features."""
+    return _divided(units, [None] * X.n_rows, lambda: hashes_of(X, settings.seed), Y, settings)
 
 
-def _divided(groups, times, alike, Y, settings):
-    """The division; ``alike`` gives the first of the rows that are to stay together with each, and their hashes."""
+def _divided(units, times, hashes, Y, settings):
+    """Divide records, given their units; ``hashes`` gives a number of 64 bits for each."""
     fraction, seed, counts = settings.test_fraction, settings.seed, {}
     if settings.split == "last":
         held = last(fraction, times)
         return Division(~held, held, counts)
     if settings.split == "random":
-        held, firsts = drawn(groups, fraction, seed), rows_alike(groups)
+        held = drawn_at_random(units, fraction, seed)
+    elif settings.split == "stratified":
+        held, without, labels = stratified(units, Y.to_scipy(), fraction, seed)
+        if without:
+            counts = {"labels_without_a_test_record": without, "labels_of_several_records": labels}
     else:
-        firsts, hashes = alike()
-        if settings.split == "stratified":
-            held, without, labels = stratified(firsts, Y.to_scipy(), fraction, seed)
-            if without:
-                counts = {"labels_without_a_test_record": without, "labels_of_several_records": labels}
-        else:
-            held = held_by_hash(firsts, hashes, fraction)
+        held = drawn_by_hash(units, hashes(), fraction)
     amount, n = int(np.count_nonzero(held)), len(held)
     if is_far(amount, n, fraction):
         counts |= {"set_aside": amount, "set_aside_of": n, "to_be_set_aside": round(fraction * n)}
-        counts["largest_part_kept_together"] = int(np.bincount(firsts).max())
+        counts["largest_part_kept_together"] = int(np.bincount(units).max())
     return Division(~held, held, counts)
 
 
@@ -141,32 +132,14 @@ def stratified(groups, Y, fraction, seed):
     return held[units], int(np.count_nonzero(several & (tested == 0))), int(np.count_nonzero(several))
 
 
-def _short_copies(X, sets):
-    """How many records have a short text whose words another record has, too."""
+def _count_short_copies(tokens, sets):
+    """Count the records that have a short text whose words another record has, too."""
     _, numbers, amounts = np.unique(sets, return_inverse=True, return_counts=True)
-    return int(np.count_nonzero((amounts[numbers] > 1) & (sets >= 0) & (np.diff(X.indptr) < FEWEST)))
+    copies = np.flatnonzero((amounts[numbers] > 1) & (sets >= 0))
+    n_words = nonzeros_of_rows(different_words(tokens.take(copies)))
+    return int(np.count_nonzero(n_words < FEWEST))
 
 
 def group_numbers():
     """Numbers of groups by their names; -1 for the empty name."""
     return Numbers({"": -1})
-
-
-def rows_of_tokens(tokens):
-    """The different tokens of each text as numbers."""
-    indices, lengths = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
-    # 31 bits: int32 without a sign
-    words = ((word or "").encode("utf-8", "surrogatepass") for word in tokens.words)
-    hashes = np.fromiter((crc32(word) >> 1 for word in words), np.int64, len(tokens.words))
-    for low, high in row_blocks(tokens.indptr, _TOKENS):
-        part = tokens.part(low, high)
-        rows = np.repeat(np.arange(high - low), np.diff(part.indptr))
-        rows, different = np.divmod(np.unique((rows << 31) + hashes[part.ids]), 1 << 31)
-        indices.append(different.astype(np.int32))
-        lengths.append(np.bincount(rows, minlength=high - low))
-    indptr = np.cumsum(np.concatenate(lengths))
-    return CSR(np.empty(0, np.float32), np.concatenate(indices), indptr, 1 << 31)
-
-
-_TOKENS = 1 << 20
-"""Tokens that are worked on together."""

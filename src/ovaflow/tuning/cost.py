@@ -1,17 +1,15 @@
 """Which weight of the loss suits a dataset: ``C: auto``."""
 
 import math
-from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.features.columns import of_words
-from ovaflow.records.hold_out import copies_of, held_out_documents
-from ovaflow.records.near_twins import near_twins, rows_alike
-from ovaflow.sparse.csr import rows_of
+from ovaflow.dataset.hold_out import held_out_documents
+from ovaflow.dataset.parted import parted, without_unseen_labels
+from ovaflow.records.units import units_among
 from ovaflow.tuning.comparison import compare, decide, folds, try_on
 
 KIND = "C"
@@ -23,7 +21,7 @@ _SAMPLE = 12_000
 def choose_C(dataset, training, tune, threads=1):
     """Compare the C nearest to 1, the default, with its neighbours, and the next while the last is best."""
     sample, available = _sample_of(dataset, tune.instances or _SAMPLE)
-    rounds = list(folds(_alike(dataset, sample), tune.held_out))
+    rounds = list(folds(units_among(dataset.units, sample), tune.held_out))
     with Progress("choosing C", 0, "trainings") as progress:
 
         def train(part, C):
@@ -61,40 +59,19 @@ def _sample_of(dataset, size):
     """A sample of at most so many training instances that may be held out, and how many there are."""
     n = dataset.n_documents
     order = np.random.default_rng(0).permutation(n)
-    if dataset.train.extra is not None:
-        order = order[~dataset.train.extra[order]]
+    order = order[~dataset.extra_documents[order]]
     if min(size, len(order)) < 2:
         raise InputError(f"{n} training instances are too few to choose C on", path=dataset.path)
     return order[:size], len(order)
 
 
-def _alike(dataset, sample):
-    """Numbers of groups and near twins, which are held out together."""
-    groups = np.full(dataset.n_documents, -1) if dataset.train.groups is None else dataset.train.groups
-    if dataset.parameters.get("split") == "random":
-        return rows_alike(groups[sample])
-    X = of_words(rows_of(dataset.train.X, sample), dataset.parameters)
-    bias_feature = X.n_columns - 1 if dataset.bias_feature >= 0 else -1
-    return near_twins(X, copies_of(X, bias_feature), groups[sample])
-
-
 def _all(dataset, held_out):
-    """A dataset of all training instances but a share to test, as the second stage holds them out."""
+    """Return a dataset of all training instances but a share to test, as the second stage holds them out."""
     held = held_out_documents(dataset, held_out)
     # near twins of held-out instances are left out of training, extra ones among them
-    tested = held if dataset.train.extra is None else held & ~dataset.train.extra[: len(held)]
+    tested = held & ~dataset.extra_documents
     return _part(dataset, np.flatnonzero(~held), np.flatnonzero(tested))
 
 
 def _part(dataset, fit, held):
-    """A dataset of some training instances, with the names of their labels, and of others to test."""
-    Y, n = dataset.train.Y, dataset.n_documents
-    labels = np.unique(rows_of(Y, fit).indices)
-    names = n + np.flatnonzero(np.isin(Y.indices[Y.indptr[n] :], labels))
-    return replace(
-        dataset,
-        train=dataset.train.take(np.concatenate([fit, names])),
-        test=dataset.train.take(held),
-        checksum="",
-        parameters=dataset.parameters | {"named_labels": len(names)},
-    )
+    return without_unseen_labels(parted(dataset, fit, held))

@@ -8,23 +8,19 @@ from itertools import count
 from pathlib import Path
 
 import numpy as np
-import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.dataset.dataset import Dataset, Names, Split
 from ovaflow.features.blocks import is_spaceless, pieces_for
 from ovaflow.features.label_names import with_label_names
-from ovaflow.features.tokens import numbered, word_sets
 from ovaflow.features.vocabulary import NoTermsError, fit_features
 from ovaflow.labels.lists import LabelLists
 from ovaflow.labels.matrix import NamedLabels, names_as_given
-from ovaflow.records.near_twins import near_twins, rows_alike
 from ovaflow.records.parts import training_instances
-from ovaflow.records.splitting import group_numbers
+from ovaflow.records.units import units_among
 from ovaflow.settings.prepare import DEFAULT_FEATURES, blocks_for
 from ovaflow.settings.train import TrainLabels
-from ovaflow.sparse.csr import from_scipy
 from ovaflow.tuning.comparison import METRICS, Trial, compare, decide, folds, try_on
 
 KIND = "features"
@@ -95,10 +91,8 @@ def _candidates(given, sample, has_vocabulary):
 
 
 def _rounds(instances, settings):
-    numbers = group_numbers()
-    groups = np.array([numbers[instance.group] for instance in instances], np.int64)
-    alike = rows_alike(groups) if settings.split == "random" else near_twins(*_words(instances), groups)
-    return folds(alike, settings.held_out)
+    units = np.array([instance.group for instance in instances], np.int64)
+    return folds(units_among(units, np.arange(len(units))), settings.held_out)
 
 
 def _sample_of(instances, size):
@@ -109,13 +103,6 @@ def _sample_of(instances, size):
     sample, available = [instance for instance, _ in smallest], next(counter)
     few = size is None and available < _CHEAP
     return sample[:_FEW] if few else sample, available
-
-
-def _words(sample):
-    """The words of texts as rows, and numbers of texts with the same words."""
-    tokens = numbered([instance.text for instance in sample])
-    parts = np.ones(len(tokens.ids)), tokens.ids, tokens.indptr
-    return from_scipy(scipy.sparse.csr_array(parts, shape=(len(sample), len(tokens.words)))), word_sets(tokens)
 
 
 def _hash(instance, number):

@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import Dataset, Split
+from ovaflow.dataset.hold_out import SHORTEST, hold_out, truncate_every_third
 from ovaflow.features.vocabulary import fit_features
-from ovaflow.records.hold_out import (
-    SHORTEST,
-    held_out_with_twins,
-    hold_out,
-    in_test,
-    truncate_every_third,
-)
+from ovaflow.records.drawing import drawn_by_hash, hashes_of, in_test
 from ovaflow.settings.prepare import Prepare
 from ovaflow.sparse.csr import NOWHERE, from_scipy
 
@@ -33,7 +28,7 @@ def dataset():
 
 def test_the_parts_are_the_training_set(dataset):
     parts = hold_out(dataset, 0.25)
-    held = held_out_with_twins(dataset.train.X, 0.25)
+    held = drawn_by_hash(dataset.units, hashes_of(dataset.train.X), 0.25)
     assert 60 < held.sum() < 140
     for part, rows in ((parts.train, ~held), (parts.test, held)):
         for ours, theirs in ((part.X, dataset.train.X), (part.Y, dataset.train.Y)):

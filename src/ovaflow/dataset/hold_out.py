@@ -1,0 +1,64 @@
+"""A share of the training documents held out for the second stage, by a model of the others."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.dataset.parted import parted
+from ovaflow.features.beginnings import beginnings
+from ovaflow.features.columns import of_words
+from ovaflow.records.drawing import drawn_at_random, drawn_by_hash, hashes_of
+from ovaflow.sparse.csr import NOWHERE
+
+SHORTEST = 8
+"""Tokens of the shortest text that is cut."""
+
+_GOLDEN = 0.6180339887498949
+"""Multiples of it spread evenly over 0 to 1."""
+
+
+def held_out_documents(dataset, fraction, seed=0):
+    """Return which training documents a draw holds out: bool (n,); shares (m, 1) give bool (m, n)."""
+    units = dataset.units
+    if dataset.parameters.get("split") == "random":
+        return drawn_at_random(units, fraction, seed)
+    X = of_words(dataset.train.X.part(0, len(units)), dataset.parameters)
+    bias_feature = X.n_columns - 1 if dataset.bias_feature >= 0 else -1
+    return drawn_by_hash(units, hashes_of(X, seed, bias_feature), fraction)
+
+
+def hold_out(dataset, fraction, seed=0):
+    """Return a dataset that tests a share of the training documents and trains on the others.
+
+    Of extra instances a share is left out of training, too, near twins of held-out documents with them.
+    """
+    held = held_out_documents(dataset, fraction, seed)
+    if held.all() or not held.any():
+        n = dataset.train.X.n_rows
+        message = f"{held.sum():,} of {n:,} training instances would be held out"
+        raise InputError(message, path=dataset.path, remedy="more instances or another fraction")
+    tested = held & ~dataset.extra_documents
+    settings = {"of": dataset.checksum, "fraction": fraction, "seed": seed}
+    parts = parted(dataset, np.flatnonzero(~held), np.flatnonzero(tested), held_out=settings)
+    # who fits a second stage has the names of the whole dataset
+    train = replace(parts.train, tokens=None)
+    test = truncate_every_third(parts.test, dataset.parameters.get("normalize", False))
+    return replace(parts, train=train, test=test)
+
+
+def truncate_every_third(split, normalized):
+    """Return texts of which each third ends early, as titles do: log-uniformly from :data:`SHORTEST` tokens on."""
+    X, n = split.X, split.X.n_rows
+    if X.places is None:
+        return split
+    rows, words = np.repeat(np.arange(n), np.diff(X.indptr)), X.places != NOWHERE
+    tokens = np.zeros(n)
+    np.maximum.at(tokens, rows[words], X.places[words] + 1.0)
+    shares = np.arange(n) * _GOLDEN % 1
+    ends = SHORTEST * np.maximum(tokens / SHORTEST, 1) ** shares
+    ends[np.arange(n) % 3 > 0] = np.inf
+    X, lengths = beginnings(X, ends, normalized)
+    norms = (split.norms * lengths).astype(np.float32) if normalized else split.norms
+    cut = split.tokens and split.tokens.beginnings(ends)
+    return replace(split, X=X, norms=norms, tokens=cut)

@@ -1,0 +1,71 @@
+"""Units: records that no split parts, such as copies, near twins and records of a group."""
+
+from zlib import crc32
+
+import numpy as np
+
+from ovaflow.features.normalize import is_dense, row_blocks
+from ovaflow.records.drawing import hashes_of
+from ovaflow.records.near_twins import near_twins, rows_alike
+from ovaflow.sparse.csr import CSR, nonzeros_of_rows
+
+_TOKENS = 1 << 20
+"""Tokens that are worked on together."""
+
+
+def units_of_texts(tokens, word_sets, groups, split):
+    """Return the first record of each record's unit: int64 (n,).
+
+    Parameters
+    ----------
+    tokens : Tokens
+        Of n texts.
+    word_sets : int64 (n,)
+        Numbers that texts of the same words have in common; -1 without a word.
+    groups : int64 (n,), optional
+        Numbers that records of a group have in common; -1 for none.
+    split : str
+        ``"random"`` keeps only groups together.
+    """
+    numbers = [] if groups is None else [groups]
+    if split == "random":
+        return rows_alike(*numbers, np.full(len(word_sets), -1))
+    return near_twins(different_words(tokens), word_sets, *numbers)
+
+
+def units_of_features(X, split, bias_feature=-1):
+    """Return the first row of each row's unit: int64 (n,)."""
+    if split == "random":
+        return np.arange(X.n_rows)
+    copies = copies_of(X, bias_feature)
+    # rows of dense features have all features in common
+    return rows_alike(copies) if is_dense(X) else near_twins(X, copies)
+
+
+def units_among(units, rows):
+    """Return the first of some rows of each one's unit, by its place among them: int64 (m,)."""
+    _, firsts, numbers = np.unique(units[rows], return_index=True, return_inverse=True)
+    return firsts[numbers]
+
+
+def copies_of(X, bias_feature=-1, fewest=1):
+    """Return a number of each row's features, by which copies are told: int64 (n,); -1 of fewer features."""
+    copies = (hashes_of(X, 0, bias_feature) >> np.uint64(1)).astype(np.int64)
+    copies[nonzeros_of_rows(X) < fewest + (bias_feature >= 0)] = -1
+    return copies
+
+
+def different_words(tokens):
+    """Return the different words of each text as numbers: CSR (n, 2^31) without values."""
+    indices, lengths = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
+    # 31 bits: int32 without a sign
+    words = ((word or "").encode("utf-8", "surrogatepass") for word in tokens.words)
+    hashes = np.fromiter((crc32(word) >> 1 for word in words), np.int64, len(tokens.words))
+    for low, high in row_blocks(tokens.indptr, _TOKENS):
+        part = tokens.part(low, high)
+        rows = np.repeat(np.arange(high - low), np.diff(part.indptr))
+        rows, different = np.divmod(np.unique((rows << 31) + hashes[part.ids]), 1 << 31)
+        indices.append(different.astype(np.int32))
+        lengths.append(np.bincount(rows, minlength=high - low))
+    indptr = np.cumsum(np.concatenate(lengths))
+    return CSR(np.empty(0, np.float32), np.concatenate(indices), indptr, 1 << 31)
