@@ -7,10 +7,11 @@ import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.evaluation.metrics import evaluate
+from ovaflow.evaluation.metrics import evaluate, measure
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions, predict_test_set
+from ovaflow.settings.train import Propensities
 from ovaflow.storage.texts import read_json
 
 SCORES = {"P": precision_score, "R": recall_score, "F1": f1_score}
@@ -22,7 +23,8 @@ def test_labels_above_zero_like_scikit_learn(finished, tmp_path):
     dataset = replace(dataset, dev=dataset.test.take(rows))
     predict_test_set(model, dataset, 4).write(tmp_path / "predictions.h5")
     predictions = Predictions.open(tmp_path / "predictions.h5")
-    ours = evaluate(predictions, dataset, model, Training.open(finished["training"]), 0.55, 1.5)
+    measured = measure(predictions, dataset, model, Propensities())
+    ours = evaluate(measured, predictions, dataset, model, Training.open(finished["training"]))
     true = dataset.test.Y.to_scipy().toarray() > 0
     chosen = np.zeros_like(true)
     row, place = np.nonzero(predictions.scores > 0)

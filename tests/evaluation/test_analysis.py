@@ -8,7 +8,8 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from ovaflow.dataset.dataset import inverse_propensity
 from ovaflow.evaluation.analysis import confused, frequency_groups, results_of_labels, why_missed
-from ovaflow.model.ranked_labels import find_hits
+from ovaflow.evaluation.measured import Measured
+from ovaflow.evaluation.ranking import Ranked
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.reranked_model import Ranking
 from ovaflow.sparse.csr import from_scipy
@@ -29,9 +30,9 @@ def predicted(seed, n=60, labels=12, k=4):
 def test_groups_against_one_instance_at_a_time(seed):
     ids, _, dense, Y = predicted(seed)
     counts = np.random.default_rng(seed).integers(0, 9, dense.shape[1])
-    inverse, hits = inverse_propensity(counts, 200, 0.55, 1.5), find_hits(ids, Y)
+    inverse = inverse_propensity(counts, 200, 0.55, 1.5)
     first = (ids[:, :3, None] == np.arange(dense.shape[1])).any(axis=1)
-    for group in frequency_groups(ids, hits, Y, counts, 3, (0, 1, 3, 6), inverse):
+    for group in frequency_groups(Ranked(ids, Y, inverse), counts, 3, (0, 1, 3, 6)):
         last = np.inf if group["to"] is None else group["to"]
         members = (counts >= group["from"]) & (counts <= last)
         theirs = naive.group_metrics(ids, dense, inverse, 3, set(np.flatnonzero(members)))
@@ -45,7 +46,7 @@ def test_groups_against_one_instance_at_a_time(seed):
 @pytest.mark.parametrize(("seed", "n"), [(0, 60), (1, 60), (2, 60), (3, 0)])
 def test_confusions_against_one_instance_at_a_time(seed, n):
     ids, _, dense, Y = predicted(seed, n)
-    ours = confused(ids, find_hits(ids, Y), Y, 10_000)
+    ours = confused(Ranked(ids, Y), ids.shape[1], 10_000)
     theirs = naive.confusions(ids, dense)
     assert {(each["true"], each["predicted"]): each["times"] for each in ours} == {
         pair: times for pair, times in theirs.items() if times > 1
@@ -69,7 +70,9 @@ def test_results_of_labels_like_scikit_learn(tmp_path):
     order = np.argsort(-probabilities, kind="stable")
     ids, probabilities = (np.take_along_axis(each, order, axis=1) for each in (ids, probabilities))
     ranking = Ranking(ids, probabilities, ids, probabilities)
-    write_csv(tmp_path / "labels.csv", results_of_labels(SimpleNamespace(ids=ids, ranking=ranking), data))
+    write_csv(
+        tmp_path / "labels.csv", results_of_labels(Measured.of(SimpleNamespace(ids=ids, ranking=ranking), Y), data)
+    )
     rows = read_records(tmp_path / "labels.csv")
     # formulas to a spreadsheet
     assert [row["label"] for row in rows] == [f"'{name}" for name in names]
@@ -89,7 +92,7 @@ def test_reasons_of_missed_labels_against_one_label_at_a_time():
     order = np.argsort(-probabilities, kind="stable")
     ids, probabilities = (np.take_along_axis(each, order, axis=1) for each in (ids, probabilities))
     ranking = Ranking(ids, probabilities, ids, probabilities)
-    ours = why_missed(SimpleNamespace(ranking=ranking), SimpleNamespace(test=SimpleNamespace(Y=Y)))
+    ours = why_missed(Measured.of(SimpleNamespace(ids=ids, ranking=ranking), Y))
     theirs = naive.reasons_of_missed_labels(ids, probabilities, dense, labels_that_fit(probabilities))
     assert {name: ours[name] for name in theirs} == theirs
     assert sum(ours[name] for name in ("found", "below the cut", "ranked too low", "no candidates")) == ours["true"]

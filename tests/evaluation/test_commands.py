@@ -10,10 +10,11 @@ from commands import ovaflow
 from sklearn.metrics import ndcg_score
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.evaluation.metrics import evaluate
+from ovaflow.evaluation.metrics import evaluate, measure
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
+from ovaflow.settings.train import Propensities
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,8 @@ def test_instances_with_a_near_twin_are_also_left_out(files):
     predictions, dataset, *others = files
     twins = np.arange(dataset.test.Y.n_rows) % 5 == 0
     changed = replace(dataset, test=replace(dataset.test, twins=twins))
-    metrics = evaluate(predictions, changed, *others, 0.55, 1.5)
+    model, training = others
+    metrics = evaluate(measure(predictions, changed, model, Propensities()), predictions, changed, model, training)
     Y = dataset.test.Y.to_scipy().toarray()[~twins]
     theirs = naive.ranking_metrics(predictions.ids[~twins], Y, np.ones(Y.shape[1]), 3)["P"]
     assert metrics["without_near_twins"]["P@3"] == pytest.approx(theirs)

@@ -18,6 +18,8 @@ from sklearn.metrics import f1_score
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.errors import RunErrors
+from ovaflow.evaluation.measured import Measured
+from ovaflow.prediction.predictions import PredictedLabels
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.reranked_model import Ranking
 from ovaflow.sparse.csr import from_scipy
@@ -46,7 +48,7 @@ def made(seed, n, probabilistic):
     for row in range(n):
         assigned[row, ids[row, : amounts[row]][ids[row, : amounts[row]] >= 0]] = True
         known[row, ids[row, :6]] = values[row, :6]
-    return RunErrors(data, SimpleNamespace(ids=ids, scores=values, ranking=ranking)), dense, assigned, known
+    return RunErrors(data, Measured.of(PredictedLabels(ids, values, ranking), Y)), dense, assigned, known
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 25), st.booleans())

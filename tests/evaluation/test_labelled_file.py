@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,9 +25,9 @@ from tiny_table import write_table
 from ovaflow.cli.labelled import distinct_names
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.labelled_file import (
+    amounts_and_means,
     by_label,
     by_probability,
-    measure,
     rank_records,
     settings_of_labelled,
 )
@@ -66,7 +67,12 @@ def predictor(folder):
 
 
 def ranked(predictor, path, **chosen):
-    return rank_records(predictor, path, settings_of_labelled(predictor.model, path, **chosen))
+    return rank_records(predictor, path, settings_of_labelled(predictor.model, path, **chosen)).measured
+
+
+def arrays_of(measured):
+    ranked = measured.candidates
+    return ranked.ids, measured.values, measured.n_true, *ranked.Y.arrays
 
 
 def truth(folder, predictor):
@@ -85,7 +91,7 @@ def best_hits(has, scores):
 
 def test_metrics_of_all_records_with_labels(folder, predictor):
     answers, (amounts, has, scores) = ranked(predictor, folder / "new.csv"), truth(folder, predictor)
-    ours = measure(answers, Figures.of(answers, False))
+    ours = amounts_and_means(answers, Figures.of(answers))
     hits, unknown = best_hits(has, scores), amounts - has.sum(axis=1)
     theirs = {
         "records": 120,
@@ -121,12 +127,12 @@ def test_labels_that_are_not_asked_for_are_neither_predicted_nor_missing(folder,
 def test_labels_that_fit_like_scikit_learn(folder, predictor):
     answers, (amounts, has, scores) = ranked(predictor, folder / "new.csv"), truth(folder, predictor)
     # as if a second stage had said so
-    answers = answers._replace(scores=expit(2 * answers.scores))
+    answers = replace(answers, values=expit(2 * answers.values), probabilistic=True)
     probabilities, chosen = expit(2 * scores), np.zeros_like(has)
     for i, row in enumerate(probabilities):
         best = np.argsort(-row, kind="stable")
         chosen[i, best[: labels_that_fit(row[best][None])[0]]] = True
-    ours, right = measure(answers, Figures.of(answers, True)), (chosen & has).sum(axis=1)
+    ours, right = amounts_and_means(answers, Figures.of(answers)), (chosen & has).sum(axis=1)
     theirs = {
         "F1 of labels that fit": np.mean(2 * right / (chosen.sum(axis=1) + amounts)),
         "precision of labels that fit": precision_score(has, chosen, average="samples"),
@@ -135,7 +141,7 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor):
     assert {name: ours[name] for name in theirs} == pytest.approx(theirs)
     # labels that the model does not know are missed
     assert by_probability(answers)[0]["recall"] == pytest.approx((has & (probabilities >= 0.5)).sum() / amounts.sum())
-    model = SimpleNamespace(probabilistic=True, label_names=predictor.label_names, label_uris=())
+    model = SimpleNamespace(label_names=predictor.label_names, label_uris=())
     head, *rows = table_by_label({"model": by_label(answers, model)})
     *measures, positives = precision_recall_fscore_support(has, chosen, zero_division=0)
     assert head == ["label", "positives", "predicted", "precision", "recall", "F1"]
@@ -154,7 +160,8 @@ def test_every_format_has_the_same_answer(folder, predictor, tmp_path):
     columns = {"text_column": "topic", "labels_column": "of"}
     for name, chosen in (("new.tsv", {"format": "text-tsv"}), ("new.parquet", columns)):
         ours = ranked(predictor, tmp_path / name, **chosen)
-        assert all(map(np.array_equal, (*ours[:2], ours.n_true, *ours.Y), (*theirs[:2], theirs.n_true, *theirs.Y)))
+        for mine, other in zip(arrays_of(ours), arrays_of(theirs), strict=True):
+            np.testing.assert_array_equal(mine, other)
 
 
 def test_a_file_of_features(tmp_path):
@@ -164,8 +171,10 @@ def test_a_file_of_features(tmp_path):
     predictor = Predictor.open(model)
     path.write_text("0,9 1:2 2:3\n2 4:5\n")
     ours = ranked(predictor, path)
-    assert all(map(np.array_equal, ours, predictor.top_k(predictor.from_features([{0: 2, 1: 3}, {3: 5}]), 3)))
-    assert (ours.Y.indices.tolist(), ours.n_true.tolist()) == ([0, 2], [2, 1])
+    ids, scores = predictor.top_k(predictor.from_features([{0: 2, 1: 3}, {3: 5}]), 3)
+    np.testing.assert_array_equal(ours.candidates.ids, ids)
+    np.testing.assert_array_equal(ours.values, scores)
+    assert (ours.candidates.Y.indices.tolist(), ours.n_true.tolist()) == ([0, 2], [2, 1])
     path.write_text("0 1:2 9:3\n")
     with pytest.raises(InputError, match="9 features, the model has 4"):
         ranked(predictor, path)

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
+from ovaflow.evaluation.measured import Measured
 from ovaflow.evaluation.single_label import confusion, has_one_label, single_label_metrics
+from ovaflow.prediction.predictions import PredictedLabels
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -23,7 +25,7 @@ def made(true, n_labels):
 
 def predicted(scores, k):
     ids = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    return SimpleNamespace(ids=ids.astype(np.int32), scores=np.take_along_axis(scores, ids, axis=1))
+    return PredictedLabels(ids.astype(np.int32), np.take_along_axis(scores, ids, axis=1))
 
 
 @given(st.integers(2, 6), st.integers(1, 30), st.integers(1, 7), st.integers(0, 10**6))
@@ -31,13 +33,14 @@ def test_like_scikit_learn(n_labels, n, k, seed):
     rng = np.random.default_rng(seed)
     true, scores = rng.integers(n_labels, size=n), rng.normal(size=(n, n_labels))
     data, answers = made(true, n_labels), predicted(scores, k)
-    ours, first = single_label_metrics(answers, data), answers.ids[:, 0]
+    measured = Measured.of(answers, data.test.Y)
+    ours, first = single_label_metrics(measured, data), answers.ids[:, 0]
     assert ours["accuracy"] == pytest.approx(metrics.accuracy_score(true, first))
     # labels that are only predicted have no recall
     theirs = metrics.recall_score(true, first, labels=np.unique(true), average="macro", zero_division=0)
     assert ours["balanced_accuracy"] == pytest.approx(theirs)
     theirs = metrics.confusion_matrix(true, first, labels=range(n_labels))
-    np.testing.assert_array_equal(confusion(answers.ids, data.test.Y).toarray(), theirs)
+    np.testing.assert_array_equal(confusion(measured.order).toarray(), theirs)
     two = n_labels == 2 and k > 1 and len(np.unique(true)) == 2
     assert ("roc_auc" in ours) == two
     if two:
@@ -49,7 +52,8 @@ def test_like_scikit_learn(n_labels, n, k, seed):
 def test_one_label_or_none_are_two_classes():
     rng = np.random.default_rng(0)
     true, scores = rng.integers(-1, 1, size=50), rng.normal(size=(50, 1))
-    ours = single_label_metrics(predicted(scores, 5), made(true, 1))
+    data = made(true, 1)
+    ours = single_label_metrics(Measured.of(predicted(scores, 5), data.test.Y), data)
     assert ours["roc_auc"] == pytest.approx(metrics.roc_auc_score(true == 0, scores[:, 0]))
     assert ours["accuracy"] == 1
 
@@ -57,6 +61,7 @@ def test_one_label_or_none_are_two_classes():
 def test_only_where_no_instance_has_several_labels():
     data = made(np.array([0, -1, 1]), 2)
     assert has_one_label(data)
-    assert single_label_metrics(predicted(np.zeros((1, 2)), 2), made(np.array([-1]), 2)) == {}
+    without = made(np.array([-1]), 2)
+    assert single_label_metrics(Measured.of(predicted(np.zeros((1, 2)), 2), without.test.Y), without) == {}
     data.test = SimpleNamespace(Y=from_scipy(np.ones((1, 2), np.float32)))
     assert not has_one_label(data)

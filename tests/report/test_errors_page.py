@@ -8,6 +8,7 @@ from commands import ovaflow
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.errors import RunErrors
+from ovaflow.evaluation.measured import Measured
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import errors_page
 from ovaflow.report.errors_page import fold_text, render_errors
@@ -26,7 +27,8 @@ def folder(runs, tmp_path_factory):
 
 @pytest.fixture
 def errors(folder):
-    return RunErrors(open_dataset(folder / "dataset.h5"), Predictions.open(folder / "msi" / "predictions.h5"))
+    dataset, predictions = open_dataset(folder / "dataset.h5"), Predictions.open(folder / "msi" / "predictions.h5")
+    return RunErrors(dataset, Measured.of(predictions, dataset.test.Y))
 
 
 def test_names_and_texts_do_nothing(folder):

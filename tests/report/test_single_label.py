@@ -5,8 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
+from ovaflow.evaluation.measured import Measured
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.evaluation.single_label import single_label_metrics
+from ovaflow.prediction.predictions import PredictedLabels
 from ovaflow.report.single_label import DRAWN, LISTED, read, show
 from ovaflow.sparse.csr import from_scipy
 
@@ -21,11 +23,12 @@ def run_of(labels, first, n_labels=N_LABELS):
     dataset = SimpleNamespace(
         train=split, test=split, label_name=names.__getitem__, counts=np.arange(n_labels), n_labels=n_labels
     )
-    predictions = SimpleNamespace(ids=first[:, None].astype(np.int32), scores=np.ones((len(first), 1), np.float32))
+    predictions = PredictedLabels(first[:, None].astype(np.int32), np.ones((len(first), 1), np.float32))
+    measured = Measured.of(predictions, Y)
     run = SimpleNamespace(
-        dataset=dataset, predictions=predictions, name="msi", summary="", series=0, samples={}, has_test_labels=True
+        dataset=dataset, measured=measured, name="msi", summary="", series=0, samples={}, has_test_labels=True
     )
-    run.metrics = ranking_metrics(predictions.ids, Y, np.ones(n_labels)) | single_label_metrics(predictions, dataset)
+    run.metrics = ranking_metrics(predictions.ids, Y, np.ones(n_labels)) | single_label_metrics(measured, dataset)
     run.read = lambda reader: reader(run)
     return run
 

@@ -42,7 +42,7 @@ def errors_command(run, names, output):
     stage the first five. Records without known labels are left out.
     """
     opened = open_run(run)
-    errors = RunErrors(opened.dataset, opened.predictions)
+    errors = RunErrors(opened.dataset, opened.measured)
     if names:
         listing = _list_errors_of_labels(errors, opened.open_predictor(), names, None if output else OF_LABEL)
     else:

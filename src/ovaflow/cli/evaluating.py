@@ -11,20 +11,20 @@ from ovaflow.cli.options import THREADS, file_option, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, results_of_labels
-from ovaflow.evaluation.counted_labels import rule_in_words
 from ovaflow.evaluation.errors import RunErrors
 from ovaflow.evaluation.labelled_file import (
+    amounts_and_means,
     annif_metrics,
     by_label,
     by_level,
     by_precision,
     by_probability,
-    measure,
     rank_file,
     unknown_words,
 )
+from ovaflow.evaluation.measured import rule_in_words
 from ovaflow.evaluation.metric import PLACES
-from ovaflow.evaluation.metrics import evaluate
+from ovaflow.evaluation.metrics import evaluate, measure
 from ovaflow.evaluation.model_comparison import Figures, changed_most, side_by_side, table_by_label
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.training_file import Training
@@ -78,23 +78,23 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, qu
 
 
 def _evaluate_predictions(predictions, dataset, model, settings, table, training, output, analysis, errors, labels):
-    opened = Predictions.open(predictions), open_dataset(dataset), open_any_model(model)
-    constants = settings.propensity_a, settings.propensity_b
-    metrics = evaluate(*opened, Training.open(training), *constants)
-    metrics |= count_test_texts(opened[1], Predictor(opened[2]))
-    write_json(output, "metrics", metrics, of=opened[2].checksum)
+    predicted, opened, trained = Predictions.open(predictions), open_dataset(dataset), open_any_model(model)
+    measured = measure(predicted, opened, trained, settings)
+    metrics = evaluate(measured, predicted, opened, trained, Training.open(training)) | settings.model_dump()
+    metrics |= count_test_texts(opened, Predictor(trained))
+    write_json(output, "metrics", metrics, of=trained.checksum)
     if analysis:
-        write_json(analysis, "analysis", analyse(*opened, *constants))
+        write_json(analysis, "analysis", {"model": trained.checksum} | analyse(measured.order, opened.counts))
     if errors:
         names = (folder.name for folder in (model.absolute().parents[1], model.absolute().parent))
-        write_text(errors, render_errors(*names, RunErrors(opened[1], opened[0])))
+        write_text(errors, render_errors(*names, RunErrors(opened, measured)))
     if labels:
-        write_csv(labels, results_of_labels(*opened[:2]))
+        write_csv(labels, results_of_labels(measured, opened))
     accuracy = f", accuracy {100 * metrics['accuracy']:.1f}" if "accuracy" in metrics else ""
     dev = f", dev {at_places(metrics['dev'], 'P')}" if "dev" in metrics else ""
     click.echo(f"{output}: {at_places(metrics, 'P')}, {at_places(metrics, 'PSP')}{accuracy}{dev}")
     if table:
-        for name, value in annif_metrics(opened[0].ids, opened[1].test.Y).items():
+        for name, value in annif_metrics(measured.order).items():
             click.echo(f"{name:<31}{value}" if isinstance(value, int) else f"{name:<31}{value:.4f}")
 
 
@@ -109,7 +109,7 @@ def _evaluate_file(path, models, labels, output, threads, reading, question):
     each_label = dict.fromkeys(names)
     if labels or len(names) > 1:
         for name, (model, predictor) in zip(names, predictors.items(), strict=True):
-            each_label[name] = by_label(answers[model], predictor.model)
+            each_label[name] = by_label(answers[model].measured, predictor.model)
     entries = _entries(predictors, answers, each_label)
     named = [entry | {"model": name} for entry, name in zip(entries, names, strict=True)]
     for table in tables_of(path, named):
@@ -131,9 +131,9 @@ def _entries(predictors, answers, each_label):
     """Figures of each model, their intervals, and their differences from those of the first."""
     entries, first = [], None
     for (model, predictor), name in zip(predictors.items(), each_label, strict=True):
-        probabilistic = predictor.model.probabilistic
-        figures = Figures.of(answers[model], probabilistic)
-        metrics = measure(answers[model], figures)
+        measured = answers[model].measured
+        figures = Figures.of(measured)
+        metrics = amounts_and_means(measured, figures)
         entry = {"model": model, "metrics": metrics, "intervals": figures.intervals}
         if first is not None:
             differences = figures.differences_from(first)
@@ -141,9 +141,9 @@ def _entries(predictors, answers, each_label):
             entry["changed_labels"] = changed_most(side_by_side(each_label), next(iter(each_label)), name)
         entry["checksum"] = predictor.model.checksum
         entry["unknown_words"] = unknown_words(answers[model], predictor.model)
-        entry["by_level"] = by_level(answers[model], predictor.model)
-        entry["automatic"] = by_probability(answers[model]) if probabilistic else None
-        entry["sure"] = by_precision(answers[model]) if probabilistic else None
+        entry["by_level"] = by_level(measured, predictor.model)
+        entry["automatic"] = by_probability(measured) if measured.probabilistic else None
+        entry["sure"] = by_precision(measured) if measured.probabilistic else None
         entries.append(entry)
         first = first or figures
     return entries

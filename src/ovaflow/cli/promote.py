@@ -126,8 +126,8 @@ def _refuse(context, new, link, reason):
 
 
 def _figures(predictors, answers, path, metric):
-    for model, predictor in predictors.items():
-        figures = Figures.of(answers[model], predictor.model.probabilistic)
+    for model in predictors:
+        figures = Figures.of(answers[model].measured)
         if metric not in figures.records:
             message, remedy = f"has no second stage, so no {metric}", "choose another --metric"
             raise InputError(message, path=model, remedy=remedy)

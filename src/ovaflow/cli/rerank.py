@@ -6,6 +6,7 @@ from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option,
 from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, read_suggestion_files
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
+from ovaflow.evaluation.measured import Measured
 from ovaflow.evaluation.reliability import measure_reliability
 from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.predictions import Predictions
@@ -78,7 +79,7 @@ def reliability_command(predictions, dataset, reranker, output):
     same_model = predicted.inputs["model"] == second.inputs["model"]
     if not same_model or predicted.inputs.get("reranker", second.checksum) != second.checksum:
         raise InputError("the predictions were not made with it", path=reranker, remedy="predict again")
-    measured = measure_reliability(predicted, opened, second)
+    measured = measure_reliability(Measured.of(predicted, opened.test.Y), second)
     write_json(output, "reliability", measured)
     if second.unused:
         click.echo(f"{output}: there is no second stage: {second.unused}")

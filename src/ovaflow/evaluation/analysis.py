@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from ovaflow.evaluation.counted_labels import count_predicted_labels
 from ovaflow.evaluation.metric import PLACES
 from ovaflow.evaluation.ranking import best_gains, indicator, ratio
-from ovaflow.model.ranked_labels import find_hits
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import FIRST
 
@@ -19,34 +17,27 @@ LIKELY = 0.2
 """Probability of labels that a person who looks at them may want to see."""
 
 
-def _tallies(ids, hits, Y):
-    """How often each label is true, predicted and a hit: three arrays (l,)."""
-    occurrences = Y.indices, ids[ids >= 0], ids[hits]
-    return [np.bincount(labels, minlength=Y.n_columns) for labels in occurrences]
-
-
-def results_of_labels(predictions, dataset):
+def results_of_labels(measured, dataset):
     """Head and rows of labels.csv: how often each is true, predicted and right; at 5 places, and where it fits."""
-    Y, ids, ranking = dataset.test.Y, predictions.ids[:, : max(PLACES)], predictions.ranking
-    true, *first = _tallies(ids, find_hits(ids, Y), Y)
+    order = measured.order
+    at_places = order.count_labels(order.first(max(PLACES)))
     columns = {
         "label": dataset.label_names,
         "uri": dataset.label_uris or [""] * dataset.n_labels,
         "training_documents": dataset.counts.tolist(),
-        "test_positives": true.tolist(),
-        **_quality_of_labels(true, *first),
+        "test_positives": at_places.true.tolist(),
+        **_quality_of_labels(at_places),
     }
-    if ranking is not None:
-        counted = count_predicted_labels(predictions).predicted
-        fitting = np.where(counted, ranking.ids, NO_LABEL)
-        _, *fit = _tallies(fitting, find_hits(fitting, Y), Y)
-        columns |= {f"{name}_fit": values for name, values in _quality_of_labels(true, *fit).items()}
+    if measured.probabilistic:
+        fitting = measured.candidates.count_labels(measured.predicted)
+        columns |= {f"{name}_fit": values for name, values in _quality_of_labels(fitting).items()}
     yield [*columns]
     yield from zip(*columns.values(), strict=True)
 
 
-def _quality_of_labels(true, predicted, right):
+def _quality_of_labels(counts):
     """Columns of labels.csv; a share of nothing is empty."""
+    true, predicted, right = counts
 
     def share(part, whole):
         return [round(p / w, 4) if w else "" for p, w in zip(part.tolist(), whole.tolist(), strict=True)]
@@ -60,12 +51,13 @@ def _quality_of_labels(true, predicted, right):
     }
 
 
-def frequency_groups(ids, hits, Y, counts, k, starts, inverse):
+def frequency_groups(ranked, counts, k, starts):
     """Results by group of labels with similar counts; precision and psp add up to P@k and PSP@k."""
-    first, hit = ids[:, :k], hits[:, :k]
-    true, predicted, right = _tallies(first, hit, Y)
+    true, predicted, right = ranked.count_labels(ranked.first(k))
     group = np.searchsorted(starts, counts, "right") - 1
-    gains, best = np.bincount(group, right * inverse, len(starts)), best_gains(Y, inverse, k).sum()
+    gains = np.bincount(group, right * ranked.inverse, len(starts))
+    best = best_gains(ranked.Y, ranked.inverse, k).sum()
+    places = k * len(ranked.ids)
     rows = []
     for g, start in enumerate(starts):
         members = group == g
@@ -80,15 +72,16 @@ def frequency_groups(ids, hits, Y, counts, k, starts, inverse):
             "predicted": int(predicted[members].sum()),
             "hits": n_hits,
             "recall": ratio(n_hits, n_true),
-            "precision": ratio(n_hits, first.size),
+            "precision": ratio(n_hits, places),
             "coverage": ratio((right[members] > 0).sum(), (true[members] > 0).sum()),
             "psp": ratio(gains[g], best),
         })  # fmt: skip
     return rows
 
 
-def confused(ids, hits, Y, amount):
-    """Pairs of a missed and a wrongly predicted label, those that exceed chance most first."""
+def confused(ranked, k, amount):
+    """Pairs of a label missed among the first k and one predicted instead, those that exceed chance most first."""
+    ids, hits, Y = ranked.ids[:, :k], ranked.hits[:, :k], ranked.Y
     # with m labels there are min(m, k) places: a wrong prediction takes that of a missed label
     places = np.arange(ids.shape[1]) < np.diff(Y.indptr)[:, None]
     wrong = indicator(np.where(hits | ~places, NO_LABEL, ids), Y)
@@ -106,33 +99,28 @@ def confused(ids, hits, Y, amount):
     ]
 
 
-def analyse(predictions, dataset, model, a, b):
-    """Results by training frequency, and labels predicted in place of others; a and b make the propensities."""
-    predictions.require(dataset=dataset, model=model)
-    Y, k = dataset.test.Y, min(max(PLACES), predictions.ids.shape[1], dataset.n_labels)
-    ids = predictions.ids[:, :k]
-    hits, inverse = find_hits(ids, Y), dataset.inverse_propensity(a, b)
-    bins = frequency_groups(ids, hits, Y, dataset.counts, k, (0, *BINS), inverse)
+def analyse(ranked, counts):
+    """Results by training frequency, and labels predicted in place of others, among the first five."""
+    k = min(max(PLACES), ranked.most)
+    bins = frequency_groups(ranked, counts, k, (0, *BINS))
     return {
-        "model": model.checksum,
         "k": k,
         "bins": [group for group in bins if group["from"]],
-        "confused": confused(ids, hits, Y, CONFUSED_SHOWN),
+        "confused": confused(ranked, k, CONFUSED_SHOWN),
     }
 
 
-def why_missed(predictions, dataset):
+def why_missed(measured):
     """Count the true labels of test instances that a second stage found, and those that it missed, by reason.
 
-    ``candidates`` are its labels by falling probability: a missed label is none of them, or ranked after the first
+    Candidates are its labels by falling probability: a missed label is none of them, or ranked after the first
     five, or among these and below the cut between labels that fit and others. ``listed``: true labels among the first
     five and ten; ``likely``: labels of a probability of at least :data:`LIKELY`, and the true ones of them.
     """
-    ranking, Y = predictions.ranking, dataset.test.Y
-    hits = find_hits(ranking.ids, Y)
-    fits = count_predicted_labels(predictions).predicted
-    first = np.arange(hits.shape[1]) < FIRST
-    likely = (ranking.ids != NO_LABEL) & (ranking.probabilities >= LIKELY)
+    ranked, hits, fits = measured.candidates, measured.hits, measured.predicted
+    Y = ranked.Y
+    first = ranked.first(FIRST)
+    likely = (ranked.ids != NO_LABEL) & (measured.values >= LIKELY)
     return {
         "true": len(Y.indices),
         "found": int((hits & fits).sum()),
@@ -141,13 +129,12 @@ def why_missed(predictions, dataset):
         "no candidates": len(Y.indices) - int(hits.sum()),
         "listed": {k: int(hits[:, :k].sum()) for k in (FIRST, 2 * FIRST)},
         "likely": {"labels": int(likely.sum()), "true": int((hits & likely).sum())},
-        "missed": _missed_candidates(ranking.ids, hits & ~fits, Y),
+        "missed": _missed_candidates(ranked, hits & ~fits),
     }
 
 
-def _missed_candidates(ids, missed, Y):
+def _missed_candidates(ranked, missed):
     """Labels that are missed in the most instances though they are candidates: how often, and how often true."""
-    times = np.bincount(ids[missed], minlength=Y.n_columns)
-    true = np.bincount(Y.indices, minlength=Y.n_columns)
+    true, times, _ = ranked.count_labels(missed)
     order = np.argsort(-times, kind="stable")[:MISSED_SHOWN]
     return [{"label": int(j), "missed": int(times[j]), "true": int(true[j])} for j in order if times[j]]

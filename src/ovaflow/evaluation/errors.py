@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.evaluation.counted_labels import count_predicted_labels
-from ovaflow.model.ranked_labels import find_hits
+from ovaflow.dataset.dataset import Dataset
+from ovaflow.evaluation.measured import Measured
 from ovaflow.prediction.reasons import explain
 
 MEASURE = "lowest F1 of the predicted labels, then most errors, then the surest wrong label"
@@ -33,38 +33,32 @@ class RecordErrors(NamedTuple):
 class RunErrors:
     """What a run predicts for the test records of its dataset, beside what is true.
 
-    Which labels count as predicted says :func:`ovaflow.evaluation.counted_labels.count_predicted_labels`. Records
-    without a label that a model can know are left out: of them nothing is known to be wrong.
+    Records without a label that a model can know are left out: of them nothing is known to be wrong.
     """
 
-    dataset: Any
-    predictions: Any
+    dataset: Dataset
+    measured: Measured
 
     @property
     def value(self):
         """What labels are predicted by."""
-        return "score" if self.predictions.ranking is None else "probability"
+        return "probability" if self.measured.probabilistic else "score"
 
-    @cached_property
-    def counted(self):
-        """Ranked labels of each record, and which of them count as predicted."""
-        return count_predicted_labels(self.predictions)
-
-    @cached_property
+    @property
     def positives(self):
         """Number of true labels of each record."""
-        return np.diff(self.dataset.test.Y.indptr)
+        return self.measured.candidates.positives
 
     @cached_property
     def wrongly(self):
-        """Which labels are wrongly predicted: bool (n, k)."""
-        return self.counted.predicted & ~find_hits(self.counted.ids, self.dataset.test.Y)
+        """Which candidates are wrongly predicted: bool (n, K)."""
+        return self.measured.predicted & ~self.measured.hits
 
     @cached_property
     def amounts(self):
         """Numbers of right, wrong and missed labels of each record: three arrays (n,)."""
         wrong = self.wrongly.sum(axis=1)
-        right = self.counted.predicted.sum(axis=1) - wrong
+        right = self.measured.predicted.sum(axis=1) - wrong
         return right, wrong, self.positives - right
 
     @cached_property
@@ -76,7 +70,7 @@ class RunErrors:
     def tested(self):
         """Records with labels in the order of :data:`MEASURE`; those without an error are the last."""
         _, wrong, missed = self.amounts
-        surest = np.where(self.wrongly, self.counted.values, -np.inf).max(axis=1, initial=-np.inf)
+        surest = np.where(self.wrongly, self.measured.values, -np.inf).max(axis=1, initial=-np.inf)
         rows = np.flatnonzero(self.positives)
         return rows[np.lexsort((-surest[rows], -(wrong + missed)[rows], self.f1[rows]))]
 
@@ -90,15 +84,16 @@ class RunErrors:
         """Say in words how many records have errors, and how many labels are right, wrong and missed."""
         right, wrong, missed = (int(each[self.tested].sum()) for each in self.amounts)
         which = f"{len(self.rows):,} of {len(self.tested):,} test records with labels have errors"
-        predicted = f"of {self.counted.rule} of each record {right:,} are right and {wrong:,} wrong"
+        predicted = f"of {self.measured.rule} of each record {right:,} are right and {wrong:,} wrong"
         return f"{which}; {predicted}, and {missed:,} true labels are missed"
 
     def most_frequent(self, amount):
         """Labels that are missed, and wrong, in the most records, with the numbers of these: pairs by kind."""
-        n_labels, labelled = self.dataset.n_labels, self.positives > 0
-        wrong = np.bincount(self.counted.ids[self.wrongly & labelled[:, None]], minlength=n_labels)
-        right = np.bincount(self.counted.ids[self.counted.predicted & ~self.wrongly], minlength=n_labels)
-        missed = np.bincount(self.dataset.test.Y.indices, minlength=n_labels) - right
+        ranked = self.measured.candidates
+        labelled = self.positives[:, None] > 0
+        wrong = ranked.count_labels(self.wrongly & labelled).predicted
+        true, _, right = ranked.count_labels(self.measured.predicted)
+        missed = true - right
         return {"missed": _largest(missed, amount), "wrong": _largest(wrong, amount)}
 
     def records(self, rows):
@@ -108,8 +103,8 @@ class RunErrors:
         return [self._record(int(row), *about) for row, *about in zip(rows, names, texts, strict=True)]
 
     def _record(self, row, name, text):
-        ids, values = self.counted.ids[row], self.counted.values[row]
-        predicted = self.counted.predicted[row]
+        ids, values = self.measured.candidates.ids[row], self.measured.values[row]
+        predicted = self.measured.predicted[row]
         known = dict(zip(ids.tolist(), np.round(values, 4).tolist(), strict=True))
         answer, true = set(ids[predicted].tolist()), set(self.dataset.test.Y.part(row, row + 1).indices.tolist())
         groups = true & answer, answer - true, true - answer
@@ -121,14 +116,14 @@ class RunErrors:
 
         Where it is no candidate its probability is -inf, and the lowest score comes first.
         """
-        ids, values, predicted, _ = self.counted
+        ids, values, predicted = self.measured.candidates.ids, self.measured.values, self.measured.predicted
         test, here = self.dataset.test, ids == label
         value = np.where(here, values, -np.inf).max(axis=1)
         true = np.repeat(np.arange(len(ids)), self.positives)[test.Y.indices == label]
         assigned = np.flatnonzero((here & predicted).any(axis=1) & (self.positives > 0))
         wrong, missed = np.setdiff1d(assigned, true), np.setdiff1d(true, assigned)
         scores = model.score(model.instances(test.take(missed)), np.array([label]))[:, 0]
-        if self.predictions.ranking is None:
+        if not self.measured.probabilistic:
             value[missed] = scores
         by_rising = np.lexsort((scores, value[missed]))
         return wrong[np.argsort(-value[wrong], kind="stable")], missed[by_rising], value

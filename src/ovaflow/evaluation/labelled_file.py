@@ -10,10 +10,10 @@ import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
+from ovaflow.evaluation.measured import Measured
 from ovaflow.evaluation.reliability import SURE, automatic
 from ovaflow.labels.hierarchy import labels_above, levels_of
 from ovaflow.labels.matrix import numbers_of_labels
-from ovaflow.model.ranked_labels import find_hits
 from ovaflow.prediction.familiarity import WordCount, has_many_unknown_words
 from ovaflow.prediction.predictor import FeaturesAndFamiliarity
 from ovaflow.prediction.question import Question
@@ -22,24 +22,16 @@ from ovaflow.prediction.usual_texts import read_usual_texts
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import counted_once
 from ovaflow.records.source import read_file
-from ovaflow.reranking.answer_length import count_as_predicted
 from ovaflow.reranking.expected_quality import sure_records
 from ovaflow.settings.predict import CANDIDATES
-from ovaflow.sparse.csr import CSR, from_scipy
+from ovaflow.sparse.csr import from_scipy
 
 
 class RankedRecords(NamedTuple):
-    """The labels that a model ranks for each record of a file, and the true ones."""
+    """What a model ranks for the records of a file, and its words."""
 
-    ids: np.ndarray  # int32 (n, K); by descending score, -1 for none
-    scores: np.ndarray  # float32 (n, K); probabilities where there is a second stage
-    Y: CSR  # (n, l); of the labels that the model knows
-    n_true: np.ndarray  # int64 (n,); labels of each record, including unknown ones
+    measured: Measured  # n_true counts unknown labels, too
     word_count: WordCount  # of records that are texts
-
-    @property
-    def known(self):
-        return np.diff(self.Y.indptr)
 
 
 def settings_of_labelled(model, path, **chosen):
@@ -65,15 +57,15 @@ def rank_file(predictors, path, chosen, threads=1, question=None):
         answers[name] = rank_records(predictor, path, settings, question, threads, file_labels)
     (first, theirs), *others = answers.items()
     for name, ours in others:
-        if not np.array_equal(ours.n_true, theirs.n_true):
-            message = f"{first} reads {_amounts(theirs)}, {name} {_amounts(ours)}"
+        if not np.array_equal(ours.measured.n_true, theirs.measured.n_true):
+            message = f"{first} reads {_amounts(theirs.measured)}, {name} {_amounts(ours.measured)}"
             remedy = "say how to read it with --labels-column, --label-separator or --format"
             raise InputError(message, path=path, remedy=remedy)
     return answers
 
 
-def _amounts(answers):
-    return f"{len(answers.n_true):,} records with {answers.n_true.sum():,} labels"
+def _amounts(measured):
+    return f"{len(measured.n_true):,} records with {measured.n_true.sum():,} labels"
 
 
 def rank_records(predictor, path, settings, question=None, threads=1, file_labels=None):
@@ -101,8 +93,9 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
         remedy = "check --labels-column and --label-separator" if read is _read_texts else "check the file"
         raise InputError(what, path=path, remedy=remedy)
     ids, scores = map(np.concatenate, zip(*predictions, strict=True))
-    Y = _matrix(rows, predictor.n_labels)
-    return RankedRecords(ids, scores, Y, np.array(n_true), WordCount.sum(word_counts))
+    ranked = ranking.Ranked(ids, _matrix(rows, predictor.n_labels))
+    measured = Measured(ranked, ranked, scores, predictor.model.probabilistic, np.array(n_true))
+    return RankedRecords(measured, WordCount.sum(word_counts))
 
 
 def _matrix(rows, n_labels):
@@ -144,9 +137,9 @@ def _read_features(predictor, path, settings, file_labels):
     yield features, known, list(map(len, labels))
 
 
-def measure(answers, figures):
+def amounts_and_means(measured, figures):
     """Numbers of records and labels, and the means of figures, by name."""
-    n_true, known = answers.n_true, answers.known
+    n_true, known = measured.n_true, measured.candidates.positives
     return {
         "records": len(n_true),
         "records without labels": int((n_true == 0).sum()),
@@ -158,33 +151,30 @@ def measure(answers, figures):
     }
 
 
-def by_probability(answers):
+def by_probability(measured):
     """How good probable labels are, on records with labels; as :func:`automatic`, for all labels."""
-    return automatic(*_labelled(answers), answers.n_true.sum())
+    labelled = measured.with_labels()
+    return automatic(labelled.values, labelled.hits, measured.n_true.sum())
 
 
-def by_precision(answers):
+def by_precision(measured):
     """How good answers of high expected precision are, on records with labels; as :func:`sure_records`."""
-    return sure_records(SURE, *_labelled(answers))
+    labelled = measured.with_labels()
+    return sure_records(SURE, labelled.values, labelled.hits)
 
 
-def _labelled(answers):
-    """Probabilities and hits of the records with labels."""
-    labelled = answers.n_true > 0
-    return answers.scores[labelled], find_hits(answers.ids, answers.Y)[labelled]
-
-
-def by_level(answers, model):
+def by_level(measured, model):
     """How often the first label predicted at each level is right, of the records with a label there."""
     if model.above is None:
         return []
-    levels, hits, Y = levels_of(model.above), find_hits(answers.ids, answers.Y), answers.Y.to_scipy()
+    levels, ranked = levels_of(model.above), measured.candidates
+    Y = ranked.Y.to_scipy()
     rows = []
     for level in range(1, levels.max() + 1):
         labelled = Y[:, levels == level].sum(axis=1) > 0
-        here = (answers.ids >= 0) & (levels[answers.ids] == level)
+        here = (ranked.ids >= 0) & (levels[ranked.ids] == level)
         first = here & (here.cumsum(axis=1) == 1)
-        right = (first & hits).any(axis=1)[labelled]
+        right = (first & ranked.hits).any(axis=1)[labelled]
         n_labels, records = int((levels == level).sum()), int(labelled.sum())
         share = float(right.mean()) if records else None
         rows.append({"level": level, "labels": n_labels, "records": records, "right": share})
@@ -195,16 +185,16 @@ def unknown_words(answers, model):
     """Compare the share of words that a model does not know with that of its test set; None where one is not known."""
     share = answers.word_count.unknown_share
     usual_share = read_usual_texts(model).unknown_share
-    far_off = has_many_unknown_words(len(answers.ids), share, usual_share)
+    far_off = has_many_unknown_words(len(answers.measured.n_true), share, usual_share)
     return {"share": share, "reference": usual_share, "far_off": far_off}
 
 
-def by_label(answers, model):
+def by_label(measured, model):
     """How often labels are true and predicted, and how well, by their numbers; those that are neither are left out."""
-    chosen = count_as_predicted(answers.ids, answers.scores, model.probabilistic)
-    true, assigned = _indicators(answers, chosen)
-    positives, predicted = (np.asarray(matrix.sum(axis=0)).ravel() for matrix in (true, assigned))
-    precision, recall, f1 = averages(true, assigned, None)
+    labelled = measured.with_labels()
+    positives, predicted, _ = labelled.candidates.count_labels(labelled.predicted)
+    assigned = ranking.indicator(np.where(labelled.predicted, labelled.candidates.ids, -1), labelled.candidates.Y)
+    precision, recall, f1 = averages(labelled.candidates.Y.to_scipy() > 0, assigned, None)
     columns = {"label": model.label_names}
     if len(model.label_uris):
         columns["uri"] = model.label_uris
@@ -216,36 +206,28 @@ def by_label(answers, model):
     }
 
 
-def _indicators(answers, chosen):
-    """True and chosen labels of the records that have any: bool (m, l)."""
-    labelled = answers.n_true > 0
-    assigned = ranking.indicator(np.where(chosen, answers.ids, -1), answers.Y)
-    return (answers.Y.to_scipy() > 0)[labelled], assigned[labelled]
-
-
 _AVERAGES = {"doc avg": "samples", "subj avg": "macro", "weighted subj avg": "weighted", "microavg": "micro"}
 
 
-def annif_metrics(ids, Y):
+def annif_metrics(ranked):
     """The metrics of ``annif eval``: all predicted labels count as assigned, at k the first k.
 
     Averages are scikit-learn's, with 0 for 0 / 0; instances without labels have an NDCG of 1.
     """
+    ids, Y = ranked.ids, ranked.Y
     true, predicted = Y.to_scipy() > 0, ranking.indicator(ids, Y)
     metrics = {}
     for name, average in _AVERAGES.items():
         values = averages(true, predicted, average)
         for measure, value in zip(("Precision", "Recall", "F1 score"), values, strict=True):
             metrics[f"{measure} ({name})"] = float(value)
-    ranked = ranking.Ranked(ids, Y, np.ones(Y.n_columns))
-    hits = ranked.hits
     metrics["F1@5"] = float(averages(true, ranking.indicator(ids[:, :5], Y), "samples")[2])
     metrics["NDCG"] = _ndcg(ranked, Y.n_columns)
     for k in (5, 10):
         metrics[f"NDCG@{k}"] = _ndcg(ranked, k)
     for k in (1, 3, 5):
         metrics[f"Precision@{k}"] = float(averages(true, ranking.indicator(ids[:, :k], Y), "samples")[0])
-    true_positives, assigned = int(hits.sum()), int((ids >= 0).sum())
+    true_positives, assigned = int(ranked.hits.sum()), int((ids >= 0).sum())
     return metrics | {
         "True positives": true_positives,
         "False positives": assigned - true_positives,

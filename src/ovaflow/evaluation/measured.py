@@ -7,9 +7,8 @@ from typing import Self
 import numpy as np
 
 from ovaflow.evaluation import resampling
-from ovaflow.evaluation.metric import Entry, in_order, of_answer, of_candidates
+from ovaflow.evaluation.metric import NamedMetric, in_order, of_answer, of_candidates
 from ovaflow.evaluation.ranking import Ranked
-from ovaflow.model.ranked_labels import find_hits
 from ovaflow.prediction.predictions import PredictedLabels, Predictions
 from ovaflow.reranking.answer_length import FIRST, count_as_predicted, labels_that_fit
 from ovaflow.sparse.csr import CSR
@@ -28,7 +27,11 @@ class Measured:
 
     @classmethod
     def of(
-        cls, predictions: Predictions | PredictedLabels, Y: CSR, inverse: np.ndarray, zero_decides: bool = False
+        cls,
+        predictions: Predictions | PredictedLabels,
+        Y: CSR,
+        inverse: np.ndarray | None = None,
+        zero_decides: bool = False,
     ) -> Self:
         """Predictions of instances, and their labels."""
         order = Ranked(predictions.ids, Y, inverse)
@@ -62,7 +65,7 @@ class Measured:
             return replace(self.candidates, amounts=np.count_nonzero(self.values > 0, axis=1))
         return None
 
-    def _of_answer(self) -> list[Entry]:
+    def _of_answer(self) -> list[NamedMetric]:
         return of_answer("fit" if self.probabilistic else "above-0")
 
     def metrics(self) -> dict[str, float]:
@@ -91,17 +94,20 @@ class Measured:
             n_true=self.n_true[rows],
         )
 
-    def tallies(self, counted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """How often each label is true, counted among the candidates, bool (n, K), and both: int64 (l,)."""
-        return tallies(self.candidates, counted)
+
+def values_of(ranked: Ranked, entries: list[NamedMetric]) -> dict[str, float]:
+    """Metrics of ranked labels by name."""
+    return {name: metric.value(ranked, k) for name, metric, k in entries}
 
 
-def tallies(ranked: Ranked, counted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How often each label is true, counted among the ranked ones, bool (n, K), and both: int64 (l,)."""
-    found = counted & (ranked.ids >= 0)
-    n_labels = ranked.Y.n_columns
-    return (
-        np.bincount(ranked.Y.indices, minlength=n_labels),
-        np.bincount(ranked.ids[found], minlength=n_labels),
-        np.bincount(ranked.ids[found & ranked.hits], minlength=n_labels),
-    )
+def samples_of(ranked: Ranked, entries: list[NamedMetric]) -> dict[str, np.ndarray]:
+    """Metrics of ranked labels that have intervals, on samples of the instances, (RESAMPLES,) by name."""
+    sampled = [(name, *metric.each(ranked, k)) for name, metric, k in entries if metric.each is not None]
+    names, gains, best = zip(*sampled, strict=True)
+    samples = resampling.resample(np.stack(gains, axis=1), np.stack(best, axis=1))
+    return dict(zip(names, samples.T, strict=True))
+
+
+def rule_in_words(probabilistic: bool, k: int = FIRST) -> str:
+    """Name the labels of each record that count as predicted, of k ranked ones."""
+    return "the labels that fit" if probabilistic else f"the first {min(FIRST, k)} labels"

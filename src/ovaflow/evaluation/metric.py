@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -191,6 +192,14 @@ METRICS = [
 """In the order of files and tables."""
 
 
+class NamedMetric(NamedTuple):
+    """A metric as files have it."""
+
+    name: str  # with its place or the kind of answer, such as ``P@5``
+    metric: Metric
+    k: int  # 0 where it has no place
+
+
 def find_metric(name: str) -> tuple[Metric, int] | None:
     """The metric of a name such as ``P@5`` or ``F1-fit``, and its place, 0 for none; None for other figures."""
     found = re.fullmatch(rf"(.+)@(\d+)|(.+)-({'|'.join(ANSWERS)})|(.+)", name)
@@ -256,27 +265,29 @@ def places_of(ranked: Ranked) -> list[int]:
     return sorted({*places_up_to(ranked.most), *further})
 
 
-def in_order(ranked: Ranked, places: Iterable[int] | None = None) -> list[tuple[str, Metric, int]]:
+def in_order(ranked: Ranked, places: Iterable[int] | None = None) -> list[NamedMetric]:
     """The metrics of the order of labels at some places, with their names and places."""
     chosen = places_of(ranked) if places is None else places
-    return [(f"{metric.name}@{k}", metric, k) for metric in METRICS if metric.of == ORDER for k in chosen]
+    return [NamedMetric(f"{metric.name}@{k}", metric, k) for metric in METRICS if metric.of == ORDER for k in chosen]
 
 
-def of_candidates() -> list[tuple[str, Metric, int]]:
+def of_candidates() -> list[NamedMetric]:
     """The metrics of candidates."""
-    return [(metric.name, metric, 0) for metric in METRICS if metric.of == CANDIDATES]
+    return [NamedMetric(metric.name, metric, 0) for metric in METRICS if metric.of == CANDIDATES]
 
 
-def of_answer(kind: str) -> list[tuple[str, Metric, int]]:
+def of_answer(kind: str) -> list[NamedMetric]:
     """The metrics of answers of a kind, see :data:`ANSWERS`."""
-    return [(f"{metric.name}-{kind}", metric, 0) for metric in METRICS if metric.of == ANSWER]
+    return [NamedMetric(f"{metric.name}-{kind}", metric, 0) for metric in METRICS if metric.of == ANSWER]
 
 
-def shown_of_files(ranked: Ranked) -> list[tuple[str, Metric, int]]:
+def shown_of_files(ranked: Ranked) -> list[NamedMetric]:
     """The metrics of a labelled file: those that a report begins with and those of candidates, with intervals."""
     chosen = [*in_order(ranked, places_up_to(ranked.most)), *of_candidates()]
-    return [
-        (name, metric, k)
-        for name, metric, k in chosen
-        if metric.each is not None and not metric.by_propensity and (metric.of == CANDIDATES or name in metric.first)
-    ]
+    shown = []
+    for named in chosen:
+        metric = named.metric
+        has_place = metric.of == CANDIDATES or named.name in metric.first
+        if has_place and metric.each is not None and not metric.by_propensity:
+            shown.append(named)
+    return shown

@@ -8,9 +8,7 @@ import numpy as np
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metric import places_up_to, shown_of_files
 from ovaflow.evaluation.ranking import ratio
-from ovaflow.evaluation.resampling import interval, resample
-from ovaflow.reranking.answer_length import labels_that_fit
-from ovaflow.sparse.csr import rows_of
+from ovaflow.evaluation.resampling import interval, interval_of_difference, resample
 
 COMPARED = {"P@1": "P@1", "P@5": "P@5", "F1": "F1 of labels that fit"}
 """Figures by which models are compared, by short names."""
@@ -46,8 +44,8 @@ class Figures(NamedTuple):
     samples: dict  # the figures on the bootstrap's samples of the records, float64 (RESAMPLES,)
 
     @classmethod
-    def of(cls, answers, probabilistic):
-        records = _of_records(answers, probabilistic)
+    def of(cls, measured):
+        records = _of_records(measured.with_labels())
         gains, best = (np.column_stack(part) for part in zip(*records.values(), strict=True))
         return cls(records, dict(zip(records, resample(gains, best).T, strict=True)))
 
@@ -71,8 +69,7 @@ class Figures(NamedTuple):
             if name in self.records and name in other.records:
                 # of means: each record counts as one
                 gains = self.records[name][0] - other.records[name][0]
-                # the same samples, so that what both find hard cancels out
-                bounds = interval(self.samples[name] - other.samples[name])
+                bounds = interval_of_difference(self.samples[name], other.samples[name])
                 changes = int((gains > 0).sum()), int((gains < 0).sum())
                 differences[name] = Difference(float(gains.mean()), *bounds, *changes)
         return differences
@@ -126,16 +123,16 @@ def changed_most(rows, before, after):
     return changes
 
 
-def _of_records(answers, probabilistic):
-    labelled = np.flatnonzero(answers.n_true > 0)
-    ranked = ranking.Ranked(answers.ids[labelled], rows_of(answers.Y, labelled), np.empty(0))
-    hits, n_true, ones = ranked.hits, answers.n_true[labelled], np.ones(len(labelled))
-    figures = {f"P@{k}": (hits[:, :k].sum(axis=1) / k, ones) for k in places_up_to(answers.Y.n_columns)}
+def _of_records(measured):
+    """What each record with labels adds to the two sums of each figure."""
+    ranked, n_true = measured.candidates, measured.n_true
+    hits, ones = ranked.hits, np.ones(len(n_true))
+    figures = {f"P@{k}": (hits[:, :k].sum(axis=1) / k, ones) for k in places_up_to(ranked.Y.n_columns)}
     figures["recall@5 of all labels"] = hits[:, :5].sum(axis=1) / n_true, ones
     for name, metric, k in shown_of_files(ranked):
         figures.setdefault(name, metric.each(ranked, k))
-    if probabilistic:
-        fit = ranking.answer_of_each(hits, labels_that_fit(answers.scores[labelled]), n_true)
+    if measured.probabilistic:
+        fit = ranking.answer_of_each(hits, measured.answer.amounts, n_true)
         for name, value in (("F1", fit["F1"]), ("precision", fit["P"]), ("recall", fit["R"])):
             figures[f"{name} of labels that fit"] = value, ones
     return figures

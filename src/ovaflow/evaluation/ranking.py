@@ -4,14 +4,15 @@ Functions of :class:`Ranked` labels and a place k, at most K, give what each ins
 the metric, as arrays (n,); or the metric itself, a float that is 0 where nothing can be averaged.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse
 
 from ovaflow.model.ranked_labels import dcg, discounts, find_hits, ideal_dcg
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, rows_of
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Ranked:
 
     ids: np.ndarray  # int (n, K), best first, -1 where there is none
     Y: CSR  # true labels (n, l)
-    inverse: np.ndarray  # float64 (l,): 1 / p of each label
+    inverse: np.ndarray | None = None  # float64 (l,): 1 / p of each label; None where no metric asks for it
     amounts: np.ndarray | None = None  # int64 (n,): how many of the first labels are the answer
 
     @cached_property
@@ -37,6 +38,32 @@ class Ranked:
     def most(self) -> int:
         """How many labels of an instance can be predicted."""
         return min(self.ids.shape[1], self.Y.n_columns)
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Some of the instances, without an answer."""
+        return replace(self, ids=self.ids[rows], Y=rows_of(self.Y, rows), amounts=None)
+
+    def first(self, k: int) -> np.ndarray:
+        """Which ranked labels are among the first k: bool (1, K)."""
+        return (np.arange(self.ids.shape[1]) < k)[None, :]
+
+    def count_labels(self, counted: np.ndarray) -> "LabelCounts":
+        """Tally each label among the counted ones: bool (n, K)."""
+        found = counted & (self.ids >= 0)
+        n_labels = self.Y.n_columns
+        return LabelCounts(
+            np.bincount(self.Y.indices, minlength=n_labels),
+            np.bincount(self.ids[found], minlength=n_labels),
+            np.bincount(self.ids[found & self.hits], minlength=n_labels),
+        )
+
+
+class LabelCounts(NamedTuple):
+    """Instances by label: int64 (l,)."""
+
+    true: np.ndarray
+    predicted: np.ndarray
+    right: np.ndarray
 
 
 def precision(ranked, k):
@@ -76,17 +103,17 @@ def coverage(ranked, k):
 
 
 def macro_f1(ranked, k):
-    """Mean of 2 tp / (predicted + positives) over the labels with test positives."""
-    true, predicted, positives = _counts_of_labels(ranked, k)
-    some = positives > 0
-    of_labels = 2 * true[some] / (predicted + positives)[some]
+    """Mean of 2 right / (predicted + true) over the labels with test positives."""
+    true, predicted, right = ranked.count_labels(ranked.first(k))
+    some = true > 0
+    of_labels = 2 * right[some] / (predicted + true)[some]
     return ratio(of_labels.sum(), len(of_labels))
 
 
 def micro_f1(ranked, k):
-    """2 tp / (predicted + positives) over all decisions."""
-    true, predicted, positives = _counts_of_labels(ranked, k)
-    return ratio(2 * true.sum(), predicted.sum() + positives.sum())
+    """2 right / (predicted + true) over all decisions."""
+    true, predicted, right = ranked.count_labels(ranked.first(k))
+    return ratio(2 * right.sum(), predicted.sum() + true.sum())
 
 
 def label_ranking_average_precision(ranked, k):
@@ -150,14 +177,6 @@ def _mean_of_some(parts, wholes):
     """Shares of each instance, and which instances count: those whose whole is above 0."""
     some = wholes > 0
     return np.divide(parts, wholes, out=np.zeros(len(parts)), where=some), some.astype(np.float64)
-
-
-def _counts_of_labels(ranked, k):
-    """Right and all predictions of each label among the first k, and its positives: int64 (l,)."""
-    first, hit, n_labels = ranked.ids[:, :k], ranked.hits[:, :k], ranked.Y.n_columns
-    true = np.bincount(first[hit], minlength=n_labels)
-    predicted = np.bincount(first[first >= 0], minlength=n_labels)
-    return true, predicted, np.bincount(ranked.Y.indices, minlength=n_labels)
 
 
 def _gains(ranked, k):

@@ -3,7 +3,6 @@
 import numpy as np
 
 from ovaflow.evaluation.ranking import quality_of_answers, ratio
-from ovaflow.model.ranked_labels import find_hits
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.expected_quality import sure_records
@@ -24,20 +23,19 @@ SUGGESTED = 10
 """Most labels of a text for which F1 is shown."""
 
 
-def measure_reliability(predictions, dataset, reranker):
+def measure_reliability(measured, reranker):
     """What probabilities of all candidates say, beside what is right, and F1 as more labels are suggested."""
     fitted = {"reranker": reranker.checksum, "fitted": reranker.parameters}
     if reranker.unused:
         return fitted
-    ranking, Y = predictions.ranking, dataset.test.Y
-    hits = find_hits(ranking.ids, Y)
-    probabilities = np.where(ranking.ids == NO_LABEL, 0, ranking.probabilities).astype(np.float64)
-    all_, likely = ranking.ids != NO_LABEL, probabilities >= LIKELY
+    hits, all_ = measured.hits, measured.candidates.ids != NO_LABEL
+    probabilities = np.where(all_, measured.values, 0).astype(np.float64)
+    likely = probabilities >= LIKELY
     return fitted | {
         "probabilities": reliability(probabilities[all_], hits[all_]),
         "likely": reliability(probabilities[likely], hits[likely]) if likely.any() else None,
-        "suggested": by_amount(probabilities, hits, np.diff(Y.indptr)),
-        "automatic": automatic(probabilities, hits, len(Y.indices)),
+        "suggested": by_amount(probabilities, hits, measured.candidates.positives),
+        "automatic": automatic(probabilities, hits, len(measured.candidates.Y.indices)),
         "sure": sure_records(SURE, probabilities, hits),
     }
 

@@ -1,5 +1,8 @@
 """How much of a figure is the choice of test instances: the bootstrap (Efron and Tibshirani 1993, chapter 13)."""
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 RESAMPLES = 1000
@@ -32,6 +35,24 @@ def interval(values):
     return float(low), float(high)
 
 
+def interval_of_difference(samples, others):
+    """Bounds of the difference of two metrics on the same samples, so that what both find hard cancels out."""
+    return interval(samples - others)
+
+
 def by_chance(better, worse):
     """Whether the difference of two metrics, on the same samples, may be chance: its interval reaches 0."""
-    return interval(better - worse)[0] <= 0
+    low, _ = interval_of_difference(better, worse)
+    return low <= 0
+
+
+class MeanDifference(NamedTuple):
+    """By how much scores of the same instances differ on average."""
+
+    mean: float
+    error: float  # its standard error
+
+    @classmethod
+    def of(cls, before, after):
+        difference = after - before
+        return cls(float(difference.mean()), float(difference.std() / math.sqrt(len(difference))))

@@ -3,17 +3,15 @@
 import numpy as np
 import scipy.sparse
 
-from ovaflow.model.ranked_labels import find_hits
-
 
 def has_one_label(dataset):
     """Whether no instance of a dataset has more than one label."""
     return all(np.diff(split.Y.indptr).max(initial=0) <= 1 for split in (dataset.train, dataset.test))
 
 
-def single_label_metrics(predictions, dataset):
+def single_label_metrics(measured, dataset):
     """Accuracy and balanced accuracy of the first label, on instances that have one, and metrics of two classes."""
-    true, right = _true_labels(dataset.test.Y), find_hits(predictions.ids[:, :1], dataset.test.Y)[:, 0]
+    true, right = _true_labels(dataset.test.Y), measured.order.hits[:, 0]
     labelled = true >= 0
     if not labelled.any():
         return {}
@@ -23,7 +21,7 @@ def single_label_metrics(predictions, dataset):
         "accuracy": float(right[labelled].mean()),
         "balanced_accuracy": float(recall[positives > 0].mean()),
     }
-    return accuracy | _of_two_classes(predictions, dataset, true)
+    return accuracy | _of_two_classes(measured, dataset, true)
 
 
 def _true_labels(Y):
@@ -38,9 +36,9 @@ def rarer_label(dataset):
     return int(np.argmin(dataset.counts))
 
 
-def _of_two_classes(predictions, dataset, true):
+def _of_two_classes(measured, dataset, true):
     """Area under the ROC curve and average precision of the rarer label; nothing where classes are more or fewer."""
-    ids, scores = (each[:, : dataset.n_labels] for each in (predictions.ids, predictions.scores))
+    ids, values = (each[:, : dataset.n_labels] for each in (measured.candidates.ids, measured.values))
     positive, classes = true == rarer_label(dataset), dataset.n_labels + bool((true < 0).any())
     every_score = ids.shape[1] == dataset.n_labels and (ids >= 0).all()
     if classes != 2 or not every_score or positive.all() or not positive.any():
@@ -48,16 +46,16 @@ def _of_two_classes(predictions, dataset, true):
     # loading scikit-learn takes a second
     from sklearn.metrics import average_precision_score, roc_auc_score
 
-    margins = np.where(ids == rarer_label(dataset), scores, -scores).sum(axis=1)
+    margins = np.where(ids == rarer_label(dataset), values, -values).sum(axis=1)
     return {
         "roc_auc": float(roc_auc_score(positive, margins)),
         "average_precision": float(average_precision_score(positive, margins)),
     }
 
 
-def confusion(ids, Y):
+def confusion(ranked):
     """How often each label is predicted first for instances of each label: CSR of int64 (l, l), true by predicted."""
-    true, first = _true_labels(Y), ids[:, 0].astype(np.int64)
+    true, first = _true_labels(ranked.Y), ranked.ids[:, 0].astype(np.int64)
     both = (true >= 0) & (first >= 0)
     ones = np.ones(int(both.sum()), np.int64)
-    return scipy.sparse.csr_array((ones, (true[both], first[both])), shape=(Y.n_columns, Y.n_columns))
+    return scipy.sparse.csr_array((ones, (true[both], first[both])), shape=(ranked.Y.n_columns,) * 2)

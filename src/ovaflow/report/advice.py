@@ -38,7 +38,7 @@ def read(run):
     """Count why a run misses labels; None without a second stage."""
     if not (run.reranked and run.has_test_labels):
         return None
-    missed = why_missed(run.predictions, run.dataset)
+    missed = why_missed(run.measured)
     for each in missed["missed"]:
         each["name"] = run.dataset.label_name(each["label"])
     return missed

@@ -9,8 +9,6 @@ from urllib.parse import quote
 
 import numpy as np
 
-from ovaflow.evaluation.counted_labels import count_predicted_labels
-from ovaflow.model.ranked_labels import find_hits
 from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import errors_page, wording
@@ -171,9 +169,8 @@ def choose(hits, n_true, amount, seed=0):
 class ExampleTexts:
     """Test instances of a dataset as a run sees them; ``predictor`` explains its scores, if it is not None."""
 
-    def __init__(self, dataset, counts, predictions, predictor):
-        self.dataset, self.counts, self.predictor = dataset, counts, predictor
-        self.counted = count_predicted_labels(predictions)
+    def __init__(self, dataset, counts, measured, predictor):
+        self.dataset, self.counts, self.measured, self.predictor = dataset, counts, measured, predictor
 
     def describe(self, rows):
         texts = self.dataset.test_texts(rows) or [""] * len(rows)
@@ -189,8 +186,8 @@ class ExampleTexts:
         return uris[label] if len(uris) and uris[label].startswith(("http://", "https://")) else ""
 
     def _example(self, row, record, text):
-        counted = self.counted.predicted[row]
-        ids, values = self.counted.ids[row][counted], self.counted.values[row][counted]
+        predicted = self.measured.predicted[row]
+        ids, values = self.measured.candidates.ids[row][predicted], self.measured.values[row][predicted]
         true = set(self.dataset.test.Y.part(row, row + 1).indices.tolist())
         features = []
         if not text:
@@ -216,14 +213,13 @@ def make_examples(run, counts, amount, seed):
     if not amount:
         return {}
     predictor = open_explainable(run)
-    texts = ExampleTexts(run.dataset, counts, run.predictions, predictor)
-    Y = run.dataset.test.Y
-    hits = find_hits(run.predictions.ids, Y)
-    rows = choose(hits, np.diff(Y.indptr), amount, seed)
+    texts = ExampleTexts(run.dataset, counts, run.measured, predictor)
+    order = run.measured.order
+    rows = choose(order.hits, order.positives, amount, seed)
     confused = run.analysis.get("confused", [])[:CONFUSED_SHOWN]
     return {
         "texts": texts.describe(rows),
-        "rule": texts.counted.rule,
+        "rule": run.measured.rule,
         "explained": predictor is not None,
         "labels": sample_labels(predictor, texts.label_name) if predictor else [],
         "confused": _confused_table(texts, confused) if confused else None,

@@ -76,7 +76,7 @@ def _list_run(config, dataset, run):
         changes = "; ".join(_changes(planned, settings))
         listed = replace(listed, settings=planned | settings, remark=changes)
         listed = replace(listed, folds=run.folds)
-        return replace(listed, metrics=run.measured)
+        return replace(listed, metrics=run.all_metrics)
     except InputError as error:
         return replace(listed, remark=str(error).removeprefix(f"{run.path}/"))
 

@@ -27,7 +27,7 @@ def read(run):
         return None
     names = [wording.plain(run.dataset.label_name(label)) for label in range(run.dataset.n_labels)]
     return {
-        "confusion": confusion(run.predictions.ids, run.dataset.test.Y),
+        "confusion": confusion(run.measured.order),
         "names": names,
         "positive": names[rarer_label(run.dataset)],
     }

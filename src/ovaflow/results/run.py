@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ovaflow.dataset.dataset import Dataset
-from ovaflow.evaluation.metric import is_metric
-from ovaflow.evaluation.metrics import Measured, samples_of_order
+from ovaflow.evaluation.measured import Measured, samples_of
+from ovaflow.evaluation.metric import in_order, is_metric
+from ovaflow.evaluation.ranking import Ranked
 from ovaflow.model.model_file import Model, ModelHeader, open_any_model
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions, with_second_stage
@@ -82,7 +83,7 @@ class Run:
 
     def require(self) -> None:
         """Refuse a run without metrics or predictions, or with those of another model or dataset."""
-        _ = self.measured
+        _ = self.all_metrics
         _ = self.predictions
 
     @property
@@ -97,7 +98,7 @@ class Run:
         return ranking is not None and np.array_equal(ids, ranking.ids[:, : ids.shape[1]])
 
     @cached_property
-    def measured(self) -> dict[str, Any]:
+    def all_metrics(self) -> dict[str, Any]:
         """Content of metrics.json."""
         return read_json(self.path / "metrics.json", "metrics", self.model.checksum)
 
@@ -105,8 +106,8 @@ class Run:
     def metrics(self) -> dict[str, Any]:
         """Content of metrics.json that means something: without labels in the test set its zeros do not."""
         if self.has_test_labels:
-            return self.measured
-        return {name: value for name, value in self.measured.items() if not is_metric(name)}
+            return self.all_metrics
+        return {name: value for name, value in self.all_metrics.items() if not is_metric(name)}
 
     @property
     def has_test_labels(self) -> bool:
@@ -114,14 +115,17 @@ class Run:
 
     @property
     def _inverse_propensity(self) -> np.ndarray:
-        return self.dataset.inverse_propensity(self.measured["propensity_a"], self.measured["propensity_b"])
+        return self.dataset.inverse_propensity(self.all_metrics["propensity_a"], self.all_metrics["propensity_b"])
+
+    @cached_property
+    def measured(self) -> Measured:
+        """What it ranks for the test instances, beside their labels."""
+        return Measured.of(self.predictions, self.dataset.test.Y, self._inverse_propensity)
 
     @cached_property
     def samples(self) -> dict[str, np.ndarray]:
         """Metrics on samples of the test instances, the same for all runs; empty where no instance has labels."""
-        if not self.has_test_labels:
-            return {}
-        return Measured.of(self.predictions, self.dataset.test.Y, self._inverse_propensity).samples()
+        return self.measured.samples() if self.has_test_labels else {}
 
     @cached_property
     def first_samples(self) -> dict[str, np.ndarray]:
@@ -130,18 +134,19 @@ class Run:
         if ranking is None or not self.has_test_labels:
             return {}
         first = ranking.first_ids[:, : self.predictions.ids.shape[1]]
-        return samples_of_order(first, self.dataset.test.Y, self._inverse_propensity)
+        ranked = Ranked(first, self.dataset.test.Y, self._inverse_propensity)
+        return samples_of(ranked, in_order(ranked))
 
     @cached_property
     def on_dev(self) -> "RunOnDev | None":
         """The run with its figures on the dev part; None where there are none."""
-        return RunOnDev(self.path, self.beside) if "dev" in self.measured else None
+        return RunOnDev(self.path, self.beside) if "dev" in self.all_metrics else None
 
     @cached_property
     def settings(self) -> dict[str, str]:
         """Settings by name, in words: those of the model, and those of the predictions."""
         of_predictions = settings_of_predictions(self.reliability, self.by_probability)
-        return settings_in_words(self.model.parameters, self.measured) | of_predictions
+        return settings_in_words(self.model.parameters, self.all_metrics) | of_predictions
 
     @cached_property
     def training(self) -> Training | None:
@@ -165,17 +170,17 @@ class Run:
     @property
     def training_seconds(self) -> float | None:
         """Processor time of the training; one time for all runs that trained the same."""
-        return (self.trained_with or self).measured.get("train_seconds")
+        return (self.trained_with or self).all_metrics.get("train_seconds")
 
     @property
     def training_memory(self) -> int | None:
         """Peak memory of the largest training job in bytes."""
-        return (self.trained_with or self).measured.get("train_peak_rss_bytes")
+        return (self.trained_with or self).all_metrics.get("train_peak_rss_bytes")
 
     @property
     def predict_milliseconds(self) -> float | None:
         """Wall time of scoring a test instance."""
-        seconds, instances = self.measured.get("predict_seconds"), self.measured.get("instances")
+        seconds, instances = self.all_metrics.get("predict_seconds"), self.all_metrics.get("instances")
         return 1000 * seconds / instances if seconds is not None and instances else None
 
     @property
@@ -236,11 +241,11 @@ class RunOnDev(Run):
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
-        return super().metrics | self.measured["dev"]
+        return super().metrics | self.all_metrics["dev"]
 
     @cached_property
     def samples(self) -> dict[str, np.ndarray]:
-        dev = self.dataset.dev
-        if dev is None:
+        dev, predicted = self.dataset.dev, self.predictions.dev
+        if dev is None or predicted is None:
             return {}
-        return Measured.of(self.predictions.dev, dev.Y, self._inverse_propensity).samples()
+        return Measured.of(predicted, dev.Y, self._inverse_propensity).samples()

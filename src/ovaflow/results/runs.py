@@ -89,7 +89,7 @@ def open_runs(folders: Iterable[Path]) -> list[Runs]:
 
 def choose_shown(runs: list[Run]) -> list[Run]:
     """Choose the runs in figures, in their order: the first, the best of each method, and the next best by P@1."""
-    ranked = [runs[0], *sorted(runs[1:], key=lambda run: -(run.measured.get("P@1") or 0))]
+    ranked = [runs[0], *sorted(runs[1:], key=lambda run: -(run.all_metrics.get("P@1") or 0))]
     best_by_method: dict[str, Run] = {}
     for run in ranked:
         best_by_method.setdefault(run.model.method, run)

@@ -6,8 +6,9 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from ovaflow.evaluation.metric import scores_of, value_of
+from ovaflow.evaluation.metric import named, scores_of, value_of
 from ovaflow.evaluation.ranking import Ranked
+from ovaflow.evaluation.resampling import MeanDifference
 from ovaflow.settings.prepare import Comparison
 from ovaflow.training.shard_job import train_model
 
@@ -76,10 +77,9 @@ def _scores(trials, of="scores"):
 
 
 def _difference(trials, others, of="scores"):
-    """Mean of the second's scores less the first's on the same instances, and its standard error."""
+    """The second's scores less the first's on the same instances."""
     rounds = min(len(trials), len(others))
-    difference = _scores(others[:rounds], of) - _scores(trials[:rounds], of)
-    return float(difference.mean()), float(difference.std() / math.sqrt(len(difference)))
+    return MeanDifference.of(_scores(trials[:rounds], of), _scores(others[:rounds], of))
 
 
 def decide(metric, trials, best, default, try_on_all=None):
@@ -100,7 +100,8 @@ def _sure(metric, trials, best, default):
     gain, error = _difference(trials[default], trials[best])
     change, noise = _difference(trials[default], trials[best], "first")
     # whoever looks for rare labels takes others first; few instances say little of a change so small
-    falls = change + noise < -_FIRST_LABELS and not metric.startswith("PSP")
+    is_of_rare_labels = named(metric)[0].by_propensity
+    falls = change + noise < -_FIRST_LABELS and not is_of_rare_labels
     return best if gain > _SURE * error and not falls else default
 
 

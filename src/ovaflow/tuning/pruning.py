@@ -1,10 +1,9 @@
 """How small weights must be to be dropped at no cost: ``prune: auto``."""
 
-import numpy as np
-
 from ovaflow.evaluation.metric import scores_of
 from ovaflow.evaluation.pruned_models import measure_pruned, sample_of_test
 from ovaflow.evaluation.ranking import Ranked
+from ovaflow.evaluation.resampling import MeanDifference
 from ovaflow.settings.train import STORED_THRESHOLD, UNMEASURED
 from ovaflow.storage.texts import read_json
 
@@ -35,9 +34,9 @@ def choose_prune(model, dataset, a, b, threads=1):
     for point, ids in measure_pruned(model, CANDIDATES, test, inverse, threads):
         scores = _scores(ids, test.Y, inverse)
         before = scores if before is None else before
-        change = {metric: _difference(before[metric], scores[metric]) for metric in METRICS}
-        points.append(point | {"change": change})
-        good = good and all(each["mean"] - _SURE * each["error"] >= -_LOSS for each in change.values())
+        change = {metric: MeanDifference.of(before[metric], scores[metric]) for metric in METRICS}
+        points.append(point | {"change": {metric: each._asdict() for metric, each in change.items()}})
+        good = good and all(each.mean - _SURE * each.error >= -_LOSS for each in change.values())
         chosen = point["prune"] if good else chosen
     return {"chosen": chosen, "instances": test.X.n_rows, "points": points}
 
@@ -46,8 +45,3 @@ def _scores(ids, Y, inverse):
     """What each instance has of each metric; their means are the metrics."""
     ranked = Ranked(ids, Y, inverse)
     return {metric: scores_of(metric, ranked) for metric in METRICS}
-
-
-def _difference(before, after):
-    difference = after - before
-    return {"mean": float(difference.mean()), "error": float(difference.std() / np.sqrt(len(difference)))}
