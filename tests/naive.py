@@ -232,3 +232,12 @@ def jaccard(X):
     """Common features over all features of each pair of rows of zeros and ones, (n, n)."""
     common, sizes = X @ X.T, X.sum(axis=1)
     return common / np.maximum(sizes[:, None] + sizes - common, 1)
+
+
+def meant_labels(written, new_names, replaced, above, is_label):
+    """Labels that a record means, those left out, those renamed and those replaced: four sets."""
+    names = {new_names.get(label, label) for label in written} - {""}
+    current = {replaced.get(name, name) for name in names}
+    every = current.union(*map(above, current))
+    kept = {label for label in every if is_label(label)}
+    return kept, every - kept, set(written) & new_names.keys(), names & replaced.keys()

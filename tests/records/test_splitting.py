@@ -114,7 +114,7 @@ WORDS = ["Bees", "honey", "HONEY", "Größe", "wax", "蜜蜂", "12", "a", "of"]
 def test_copies_are_never_parted(rows, seed):
     ends = [" ", ", ", "/", ". "]
     instances = [TextInstance(ends[i % 4].join(words) + ends[i % 3]) for i, words in enumerate(rows)]
-    records = collect(instances, NamedLabels(), seed).with_units("together")
+    records = collect(instances, NamedLabels().number_of, seed).with_units("together")
     held = set_aside(records, len(rows), PrepareSource(format="csv", test_fraction=0.5, seed=seed)).test
     bags = [frozenset(tokens(instance.text.casefold())) for instance in instances]
     sides = {(words, side) for words, side in zip(bags, held.tolist(), strict=True) if words}

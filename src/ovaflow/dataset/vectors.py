@@ -12,8 +12,9 @@ from ovaflow.sparse.csr import from_scipy
 
 def read_vectors(source, labels, role):
     """Records of the training or the test files; their labels are columns by the numbers that ``labels`` gives."""
-    lists, vectors, records, weights = LabelLists(labels.number_of), [], [], []
-    for instance in Corpus(source, labels, role):
+    corpus = Corpus(source, labels, role)
+    lists, vectors, records, weights = LabelLists(labels.meanings.number_of), [], [], []
+    for instance in corpus:
         vectors.append(instance.text)
         lists.append(instance.labels)
         records.append(instance.name)
@@ -21,7 +22,12 @@ def read_vectors(source, labels, role):
     if not vectors:
         raise InputError("no records", path=source.train_name, remedy="give a file with records")
     weights = np.array(weights, np.float32) if any(weight != 1 for weight in weights) else None
-    return Split(from_scipy(stacked(vectors, source.train_name)), lists.given(), records=records, weights=weights)
+    return Split(
+        from_scipy(stacked(vectors, source.train_name)),
+        labels.meanings.of(lists, corpus.counts).given(),
+        records=records,
+        weights=weights,
+    )
 
 
 def stacked(vectors, path):

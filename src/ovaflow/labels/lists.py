@@ -50,6 +50,22 @@ class LabelLists:
         chosen = rows_of(CSR(np.empty(len(numbers), np.float32), numbers, self.indptr, 0), rows)
         return LabelLists.made_of(chosen.indices, chosen.indptr)
 
+    def through(self, column):
+        """Return what the numbers stand for in a column, which has a list for each number; each once an instance."""
+        # unknown labels have negative numbers
+        lowest = int(column.numbers.min(initial=0))
+        product = self._rows(0, len(column.lengths)) @ column._rows(lowest)
+        product.sort_indices()
+        return LabelLists.made_of(product.indices + np.int32(lowest), product.indptr)
+
+    def _rows(self, lowest, n_columns=None):
+        """Which numbers, less the lowest, each instance has: bool (n, m)."""
+        numbers = self.numbers - np.int32(lowest)
+        if n_columns is None:
+            n_columns = int(numbers.max(initial=-1)) + 1
+        shape = len(self.lengths), n_columns
+        return scipy.sparse.csr_array((np.ones(len(numbers), bool), numbers, self.indptr), shape=shape)
+
     def given(self):
         """A matrix of ones, with a column for each label that any file has."""
         return self.matrix(self.numbers, self.numbers.max(initial=-1) + 1)
@@ -57,12 +73,11 @@ class LabelLists:
     def united(self, numbers, n):
         """Labels of all instances with the same number, below n, each once."""
         # those of unknown labels are negative
-        lowest = self.numbers.min(initial=0)
-        rows = scipy.sparse.csr_array((np.ones(len(self._numbers), bool), self.numbers - lowest, self.indptr))
+        lowest = int(self.numbers.min(initial=0))
         joins = scipy.sparse.csr_array((np.ones(len(numbers), bool), (numbers, np.arange(len(numbers)))))
         joins.resize(n, len(numbers))
-        united = (joins @ rows).tocsr()
-        return LabelLists.made_of(united.indices + lowest, united.indptr)
+        united = (joins @ self._rows(lowest)).tocsr()
+        return LabelLists.made_of(united.indices + np.int32(lowest), united.indptr)
 
     def matrix(self, ids, n_labels):
         """The matrix (n, l) of ones at the ids of the numbers; labels of the id -1 are left out."""

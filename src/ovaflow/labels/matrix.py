@@ -1,6 +1,7 @@
 """Labels of instances, by name, by number or by subject, to the label matrix; files of their names."""
 
 from collections import Counter
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -10,6 +11,7 @@ from ovaflow.features.tokens import Numbers
 from ovaflow.labels.choice import LabelFinder, ListChoice, NameChoice, entries_of
 from ovaflow.labels.hierarchy import BROADER, above_by_name, above_by_relation, matrix_above
 from ovaflow.labels.label_map import DEPRECATED, UNKNOWN, UnknownSubject, read_label_map
+from ovaflow.labels.meanings import Meanings
 from ovaflow.labels.subjects import distinct_names, name_in, read_vocabulary
 from ovaflow.reading.cells import clean_name
 from ovaflow.reading.instances import Identified
@@ -31,6 +33,11 @@ class Labels:
         self.new_names = {}  # by label_map
         self.replaced = {}  # URIs of the subjects that stand for others
         self.followed = Counter()  # how many instances had each of these
+
+    @cached_property
+    def meanings(self):
+        """What these labels are as records write them."""
+        return Meanings(self)
 
     def names_learnt(self, names):
         """What to learn of the names of all labels: empty for those left out."""

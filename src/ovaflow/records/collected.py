@@ -79,9 +79,9 @@ class Collected:
         return Collected(tokens, labels, excerpts=excerpts, **arrays, **lists)
 
 
-def collect(corpus, labels, seed, threads=1, folder=None, excerpt=0):
-    """Read a corpus once; the first ``excerpt`` characters of each text are kept."""
-    lists, ids, records = LabelLists(labels.number_of), [], []
+def collect(corpus, number_of, seed, threads=1, folder=None, excerpt=0):
+    """Read a corpus once, with its labels as ``number_of`` numbers them; the first characters of texts are kept."""
+    lists, ids, records = LabelLists(number_of), [], []
     groups, numbers, times, beside = array("q"), group_numbers(), [], []
     weights, extra = array("f"), array("b")
     hashes, excerpts = array("Q"), StoredTexts(folder)

@@ -1,8 +1,7 @@
-"""The records of a source, one by one, with labels as the settings want them."""
+"""The records of a source, one by one, with labels as they are written."""
 
 import re
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
@@ -23,7 +22,7 @@ _MARKUP = re.compile(
 
 
 class Corpus:
-    """Records of the files of a role in their order, as the settings want them; ``counts`` says what was seen."""
+    """Records of the files of a role in their order; ``counts`` says what was seen."""
 
     def __init__(self, source, labels, role):
         self._source, self._labels, self._role = source, labels, role
@@ -34,17 +33,20 @@ class Corpus:
 
     def __iter__(self):
         if self._source.format == "builtin":
-            yield from map(self._chosen, self._docstrings())
+            yield from self._docstrings()
         else:
-            yield from map(self._adapted, self._instances())
+            yield from map(self._without_markup, self._instances())
 
-    def doubt(self, lists, counts):
-        """Whether the labels are combinations of others; None where no separator was used, or none is wanted."""
+    def doubt(self, written, counts):
+        """Whether written labels are combinations of others; None where no separator was used, or none is wanted."""
         reading = self._reading
         if self._labels.n_labels is not None or reading.separator == NO_SEPARATOR or not reading.seen.get("separated"):
             return None
-        several = lists.lengths > 1
-        cells = [list(map(self._labels.written, lists.of(row))) for row in np.flatnonzero(several)[:SAMPLE]]
+        several = written.lengths > 1
+        names = list(self._labels.meanings.written)
+        cells = []
+        for row in np.flatnonzero(several)[:SAMPLE].tolist():
+            cells.append([names[number] for number in written.of(row)])
         if (sentence := cut_sentence(cells, reading.separator)) is not None:
             counts["labels_cut"] = sentence
         joined = map(reading.separator.join, cells)
@@ -78,34 +80,12 @@ class Corpus:
     def _read(self, path, format, reading):
         return FORMATS[format].read(File(path, reading.encoding), reading)
 
-    def _adapted(self, instance):
-        """An instance with the right labels, without markup, as the settings say."""
-        new_names, above = self._labels.new_names, self._labels.above
-        if renamed := new_names.keys() & set(instance.labels):
-            self.counts["labels_renamed"] += len(renamed)
-            names = dict.fromkeys(new_names.get(label, label) for label in instance.labels)
-            instance = instance._replace(labels=tuple(filter(None, names)))
-        if followed := self._labels.replaced.keys() & set(instance.labels):
-            self.counts["records_with_replaced_subjects"] += 1
-            self._labels.followed.update(followed)
-            uris = dict.fromkeys(self._labels.replaced.get(label, label) for label in instance.labels)
-            instance = instance._replace(labels=tuple(uris))
-        if above is not None:
-            higher = chain.from_iterable(map(above, instance.labels))
-            instance = instance._replace(labels=tuple(dict.fromkeys([*instance.labels, *higher])))
+    def _without_markup(self, instance):
+        """An instance without markup, if the settings say so; else texts that have some are counted."""
         if self._reading.vectors:
-            return self._chosen(instance)
-        if self._source.settings.html:
-            instance = instance._replace(text=without_markup(instance.text))
-        elif ("<" in instance.text or "&" in instance.text) and _MARKUP.search(instance.text) is not None:
-            self.counts["texts_with_markup"] += 1
-        return self._chosen(instance)
-
-    def _chosen(self, instance):
-        """An instance with those of its labels that are chosen, where not all are."""
-        choice = self._labels.choice
-        if choice is None:
             return instance
-        kept = tuple(filter(choice.keeps, instance.labels))
-        self.counts["labels_of_instances_left_out"] += len(instance.labels) - len(kept)
-        return instance._replace(labels=kept)
+        if self._source.settings.html:
+            return instance._replace(text=without_markup(instance.text))
+        if ("<" in instance.text or "&" in instance.text) and _MARKUP.search(instance.text) is not None:
+            self.counts["texts_with_markup"] += 1
+        return instance

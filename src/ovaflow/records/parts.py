@@ -32,14 +32,16 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     settings, divided = source.settings, source.test is None and source.format != "builtin"
     # only test texts are shown
     kept, parts, counts = {"test": excerpt, "train": excerpt * divided}, {}, {}
-    corpora = {role: Corpus(source, labels, role) for role in _roles(source, divided)}
-    for role, corpus in corpora.items():
-        records = collect(corpus, labels, settings.seed, threads, folder, kept.get(role, 0))
+    for role in _roles(source, divided):
+        corpus = Corpus(source, labels, role)
+        records = collect(corpus, labels.meanings.number_of, settings.seed, threads, folder, kept.get(role, 0))
+        written = records.labels
+        records = replace(records, labels=labels.meanings.of(written, corpus.counts))
         parts[role] = _as_wanted(records, settings, corpus.counts, folder)
+        if role == "train":
+            doubt = corpus.doubt(written.take(parts[role].rows), corpus.counts)
         _add(counts, corpus.counts)
-    records = parts["train"]
-    doubt = corpora["train"].doubt(records.labels, counts)
-    records = parts["train"] = records.with_units(settings.split)
+    records = parts["train"] = parts["train"].with_units(settings.split)
     if not divided:
         return InstanceParts(**parts, counts=counts, doubt=doubt)
     n = records.n - _count_extra(records)

@@ -22,10 +22,12 @@ def joined_rows(records):
 def count_repeated(records, counts):
     """Count ids, or texts without ids, that occur again with other labels, and those whose text is the same."""
     has_ids = any(records.ids)
-    rows = np.flatnonzero(list(map(bool, records.ids))) if has_ids else np.arange(records.n)
-    keys = np.array(list(map(hash, records.ids))) if has_ids else records.hashes
-    labels = np.array([hash(frozenset(each)) for each in records.labels])[rows]
-    _, firsts, numbers = np.unique(keys[rows], return_index=True, return_inverse=True)
+    rows = _repeated_rows(records, has_ids)
+    if not len(rows):
+        return
+    keys = [records.ids[row] for row in rows] if has_ids else records.hashes[rows]
+    _, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
+    labels = np.array([hash(frozenset(records.labels.of(row).tolist())) for row in rows])
     again = labels != labels[firsts[numbers]]
     different = np.unique(numbers[again])
     if not len(different):
@@ -37,3 +39,13 @@ def count_repeated(records, counts):
         others = np.unique(numbers[texts != texts[firsts[numbers]]])
         counts["ids_with_different_labels_alike"] += len(np.setdiff1d(different, others))
         counts.setdefault("first_id_with_different_labels", records.ids[rows[firsts[different]].min()])
+
+
+def _repeated_rows(records, has_ids):
+    """Rows whose id, or whose text without ids, occurs more than once."""
+    keys = np.array(list(map(hash, records.ids))) if has_ids else records.hashes
+    _, numbers, amounts = np.unique(keys, return_inverse=True, return_counts=True)
+    repeated = amounts[numbers] > 1
+    if has_ids:
+        repeated &= np.array(list(map(bool, records.ids)))
+    return np.flatnonzero(repeated)

@@ -1,0 +1,58 @@
+"""What labels mean as records write them: each written label stands for one label, for none or for several."""
+
+from itertools import islice
+
+import numpy as np
+
+from ovaflow.features.tokens import Numbers
+from ovaflow.labels.lists import LabelLists
+
+
+class Meanings:
+    """What becomes of each different written label: columns of a table with a row for each, as they first occur.
+
+    A written label is renamed by ``label_map`` and replaced by its successor, the labels above it join it, and what a
+    choice leaves out is no label. Labels of records are the product (records x written) (written x meant).
+    """
+
+    def __init__(self, labels):
+        self._labels = labels
+        self.written, self._replaced_uris = Numbers(), Numbers()
+        self.number_of = self.written.__getitem__
+        self._is_renamed = []
+        self._replaced = LabelLists(self._replaced_uris.__getitem__)
+        self._meant = LabelLists(labels.number_of)
+        self._left_out = LabelLists(Numbers().__getitem__)
+
+    def of(self, written, counts):
+        """Return the labels that records mean by the numbers of written ones, and count what became of these."""
+        for label in islice(self.written, len(self._is_renamed), None):
+            self._look_up(label)
+        renamed = np.array(self._is_renamed, bool)[written.numbers]
+        if renamed.any():
+            counts["labels_renamed"] += int(np.count_nonzero(renamed))
+        if self._replaced_uris:
+            self._count_replaced(written.through(self._replaced), counts)
+        if self._labels.choice is not None:
+            counts["labels_of_instances_left_out"] += len(written.through(self._left_out).numbers)
+        return written.through(self._meant)
+
+    def _look_up(self, label):
+        labels = self._labels
+        self._is_renamed.append(label in labels.new_names)
+        name = labels.new_names.get(label, label)
+        self._replaced.append([name] if name in labels.replaced else [])
+        name = labels.replaced.get(name, name)
+        meant = [name] if name else []
+        if name and labels.above is not None:
+            meant += labels.above(name)
+        is_label = [labels.choice is None or labels.choice.keeps(each) for each in meant]
+        self._meant.append([each for each, kept in zip(meant, is_label, strict=True) if kept])
+        self._left_out.append([each for each, kept in zip(meant, is_label, strict=True) if not kept])
+
+    def _count_replaced(self, replaced, counts):
+        counts["records_with_replaced_subjects"] += int(np.count_nonzero(replaced.lengths))
+        amounts = np.bincount(replaced.numbers, minlength=len(self._replaced_uris)).tolist()
+        for uri, amount in zip(self._replaced_uris, amounts, strict=True):
+            if amount:
+                self._labels.followed[uri] += amount

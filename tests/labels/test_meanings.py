@@ -1,0 +1,49 @@
+"""What written labels mean, against one record at a time."""
+
+from collections import Counter
+
+import naive
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ovaflow.labels.choice import NameChoice
+from ovaflow.labels.hierarchy import above_by_name
+from ovaflow.labels.lists import LabelLists
+from ovaflow.labels.matrix import NamedLabels
+
+NAMES = ["a", "b", "a>b", "a>b>c", "d>c", "e"]
+some_names = st.sampled_from(NAMES)
+records = st.lists(st.lists(some_names, max_size=5, unique=True), max_size=9)
+replacements = st.dictionaries(some_names, st.sampled_from([*NAMES, ""]), max_size=4)
+
+
+@given(
+    st.lists(records, min_size=2, max_size=2),
+    replacements,
+    replacements,
+    st.booleans(),
+    st.lists(some_names, max_size=2),
+)
+def test_like_one_record_at_a_time(files, new_names, replaced, is_hierarchical, exclude):
+    replaced = {old: new for old, new in replaced.items() if new}
+    above = above_by_name(">") if is_hierarchical else None
+    labels = NamedLabels(NameChoice([], exclude) if exclude else None, above)
+    labels.new_names, labels.replaced = new_names, replaced
+    followed = Counter()
+    for rows in files:
+        written, counts = LabelLists(labels.meanings.number_of), Counter()
+        for row in rows:
+            written.append(row)
+        ours = labels.meanings.of(written, counts)
+        theirs = [
+            naive.meant_labels(row, new_names, replaced, above or (lambda name: []), lambda name: name not in exclude)
+            for row in rows
+        ]
+        assert [{labels.written(number) for number in row} for row in ours] == [kept for kept, *_ in theirs]
+        assert all(len(row) == len(np.unique(row)) for row in ours)
+        assert counts["labels_renamed"] == sum(len(renamed) for *_, renamed, _ in theirs)
+        assert counts["labels_of_instances_left_out"] == sum(len(left_out) for _, left_out, *_ in theirs)
+        assert counts["records_with_replaced_subjects"] == sum(bool(former) for *_, former in theirs)
+        followed.update(name for *_, former in theirs for name in former)
+    assert labels.followed == followed
