@@ -56,13 +56,16 @@ def _prepare_texts(source, threads, folder):
     def measured(records, Y):
         X, norms = features_of_tokens(transform, records.tokens, threads, folder, records.beside)
         tokens = without_words(records.tokens, left_out).of_used_words() if settings.label_names else None
-        return Split(X, Y, list(records.excerpts), norms, records.records, tokens=tokens)
+        return Split(X, Y, list(records.excerpts), norms, records.names, tokens=tokens)
 
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
-    split = Split(fitted.X, Y, norms=fitted.norms, records=train.records, units=train.units)
-    if train.extra is not None or (train.weights != 1).any():
-        split = replace(split, extra=train.extra, weights=train.weights)
-    test_split = _with_twins(measured(test, Y_test), split, test.sets, train.sets, transform.parameters)
+    split = Split(fitted.X, Y, norms=fitted.norms, records=train.names, units=train.column("unit"))
+    weights = train.column("weight")
+    if train.extra.any() or (weights != 1).any():
+        split = replace(split, extra=train.extra if train.extra.any() else None, weights=weights)
+    test_split = _with_twins(
+        measured(test, Y_test), split, test.column("words"), train.column("words"), transform.parameters
+    )
     parts = {"test": test_split}
     if dev is not None:
         _, _, Y_dev, of_dev = labels.matrices(train.labels, dev.labels)
@@ -110,7 +113,7 @@ def _parameters_of_texts(source, labels, train, transform, counts, named):
     # parts that later steps hold out are divided likewise
     if settings.split == "random" and source.format != "builtin":
         parameters["split"] = "random"
-    if train.groups is not None:
+    if (train.column("group") >= 0).any():
         parameters["group_column"] = settings.group_column
     return parameters
 

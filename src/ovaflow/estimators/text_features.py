@@ -234,7 +234,7 @@ def _chosen_blocks(texts: list[str], y: Labels, parameters: dict[str, Any]) -> l
     Y, names = form.matrix(y), [str(label) for label in form.classes]
     check_consistent_length(texts, Y.to_scipy())
     tokens = numbered(texts)
-    units = units_of_texts(tokens, word_sets(tokens), None, "together")
+    units = units_of_texts(tokens, word_sets(tokens), np.full(len(texts), -1), "together")
     instances = []
     for text, labels, unit in zip(texts, np.split(Y.indices, Y.indptr[1:-1]), units, strict=True):
         instances.append(TextInstance(text, tuple(names[label] for label in labels), group=unit))

@@ -5,12 +5,14 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
 from ovaflow.features.tfidf import GrowingVector
 from ovaflow.features.tokens import Tokens
 from ovaflow.features.vocabulary import read_tokens, taken
 from ovaflow.labels.lists import LabelLists
 from ovaflow.reading.instances import FIELD
+from ovaflow.records.columns import GrowingColumns, beside_texts, texts_of
 from ovaflow.records.drawing import hash_of
 from ovaflow.records.splitting import group_numbers
 from ovaflow.records.units import units_among, units_of_texts
@@ -42,69 +44,91 @@ class StoredTexts:
 
 @dataclass(frozen=True)
 class Collected:
-    """The records of a corpus, row by row: tokens of texts, and what else they have."""
+    """The records of a corpus: tokens of texts, labels, and one table of what else they have."""
 
     tokens: Tokens
     labels: LabelLists
-    ids: list  # empty where a record has none
-    records: list  # what a report calls them
-    hashes: np.ndarray  # uint64, of the texts
-    sets: np.ndarray  # int64, of their sets of words; -1 without a word
-    groups: np.ndarray | None  # int64, -1 for none
-    times: list
-    beside: list  # numbers and categories, empty tuples where these are not read
-    weights: np.ndarray  # float32, of the losses
-    extra: np.ndarray | None  # bool, of instances of extra files
+    columns: pa.Table  # of COLUMNS, the word set of each text, what is beside it, and units of training records
     excerpts: StoredTexts
-    rows: np.ndarray  # int64, ascending: which of the corpus they are
-    units: np.ndarray | None = None  # int64: the first of those that no split parts from each; of training records
 
     @property
     def n(self):
-        return len(self.records)
+        return len(self.columns)
+
+    def column(self, name):
+        """Return a column of numbers: (n,)."""
+        # kernels are compiled for writable arrays
+        return self.columns[name].to_numpy().copy()
+
+    def id_of(self, row):
+        """Return the id of a record; empty without one."""
+        return texts_of(self.columns["id"])[row]
+
+    @property
+    def names(self):
+        """What a report calls each record."""
+        return texts_of(self.columns["name"])
+
+    @property
+    def beside(self):
+        """Values of the columns beside the texts, if there are any."""
+        return beside_texts(self.columns)
+
+    @property
+    def extra(self):
+        """Which records are of extra files: bool (n,)."""
+        return self.column("extra")
 
     def with_units(self, split):
         """Return the records with their units, by which a split does not part them."""
-        return replace(self, units=units_of_texts(self.tokens, self.sets, self.groups, split))
+        units = units_of_texts(self.tokens, self.column("words"), self.column("group"), split)
+        return replace(self, columns=self.columns.append_column("unit", pa.array(units)))
 
     def take(self, rows, folder=None):
         """Some of the records, in ascending order."""
         if len(rows) == self.n:
             return self
-        arrays = {name: getattr(self, name) for name in ("hashes", "sets", "groups", "weights", "extra", "rows")}
-        arrays = {name: None if array is None else array[rows] for name, array in arrays.items()}
-        arrays["units"] = None if self.units is None else units_among(self.units, rows)
-        lists = {name: [getattr(self, name)[row] for row in rows] for name in ("ids", "records", "times", "beside")}
-        tokens, labels, excerpts = taken(self.tokens, rows, folder), self.labels.take(rows), self.excerpts.take(rows)
-        return Collected(tokens, labels, excerpts=excerpts, **arrays, **lists)
+        columns = self.columns.take(pa.array(rows))
+        if "unit" in columns.column_names:
+            units = units_among(self.column("unit"), rows)
+            columns = columns.set_column(columns.column_names.index("unit"), "unit", pa.array(units))
+        return Collected(taken(self.tokens, rows, folder), self.labels.take(rows), columns, self.excerpts.take(rows))
 
 
-def collect(corpus, number_of, seed, threads=1, folder=None, excerpt=0):
-    """Read a corpus once, with its labels as ``number_of`` numbers them; the first characters of texts are kept."""
-    lists, ids, records = LabelLists(number_of), [], []
-    groups, numbers, times, beside = array("q"), group_numbers(), [], []
-    weights, extra = array("f"), array("b")
-    hashes, excerpts = array("Q"), StoredTexts(folder)
+def collect(corpus, number_of, seed, threads=1, folder=None, excerpt=0, beside=()):
+    """Read a corpus once, with its labels as ``number_of`` numbers them.
+
+    The first ``excerpt`` characters of texts are kept, and the values of columns that are ``beside`` them.
+    """
+    labels, numbers = LabelLists(number_of), group_numbers()
+    columns, excerpts = GrowingColumns(beside, folder), StoredTexts(folder)
+    without = (None,) * len(beside)
 
     def texts():
-        for instance in corpus:
-            lists.append(instance.labels)
-            ids.append(instance.id)
-            records.append(instance.name)
+        for row, instance in enumerate(corpus):
+            labels.append(instance.labels)
             text = instance.text.replace(FIELD, " ")
-            hashes.append(hash_of(text, seed))
-            groups.append(numbers[instance.group])
-            times.append(instance.time)
-            beside.append(instance.beside)
-            weights.append(instance.weight)
-            extra.append(instance.extra)
+            time, part = instance.time, None
+            if isinstance(time, str):
+                time, part = None, time
+            columns.append(
+                (
+                    row,
+                    instance.id,
+                    instance.name,
+                    hash_of(text, seed),
+                    numbers[instance.group],
+                    time,
+                    part,
+                    instance.weight,
+                    instance.extra,
+                    *(instance.beside or without),
+                )
+            )
             if excerpt:
                 excerpts.append(text[:excerpt])
             yield instance.text
 
-    tokens, sets = read_tokens(texts(), threads, folder)
-    grouped = np.array(groups, np.int64) if len(numbers) > 1 else None
-    weights, extra = np.array(weights, np.float32), np.array(extra, bool) if any(extra) else None
-    hashes, rows = np.array(hashes, np.uint64), np.arange(len(ids))
-    of_rows = hashes, sets, grouped, times, beside, weights, extra
-    return Collected(tokens, lists, ids, records, *of_rows, excerpts, rows)
+    tokens, words = read_tokens(texts(), threads, folder)
+    table = columns.table().append_column("words", pa.array(words))
+    return Collected(tokens, labels, table, excerpts)

@@ -37,6 +37,11 @@ class Corpus:
         else:
             yield from map(self._without_markup, self._instances())
 
+    @property
+    def beside(self):
+        """Columns beside the texts whose values are features."""
+        return self._reading.beside
+
     def doubt(self, written, counts):
         """Whether written labels are combinations of others; None where no separator was used, or none is wanted."""
         reading = self._reading

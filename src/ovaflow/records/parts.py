@@ -34,12 +34,13 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     kept, parts, counts = {"test": excerpt, "train": excerpt * divided}, {}, {}
     for role in _roles(source, divided):
         corpus = Corpus(source, labels, role)
-        records = collect(corpus, labels.meanings.number_of, settings.seed, threads, folder, kept.get(role, 0))
+        how = {"excerpt": kept.get(role, 0), "beside": corpus.beside}
+        records = collect(corpus, labels.meanings.number_of, settings.seed, threads, folder, **how)
         written = records.labels
         records = replace(records, labels=labels.meanings.of(written, corpus.counts))
         parts[role] = _as_wanted(records, settings, corpus.counts, folder)
         if role == "train":
-            doubt = corpus.doubt(written.take(parts[role].rows), corpus.counts)
+            doubt = corpus.doubt(written.take(parts[role].column("row")), corpus.counts)
         _add(counts, corpus.counts)
     records = parts["train"] = parts["train"].with_units(settings.split)
     if not divided:
@@ -96,13 +97,14 @@ def _as_wanted(records, settings, counts, folder):
 
 
 def _count_extra(records):
-    return 0 if records.extra is None else int(np.count_nonzero(records.extra))
+    return int(np.count_nonzero(records.extra))
 
 
 def _require_one_weight(records, firsts, numbers):
     """Refuse records to be joined that do not weigh the same."""
-    if (other := np.flatnonzero(records.weights != records.weights[firsts][numbers])).size:
-        names = records.records[firsts[numbers[other[0]]]], records.records[other[0]]
+    weights = records.column("weight")
+    if (other := np.flatnonzero(weights != weights[firsts][numbers])).size:
+        names = records.names[firsts[numbers[other[0]]]], records.names[other[0]]
         message = f"records that are joined have other weights: {names[0]} and {names[1]}"
         raise InputError(message, remedy="give rows of one record the same weight, or leave out repeated: join")
 
@@ -115,9 +117,10 @@ def training_instances(source, threads=1):
         raise InputError(message, path=source.train_name, remedy="leave out features: auto")
     labels = labels_of(source)
     records = read_parts(source, labels, threads).train
-    place_of = {row: place for place, row in enumerate(records.rows.tolist())}
+    place_of = {row: place for place, row in enumerate(records.column("row").tolist())}
+    units = records.column("unit")
     for row, instance in enumerate(Corpus(source, labels, "train")):
         if row in place_of and not instance.extra:
             place = place_of[row]
             names = tuple(labels.written(number) for number in records.labels.of(place) if number >= 0)
-            yield instance._replace(labels=names, group=records.units[place])
+            yield instance._replace(labels=names, group=units[place])

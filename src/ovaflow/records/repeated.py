@@ -2,32 +2,44 @@
 
 import numpy as np
 
-from ovaflow.features.tokens import Numbers
+from ovaflow.records.columns import numbers_of
 
 
 def last_rows(records):
     """Rows without a later one of the same id."""
-    last = {name or row: row for row, name in enumerate(records.ids)}
-    return np.sort(np.fromiter(last.values(), np.int64, len(last)))
+    ids = numbers_of(records.columns["id"])
+    _, from_the_end = np.unique(ids[::-1], return_index=True)
+    is_last = ids < 0
+    is_last[len(ids) - 1 - from_the_end] = True
+    return np.flatnonzero(is_last)
 
 
 def joined_rows(records):
     """The first row of each record, and for each row the place of its record among these."""
-    places = Numbers()
-    keys = zip(records.ids, records.hashes.tolist(), strict=True)
-    numbers = np.array([places[name or text] for name, text in keys], np.int64)
-    return np.unique(numbers, return_index=True)[1], numbers
+    keys = _keys_of(records)
+    _, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    return firsts[order], places[numbers]
+
+
+def _keys_of(records):
+    """A number of each record: of its id, or of its text where it has none."""
+    ids = numbers_of(records.columns["id"])
+    _, texts = np.unique(records.column("text_hash"), return_inverse=True)
+    return np.where(ids < 0, ids.max(initial=-1) + 1 + texts, ids)
 
 
 def count_repeated(records, counts):
     """Count ids, or texts without ids, that occur again with other labels, and those whose text is the same."""
-    has_ids = any(records.ids)
-    rows = _repeated_rows(records, has_ids)
-    if not len(rows):
-        return
-    keys = [records.ids[row] for row in rows] if has_ids else records.hashes[rows]
-    _, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
-    labels = np.array([hash(frozenset(records.labels.of(row).tolist())) for row in rows])
+    keys, texts = numbers_of(records.columns["id"]), records.column("text_hash")
+    has_ids = (keys >= 0).any()
+    if not has_ids:
+        _, keys = np.unique(texts, return_inverse=True)
+    rows = _repeated_rows(keys)
+    _, firsts, numbers = np.unique(keys[rows], return_index=True, return_inverse=True)
+    labels = np.array([hash(frozenset(records.labels.of(row).tolist())) for row in rows.tolist()], np.int64)
     again = labels != labels[firsts[numbers]]
     different = np.unique(numbers[again])
     if not len(different):
@@ -35,17 +47,13 @@ def count_repeated(records, counts):
     kind = "ids" if has_ids else "texts"
     counts[f"{kind}_with_different_labels"] += len(different)
     if has_ids:
-        texts = records.hashes[rows]
-        others = np.unique(numbers[texts != texts[firsts[numbers]]])
+        others = np.unique(numbers[texts[rows] != texts[rows[firsts[numbers]]]])
         counts["ids_with_different_labels_alike"] += len(np.setdiff1d(different, others))
-        counts.setdefault("first_id_with_different_labels", records.ids[rows[firsts[different]].min()])
+        first = rows[firsts[different]].min()
+        counts.setdefault("first_id_with_different_labels", records.id_of(first))
 
 
-def _repeated_rows(records, has_ids):
-    """Rows whose id, or whose text without ids, occurs more than once."""
-    keys = np.array(list(map(hash, records.ids))) if has_ids else records.hashes
+def _repeated_rows(keys):
+    """Rows whose key is not negative and occurs more than once."""
     _, numbers, amounts = np.unique(keys, return_inverse=True, return_counts=True)
-    repeated = amounts[numbers] > 1
-    if has_ids:
-        repeated &= np.array(list(map(bool, records.ids)))
-    return np.flatnonzero(repeated)
+    return np.flatnonzero((amounts[numbers] > 1) & (keys >= 0))

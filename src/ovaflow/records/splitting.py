@@ -28,22 +28,24 @@ class Division(NamedTuple):
 
 def set_aside(records, n, settings):
     """Divide the first n records of texts as the settings want."""
-    times, column = records.times[:n], settings.split_column
+    times, column = records.column("time")[:n], settings.split_column
     if column and settings.split != "last" and FORMATS[settings.format].has_columns:
-        return _as_told(times, column)
-    if column and settings.split == "last" and set(times) <= {None}:
+        return _as_told(records.column("part")[:n], column)
+    if column and settings.split == "last" and np.isnan(times).all():
         raise InputError(f"no record has a value in the column {column}", remedy="choose another split_column")
 
+    word_sets = records.column("words")[:n]
+
     def hashes():
-        hashes = records.hashes[:n].copy()
-        for row in np.flatnonzero(records.sets[:n] < 0).tolist():
+        hashes = records.column("text_hash")[:n]
+        for row in np.flatnonzero(word_sets < 0).tolist():
             hashes[row] = hash_of_empty(row, settings.seed)
         return hashes
 
     Y = records.labels.take(np.arange(n)).given()
-    division = _divided(records.units[:n], times, hashes, Y, settings)
+    division = _divided(records.column("unit")[:n], times, hashes, Y, settings)
     if settings.split in ("together", "stratified"):
-        recurring = _count_short_copies(records.tokens, records.sets[:n])
+        recurring = _count_short_copies(records.tokens, word_sets)
         if recurring > _RECURRING * n:
             division.counts["short_copies"] = recurring
     if settings.group_column and settings.split != "last" and (division.train.all() or division.test.all()):
@@ -54,7 +56,7 @@ def set_aside(records, n, settings):
 
 def set_rows_aside(X, Y, units, settings):
     """Divide rows of ready-made features."""
-    return _divided(units, [None] * X.n_rows, lambda: hashes_of(X, settings.seed), Y, settings)
+    return _divided(units, np.full(X.n_rows, np.nan), lambda: hashes_of(X, settings.seed), Y, settings)
 
 
 def _divided(units, times, hashes, Y, settings):
@@ -79,8 +81,7 @@ def _divided(units, times, hashes, Y, settings):
 
 
 def _as_told(parts, column):
-    parts = np.array(parts, object)
-    train, test, dev = (parts == name for name in ("train", "test", "dev"))
+    train, test, dev = (parts == name for name in (b"train", b"test", b"dev"))
     for name, records in ("train", train), ("test", test):
         if not records.any():
             remedy = "mark some in it, give a test file, or leave out split_column"
@@ -89,9 +90,9 @@ def _as_told(parts, column):
 
 
 def last(fraction, times):
-    """Which records are among the last of their times; those without a time (None) are the first."""
+    """Which records are among the last of their times; those without a time (nan) are the first."""
     # near twins and groups are parted: new records, too, are new editions of old ones
-    order = np.argsort([-np.inf if time is None else time for time in times], kind="stable")
+    order = np.argsort(np.nan_to_num(times, nan=-np.inf, posinf=np.inf, neginf=-np.inf), kind="stable")
     held = np.zeros(len(times), bool)
     held[order[len(times) - round(fraction * len(times)) :]] = True
     return held

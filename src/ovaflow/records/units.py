@@ -22,15 +22,14 @@ def units_of_texts(tokens, word_sets, groups, split):
         Of n texts.
     word_sets : int64 (n,)
         Numbers that texts of the same words have in common; -1 without a word.
-    groups : int64 (n,), optional
+    groups : int64 (n,)
         Numbers that records of a group have in common; -1 for none.
     split : str
         ``"random"`` keeps only groups together.
     """
-    numbers = [] if groups is None else [groups]
     if split == "random":
-        return rows_alike(*numbers, np.full(len(word_sets), -1))
-    return near_twins(different_words(tokens), word_sets, *numbers)
+        return rows_alike(groups)
+    return near_twins(different_words(tokens), word_sets, groups)
 
 
 def units_of_features(X, split, bias_feature=-1):
