@@ -1,5 +1,6 @@
 """A new metric is one entry: files, tables and pages that measure or show metrics have it."""
 
+import csv
 import importlib.util
 import json
 from pathlib import Path
@@ -72,6 +73,16 @@ def test_it_is_shown(folder):
     listed = [ListedRun(run, {}, "", run.metrics) for run in results[0].runs]
     names, _ = table_of(listed, brief_figures()).in_full
     assert "found-at-all" in names
+
+
+def test_the_command_runs_prints_it(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("results").mkdir()
+    Path("results", "tiny").symlink_to(folder.path)
+    Path("tiny.yaml").write_text("datasets: {tiny: {format: csv, train: records.csv}}\nruns: {msi: {}}\n")
+    [row] = csv.DictReader(ovaflow("runs", "tiny.yaml", "--csv").splitlines())
+    assert float(row["found-at-all"]) == pytest.approx(json.loads(folder["metrics"].read_text())["found-at-all"])
+    assert "found-at-all" in ovaflow("runs", "tiny.yaml")
 
 
 def test_it_is_documented(folder):

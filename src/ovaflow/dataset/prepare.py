@@ -59,13 +59,11 @@ def _prepare_texts(source, threads, folder):
         return Split(X, Y, list(records.excerpts), norms, records.names, tokens=tokens)
 
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
-    split = Split(fitted.X, Y, norms=fitted.norms, records=train.names, units=train.column("unit"))
+    split = Split(fitted.X, Y, norms=fitted.norms, records=train.names, units=train.units)
     weights = train.column("weight")
     if train.extra.any() or (weights != 1).any():
         split = replace(split, extra=train.extra if train.extra.any() else None, weights=weights)
-    test_split = _with_twins(
-        measured(test, Y_test), split, test.column("words"), train.column("words"), transform.parameters
-    )
+    test_split = _with_twins(measured(test, Y_test), split, test.word_sets, train.word_sets, transform.parameters)
     parts = {"test": test_split}
     if dev is not None:
         _, _, Y_dev, of_dev = labels.matrices(train.labels, dev.labels)

@@ -7,8 +7,10 @@ import numpy as np
 from ovaflow.features.blocks import pieces_for
 from ovaflow.labels.label_map import DEPRECATED
 from ovaflow.labels.successors import CIRCLE, SEVERAL, UNKNOWN
-from ovaflow.records.near_twins import are_noticed
 from ovaflow.settings.source import holds_texts
+
+_NOTICED, _SEVERAL = 0.01, 5
+"""Share and number of test instances with a near twin in training from which on a remark is made."""
 
 _NO_FEATURE = "have no feature: an empty text, or only words that are too rare or too frequent"
 _COUNTED = {
@@ -162,6 +164,11 @@ def _on_share(prepared, counts):
     if "set_aside" in counts:
         asked = "{set_aside:,} of {set_aside_of:,} records are set aside for testing, not about {to_be_set_aside:,}"
         yield f"{asked.format(**counts)}: {kept_together(prepared.parameters, counts['largest_part_kept_together'])}"
+
+
+def are_noticed(twins, instances):
+    """Whether so many test instances with a near twin in training are worth a remark."""
+    return twins >= max(_NOTICED * instances, _SEVERAL)
 
 
 def kept_together(parameters, largest=None):

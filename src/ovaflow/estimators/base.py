@@ -21,7 +21,6 @@ from ovaflow.dataset.dataset import Dataset, Names, Split
 from ovaflow.dataset.hold_out import hold_out
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.text_features import TextFeatures
-from ovaflow.evaluation.ranking import precision_of_hits
 from ovaflow.features.columns import n_beside
 from ovaflow.features.normalize import fill_rows, is_dense, model_features
 from ovaflow.features.tokens import tokens_of_counts
@@ -407,7 +406,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         float
         """
         ids, _ = self._predictor.top_k(self._instances(X), k, self.threads)
-        return float(precision_of_hits(find_hits(ids, self._form.matrix(y)), k))
+        hits = find_hits(ids, self._form.matrix(y))
+        return float(hits.sum() / (k * len(hits)))
 
     def score(self, X: Matrix, y: Labels, sample_weight: ArrayLike | None = None) -> float:
         """P@1, which with one class for each instance is the accuracy.

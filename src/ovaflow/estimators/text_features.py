@@ -17,14 +17,11 @@ from ovaflow.estimators.labels import LabelForm, Labels, is_missing
 from ovaflow.features.blocks import NAMES
 from ovaflow.features.columns import n_beside
 from ovaflow.features.tfidf import TfIdf
-from ovaflow.features.tokens import numbered, word_sets
 from ovaflow.features.vocabulary import fit_features
-from ovaflow.reading.instances import TextInstance
-from ovaflow.records.units import units_of_texts
 from ovaflow.settings.prepare import ChooseFeatures, Prepare
 from ovaflow.settings.schema import explain
 from ovaflow.storage.hdf5 import create_artifact, kind_of, open_artifact, parameters_of
-from ovaflow.tuning.features import compare_blocks
+from ovaflow.tuning.features import choose_features_of_texts
 
 KIND, MODEL = "text-features", "model"
 """Kinds of files that have features of texts."""
@@ -233,14 +230,10 @@ def _chosen_blocks(texts: list[str], y: Labels, parameters: dict[str, Any]) -> l
     form = LabelForm.of(y)
     Y, names = form.matrix(y), [str(label) for label in form.classes]
     check_consistent_length(texts, Y.to_scipy())
-    tokens = numbered(texts)
-    units = units_of_texts(tokens, word_sets(tokens), np.full(len(texts), -1), "together")
-    instances = []
-    for text, labels, unit in zip(texts, np.split(Y.indices, Y.indptr[1:-1]), units, strict=True):
-        instances.append(TextInstance(text, tuple(names[label] for label in labels), group=unit))
+    labels = [tuple(names[label] for label in row) for row in np.split(Y.indices, Y.indptr[1:-1])]
     # the classifiers append a bias, and are given no names of labels
     settings = ChooseFeatures.model_validate(parameters | {"format": "builtin", "label_names": False})
-    return compare_blocks(lambda: instances, settings)["chosen"].split("+")
+    return choose_features_of_texts(texts, labels, settings)["chosen"].split("+")
 
 
 def _texts(X: Iterable[Any]) -> Iterable[str]:

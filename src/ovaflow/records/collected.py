@@ -12,7 +12,7 @@ from ovaflow.features.tokens import Tokens
 from ovaflow.features.vocabulary import read_tokens, taken
 from ovaflow.labels.lists import LabelLists
 from ovaflow.reading.instances import FIELD
-from ovaflow.records.columns import GrowingColumns, beside_texts, texts_of
+from ovaflow.records.columns import GrowingColumns, TextColumn, beside_texts, numbers_of
 from ovaflow.records.drawing import hash_of
 from ovaflow.records.splitting import group_numbers
 from ovaflow.records.units import units_among, units_of_texts
@@ -48,31 +48,38 @@ class Collected:
 
     tokens: Tokens
     labels: LabelLists
-    columns: pa.Table  # of COLUMNS, the word set of each text, what is beside it, and units of training records
+    columns: pa.Table  # of the whole corpus
+    rows: np.ndarray  # int64 (n,), ascending: which of the corpus they are
+    word_sets: np.ndarray  # int64 (n,): numbers that texts of the same words have in common; -1 without a word
     excerpts: StoredTexts
+    units: np.ndarray | None = None  # int64 (n,): the first record of each one's unit; of training records
 
     @property
     def n(self):
-        return len(self.columns)
+        return len(self.rows)
 
     def column(self, name):
         """Return a column of numbers: (n,)."""
-        # kernels are compiled for writable arrays
-        return self.columns[name].to_numpy().copy()
+        return self.columns[name].to_numpy()[self.rows]
 
-    def id_of(self, row):
-        """Return the id of a record; empty without one."""
-        return texts_of(self.columns["id"])[row]
+    def texts(self, name):
+        """Return a column of texts."""
+        return TextColumn(self.columns[name], self.rows)
+
+    @property
+    def id_numbers(self):
+        """A number for each different id, -1 for records without one: int64 (n,)."""
+        return numbers_of(self.columns["id"])[self.rows]
 
     @property
     def names(self):
         """What a report calls each record."""
-        return texts_of(self.columns["name"])
+        return self.texts("name")
 
     @property
     def beside(self):
         """Values of the columns beside the texts, if there are any."""
-        return beside_texts(self.columns)
+        return beside_texts(self.columns, self.rows)
 
     @property
     def extra(self):
@@ -81,18 +88,21 @@ class Collected:
 
     def with_units(self, split):
         """Return the records with their units, by which a split does not part them."""
-        units = units_of_texts(self.tokens, self.column("words"), self.column("group"), split)
-        return replace(self, columns=self.columns.append_column("unit", pa.array(units)))
+        return replace(self, units=units_of_texts(self.tokens, self.word_sets, self.column("group"), split))
 
-    def take(self, rows, folder=None):
+    def take(self, places, folder=None):
         """Some of the records, in ascending order."""
-        if len(rows) == self.n:
+        if len(places) == self.n:
             return self
-        columns = self.columns.take(pa.array(rows))
-        if "unit" in columns.column_names:
-            units = units_among(self.column("unit"), rows)
-            columns = columns.set_column(columns.column_names.index("unit"), "unit", pa.array(units))
-        return Collected(taken(self.tokens, rows, folder), self.labels.take(rows), columns, self.excerpts.take(rows))
+        return replace(
+            self,
+            tokens=taken(self.tokens, places, folder),
+            labels=self.labels.take(places),
+            rows=self.rows[places],
+            word_sets=self.word_sets[places],
+            excerpts=self.excerpts.take(places),
+            units=None if self.units is None else units_among(self.units, places),
+        )
 
 
 def collect(corpus, number_of, seed, threads=1, folder=None, excerpt=0, beside=()):
@@ -105,7 +115,7 @@ def collect(corpus, number_of, seed, threads=1, folder=None, excerpt=0, beside=(
     without = (None,) * len(beside)
 
     def texts():
-        for row, instance in enumerate(corpus):
+        for instance in corpus:
             labels.append(instance.labels)
             text = instance.text.replace(FIELD, " ")
             time, part = instance.time, None
@@ -113,7 +123,6 @@ def collect(corpus, number_of, seed, threads=1, folder=None, excerpt=0, beside=(
                 time, part = None, time
             columns.append(
                 (
-                    row,
                     instance.id,
                     instance.name,
                     hash_of(text, seed),
@@ -129,6 +138,5 @@ def collect(corpus, number_of, seed, threads=1, folder=None, excerpt=0, beside=(
                 excerpts.append(text[:excerpt])
             yield instance.text
 
-    tokens, words = read_tokens(texts(), threads, folder)
-    table = columns.table().append_column("words", pa.array(words))
-    return Collected(tokens, labels, table, excerpts)
+    tokens, sets = read_tokens(texts(), threads, folder)
+    return Collected(tokens, labels, columns.table(), np.arange(len(sets)), sets, excerpts)

@@ -1,11 +1,12 @@
 """One Arrow table with a row for each record: what records have besides the tokens of their texts and their labels."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ovaflow.features.tfidf import GrowingVector
-from ovaflow.storage.arrays import Strings
 
 _BATCH = 1 << 16
 """Records that are kept as objects before they are columns."""
@@ -14,7 +15,6 @@ _BATCH = 1 << 16
 _TEXT = pa.large_binary()
 
 COLUMNS = {
-    "row": pa.int64(),  # of the corpus, from 0
     "id": _TEXT,  # empty where a record has none
     "name": _TEXT,  # what a report calls it
     "text_hash": pa.uint64(),
@@ -62,36 +62,50 @@ def _array(values, type):
     return pa.array(values, type)
 
 
-def texts_of(column):
-    """Return a column of texts, each decoded on demand."""
-    array = column.combine_chunks()
-    _, ends, block = array.buffers()
-    if block is None:
-        return Strings(np.empty(0, np.uint8), np.zeros(len(array) + 1, np.int64))
-    offsets = np.frombuffer(ends, np.int64)[array.offset : array.offset + len(array) + 1]
-    return Strings(np.frombuffer(block, np.uint8), offsets)
+class TextColumn(Sequence):
+    """Some rows of a column of texts, in ascending order, each decoded on demand."""
+
+    def __init__(self, column, rows):
+        self._column, self._rows = column, rows
+
+    def __len__(self):
+        return len(self._rows)
+
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return list(TextColumn(self._column, self._rows[place]))
+        return _decoded(self._column[int(self._rows[place])].as_py())
+
+    def __iter__(self):
+        first = 0
+        for chunk in self._column.chunks:
+            low, high = np.searchsorted(self._rows, [first, first + len(chunk)])
+            values = chunk.to_pylist()
+            yield from (_decoded(values[row]) for row in (self._rows[low:high] - first).tolist())
+            first += len(chunk)
+
+
+def _decoded(content):
+    return None if content is None else content.decode("utf-8", "surrogatepass")
 
 
 def numbers_of(column):
     """Return a number for each different text of a column, -1 for empty ones: int64 (n,)."""
-    encoded = column.combine_chunks().dictionary_encode()
-    is_empty = pc.equal(encoded.dictionary, b"").to_numpy(zero_copy_only=False)
-    numbers = encoded.indices.to_numpy().astype(np.int64)
-    numbers[np.isin(numbers, np.flatnonzero(is_empty))] = -1
+    hashes = [np.fromiter(map(hash, chunk.to_pylist()), np.int64, len(chunk)) for chunk in column.chunks]
+    _, numbers = np.unique(np.concatenate(hashes), return_inverse=True)
+    numbers[pc.binary_length(column).to_numpy() == 0] = -1
     return numbers
 
 
-def beside_texts(table):
-    """Return the values of the columns beside the text, a tuple for each record; empty for one that has none."""
+def beside_texts(table, rows):
+    """Return the values of the columns beside the text, a tuple for each row; empty for one that has none."""
     names = [name for name in table.column_names if name.startswith(_BESIDE)]
     if not names:
         return None
     columns = []
     for name in names:
-        values = table[name].to_pylist()
-        if table[name].type == _TEXT:
-            values = [None if value is None else value.decode("utf-8", "surrogatepass") for value in values]
-        columns.append(values)
+        column = table[name]
+        columns.append(TextColumn(column, rows) if column.type == _TEXT else column.take(pa.array(rows)).to_pylist())
     return [() if row[0] is None else row for row in zip(*columns, strict=True)]
 
 

@@ -23,9 +23,6 @@ _BANDS, _HASHES = 16, 4
 _LARGEST = 0.02
 """Share of all rows above which a group falls apart. Measured: 0.016 of docstrings, 0.012 of Debian's packages."""
 
-_NOTICED, _SEVERAL = 0.01, 5
-"""Share and number of test instances with a near twin in training from which on a remark is made."""
-
 _TRIED = 4
 """Rows of the same hashes that a row is compared with. Of docstrings 739 of 740 are found, with 1 734."""
 
@@ -72,11 +69,6 @@ def _first_rows(pairs, n):
     _, components = connected_components(graph, directed=False)
     _, firsts = np.unique(components, return_index=True)
     return firsts[components]
-
-
-def are_noticed(twins, instances):
-    """Whether so many test instances with a near twin in training are worth a remark."""
-    return twins >= max(_NOTICED * instances, _SEVERAL)
 
 
 def has_near_twin(X, others):

@@ -40,7 +40,7 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
         records = replace(records, labels=labels.meanings.of(written, corpus.counts))
         parts[role] = _as_wanted(records, settings, corpus.counts, folder)
         if role == "train":
-            doubt = corpus.doubt(written.take(parts[role].column("row")), corpus.counts)
+            doubt = corpus.doubt(written.take(parts[role].rows), corpus.counts)
         _add(counts, corpus.counts)
     records = parts["train"] = parts["train"].with_units(settings.split)
     if not divided:
@@ -117,10 +117,9 @@ def training_instances(source, threads=1):
         raise InputError(message, path=source.train_name, remedy="leave out features: auto")
     labels = labels_of(source)
     records = read_parts(source, labels, threads).train
-    place_of = {row: place for place, row in enumerate(records.column("row").tolist())}
-    units = records.column("unit")
+    place_of = {row: place for place, row in enumerate(records.rows.tolist())}
     for row, instance in enumerate(Corpus(source, labels, "train")):
         if row in place_of and not instance.extra:
             place = place_of[row]
             names = tuple(labels.written(number) for number in records.labels.of(place) if number >= 0)
-            yield instance._replace(labels=names, group=units[place])
+            yield instance._replace(labels=names, group=records.units[place])

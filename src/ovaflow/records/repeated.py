@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from ovaflow.records.columns import numbers_of
-
 
 def last_rows(records):
     """Rows without a later one of the same id."""
-    ids = numbers_of(records.columns["id"])
+    ids = records.id_numbers
     _, from_the_end = np.unique(ids[::-1], return_index=True)
     is_last = ids < 0
     is_last[len(ids) - 1 - from_the_end] = True
@@ -26,14 +24,14 @@ def joined_rows(records):
 
 def _keys_of(records):
     """A number of each record: of its id, or of its text where it has none."""
-    ids = numbers_of(records.columns["id"])
+    ids = records.id_numbers
     _, texts = np.unique(records.column("text_hash"), return_inverse=True)
     return np.where(ids < 0, ids.max(initial=-1) + 1 + texts, ids)
 
 
 def count_repeated(records, counts):
     """Count ids, or texts without ids, that occur again with other labels, and those whose text is the same."""
-    keys, texts = numbers_of(records.columns["id"]), records.column("text_hash")
+    keys, texts = records.id_numbers, records.column("text_hash")
     has_ids = (keys >= 0).any()
     if not has_ids:
         _, keys = np.unique(texts, return_inverse=True)
@@ -50,7 +48,7 @@ def count_repeated(records, counts):
         others = np.unique(numbers[texts[rows] != texts[rows[firsts[numbers]]]])
         counts["ids_with_different_labels_alike"] += len(np.setdiff1d(different, others))
         first = rows[firsts[different]].min()
-        counts.setdefault("first_id_with_different_labels", records.id_of(first))
+        counts.setdefault("first_id_with_different_labels", records.texts("id")[first])
 
 
 def _repeated_rows(keys):

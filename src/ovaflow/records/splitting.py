@@ -30,11 +30,11 @@ def set_aside(records, n, settings):
     """Divide the first n records of texts as the settings want."""
     times, column = records.column("time")[:n], settings.split_column
     if column and settings.split != "last" and FORMATS[settings.format].has_columns:
-        return _as_told(records.column("part")[:n], column)
+        return _as_told(records.texts("part")[:n], column)
     if column and settings.split == "last" and np.isnan(times).all():
         raise InputError(f"no record has a value in the column {column}", remedy="choose another split_column")
 
-    word_sets = records.column("words")[:n]
+    word_sets = records.word_sets[:n]
 
     def hashes():
         hashes = records.column("text_hash")[:n]
@@ -43,7 +43,7 @@ def set_aside(records, n, settings):
         return hashes
 
     Y = records.labels.take(np.arange(n)).given()
-    division = _divided(records.column("unit")[:n], times, hashes, Y, settings)
+    division = _divided(records.units[:n], times, hashes, Y, settings)
     if settings.split in ("together", "stratified"):
         recurring = _count_short_copies(records.tokens, word_sets)
         if recurring > _RECURRING * n:
@@ -81,7 +81,8 @@ def _divided(units, times, hashes, Y, settings):
 
 
 def _as_told(parts, column):
-    train, test, dev = (parts == name for name in (b"train", b"test", b"dev"))
+    parts = np.array(parts, object)
+    train, test, dev = (parts == name for name in ("train", "test", "dev"))
     for name, records in ("train", train), ("test", test):
         if not records.any():
             remedy = "mark some in it, give a test file, or leave out split_column"

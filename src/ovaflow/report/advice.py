@@ -3,8 +3,8 @@
 import shlex
 from typing import NamedTuple
 
+from ovaflow.dataset.remarks import are_noticed
 from ovaflow.evaluation.analysis import LIKELY, why_missed
-from ovaflow.records.near_twins import are_noticed
 from ovaflow.report import doubts, wording
 from ovaflow.report.section import ReportSection
 from ovaflow.results.best_run import metric_of_comparison

@@ -14,11 +14,13 @@ from ovaflow.console.progress import Progress, silence
 from ovaflow.dataset.dataset import Dataset, Names, Split
 from ovaflow.features.blocks import is_spaceless, pieces_for
 from ovaflow.features.label_names import with_label_names
+from ovaflow.features.tokens import numbered, word_sets
 from ovaflow.features.vocabulary import NoTermsError, fit_features
 from ovaflow.labels.lists import LabelLists
 from ovaflow.labels.matrix import NamedLabels, names_as_given
+from ovaflow.reading.instances import TextInstance
 from ovaflow.records.parts import training_instances
-from ovaflow.records.units import units_among
+from ovaflow.records.units import units_among, units_of_texts
 from ovaflow.settings.prepare import DEFAULT_FEATURES, blocks_for
 from ovaflow.settings.train import TrainLabels
 from ovaflow.tuning.comparison import METRICS, Trial, compare, decide, folds, try_on
@@ -43,10 +45,18 @@ def choose_features(source, settings, threads=1):
     def read():
         return training_instances(source, threads)
 
-    return compare_blocks(read, settings, threads, names_as_given(source), source.has_vocabulary, source.train_name)
+    return _compare_blocks(read, settings, threads, names_as_given(source), source.has_vocabulary, source.train_name)
 
 
-def compare_blocks(read, settings, threads=1, names_by_label=None, has_vocabulary=False, path=None):
+def choose_features_of_texts(texts, labels, settings):
+    """Compare the candidates on texts and names of their labels."""
+    tokens = numbered(texts)
+    units = units_of_texts(tokens, word_sets(tokens), np.full(len(texts), -1), settings.split)
+    instances = [TextInstance(text, names, group=unit) for text, names, unit in zip(texts, labels, units, strict=True)]
+    return _compare_blocks(lambda: instances, settings)
+
+
+def _compare_blocks(read, settings, threads=1, names_by_label=None, has_vocabulary=False, path=None):
     """Compare the candidates on instances that ``read`` gives; labels are names unless ``names_by_label`` has these."""
     sample, available = _sample_of(read(), settings.instances)
     if len(sample) < 2:
