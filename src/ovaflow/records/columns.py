@@ -12,7 +12,7 @@ _BATCH = 1 << 16
 """Records that are kept as objects before they are columns."""
 
 # bytes, since text may have halves of surrogate pairs
-_TEXT = pa.large_binary()
+_TEXT = pa.binary()
 
 COLUMNS = {
     "id": _TEXT,  # empty where a record has none
