@@ -12,6 +12,7 @@ from contracts.name_letters import LettersOfName
 from plain_evidence import PLAIN_KINDS
 
 from ovaflow.dataset.dataset import open_dataset
+from ovaflow.prediction.explained_label import numbers_of_evidence
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import second_stage
 from ovaflow.report.gather import gather
@@ -22,7 +23,7 @@ from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, told_to_pe
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.serving import pages
-from ovaflow.serving.schemas import numbers_of_evidence, requests_within
+from ovaflow.serving.schemas import requests_within
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.storage.artifact import stored_names
 

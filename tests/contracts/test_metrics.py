@@ -10,10 +10,14 @@ import pytest
 from commands import ovaflow
 from docs.pages import ROOT
 
-from ovaflow.evaluation.metric import CANDIDATES, METRICS, Metric
+from ovaflow.evaluation.metric import CANDIDATES, METRICS, Metric, is_metric
+from ovaflow.evaluation.model_comparison import COMPARED
+from ovaflow.report import sweeps
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.report.runs import ListedRun, brief_figures, table_of
+from ovaflow.results.best_run import BEST_BY
+from ovaflow.tuning import comparison, pruning
 
 NEW = Metric(
     "found-at-all",
@@ -35,6 +39,14 @@ def test_every_metric_has_a_sentence_and_one_way_to_be_computed():
         assert (metric.each is None) != (metric.whole is None)
     page = Path(ROOT, "docs", "reference", "metrics.md").read_text(encoding="utf-8")
     assert all(metric.sentence in page for metric in METRICS)
+
+
+CHOSEN = [*COMPARED.values(), *BEST_BY, *sweeps.METRICS, *pruning.METRICS, *comparison.METRICS]
+
+
+@pytest.mark.parametrize("name", dict.fromkeys(CHOSEN))
+def test_names_by_which_models_are_compared_are_metrics(name):
+    assert is_metric(name) or name == "F1 of labels that fit"
 
 
 @pytest.fixture(scope="module")

@@ -158,7 +158,7 @@ def test_an_answer_says_what_speaks_for_it(with_all, dataset):
     predictor = Predictor.open(with_all)
     text = dataset.test_texts()[0]
     entries = explain(predictor, predictor.from_texts([text]), np.arange(20), 3, text)
-    kinds = {each["kind"] for entry in entries for each in entry["evidence"]}
+    kinds = {each.kind for entry in entries for each in entry.evidence}
     assert FirstWords.name in kinds
     assert kinds & {PiecesOfName.name, "name in the text"}
 

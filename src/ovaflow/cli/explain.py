@@ -64,7 +64,8 @@ def explain_command(path, model, text, dataset, row, names, labels, top, reranke
             click.echo(f"ovaflow: {remark}", err=True)
         if not chosen:
             chosen = [label for label in predictor.top_k(x, labels)[0][0] if label >= 0]
-        answer = {"text": text, "labels": explain(predictor, x, chosen, top, text)}
+        explained = [each.as_json() for each in explain(predictor, x, chosen, top, text)]
+        answer = {"text": text, "labels": explained}
     if as_json:
         click.echo(json.dumps(answer, ensure_ascii=False))
         return

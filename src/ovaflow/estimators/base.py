@@ -500,7 +500,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         ids, _ = self._predictor.top_k(instances, k, self.threads)
         for row, labels in enumerate(ids.tolist()):
             known = [label for label in labels if label != NO_LABEL]
-            reasons.append(explain_labels(self._predictor, rows_of(instances, np.array([row])), known, words))
+            explained = explain_labels(self._predictor, rows_of(instances, np.array([row])), known, words)
+            reasons.append([each.as_json() for each in explained])
         return reasons
 
     @classmethod

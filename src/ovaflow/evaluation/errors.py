@@ -156,5 +156,5 @@ def reasons_for(predictor, dataset, row, label, text, top):
         return [], [], [model.why_unexplainable if model.linear is None else "it has no classifier"]
     x = predictor.from_split(dataset.test.take(np.array([row])))
     (entry,) = explain(predictor, x, [label], top, text if predictor.takes_text else None)
-    words = ([f"{each['feature']} {each['contribution']:+.3f}" for each in entry[side]] for side in ("up", "down"))
-    return *words, [each["text"] for each in entry.get("evidence", ())]
+    up, down = ([f"{each.feature} {each.contribution:+.3f}" for each in side] for side in (entry.up, entry.down))
+    return up, down, [each.text for each in entry.evidence or ()]

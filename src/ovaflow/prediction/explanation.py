@@ -31,16 +31,6 @@ class LabelContributions(NamedTuple):
     down: list
     others: float  # sum of the contributions that are not listed
 
-    def as_dict(self, predictor, spans):
-        """Its JSON, with names of features and their places in the text, by :func:`spans_in_text`."""
-        return label_entry(predictor, self.label) | {
-            "score": self.score,
-            "bias": self.bias,
-            "up": _contributions(predictor, self.up, spans),
-            "down": _contributions(predictor, self.down, spans),
-            "others": self.others,
-        }
-
 
 def contributions(predictor, x, label, top=None):
     """What pushes a label's score up and down for one instance, ``top`` features of each sign."""
@@ -94,7 +84,8 @@ def label_entry(predictor, label):
     return entry
 
 
-def _contributions(predictor, features, spans):
+def contributions_in_text(predictor, features, spans):
+    """Features by name with what they add, and their places in the text, by :func:`spans_in_text`."""
     entries = []
     for feature, value in features:
         name, places = _feature_name(predictor, feature), spans.get(feature, [])

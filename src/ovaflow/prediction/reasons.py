@@ -4,7 +4,8 @@ import numpy as np
 
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.answer import shortest
-from ovaflow.prediction.explanation import contributions, label_entry, shown_name, spans_in_text
+from ovaflow.prediction.explained_label import ExplainedLabel
+from ovaflow.prediction.explanation import contributions, contributions_in_text, label_entry, shown_name, spans_in_text
 from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import ExplainedText
 from ovaflow.reranking.evidence.kinds import told_to_people
@@ -16,22 +17,28 @@ NO_CANDIDATE: dict = {"probability": None, "evidence": []}
 
 
 def explain(predictor, x, labels, top, text=None):
-    """Why labels have their scores for one instance, its text or features alone, for JSON.
+    """Return the :class:`ExplainedLabel` of each label for one instance, its text or features alone.
 
-    ``top`` features of each sign; with a second stage ``probability`` and ``evidence``, see
-    :func:`evidence_of_candidates`.
+    It has ``top`` features of each sign; with a second stage ``probability`` and ``evidence``.
     """
-    probabilistic, candidates = predictor.model.probabilistic, {}
-    if probabilistic:
+    candidates = {}
+    if predictor.model.probabilistic:
         candidates = evidence_of_candidates(predictor, x, text, len(labels))
     spans = {} if text is None else spans_in_text(predictor, text)
-    entries = []
-    for label in labels:
-        entry = contributions(predictor, x, label, top).as_dict(predictor, spans)
-        if probabilistic:
-            entry |= candidates.get(int(label), NO_CANDIDATE)
-        entries.append(entry)
-    return entries
+    return [_explained(predictor, contributions(predictor, x, label, top), spans, candidates) for label in labels]
+
+
+def _explained(predictor, found, spans, candidates):
+    fields = label_entry(predictor, found.label) | {
+        "score": found.score,
+        "bias": found.bias,
+        "up": contributions_in_text(predictor, found.up, spans),
+        "down": contributions_in_text(predictor, found.down, spans),
+        "others": found.others,
+    }
+    if predictor.model.probabilistic:
+        fields |= candidates.get(found.label, NO_CANDIDATE)
+    return ExplainedLabel.model_validate(fields)
 
 
 def evidence_of_candidates(predictor, x, text=None, amount=0):

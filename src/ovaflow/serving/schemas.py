@@ -1,6 +1,6 @@
 """What requests and answers look like; limits are part of it."""
 
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 from pydantic import (
     BaseModel,
@@ -14,11 +14,10 @@ from pydantic import (
 )
 
 from ovaflow.prediction.answer import Answer, LabelName
+from ovaflow.prediction.explained_label import ExplainedLabel, Neighbour, Weight
 from ovaflow.prediction.question import Question
 from ovaflow.prediction.sources import NamedColumns
 from ovaflow.reading.beside_text import KINDS
-from ovaflow.reranking.evidence.kinds import KINDS as KINDS_OF_EVIDENCE
-from ovaflow.reranking.evidence.kinds import told_to_people
 from ovaflow.settings.section import about
 
 LARGEST_ID = (1 << 31) - 1
@@ -82,19 +81,6 @@ class LabelPage(_Reply):
     labels: list[Label]
 
 
-class Weight(BaseModel):
-    """A feature of a label."""
-
-    feature: str
-    weight: float
-
-
-class Neighbour(LabelName):
-    """A label whose weights point in a similar direction."""
-
-    cosine: float
-
-
 class LabelDescription(_Reply):
     """A label with its strongest words, which raise and lower its score, and its nearest labels.
 
@@ -106,59 +92,6 @@ class LabelDescription(_Reply):
     down: list[Weight] | None
     bias: float | None = Field(description="What it adds to every score.")
     nearest: list[Neighbour] | None
-
-
-class Contribution(BaseModel):
-    """What a feature adds to a score."""
-
-    feature: str
-    contribution: float
-    spans: list[tuple[int, int]] = Field(description="Where it is in the text: start and end in code points.")
-
-
-def numbers_of_evidence() -> dict[str, Any]:
-    """Numbers that some kinds of evidence have, each described by all of these."""
-    types: dict[str, Any] = {}
-    descriptions: dict[str, list[str]] = {}
-    for _, words in told_to_people(KINDS_OF_EVIDENCE):
-        for name, (of_type, description) in words.numbers.items():
-            types[name] = of_type
-            described = descriptions.setdefault(name, [])
-            if description not in described:
-                described.append(description)
-    return {name: (types[name] | None, Field(None, description=_sentence(descriptions[name]))) for name in types}
-
-
-def _sentence(descriptions: list[str]) -> str:
-    words = ", or ".join(descriptions)
-    return f"{words[0].upper()}{words[1:]}."
-
-
-class _EvidenceOfAnyKind(BaseModel):
-    kind: str
-    text: str = Field(description="In words.")
-
-
-Evidence = create_model(
-    "Evidence",
-    __base__=_EvidenceOfAnyKind,
-    __doc__="What the second stage knows of a label besides its score.",
-    **numbers_of_evidence(),
-)
-
-
-class ExplainedLabel(LabelName):
-    """A label with what its score is the sum of: the bias, the contributions listed, and the others."""
-
-    score: float = Field(description="That of the first stage, which words add up to.")
-    bias: float
-    up: list[Contribution]
-    down: list[Contribution]
-    others: float
-    probability: float | None = Field(
-        None, description="Where there is a second stage; null for labels that are not among its candidates."
-    )
-    evidence: list[Evidence] | None = Field(None, description="Where there is a second stage.")
 
 
 class Explanation(_Reply):

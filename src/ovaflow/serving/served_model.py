@@ -115,8 +115,12 @@ class ServedModel:
         X = self._instances(request).X
         text = None if request.text is None else self._text(request.text).replace(FIELD, " ")
         labels = self._labels_to_explain(X, request)
-        reasons = _rounded(explain(self.predictor, X, labels, request.words, text))
-        return {"model": self.model.checksum, "labels": reasons, "features": int(known_features(self.predictor, X)[0])}
+        explained = [each.as_json() for each in explain(self.predictor, X, labels, request.words, text)]
+        return {
+            "model": self.model.checksum,
+            "labels": _rounded(explained),
+            "features": int(known_features(self.predictor, X)[0]),
+        }
 
     def find_labels(self, search, offset, limit):
         """Labels whose names contain a string, those that begin with it first, or with this notation or URI."""
