@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -21,8 +21,22 @@ from ovaflow.results.settings_in_words import settings_in_words, settings_of_pre
 from ovaflow.settings import paths
 from ovaflow.storage.texts import read_json
 
-if TYPE_CHECKING:
-    from ovaflow.results.runs import Runs
+
+class RunsBeside(Protocol):
+    """The runs that a run is compared with, itself among them."""
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def documents(self) -> Dataset: ...
+
+    @property
+    def series(self) -> dict[str, int]: ...
+
+    def tell_apart(self, run: "Run") -> str: ...
+
+    def first_of_training(self, run: "Run") -> "Run": ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +47,7 @@ class Run:
     """
 
     path: Path
-    beside: "Runs"  # the runs of its dataset that it is compared with, itself among them
+    beside: RunsBeside
 
     @property
     def name(self) -> str:
