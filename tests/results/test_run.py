@@ -37,13 +37,13 @@ def test_files_are_read_when_they_are_asked_for(folder):
     run.path.mkdir(parents=True)
     for name in ("model.h5", "metrics.json"):
         shutil.copy(folder / "msi" / name, run.path)
-    assert run.measured["model_bytes"] == run.model_path.stat().st_size
+    assert run.all_metrics["model_bytes"] == run.model_path.stat().st_size
     assert (run.analysis, run.folds, run.choice_of_pruning) == ({}, {}, {})
     with pytest.raises(InputError, match=r"dataset\.h5: no such file"):
         _ = run.predictions
 
 
-@pytest.mark.parametrize(("name", "asked"), [("metrics.json", "measured"), ("predictions.h5", "predictions")])
+@pytest.mark.parametrize(("name", "asked"), [("metrics.json", "all_metrics"), ("predictions.h5", "predictions")])
 def test_a_file_of_another_model_is_refused(folder, name, asked):
     shutil.copy(folder / "forest" / name, folder / "msi" / name)
     with pytest.raises(InputError, match="stale"):
@@ -70,7 +70,7 @@ def test_runs_are_told_apart_and_know_who_trained_the_same(folder):
     runs = Runs(folder, ("msi", "again", "forest"))
     msi, again, forest = runs.all
     assert [run.trained_with for run in runs.all] == [None, msi, None]
-    assert again.training_seconds == msi.measured["train_seconds"]
+    assert again.training_seconds == msi.all_metrics["train_seconds"]
     assert forest.summary.startswith("fastxml")
     assert msi.summary == again.summary != forest.summary
     assert runs.best is max(runs.all, key=lambda run: run.metrics["nDCG@5"])
@@ -81,7 +81,7 @@ def test_runs_are_told_apart_and_know_who_trained_the_same(folder):
 
 def test_the_first_run_and_the_best_ones_are_shown():
     qualities = (0.1, 0.2, 0.9, None, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
-    runs = [SimpleNamespace(measured={"P@1": each}, model=SimpleNamespace(method="one-vs-all")) for each in qualities]
+    runs = [SimpleNamespace(all_metrics={"P@1": each}, model=SimpleNamespace(method="one-vs-all")) for each in qualities]
     assert choose_shown(runs) == [runs[0], runs[2], *runs[4:]]
     runs[1].model.method, runs[3].model.method = "fastxml", "rembrandt"
     assert choose_shown(runs) == runs[:8]
