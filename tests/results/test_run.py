@@ -81,7 +81,10 @@ def test_runs_are_told_apart_and_know_who_trained_the_same(folder):
 
 def test_the_first_run_and_the_best_ones_are_shown():
     qualities = (0.1, 0.2, 0.9, None, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
-    runs = [SimpleNamespace(all_metrics={"P@1": each}, model=SimpleNamespace(method="one-vs-all")) for each in qualities]
+    runs = []
+    for quality in qualities:
+        model = SimpleNamespace(method="one-vs-all")
+        runs.append(SimpleNamespace(all_metrics={"P@1": quality}, model=model))
     assert choose_shown(runs) == [runs[0], runs[2], *runs[4:]]
     runs[1].model.method, runs[3].model.method = "fastxml", "rembrandt"
     assert choose_shown(runs) == runs[:8]
