@@ -26,8 +26,8 @@ class ColumnKind:
         What people call its values.
     read : str or callable
         Gives the value of a cell's content, of None ``missing``; or the place of such a function.
-    missing : object
-        The value where there is none.
+    missing : float or str
+        The value where there is none; all values have its type.
     in_words : callable
         Says of a column's name and its values in some records what a person should see.
     features : str or type

@@ -31,7 +31,7 @@ class GrowingColumns:
     """Columns of records, which are appended row by row; with a folder they are mapped from there."""
 
     def __init__(self, beside=(), folder=None):
-        types = [pa.float64() if column.kind.type is float else _TEXT for column in beside]
+        types = [pa.float64() if isinstance(column.kind.missing, float) else _TEXT for column in beside]
         self._schema = pa.schema(COLUMNS | {f"{_BESIDE}{place}": each for place, each in enumerate(types)})
         self._stored = GrowingVector(np.uint8, folder)
         self._stored.extend(np.frombuffer(self._schema.serialize(), np.uint8))
