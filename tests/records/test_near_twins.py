@@ -31,7 +31,7 @@ def edition(row, seed, words=3):
 
 def drawn(X, fraction, seed=0):
     """Which rows are drawn by their hashes, near twins together."""
-    return drawn_by_hash(units_of_features(X, "together"), hashes_of(X, seed), fraction)
+    return drawn_by_hash(units_of_features(X), hashes_of(X, seed), fraction)
 
 
 @pytest.fixture(scope="module")

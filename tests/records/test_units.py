@@ -20,5 +20,5 @@ def test_some_records_keep_their_units(groups, random):
 def test_copies_are_a_unit_but_empty_rows_are_not(rows):
     X = from_scipy(np.array(rows, np.float32))
     theirs = [rows.index(row) if any(row) else place for place, row in enumerate(rows)]
-    assert units_of_features(X, "together").tolist() == theirs
-    assert units_of_features(X, "random").tolist() == list(range(len(rows)))
+    assert units_of_features(X).tolist() == theirs
+    assert units_of_features(X, split="random").tolist() == list(range(len(rows)))

@@ -266,9 +266,13 @@ class Dataset(Named):
         """First training document of each one's unit, whose documents no split parts: int64 (n,)."""
         if self.train.units is not None:
             return self.train.units
+        return units_of_features(*self.word_features, split=self.parameters.get("split"))
+
+    @property
+    def word_features(self):
+        """Features of the training documents without those of columns, CSR (n, d), and the bias feature or -1."""
         X = of_words(self.train.X.part(0, self.n_documents), self.parameters)
-        bias_feature = X.n_columns - 1 if self.bias_feature >= 0 else -1
-        return units_of_features(X, self.parameters.get("split"), bias_feature)
+        return X, X.n_columns - 1 if self.bias_feature >= 0 else -1
 
     @property
     def extra_documents(self):

@@ -7,7 +7,6 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.parted import parted
 from ovaflow.features.beginnings import beginnings
-from ovaflow.features.columns import of_words
 from ovaflow.records.drawing import drawn_at_random, drawn_by_hash, hashes_of
 from ovaflow.sparse.csr import NOWHERE
 
@@ -23,8 +22,7 @@ def held_out_documents(dataset, fraction, seed=0):
     units = dataset.units
     if dataset.parameters.get("split") == "random":
         return drawn_at_random(units, fraction, seed)
-    X = of_words(dataset.train.X.part(0, len(units)), dataset.parameters)
-    bias_feature = X.n_columns - 1 if dataset.bias_feature >= 0 else -1
+    X, bias_feature = dataset.word_features
     return drawn_by_hash(units, hashes_of(X, seed, bias_feature), fraction)
 
 

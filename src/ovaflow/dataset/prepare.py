@@ -179,7 +179,7 @@ def _read_records(source):
     else:
         parts = [read_vectors(source, labels, role) for role in roles]
     whole = parts[0]
-    units = units_of_features(whole.X, source.settings.split)
+    units = units_of_features(whole.X, split=source.settings.split)
     parts[0] = replace(whole, units=units)
     if source.test is None:
         train, test, counts, _ = set_rows_aside(whole.X, whole.Y, units, source.settings)

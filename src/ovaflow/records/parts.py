@@ -34,8 +34,15 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     kept, parts, counts = {"test": excerpt, "train": excerpt * divided}, {}, {}
     for role in _roles(source, divided):
         corpus = Corpus(source, labels, role)
-        how = {"excerpt": kept.get(role, 0), "beside": corpus.beside}
-        records = collect(corpus, labels.meanings.number_of, settings.seed, threads, folder, **how)
+        records = collect(
+            corpus,
+            labels.meanings.number_of,
+            settings.seed,
+            threads,
+            folder,
+            excerpt=kept.get(role, 0),
+            beside=corpus.beside,
+        )
         written = records.labels
         records = replace(records, labels=labels.meanings.of(written, corpus.counts))
         parts[role] = _as_wanted(records, settings, corpus.counts, folder)

@@ -93,7 +93,7 @@ def _as_told(parts, column):
 def last(fraction, times):
     """Which records are among the last of their times; those without a time (nan) are the first."""
     # near twins and groups are parted: new records, too, are new editions of old ones
-    order = np.argsort(np.nan_to_num(times, nan=-np.inf, posinf=np.inf, neginf=-np.inf), kind="stable")
+    order = np.argsort(np.where(np.isnan(times), -np.inf, times), kind="stable")
     held = np.zeros(len(times), bool)
     held[order[len(times) - round(fraction * len(times)) :]] = True
     return held

@@ -32,7 +32,7 @@ def units_of_texts(tokens, word_sets, groups, split):
     return near_twins(different_words(tokens), word_sets, groups)
 
 
-def units_of_features(X, split, bias_feature=-1):
+def units_of_features(X, bias_feature=-1, *, split="together"):
     """Return the first row of each row's unit: int64 (n,)."""
     if split == "random":
         return np.arange(X.n_rows)
