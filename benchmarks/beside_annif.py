@@ -27,7 +27,12 @@ _BACKENDS = {
     "tfidf": {},
     "svc": {},
     "parabel": {"backend": "omikuji"},
-    "bonsai": {"backend": "omikuji", "cluster_balanced": "False", "cluster_k": "100", "max_depth": "3"},
+    "bonsai": {
+        "backend": "omikuji",
+        "cluster_balanced": "False",
+        "cluster_k": "100",
+        "max_depth": "3",
+    },
 }
 _RUNS = {"scores": {"rerank": 0}, "default": {}, "auto": {"C": "auto", "rerank": 0}}
 _METRICS = ("F1@5", "NDCG", "Precision@1", "Precision@3", "Precision@5")
@@ -35,7 +40,7 @@ _TEXTS = 200
 _ADDRESS = re.compile(r"http://[\w.:]+")
 
 
-def main():
+def main() -> None:
     """Train and evaluate all, then ask each for one text at a time; print a table."""
     options = _options()
     work = options.work.resolve()
@@ -43,12 +48,18 @@ def main():
     names = _projects(options)
     _write_corpus(options.data, work, options.documents)
     _write_projects(work, options.language, names)
-    environment = os.environ | {"ANNIF_PROJECTS": str(work / "projects.cfg"), "ANNIF_DATADIR": str(work / "annif")}
+    environment = os.environ | {
+        "ANNIF_PROJECTS": str(work / "projects.cfg"),
+        "ANNIF_DATADIR": str(work / "annif"),
+    }
     if not (work / "annif" / "vocabs").exists():
         _timed([options.annif, "load-vocab", "v", "vocab.csv"], work, environment)
     rows = [["method", *_METRICS, "training, CPU s", "memory, MB", "one text, ms"]]
     for name in names:
-        figures = _kept(work / f"{name}.json", lambda name=name: _of_annif(options.annif, work, environment, name))
+        figures = _kept(
+            work / f"{name}.json",
+            lambda name=name: _of_annif(options.annif, work, environment, name),
+        )
         rows.append(_row(name, figures))
         print(aligned([rows[0], rows[-1]]), flush=True)
     for name in options.runs.split():
@@ -58,25 +69,39 @@ def main():
 
 
 def _options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, help="Folder with train_raw.tsv.gz, test_raw.tsv.gz and labels.txt.gz.")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "data", type=Path, help="Folder with train_raw.tsv.gz, test_raw.tsv.gz and labels.txt.gz."
+    )
     parser.add_argument("work", type=Path, help="Folder for everything that is made.")
-    parser.add_argument("--annif", default="annif", help="Annif's command, of an environment of its own.")
+    parser.add_argument(
+        "--annif", default="annif", help="Annif's command, of an environment of its own."
+    )
     parser.add_argument("--language", choices=_SNOWBALL, required=True, help="Of the texts.")
-    parser.add_argument("--documents", type=int, help="Test with so many of the test documents; all by default.")
+    parser.add_argument(
+        "--documents", type=int, help="Test with so many of the test documents; all by default."
+    )
     parser.add_argument("--backends", default=" ".join(_BACKENDS), help="Separated by spaces.")
     parser.add_argument("--analyzers", default="snowball simplemma", help="Separated by spaces.")
-    parser.add_argument("--runs", default="scores default auto", help="Of ovaflow: scores, default, auto.")
+    parser.add_argument(
+        "--runs", default="scores default auto", help="Of ovaflow: scores, default, auto."
+    )
     return parser.parse_args()
 
 
 def _projects(options):
     """Every backend with every analyzer, and the ensemble of each analyzer's."""
     backends = options.backends.split()
-    return [f"{backend}-{analyzer}" for analyzer in options.analyzers.split() for backend in (*backends, "ensemble")]
+    return [
+        f"{backend}-{analyzer}"
+        for analyzer in options.analyzers.split()
+        for backend in (*backends, "ensemble")
+    ]
 
 
-def _write_corpus(data, work, documents):
+def _write_corpus(data, work, documents) -> None:
     """Annif's files of ours: a vocabulary in CSV, documents in short-text TSV."""
     if (work / "vocab.csv").exists():
         return
@@ -90,14 +115,17 @@ def _write_corpus(data, work, documents):
         ):
             for line in islice(lines, documents if part == "test" else None):
                 ids, text = line.rstrip("\n").split("\t", 1)
-                corpus.write("\t".join([text, " ".join(f"<{uris[int(label)]}>" for label in ids.split(","))]) + "\n")
+                corpus.write(
+                    "\t".join([text, " ".join(f"<{uris[int(label)]}>" for label in ids.split(","))])
+                    + "\n"
+                )
     with open(work / "vocab.csv", "w", encoding="utf-8", newline="") as table:
         rows = csv.writer(table)
         rows.writerow(["uri", "label_en"])
         rows.writerows([uri, name] for uri, (_, name) in zip(uris, labels, strict=True))
 
 
-def _write_projects(work, language, names):
+def _write_projects(work, language, names) -> None:
     lines = []
     for name in names:
         backend, analyzer = name.split("-")
@@ -115,7 +143,9 @@ def _write_projects(work, language, names):
 def _of_annif(annif, work, environment, name):
     figures = {"seconds": math.nan, "megabytes": math.nan}  # of ensembles, which are not trained
     if not name.startswith("ensemble"):
-        seconds, megabytes, _ = _timed([annif, "train", "-j", "1", name, "train.tsv"], work, environment)
+        seconds, megabytes, _ = _timed(
+            [annif, "train", "-j", "1", name, "train.tsv"], work, environment
+        )
         figures = {"seconds": seconds, "megabytes": megabytes}
     *_, printed = _timed([annif, "eval", "-j", "1", name, "test.tsv"], work, environment)
     service = [annif, "run", "--host", "127.0.0.1", "--port", "8765"]
@@ -125,22 +155,52 @@ def _of_annif(annif, work, environment, name):
 
 def _of_ovaflow(work, name):
     ovaflow = str(Path(sys.executable).with_name("ovaflow"))
-    dataset = {"format": "annif", "train": "train.tsv", "test": "test.tsv", "vocabulary": "vocab.csv"}
+    dataset = {
+        "format": "annif",
+        "train": "train.tsv",
+        "test": "test.tsv",
+        "vocabulary": "vocab.csv",
+    }
     run = {"method": "one-vs-all", "initialization": "mean-separating"} | _RUNS[name]
-    config = {"datasets": {name: dataset | ({"features": "auto"} if name == "auto" else {})}, "runs": {name: run}}
+    config = {
+        "datasets": {name: dataset | ({"features": "auto"} if name == "auto" else {})},
+        "runs": {name: run},
+    }
     (work / f"{name}.yaml").write_text(json.dumps(config), encoding="utf-8")
-    seconds, megabytes, _ = _timed([ovaflow, "run", f"{name}.yaml", "--cores", "1"], work, os.environ)
+    seconds, megabytes, _ = _timed(
+        [ovaflow, "run", f"{name}.yaml", "--cores", "1"], work, os.environ
+    )
     folder = work / "results" / name / name
     predictions = work / f"{name}-10.h5"
     parts = ["--dataset", str(folder.parent / "dataset.h5"), "--output"]
-    _timed([ovaflow, "predict", str(folder / "model.h5"), *parts, str(predictions), "--top-k", "10"], work, os.environ)
-    told = ["--model", str(folder / "model.h5"), "--training", str(folder / "training.h5"), "--metrics", "annif"]
-    evaluate = [ovaflow, "evaluate", str(predictions), *told, *parts, str(work / f"{name}-metrics.json")]
+    _timed(
+        [ovaflow, "predict", str(folder / "model.h5"), *parts, str(predictions), "--top-k", "10"],
+        work,
+        os.environ,
+    )
+    told = [
+        "--model",
+        str(folder / "model.h5"),
+        "--training",
+        str(folder / "training.h5"),
+        "--metrics",
+        "annif",
+    ]
+    evaluate = [
+        ovaflow,
+        "evaluate",
+        str(predictions),
+        *told,
+        *parts,
+        str(work / f"{name}-metrics.json"),
+    ]
     *_, printed = _timed(evaluate, work, os.environ)
     service = [ovaflow, "serve", str(folder / "model.h5"), "--port", "8766"]
     with _served(service, work, os.environ, "http://127.0.0.1:8766") as address:
         milliseconds = _ask(address, name, work)
-    return {"seconds": seconds, "megabytes": megabytes, "milliseconds": milliseconds} | _table(printed)
+    return {"seconds": seconds, "megabytes": megabytes, "milliseconds": milliseconds} | _table(
+        printed
+    )
 
 
 def _timed(command, folder, environment):
@@ -171,7 +231,7 @@ def _served(command, folder, environment, address):
             process.wait()
 
 
-def _wait_for(url, process):
+def _wait_for(url, process) -> None:
     while process.poll() is None:
         try:
             requests.get(url, timeout=60).raise_for_status()
@@ -186,7 +246,9 @@ def _ask(address, project, work):
     with (work / "test.tsv").open(encoding="utf-8") as lines:
         texts = [line.split("\t")[0] for line, _ in zip(lines, range(_TEXTS), strict=False)]
     with requests.Session() as session:
-        taken = [_answered(session, f"{address}/v1/projects/{project}/suggest", text) for text in texts]
+        taken = [
+            _answered(session, f"{address}/v1/projects/{project}/suggest", text) for text in texts
+        ]
     return 1000 * statistics.median(taken[5:])
 
 

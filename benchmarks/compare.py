@@ -36,15 +36,17 @@ class Comparison:
 
     dataset: object
     n_labels: int | None  # of the sample; None: all labels with positives
-    trees_on_all: bool = False  # label trees train on all labels with positives instead of on the sample
+    trees_on_all: bool = (
+        False  # label trees train on all labels with positives instead of on the sample
+    )
     seed: int = 0
     repeats: int = 1
     C: float = 1.0
     epsilon: float = 0.01
     threshold: float = 0.01
     limit: float = 3600.0  # seconds after which a run is ended
-    # runs one-vs-all methods whose weights can be read once more, without dropping any weight, since dropping
-    # the small ones moves an objective more than solvers differ
+    # runs one-vs-all methods whose weights can be read once more, without dropping any weight,
+    # since dropping the small ones moves an objective more than solvers differ
     objectives: bool = True
 
     def labels_of(self, method):
@@ -81,35 +83,44 @@ def compare(comparison, methods):
     return runs
 
 
-def _timed_run(comparison, runs, folder):
+def _timed_run(comparison, runs, folder) -> None:
     labels = comparison.labels_of(runs.method)
     runs.failure = _run_worker(comparison, runs.method, labels, folder)
     if runs.failure:
         return
     runs.figures.append(json.loads((folder / "figures.json").read_text(encoding="utf-8")))
     ids = np.load(folder / "ids.npy", allow_pickle=False)
-    runs.quality = {"labels": len(labels)} | sample_precision(ids, comparison.dataset.test.Y, labels)
+    runs.quality = {"labels": len(labels)} | sample_precision(
+        ids, comparison.dataset.test.Y, labels
+    )
 
 
-def _run_for_objectives(comparison, runs, folder):
+def _run_for_objectives(comparison, runs, folder) -> None:
     if not runs.method.readable:
         return
     labels = comparison.labels_of(runs.method)
-    runs.objectives_failure = _run_worker(replace(comparison, threshold=0.0), runs.method, labels, folder)
+    runs.objectives_failure = _run_worker(
+        replace(comparison, threshold=0.0), runs.method, labels, folder
+    )
     if runs.objectives_failure:
         return
     dataset = comparison.dataset
     with np.load(folder / "weights.npz", allow_pickle=False) as file:
         weights = CSR(file["data"], file["indices"], file["indptr"], dataset.n_features)
-    runs.objectives = objectives(dataset.train.X, rows_of(dataset.positives, labels), weights, comparison.C)
+    runs.objectives = objectives(
+        dataset.train.X, rows_of(dataset.positives, labels), weights, comparison.C
+    )
 
 
 def objectives(X, positives, weights, C, width=16):
-    """1/2 |w|^2 + C sum_i max(0, 1 - y_i <w, x_i>)^2 of each row of the weights, in float64 and apart from the solver.
+    """1/2 |w|^2 + C sum_i max(0, 1 - y_i <w, x_i>)^2 of each row of the weights, in float64 and
+    apart from the solver.
 
     The bias feature is one of the features: its weight counts in the norm.
     """
-    instances, sparse, of_labels = X.to_scipy(), weights.to_scipy(), positives.to_scipy()
+    instances = X.to_scipy()
+    sparse = weights.to_scipy()
+    of_labels = positives.to_scipy()
     values = np.empty(weights.n_rows)
     for low in range(0, weights.n_rows, width):
         rows = slice(low, low + width)
@@ -133,17 +144,24 @@ def _run_worker(comparison, method, labels, folder):
     return f"failed with status {status}: {_last_line(folder / 'log.txt')}" if status else ""
 
 
-def _write_job(comparison, method, labels, folder):
+def _write_job(comparison, method, labels, folder) -> None:
     settings = {name: getattr(comparison, name) for name in ("C", "epsilon", "threshold", "seed")}
     np.save(folder / "labels.npy", labels)
     path = str(Path(comparison.dataset.path).absolute())
-    job = {"method": method.name, "dataset": path, "labels": str(folder / "labels.npy"), "settings": settings}
+    job = {
+        "method": method.name,
+        "dataset": path,
+        "labels": str(folder / "labels.npy"),
+        "settings": settings,
+    }
     write_text(folder / "job.json", json.dumps(job))
 
 
 def _last_line(path):
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "nothing was said")[:200]
+    return next((line.strip() for line in reversed(lines) if line.strip()), "nothing was said")[
+        :200
+    ]
 
 
 def sample_precision(ids, Y, labels):
@@ -151,7 +169,9 @@ def sample_precision(ids, Y, labels):
     true = from_scipy(as_matrix(Y)[:, labels])
     carrying = np.diff(true.indptr) > 0
     hits = find_hits(ids[:, :TOP_K], true)[carrying]
-    return {f"P@{k}": ranking.precision_of_hits(hits, k) for k in PLACES} | {"instances": int(carrying.sum())}
+    return {f"P@{k}": ranking.precision_of_hits(hits, k) for k in PLACES} | {
+        "instances": int(carrying.sum())
+    }
 
 
 def summarise(runs):
@@ -175,7 +195,9 @@ def _summary(runs, own):
     row["cpu_per_wall"] = row["train_cpu_seconds"] / row["train_seconds"]
     if own is not None:
         together = min(len(cpu), len(own.figures))
-        row |= _spread("ratio_to_ovaflow", cpu[:together] / _per_label(own, "train_cpu_seconds")[:together])
+        row |= _spread(
+            "ratio_to_ovaflow", cpu[:together] / _per_label(own, "train_cpu_seconds")[:together]
+        )
         if runs.objectives is not None and own.objectives is not None:
             difference = (runs.objectives - own.objectives) / own.objectives
             row["objective_difference"] = float(difference.mean())
@@ -188,19 +210,39 @@ def _per_label(runs, name):
 
 
 def _spread(name, values):
-    return {name: float(np.median(values)), f"{name}_range": [float(values.min()), float(values.max())]}
+    return {
+        name: float(np.median(values)),
+        f"{name}_range": [float(values.min()), float(values.max())],
+    }
 
 
 PEER_COLUMNS = [
-    "method", "labels", "train s", "CPU s", "ms/label", "CPU ms/label", "ratio", "prepare s", "predict s", "peak RSS",
-    "model", "P@1", "P@3", "P@5", "objective",
-]  # fmt: skip
+    "method",
+    "labels",
+    "train s",
+    "CPU s",
+    "ms/label",
+    "CPU ms/label",
+    "ratio",
+    "prepare s",
+    "predict s",
+    "peak RSS",
+    "model",
+    "P@1",
+    "P@3",
+    "P@5",
+    "objective",
+]
 
 
 def peers_table(summary):
     """Table and notes of a comparison."""
     table = aligned([PEER_COLUMNS] + [_peer_row(row) for row in summary])
-    remarks = [f"  {row['method']}: {row['remark']}" for row in summary if row["remark"] and "failure" not in row]
+    remarks = [
+        f"  {row['method']}: {row['remark']}"
+        for row in summary
+        if row["remark"] and "failure" not in row
+    ]
     return "\n".join([table, "", *NOTES, *_threads(summary), "settings that differ:", *remarks])
 
 
@@ -249,7 +291,9 @@ def _ranged(row, name):
 
 
 def _threads(summary):
-    """What shows that each process used one thread; the CPU time could not exceed the wall time then."""
+    """What shows that each process used one thread; the CPU time could not exceed the wall time
+    then.
+    """
     done = [row for row in summary if "failure" not in row]
     busiest = max(done, key=lambda row: row["cpu_per_wall"], default=None)
     if busiest is None:
@@ -266,18 +310,39 @@ def _threads(summary):
 @click.option("--labels", type=click.IntRange(1), help="Size of the sample; all labels by default.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option(
-    "--peers", callback=some_of(PACKAGES), default=",".join(PACKAGES), show_default=True, help="Packages, by comma."
+    "--peers",
+    callback=some_of(PACKAGES),
+    default=",".join(PACKAGES),
+    show_default=True,
+    help="Packages, by comma.",
 )
-@click.option("--trees", type=click.Choice(["sample", "all"]), default="sample", show_default=True,
-              help="Labels of the label trees.")  # fmt: skip
-@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Interleaved rounds.")
-@click.option("--limit", type=click.FloatRange(1), default=3600.0, show_default=True, help="Seconds of one run.")
-@click.option("--objectives/--no-objectives", default=True, show_default=True,
-              help="One more run of each one-vs-all method, to compare what it minimised.")  # fmt: skip
+@click.option(
+    "--trees",
+    type=click.Choice(["sample", "all"]),
+    default="sample",
+    show_default=True,
+    help="Labels of the label trees.",
+)
+@click.option(
+    "--repeats", type=click.IntRange(1), default=1, show_default=True, help="Interleaved rounds."
+)
+@click.option(
+    "--limit",
+    type=click.FloatRange(1),
+    default=3600.0,
+    show_default=True,
+    help="Seconds of one run.",
+)
+@click.option(
+    "--objectives/--no-objectives",
+    default=True,
+    show_default=True,
+    help="One more run of each one-vs-all method, to compare what it minimised.",
+)
 @click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
 @click.option("--epsilon", type=click.FloatRange(0, min_open=True), default=0.01, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def main(dataset, labels, peers, trees, as_json, **settings):
+def main(dataset, labels, peers, trees, as_json, **settings) -> None:
     """Train and predict with ovaflow and with other packages, each run in a process of its own."""
     comparison = Comparison(open_dataset(dataset), labels, trees == "all", **settings)
     summary = summarise(compare(comparison, methods_of(peers)))

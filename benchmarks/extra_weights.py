@@ -1,7 +1,8 @@
-"""What extra records with wrong labels are worth, by their weight: `python benchmarks/extra_weights.py DATA`.
+"""What extra records with wrong labels are worth, by their weight: `python
+benchmarks/extra_weights.py DATA`.
 
-DATA holds train_raw.tsv.gz and test_raw.tsv.gz of kirjastonhoitaja. Of the training records two thirds are
-extra ones, in which a third of the labels is replaced by labels drawn by frequency.
+DATA holds train_raw.tsv.gz and test_raw.tsv.gz of kirjastonhoitaja. Of the training records two
+thirds are extra ones, in which a third of the labels is replaced by labels drawn by frequency.
 """
 
 import gzip
@@ -12,10 +13,12 @@ import numpy as np
 
 from ovaflow import OneVsAllClassifier, TextFeatures
 
-WEIGHTS, SEEDS, WRONG = (0.0, 0.1, 0.3, 0.5, 1.0, 2.0), 3, 1 / 3
+WEIGHTS = (0.0, 0.1, 0.3, 0.5, 1.0, 2.0)
+SEEDS = 3
+WRONG = 1 / 3
 
 
-def main(folder):
+def main(folder) -> None:
     train, test = (read(Path(folder) / f"{part}_raw.tsv.gz") for part in ("train", "test"))
     for weight in WEIGHTS:
         figures = [quality(train, test, weight, seed) for seed in range(SEEDS)]
@@ -32,7 +35,8 @@ def read(path):
 def quality(train, test, weight, seed):
     """P@1 and P@5; weight 0: without the extra records."""
     texts, labels = train
-    rng, n = np.random.default_rng(seed), len(texts) // 3
+    rng = np.random.default_rng(seed)
+    n = len(texts) // 3
     order = rng.permutation(len(texts))
     drawn = [label for row in labels for label in row]
     rows = [labels[i] for i in order[:n]]

@@ -44,26 +44,34 @@ def measure(dataset, n_labels, seed, training):
             train_labels(part, inputs, np.unique(by_count[[0, -1]]), settings, title="warm up")
             title = f"{axis} = {size:,}, {solver}"
             trained = train_labels(part, inputs, labels, settings, title=title)
-            points.append({
-                "axis": axis, "size": size, "solver": solver, "labels": len(labels),
-                "cpu_ms_per_label": 1000 * float(trained.statistics["seconds"].mean()),
-                "newton_per_label": float(trained.statistics["newton_steps"].mean()),
-                "full_passes_per_label": float(trained.statistics["full_passes"].mean()),
-            })  # fmt: skip
+            points.append(
+                {
+                    "axis": axis,
+                    "size": size,
+                    "solver": solver,
+                    "labels": len(labels),
+                    "cpu_ms_per_label": 1000 * float(trained.statistics["seconds"].mean()),
+                    "newton_per_label": float(trained.statistics["newton_steps"].mean()),
+                    "full_passes_per_label": float(trained.statistics["full_passes"].mean()),
+                }
+            )
     return {"points": points, "exponents": {name: _exponents(points, name) for name in AXES}}
 
 
 def _parts(dataset, n_labels, seed):
     """Axis, size, dataset and labels of each part."""
     generator = np.random.default_rng(seed)
-    order, width = generator.permutation(dataset.train.X.n_rows), _width(dataset)
+    order = generator.permutation(dataset.train.X.n_rows)
+    width = _width(dataset)
     shrunk = [with_instances(dataset, np.sort(order[:size])) for size in _sizes(len(order))]
     left = np.bincount(shrunk[0].train.Y.indices, minlength=dataset.n_labels)
     labels = sample_labels(np.where(left >= FEWEST_POSITIVES, left, 0), n_labels, seed)
     if not len(labels):
         raise click.UsageError("no label has two positives in an eighth of the instances")
     yield from (("n", part.train.X.n_rows, part, labels) for part in shrunk)
-    yield from (("d", size, with_frequent_features(dataset, size), labels) for size in _sizes(width))
+    yield from (
+        ("d", size, with_frequent_features(dataset, size), labels) for size in _sizes(width)
+    )
     drawn = generator.permutation(labels)
     yield from (("l", size, dataset, np.sort(drawn[:size])) for size in _sizes(len(labels)))
 
@@ -74,13 +82,15 @@ def _sizes(whole):
 
 def with_instances(dataset, rows):
     """A dataset with some of the training instances, in memory."""
-    X, Y = dataset.train.X, dataset.train.Y
+    X = dataset.train.X
+    Y = dataset.train.Y
     return _with_train(dataset, Split(rows_of(X, rows), rows_of(Y, rows)))
 
 
 def with_frequent_features(dataset, width):
     """A dataset with the most frequent features and rows of unit length, in memory."""
-    X, plain = dataset.train.X.to_scipy(), _width(dataset)
+    X = dataset.train.X.to_scipy()
+    plain = _width(dataset)
     frequency = np.bincount(X.indices, minlength=X.shape[1])[:plain]
     kept = X[:, np.sort(np.argsort(-frequency, kind="stable")[:width])].astype(np.float64)
     norms = np.sqrt(kept.multiply(kept).sum(axis=1))
@@ -119,7 +129,9 @@ def table_of(growth):
     for point in growth["points"]:
         name = "{axis} = {size:,}, {solver}".format(**point)
         figures = f"{point['cpu_ms_per_label']:.3g}", f"{point['newton_per_label']:.1f}"
-        lines.append([name, str(point["labels"]), *figures, f"{point['full_passes_per_label']:.1f}"])
+        lines.append(
+            [name, str(point["labels"]), *figures, f"{point['full_passes_per_label']:.1f}"]
+        )
     exponents = [
         f"{solver}: CPU time of a label grows as {axis}^{exponent:.2f}"
         for axis, of_solvers in growth["exponents"].items()
@@ -128,7 +140,7 @@ def table_of(growth):
     return "\n".join([aligned(lines), "", *exponents])
 
 
-def draw(growth, path):
+def draw(growth, path) -> None:
     """Draw the processor time of a label over each size, all axes logarithmic."""
     canvas = Figure(figsize=(11, 3.6), layout="constrained")
     panels = canvas.subplots(1, len(AXES), sharey=True)
@@ -136,7 +148,9 @@ def draw(growth, path):
         for solver, colour in SOLVERS.items():
             sizes, times = _line(growth["points"], axis, solver)
             exponent = growth["exponents"][axis][solver]
-            axes.plot(sizes, times, marker="o", color=colour, label=f"{solver}: {axis}^{exponent:.2f}")
+            axes.plot(
+                sizes, times, marker="o", color=colour, label=f"{solver}: {axis}^{exponent:.2f}"
+            )
         axes.set(xscale="log", yscale="log", xlabel=title)
         axes.legend(frameon=False)
     panels[0].set_ylabel("CPU time of a label in ms")
@@ -145,13 +159,20 @@ def draw(growth, path):
 
 @click.command()
 @click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--labels", type=click.IntRange(1), default=128, show_default=True,
-              help="Size of the sample; the fast solver takes 64 at a time.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sample.")
+@click.option(
+    "--labels",
+    type=click.IntRange(1),
+    default=128,
+    show_default=True,
+    help="Size of the sample; the fast solver takes 64 at a time.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sample."
+)
 @click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
 @click.option("--figure", type=click.Path(dir_okay=False), help="Figure to draw.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def main(dataset, labels, seed, C, figure, as_json):
+def main(dataset, labels, seed, C, figure, as_json) -> None:
     """Measure the cost of a label on 1/8, 1/4, 1/2 and all of DATASET (dataset.h5)."""
     growth = measure(open_dataset(dataset).documents, labels, seed, TrainLabels(C=C))
     if figure:

@@ -49,7 +49,8 @@ class Row(NamedTuple):
 
 def measure(dataset, n_labels, seed, training, starts):
     """Rows of all iterations of the same labels from each start."""
-    rows, optima = [], {}
+    rows = []
+    optima = {}
     for start in starts:
         settings = training.model_copy(update={"initialization": start, "reference": True})
         inputs = compute_start_inputs(dataset, settings)
@@ -80,7 +81,8 @@ def _solved(dataset, inputs, labels, settings):
 
 def _iterations(jobs, label, work):
     """The fields of each Row of a label, from ``iteration`` to ``milliseconds``."""
-    X, settings = jobs.X, jobs.alone.settings._replace(C=jobs.costs.C[label])
+    X = jobs.X
+    settings = jobs.alone.settings._replace(C=jobs.costs.C[label])
     positives = jobs.positives_of(label)
     jobs.start.fill(label, X, positives, work.weights)
     cost = np.float32(jobs.costs.positives[label])
@@ -108,13 +110,15 @@ def summary_of(rows, start):
         if len(present) < STILL_SOLVED * len(of_labels):
             break
         gaps = [each[min(number, len(each) - 1)].above_optimum for each in of_labels.values()]
-        summary.append({
-            "labels": len(present),
-            "objective above the optimum": np.median(gaps),
-            "line-search multiplier": np.mean([row.step_length for row in present]),
-            "active instances": np.median([row.active for row in present]),
-            "milliseconds": np.median([row.milliseconds for row in present]),
-        })  # fmt: skip
+        summary.append(
+            {
+                "labels": len(present),
+                "objective above the optimum": np.median(gaps),
+                "line-search multiplier": np.mean([row.step_length for row in present]),
+                "active instances": np.median([row.active for row in present]),
+                "milliseconds": np.median([row.milliseconds for row in present]),
+            }
+        )
     return summary
 
 
@@ -122,13 +126,15 @@ def table_of(summaries):
     """The summaries as text."""
     lines = [["start, iteration", "labels", "above optimum", "multiplier", "active", "ms"]]
     for start, summary in summaries.items():
-        for number, (labels, gap, multiplier, active, milliseconds) in enumerate(map(dict.values, summary)):
+        for number, (labels, gap, multiplier, active, milliseconds) in enumerate(
+            map(dict.values, summary)
+        ):
             figures = f"{gap:.1e}", f"{multiplier:.2f}", f"{active:.2%}", f"{milliseconds:.3g}"
             lines.append([f"{start}, {number}", str(labels), *figures])
     return aligned(lines)
 
 
-def draw(summaries, path):
+def draw(summaries, path) -> None:
     """Write a figure of four panels."""
     canvas = Figure(figsize=(8.4, 6), layout="constrained")
     names = [name for name in next(iter(summaries.values()))[0] if name != "labels"]
@@ -136,7 +142,9 @@ def draw(summaries, path):
         first = 0 if name == "objective above the optimum" else 1
         for start, summary in summaries.items():
             values = [each[name] for each in summary[first:]]
-            axes.plot(range(first, first + len(values)), values, marker="o", markersize=3, label=start)
+            axes.plot(
+                range(first, first + len(values)), values, marker="o", markersize=3, label=start
+            )
         axes.set(xlabel="Newton iteration", ylabel=name)
         if name != "line-search multiplier":
             axes.set_yscale("log")
@@ -146,15 +154,36 @@ def draw(summaries, path):
 
 @click.command()
 @click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--start", "starts", type=click.Choice(COLD), multiple=True, help="Repeatable; by default every start.")
-@click.option("--labels", type=click.IntRange(2), default=50, show_default=True, help="About how many to solve.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sample.")
-@click.option("--loss", type=click.Choice(["squared-hinge", "logistic"]), default="squared-hinge", show_default=True)
+@click.option(
+    "--start",
+    "starts",
+    type=click.Choice(COLD),
+    multiple=True,
+    help="Repeatable; by default every start.",
+)
+@click.option(
+    "--labels",
+    type=click.IntRange(2),
+    default=50,
+    show_default=True,
+    help="About how many to solve.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sample."
+)
+@click.option(
+    "--loss",
+    type=click.Choice(["squared-hinge", "logistic"]),
+    default="squared-hinge",
+    show_default=True,
+)
 @click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
 @click.option("--epsilon", type=click.FloatRange(0, min_open=True), default=0.01, show_default=True)
-@click.option("--output", type=click.Path(dir_okay=False), help="CSV file of every iteration of every label.")
+@click.option(
+    "--output", type=click.Path(dir_okay=False), help="CSV file of every iteration of every label."
+)
 @click.option("--figure", type=click.Path(dir_okay=False), help="Figure to draw.")
-def main(dataset, starts, labels, seed, output, figure, **training):
+def main(dataset, starts, labels, seed, output, figure, **training) -> None:
     """Solve a sample of the labels of DATASET (dataset.h5) and sum up each Newton iteration."""
     starts = starts or COLD
     rows = measure(open_dataset(dataset), labels, seed, TrainLabels(**training), starts)

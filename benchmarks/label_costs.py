@@ -27,9 +27,11 @@ def measure(dataset, n_labels, seed, threads, training, earlier=None):
         labels = sample_subtrees(means.counts, inputs.parents, n_labels, seed)
     by_count = labels[np.argsort(means.counts[labels])]
     train_labels(dataset, inputs, np.unique(by_count[[0, -1]]), training, title="warm up")
-    wall, cpu = time.perf_counter(), time.process_time()
+    wall = time.perf_counter()
+    cpu = time.process_time()
     shard = train_labels(dataset, inputs, labels, training, threads, title="benchmark")
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    wall = time.perf_counter() - wall
+    cpu = time.process_time() - cpu
     mean = {name: float(values.mean()) for name, values in shard.statistics.items()}
     recorded = ("initialization", "C", "loss", "regularization", "weighting", "epsilon")
     return {
@@ -56,7 +58,9 @@ def sample_labels(counts, n_labels, seed):
 
 
 def sample_subtrees(counts, parents, n_labels, seed):
-    """Labels with positives of random subtrees of the root, at least ``n_labels`` if possible, ascending."""
+    """Labels with positives of random subtrees of the root, at least ``n_labels`` if possible,
+    ascending.
+    """
     top = np.arange(len(parents))
     while (parents[top] != ROOT).any():
         top = np.where(parents[top] == ROOT, top, parents[top])
@@ -74,7 +78,7 @@ def sample_subtrees(counts, parents, n_labels, seed):
 @reads("train-shard")
 @click.option("--earlier", type=FILE, help="Model that --initialization=pretrained starts from.")
 @click.option("--reference", is_flag=True, help="Use the plain solver, one label at a time.")
-def main(dataset, labels, seed, threads, earlier, reference, settings):
+def main(dataset, labels, seed, threads, earlier, reference, settings) -> None:
     """Train a random sample of the labels of DATASET (dataset.h5) and print one line of JSON."""
     opened = open_dataset(dataset)
     start = None if earlier is None else match_model(LabelWeights.open(earlier), opened)

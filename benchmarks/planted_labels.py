@@ -1,10 +1,11 @@
-"""How many wrong labels `ovaflow doubts` finds: 2 % of the labels of training records are replaced by others.
+"""How many wrong labels `ovaflow doubts` finds: 2 % of the labels of training records are replaced
+by others.
 
     python benchmarks/planted_labels.py results/docstrings/dataset.h5 --seed 0
 
-A fifth of the records is held out, and a model trained on the others. The share of planted labels among the first
-20, 100 and 500, and among as many as were planted there, is printed for several orders, and that of the labels that
-were replaced among the missing ones.
+A fifth of the records is held out, and a model trained on the others. The share of planted labels
+among the first 20, 100 and 500, and among as many as were planted there, is printed for several
+orders, and that of the labels that were replaced among the missing ones.
 """
 
 from dataclasses import replace
@@ -29,7 +30,7 @@ FIRST = (20, 100, 500)
 @click.option("--seed", default=0)
 @click.option("--epsilon", default=0.01)
 @click.option("--threads", default=1)
-def main(dataset, seed, epsilon, threads):
+def main(dataset, seed, epsilon, threads) -> None:
     opened = open_dataset(dataset)
     planted = plant(opened, seed)
     Y = with_labels(opened.train.Y, planted)
@@ -43,7 +44,8 @@ def main(dataset, seed, epsilon, threads):
 
 def plant(dataset, seed):
     """Places of the labels that are replaced, and the labels that take them, drawn by frequency."""
-    Y, random = dataset.train.Y, np.random.default_rng(seed)
+    Y = dataset.train.Y
+    random = np.random.default_rng(seed)
     n_labels = int(Y.indptr[dataset.n_documents])
     rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
     present = set(zip(rows.tolist(), Y.indices.tolist(), strict=True))
@@ -58,15 +60,18 @@ def plant(dataset, seed):
 
 
 def with_labels(Y, planted):
-    labels, rows = Y.indices.copy(), np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
+    labels = Y.indices.copy()
+    rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
     labels[list(planted)] = [new for _, _, new in planted.values()]
     shape = Y.n_rows, Y.n_columns
     return from_scipy(scipy.sparse.csr_array((np.ones(len(labels)), (rows, labels)), shape=shape))
 
 
-def show(doubts, counts, planted):
-    given, missing = doubts.take(doubts.given), doubts.take(~doubts.given)
-    p, labels = given.probabilities, given.labels
+def show(doubts, counts, planted) -> None:
+    given = doubts.take(doubts.given)
+    missing = doubts.take(~doubts.given)
+    p = given.probabilities
+    labels = given.labels
     amounts = np.bincount(labels, minlength=len(counts))
     # smoothed by five labels, whose mean is that of all
     means = (np.bincount(labels, p, len(counts)) + 5 * p.mean()) / (amounts + 5)
@@ -80,13 +85,15 @@ def show(doubts, counts, planted):
     removed = {(row, old) for row, old, _ in planted.values()}
     looked_at = set(doubts.rows.tolist())
     amounts = *FIRST, sum(row in looked_at for row, _ in swaps)
-    click.echo(f"{'first':45}{''.join(f'{amount:>8}' for amount in amounts)} of {len(given.labels)} labels")
+    click.echo(
+        f"{'first':45}{''.join(f'{amount:>8}' for amount in amounts)} of {len(given.labels)} labels"
+    )
     for name, order in orders.items():
         show_order(name, given, order, swaps, amounts)
     show_order("missing, by probability", missing, -missing.probabilities, removed, amounts)
 
 
-def show_order(name, doubts, order, planted, amounts):
+def show_order(name, doubts, order, planted, amounts) -> None:
     first = doubts.take(np.argsort(order, kind="stable")[: max(amounts)])
     pairs = zip(first.rows.tolist(), first.labels.tolist(), strict=True)
     hits = np.array([pair in planted for pair in pairs])

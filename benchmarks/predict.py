@@ -1,4 +1,5 @@
-"""Finding the best labels: ovaflow beside others, in batches and one instance at a time, on one thread.
+"""Finding the best labels: ovaflow beside others, in batches and one instance at a time, on one
+thread.
 
 SciPy and PECOS score with the weights of the model, so that all three must find
 the same labels; napkinXC and omikuji cannot be given weights and train first.
@@ -34,7 +35,8 @@ _BLOCK = 256
 class Contestant(ABC):
     """What finds the k best labels."""
 
-    requires, trains = "ovaflow", False
+    requires = "ovaflow"
+    trains = False
 
     @abstractmethod
     def __init__(self, predictor, dataset, k): ...
@@ -51,9 +53,10 @@ class Contestant(ABC):
 class Own(Contestant):
     """ovaflow, with an index in memory."""
 
-    def __init__(self, predictor, dataset, k):
+    def __init__(self, predictor, dataset, k) -> None:
         predictor.prepare()
-        self._predictor, self._k = predictor, k
+        self._predictor = predictor
+        self._k = k
 
     def prepare(self, X):
         return X
@@ -67,15 +70,18 @@ class SciPy(Contestant):
 
     requires = "scipy"
 
-    def __init__(self, predictor, dataset, k):
-        self._weights, self._k = predictor.model.weights.to_scipy().T.tocsr(), k
+    def __init__(self, predictor, dataset, k) -> None:
+        self._weights = predictor.model.weights.to_scipy().T.tocsr()
+        self._k = k
         self._untrained = ~predictor.model.trained
 
     def prepare(self, X):
         return as_matrix(X)
 
     def best(self, prepared):
-        return np.concatenate([self._block(prepared[i : i + _BLOCK]) for i in range(0, prepared.shape[0], _BLOCK)])
+        return np.concatenate(
+            [self._block(prepared[i : i + _BLOCK]) for i in range(0, prepared.shape[0], _BLOCK)]
+        )
 
     def _block(self, X):
         scores = (X @ self._weights).toarray()
@@ -91,11 +97,12 @@ class Pecos(Contestant):
 
     requires = "pecos"
 
-    def __init__(self, predictor, dataset, k):
+    def __init__(self, predictor, dataset, k) -> None:
         from pecos.xmc.base import HierarchicalMLModel, MLModel
         from pecos.xmc.xlinear.model import XLinearModel
 
-        self._bias, self._k = float(dataset.parameters.get("bias", 0.0)), k
+        self._bias = float(dataset.parameters.get("bias", 0.0))
+        self._k = k
         plain = MLModel.PredParams(only_topk=k, post_processor="noop")
         weights = as_matrix(predictor.model.weights).T.tocsc()
         layer = MLModel(W=weights, bias=self._bias or -1.0, pred_params=plain)
@@ -118,11 +125,18 @@ class Pecos(Contestant):
 class _Trained(Contestant):
     trains = True
 
-    def __init__(self, predictor, dataset, k):
+    def __init__(self, predictor, dataset, k) -> None:
         self._folder = tempfile.TemporaryDirectory()
         labels = np.flatnonzero(predictor.model.trained)
-        settings = {"C": 1.0, "epsilon": 0.01, "threshold": 0.01, "seed": 0, "folder": Path(self._folder.name)}
-        self._problem, self._k = Problem(dataset, labels, **settings), k
+        settings = {
+            "C": 1.0,
+            "epsilon": 0.01,
+            "threshold": 0.01,
+            "seed": 0,
+            "folder": Path(self._folder.name),
+        }
+        self._problem = Problem(dataset, labels, **settings)
+        self._k = k
         self._peer = self._kind()(self._problem)
         self._peer.train()
 
@@ -149,7 +163,7 @@ class Omikuji(_Trained):
 
     requires = "omikuji"
 
-    def __init__(self, predictor, dataset, k):
+    def __init__(self, predictor, dataset, k) -> None:
         super().__init__(predictor, dataset, k)
         self._peer._model.init_prediction_thread_pool(1)
 
@@ -166,7 +180,13 @@ class Omikuji(_Trained):
         return [self._peer._model.predict(row, 10, self._k) for row in prepared]
 
 
-CONTESTANTS = {"ovaflow": Own, "scipy": SciPy, "pecos": Pecos, "napkinxc": NapkinXC, "omikuji": Omikuji}
+CONTESTANTS = {
+    "ovaflow": Own,
+    "scipy": SciPy,
+    "pecos": Pecos,
+    "napkinxc": NapkinXC,
+    "omikuji": Omikuji,
+}
 """By name."""
 
 
@@ -180,7 +200,9 @@ class Timing(NamedTuple):
     p99_ms: float = np.nan
     batch_ratio: float = np.nan  # CPU time over ovaflow's of the same round
     single_ratio: float = np.nan
-    same: float | None = None  # share of instances with ovaflow's labels; None for models of its own
+    same: float | None = (
+        None  # share of instances with ovaflow's labels; None for models of its own
+    )
     failure: str = ""
 
 
@@ -188,7 +210,9 @@ def benchmark_prediction(model, dataset, names, k=5, instances=1000, singles=300
     """Time contestants in turn, round after round, on random test instances."""
     predictor = Predictor.open(model)
     if not hasattr(predictor.model, "weights"):
-        raise InputError("has no weights of labels", path=model, remedy="give a model of one-vs-all")
+        raise InputError(
+            "has no weights of labels", path=model, remedy="give a model of one-vs-all"
+        )
     if predictor.model.inputs.get("dataset") != dataset.checksum:
         raise InputError(
             f"was not trained on {dataset.path}",
@@ -199,8 +223,12 @@ def benchmark_prediction(model, dataset, names, k=5, instances=1000, singles=300
     rows = rng.choice(dataset.test.X.n_rows, min(instances, dataset.test.X.n_rows), replace=False)
     X = rows_of(dataset.test.X, rows)
     chosen = ["ovaflow", *(name for name in names if name != "ovaflow")]
-    missing = {name for name in chosen if importlib.util.find_spec(CONTESTANTS[name].requires) is None}
-    running = {name: CONTESTANTS[name](predictor, dataset, k) for name in chosen if name not in missing}
+    missing = {
+        name for name in chosen if importlib.util.find_spec(CONTESTANTS[name].requires) is None
+    }
+    running = {
+        name: CONTESTANTS[name](predictor, dataset, k) for name in chosen if name not in missing
+    }
     times = {name: [] for name in running}
     found = {}
     for _ in range(rounds + 1):
@@ -208,7 +236,9 @@ def benchmark_prediction(model, dataset, names, k=5, instances=1000, singles=300
             found[name], measured = _measure(contestant, X, min(singles, X.n_rows))
             times[name].append(measured)
     return [
-        Timing(name, failure="not installed") if name in missing else _timing(name, running[name], times, found)
+        Timing(name, failure="not installed")
+        if name in missing
+        else _timing(name, running[name], times, found)
         for name in chosen
     ]
 
@@ -219,7 +249,8 @@ def _measure(contestant, X, singles):
     found = contestant.best(prepared)
     batch = (time.process_time() - cpu) / X.n_rows
     alone = [contestant.prepare(rows_of(X, np.array([i]))) for i in range(singles)]
-    walls, cpu = np.empty(singles), time.process_time()
+    walls = np.empty(singles)
+    cpu = time.process_time()
     for i, row in enumerate(alone):
         wall = time.perf_counter()
         contestant.best(row)
@@ -236,23 +267,41 @@ def _timing(name, contestant, times, found):
     same = None
     if not contestant.trains:
         pairs = zip(found["ovaflow"], found[name], strict=True)
-        same = float(np.mean([np.array_equal(ours[ours >= 0], theirs[: (ours >= 0).sum()]) for ours, theirs in pairs]))
+        same = float(
+            np.mean(
+                [
+                    np.array_equal(ours[ours >= 0], theirs[: (ours >= 0).sum()])
+                    for ours, theirs in pairs
+                ]
+            )
+        )
     return Timing(
-        name, *(float(np.median(values)) for values in (batch, single)), *np.percentile(walls, [50, 99]).tolist(),
-        *(float(np.median(values / of)) for values, of in zip((batch, single), own, strict=True)), same,
-    )  # fmt: skip
+        name,
+        *(float(np.median(values)) for values in (batch, single)),
+        *np.percentile(walls, [50, 99]).tolist(),
+        *(float(np.median(values / of)) for values, of in zip((batch, single), own, strict=True)),
+        same,
+    )
 
 
 def prediction_table(timings):
     """Table of what finding the best labels takes."""
-    rows = [["package", "batch ms", "ratio", "single ms", "ratio", "p50 ms", "p99 ms", "same labels"]]
+    rows = [
+        ["package", "batch ms", "ratio", "single ms", "ratio", "p50 ms", "p99 ms", "same labels"]
+    ]
     for timing in timings:
         if timing.failure:
             rows.append([timing.name, MISSING])
             continue
         same = "own model" if timing.same is None else f"{100 * timing.same:.1f} %"
         figures = (timing.batch_ms, timing.batch_ratio, timing.single_ms, timing.single_ratio)
-        rows.append([timing.name, *(f"{value:.3g}" for value in (*figures, timing.p50_ms, timing.p99_ms)), same])
+        rows.append(
+            [
+                timing.name,
+                *(f"{value:.3g}" for value in (*figures, timing.p50_ms, timing.p99_ms)),
+                same,
+            ]
+        )
     notes = "batch, single: CPU ms an instance, together and one at a time; p50, p99: wall ms of one at a time"
     return f"{aligned(rows)}\n\n{notes}"
 
@@ -260,19 +309,42 @@ def prediction_table(timings):
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--peers", callback=some_of(CONTESTANTS), default="scipy,pecos", show_default=True,
-              help="By comma; napkinxc and omikuji train first.")  # fmt: skip
+@click.option(
+    "--peers",
+    callback=some_of(CONTESTANTS),
+    default="scipy,pecos",
+    show_default=True,
+    help="By comma; napkinxc and omikuji train first.",
+)
 @click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1))
-@click.option("--instances", default=1000, show_default=True, type=click.IntRange(min=1), help="Of the batch.")
-@click.option("--singles", default=300, show_default=True, type=click.IntRange(min=1), help="Scored one at a time.")
-@click.option("--repeats", default=3, show_default=True, type=click.IntRange(1), help="Interleaved rounds.")
+@click.option(
+    "--instances", default=1000, show_default=True, type=click.IntRange(min=1), help="Of the batch."
+)
+@click.option(
+    "--singles",
+    default=300,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Scored one at a time.",
+)
+@click.option(
+    "--repeats", default=3, show_default=True, type=click.IntRange(1), help="Interleaved rounds."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def main(model, dataset, peers, top_k, instances, singles, repeats, seed, as_json):
-    """Find the best labels of test instances with MODEL (model.h5) and with other packages, on one thread."""
+def main(model, dataset, peers, top_k, instances, singles, repeats, seed, as_json) -> None:
+    """Find the best labels of test instances with MODEL (model.h5) and with other packages, on one
+    thread.
+    """
     with threadpool_limits(1):
-        timings = benchmark_prediction(model, open_dataset(dataset), peers, top_k, instances, singles, repeats, seed)
-    click.echo(json.dumps([timing._asdict() for timing in timings]) if as_json else prediction_table(timings))
+        timings = benchmark_prediction(
+            model, open_dataset(dataset), peers, top_k, instances, singles, repeats, seed
+        )
+    click.echo(
+        json.dumps([timing._asdict() for timing in timings])
+        if as_json
+        else prediction_table(timings)
+    )
 
 
 if __name__ == "__main__":

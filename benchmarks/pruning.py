@@ -1,4 +1,6 @@
-"""Quality and size of a one-vs-all model pruned at growing thresholds (DiSMEC, fig. 5), by score alone."""
+"""Quality and size of a one-vs-all model pruned at growing thresholds (DiSMEC, fig. 5), by score
+alone.
+"""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +31,9 @@ class Row(NamedTuple):
     nonzeros: int
     model_bytes: int
     metrics: dict[str, float]
-    deciles: np.ndarray  # (10,); what hits on the labels of each decile add to P@5, rarest labels first
+    deciles: (
+        np.ndarray
+    )  # (10,); what hits on the labels of each decile add to P@5, rarest labels first
 
 
 def measure(model, dataset, thresholds, threads):
@@ -51,7 +55,9 @@ def measure(model, dataset, thresholds, threads):
 
 
 def deciles_of_labels(counts):
-    """Return the decile of each label, 0 for the rarest; -1 for labels without training positives (l,)."""
+    """Return the decile of each label, 0 for the rarest; -1 for labels without training positives
+    (l,).
+    """
     known = np.flatnonzero(counts)
     by_count = known[np.argsort(counts[known], kind="stable")]
     deciles = np.full(len(counts), -1)
@@ -80,11 +86,20 @@ def table_of_deciles(rows):
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--threshold", "thresholds", type=click.FloatRange(0, min_open=True), multiple=True,
-              default=THRESHOLDS, show_default=True, help="Weights below it are dropped; repeatable.")  # fmt: skip
+@click.option(
+    "--threshold",
+    "thresholds",
+    type=click.FloatRange(0, min_open=True),
+    multiple=True,
+    default=THRESHOLDS,
+    show_default=True,
+    help="Weights below it are dropped; repeatable.",
+)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
-def main(model, dataset, thresholds, threads):
-    """Prune MODEL (model.h5) at larger thresholds and measure it on the test instances of DATASET (dataset.h5)."""
+def main(model, dataset, thresholds, threads) -> None:
+    """Prune MODEL (model.h5) at larger thresholds and measure it on the test instances of DATASET
+    (dataset.h5).
+    """
     rows = measure(OneVsAll.open(model), open_dataset(dataset), thresholds, threads)
     click.echo(table_of(rows))
     click.echo("\nParts of P@5 by decile of the labels, rarest first")

@@ -1,7 +1,9 @@
-"""TIBKAT's library records, as the LLMs4Subjects shared tasks publish them, as files of ovaflow and of Annif.
+"""TIBKAT's library records, as the LLMs4Subjects shared tasks publish them, as files of ovaflow and
+of Annif.
 
-Writes train.tsv.gz and dev.tsv.gz, title and abstract with the URIs of all subjects; vocabulary.tsv, the subjects of
-training records with their preferred names; and tibkat.yaml, a config for ``ovaflow run``.
+Writes train.tsv.gz and dev.tsv.gz, title and abstract with the URIs of all subjects;
+vocabulary.tsv, the subjects of training records with their preferred names; and tibkat.yaml, a
+config for ``ovaflow run``.
 """
 
 import gzip
@@ -24,7 +26,7 @@ predict: {top_k: 20}
 @click.command()
 @click.argument("repository", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("output", type=click.Path(file_okay=False, path_type=Path))
-def main(repository, output):
+def main(repository, output) -> None:
     """Make corpora of the records in a copy of REPOSITORY, sciknoworg/subject-indexing-dataset."""
     output.mkdir(parents=True, exist_ok=True)
     names = {}

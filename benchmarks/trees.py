@@ -1,4 +1,6 @@
-"""Quality of the first trees of a FastXML model (FastXML, fig. 1): where more add nothing, fewer are enough."""
+"""Quality of the first trees of a FastXML model (FastXML, fig. 1): where more add nothing, fewer
+are enough.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -59,8 +61,10 @@ def table_of(metrics_by_number):
 @click.argument("model", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
-def main(model, dataset, threads):
-    """Measure the first trees of MODEL (model.h5, of fastxml) on the test instances of DATASET (dataset.h5)."""
+def main(model, dataset, threads) -> None:
+    """Measure the first trees of MODEL (model.h5, of fastxml) on the test instances of DATASET
+    (dataset.h5).
+    """
     click.echo(table_of(measure(ForestModel.open(model), open_dataset(dataset), threads)))
 
 

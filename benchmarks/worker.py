@@ -22,7 +22,7 @@ from ovaflow.storage.writing import write_text
 TOP_K = 5
 
 
-def run_job(path):
+def run_job(path) -> None:
     """Train and predict as a job file says."""
     job = json.loads(path.read_text(encoding="utf-8"))
     dataset = open_dataset(job["dataset"])
@@ -37,13 +37,21 @@ def run_job(path):
     if weights is not None:
         data, indices, indptr = weights.arrays
         np.savez(path.parent / "weights.npz", data=data, indices=indices, indptr=indptr)
-    figures |= {"prepare_seconds": prepare[0], "prepare_cpu_seconds": prepare[1], "threads": _threads()}
+    figures |= {
+        "prepare_seconds": prepare[0],
+        "prepare_cpu_seconds": prepare[1],
+        "threads": _threads(),
+    }
     write_text(path.parent / "figures.json", json.dumps(figures))
 
 
 def _measure(peer, X):
     _, train = _clocked(peer.train)
-    figures = {"train_seconds": train[0], "train_cpu_seconds": train[1], "peak_rss_bytes": peak_rss_bytes()}
+    figures = {
+        "train_seconds": train[0],
+        "train_cpu_seconds": train[1],
+        "peak_rss_bytes": peak_rss_bytes(),
+    }
     # some peers store the model to measure it and load it again to predict: not what is timed
     figures["model_bytes"] = peer.model_bytes()
     ids, predict = _clocked(lambda: peer.predict(X, TOP_K))
@@ -52,7 +60,8 @@ def _measure(peer, X):
 
 def _clocked(action):
     """Result, wall seconds, and CPU seconds of all threads of the process."""
-    wall, cpu = time.perf_counter(), time.process_time()
+    wall = time.perf_counter()
+    cpu = time.process_time()
     result = action()
     return result, (time.perf_counter() - wall, time.process_time() - cpu)
 

@@ -1,8 +1,9 @@
 """Random splits of a dataset in XMC text format, and means over them.
 
-``python docs/random_splits.py FOLDER SPLITS TRAIN FILE...`` takes the instances of all files together and writes
-FOLDER/0-train.txt.gz, FOLDER/0-test.txt.gz and so on, TRAIN instances for training, the rest for testing.
-``python docs/random_splits.py mean METRICS...`` prints mean and standard deviation of P@k over several metrics.json.
+``python docs/random_splits.py FOLDER SPLITS TRAIN FILE...`` takes the instances of all files
+together and writes FOLDER/0-train.txt.gz, FOLDER/0-test.txt.gz and so on, TRAIN instances for
+training, the rest for testing. ``python docs/random_splits.py mean METRICS...`` prints mean and
+standard deviation of P@k over several metrics.json.
 """
 
 import gzip
@@ -13,7 +14,7 @@ import sys
 from pathlib import Path
 
 
-def write(folder, splits, n_train, *paths):
+def write(folder, splits, n_train, *paths) -> None:
     """Write the files of all splits."""
     rows, sizes = [], set()
     for path in paths:
@@ -31,7 +32,7 @@ def write(folder, splits, n_train, *paths):
                 file.write("\n".join([f"{len(part)} {min(sizes)}", *part, ""]))
 
 
-def mean(*paths):
+def mean(*paths) -> None:
     """Print mean and standard deviation."""
     runs = [json.loads(Path(path).read_text()) for path in paths]
     for metric in ("P@1", "P@3", "P@5"):

@@ -8,7 +8,9 @@ from ovaflow.cli import main
 
 
 def ovaflow(*words, status=0):
-    """Run a command that ends so: what it wrote to standard output, or to standard error if it failed."""
+    """Run a command that ends so: what it wrote to standard output, or to standard error if it
+    failed.
+    """
     written = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
     redirect = contextlib.redirect_stderr if status else contextlib.redirect_stdout
     with redirect(written):

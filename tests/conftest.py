@@ -4,7 +4,8 @@ import shlex
 import shutil
 from pathlib import Path
 
-# several processes share the cores, where threads that wait for work must not keep them; read once, by OpenMP
+# several processes share the cores, where threads that wait for work must not keep them; read once,
+# by OpenMP
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import pytest
@@ -26,7 +27,7 @@ SLOW = ("workflow", "numa", "long")
 """Marks of tests that come first, so that no process has one left when the others are done."""
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(items) -> None:
     items.sort(key=lambda item: not any(map(item.get_closest_marker, SLOW)))
 
 
@@ -86,8 +87,10 @@ def fake_sys(tmp_path, monkeypatch):
     return FakeSys(tmp_path / "sys")
 
 
-def make_large(table):
-    """Add a column: no training on small tables is estimated, and Snakemake compares their content in any case."""
+def make_large(table) -> None:
+    """Add a column: no training on small tables is estimated, and Snakemake compares their content
+    in any case.
+    """
     lines = table.read_text(encoding="utf-8").splitlines()
     table.write_text("\n".join(f"{line},{'x' * 45_000}" for line in lines), encoding="utf-8")
     assert table.stat().st_size > 8_000_000
@@ -100,7 +103,8 @@ def made_once(tmp_path_factory):
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
     def made(name, make):
-        folder, done = base / name, base / f"{name}.done"
+        folder = base / name
+        done = base / f"{name}.done"
         with open(base / f"{name}.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not done.exists():
@@ -119,7 +123,7 @@ def finished(made_once, tmp_path_factory):
     Tests that change more than the config copy it.
     """
 
-    def make(folder):
+    def make(folder) -> None:
         write_table(folder / "records.csv")
         make_large(folder / "records.csv")
         place = Place(folder)
@@ -135,7 +139,9 @@ def finished(made_once, tmp_path_factory):
 
 @pytest.fixture
 def prepare(tmp_path, monkeypatch, capsys):
-    """Prepare ``dataset.h5`` as options say, of a line and further ones; of what is refused what was ``said``."""
+    """Prepare ``dataset.h5`` as options say, of a line and further ones; of what is refused what
+    was ``said``.
+    """
     monkeypatch.chdir(tmp_path)
 
     def prepared(line, *options, status=0):

@@ -9,5 +9,7 @@ def contrast(one, other):
 def _luminance(colour):
     """Relative luminance (WCAG 2.2)."""
     parts = [part / 255 for part in colour]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

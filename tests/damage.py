@@ -3,8 +3,10 @@ import os
 import h5py
 
 
-def flip(path, place, bit=0):
-    """Flip one bit of a file, of which nobody else holds a mapping; its times stay, as when a disk errs."""
+def flip(path, place, bit=0) -> None:
+    """Flip one bit of a file, of which nobody else holds a mapping; its times stay, as when a disk
+    errs.
+    """
     times = os.stat(path)
     with open(path, "r+b") as file:
         file.seek(place)

@@ -2,23 +2,30 @@
 
 
 class FakeSys:
-    def __init__(self, folder):
+    def __init__(self, folder) -> None:
         self.folder = folder
 
-    def write(self, path, text):
+    def write(self, path, text) -> None:
         file = self.folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"{text}\n")
 
-    def node(self, number, cpus, megabytes, distances):
+    def node(self, number, cpus, megabytes, distances) -> None:
         base = f"devices/system/node/node{number}"
         self.write(f"{base}/cpulist", cpus)
         self.write(f"{base}/distance", distances)
-        lines = (("MemTotal", megabytes), ("MemFree", megabytes / 2), ("Active(file)", 8), ("Inactive(file)", 16))
-        figures = "\n".join(f"Node {number} {name}:   {int(1024 * size)} kB" for name, size in lines)
+        lines = (
+            ("MemTotal", megabytes),
+            ("MemFree", megabytes / 2),
+            ("Active(file)", 8),
+            ("Inactive(file)", 16),
+        )
+        figures = "\n".join(
+            f"Node {number} {name}:   {int(1024 * size)} kB" for name, size in lines
+        )
         self.write(f"{base}/meminfo", figures)
 
-    def siblings(self, *cpus):
+    def siblings(self, *cpus) -> None:
         """Say that these CPUs are one core."""
         for cpu in cpus:
             text = ",".join(map(str, cpus))

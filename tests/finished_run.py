@@ -56,17 +56,31 @@ describe-embedding {embedding} --dataset={dataset} --output={described}
 
 NAMES = {
     "answers": "answers.jsonl",
-    "plan": "msi/shards.tsv", "shard0": "msi/shards/0.h5", "shard1": "msi/shards/1.h5", "model": "msi/model.h5",
-    "training": "msi/training.h5", "index": "msi/model.index.h5", "predictions": "msi/predictions.h5",
-    "metrics": "msi/metrics.json", "analysis": "msi/analysis.json",
-    "reranker": "msi/reranker.h5", "reliability": "msi/reliability.json",
-    "held_plan": "held/shards.tsv", "tree": "label_tree.h5", "forest": "forest/model.h5",
-    "forest_training": "forest/training.h5", "tuned": "decoder.json",
-    "forest_predictions": "forest/predictions.h5", "embedded": "embedded/model.h5",
-    "embedded_training": "embedded/training.h5", "embedded_predictions": "embedded/predictions.h5",
-    "forest_metrics": "forest/metrics.json", "embedded_metrics": "embedded/metrics.json",
-    "described": "embedded/embedding.json", "folds": "msi/folds.json",
-}  # fmt: skip
+    "plan": "msi/shards.tsv",
+    "shard0": "msi/shards/0.h5",
+    "shard1": "msi/shards/1.h5",
+    "model": "msi/model.h5",
+    "training": "msi/training.h5",
+    "index": "msi/model.index.h5",
+    "predictions": "msi/predictions.h5",
+    "metrics": "msi/metrics.json",
+    "analysis": "msi/analysis.json",
+    "reranker": "msi/reranker.h5",
+    "reliability": "msi/reliability.json",
+    "held_plan": "held/shards.tsv",
+    "tree": "label_tree.h5",
+    "forest": "forest/model.h5",
+    "forest_training": "forest/training.h5",
+    "tuned": "decoder.json",
+    "forest_predictions": "forest/predictions.h5",
+    "embedded": "embedded/model.h5",
+    "embedded_training": "embedded/training.h5",
+    "embedded_predictions": "embedded/predictions.h5",
+    "forest_metrics": "forest/metrics.json",
+    "embedded_metrics": "embedded/metrics.json",
+    "described": "embedded/embedding.json",
+    "folds": "msi/folds.json",
+}
 """Paths of artifacts that are not NAME.h5."""
 
 WRITTEN = re.compile(r"--(?:output|statistics|analysis)=\{(\w+)\}")
@@ -87,7 +101,8 @@ class Done:
 
 
 def run(*words):
-    out, errors = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    out = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    errors = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         status = main([str(word) for word in words])
     return Done(status, errors.getvalue())
@@ -96,7 +111,7 @@ def run(*words):
 class Folder:
     """The artifacts of a run."""
 
-    def __init__(self, path):
+    def __init__(self, path) -> None:
         self.path = Path(path)
 
     def copy(self, path):
@@ -134,7 +149,7 @@ def content(path):
         return re.sub(r"# checksum .*", "", text)
     values = {}
 
-    def add(name, item):
+    def add(name, item) -> None:
         if isinstance(item, h5py.Dataset):
             values[name] = item[()].tobytes()
         values.update({f"{name}/{key}": value for key, value in item.attrs.items()})
@@ -147,18 +162,19 @@ def content(path):
     return {name: value for name, value in values.items() if not varying.search(name)}
 
 
-def write_table_of_pairs(path, rows):
+def write_table_of_pairs(path, rows) -> None:
     """A table with a further label of each text that no sum over words tells, but similar texts do."""
     write_table(path, rows)
     records = read_records(path)
     for number, record in enumerate(records):
-        left, right = number % 4, number // 4 % 4
+        left = number % 4
+        right = number // 4 % 4
         record["text"] += f" left{left}" * 9 + f" right{right}" * 9
         record["labels"] += f"|both {(left + right) % 4}"
     write_records(path, records)
 
 
-def finish(path, rows, seed):
+def finish(path, rows, seed) -> None:
     folder = Folder(path)
     folder.path.mkdir()
     write_table_of_pairs(folder.path / "records.csv", rows)
@@ -170,4 +186,6 @@ def finish(path, rows, seed):
 
 def of_every_method(made_once):
     """A finished run of every method, the same for all tests."""
-    return Folder(made_once("every-method", lambda folder: finish(folder / "tiny", 1150, 0)) / "tiny")
+    return Folder(
+        made_once("every-method", lambda folder: finish(folder / "tiny", 1150, 0)) / "tiny"
+    )

@@ -19,10 +19,13 @@ HOSTILE = [
 """Names of labels."""
 
 
-def write_texts(path, rows=240):
+def write_texts(path, rows=240) -> None:
     """A table whose words tell the labels, among them words beyond ASCII and beyond 16 bits."""
     generator = random.Random(11)
-    own = [[f"word{j}{i}" for i in range(4)] + [f"größe{j}", f"Ⅳx\U00010400{j}"] for j in range(len(HOSTILE))]
+    own = [
+        [f"word{j}{i}" for i in range(4)] + [f"größe{j}", f"Ⅳx\U00010400{j}"]
+        for j in range(len(HOSTILE))
+    ]
     records = []
     for _ in range(rows):
         chosen = generator.sample(range(len(HOSTILE)), generator.randint(1, 2))

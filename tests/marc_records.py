@@ -1,4 +1,6 @@
-"""Library records, each of fields such as ``("245", "a", "Title", "b", "rest")``, as pymarc writes them."""
+"""Library records, each of fields such as ``("245", "a", "Title", "b", "rest")``, as pymarc writes
+them.
+"""
 
 import re
 
@@ -12,7 +14,11 @@ def _record(fields):
     record = Record()
     for tag, *parts in fields:
         subfields = [Subfield(*pair) for pair in zip(parts[::2], parts[1::2], strict=False)]
-        data = {"indicators": Indicators(" ", "0"), "subfields": subfields} if subfields else {"data": parts[0]}
+        data = (
+            {"indicators": Indicators(" ", "0"), "subfields": subfields}
+            if subfields
+            else {"data": parts[0]}
+        )
         record.add_field(Field(tag, **data))
     return record
 
@@ -25,4 +31,7 @@ def binary(records):
 def xml(records, space=SPACE, around=b"%b"):
     """MARCXML with short leaders."""
     content = b"".join(around % record_to_xml(_record(fields)) for fields in records)
-    return b"<collection %b>%b</collection>" % (space, re.sub(b"(?<=<leader>).*?(?=<)", b"short", content))
+    return b"<collection %b>%b</collection>" % (
+        space,
+        re.sub(b"(?<=<leader>).*?(?=<)", b"short", content),
+    )

@@ -5,7 +5,9 @@ import unicodedata
 
 import numpy as np
 
-_MARKS = "".join(chr(code) for code in range(0x110000) if unicodedata.category(chr(code)).startswith("M"))
+_MARKS = "".join(
+    chr(code) for code in range(0x110000) if unicodedata.category(chr(code)).startswith("M")
+)
 _TOKEN = re.compile(rf"\b(?!\d+\b)\w[\w{re.escape(_MARKS)}]+")
 
 
@@ -15,19 +17,27 @@ def tokens(normal_form):
 
 
 def top_k(X, W, trained, k):
-    """Ids and scores of the k best trained labels per row of dense X: falling score, then smaller id."""
-    ids, scores = np.full((len(X), k), -1), np.full((len(X), k), -np.inf)
+    """Ids and scores of the k best trained labels per row of dense X: falling score, then smaller
+    id.
+    """
+    ids = np.full((len(X), k), -1)
+    scores = np.full((len(X), k), -np.inf)
     for i, x in enumerate(X):
         ranked = sorted((-float(W[j] @ x), j) for j in range(len(W)) if trained[j])[:k]
         for place, (negated, j) in enumerate(ranked):
-            ids[i, place], scores[i, place] = j, -negated
+            ids[i, place] = j
+            scores[i, place] = -negated
     return ids, scores
 
 
 def objective(X, y, w, loss="squared-hinge", C=1.0, costs=1.0, regularization="l2"):
     """1/2 |w|^2 or |w|_1, + C sum c phi(y <w, x>), float64, X dense or sparse."""
     margins = y * (X @ w)
-    losses = np.square(np.maximum(0, 1 - margins)) if loss == "squared-hinge" else np.logaddexp(0, -margins)
+    losses = (
+        np.square(np.maximum(0, 1 - margins))
+        if loss == "squared-hinge"
+        else np.logaddexp(0, -margins)
+    )
     penalty = np.abs(w).sum() if regularization == "l1" else 0.5 * w @ w
     return penalty + C * (costs * losses).sum()
 
@@ -35,51 +45,73 @@ def objective(X, y, w, loss="squared-hinge", C=1.0, costs=1.0, regularization="l
 def loss_gradient(X, y, w, loss="squared-hinge", C=1.0, costs=1.0):
     """Gradient of the losses in :func:`objective`."""
     margins = y * (X @ w)
-    slopes = -2 * np.maximum(0, 1 - margins) if loss == "squared-hinge" else -1 / (1 + np.exp(margins))
+    slopes = (
+        -2 * np.maximum(0, 1 - margins) if loss == "squared-hinge" else -1 / (1 + np.exp(margins))
+    )
     return C * X.T @ (costs * slopes * y)
 
 
 def violation(X, y, w, loss="squared-hinge", C=1.0, costs=1.0, regularization="l2"):
-    """Norm of the gradient of :func:`objective`; with L1 the distance of 0 from its subdifferential, over features."""
+    """Norm of the gradient of :func:`objective`; with L1 the distance of 0 from its
+    subdifferential, over features.
+    """
     gradient = loss_gradient(X, y, w, loss, C, costs)
     if regularization == "l2":
         return np.linalg.norm(w + gradient)
-    return np.where(w == 0, np.maximum(0, np.abs(gradient) - 1), np.abs(gradient + np.sign(w))).sum()
+    return np.where(
+        w == 0, np.maximum(0, np.abs(gradient) - 1), np.abs(gradient + np.sign(w))
+    ).sum()
 
 
 def truncated_newton_step(X, active, curvatures, gradient, C=1.0, preconditioning=0.01):
-    """Preconditioned conjugate gradient as LIBLINEAR 2.40 truncates it, on a dense Hessian: (p, steps)."""
+    """Preconditioned conjugate gradient as LIBLINEAR 2.40 truncates it, on a dense Hessian: (p,
+    steps).
+    """
     rows = X[active]
     hessian = np.eye(X.shape[1]) + C * rows.T @ (curvatures[:, None] * rows)
     M = (1 - preconditioning) + preconditioning * np.diag(hessian)
-    p, r = np.zeros_like(gradient), -gradient
+    p = np.zeros_like(gradient)
+    r = -gradient
     z = r / M
-    d, energy, model = z.copy(), r @ z, 0.0
+    d = z.copy()
+    energy = r @ z
+    model = 0.0
     tolerance = min(0.5, np.sqrt(np.sqrt(energy)))
     for k in range(1, 1000):
         Hd = hessian @ d
         if d @ Hd <= 1e-16:
             break
         length = energy / (d @ Hd)
-        p, r = p + length * d, r - length * Hd
+        p = p + length * d
+        r = r - length * Hd
         new_model = 0.5 * p @ (gradient - r)
         if k * (new_model - model) >= tolerance * new_model:
             break
         z = r / M
-        d, energy, model = z + (r @ z) / energy * d, r @ z, new_model
+        d = z + (r @ z) / energy * d
+        energy = r @ z
+        model = new_model
     return p, k
 
 
 def ranking_metrics(ids, Y, inverse, k):
     """P, nDCG, recall, PSP, PSnDCG at k and coverage, instance by instance; Y dense of 0 and 1."""
-    P, N, R, ps, best_ps, psn, best_psn, covered = [], [], [], 0, 0, 0, 0, set()
+    P = []
+    N = []
+    R = []
+    ps = 0
+    best_ps = 0
+    psn = 0
+    best_psn = 0
+    covered = set()
     for row, y in zip(ids, Y, strict=True):
         true = set(np.flatnonzero(y))
         gains = [inverse[j] if j in true else 0.0 for j in row[:k]]
         best = sorted((inverse[j] for j in true), reverse=True)[:k]
         covered |= true & set(row[:k])
         P.append(len(true & set(row[:k])) / k)
-        ps, best_ps = ps + sum(gains), best_ps + sum(best)
+        ps = ps + sum(gains)
+        best_ps = best_ps + sum(best)
         if true:
             ideal = sum(1 / np.log2(r + 2) for r in range(min(k, len(true))))
             N.append(sum((g > 0) / np.log2(r + 2) for r, g in enumerate(gains)) / ideal)
@@ -97,9 +129,11 @@ def ranking_metrics(ids, Y, inverse, k):
 
 
 def ndcg_sides(Y, sides, normalisers, gains, discounts, resolution, pull=0.0):
-    """FastXML's first two steps (eq. 11 and 13) until no side changes; dense Y, ties to the smaller label.
+    """FastXML's first two steps (eq. 11 and 13) until no side changes; dense Y, ties to the smaller
+    label.
 
-    Gains are rounded to multiples of 1/resolution; ``pull`` is what the separator adds to v^- - v^+.
+    Gains are rounded to multiples of 1/resolution; ``pull`` is what the separator adds to v^- -
+    v^+.
     """
     rounded = np.round(normalisers[:, None] * gains * Y * resolution)
     while True:
@@ -115,11 +149,14 @@ def ndcg_sides(Y, sides, normalisers, gains, discounts, resolution, pull=0.0):
 
 
 def forest_scores(trees, x, n_labels):
-    """Mean of the leaf distributions of a dense instance (FastXML, algorithm 3); trees are single ones."""
+    """Mean of the leaf distributions of a dense instance (FastXML, algorithm 3); trees are single
+    ones.
+    """
     total = np.zeros(n_labels)
     for tree in trees:
         node = 0
-        separators, distributions = tree.separators.to_scipy().toarray(), tree.distributions.to_scipy().toarray()
+        separators = tree.separators.to_scipy().toarray()
+        distributions = tree.distributions.to_scipy().toarray()
         while tree.children[node]:
             node = tree.children[node] + (0 if separators[node] @ x > 0 else 1)
         total += distributions[node]
@@ -127,7 +164,9 @@ def forest_scores(trees, x, n_labels):
 
 
 def reasons_of_missed_labels(ids, probabilities, Y, amounts):
-    """Count true labels by what became of them, label by label; Y dense, ids by falling probability."""
+    """Count true labels by what became of them, label by label; Y dense, ids by falling
+    probability.
+    """
     counts = {"true": 0, "found": 0, "below the cut": 0, "ranked too low": 0, "no candidates": 0}
     for row, amount, y in zip(ids.tolist(), amounts, Y, strict=True):
         for label in y.nonzero()[0].tolist():
@@ -142,7 +181,9 @@ def reasons_of_missed_labels(ids, probabilities, Y, amounts):
 
 
 def group_metrics(ids, Y, inverse, k, members):
-    """Recall of a group's true labels, and the group's parts of P@k and PSP@k, instance by instance; Y dense."""
+    """Recall of a group's true labels, and the group's parts of P@k and PSP@k, instance by
+    instance; Y dense.
+    """
     hits = true = 0
     gains = best = 0.0
     for row, y in zip(ids, Y, strict=True):
@@ -159,7 +200,9 @@ def group_metrics(ids, Y, inverse, k, members):
 
 
 def confusions(ids, Y):
-    """How often each label is predicted, in the places that true labels could fill, where another is missed."""
+    """How often each label is predicted, in the places that true labels could fill, where another
+    is missed.
+    """
     times = {}
     for row, y in zip(ids, Y, strict=True):
         true = set(np.flatnonzero(y).tolist())
@@ -174,13 +217,20 @@ _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def parse_rows(text, n, first_feature, end_feature, end_label, comments):
-    """Instances of lines ``label,label feature:value``, and the number of the first line that is wrong (None: none is).
+    """Instances of lines ``label,label feature:value``, and the number of the first line that is
+    wrong (None: none is).
 
-    An instance is its list of (feature, float32 value) and its list of labels, both in the order of the line.
+    An instance is its list of (feature, float32 value) and its list of labels, both in the order of
+    the line.
     """
     instances = []
     for number, line in enumerate(text.removesuffix(b"\n").split(b"\n") if text else [], 1):
-        tokens = (line.split(b"#")[0] if comments else line).replace(b"\t", b" ").replace(b"\r", b" ").split(b" ")
+        tokens = (
+            (line.split(b"#")[0] if comments else line)
+            .replace(b"\t", b" ")
+            .replace(b"\r", b" ")
+            .split(b" ")
+        )
         tokens = [token for token in tokens if token]
         if not tokens and (comments or len(instances) == n):
             continue
@@ -191,14 +241,20 @@ def parse_rows(text, n, first_feature, end_feature, end_label, comments):
             if labels and not re.fullmatch(rb"\d+(,\d+)*", labels):
                 raise ValueError
             labels = [_below(id, 0, end_label) for id in labels.split(b",") if id]
-            instances.append(([_entry(token, first_feature, end_feature) for token in tokens], labels))
+            instances.append(
+                ([_entry(token, first_feature, end_feature) for token in tokens], labels)
+            )
         except ValueError:
             return instances, number
     return instances, None
 
 
 def _below(id, first, end):
-    if not re.fullmatch(rb"\d+", id) or not first <= int(id[-4000:]) < end or id[:-4000].strip(b"0"):
+    if (
+        not re.fullmatch(rb"\d+", id)
+        or not first <= int(id[-4000:]) < end
+        or id[:-4000].strip(b"0")
+    ):
         raise ValueError
     return int(id)
 
@@ -215,7 +271,9 @@ def _entry(token, first, end):
 
 
 def phrases_in(words, phrases):
-    """(place, number) of the phrases in a text; a word may have other letters at its end, from the last two on."""
+    """(place, number) of the phrases in a text; a word may have other letters at its end, from the
+    last two on.
+    """
 
     def stands_for(word, whole):
         stem = whole[: max(5, len(whole) - 2)]
@@ -230,7 +288,8 @@ def phrases_in(words, phrases):
 
 def jaccard(X):
     """Common features over all features of each pair of rows of zeros and ones, (n, n)."""
-    common, sizes = X @ X.T, X.sum(axis=1)
+    common = X @ X.T
+    sizes = X.sum(axis=1)
     return common / np.maximum(sizes[:, None] + sizes - common, 1)
 
 

@@ -22,7 +22,8 @@ def pdf_of(*pages):
 
 
 def _changed(content, change):
-    writer, file = PdfWriter(PdfReader(io.BytesIO(content))), io.BytesIO()
+    writer = PdfWriter(PdfReader(io.BytesIO(content)))
+    file = io.BytesIO()
     change(writer)
     writer.write(file)
     return file.getvalue()
@@ -30,7 +31,9 @@ def _changed(content, change):
 
 def locked_pdf(content, password, owner_password="owner"):
     """Readers need the password, which may be empty, to open it, and the owner's to change it."""
-    return _changed(content, lambda writer: writer.encrypt(password, owner_password, algorithm="AES-256"))
+    return _changed(
+        content, lambda writer: writer.encrypt(password, owner_password, algorithm="AES-256")
+    )
 
 
 def bomb(content):
@@ -39,7 +42,7 @@ def bomb(content):
     for _ in range(2):
         packed = zlib.compress(packed * 10_000, 9)
 
-    def change(writer):
+    def change(writer) -> None:
         stream = StreamObject()
         stream._data = packed
         stream[NameObject("/Filter")] = ArrayObject([NameObject("/FlateDecode")] * 2)
@@ -51,7 +54,7 @@ def bomb(content):
 def circular(content):
     """Its pages are those of its pages."""
 
-    def change(writer):
+    def change(writer) -> None:
         pages = writer.root_object["/Pages"]
         pages[NameObject("/Kids")] = ArrayObject([pages.indirect_reference] * 2)
 
@@ -61,7 +64,7 @@ def circular(content):
 def slow_page(content, operators):
     """Its second page is drawn by so many operators."""
 
-    def change(writer):
+    def change(writer) -> None:
         stream = StreamObject()
         stream._data = b"q BT /F1 9 Tf (a) Tj ET Q\n" * operators
         writer.pages[1][NameObject("/Contents")] = writer._add_object(stream)

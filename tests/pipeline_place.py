@@ -26,7 +26,7 @@ class Place:
 
     snakefile = ROOT / "Snakefile"
 
-    def __init__(self, folder):
+    def __init__(self, folder) -> None:
         self.folder = folder
 
     def options(self, *arguments):
@@ -42,7 +42,7 @@ class Place:
         kept = {name: value for name, value in os.environ.items() if name.startswith(names)}
         return kept | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(SOURCE)} | variables
 
-    def configure(self, **sections):
+    def configure(self, **sections) -> None:
         """Write the tiny table's config, with some sections replaced."""
         write_config(self.folder / "my.yaml", **sections)
 
@@ -56,7 +56,9 @@ class Place:
     def start(self, command, **options):
         """Start a command here."""
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        return subprocess.Popen(command, cwd=self.folder, **{"env": self.environment()} | pipes | options)
+        return subprocess.Popen(
+            command, cwd=self.folder, **{"env": self.environment()} | pipes | options
+        )
 
     def run(self, command, status=0, **options):
         """Run a command here and return what it wrote."""
@@ -68,14 +70,18 @@ class Place:
     def snakemake(self, *arguments, status=0, configfile="my.yaml", **variables):
         """Run Snakemake, with variables in its environment, and return what it wrote."""
         config = ["--configfile", configfile] if configfile else []
-        return self.run(self.command(*arguments, *config), status, env=self.environment(**variables))
+        return self.run(
+            self.command(*arguments, *config), status, env=self.environment(**variables)
+        )
 
     def ovaflow(self, *arguments, status=0):
         """Run a command of ovaflow as people do and return what it wrote."""
         return self.run([*OVAFLOW, *arguments], status)
 
     def dry_run(self, *arguments, configfile="my.yaml"):
-        """Return what Snakemake writes in a dry run, in this process: most of a run's time is its start."""
+        """Return what Snakemake writes in a dry run, in this process: most of a run's time is its
+        start.
+        """
         config = ["--configfile", configfile] if configfile else []
         written = io.StringIO()
         with contextlib.chdir(self.folder), contextlib.redirect_stdout(written):

@@ -14,8 +14,10 @@ from ovaflow.training.shard_job import train_model
 _PLACE = re.compile(r"(line|row|record) \d+$")
 
 
-def assert_read_again(dataset, path, place):
-    """The test part of a dataset, made of a file, is what is predicted of it: features and ids, in order."""
+def assert_read_again(dataset, path, place) -> None:
+    """The test part of a dataset, made of a file, is what is predicted of it: features and ids, in
+    order.
+    """
     train_model(dataset, TrainLabels(), 0.0).write(place / "model.h5")
     predictor = Predictor.open(place / "model.h5")
     batches = list(batches_of(input_file(predictor.model, path), predictor))

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 
-def write_records(path, records, delimiter=","):
+def write_records(path, records, delimiter=",") -> None:
     """A table, or JSON Lines where the name ends so."""
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         if str(path).endswith("jsonl"):

@@ -18,8 +18,9 @@ import psutil
 class Service:
     """A running service, at ``url`` such as ``http://127.0.0.1:40123``."""
 
-    def __init__(self, process, log_path):
-        self.process, self._log_path = process, log_path
+    def __init__(self, process, log_path) -> None:
+        self.process = process
+        self._log_path = log_path
         self.wait_for("Application startup complete", 90)
         self.url = re.search(r"Z (http://\S+|unix:\S+) opens", self.log)[1]
         wait_until(self._accepts, self)
@@ -28,7 +29,10 @@ class Service:
         is_unix = self.url.startswith("unix:")
         with socket.socket(socket.AF_UNIX if is_unix else socket.AF_INET) as connection:
             address = urlsplit(self.url)
-            return connection.connect_ex(address.path if is_unix else (address.hostname, address.port)) == 0
+            return (
+                connection.connect_ex(address.path if is_unix else (address.hostname, address.port))
+                == 0
+            )
 
     @property
     def log(self):
@@ -44,7 +48,9 @@ class Service:
         return connection
 
     def ask(self, path, body=None):
-        """Status and answer, JSON or text; ``body`` is bytes of JSON, a form as a str, or becomes JSON."""
+        """Status and answer, JSON or text; ``body`` is bytes of JSON, a form as a str, or becomes
+        JSON.
+        """
         connection = self.connect()
         try:
             status, _, content = exchange(connection, path, body)
@@ -58,17 +64,19 @@ class Service:
         assert found == status, content
         return content
 
-    def wait_for(self, pattern, seconds=60, times=1):
+    def wait_for(self, pattern, seconds=60, times=1) -> None:
         """Wait until so many lines of the log match."""
         wait_until(lambda: len(re.findall(pattern, self.log)) >= times, self, seconds)
 
     def workers(self):
         """Process ids of its workers; multiprocessing has a helper process besides."""
         children = psutil.Process(self.process.pid).children()
-        return [child.pid for child in children if any("spawn_main" in word for word in child.cmdline())]
+        return [
+            child.pid for child in children if any("spawn_main" in word for word in child.cmdline())
+        ]
 
 
-def wait_until(condition, service, seconds=60):
+def wait_until(condition, service, seconds=60) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert service.process.poll() is None, service.log
@@ -80,7 +88,9 @@ def exchange(connection, path, body=None):
     """Send a request and read the answer: status, headers, and JSON or text."""
     headers = {}
     if body is not None:
-        headers["Content-Type"] = f"application/{'x-www-form-urlencoded' if isinstance(body, str) else 'json'}"
+        headers["Content-Type"] = (
+            f"application/{'x-www-form-urlencoded' if isinstance(body, str) else 'json'}"
+        )
         body = body if isinstance(body, bytes | str) else json.dumps(body).encode()
     connection.request("GET" if body is None else "POST", path, body, headers)
     response = connection.getresponse()
@@ -97,7 +107,9 @@ def running_service(folder, model, *options):
     where = [] if any("--unix-socket" in option for option in options) else ["--port=0"]
     command = [sys.executable, "-m", "ovaflow", "serve", str(model), *where, *options]
     with open(log_path, "wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=os.environ)
+        process = subprocess.Popen(
+            command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=os.environ
+        )
     try:
         yield Service(process, log_path)
     finally:

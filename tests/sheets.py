@@ -1,4 +1,6 @@
-"""Small files of spreadsheets, written with nothing but a zip: bytes of sheets, by name, of rows of cells."""
+"""Small files of spreadsheets, written with nothing but a zip: bytes of sheets, by name, of rows of
+cells.
+"""
 
 import io
 import zipfile
@@ -21,16 +23,25 @@ def _zip(files):
 def xlsx(sheets, merged=()):
     joined = "".join(f'<mergeCell ref="{each}"/>' for each in merged)
     joined = joined and f"<mergeCells>{joined}</mergeCells>"
-    parts, relations, names, files = "", "", "", {}
+    parts = ""
+    relations = ""
+    names = ""
+    files = {}
     for i, (name, rows) in enumerate(sheets.items(), 1):
-        parts += f'<Override PartName="/xl/worksheets/s{i}.xml" ContentType="{_TYPES}.worksheet+xml"/>'
-        relations += f'<Relationship Id="r{i}" Type="{_OFFICE}/worksheet" Target="worksheets/s{i}.xml"/>'
+        parts += (
+            f'<Override PartName="/xl/worksheets/s{i}.xml" ContentType="{_TYPES}.worksheet+xml"/>'
+        )
+        relations += (
+            f'<Relationship Id="r{i}" Type="{_OFFICE}/worksheet" Target="worksheets/s{i}.xml"/>'
+        )
         names += f'<sheet name="{escape(name)}" sheetId="{i}" r:id="r{i}"/>'
         cells = "".join(
             f'<row r="{r}">{"".join(_of_excel(cell, f"{chr(65 + c)}{r}") for c, cell in enumerate(row))}</row>'
             for r, row in enumerate(rows, 1)
         )
-        files[f"xl/worksheets/s{i}.xml"] = f"<worksheet {_MAIN}><sheetData>{cells}</sheetData>{joined}</worksheet>"
+        files[f"xl/worksheets/s{i}.xml"] = (
+            f"<worksheet {_MAIN}><sheetData>{cells}</sheetData>{joined}</worksheet>"
+        )
     of_relations = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"'
     return _zip(
         {
@@ -58,17 +69,25 @@ def _of_excel(cell, place):
 
 
 def ods(sheets):
-    names = {each: f"urn:oasis:names:tc:opendocument:xmlns:{each}:1.0" for each in ("office", "table", "text")}
+    names = {
+        each: f"urn:oasis:names:tc:opendocument:xmlns:{each}:1.0"
+        for each in ("office", "table", "text")
+    }
     spaces = " ".join(f'xmlns:{short}="{long}"' for short, long in names.items())
     tables = "".join(
         f'<table:table table:name="{escape(name)}">'
-        + "".join(f"<table:table-row>{''.join(map(_of_libreoffice, row))}</table:table-row>" for row in rows)
+        + "".join(
+            f"<table:table-row>{''.join(map(_of_libreoffice, row))}</table:table-row>"
+            for row in rows
+        )
         + "</table:table>"
         for name, rows in sheets.items()
     )
     body = f"<office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body>"
     content = f"<office:document-content {spaces}>{body}</office:document-content>"
-    manifest = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+    manifest = (
+        '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+    )
     kind = "application/vnd.oasis.opendocument.spreadsheet"
     return _zip({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest})
 
@@ -81,6 +100,8 @@ def _of_libreoffice(cell):
     if isinstance(cell, int | float):
         return f'<table:table-cell office:value-type="float" office:value="{cell}"/>'
     if isinstance(cell, date | datetime):
-        return f'<table:table-cell office:value-type="date" office:date-value="{cell.isoformat()}"/>'
+        return (
+            f'<table:table-cell office:value-type="date" office:date-value="{cell.isoformat()}"/>'
+        )
     paragraphs = "".join(f"<text:p>{escape(each)}</text:p>" for each in cell.split("\n"))
     return f'<table:table-cell office:value-type="string">{paragraphs}</table:table-cell>'

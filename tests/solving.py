@@ -36,7 +36,9 @@ def posed(X, y, weights, cost=1.0):
     """The workspace of a problem whose positives cost so much, at some weights."""
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = weights
-    set_up_problem(X, unit_weights(X.n_rows), np.flatnonzero(y > 0).astype(np.int32), np.float32(cost), work)
+    set_up_problem(
+        X, unit_weights(X.n_rows), np.flatnonzero(y > 0).astype(np.int32), np.float32(cost), work
+    )
     return work
 
 
@@ -61,12 +63,15 @@ def starts_of(dataset, earlier=None, **settings):
 
 def as_earlier(dataset, labels, done):
     """A trained shard as the earlier model of the same dataset."""
-    rows, d = np.full(dataset.n_labels, -1), dataset.n_features
+    rows = np.full(dataset.n_labels, -1)
+    d = dataset.n_features
     rows[labels] = np.where(done.trained, np.arange(len(labels)), -1)
-    return Earlier(done.weights, rows, np.arange(d), np.ones(d, np.float32), done.statistics["positives"])
+    return Earlier(
+        done.weights, rows, np.arange(d), np.ones(d, np.float32), done.statistics["positives"]
+    )
 
 
-def assert_same_bits(ours, theirs):
+def assert_same_bits(ours, theirs) -> None:
     """Of two sparse matrices, or two solved labels."""
     for name in ("data", "indices"):
         assert getattr(ours, name).tobytes() == getattr(theirs, name).tobytes()
@@ -77,6 +82,10 @@ def contents(path):
     arrays = {}
     with h5py.File(path) as file:
         file.visititems(
-            lambda name, item: arrays.update({name: item[()].tobytes()}) if isinstance(item, h5py.Dataset) else None
+            lambda name, item: (
+                arrays.update({name: item[()].tobytes()})
+                if isinstance(item, h5py.Dataset)
+                else None
+            )
         )
     return arrays

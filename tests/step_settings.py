@@ -29,7 +29,9 @@ def command_that_reads(step, method):
 def settings_from(step, *options, method=ONE_VS_ALL):
     """What a step reads of options."""
     required = [f"--{name}={value}" for name, value in REQUIRED.get(step, {}).items()]
-    return command_that_reads(step, method).main([step, *required, *options], "ovaflow", standalone_mode=False)
+    return command_that_reads(step, method).main(
+        [step, *required, *options], "ovaflow", standalone_mode=False
+    )
 
 
 def settings_in(step, method=ONE_VS_ALL, **values):

@@ -1,4 +1,6 @@
-"""Datasets made up by a generator, with the traits of text that the solvers rely on, and models of given weights."""
+"""Datasets made up by a generator, with the traits of text that the solvers rely on, and models of
+given weights.
+"""
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,7 +42,8 @@ def write_topics(path, parameters=None, **settings):
 
 def write_weights(path, dataset, weights, **parameters):
     """A model file of dense weights (l, d) without their zeros, opened."""
-    kept, counts = from_scipy(weights), np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
+    kept = from_scipy(weights)
+    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
     parts = np.diff(kept.indptr), [kept], kept.n_columns, counts > 0, counts
     names = Names(dataset.label_names, dataset.feature_names)
     parameters = {"transform": dataset.parameters} | parameters

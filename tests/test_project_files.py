@@ -18,7 +18,9 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PINS = {
     canonicalize_name(name): version
-    for name, version in (line.split("==") for line in (ROOT / "envs" / "constraints.txt").read_text().splitlines())
+    for name, version in (
+        line.split("==") for line in (ROOT / "envs" / "constraints.txt").read_text().splitlines()
+    )
 }
 CONFIGS = [ROOT / "config" / "config.yaml", *sorted((ROOT / "config" / "examples").glob("*.yaml"))]
 
@@ -27,21 +29,23 @@ def of_yaml(name):
     return yaml.safe_load((ROOT / name).read_text())
 
 
-def test_all_files_have_the_same_version():
+def test_all_files_have_the_same_version() -> None:
     citation = of_yaml("CITATION.cff")
     assert PROJECT["version"] == citation["version"] == ovaflow.__version__
     assert PROJECT["license"] == citation["license"]
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
-def test_editors_find_the_schema_of_the_config(path):
+def test_editors_find_the_schema_of_the_config(path) -> None:
     line = path.read_text().splitlines()[0]
     schema = re.fullmatch(r"# yaml-language-server: \$schema=(.*)", line)
     assert schema is not None
-    assert (path.parent / schema[1]).resolve() == ROOT / "workflow" / "schemas" / "config.schema.json"
+    assert (
+        path.parent / schema[1]
+    ).resolve() == ROOT / "workflow" / "schemas" / "config.schema.json"
 
 
-def test_conda_and_pip_install_the_same_packages():
+def test_conda_and_pip_install_the_same_packages() -> None:
     environment = of_yaml("envs/ovaflow.yaml")
     assert set(environment) == {"name", "channels", "dependencies"}
     assert environment["channels"] == ["conda-forge", "bioconda", "nodefaults"]
@@ -51,47 +55,58 @@ def test_conda_and_pip_install_the_same_packages():
         "snakemake-minimal": "snakemake",
         "prometheus_client": "prometheus-client",
     }
-    conda, (installed,) = {}, environment["dependencies"].pop()["pip"]
+    conda = {}
+    (installed,) = environment["dependencies"].pop()["pip"]
     assert installed == f"ovaflow=={ovaflow.__version__}"
     for line in environment["dependencies"]:
         name, _, versions = line.partition(" ")
         conda[theirs.get(name, name)] = versions
-    pip = {requirement.name: str(requirement.specifier) for requirement in map(Requirement, PROJECT["dependencies"])}
+    pip = {
+        requirement.name: str(requirement.specifier)
+        for requirement in map(Requirement, PROJECT["dependencies"])
+    }
     assert conda == pip | {"python": PROJECT["requires-python"], "pip": ""}
     for name, specifier in pip.items():
-        assert Requirement(f"{name}{specifier}").specifier.contains(PINS[canonicalize_name(name)]), name
+        assert Requirement(f"{name}{specifier}").specifier.contains(
+            PINS[canonicalize_name(name)]
+        ), name
 
 
-def test_every_pin_has_hashes():
+def test_every_pin_has_hashes() -> None:
     """The command in .ci/run makes them."""
     hashes = (ROOT / "envs" / "hashes.txt").read_text()
     hashed = re.findall(r"^(\S+)==(\S+) \\\n    --hash=sha256:", hashes, re.MULTILINE)
     assert dict(hashed) == PINS
 
 
-def test_the_conda_recipe_is_that_of_the_environment():
+def test_the_conda_recipe_is_that_of_the_environment() -> None:
     text = (ROOT / "recipe" / "meta.yaml").read_text()
-    rendered = Environment().from_string(text).render(PYTHON="python", pin_subpackage=lambda name, max_pin: name)
+    rendered = (
+        Environment()
+        .from_string(text)
+        .render(PYTHON="python", pin_subpackage=lambda name, max_pin: name)
+    )
     recipe = yaml.safe_load(rendered)
     assert recipe["package"] == {"name": "ovaflow", "version": ovaflow.__version__}
     environment = of_yaml("envs/ovaflow.yaml")["dependencies"]
     assert recipe["requirements"]["run"] == [line for line in environment[:-1] if line != "pip"]
 
 
-def test_every_job_has_a_conda_environment():
+def test_every_job_has_a_conda_environment() -> None:
     for path in (ROOT / "workflow" / "rules").glob("*.smk"):
         for rule in re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]:
             assert "\n    conda:\n        ENVIRONMENT\n" in rule, rule.partition(":")[0]
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "LICENSE", "config/README.md", "workflow/Snakefile", ".test/config/config.yaml"]
+    "name",
+    ["README.md", "LICENSE", "config/README.md", "workflow/Snakefile", ".test/config/config.yaml"],
 )
-def test_the_workflow_catalogue_finds_its_files(name):
+def test_the_workflow_catalogue_finds_its_files(name) -> None:
     assert (ROOT / name).is_file()
 
 
-def test_what_the_workflow_catalogue_says():
+def test_what_the_workflow_catalogue_says() -> None:
     usage = of_yaml(".snakemake-workflow-catalog.yml")["usage"]
     assert set(usage) == {"mandatory-flags", "software-stack-deployment", "report"}
     assert usage["software-stack-deployment"]["conda"]
@@ -100,7 +115,7 @@ def test_what_the_workflow_catalogue_says():
 @pytest.mark.parametrize(
     "path", [*CONFIGS, ROOT / ".test" / "config" / "config.yaml"], ids=lambda path: path.parent.name
 )
-def test_the_schema_without_references(path):
+def test_the_schema_without_references(path) -> None:
     schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
     assert "$ref" not in schema.read_text()
     config = yaml.safe_load(path.read_text())
@@ -112,7 +127,7 @@ def test_the_schema_without_references(path):
         del section["shardz"]
 
 
-def test_the_repository_tests_other_machines():
+def test_the_repository_tests_other_machines() -> None:
     jobs = of_yaml(".github/workflows/tests.yaml")["jobs"]
     for job in ("tests", "workflow"):
         assert {"ubuntu-24.04-arm", "macos-15"} <= set(jobs[job]["strategy"]["matrix"]["os"])
@@ -121,11 +136,18 @@ def test_the_repository_tests_other_machines():
 KNOW_METHODS = {"src/ovaflow/registry.py", "workflow/Snakefile", "workflow/rules/modules.smk"}
 
 
-def test_no_other_file_knows_a_method_by_its_name():
-    named, package = set(), ROOT / "src/ovaflow"
-    for path in [*package.rglob("*.py"), *(ROOT / "workflow").rglob("*.smk"), ROOT / "workflow/Snakefile"]:
+def test_no_other_file_knows_a_method_by_its_name() -> None:
+    named = set()
+    package = ROOT / "src/ovaflow"
+    for path in [
+        *package.rglob("*.py"),
+        *(ROOT / "workflow").rglob("*.smk"),
+        ROOT / "workflow/Snakefile",
+    ]:
         place = str(path.relative_to(ROOT))
-        text = path.read_text(encoding="utf-8").replace("“rembrandt”", "")  # the embedding of that name
+        text = path.read_text(encoding="utf-8").replace(
+            "“rembrandt”", ""
+        )  # the embedding of that name
         is_own = re.match(r"(src/ovaflow/methods|workflow/rules)/(fastxml|rembrandt)\b", place)
         if re.search(r"fastxml|rembrandt", text) and not is_own:
             named.add(place)

@@ -12,7 +12,7 @@ runs: {b: {}}
 
 
 @pytest.mark.parametrize("name", removed.COMMANDS)
-def test_command_that_is_gone(name):
+def test_command_that_is_gone(name) -> None:
     assert name not in all_steps()
     written = ovaflow(name, status=2)
     assert f"the command {name} is gone; {removed.COMMANDS[name]}" in written
@@ -20,14 +20,14 @@ def test_command_that_is_gone(name):
 
 
 @pytest.mark.parametrize(("command", "option"), removed.OPTIONS)
-def test_option_that_is_gone(command, option):
+def test_option_that_is_gone(command, option) -> None:
     written = ovaflow(command, f"{option}=1", status=2)
     assert f"the option {option} is gone; {removed.OPTIONS[command, option]}" in written
     assert written.count("\n") == 1
 
 
 @pytest.mark.parametrize("setting", removed.SETTINGS)
-def test_setting_that_is_gone(setting, tmp_path):
+def test_setting_that_is_gone(setting, tmp_path) -> None:
     section, _, key = setting.partition(".")
     assert key not in Config.model_fields[section].annotation.model_fields
     assert key not in RunEntry.model_fields

@@ -19,8 +19,9 @@ CONFIG = {
 }
 
 
-def write_table(path, rows=200, separator="|", columns=("text", "labels")):
-    generator, records = random.Random(7), []
+def write_table(path, rows=200, separator="|", columns=("text", "labels")) -> None:
+    generator = random.Random(7)
+    records = []
     topics = {f"topic {j}": [f"word{j}{i}" for i in range(6)] for j in range(10)}
     for _ in range(rows):
         chosen = generator.sample(sorted(topics), generator.randint(1, 3))
@@ -30,19 +31,24 @@ def write_table(path, rows=200, separator="|", columns=("text", "labels")):
     write_records(path, records)
 
 
-def write_named_table(path, rows=1100, labels=80):
-    """Write a table of rare labels whose names stand in many of their texts, which a second stage learns."""
-    generator, records = random.Random(7), []
+def write_named_table(path, rows=1100, labels=80) -> None:
+    """Write a table of rare labels whose names stand in many of their texts, which a second stage
+    learns.
+    """
+    generator = random.Random(7)
+    records = []
     for _ in range(rows):
         chosen = {min(int(generator.paretovariate(0.4)), labels) for _ in range(2)}
         words = [f"word{generator.randrange(60)}" for _ in range(6)]
         words += [f"name{j}" for j in chosen if generator.random() < 0.7]
         words += [f"hint{j % 5}" for j in chosen]
-        records.append({"text": " ".join(words), "labels": "|".join(f"name{j}" for j in sorted(chosen))})
+        records.append(
+            {"text": " ".join(words), "labels": "|".join(f"name{j}" for j in sorted(chosen))}
+        )
     write_records(path, records)
 
 
-def write_config(path, **sections):
+def write_config(path, **sections) -> None:
     """Write :data:`CONFIG` as a user's config file, with some sections replaced."""
     Path(path).write_text(yaml.safe_dump(CONFIG | sections), encoding="utf-8")
 

@@ -5,7 +5,10 @@ from collections import defaultdict
 from ovaflow.cli import main
 
 BEFORE = {
-    "one-vs-all": ["means {dataset} --output={here}/means.h5", "plan {dataset} --shards={n} --output={here}/plan.tsv"],
+    "one-vs-all": [
+        "means {dataset} --output={here}/means.h5",
+        "plan {dataset} --shards={n} --output={here}/plan.tsv",
+    ],
     "rembrandt": [
         "embed {dataset} {embed} --output={here}/embedding.h5",
         "project {dataset} --embedding={here}/embedding.h5 {project} --output={here}/projected.h5",
@@ -23,26 +26,32 @@ MERGED_WITH = {"rembrandt": "--projected={here}/projected.h5 --tuned={here}/deco
 class Trained:
     """Steps by step; ``options`` are those of embed, project, tune and train."""
 
-    def __init__(self, method, dataset, here, n=1, **options):
-        self.method, self.n, self.here = method, n, here
+    def __init__(self, method, dataset, here, n=1, **options) -> None:
+        self.method = method
+        self.n = n
+        self.here = here
         self.names = defaultdict(str, dataset=dataset, here=here, n=n, **options)
         here.mkdir(exist_ok=True)
         for line in BEFORE.get(method, []):
             self.run(line)
 
-    def run(self, line, status=0):
+    def run(self, line, status=0) -> None:
         assert main(line.format_map(self.names).split()) == status
 
-    def shard(self, number, *options, name=None, status=0):
+    def shard(self, number, *options, name=None, status=0) -> None:
         on = TRAINED_ON.get(self.method, "{dataset} --shards={n}")
         more = " ".join([f"--method={self.method} --shard={number} {{train}}", *options])
         self.run(f"train-shard {on} {more} --output={{here}}/{name or number}.h5", status)
 
     def merge(self, numbers=None, status=0):
-        shards = " ".join(f"{{here}}/{number}.h5" for number in (range(self.n) if numbers is None else numbers))
+        shards = " ".join(
+            f"{{here}}/{number}.h5" for number in (range(self.n) if numbers is None else numbers)
+        )
         more = MERGED_WITH.get(self.method, "")
         files = "--output={here}/model.h5 --statistics={here}/training.h5"
-        self.run(f"merge {shards} --method={self.method} --dataset={{dataset}} {more} {files}", status)
+        self.run(
+            f"merge {shards} --method={self.method} --dataset={{dataset}} {more} {files}", status
+        )
         return self.here / "model.h5"
 
     def whole(self):

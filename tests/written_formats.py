@@ -34,7 +34,9 @@ WRITTEN = {
     "xlsx": xlsx(SHEETS),
     "ods": ods(SHEETS),
     "text-tsv": lines_of(lambda text, labels: f"{'|'.join(labels)}\t{text}"),
-    "fasttext": lines_of(lambda text, labels: " ".join([*(f"__label__{each}" for each in labels), text])),
+    "fasttext": lines_of(
+        lambda text, labels: " ".join([*(f"__label__{each}" for each in labels), text])
+    ),
     "annif": lines_of(lambda text, labels: f"{text}\t{' '.join(f'<{each}>' for each in labels)}"),
     "marc": binary(MARC),
     "marcxml": xml(MARC),

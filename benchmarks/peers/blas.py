@@ -1,4 +1,6 @@
-"""The same Newton method on a dense array, with every product left to BLAS (sgemv): what dense data may cost."""
+"""The same Newton method on a dense array, with every product left to BLAS (sgemv): what dense data
+may cost.
+"""
 
 import math
 
@@ -18,17 +20,20 @@ MOST_ENTRIES = 1 << 29
 class Newton(OneByOne):
     """Squared hinge from the mean-separating start, one label at a time, in float32."""
 
-    def __init__(self, problem):
+    def __init__(self, problem) -> None:
         super().__init__(problem)
         entries = math.prod(problem.X.shape)
         if entries > MOST_ENTRIES:
-            raise InputError(f"an array of {entries:,} entries is too large", remedy="leave blas out of --peers")
+            raise InputError(
+                f"an array of {entries:,} entries is too large", remedy="leave blas out of --peers"
+            )
         self._settings = Settings(problem.C, LOSSES["squared-hinge"], problem.epsilon)
         self._X = problem.X.toarray()
         self._x_mean = self._X.mean(axis=0, dtype=np.float64)
 
     def weights_of(self, y):
-        X, settings = self._X, self._settings
+        X = self._X
+        settings = self._settings
         y = y.astype(np.float32)
         w, target = self._start(np.flatnonzero(y > 0))
         scores = X @ w
@@ -49,9 +54,13 @@ class Newton(OneByOne):
 
     def _start(self, positives):
         """Weights of the start, and what the gradient's norm must reach."""
-        n, count = len(self._X), len(positives)
-        x_mean, p_mean = self._x_mean, self._X[positives].mean(axis=0, dtype=np.float64)
-        pp, xp, xx = p_mean @ p_mean, x_mean @ p_mean, x_mean @ x_mean
+        n = len(self._X)
+        count = len(positives)
+        x_mean = self._x_mean
+        p_mean = self._X[positives].mean(axis=0, dtype=np.float64)
+        pp = p_mean @ p_mean
+        xp = x_mean @ p_mean
+        xx = x_mean @ x_mean
         u, v = coefficients(pp, xp, xx, count / n, 1.0, -2.0)
         at_zero = gradient_norm_at_zero(self._settings.C, -2.0, n, count, pp, xp, xx)
         target = relative_tolerance(self._settings.epsilon, count, n) * at_zero
@@ -60,11 +69,14 @@ class Newton(OneByOne):
 
 def _newton_step(rows, gradient, settings):
     """Conjugate gradient as in :mod:`ovaflow.solver.newton`, with H d = d + 2 C X_A^T (X_A d)."""
-    scale, share = np.float32(2 * settings.C), np.float32(settings.preconditioning)
+    scale = np.float32(2 * settings.C)
+    share = np.float32(settings.preconditioning)
     preconditioner = 1 + share * scale * np.einsum("ij,ij->j", rows, rows)
-    step, residual = np.zeros_like(gradient), -gradient
+    step = np.zeros_like(gradient)
+    residual = -gradient
     direction = residual / preconditioner
-    energy, model = residual @ direction, np.float32(0)
+    energy = residual @ direction
+    model = np.float32(0)
     tolerance = min(0.5, np.sqrt(np.sqrt(energy)))
     for k in range(1, settings.max_cg + 1):
         curved = direction + scale * ((rows @ direction) @ rows)
@@ -77,7 +89,8 @@ def _newton_step(rows, gradient, settings):
         scaled = residual / preconditioner
         new_energy = residual @ scaled
         direction = scaled + (new_energy / energy) * direction
-        model, energy = new_model, new_energy
+        model = new_model
+        energy = new_energy
     return step
 
 

@@ -55,7 +55,7 @@ class Problem:
 class Peer(ABC):
     """A trainer of one problem, on one thread."""
 
-    def __init__(self, problem):
+    def __init__(self, problem) -> None:
         self._problem = problem
 
     @classmethod
@@ -86,7 +86,8 @@ def as_matrix(matrix):
     if is_full(matrix):
         return scipy.sparse.csr_matrix(matrix.data.reshape(shape))
     data = np.require(matrix.data, requirements="W")
-    indices, indptr = np.require(matrix.indices, requirements="W"), matrix.indptr.astype(np.int32)
+    indices = np.require(matrix.indices, requirements="W")
+    indptr = matrix.indptr.astype(np.int32)
     return scipy.sparse.csr_matrix((data, indices, indptr), shape=shape)
 
 
@@ -104,12 +105,12 @@ def best_of(rows, k):
 class OneByOne(Peer):
     """A peer that trains one label at a time and leaves storing and scoring to the caller."""
 
-    def __init__(self, problem):
+    def __init__(self, problem) -> None:
         super().__init__(problem)
         self._columns = problem.Y.tocsc()
         self._rows = []
 
-    def train(self):
+    def train(self) -> None:
         y = np.empty(self._problem.X.shape[0])
         for label in range(self._columns.shape[1]):
             y[:] = -1.0

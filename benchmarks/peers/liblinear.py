@@ -10,7 +10,9 @@ from liblinear import liblinear
 from peers.interface import OneByOne
 
 DUAL_TOLERANCE = 0.1
-"""LIBLINEAR's default for its dual solvers, whose stopping rule looks at projected gradients of the dual."""
+"""LIBLINEAR's default for its dual solvers, whose stopping rule looks at projected gradients of the
+dual.
+"""
 
 
 class Primal(OneByOne):
@@ -18,16 +20,18 @@ class Primal(OneByOne):
 
     SOLVER = 2
 
-    def __init__(self, problem):
+    def __init__(self, problem) -> None:
         super().__init__(problem)
         # float64 as LIBLINEAR keeps it, and the bias feature among the others
         X = problem.X.astype(np.float64)
         self._data = liblinear.problem(np.ones(X.shape[0]), X)
         self._targets = np.ctypeslib.as_array(self._data.y, (X.shape[0],))
-        self._parameter = liblinear.parameter(f"-s {self.SOLVER} -c {problem.C} -e {self._tolerance()} -q")
+        self._parameter = liblinear.parameter(
+            f"-s {self.SOLVER} -c {problem.C} -e {self._tolerance()} -q"
+        )
 
     @classmethod
-    def warm_up(cls, problem):
+    def warm_up(cls, problem) -> None:
         liblinear.problem(np.ones(1), problem.X[:1].astype(np.float64))
 
     def _tolerance(self):

@@ -1,4 +1,6 @@
-"""napkinXC: binary relevance and a probabilistic label tree, both on LIBLINEAR's dual. Jasinska-Kobus et al. 2020."""
+"""napkinXC: binary relevance and a probabilistic label tree, both on LIBLINEAR's dual.
+Jasinska-Kobus et al. 2020.
+"""
 
 from napkinxc.models import BR, PLT
 
@@ -13,7 +15,7 @@ class BinaryRelevance(Peer):
 
     MODEL = BR
 
-    def __init__(self, problem):
+    def __init__(self, problem) -> None:
         super().__init__(problem)
         self._features = problem.features
         self._Y = problem.Y
@@ -34,7 +36,7 @@ class BinaryRelevance(Peer):
     def _settings(self):
         return {"weights_threshold": self._problem.threshold, "norm": False}
 
-    def train(self):
+    def train(self) -> None:
         self._model.fit(self._features, self._Y)
 
     def predict(self, X, k):

@@ -20,14 +20,14 @@ class Parabel(Peer):
 
     SETTINGS: ClassVar[dict] = {}
 
-    def __init__(self, problem):
+    def __init__(self, problem) -> None:
         super().__init__(problem)
         self._path = problem.folder / "train.txt"
         self._folder = problem.folder / "model"
         self._model = None
         _write_repository_format(self._path, problem.features, problem.Y)
 
-    def train(self):
+    def train(self) -> None:
         settings = Model.default_hyper_param()
         settings.linear_c = self._problem.C
         for name, value in self.SETTINGS.items():
@@ -39,7 +39,9 @@ class Parabel(Peer):
         features = self._problem.without_bias(X)
         rows = (features[i] for i in range(features.shape[0]))
         pairs = (zip(row.indices.tolist(), row.data.tolist(), strict=True) for row in rows)
-        return best_of(([label for label, _ in self._model.predict(row, BEAM, k)] for row in pairs), k)
+        return best_of(
+            ([label for label, _ in self._model.predict(row, BEAM, k)] for row in pairs), k
+        )
 
     def model_bytes(self):
         self._folder.mkdir(exist_ok=True)
@@ -53,7 +55,7 @@ class Bonsai(Parabel):
     SETTINGS: ClassVar = {"cluster_balanced": False, "cluster_k": 100, "max_depth": 3}
 
 
-def _write_repository_format(path, X, Y):
+def _write_repository_format(path, X, Y) -> None:
     """The text format of the XMC repository: a header, then labels and features of each instance.
 
     omikuji refuses instances without features; they are left out.

@@ -13,23 +13,27 @@ from peers.interface import Peer
 class MeanSeparating(Peer):
     """One-vs-all from the mean-separating start."""
 
-    def __init__(self, problem):
+    def __init__(self, problem) -> None:
         super().__init__(problem)
         self._dataset = problem.dataset
         means = compute_means(self._dataset.train.X, self._dataset.positives)
         self._inputs = StartInputs.of(self._dataset, means)
-        self._training = TrainLabels(C=problem.C, epsilon=problem.epsilon, stored_threshold=problem.threshold)
+        self._training = TrainLabels(
+            C=problem.C, epsilon=problem.epsilon, stored_threshold=problem.threshold
+        )
         self._done = None
 
     @classmethod
-    def warm_up(cls, problem):
+    def warm_up(cls, problem) -> None:
         peer = cls(problem)
         # the rarest and the most frequent label: both kinds of solver
         labels = problem.labels[np.argsort(peer._inputs.means.counts[problem.labels])]
         few = np.unique(labels[[0, -1]])
-        load_kernels(train_labels(peer._dataset, peer._inputs, few, peer._training, title="warm up").weights)
+        load_kernels(
+            train_labels(peer._dataset, peer._inputs, few, peer._training, title="warm up").weights
+        )
 
-    def train(self):
+    def train(self) -> None:
         self._done = train_labels(self._dataset, self._inputs, self._problem.labels, self._training)
 
     def predict(self, X, k):

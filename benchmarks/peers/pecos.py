@@ -1,4 +1,6 @@
-"""PECOS: its linear model as one layer, which is one-vs-all, and as a tree (XR-Linear). Yu et al. 2022."""
+"""PECOS: its linear model as one layer, which is one-vs-all, and as a tree (XR-Linear). Yu et al.
+2022.
+"""
 
 from typing import ClassVar
 
@@ -18,23 +20,27 @@ class OneVsAll(Peer):
 
     PREDICTION: ClassVar = {"post_processor": "noop"}
 
-    def __init__(self, problem):
+    def __init__(self, problem) -> None:
         super().__init__(problem)
         self._features = problem.features
         self._Y = problem.Y.tocsc()
         self._model = self._scorer = None
 
-    def train(self):
+    def train(self) -> None:
         self._model = self._fitted(None, threshold=self._problem.threshold)
 
     def _fitted(self, clusters, **settings):
         problem = self._problem
         costs = {"Cp": problem.C, "Cn": problem.C, "eps": TOLERANCE, "bias": problem.bias or -1.0}
-        return XLinearModel.train(self._features, self._Y, C=clusters, threads=1, **costs, **settings)
+        return XLinearModel.train(
+            self._features, self._Y, C=clusters, threads=1, **costs, **settings
+        )
 
     def predict(self, X, k):
         # the plain score: PECOS's default transform ties all scores above the margin
-        found = self._loaded().predict(self._problem.without_bias(X), only_topk=k, threads=1, **self.PREDICTION)
+        found = self._loaded().predict(
+            self._problem.without_bias(X), only_topk=k, threads=1, **self.PREDICTION
+        )
         return _ranked(found, k)
 
     def _loaded(self):
@@ -56,13 +62,17 @@ class OneVsAll(Peer):
 
 
 class Tree(OneVsAll):
-    """XR-Linear over a label tree by balanced k-means, with the settings that PECOS gives by default."""
+    """XR-Linear over a label tree by balanced k-means, with the settings that PECOS gives by
+    default.
+    """
 
     PREDICTION: ClassVar = {}
 
-    def train(self):
+    def train(self) -> None:
         embedding = LabelEmbeddingFactory.create(self._Y, self._features, method="pifa", threads=1)
-        clusters = Indexer.gen(embedding, indexer_type="hierarchicalkmeans", seed=self._problem.seed, threads=1)
+        clusters = Indexer.gen(
+            embedding, indexer_type="hierarchicalkmeans", seed=self._problem.seed, threads=1
+        )
         self._model = self._fitted(clusters)
 
     def weights(self):

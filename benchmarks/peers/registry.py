@@ -33,7 +33,9 @@ class Method(NamedTuple):
         return getattr(importlib.import_module(f"peers.{self.file}"), self.kind)
 
 
-OWN = Method("ovaflow", "ovaflow", "ovaflow", "ovaflow", "MeanSeparating", False, "mean-separating start")
+OWN = Method(
+    "ovaflow", "ovaflow", "ovaflow", "ovaflow", "MeanSeparating", False, "mean-separating start"
+)
 
 _LIBLINEAR_DUAL = "dual: tolerance 0.1 on projected gradients"
 _SCORED = "scored with SciPy"
@@ -41,28 +43,76 @@ _OWN_PRUNING = "tolerance and pruning (0.1) of the package"
 
 METHODS = [
     OWN,
-    Method("newton on blas", "blas", "scipy", "blas", "Newton", False, f"dense array; same start; {_SCORED}"),
+    Method(
+        "newton on blas",
+        "blas",
+        "scipy",
+        "blas",
+        "Newton",
+        False,
+        f"dense array; same start; {_SCORED}",
+    ),
     Method("liblinear primal", "liblinear", "liblinear", "liblinear", "Primal", False, _SCORED),
     Method(
-        "liblinear dual", "liblinear", "liblinear", "liblinear", "Dual", False, f"{_LIBLINEAR_DUAL}; {_SCORED}"
+        "liblinear dual",
+        "liblinear",
+        "liblinear",
+        "liblinear",
+        "Dual",
+        False,
+        f"{_LIBLINEAR_DUAL}; {_SCORED}",
     ),
-    Method("scikit-learn primal", "scikit-learn", "sklearn", "scikit_learn", "Primal", False, _SCORED),
     Method(
-        "scikit-learn dual", "scikit-learn", "sklearn", "scikit_learn", "Dual", False, f"{_LIBLINEAR_DUAL}; {_SCORED}"
+        "scikit-learn primal", "scikit-learn", "sklearn", "scikit_learn", "Primal", False, _SCORED
+    ),
+    Method(
+        "scikit-learn dual",
+        "scikit-learn",
+        "sklearn",
+        "scikit_learn",
+        "Dual",
+        False,
+        f"{_LIBLINEAR_DUAL}; {_SCORED}",
     ),
     Method("pecos one-vs-all", "pecos", "pecos", "pecos", "OneVsAll", False, _LIBLINEAR_DUAL),
     Method("pecos tree", "pecos", "pecos", "pecos", "Tree", True, _OWN_PRUNING),
     Method(
-        "napkinxc br", "napkinxc", "napkinxc", "napkinxc", "BinaryRelevance", False,
+        "napkinxc br",
+        "napkinxc",
+        "napkinxc",
+        "napkinxc",
+        "BinaryRelevance",
+        False,
         f"{_LIBLINEAR_DUAL}; its weights cannot be read",
     ),
-    Method("napkinxc plt", "napkinxc", "napkinxc", "napkinxc", "LabelTree", True, f"{_OWN_PRUNING}; unit rows"),
     Method(
-        "omikuji parabel", "omikuji", "omikuji", "omikuji", "Parabel", True,
+        "napkinxc plt",
+        "napkinxc",
+        "napkinxc",
+        "napkinxc",
+        "LabelTree",
+        True,
+        f"{_OWN_PRUNING}; unit rows",
+    ),
+    Method(
+        "omikuji parabel",
+        "omikuji",
+        "omikuji",
+        "omikuji",
+        "Parabel",
+        True,
         f"{_OWN_PRUNING}; unit rows, bias 1; 3 trees; training includes reading its text file",
     ),
-    Method("omikuji bonsai", "omikuji", "omikuji", "omikuji", "Bonsai", True, "as parabel, 100-means, depth 3"),
-]  # fmt: skip
+    Method(
+        "omikuji bonsai",
+        "omikuji",
+        "omikuji",
+        "omikuji",
+        "Bonsai",
+        True,
+        "as parabel, 100-means, depth 3",
+    ),
+]
 """Every method, ovaflow's own first."""
 
 PACKAGES = tuple(dict.fromkeys(method.package for method in METHODS[1:]))

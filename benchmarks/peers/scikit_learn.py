@@ -17,7 +17,7 @@ class Primal(OneByOne):
 
     DUAL = False
 
-    def __init__(self, problem):
+    def __init__(self, problem) -> None:
         super().__init__(problem)
         # float64, or each fit would convert the data again
         self._X = problem.X.astype(np.float64)

@@ -31,7 +31,7 @@ SUBJECTS = {
     "Volcanoes": "volcano lava eruption ash crater magma island summit tremor basalt",
     "Whales": "whale ocean blowhole harpoon pod song deep krill baleen migration",
     "Witchcraft": "witch spell cauldron broom trial charm coven magic potion accused",
-}  # fmt: skip
+}
 
 FORMS = {
     "Children's books": ("{} for children", "My first book of {}", "Look, {}!"),
@@ -63,7 +63,9 @@ def records(seed=1):
         form = drawn.choice(list(FORMS))
         title = drawn.choice(FORMS[form]).format(", ".join(" and ".join(some) for some in words))
         title = title[0].upper() + title[1:]
-        subjects = [name for name in chosen + [form] * (form is not None) if drawn.random() > FORGOTTEN]
+        subjects = [
+            name for name in chosen + [form] * (form is not None) if drawn.random() > FORGOTTEN
+        ]
         found.append((f"b{number:04}", title, "; ".join(subjects)))
     return found
 

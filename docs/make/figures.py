@@ -1,8 +1,9 @@
 """Draw the figures of the documentation from the results of docs/make/figures.yaml.
 
-    ovaflow run docs/make/figures.yaml       # in an empty folder, two minutes
-    python benchmarks/iterations.py results/docstrings/dataset.h5 --labels=40 --output=results/docstrings/iterations.csv
-    python docs/make/figures.py FOLDER       # writes docs/figures/*.svg; without FOLDER data-flow.svg, rooms.svg
+    ovaflow run docs/make/figures.yaml       # in an empty folder, two minutes python
+    benchmarks/iterations.py results/docstrings/dataset.h5 --labels=40
+    --output=results/docstrings/iterations.csv python docs/make/figures.py FOLDER       # writes
+    docs/figures/*.svg; without FOLDER data-flow.svg, rooms.svg
 
 Colours lie between light and dark, so that a figure is readable on both.
 """
@@ -26,21 +27,39 @@ FIGURES = Path(__file__).parents[1] / "figures"
 INK, LINE = "#7d858f", "#7d858f55"
 COLOURS = ["#1a9e8f", "#d9822b", "#7a6fd0", "#d0567f"]
 
-matplotlib.rcParams.update({
-    "svg.fonttype": "none", "svg.hashsalt": "ovaflow", "font.size": 10, "text.color": INK, "axes.edgecolor": INK,
-    "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.spines.top": False, "axes.titlesize": 10,
-    "axes.spines.right": False, "axes.titlecolor": INK, "legend.frameon": False, "legend.labelcolor": INK,
-    "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
-})  # fmt: skip
+matplotlib.rcParams.update(
+    {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "ovaflow",
+        "font.size": 10,
+        "text.color": INK,
+        "axes.edgecolor": INK,
+        "axes.labelcolor": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "axes.spines.top": False,
+        "axes.titlesize": 10,
+        "axes.spines.right": False,
+        "axes.titlecolor": INK,
+        "legend.frameon": False,
+        "legend.labelcolor": INK,
+        "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
+    }
+)
 
 
-def draw(name, title, paint, panels=1, size=(7.4, 3.0)):
+def draw(name, title, paint, panels=1, size=(7.4, 3.0)) -> None:
     """Make a figure of one or more panels and write it, the same bytes each time."""
     figure = Figure(figsize=size, layout="constrained")
     paint(figure.subplots(1, panels))
     path = FIGURES / f"{name}.svg"
     figure.savefig(path, transparent=True, metadata={"Date": None, "Creator": None, "Title": title})
-    text = re.sub(r"<metadata>.*?</metadata>|<!DOCTYPE.*?>|<!--.*?-->", "", path.read_text("utf-8"), flags=re.DOTALL)
+    text = re.sub(
+        r"<metadata>.*?</metadata>|<!DOCTYPE.*?>|<!--.*?-->",
+        "",
+        path.read_text("utf-8"),
+        flags=re.DOTALL,
+    )
     text = re.sub(r"(\d+\.\d)\d+", r"\1", " ".join(text.split()))
     # the reader's own font
     text = re.sub(r"font: ([\d.]+px)[^;\"]*", r"font: \1 system-ui, sans-serif", text)
@@ -48,19 +67,24 @@ def draw(name, title, paint, panels=1, size=(7.4, 3.0)):
 
 
 COLUMNS = [
-    ["texts,\nlabels"], ["prepare"], ["means", "label tree", "plan"],
-    ["train\nshard 1", "train\nshard 2", "train\nshard N"], ["merge"], ["predict"], ["report"],
-]  # fmt: skip
+    ["texts,\nlabels"],
+    ["prepare"],
+    ["means", "label tree", "plan"],
+    ["train\nshard 1", "train\nshard 2", "train\nshard N"],
+    ["merge"],
+    ["predict"],
+    ["report"],
+]
 
 
-def data_flow():
+def data_flow() -> None:
     """The steps from the source to the report."""
     spots = [
         [(2.1 * k, 1.1 * ((len(column) - 1) / 2 - row)) for row in range(len(column))]
         for k, column in enumerate(COLUMNS)
     ]
 
-    def paint(axes):
+    def paint(axes) -> None:
         for column, after in pairwise(spots):
             for x0, y0 in column:
                 for x1, y1 in after:
@@ -68,7 +92,11 @@ def data_flow():
         for column, names in zip(spots, COLUMNS, strict=True):
             colour = COLOURS[1] if column in (spots[0], spots[-1]) else COLOURS[0]
             for (x, y), name in zip(column, names, strict=True):
-                box = {"boxstyle": "round,pad=0.45", "facecolor": colour + "22", "edgecolor": colour}
+                box = {
+                    "boxstyle": "round,pad=0.45",
+                    "facecolor": colour + "22",
+                    "edgecolor": colour,
+                }
                 axes.text(x, y, name, ha="center", va="center", bbox=box)
         axes.set(xlim=(-0.9, 13.5), ylim=(-1.8, 1.8))
         axes.axis("off")
@@ -77,23 +105,39 @@ def data_flow():
 
 
 ROOMS = {
-    "reading": (0, 1), "records": (1, 1), "labels": (2, 1.5), "features": (2, 0.5), "dataset": (3, 1),
-    "training": (4, 1), "model": (5, 1), "reranking": (5, -0.4), "prediction": (4, -0.4), "report,\nserving": (3, -0.4),
-}  # fmt: skip
-"""Places of the rooms that a record passes on its way to a model, and its answer on its way back."""
+    "reading": (0, 1),
+    "records": (1, 1),
+    "labels": (2, 1.5),
+    "features": (2, 0.5),
+    "dataset": (3, 1),
+    "training": (4, 1),
+    "model": (5, 1),
+    "reranking": (5, -0.4),
+    "prediction": (4, -0.4),
+    "report,\nserving": (3, -0.4),
+}
+"""Places of the rooms that a record passes on its way to a model, and its answer on its way back.
+"""
 
 WAYS = {
-    "a record": ["reading records", "records labels", "records features", "labels dataset", "features dataset",
-                 "dataset training", "training model"],
+    "a record": [
+        "reading records",
+        "records labels",
+        "records features",
+        "labels dataset",
+        "features dataset",
+        "dataset training",
+        "training model",
+    ],
     "an answer": ["model reranking", "reranking prediction", "prediction report,\nserving"],
-}  # fmt: skip
+}
 NAMES_OF_WAYS = {"a record": (0, 1.5), "an answer": (5.5, 0.3)}
 
 
-def rooms():
+def rooms() -> None:
     """The way of a record from its file to the model, and of an answer back."""
 
-    def paint(axes):
+    def paint(axes) -> None:
         boxes = {}
         for name, (x, y) in ROOMS.items():
             colour = COLOURS[0] if y > 0 else COLOURS[1]
@@ -101,19 +145,34 @@ def rooms():
             boxes[name] = axes.text(x, y, name, ha="center", va="center", bbox=box).get_bbox_patch()
         for (way, steps), colour in zip(WAYS.items(), COLOURS, strict=False):
             for start, end in (step.split(" ") for step in steps):
-                arrow = {"arrowstyle": "->", "color": colour, "patchA": boxes[start], "patchB": boxes[end]}
-                axes.annotate("", ROOMS[end], ROOMS[start], arrowprops=arrow | {"shrinkA": 3, "shrinkB": 3})
+                arrow = {
+                    "arrowstyle": "->",
+                    "color": colour,
+                    "patchA": boxes[start],
+                    "patchB": boxes[end],
+                }
+                axes.annotate(
+                    "", ROOMS[end], ROOMS[start], arrowprops=arrow | {"shrinkA": 3, "shrinkB": 3}
+                )
             x, y = NAMES_OF_WAYS[way]
             axes.text(x, y, way, ha="center", va="center", color=colour, style="italic")
         axes.set(xlim=(-0.5, 5.9), ylim=(-0.9, 1.9))
         axes.axis("off")
 
-    draw("rooms", "The way of a record from its file to the model, and of an answer back", paint, size=(8.6, 2.9))
+    draw(
+        "rooms",
+        "The way of a record from its file to the model, and of an answer back",
+        paint,
+        size=(8.6, 2.9),
+    )
 
 
-def mean_separating(folder):
+def mean_separating(folder) -> None:
     """Scores of a label's instances at its start and at the optimum."""
-    dataset, model = open_dataset(folder / "dataset.h5"), OneVsAll.open(folder / "mean-separating" / "model.h5")
+    dataset, model = (
+        open_dataset(folder / "dataset.h5"),
+        OneVsAll.open(folder / "mean-separating" / "model.h5"),
+    )
     X, Y = dataset.train.X.to_scipy(), csr_array(dataset.train.Y.to_scipy()).tocsc()
     label = int(np.argmin(np.abs(np.diff(Y.indptr) - 300)))
     positives = np.zeros(X.shape[0], bool)
@@ -125,35 +184,54 @@ def mean_separating(folder):
         "at the optimum": X @ model.weights.to_scipy()[[label]].toarray().ravel(),
     }
 
-    def paint(axes):
+    def paint(axes) -> None:
         edges = np.linspace(-4, 4, 33)
         for axis, (title, score) in zip(axes, scores.items(), strict=True):
-            for rows, colour, name in ((~positives, COLOURS[1], "negatives"), (positives, COLOURS[0], "positives")):
+            for rows, colour, name in (
+                (~positives, COLOURS[1], "negatives"),
+                (positives, COLOURS[0], "positives"),
+            ):
                 counts, _ = np.histogram(np.clip(score[rows], -3.99, 3.99), edges)
-                axis.stairs(counts / rows.sum(), edges, fill=True, color=colour, alpha=0.7, label=name)
+                axis.stairs(
+                    counts / rows.sum(), edges, fill=True, color=colour, alpha=0.7, label=name
+                )
             axis.set(title=title, xlabel="score", ylim=(0, 0.4), xticks=[-3, -1, 1, 3])
             axis.yaxis.set_major_formatter(PercentFormatter(1, 0))
         axes[0].legend()
 
-    draw("mean-separating", "Scores of a label's positives and negatives at the start and at the optimum", paint, 2)
+    draw(
+        "mean-separating",
+        "Scores of a label's positives and negatives at the start and at the optimum",
+        paint,
+        2,
+    )
 
 
-def starts(folder):
+def starts(folder) -> None:
     """Distance to the optimum after each Newton step."""
     runs = ("mean-separating", "all-negative", "bias", "zero")
     paths = {run: _objectives(folder / "iterations.csv", run) for run in runs}
     lowest = [min(min(path) for path in of_label) for of_label in zip(*paths.values(), strict=True)]
     scale = [path[0] - low for path, low in zip(paths["zero"], lowest, strict=True)]
 
-    def paint(axes):
+    def paint(axes) -> None:
         for run, of_run in paths.items():
             above = [
-                [np.median([(path[min(k, len(path) - 1)] - low) / by
-                            for path, low, by in zip(of_run, lowest, scale, strict=True)])]
+                [
+                    np.median(
+                        [
+                            (path[min(k, len(path) - 1)] - low) / by
+                            for path, low, by in zip(of_run, lowest, scale, strict=True)
+                        ]
+                    )
+                ]
                 for k in range(10)
-            ]  # fmt: skip
+            ]
             axes.semilogy(np.maximum(np.ravel(above), 1e-7), marker="o", markersize=3.5, label=run)
-        axes.set(xlabel="Newton steps", ylabel="objective above the optimum\n(start from zero = 1), median")
+        axes.set(
+            xlabel="Newton steps",
+            ylabel="objective above the optimum\n(start from zero = 1), median",
+        )
         axes.set(xlim=(-0.2, 9.5), ylim=(1e-6, 3), yticks=[1, 1e-2, 1e-4, 1e-6])
         axes.yaxis.set_minor_locator(NullLocator())
         axes.legend()

@@ -1,6 +1,7 @@
 """Write the reference pages from the code: ``python docs/make/reference.py``. A test compares both.
 
-The page on Python is made only when the site is built: code hosts show the docstrings in the source.
+The page on Python is made only when the site is built: code hosts show the docstrings in the
+source.
 """
 
 import inspect
@@ -32,26 +33,41 @@ FOLDER = Path(__file__).parents[1] / "reference"
 _MADE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"
 
 _SECTIONS = {
-    "datasets": (Source, "An entry has a name, that of its folder in `results/`, and these keys. It can also "
-                                "override any key of `prepare` and `evaluate`."),
-    "runs": (MethodOfRun, "An entry has a name, that of its folder in the dataset's, and these keys. It can also "
-                            "override any key of `train` and `predict`; with `method: fastxml` any key of "
-                            "`fastxml` and `predict`, and of `train` only `shards`, `threads` and `weighting`; with "
-                            "`method: rembrandt` any key of `rembrandt` and `predict`, and of `train` only `shards` "
-                            "and `threads`."),
+    "datasets": (
+        Source,
+        "An entry has a name, that of its folder in `results/`, and these keys. It can also "
+        "override any key of `prepare` and `evaluate`.",
+    ),
+    "runs": (
+        MethodOfRun,
+        "An entry has a name, that of its folder in the dataset's, and these keys. It can also "
+        "override any key of `train` and `predict`; with `method: fastxml` any key of "
+        "`fastxml` and `predict`, and of `train` only `shards`, `threads` and `weighting`; with "
+        "`method: rembrandt` any key of `rembrandt` and `predict`, and of `train` only `shards` "
+        "and `threads`.",
+    ),
     "prepare": (Prepare, "From raw files to `dataset.h5`."),
     "train": (Train, "From a dataset to a model, `method: one-vs-all`."),
-    "fastxml": (FastXML, "How `method: fastxml` grows its trees: see [FastXML](../explanation/fastxml.md)."),
-    "rembrandt": (Rembrandt, "How `method: rembrandt` embeds and decodes labels: see "
-                                    "[Rembrandt](../explanation/rembrandt.md)."),
-    "tune": (Comparison, "How `features: auto` and `C: auto` are "
-                                "[chosen](../how-to/choose-settings.md#choose-features-and-c); test instances play no "
-                                "part."),
+    "fastxml": (
+        FastXML,
+        "How `method: fastxml` grows its trees: see [FastXML](../explanation/fastxml.md).",
+    ),
+    "rembrandt": (
+        Rembrandt,
+        "How `method: rembrandt` embeds and decodes labels: see "
+        "[Rembrandt](../explanation/rembrandt.md).",
+    ),
+    "tune": (
+        Comparison,
+        "How `features: auto` and `C: auto` are "
+        "[chosen](../how-to/choose-settings.md#choose-features-and-c); test instances play no "
+        "part.",
+    ),
     "tune.candidates": (AutoCandidates, "What they are chosen from."),
     "predict": (Predict, "From a model to predictions."),
     "evaluate": (Evaluate, "From predictions to [metrics](metrics.md)."),
     "report": (Report, "The report page."),
-}  # fmt: skip
+}
 
 
 def config_page():
@@ -60,7 +76,9 @@ def config_page():
     if missing:
         raise ValueError(f"sections without a description: {missing}")
     parts = [
-        "# Config\n\n" + _MADE + "A config file is YAML. Its `datasets` and `runs` replace the default ones; in the "
+        "# Config\n\n"
+        + _MADE
+        + "A config file is YAML. Its `datasets` and `runs` replace the default ones; in the "
         "other sections the keys that it names change, the rest keep their defaults. Paths are relative to the folder "
         "where the pipeline is called. A wrong key or value is rejected in one line that says what is legal. "
         "Names that YAML takes for numbers, dates or truth values, such as 250.10, 010 and NO, must be in quotes. "
@@ -119,10 +137,15 @@ def _command(command, path, parent, level):
             rows.append(row)
     parts += [f"\n{place}: {', '.join(names)}.\n" for place, names in settings.items()]
     if rows:
-        parts.append("\n| option | value | default | what it does |\n| --- | --- | --- | --- |\n" + "".join(rows))
+        parts.append(
+            "\n| option | value | default | what it does |\n| --- | --- | --- | --- |\n"
+            + "".join(rows)
+        )
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
-            parts.append(_command(command.get_command(context, name), f"{path} {name}", context, f"{level}#"))
+            parts.append(
+                _command(command.get_command(context, name), f"{path} {name}", context, f"{level}#")
+            )
     return "".join(parts)
 
 
@@ -130,13 +153,17 @@ def _said(command):
     """A command's help, with examples, which click leaves as they are, as blocks."""
     paragraphs = re.split(r"\n{2,}", inspect.cleandoc(command.help or ""))
     return "\n\n".join(
-        f"```text\n{text.removeprefix(_AS_IT_IS).strip()}\n```" if text.startswith(_AS_IT_IS) else _escaped(text)
+        f"```text\n{text.removeprefix(_AS_IT_IS).strip()}\n```"
+        if text.startswith(_AS_IT_IS)
+        else _escaped(text)
         for text in paragraphs
     )
 
 
 def _place_of(parameter):
-    """Where the config's page describes an option that is a setting; None for other options and arguments."""
+    """Where the config's page describes an option that is a setting; None for other options and
+    arguments.
+    """
     if not isinstance(parameter, click.Option) or parameter.hidden:
         return None
     for section, (model, _) in _SECTIONS.items():
@@ -158,12 +185,20 @@ def _option(option, context):
     value = "" if option.is_flag else _escaped(option.make_metavar(context))
     default = option.get_default(context, call=False)
     default = default[0] if isinstance(default, list) and len(default) == 1 else default
-    told = "required" if option.required else f"`{_plain(default)}`" if _is_told(default, option) else ""
+    told = (
+        "required"
+        if option.required
+        else f"`{_plain(default)}`"
+        if _is_told(default, option)
+        else ""
+    )
     return f"| {names} | {value} | {told} | {_escaped(option.help or '')} |\n"
 
 
 def _is_told(default, option):
-    return isinstance(default, bool | int | float | str) and not (option.is_flag and default is False)
+    return isinstance(default, bool | int | float | str) and not (
+        option.is_flag and default is False
+    )
 
 
 def _plain(value):
@@ -175,14 +210,31 @@ def _escaped(text):
 
 
 _METHODS = (
-    "fit", "predict", "predict_topk", "predict_proba", "decision_function", "precision_at_k", "score", "save", "load",
-)  # fmt: skip
+    "fit",
+    "predict",
+    "predict_topk",
+    "predict_proba",
+    "decision_function",
+    "precision_at_k",
+    "score",
+    "save",
+    "load",
+)
 _TEXT_FEATURES = ("fit", "fit_transform", "transform", "get_feature_names_out")
 _PREDICTOR = (
-    "open", "prepare", "from_texts", "from_features", "from_split", "answer", "allowed", "in_language", "top_k",
+    "open",
+    "prepare",
+    "from_texts",
+    "from_features",
+    "from_split",
+    "answer",
+    "allowed",
+    "in_language",
+    "top_k",
     "scores",
-    "label_names", "feature_names",
-)  # fmt: skip
+    "label_names",
+    "feature_names",
+)
 
 
 def python_page():
@@ -199,7 +251,9 @@ def python_page():
     parts.append(_class(estimators.precision_at_k_scorer, "ovaflow.precision_at_k_scorer", ()))
     parts.append(_class(estimators.f1_scorer, "ovaflow.f1_scorer", ()))
     parts.append(_class(Predictor, "ovaflow.prediction.predictor.Predictor", _PREDICTOR))
-    parts.append("\n## Question\n\nWhat `answer` takes, and what the command line and the service ask, too.\n\n")
+    parts.append(
+        "\n## Question\n\nWhat `answer` takes, and what the command line and the service ask, too.\n\n"
+    )
     parts.append(_keys(Question, "field"))
     return "".join(parts)
 
@@ -212,14 +266,19 @@ def _class(found, path, methods):
 def _method(owner, name):
     found = inspect.getattr_static(owner, name)
     if isinstance(found, property) or not callable(getattr(owner, name)):
-        return f"\n### {name}\n\n" + _numpydoc(getattr(found, "fget", found) if isinstance(found, property) else found)
-    return f"\n### {name}\n\n```text\n{_signature(name, getattr(owner, name))}\n```\n\n" + _numpydoc(
-        getattr(owner, name)
+        return f"\n### {name}\n\n" + _numpydoc(
+            getattr(found, "fget", found) if isinstance(found, property) else found
+        )
+    return (
+        f"\n### {name}\n\n```text\n{_signature(name, getattr(owner, name))}\n```\n\n"
+        + _numpydoc(getattr(owner, name))
     )
 
 
 def _signature(name, found):
-    parameters = [each for each in inspect.signature(found).parameters.values() if each.name != "self"]
+    parameters = [
+        each for each in inspect.signature(found).parameters.values() if each.name != "self"
+    ]
     return f"{name}({', '.join(str(each.replace(annotation=inspect.Parameter.empty)) for each in parameters)})"
 
 
@@ -229,7 +288,9 @@ def _numpydoc(found):
     head, *sections = re.split(r"^(\w+)\n-{3,}\n", text, flags=re.MULTILINE)
     written = head.strip() + "\n"
     for name, content in zip(sections[::2], sections[1::2], strict=True):
-        written += f"\n**{name}**\n\n" + "".join(map(_entry, re.split(r"\n(?=\S)", content.strip("\n"))))
+        written += f"\n**{name}**\n\n" + "".join(
+            map(_entry, re.split(r"\n(?=\S)", content.strip("\n")))
+        )
     return written
 
 
@@ -258,7 +319,9 @@ def metrics_page():
 
 
 def flat_schema():
-    """The schema of a config without references, of which Snakemake's workflow catalogue makes a table."""
+    """The schema of a config without references, of which Snakemake's workflow catalogue makes a
+    table.
+    """
     schema = json.loads(json_schema())
     definitions = schema.pop("$defs")
     return "# written by docs/make/reference.py; edit the code instead\n" + yaml.safe_dump(

@@ -1,7 +1,9 @@
-"""Hooks of MkDocs: equations as MathML, and pages for the source files that the documentation links to.
+"""Hooks of MkDocs: equations as MathML, and pages for the source files that the documentation links
+to.
 
-Links lead to files of the repository, so that the same Markdown can be read there; on the site each of these files
-becomes a page. Equations are written between dollar signs, as code hosts read them, and need no script.
+Links lead to files of the repository, so that the same Markdown can be read there; on the site each
+of these files becomes a page. Equations are written between dollar signs, as code hosts read them,
+and need no script.
 """
 
 import html
@@ -22,9 +24,15 @@ _SHIM = "https://unpkg.com/iframe-worker/shim"
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?(?=\))")
 _EQUATION = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
 _LANGUAGES = {
-    ".py": "python", ".smk": "python", ".yaml": "yaml", ".json": "json", ".toml": "toml", ".tsv": "text",
-    ".css": "css", ".sh": "bash",
-}  # fmt: skip
+    ".py": "python",
+    ".smk": "python",
+    ".yaml": "yaml",
+    ".json": "json",
+    ".toml": "toml",
+    ".tsv": "text",
+    ".css": "css",
+    ".sh": "bash",
+}
 
 
 def links_of(text):
@@ -47,7 +55,9 @@ def on_files(files, config):
     files.append(File.generated(config, "reference/python.md", content=classes))
     wanted = set()
     for file in files.documentation_pages():
-        wanted |= {path for link in links_of(file.content_string) if (path := outside(file.src_uri, link))}
+        wanted |= {
+            path for link in links_of(file.content_string) if (path := outside(file.src_uri, link))
+        }
     for path in sorted(wanted):
         if (ROOT / path).exists():
             files.append(File.generated(config, f"{SOURCES}/{path}.md", content=_source_page(path)))
@@ -58,7 +68,9 @@ def _source_page(path):
     file = ROOT / path
     head = f"---\ntitle: {file.name}\nsearch: {{exclude: true}}\nhide: [navigation]\n---\n\n# {path}\n\n"
     if file.is_dir():
-        names = sorted(each.name + "/" * each.is_dir() for each in file.iterdir() if each.name[0] not in "._")
+        names = sorted(
+            each.name + "/" * each.is_dir() for each in file.iterdir() if each.name[0] not in "._"
+        )
         return head + "".join(f"* `{name}`\n" for name in names)
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".md":
@@ -74,7 +86,9 @@ def on_page_markdown(markdown, page, config, files):
         path = outside(page.file.src_uri, match.group(1))
         if path is None:
             return match.group(0)
-        return posixpath.relpath(f"{SOURCES}/{path}.md", posixpath.dirname(page.file.src_uri) or ".")
+        return posixpath.relpath(
+            f"{SOURCES}/{path}.md", posixpath.dirname(page.file.src_uri) or "."
+        )
 
     return _LINK.sub(relinked, markdown)
 

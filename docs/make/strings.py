@@ -18,29 +18,29 @@ LITERAL = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
 class Literals(ast.NodeVisitor):
     """Lines and texts of a module's strings; of docstrings those of commands and routes."""
 
-    def __init__(self, text):
+    def __init__(self, text) -> None:
         self.strings = []
         self.visit(ast.parse(text))
 
-    def visit_FunctionDef(self, node):
+    def visit_FunctionDef(self, node) -> None:
         if any(isinstance(decorator, ast.Call) for decorator in node.decorator_list):
             self.strings.append((node.lineno, ast.get_docstring(node) or ""))
         self.generic_visit(node)
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
-    def visit_Expr(self, node):
+    def visit_Expr(self, node) -> None:
         if not isinstance(node.value, ast.Constant):  # docstrings, also of constants
             self.generic_visit(node)
 
-    def visit_JoinedStr(self, node):
+    def visit_JoinedStr(self, node) -> None:
         parts = (part.value if isinstance(part, ast.Constant) else "{...}" for part in node.values)
         self.strings.append((node.lineno, "".join(parts)))
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
                 self.visit(part)
 
-    def visit_Constant(self, node):
+    def visit_Constant(self, node) -> None:
         if isinstance(node.value, str):
             self.strings.append((node.lineno, node.value))
 
@@ -48,17 +48,17 @@ class Literals(ast.NodeVisitor):
 class Texts(HTMLParser):
     """Lines and texts of a page."""
 
-    def __init__(self, text):
+    def __init__(self, text) -> None:
         super().__init__()
         self.strings = []
         self.feed(text)
 
-    def handle_starttag(self, tag, attributes):
+    def handle_starttag(self, tag, attributes) -> None:
         for name, value in attributes:
             if name in ("alt", "aria-label", "content", "placeholder", "title"):
                 self.strings.append((self.getpos()[0], value or ""))
 
-    def handle_data(self, data):
+    def handle_data(self, data) -> None:
         self.strings.append((self.getpos()[0], data))
 
 

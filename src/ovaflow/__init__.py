@@ -17,7 +17,8 @@ __all__ = ["__version__", *_ESTIMATORS]
 
 
 def __getattr__(name):
-    # loaded when asked for: the command line starts without scikit-learn, and no step's code depends on them
+    # loaded when asked for: the command line starts without scikit-learn, and no step's code
+    # depends on them
     if name in _ESTIMATORS:
         return getattr(importlib.import_module("ovaflow.estimators"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

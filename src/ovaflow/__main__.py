@@ -13,7 +13,7 @@ gc.set_threshold(50_000, 50, 50)
 from ovaflow.cli import main  # noqa: E402
 
 
-def run():
+def run() -> None:
     """Run the command line and end the process with its status."""
     status = main()
     if status == INTERRUPTED:

@@ -1,6 +1,7 @@
 """Methods by the names that they have in configs and models, and the steps of all of them.
 
-Methods stand on top of the house, so here they are only named, as those of other packages are by their entry points.
+Methods stand on top of the house, so here they are only named, as those of other packages are by
+their entry points.
 """
 
 import pkgutil
@@ -12,7 +13,9 @@ from ovaflow.console.errors import InputError
 from ovaflow.steps import STEPS, Step
 
 ENTRY_POINTS = "ovaflow.methods"
-"""Group of the entry points of methods: each names a class, see :class:`ovaflow.training.method.Method`."""
+"""Group of the entry points of methods: each names a class, see
+:class:`ovaflow.training.method.Method`.
+"""
 
 ONE_VS_ALL = "one-vs-all"
 
@@ -64,7 +67,9 @@ def package_of(name: str) -> str:
 
 @cache
 def all_steps() -> dict[str, Step]:
-    """Steps by their names in the order in which a run takes them, those of methods before their shards."""
+    """Steps by their names in the order in which a run takes them, those of methods before their
+    shards.
+    """
     before = list(STEPS).index("train-shard")
     steps = dict(list(STEPS.items())[:before])
     for name in method_names():

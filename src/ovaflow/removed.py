@@ -7,12 +7,18 @@ COMMANDS: dict[str, str] = {
 }
 
 OPTIONS: dict[tuple[str, str], str] = {
-    ("predict", "--review"): "use --sure and --unsure, whose file has the records with the most expected errors first",
+    (
+        "predict",
+        "--review",
+    ): "use --sure and --unsure, whose file has the records with the most expected errors first",
     ("predict", "--thresholds"): "use --min-probability",
     ("prune", "--max-bytes"): "use --threshold",
     ("rerank", "--with-run"): "use --suggestions with a file of what another model suggests",
     ("rerank", "--thresholds"): "use --min-probability of ovaflow predict",
-    ("evaluate", "--reference"): "metrics.json has the unknown words and the languages of the test set",
+    (
+        "evaluate",
+        "--reference",
+    ): "metrics.json has the unknown words and the languages of the test set",
     ("evaluate", "--groups"): "use --analysis, whose bins say the same of finer groups",
     ("report", "--published"): "compare with the tables of docs/results.md",
     ("report", "--benchmarks"): "use snakemake --report, which has what each job took",

@@ -1,6 +1,8 @@
-"""The table of steps: all that the command line, the workflow, the settings and messages know of each subcommand.
+"""The table of steps: all that the command line, the workflow, the settings and messages know of
+each subcommand.
 
-It lies below every room, so modules and models of settings are named here and imported where they are used.
+It lies below every room, so modules and models of settings are named here and imported where they
+are used.
 """
 
 from collections.abc import Mapping
@@ -9,13 +11,17 @@ from typing import NamedTuple
 
 
 class Reads(NamedTuple):
-    """Settings that a step reads: fields of a model, all of them by default, filled from sections of a config."""
+    """Settings that a step reads: fields of a model, all of them by default, filled from sections
+    of a config.
+    """
 
     model: str | type  # the model, or its place: "package.module:Name"
     sections: tuple[str, ...]
     fields: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    options: Mapping[str, str] = MappingProxyType({})  # names of options that differ from their fields'
+    options: Mapping[str, str] = MappingProxyType(
+        {}
+    )  # names of options that differ from their fields'
 
 
 class Step(NamedTuple):
@@ -26,16 +32,32 @@ class Step(NamedTuple):
     rule: str = ""  # which makes them in the workflow
     for_people: bool = False  # listed first by ovaflow --help
     figure: str = ""  # file of each run of its method that is made for the report alone
-    revision: int = 1  # raised when the step comes to make other results of the same inputs and settings
+    revision: int = (
+        1  # raised when the step comes to make other results of the same inputs and settings
+    )
 
 
 OF_VOCABULARIES = 1
-"""Added to the revisions of steps that read a vocabulary; raised when vocabularies come to be read in another way."""
+"""Added to the revisions of steps that read a vocabulary; raised when vocabularies come to be read
+in another way.
+"""
 
-PROBLEM = ("loss", "regularization", "weighting", "class_weight", "epsilon", "propensity_a", "propensity_b")
+PROBLEM = (
+    "loss",
+    "regularization",
+    "weighting",
+    "class_weight",
+    "epsilon",
+    "propensity_a",
+    "propensity_b",
+)
 
 STEPS = {
-    "train": Step("cli.run", "Train on a file of texts and labels, up to the model and a report.", for_people=True),
+    "train": Step(
+        "cli.run",
+        "Train on a file of texts and labels, up to the model and a report.",
+        for_people=True,
+    ),
     "run": Step("cli.run", "Run the pipeline, from a config file to the report.", for_people=True),
     "download": Step("cli.data", "Download a public dataset or a single file.", for_people=True),
     "prepare": Step(
@@ -50,7 +72,11 @@ STEPS = {
     "choose-features": Step(
         "cli.data",
         "Choose features of texts on held-out instances.",
-        Reads("ovaflow.settings.prepare:ChooseFeatures", ("prepare", "tune"), without=("features", "has_test")),
+        Reads(
+            "ovaflow.settings.prepare:ChooseFeatures",
+            ("prepare", "tune"),
+            without=("features", "has_test"),
+        ),
         makes=("features",),
         rule="choose_features",
         revision=3,
@@ -109,7 +135,12 @@ STEPS = {
         for_people=True,
     ),
     "explain": Step("cli.explain", "Show which words push labels up and down.", for_people=True),
-    "index": Step("cli.models", "Write an index for fast scoring of single texts.", makes=("index",), for_people=True),
+    "index": Step(
+        "cli.models",
+        "Write an index for fast scoring of single texts.",
+        makes=("index",),
+        for_people=True,
+    ),
     "rerank": Step(
         "cli.rerank",
         "Fit the second stage, which ranks candidates, on held-out instances.",
@@ -132,9 +163,19 @@ STEPS = {
         makes=("folds",),
         rule="join_folds",
     ),
-    "errors": Step("cli.errors", "List missed and wrong labels of the test records, worst first.", for_people=True),
-    "promote": Step("cli.promote", "Take a new model into use, unless it is worse.", for_people=True),
-    "pack": Step("cli.pack", "Pack a model with all that it needs and a model card into one file.", for_people=True),
+    "errors": Step(
+        "cli.errors",
+        "List missed and wrong labels of the test records, worst first.",
+        for_people=True,
+    ),
+    "promote": Step(
+        "cli.promote", "Take a new model into use, unless it is worse.", for_people=True
+    ),
+    "pack": Step(
+        "cli.pack",
+        "Pack a model with all that it needs and a model card into one file.",
+        for_people=True,
+    ),
     "unpack": Step("cli.pack", "Unpack a packed model and check it.", for_people=True),
     "reliability": Step(
         "cli.rerank",
@@ -153,16 +194,22 @@ STEPS = {
     "report": Step(
         "cli.report",
         "Write the report page.",
-        Reads("ovaflow.settings.predict:Report", ("report",), ("examples", "intended_use", "licence")),
+        Reads(
+            "ovaflow.settings.predict:Report", ("report",), ("examples", "intended_use", "licence")
+        ),
         rule="write_report",
         for_people=True,
     ),
     "runs": Step("cli.runs", "Compare all runs of a config in one table.", for_people=True),
     "serve": Step("cli.serve", "Answer over HTTP, with a web page.", for_people=True),
     "prune": Step("cli.models", "Drop the smallest weights of a model.", for_people=True),
-    "convert": Step("cli.models", "Convert a model to the npz of SciPy and PECOS, or back.", for_people=True),
+    "convert": Step(
+        "cli.models", "Convert a model to the npz of SciPy and PECOS, or back.", for_people=True
+    ),
     "warm-up": Step("cli.warm_up", "Compile every kernel once.", rule="warm_up"),
-    "clean": Step("cli.run", "List or remove results that a config no longer has.", for_people=True),
+    "clean": Step(
+        "cli.run", "List or remove results that a config no longer has.", for_people=True
+    ),
     "snakefile": Step("cli.run", "Print the path of the workflow's Snakefile.", for_people=True),
 }
 """By name, in the order in which a run takes them."""

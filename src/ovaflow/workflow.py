@@ -1,4 +1,6 @@
-"""The workflow's own files, next to the source or inside the package, and the Snakemake that runs in a folder."""
+"""The workflow's own files, next to the source or inside the package, and the Snakemake that runs
+in a folder.
+"""
 
 import atexit
 import contextlib
@@ -26,11 +28,15 @@ def snakefile() -> Path:
     for folder in (_PACKAGE / "pipeline", _PACKAGE.parents[1]):
         if (folder / "Snakefile").is_file():
             return folder / "Snakefile"
-    raise InputError("this installation carries no workflow", path=_PACKAGE, remedy="install it from a wheel")
+    raise InputError(
+        "this installation carries no workflow", path=_PACKAGE, remedy="install it from a wheel"
+    )
 
 
 def require_command() -> None:
-    """Refuse to start where jobs find no ovaflow on their PATH, or one of another version than the workflow's."""
+    """Refuse to start where jobs find no ovaflow on their PATH, or one of another version than the
+    workflow's.
+    """
     remedy = f"pip install ovaflow=={__version__}, or give --sdm conda"
     path = shutil.which("ovaflow")
     if path is None:
@@ -41,7 +47,9 @@ def require_command() -> None:
         raise InputError(message, remedy=remedy)
 
 
-def require_writable(files: Iterable[StrPath], remedy: str = "allow writing there, or use another folder") -> None:
+def require_writable(
+    files: Iterable[StrPath], remedy: str = "allow writing there, or use another folder"
+) -> None:
     """Refuse files that cannot be written, where Snakemake would end with a traceback."""
     for path in map(Path, files):
         folder = next(filter(os.path.exists, path.parents))
@@ -66,7 +74,9 @@ def record_owner() -> None:
 
 
 def owner() -> int | None:
-    """Process of the Snakemake that runs in this folder, 0 if it has ended; None if unknown or on another machine."""
+    """Process of the Snakemake that runs in this folder, 0 if it has ended; None if unknown or on
+    another machine.
+    """
     host, process = _OWNER.read_text(encoding="utf-8").split() if _OWNER.exists() else ("", "")
     if host != socket.gethostname():
         return None
@@ -81,7 +91,9 @@ def owner() -> int | None:
 
 
 def end_by_signals(jobs_are_local: bool) -> None:
-    """Let SIGINT and SIGTERM end this machine's jobs, for which Snakemake would wait, and then Snakemake."""
+    """Let SIGINT and SIGTERM end this machine's jobs, for which Snakemake would wait, and then
+    Snakemake.
+    """
     signal.signal(signal.SIGINT, _end_jobs if jobs_are_local else _interrupt)
     # on SIGTERM Snakemake waits for jobs that are elsewhere
     if jobs_are_local:
@@ -107,7 +119,9 @@ def _interrupt(number: int, frame: Any) -> None:
 
 
 def end_with(status: int) -> None:
-    """Let this process end with a status, the first that is given; Snakemake alone knows only 0 and 1."""
+    """Let this process end with a status, the first that is given; Snakemake alone knows only 0 and
+    1.
+    """
     global _status
     if _status is None:
         _status = status

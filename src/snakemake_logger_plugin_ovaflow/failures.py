@@ -18,7 +18,7 @@ _LAST_LINES = 10
 class Failures:
     """Failed jobs in words, each cause once."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.causes = Counter()
         # by job: what is on this machine of its files in storage
         self.copies = {}
@@ -43,11 +43,14 @@ class Failures:
 
     def of_job(self, record):
         """Lines about a job; empty if its cause was shown before."""
-        messages, job = [record.rule_msg, self._status], self._here(vars(record))
+        messages = [record.rule_msg, self._status]
+        job = self._here(vars(record))
         return self._lines([job], messages, job["log"][:1], job["log"][1:])
 
     def of_group(self, record):
-        """Lines about the jobs of a group that are the cause, if the group's log tells them, or about all."""
+        """Lines about the jobs of a group that are the cause, if the group's log tells them, or
+        about all.
+        """
         jobs = {log: job for job in record.job_error_info for log in job["log"]}
         begun = [match for path in record.aux_logs for match in _LOG.findall(_read(path))]
         begun = [(log, failed) for log, failed in begun if log in jobs]
@@ -71,10 +74,14 @@ class Failures:
         for path in aux_logs:
             lines += dict.fromkeys(_OF_SCHEDULER.findall(_read(path)))
         for path in logs:
-            lines += [line.rstrip() for line in _read(path).splitlines() if line.strip()][-_LAST_LINES:]
+            lines += [line.rstrip() for line in _read(path).splitlines() if line.strip()][
+                -_LAST_LINES:
+            ]
         self._status = None
         # calls with other numbers may fail for the same reason
-        cause = re.sub(r"\d+", "", "\n".join(line for line in lines if not line.startswith("sbatch ")))
+        cause = re.sub(
+            r"\d+", "", "\n".join(line for line in lines if not line.startswith("sbatch "))
+        )
         self.causes[cause] += 1
         if self.causes[cause] > 1:
             return ""
@@ -84,7 +91,9 @@ class Failures:
 
 
 def _from_storage(job, copies):
-    """A failed job whose files are in storage: with addresses of its files, and its log on this machine."""
+    """A failed job whose files are in storage: with addresses of its files, and its log on this
+    machine.
+    """
     output = [made.removesuffix(_STORED) for made in job["output"]]
     logs = [log.removesuffix(_STORED) for log in job["log"]]
     for place, log in enumerate(copies["log"]):
@@ -101,15 +110,17 @@ def _read(path):
 
 
 @functools.cache
-def log_reasons_of_groups():
-    """Log what an executor says of a group, which Snakemake 9 drops (snakemake-executor-plugin-slurm, issue 456)."""
+def log_reasons_of_groups() -> None:
+    """Log what an executor says of a group, which Snakemake 9 drops
+    (snakemake-executor-plugin-slurm, issue 456).
+    """
     # loaded here: Snakemake imports plugins for every job
     from snakemake.jobs import GroupJob
     from snakemake.logging import logger
 
     log_error = GroupJob.log_error
 
-    def log_reason_and_error(group, msg=None, **details):
+    def log_reason_and_error(group, msg=None, **details) -> None:
         logger.error(msg, extra={"of_group": group.groupid})
         log_error(group, msg, **details)
 

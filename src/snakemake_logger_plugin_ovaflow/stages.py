@@ -24,12 +24,14 @@ class Stage:
     counted: float = field(default_factory=time.time)  # until when
     summary: str = ""
 
-    def begin(self, record):
+    def begin(self, record) -> None:
         self.count()
         self.running[record.jobid] = record
 
-    def count(self, at_work=False):
-        """Count the time since the last call if a job is at work; waiting in a queue or for a core is none."""
+    def count(self, at_work=False) -> None:
+        """Count the time since the last call if a job is at work; waiting in a queue or for a core
+        is none.
+        """
         now = time.time()
         if at_work or any(map(_is_at_work, self.running.values())):
             self.worked += max(now - self.counted, 0.0)
@@ -39,7 +41,7 @@ class Stage:
         self.count(at_work=True)
         return self.running.pop(jobid)
 
-    def finish(self, jobid):
+    def finish(self, jobid) -> None:
         self.finished += 1
         record = self.end(jobid)
         self.began = self.began or record.created
@@ -56,7 +58,8 @@ class Stage:
         """A line for a person, the name in a column of that width."""
         if self.finished == self.jobs:
             # other stages may have had the cores in between
-            text, elapsed = self.summary, self.worked
+            text = self.summary
+            elapsed = self.worked
         else:
             text = self._progress()
             elapsed = max(time.time() - self.began, 0.0) if self.began else 0.0
@@ -76,7 +79,8 @@ class Stage:
             return "".join(_written(records[0])[-1:])
         self.count()
         shares = [_share(record) for record in records]
-        done, share = self.finished + shares.count(1.0), (self.finished + sum(shares)) / self.jobs
+        done = self.finished + shares.count(1.0)
+        share = (self.finished + sum(shares)) / self.jobs
         if not any(map(_is_at_work, records)):
             left = ", waiting"
         elif share > 0.01:
@@ -87,8 +91,14 @@ class Stage:
 
 
 def _is_at_work(record):
-    """Whether a job runs: one of this machine, or one whose log has begun and whose files are not all there."""
-    return record.local or _is_elsewhere(record) or (_log_of(record) is not None and not _is_done(record))
+    """Whether a job runs: one of this machine, or one whose log has begun and whose files are not
+    all there.
+    """
+    return (
+        record.local
+        or _is_elsewhere(record)
+        or (_log_of(record) is not None and not _is_done(record))
+    )
 
 
 def _is_elsewhere(record):
@@ -103,7 +113,11 @@ def _is_done(record):
 def _log_of(record):
     """A job's log, unless an earlier attempt wrote it."""
     path = Path(record.log[0]) if record.log else None
-    return path if path is not None and path.exists() and path.stat().st_mtime >= record.created - 1 else None
+    return (
+        path
+        if path is not None and path.exists() and path.stat().st_mtime >= record.created - 1
+        else None
+    )
 
 
 def _written(record):

@@ -22,5 +22,7 @@ def small_dataset(tmp_path_factory):
     centres = rng.random((12, 40)) * (rng.random((12, 40)) < 0.2)
     path = tmp_path_factory.mktemp("benchmark") / "dataset.h5"
     names = [f"label {j}" for j in range(12)]
-    write_dataset(path, _split(400, rng, centres), _split(100, rng, centres), names, [], {"bias": 1.0})
+    write_dataset(
+        path, _split(400, rng, centres), _split(100, rng, centres), names, [], {"bias": 1.0}
+    )
     return open_dataset(path)

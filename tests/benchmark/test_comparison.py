@@ -22,7 +22,7 @@ def runs(small_dataset):
     return compare(Comparison(small_dataset, n_labels=6, repeats=2), methods)
 
 
-def test_every_method_runs_in_each_round_on_the_same_labels(runs):
+def test_every_method_runs_in_each_round_on_the_same_labels(runs) -> None:
     ours, theirs, absent = runs
     assert [len(one.figures) for one in runs] == [2, 2, 0]
     assert ours.quality["labels"] == theirs.quality["labels"] == 6
@@ -30,7 +30,7 @@ def test_every_method_runs_in_each_round_on_the_same_labels(runs):
     assert absent.failure == "not installed"
 
 
-def test_summary_and_table(runs):
+def test_summary_and_table(runs) -> None:
     ours, theirs, absent = summarise(runs)
     assert ours["ratio_to_ovaflow"] == 1.0
     assert ours["objective_difference"] == 0.0
@@ -43,42 +43,61 @@ def test_summary_and_table(runs):
     assert lines[3] == f"absent               {MISSING}"
 
 
-def test_a_method_that_fails_says_why_and_stops_nothing(small_dataset, monkeypatch):
+def test_a_method_that_fails_says_why_and_stops_nothing(small_dataset, monkeypatch) -> None:
     broken, ours = compare(Comparison(small_dataset, n_labels=3, objectives=False), [BROKEN, OWN])
     assert broken.failure.startswith("failed with status 1")
     assert ours.figures
     assert "failed with status 1" in peers_table(summarise([broken, ours]))
 
 
-def test_trees_train_on_the_sample_or_on_all_labels(small_dataset):
+def test_trees_train_on_the_sample_or_on_all_labels(small_dataset) -> None:
     tree = method_of("omikuji parabel")
     assert len(Comparison(small_dataset, n_labels=4).labels_of(tree)) == 4
-    assert Comparison(small_dataset, 4, trees_on_all=True).labels_of(tree).tolist() == list(range(11))
+    assert Comparison(small_dataset, 4, trees_on_all=True).labels_of(tree).tolist() == list(
+        range(11)
+    )
     assert len(Comparison(small_dataset, 4, trees_on_all=True).labels_of(OWN)) == 4
     assert len(Comparison(small_dataset, None).labels_of(OWN)) == 11
 
 
-def test_precision_counts_sampled_labels_and_their_instances_only():
+def test_precision_counts_sampled_labels_and_their_instances_only() -> None:
     Y = from_scipy(np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1.0]]))
     ids = np.array([[0, 1, -1, -1, -1], [0, 1, -1, -1, -1], [0, 1, -1, -1, -1]])
     ours = sample_precision(ids, Y, np.array([2, 3]))
-    assert ours == {"P@1": 0.5, "P@3": pytest.approx(2 / 6), "P@5": pytest.approx(0.2), "instances": 2}
+    assert ours == {
+        "P@1": 0.5,
+        "P@3": pytest.approx(2 / 6),
+        "P@5": pytest.approx(0.2),
+        "instances": 2,
+    }
 
 
-def test_objectives_equal_the_naive_ones():
+def test_objectives_equal_the_naive_ones() -> None:
     rng = np.random.default_rng(0)
-    X, W = rng.random((30, 7)), rng.normal(size=(40, 7))
+    X = rng.random((30, 7))
+    W = rng.normal(size=(40, 7))
     Y = rng.random((40, 30)) < 0.3
-    ours = objectives(from_scipy(X), from_scipy(sp.csr_array(Y.astype(float))), from_scipy(W), C=0.7)
-    X, W = np.float32(X).astype(float), np.float32(W).astype(float)
-    theirs = [naive.objective(X, np.where(y, 1.0, -1.0), w, C=0.7) for y, w in zip(Y, W, strict=True)]
+    ours = objectives(
+        from_scipy(X), from_scipy(sp.csr_array(Y.astype(float))), from_scipy(W), C=0.7
+    )
+    X = np.float32(X).astype(float)
+    W = np.float32(W).astype(float)
+    theirs = [
+        naive.objective(X, np.where(y, 1.0, -1.0), w, C=0.7) for y, w in zip(Y, W, strict=True)
+    ]
     assert ours == pytest.approx(theirs)
 
 
-def test_the_script(small_dataset, runs, monkeypatch):
+def test_the_script(small_dataset, runs, monkeypatch) -> None:
     calls = []
     monkeypatch.setattr("compare.compare", lambda *arguments: calls.append(arguments) or runs)
-    arguments = [str(small_dataset.path), "--labels=3", "--peers=scikit-learn", "--no-objectives", "--json"]
+    arguments = [
+        str(small_dataset.path),
+        "--labels=3",
+        "--peers=scikit-learn",
+        "--no-objectives",
+        "--json",
+    ]
     done = CliRunner().invoke(main, arguments, catch_exceptions=False)
     assert [row.get("labels") for row in json.loads(done.stdout)] == [6, 6, None]
     ((comparison, methods),) = calls

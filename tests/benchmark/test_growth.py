@@ -6,17 +6,27 @@ from click.testing import CliRunner
 from sklearn.preprocessing import normalize
 
 
-def test_each_part_is_measured_with_both_solvers(small_dataset, tmp_path):
+def test_each_part_is_measured_with_both_solvers(small_dataset, tmp_path) -> None:
     figure = tmp_path / "growth.svg"
-    done = CliRunner().invoke(growth.main, [str(small_dataset.path), "--labels=8", f"--figure={figure}"])
+    done = CliRunner().invoke(
+        growth.main, [str(small_dataset.path), "--labels=8", f"--figure={figure}"]
+    )
     assert done.exit_code == 0, done.output
-    for sizes in ("n = 50, n = 100, n = 200, n = 400", "d = 5, d = 10, d = 20, d = 40", "l = 1, l = 2, l = 4, l = 8"):
-        assert all(f"{size}, {solver}" in done.output for size in sizes.split(", ") for solver in ("fast", "plain"))
+    for sizes in (
+        "n = 50, n = 100, n = 200, n = 400",
+        "d = 5, d = 10, d = 20, d = 40",
+        "l = 1, l = 2, l = 4, l = 8",
+    ):
+        assert all(
+            f"{size}, {solver}" in done.output
+            for size in sizes.split(", ")
+            for solver in ("fast", "plain")
+        )
     assert "fast: CPU time of a label grows as n^" in done.output
     assert figure.stat().st_size > 1000
 
 
-def test_frequent_features_are_kept_and_rows_have_unit_length(small_dataset):
+def test_frequent_features_are_kept_and_rows_have_unit_length(small_dataset) -> None:
     X = small_dataset.train.X.to_scipy().toarray()
     frequency = (X[:, :-1] != 0).sum(axis=0)
     ours = growth.with_frequent_features(small_dataset, 10).train.X.to_scipy().toarray()

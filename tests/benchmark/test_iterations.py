@@ -13,7 +13,7 @@ from ovaflow.training.shard_job import train_labels
 
 
 @pytest.mark.parametrize("start", ["zero", "label-tree"])
-def test_iterations_end_where_training_ends(small_dataset, start):
+def test_iterations_end_where_training_ends(small_dataset, start) -> None:
     training = TrainLabels(initialization=start, reference=True)
     inputs = compute_start_inputs(small_dataset, training)
     labels = np.flatnonzero(inputs.means.counts)
@@ -29,13 +29,24 @@ def test_iterations_end_where_training_ends(small_dataset, start):
     assert all(0 <= row.above_optimum < 1e-2 for row in last)
 
 
-def test_the_script_prints_a_table_and_writes_rows_and_a_figure(small_dataset, tmp_path):
-    output, figure = tmp_path / "rows.csv", tmp_path / "figure.svg"
-    options = [f"--output={output}", f"--figure={figure}", "--labels=4", "--start=zero", "--start=bias"]
-    done = CliRunner().invoke(iterations.main, [str(small_dataset.path), *options], catch_exceptions=False)
+def test_the_script_prints_a_table_and_writes_rows_and_a_figure(small_dataset, tmp_path) -> None:
+    output = tmp_path / "rows.csv"
+    figure = tmp_path / "figure.svg"
+    options = [
+        f"--output={output}",
+        f"--figure={figure}",
+        "--labels=4",
+        "--start=zero",
+        "--start=bias",
+    ]
+    done = CliRunner().invoke(
+        iterations.main, [str(small_dataset.path), *options], catch_exceptions=False
+    )
     assert {"zero, 1", "bias, 1"} <= set(re.findall(r"\w+, 1\b", done.output))
     rows = read_records(output)
     for start in ("zero", "bias"):
-        of_label = [float(row["objective"]) for row in rows if (row["start"], row["label"]) == (start, "0")]
+        of_label = [
+            float(row["objective"]) for row in rows if (row["start"], row["label"]) == (start, "0")
+        ]
         assert (np.diff(of_label) < 0).all()
     assert Path(figure).read_text().count("Newton iteration") >= 4

@@ -8,7 +8,7 @@ from synthetic import train_to
 from ovaflow.model.one_vs_all import OneVsAll
 
 
-def test_sampled_labels_have_positives_and_follow_the_seed():
+def test_sampled_labels_have_positives_and_follow_the_seed() -> None:
     counts = np.array([3, 0, 1, 0, 5, 2])
     assert sample_labels(counts, 10, 0).tolist() == [0, 2, 4, 5]
     chosen = sample_labels(counts, 2, 1)

@@ -18,7 +18,9 @@ def trained(name, dataset, folder, threshold=0.0):
     if not method.installed:
         pytest.skip(f"{method.package} is not installed")
     kind = method.load()
-    problem = Problem(dataset, LABELS, C=1.0, epsilon=1e-3, threshold=threshold, seed=0, folder=folder)
+    problem = Problem(
+        dataset, LABELS, C=1.0, epsilon=1e-3, threshold=threshold, seed=0, folder=folder
+    )
     kind.warm_up(problem)
     peer = kind(problem)
     peer.train()
@@ -26,7 +28,7 @@ def trained(name, dataset, folder, threshold=0.0):
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_a_peer_trains_predicts_and_says_its_size(method, small_dataset, tmp_path):
+def test_a_peer_trains_predicts_and_says_its_size(method, small_dataset, tmp_path) -> None:
     peer = trained(method.name, small_dataset, tmp_path, threshold=0.01)
     assert peer.model_bytes() > 0
     ids = peer.predict(small_dataset.train.X, 5)
@@ -39,21 +41,25 @@ def test_a_peer_trains_predicts_and_says_its_size(method, small_dataset, tmp_pat
     assert precision_of_hits(find_hits(ids, true)[some], 1) > 1.5 * by_chance
 
 
-@pytest.mark.parametrize("name", [method.name for method in METHODS if method.name != "ovaflow" and not method.tree])
-def test_one_vs_all_peers_reach_the_same_optimum(name, small_dataset, tmp_path):
+@pytest.mark.parametrize(
+    "name", [method.name for method in METHODS if method.name != "ovaflow" and not method.tree]
+)
+def test_one_vs_all_peers_reach_the_same_optimum(name, small_dataset, tmp_path) -> None:
     weights = trained(name, small_dataset, tmp_path).weights()
     if weights is None:
         pytest.skip(f"the weights of {name} cannot be read")
     (tmp_path / "own").mkdir()
     own = trained("ovaflow", small_dataset, tmp_path / "own").weights()
     positives = rows_of(small_dataset.positives, LABELS)
-    theirs, ours = (objectives(small_dataset.train.X, positives, one, 1.0) for one in (weights, own))
+    theirs, ours = (
+        objectives(small_dataset.train.X, positives, one, 1.0) for one in (weights, own)
+    )
     # PECOS and the dual solvers stop at their own, looser tolerance
     assert ours == pytest.approx(theirs, rel=2e-3 if "primal" in name else 3e-2)
     assert (ours <= theirs * (1 + 1e-3)).all()
 
 
-def test_blas_refuses_data_that_no_array_holds(small_dataset, tmp_path, monkeypatch):
+def test_blas_refuses_data_that_no_array_holds(small_dataset, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(blas, "MOST_ENTRIES", 1000)
     with pytest.raises(InputError, match="too large"):
         trained("newton on blas", small_dataset, tmp_path)

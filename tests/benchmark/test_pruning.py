@@ -18,7 +18,7 @@ def model(small_dataset, tmp_path_factory):
     return OneVsAll.open(train_to(path, small_dataset, prune=0.01))
 
 
-def test_each_threshold_against_dense_weights(model, small_dataset, tmp_path):
+def test_each_threshold_against_dense_weights(model, small_dataset, tmp_path) -> None:
     X = small_dataset.test.X.to_scipy().toarray()
     Y = small_dataset.test.Y
     rows = pruning.measure(model, small_dataset, [0.3, 0.005, 0.1], threads=1)
@@ -36,12 +36,12 @@ def test_each_threshold_against_dense_weights(model, small_dataset, tmp_path):
         assert abs(row.model_bytes - smaller.stat().st_size) <= 2 * 4096
 
 
-def test_deciles_go_from_rare_to_frequent_labels():
+def test_deciles_go_from_rare_to_frequent_labels() -> None:
     counts = np.array([*range(20, 0, -1), 0])
     assert pruning.deciles_of_labels(counts).tolist() == [*np.repeat(np.arange(9, -1, -1), 2), -1]
 
 
-def test_the_script_prints_two_tables(model, small_dataset):
+def test_the_script_prints_two_tables(model, small_dataset) -> None:
     options = [str(model.path), str(small_dataset.path), "--threshold=0.2"]
     done = CliRunner().invoke(pruning.main, options, catch_exceptions=False)
     lines = done.stdout.splitlines()

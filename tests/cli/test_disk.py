@@ -1,4 +1,6 @@
-"""Disks that are full, folders that are closed, limits: one line that says what to do, status 2, nothing half-done."""
+"""Disks that are full, folders that are closed, limits: one line that says what to do, status 2,
+nothing half-done.
+"""
 
 import errno
 import os
@@ -46,21 +48,25 @@ def here(tmp_path_factory):
 class Disk:
     """A file system of its own, in memory."""
 
-    def __init__(self, folder):
+    def __init__(self, folder) -> None:
         self.folder = folder
         self._mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", folder)
 
-    def _mount(self, *arguments):
+    def _mount(self, *arguments) -> None:
         try:
-            subprocess.run(["mount", *map(str, arguments)], check=True, capture_output=True, text=True)
+            subprocess.run(
+                ["mount", *map(str, arguments)], check=True, capture_output=True, text=True
+            )
         except (OSError, subprocess.CalledProcessError) as error:
             reason = getattr(error, "stderr", None) or error
-            pytest.skip(f"!! FULL AND READ-ONLY DISKS ARE NOT TESTED: no file system can be mounted here ({reason})")
+            pytest.skip(
+                f"!! FULL AND READ-ONLY DISKS ARE NOT TESTED: no file system can be mounted here ({reason})"
+            )
 
-    def change(self, options):
+    def change(self, options) -> None:
         self._mount("-o", f"remount,{options}", self.folder)
 
-    def fill(self):
+    def fill(self) -> None:
         """Leave one page."""
         (self.folder / "filler").write_bytes(bytes(shutil.disk_usage(self.folder).free - 4096))
 
@@ -79,15 +85,19 @@ def disk(tmp_path):
     subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-def assert_one_line(capsys, *words):
-    lines = [line for line in capsys.readouterr().err.splitlines() if "error" in line or "Traceback" in line]
+def assert_one_line(capsys, *words) -> None:
+    lines = [
+        line
+        for line in capsys.readouterr().err.splitlines()
+        if "error" in line or "Traceback" in line
+    ]
     assert len(lines) == 1, lines
     assert lines[0].startswith("ovaflow: error: ")
     for word in words:
         assert word in lines[0]
 
 
-def test_lines_that_do_not_fit_leave_nothing(disk):
+def test_lines_that_do_not_fit_leave_nothing(disk) -> None:
     path = disk.folder / "lines"
     append_lines(path, ["one"])
     disk.fill()
@@ -97,10 +107,12 @@ def test_lines_that_do_not_fit_leave_nothing(disk):
 
 
 @WRITERS
-def test_a_full_disk(line, here, disk, capsys):
+def test_a_full_disk(line, here, disk, capsys) -> None:
     disk.fill()
     assert call(line, here, disk.folder) == 2
-    assert_one_line(capsys, str(disk.folder), "cannot be written: No space left on device; free some space")
+    assert_one_line(
+        capsys, str(disk.folder), "cannot be written: No space left on device; free some space"
+    )
     assert set(disk.names()) <= KEPT
     # with space the same command does it
     (disk.folder / "filler").unlink()
@@ -109,15 +121,18 @@ def test_a_full_disk(line, here, disk, capsys):
 
 
 @WRITERS
-def test_a_disk_that_is_read_only(line, here, disk, capsys):
+def test_a_disk_that_is_read_only(line, here, disk, capsys) -> None:
     disk.change("ro")
     assert call(line, here, disk.folder) == 2
     assert_one_line(
-        capsys, str(disk.folder), "cannot be written: Read-only file system; allow writing in", "choose another"
+        capsys,
+        str(disk.folder),
+        "cannot be written: Read-only file system; allow writing in",
+        "choose another",
     )
 
 
-def test_training_goes_on_where_the_disk_was_full(here, disk, capsys, monkeypatch):
+def test_training_goes_on_where_the_disk_was_full(here, disk, capsys, monkeypatch) -> None:
     monkeypatch.setattr(parts, "SECONDS", 0)
     disk.change("size=300k")
     assert call(TRAIN, here, disk.folder) == 2
@@ -131,13 +146,17 @@ def test_training_goes_on_where_the_disk_was_full(here, disk, capsys, monkeypatc
     capsys.readouterr()
     assert call(TRAIN, here, disk.folder) == 0
     assert "of 150 labels were finished" in capsys.readouterr().err
-    ours, theirs = Shard.open(disk.folder / "shard.h5"), Shard.open(here / "0.h5")
+    ours = Shard.open(disk.folder / "shard.h5")
+    theirs = Shard.open(here / "0.h5")
     assert all(map(np.array_equal, ours.weights.arrays, theirs.weights.arrays))
 
 
-def test_kernels_whose_cache_is_full_or_read_only(disk, monkeypatch, capsys):
+def test_kernels_whose_cache_is_full_or_read_only(disk, monkeypatch, capsys) -> None:
     monkeypatch.setenv("OVAFLOW_CACHE", str(disk.folder))
-    for options, words in (("size=100k", "No space left on device"), ("ro", "Read-only file system")):
+    for options, words in (
+        ("size=100k", "No space left on device"),
+        ("ro", "Read-only file system"),
+    ):
         disk.change(options)
         assert jit.cache_directory.__wrapped__() is None
         assert f"cannot be written ({words}): each job compiles its own" in capsys.readouterr().err
@@ -145,22 +164,30 @@ def test_kernels_whose_cache_is_full_or_read_only(disk, monkeypatch, capsys):
 
 @pytest.mark.parametrize(
     ("number", "remedy"),
-    [(errno.EDQUOT, "free some space"), (errno.EFBIG, "files may not be"), (errno.EACCES, "allow writing in ")],
+    [
+        (errno.EDQUOT, "free some space"),
+        (errno.EFBIG, "files may not be"),
+        (errno.EACCES, "allow writing in "),
+    ],
 )
-def test_a_quota_a_limit_of_file_sizes_and_a_folder_of_somebody_else(tmp_path, number, remedy):
-    with pytest.raises(InputError, match=rf"a.h5: cannot be written: {os.strerror(number)}; {remedy}"):
+def test_a_quota_a_limit_of_file_sizes_and_a_folder_of_somebody_else(
+    tmp_path, number, remedy
+) -> None:
+    with pytest.raises(
+        InputError, match=rf"a.h5: cannot be written: {os.strerror(number)}; {remedy}"
+    ):
         with explain_errors(tmp_path / "a.h5"):
             raise OSError(number, os.strerror(number))
 
 
-def test_errors_of_other_files_keep_their_name(tmp_path):
+def test_errors_of_other_files_keep_their_name(tmp_path) -> None:
     with pytest.raises(PermissionError):
         with create_artifact(tmp_path / "a.h5", "means"):
             raise PermissionError(13, "Permission denied", "/elsewhere/input.txt")
 
 
 @pytest.mark.parametrize("pages", [0, 1, 3, 8, 20])
-def test_artifacts_on_a_disk_that_fills_up(pages, disk):
+def test_artifacts_on_a_disk_that_fills_up(pages, disk) -> None:
     """Wherever that is: it is said, and the library that writes does not crash."""
     disk.change(f"size={4 * max(pages, 1)}k")
     with pytest.raises(InputError, match="No space left on device"):
@@ -168,7 +195,7 @@ def test_artifacts_on_a_disk_that_fills_up(pages, disk):
     assert disk.names() == []
 
 
-def write_many(path):
+def write_many(path) -> None:
     with create_artifact(path, "means") as file:
         for name in range(40):
             create_array(file, f"large{name}", np.arange(3000))

@@ -21,13 +21,22 @@ TOPICS = {
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    folder, rng = tmp_path_factory.mktemp("model"), np.random.default_rng(0)
-    filler, topics = [f"füllwort{i}" for i in range(20)], list(TOPICS.values())
-    texts = [" ".join([*rng.choice(topics[n % 3].split(), 3), *rng.choice(filler, 3)]) for n in range(120)]
-    write_records(folder / "records.csv", [{"text": text, "labels": n % 3} for n, text in enumerate(texts)])
+    folder = tmp_path_factory.mktemp("model")
+    rng = np.random.default_rng(0)
+    filler = [f"füllwort{i}" for i in range(20)]
+    topics = list(TOPICS.values())
+    texts = [
+        " ".join([*rng.choice(topics[n % 3].split(), 3), *rng.choice(filler, 3)])
+        for n in range(120)
+    ]
+    write_records(
+        folder / "records.csv", [{"text": text, "labels": n % 3} for n, text in enumerate(texts)]
+    )
     (folder / "names.txt").write_text("\n".join(TOPICS), encoding="utf-8")
     files = [f"--{role}={folder}/records.csv" for role in ("train", "test")]
-    return train_on(folder, "--format=csv", *files, f"--labels={folder}/names.txt", "--features=words")
+    return train_on(
+        folder, "--format=csv", *files, f"--labels={folder}/names.txt", "--features=words"
+    )
 
 
 @pytest.fixture
@@ -43,10 +52,13 @@ def explain(model, monkeypatch):
 
 
 def spans(text, label):
-    return {each["feature"]: [text[start:end] for start, end in each["spans"]] for each in label["up"] + label["down"]}
+    return {
+        each["feature"]: [text[start:end] for start, end in each["spans"]]
+        for each in label["up"] + label["down"]
+    }
 
 
-def test_words_of_a_text_add_up_to_the_score(model, explain):
+def test_words_of_a_text_add_up_to_the_score(model, explain) -> None:
     text = "Kaffee im CAFE\u0301, dann über die STRASSE zum Tee"
     answer = explain("--text", text, "--label=kaffee & tee", "--label=STRASSENBAU", "--json")
     assert answer["text"] == text
@@ -61,13 +73,13 @@ def test_words_of_a_text_add_up_to_the_score(model, explain):
     assert spans(text, ours).items() >= {"café": ["CAFE\u0301"], "strasse": ["STRASSE"]}.items()
 
 
-def test_on_a_terminal(explain):
+def test_on_a_terminal(explain) -> None:
     written = explain("--text=Straße und Asphalt", "--labels=1")
     assert {"Straßenbau", "strasse", "asphalt"} <= set(written.split())
     assert "probability" not in written
 
 
-def test_a_label_alone(explain):
+def test_a_label_alone(explain) -> None:
     (label,) = explain("--label=tee", "--top=2", "--json")["labels"]
     assert {word["feature"] for word in label["up"]} <= {"blatt", "kanne", "tasse", "tee"}
     assert label["positives"] == 40
@@ -88,7 +100,8 @@ def prepared(tmp_path):
     """Prepares records: the dataset."""
 
     def prepare(records, *options):
-        path, table = tmp_path / "dataset.h5", tmp_path / "records.csv"
+        path = tmp_path / "dataset.h5"
+        table = tmp_path / "records.csv"
         table.write_text(records)
         files = f"--train={table}", f"--test={table}", f"--output={path}"
         fixed = "--format=csv", "--label-separator=;", "--min-df=1", "--features=words"
@@ -103,7 +116,7 @@ def all_ones(path, dataset):
     return write_weights(path, dataset, np.ones((2, dataset.n_features)), prune=0.0)
 
 
-def test_training_records_of_a_label(tmp_path, prepared, explain):
+def test_training_records_of_a_label(tmp_path, prepared, explain) -> None:
     dataset = prepared(RECORDS)
     model = str(all_ones(tmp_path / "model.h5", dataset).path)
     asked = "--label=coffee", f"--dataset={dataset.path}"
@@ -120,11 +133,14 @@ def test_training_records_of_a_label(tmp_path, prepared, explain):
     assert "made from another dataset than" in explain(*asked, model=model, status=2)
 
 
-def test_html_is_read_without_tags_and_explained_in_its_places(tmp_path, prepared, explain):
+def test_html_is_read_without_tags_and_explained_in_its_places(tmp_path, prepared, explain) -> None:
     dataset = prepared(RECORDS.replace("roasted", "<b>roast</b>ed&nbsp;<br>"), "--html")
     model = all_ones(tmp_path / "model.h5", dataset)
-    text, predictor = "<p>Roast<i>ed</i> coff&#101;e</p>", Predictor(model)
-    ours, theirs = (predictor.from_texts([each]).to_scipy().toarray() for each in (text, "Roasted coffee"))
+    text = "<p>Roast<i>ed</i> coff&#101;e</p>"
+    predictor = Predictor(model)
+    ours, theirs = (
+        predictor.from_texts([each]).to_scipy().toarray() for each in (text, "Roasted coffee")
+    )
     np.testing.assert_array_equal(ours, theirs)
     (label,) = explain("--text", text, "--label=Coffee", "--json", model=str(model.path))["labels"]
     assert spans(text, label) == {"roasted": ["Roast<i>ed"], "coffee": ["coff&#101;e"]}
@@ -139,13 +155,13 @@ def test_html_is_read_without_tags_and_explained_in_its_places(tmp_path, prepare
         ("--text=a --row=1", "give either --text"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(explain, arguments, said):
+def test_what_is_wrong_is_said_in_a_line(explain, arguments, said) -> None:
     written = explain(*arguments.split(), status=2)
     assert said in written
     assert written.count("\n") == 1
 
 
-def test_the_model_may_be_an_argument(model, explain, capsys):
+def test_the_model_may_be_an_argument(model, explain, capsys) -> None:
     asked = "explain", str(model), "--text=zzz", "--json"
     assert main([*asked]) == 0
     written, said = capsys.readouterr()

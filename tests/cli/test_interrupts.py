@@ -1,4 +1,6 @@
-"""Commands that are ended by a signal end at once, and the next one of the same output leaves nothing of theirs."""
+"""Commands that are ended by a signal end at once, and the next one of the same output leaves
+nothing of theirs.
+"""
 
 import os
 import signal
@@ -45,15 +47,21 @@ SHARD = "--means=means.h5", "--plan=plan.tsv", "--shard=0", "--output=shard.h5",
     ("number", "status", "command"),
     [
         (signal.SIGINT, 130, ["train-shard", *SHARD]),
-        (signal.SIGTERM, -15, ["train-shard", "--method=fastxml", "--trees=300", "--threads=2", "--output=shard.h5"]),
+        (
+            signal.SIGTERM,
+            -15,
+            ["train-shard", "--method=fastxml", "--trees=300", "--threads=2", "--output=shard.h5"],
+        ),
         # a process of its own trains the sample
         pytest.param(signal.SIGINT, 130, ["estimate", *LONG], marks=pytest.mark.long),
     ],
 )
-def test_while_threads_compute(number, status, command, folder):
+def test_while_threads_compute(number, status, command, folder) -> None:
     process = start(folder, command[0], "dataset.h5", *command[1:])
     works = psutil.Process(process.pid)
-    while not any(cpu_seconds(each) > 3 for each in (works.children() if "estimate" in command else [works])):
+    while not any(
+        cpu_seconds(each) > 3 for each in (works.children() if "estimate" in command else [works])
+    ):
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     os.killpg(process.pid, number)
@@ -65,7 +73,8 @@ def test_while_threads_compute(number, status, command, folder):
     assert "Traceback" not in said
 
 
-PREDICT, RUN = ["predict", "none.h5", "--text=a"], ["run", "my.yaml", "--cores=1"]
+PREDICT = ["predict", "none.h5", "--text=a"]
+RUN = ["run", "my.yaml", "--cores=1"]
 
 
 @pytest.mark.parametrize(
@@ -78,17 +87,23 @@ PREDICT, RUN = ["predict", "none.h5", "--text=a"], ["run", "my.yaml", "--cores=1
         (RUN, "snakemake"),
     ],
 )
-def test_while_modules_are_loaded(words, module, tmp_path):
+def test_while_modules_are_loaded(words, module, tmp_path) -> None:
     write_config(tmp_path / "my.yaml")
     write_table(tmp_path / "records.csv")
     process = start(tmp_path, *words, env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"})
     # Python says so when it has loaded a module
     assert any(line.endswith(f" {module}\n") for line in process.stderr)
     os.killpg(process.pid, signal.SIGINT)
-    said = [line for line in process.communicate(timeout=60)[1].splitlines() if not line.startswith("import time:")]
+    said = [
+        line
+        for line in process.communicate(timeout=60)[1].splitlines()
+        if not line.startswith("import time:")
+    ]
     assert (said, process.returncode) == (["ovaflow: interrupted"], 130)
 
 
 def cpu_seconds(process):
     with open(f"/proc/{process.pid}/stat") as file:
-        return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+        return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf(
+            "SC_CLK_TCK"
+        )

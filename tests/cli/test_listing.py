@@ -18,7 +18,10 @@ STORED = (
     StoredColumn("share", float, ".3f"),
     StoredColumn("labels", list[str]),
 )
-SHOWN = (Column("share", itemgetter("share"), "{:.1f}".format), Column("labels", lambda row: ", ".join(row["labels"])))
+SHOWN = (
+    Column("share", itemgetter("share"), "{:.1f}".format),
+    Column("labels", lambda row: ", ".join(row["labels"])),
+)
 WORDS = st.text("abcäß ,\"'", max_size=8)
 ROWS = st.lists(
     st.fixed_dictionaries(
@@ -34,7 +37,7 @@ ROWS = st.lists(
 
 
 @given(ROWS)
-def test_files_have_the_rows(tmp_path_factory, rows):
+def test_files_have_the_rows(tmp_path_factory, rows) -> None:
     folder = tmp_path_factory.mktemp("files")
     listing = Listing("Errors", STORED, SHOWN, rows)
     listing.write(folder / "rows.parquet")
@@ -44,10 +47,12 @@ def test_files_have_the_rows(tmp_path_factory, rows):
         ours = list(csv.DictReader(file))
     assert [row["record"] for row in ours] == [row["record"] for row in rows]
     assert [json.loads(row["labels"]) for row in ours] == [row["labels"] for row in rows]
-    assert [row["share"] for row in ours] == ["" if row["share"] is None else f"{row['share']:.3f}" for row in rows]
+    assert [row["share"] for row in ours] == [
+        "" if row["share"] is None else f"{row['share']:.3f}" for row in rows
+    ]
 
 
-def test_the_terminal_shows_words(capsys):
+def test_the_terminal_shows_words(capsys) -> None:
     row = {"record": "r" * 100, "amount": 1, "share": 0.25, "labels": ["chess", "go"]}
     Listing("Errors", STORED, SHOWN, [row], name_length=5).show()
     said = capsys.readouterr().out
@@ -58,9 +63,11 @@ def test_the_terminal_shows_words(capsys):
     assert said.endswith("\n\n")
 
 
-def test_a_whole_table_has_long_lines(monkeypatch, capsys):
+def test_a_whole_table_has_long_lines(monkeypatch, capsys) -> None:
     monkeypatch.setenv("COLUMNS", "20")
-    table = make_table("Runs", "run", [Column("text", str)], ["word " * 30], lambda item, cells: Row("msi", cells))
+    table = make_table(
+        "Runs", "run", [Column("text", str)], ["word " * 30], lambda item, cells: Row("msi", cells)
+    )
     print_table(table)
     print_table(table, whole=True)
     folded, whole = capsys.readouterr().out.split("run", 2)[1:]

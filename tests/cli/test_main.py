@@ -11,19 +11,27 @@ from ovaflow.registry import all_steps
 
 
 @pytest.mark.parametrize("name", all_steps())
-def test_every_command_has_help(name):
+def test_every_command_has_help(name) -> None:
     assert "Usage: ovaflow " + name in ovaflow(name, "--help")
 
 
 @pytest.mark.parametrize(
     ("error", "status", "said"),
     [
-        (InputError("bad number", path="x.txt", line=7, remedy="fix it"), 2, "x.txt, line 7: bad number; fix it"),
-        (FileNotFoundError(2, "No such file or directory", "x.h5"), 1, "x.h5: No such file or directory"),
+        (
+            InputError("bad number", path="x.txt", line=7, remedy="fix it"),
+            2,
+            "x.txt, line 7: bad number; fix it",
+        ),
+        (
+            FileNotFoundError(2, "No such file or directory", "x.h5"),
+            1,
+            "x.h5: No such file or directory",
+        ),
         (MemoryError(), 1, "out of memory"),
     ],
 )
-def test_errors_are_one_line_and_a_status(monkeypatch, capsys, error, status, said):
+def test_errors_are_one_line_and_a_status(monkeypatch, capsys, error, status, said) -> None:
     def fail(*arguments, **options):
         raise error
 
@@ -45,20 +53,24 @@ def test_errors_are_one_line_and_a_status(monkeypatch, capsys, error, status, sa
         "merge x.h5 --prune=inf --dataset=y --output=z --statistics=w",
     ],
 )
-def test_wrong_usage_has_status_2(arguments):
+def test_wrong_usage_has_status_2(arguments) -> None:
     written = ovaflow(*arguments.split(), status=2)
     assert written.startswith("ovaflow: error: ")
     assert written.count("\n") == 1
     assert written.endswith(" --help\n")
 
 
-def test_without_a_command_there_is_help():
+def test_without_a_command_there_is_help() -> None:
     assert "train-shard" in ovaflow(status=2)
 
 
-def test_module_runs_as_a_program():
-    done = subprocess.run([sys.executable, "-m", "ovaflow", "--version"], capture_output=True, text=True, check=True)
+def test_module_runs_as_a_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "ovaflow", "--version"], capture_output=True, text=True, check=True
+    )
     assert done.stdout.startswith("ovaflow, version ")
-    missing = subprocess.run([sys.executable, "-m", "ovaflow", "means", "no.h5", "--output=m.h5"], capture_output=True)
+    missing = subprocess.run(
+        [sys.executable, "-m", "ovaflow", "means", "no.h5", "--output=m.h5"], capture_output=True
+    )
     assert missing.returncode == 2
     assert missing.stderr.startswith(b"ovaflow: error: no.h5: ")

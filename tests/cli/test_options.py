@@ -1,4 +1,6 @@
-"""Options made of settings: what a config file accepts, the command line accepts in the same spelling."""
+"""Options made of settings: what a config file accepts, the command line accepts in the same
+spelling.
+"""
 
 import click
 import pytest
@@ -28,9 +30,10 @@ OF_METHODS = [
 
 
 @pytest.mark.parametrize(
-    ("step", "method"), [(name, ONE_VS_ALL) for name, step in all_steps().items() if step.settings] + OF_METHODS
+    ("step", "method"),
+    [(name, ONE_VS_ALL) for name, step in all_steps().items() if step.settings] + OF_METHODS,
 )
-def test_every_default_can_be_written_as_in_a_config_file(step, method):
+def test_every_default_can_be_written_as_in_a_config_file(step, method) -> None:
     settings = settings_read(step, method)
     model = placed(settings.model)
     for name in settings.fields:
@@ -39,7 +42,9 @@ def test_every_default_can_be_written_as_in_a_config_file(step, method):
             continue
         option = settings.options.get(name, name).replace("_", "-")
         written = str(field.default) if name in model.texts() else in_one_line(field.default)
-        arguments = [f"--{option}={written}"] if written != "[]" or name not in model.texts() else []
+        arguments = (
+            [f"--{option}={written}"] if written != "[]" or name not in model.texts() else []
+        )
         assert settings_from(step, *arguments, method=method) == settings_in(step, method), name
 
 
@@ -69,7 +74,9 @@ def test_every_default_can_be_written_as_in_a_config_file(step, method):
         ("tune-decoder", "decoder_C", "[1, 10]"),
     ],
 )
-def test_a_value_is_the_same_in_a_config_file_as_a_text_and_on_the_command_line(step, name, written):
+def test_a_value_is_the_same_in_a_config_file_as_a_text_and_on_the_command_line(
+    step, name, written
+) -> None:
     in_config = settings_in(step, **{name: yaml.safe_load(written)})
     option = settings_read(step).options.get(name, name).replace("_", "-")
     assert settings_in(step, **{name: written}) == in_config
@@ -78,9 +85,13 @@ def test_a_value_is_the_same_in_a_config_file_as_a_text_and_on_the_command_line(
 
 LANGUAGE = st.from_regex("[a-z_]{1,9}", fullmatch=True)
 BLOCK = st.one_of(
-    st.sampled_from(["words", "pairs", "names", "prefixes", "characters", "prefixes=7", "stems=finnish,swedish"]),
+    st.sampled_from(
+        ["words", "pairs", "names", "prefixes", "characters", "prefixes=7", "stems=finnish,swedish"]
+    ),
     st.integers(1, 99).map(lambda n: {"prefixes": n}),
-    st.tuples(st.integers(1, 9), st.integers(1, 9)).map(lambda lengths: {"characters": sorted(lengths)}),
+    st.tuples(st.integers(1, 9), st.integers(1, 9)).map(
+        lambda lengths: {"characters": sorted(lengths)}
+    ),
     LANGUAGE.map(lambda name: {"stems": name}),
     st.lists(LANGUAGE, min_size=1).map(lambda names: {"stems": names}),
 )
@@ -88,13 +99,16 @@ BLOCK = st.one_of(
 
 @given(st.lists(BLOCK, min_size=1))
 @example([{"stems": "no"}, {"stems": ["null", "y"]}])
-def test_blocks_of_features_are_the_same_however_written(blocks):
+def test_blocks_of_features_are_the_same_however_written(blocks) -> None:
     expected = settings_in("prepare", features=blocks).features
     assert settings_in("prepare", features=in_one_line(blocks)).features == expected
     assert settings_from("prepare", f"--features={in_one_line(blocks)}").features == expected
     each = [f"--features={in_one_line(block)}" for block in blocks]
     assert settings_from("prepare", *each).features == expected
-    assert settings_from("prepare", *(f"--features={block}" for block in expected)).features == expected
+    assert (
+        settings_from("prepare", *(f"--features={block}" for block in expected)).features
+        == expected
+    )
 
 
 @given(st.text(min_size=1))
@@ -107,11 +121,19 @@ def test_blocks_of_features_are_the_same_however_written(blocks):
 @example("010")
 @example("Title: 1e5")
 @example("null")
-def test_texts_are_taken_as_they_are(text):
-    arguments = [f"--{name}={text}" for name in ("include", "exclude", "label-separator", "id-column", "hierarchy")]
+def test_texts_are_taken_as_they_are(text) -> None:
+    arguments = [
+        f"--{name}={text}"
+        for name in ("include", "exclude", "label-separator", "id-column", "hierarchy")
+    ]
     found = settings_from("prepare", *arguments)
     assert found == settings_in(
-        "prepare", include=[text], exclude=text, label_separator=text, id_column=text, hierarchy=text
+        "prepare",
+        include=[text],
+        exclude=text,
+        label_separator=text,
+        id_column=text,
+        hierarchy=text,
     )
     assert (found.include, found.label_separator, found.id_column) == ([text], text, text)
 
@@ -120,31 +142,57 @@ def test_texts_are_taken_as_they_are(text):
     ("step", "name", "written", "expected"),
     [
         (
-            "prepare", "features", "{characters: [4]}",
+            "prepare",
+            "features",
+            "{characters: [4]}",
             "characters: found [4], expected the least and the most letters, each below 10, such as [4, 5]",
         ),
         (
-            "prepare", "features", "[words, 'characters: [5, 4]']",
+            "prepare",
+            "features",
+            "[words, 'characters: [5, 4]']",
             "characters: found [5, 4], expected the least and the most letters, each below 10, such as [4, 5]",
         ),
-        ("prepare", "features", "{prefixes: 100}", "prefixes: found 100, expected a number of letters below 100"),
+        (
+            "prepare",
+            "features",
+            "{prefixes: 100}",
+            "prefixes: found 100, expected a number of letters below 100",
+        ),
         ("prepare", "features", "pairs=2", 'pairs: found "2", expected nothing'),
         (
-            "prepare", "features", "stems: no",
+            "prepare",
+            "features",
+            "stems: no",
             'stems: found false, expected a language, such as finnish or "no" in quotes, or a list of languages',
         ),
-        ("prepare", "features", "chars", "chars is not a block of features: give words, pairs, names, prefixes or"),
+        (
+            "prepare",
+            "features",
+            "chars",
+            "chars is not a block of features: give words, pairs, names, prefixes or",
+        ),
         ("prepare", "column_weights", "[1, -1]", "found -1, expected a number above 0"),
-        ("prepare", "min_df", "0.5x", 'found "0.5x", expected a whole number of at least 1 or a number above 0'),
+        (
+            "prepare",
+            "min_df",
+            "0.5x",
+            'found "0.5x", expected a whole number of at least 1 or a number above 0',
+        ),
         ("choose-c", "candidates", "[1, 0]", "found 0, expected a number above 0"),
-        ("train-shard", "epsilon", "200", "found 200, expected a number above 0 and of at most 100"),
+        (
+            "train-shard",
+            "epsilon",
+            "200",
+            "found 200, expected a number above 0 and of at most 100",
+        ),
         ("train-shard", "epsilon", "atuo", "of at most 100 or auto; did you mean auto?"),
         ("train-shard", "C", "-1", "found -1, expected a number above 0"),
         ("embed", "ridge", "[1e-1, -1]", "found -1, expected a number of at least 0"),
         ("embed", "ridge", "-1", "found -1, expected a number of at least 0"),
     ],
-)  # fmt: skip
-def test_an_error_names_the_alternative_that_was_meant(step, name, written, expected):
+)
+def test_an_error_names_the_alternative_that_was_meant(step, name, written, expected) -> None:
     for value in (written, yaml.safe_load(written)):
         with pytest.raises(ValidationError) as caught:
             settings_in(step, **{name: value})
@@ -155,13 +203,13 @@ def test_an_error_names_the_alternative_that_was_meant(step, name, written, expe
     assert expected in refused.value.message
 
 
-def test_what_the_help_of_features_shows_can_be_written():
+def test_what_the_help_of_features_shows_can_be_written() -> None:
     said = " ".join(ovaflow("prepare", "--help").split())
     for written in ("{prefixes: 6}", "{stems: finnish}", "{characters: [4, 5]}", "characters=4-5"):
         assert written in said
         settings_from("prepare", f"--features={written}")
 
 
-def test_a_switch_takes_nothing_but_truth_values():
+def test_a_switch_takes_nothing_but_truth_values() -> None:
     said = ovaflow("prepare", "--format=csv", "--html=maybe", "--output=x.h5", status=2)
     assert "Option '--html' does not take a value" in said

@@ -25,10 +25,15 @@ def folder(tmp_path_factory):
     write_table(folder / "records.csv")
     records = read_records(folder / "records.csv")
     write_records(folder / "checked.csv", records[100:])
-    shuffled = [record | {"labels": records[(n + 7) % 100]["labels"]} for n, record in enumerate(records[:100])]
+    shuffled = [
+        record | {"labels": records[(n + 7) % 100]["labels"]}
+        for n, record in enumerate(records[:100])
+    ]
     for name, rows in (("good", records[:100]), ("fair", records[:99]), ("bad", shuffled)):
         write_records(folder / f"{name}.csv", rows)
-        train_on(folder, "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|", name=name)
+        train_on(
+            folder, "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|", name=name
+        )
     return folder
 
 
@@ -53,7 +58,7 @@ def used(models):
     return os.readlink(models / "current")
 
 
-def test_a_better_model_takes_the_place_of_a_worse_one(promote, folder, models):
+def test_a_better_model_takes_the_place_of_a_worse_one(promote, folder, models) -> None:
     assert "models/current -> 2" in promote("bad.h5")
     before = used(models)
     (folder / "metrics.json").write_text("of another model")
@@ -70,9 +75,10 @@ def test_a_better_model_takes_the_place_of_a_worse_one(promote, folder, models):
     assert len(os.listdir(models)) == 3
 
 
-def test_a_worse_model_is_refused(promote, models):
+def test_a_worse_model_is_refused(promote, models) -> None:
     promote("good.h5")
-    before, entries = used(models), os.listdir(models)
+    before = used(models)
+    entries = os.listdir(models)
     line = promote("bad.h5", status=1)
     assert "bad.h5: P@1 " in line
     assert line.endswith(f"more than 2 points less; {models}/current stays as it is")
@@ -89,18 +95,23 @@ def test_a_worse_model_is_refused(promote, models):
         ("none.h5", "checked.csv", "P@1", "none.h5: no such file"),
         ("good.h5", "none.csv", "P@1", "none.csv: cannot be read"),
         ("good.h5", "unlabelled.csv", "P@1", "unlabelled.csv: no record has a label"),
-        ("good.h5", "few.csv", "P@1", "few.csv: 10 records with labels are too few to compare models"),
+        (
+            "good.h5",
+            "few.csv",
+            "P@1",
+            "few.csv: 10 records with labels are too few to compare models",
+        ),
         ("good.h5", "checked.csv", "F1", "has no second stage, so no F1 of labels that fit"),
     ],
 )
-def test_bad_input_is_one_line(promote, folder, models, name, on, metric, complaint):
+def test_bad_input_is_one_line(promote, folder, models, name, on, metric, complaint) -> None:
     write_records(folder / "unlabelled.csv", [{"text": "word00", "labels": ""}])
     write_records(folder / "few.csv", read_records(folder / "good.csv")[:10])
     assert complaint in promote(name, f"--metric={metric}", on=on, status=2)
     assert not models.exists()
 
 
-def test_what_is_not_a_link_stays(promote, models):
+def test_what_is_not_a_link_stays(promote, models) -> None:
     current = models / "current"
     current.mkdir(parents=True)
     assert "current: not a symbolic link; give the path of a link" in promote("good.h5", status=2)
@@ -115,8 +126,8 @@ def test_what_is_not_a_link_stays(promote, models):
     assert "leads to gone, where there is no model.h5" in promote("good.h5", status=2)
 
 
-def test_a_file_that_changes_meanwhile_is_not_taken(promote, folder, models, monkeypatch):
-    def copy_another(_source, target):
+def test_a_file_that_changes_meanwhile_is_not_taken(promote, folder, models, monkeypatch) -> None:
+    def copy_another(_source, target) -> None:
         target.write_bytes((folder / "bad.h5").read_bytes())
 
     monkeypatch.setattr("shutil.copyfile", copy_another)
@@ -129,10 +140,15 @@ class Killed(BaseException):
 
 
 # the calls by which a promotion changes what is there
-@pytest.mark.parametrize("call", ["shutil.copyfile", "Path.symlink_to", "Path.rename", "Path.replace"])
-def test_a_killed_promotion_leaves_the_old_model(promote, folder, models, monkeypatch, call):
+@pytest.mark.parametrize(
+    "call", ["shutil.copyfile", "Path.symlink_to", "Path.rename", "Path.replace"]
+)
+def test_a_killed_promotion_leaves_the_old_model(
+    promote, folder, models, monkeypatch, call
+) -> None:
     promote("fair.h5")
-    before, entries = used(models), sorted(os.listdir(models))
+    before = used(models)
+    entries = sorted(os.listdir(models))
 
     def killed(*_arguments):
         raise Killed
@@ -153,10 +169,13 @@ FAIR = "fair.h5", "--tolerance=0.1", "--metric=P@5"
 """Which takes the place of good.h5."""
 
 
-def test_two_at_once_on_an_empty_place(folder, models):
+def test_two_at_once_on_an_empty_place(folder, models) -> None:
     where = [f"--over={models}/current", f"--on={folder}/checked.csv", *FAIR[1:]]
     command = [sys.executable, "-m", "ovaflow", "promote", *where]
-    started = [subprocess.Popen([*command, folder / name], stdout=subprocess.PIPE) for name in ("fair.h5", "good.h5")]
+    started = [
+        subprocess.Popen([*command, folder / name], stdout=subprocess.PIPE)
+        for name in ("fair.h5", "good.h5")
+    ]
     written = [each.communicate()[0].decode() for each in started]
     assert [each.returncode for each in started] == [0, 0]
     first, second = sorted(written, key=lambda text: " after " in text)
@@ -165,10 +184,10 @@ def test_two_at_once_on_an_empty_place(folder, models):
     assert len(os.listdir(models)) == 3
 
 
-def test_one_at_a_time_where_the_folder_comes_and_goes(models):
+def test_one_at_a_time_where_the_folder_comes_and_goes(models) -> None:
     inside = []
 
-    def refused(number):
+    def refused(number) -> None:
         with promotion.promotion_lock(models / "current"):
             inside.append(number)
             time.sleep(0.001)
@@ -196,10 +215,11 @@ def earlier(folder, models):
     return made
 
 
-def test_older_ones_go(promote, models, earlier):
+def test_older_ones_go(promote, models, earlier) -> None:
     for day in (1, 2):
         earlier(day, "model.index.h5", "reranker.h5", "metrics.json")
-    third, fourth = earlier(3), earlier(4)
+    third = earlier(3)
+    fourth = earlier(4)
     (models / "current").symlink_to(fourth.name)
     before = os.listdir(models)
     promote("good.h5", "--keep=2")
@@ -209,7 +229,7 @@ def test_older_ones_go(promote, models, earlier):
     assert sorted(os.listdir(models)) == [third.name, fourth.name, used(models), "current"]
 
 
-def test_what_somebody_uses_or_no_promotion_made_stays(promote, models, earlier, tmp_path):
+def test_what_somebody_uses_or_no_promotion_made_stays(promote, models, earlier, tmp_path) -> None:
     rolled_back_to = earlier(1)
     (models / "current").symlink_to(rolled_back_to.name)
     (models / "staging").symlink_to(earlier(2))
@@ -227,7 +247,7 @@ def test_what_somebody_uses_or_no_promotion_made_stays(promote, models, earlier,
     assert set(os.listdir(models)) == before - {newer.name} | {used(models)}
 
 
-def test_one_that_cannot_be_removed_is_named(promote, models, earlier, monkeypatch, capsys):
+def test_one_that_cannot_be_removed_is_named(promote, models, earlier, monkeypatch, capsys) -> None:
     old = earlier(1)
     (models / "current").symlink_to(earlier(2).name)
     denied = Mock(side_effect=PermissionError(13, "Permission denied"))

@@ -21,49 +21,65 @@ def error(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("a.csv", b"title,labels\na,b\n", "a.csv, line 1: no column 'text', there are 'title', 'labels'"),
+        (
+            "a.csv",
+            b"title,labels\na,b\n",
+            "a.csv, line 1: no column 'text', there are 'title', 'labels'",
+        ),
         ("a.csv", b"", "a.csv: is empty"),
-        ("a.jsonl", b'{"text": "a"}\n{"tags": []}\n', "a.jsonl: no column 'labels', there are 'text', 'tags'"),
+        (
+            "a.jsonl",
+            b'{"text": "a"}\n{"tags": []}\n',
+            "a.jsonl: no column 'labels', there are 'text', 'tags'",
+        ),
     ],
 )
-def test_a_wrong_column_is_found_before_snakemake_starts(error, name, content, complaint):
+def test_a_wrong_column_is_found_before_snakemake_starts(error, name, content, complaint) -> None:
     Path(name).write_bytes(content)
     assert complaint in error("train", f"?.{name[2:]}")
     assert "none.csv: no such file" in error("train", "none.csv")
 
 
 @pytest.mark.parametrize("name", ["a", "a.gz", "a.other"])
-def test_a_format_that_the_name_does_not_tell(name):
+def test_a_format_that_the_name_does_not_tell(name) -> None:
     assert yaml.safe_load(config_for(name, format="csv"))["datasets"]["a"]["format"] == "csv"
-    with pytest.raises(InputError, match="give --format, one of csv, jsonl, parquet, xlsx, ods, text-tsv"):
+    with pytest.raises(
+        InputError, match="give --format, one of csv, jsonl, parquet, xlsx, ods, text-tsv"
+    ):
         format_of(name)
 
 
 @pytest.mark.parametrize(
     ("name", "theirs"),
-    [("my records.csv", "my-records"), ("-x.csv", "x"), (".csv", "data"), ("ä.csv", "data"), ("7.csv", "7")],
+    [
+        ("my records.csv", "my-records"),
+        ("-x.csv", "x"),
+        (".csv", "data"),
+        ("ä.csv", "data"),
+        ("7.csv", "7"),
+    ],
 )
-def test_names_of_datasets_are_legal(name, theirs):
+def test_names_of_datasets_are_legal(name, theirs) -> None:
     assert name_of(name) == theirs
     config = yaml.safe_load(config_for(name))
     assert resolve(config, {}).datasets[theirs].train == name
 
 
-def test_values_that_are_not_given_are_left_to_the_defaults():
+def test_values_that_are_not_given_are_left_to_the_defaults() -> None:
     config = yaml.safe_load(config_for("a.csv", text_column="title"))
     assert config["datasets"] == {"a": {"format": "csv", "train": "a.csv", "text_column": "title"}}
     with pytest.raises(InputError, match="label_separator"):
         config_for("a.csv", label_separator="")
 
 
-def test_snakemake_gets_workflow_config_and_options(place):
+def test_snakemake_gets_workflow_config_and_options(place) -> None:
     (place.folder / "random.py").write_text("raise SystemExit('a file of the user was imported')")
     written = place.ovaflow("run", "my.yaml", "--dry-run")
     assert "output: results/tiny/dataset.h5" in written
     assert "This was a dry-run" in written
 
 
-def test_without_a_config_snakemake_gets_the_options(error, monkeypatch):
+def test_without_a_config_snakemake_gets_the_options(error, monkeypatch) -> None:
     monkeypatch.setattr("os.execv", lambda program, words: taken.append(words))
     taken = []
     for options in (["-n"], ["-j1", "--quiet"]):
@@ -72,7 +88,7 @@ def test_without_a_config_snakemake_gets_the_options(error, monkeypatch):
 
 
 @pytest.mark.parametrize("option", ["--text-colum=title", "--label-seperator"])
-def test_a_misspelled_option_is_refused_before_anything_is_written(error, option):
+def test_a_misspelled_option_is_refused_before_anything_is_written(error, option) -> None:
     Path("a.csv").touch()
     for more in ([], ["--print-config"]):
         assert "Did you mean" in error("train", "a.csv", option, *more)
@@ -82,12 +98,14 @@ def test_a_misspelled_option_is_refused_before_anything_is_written(error, option
         error("train", "a.csv", other, "--print-config", status=status)
 
 
-def test_jobs_of_another_version_are_refused(tmp_path, monkeypatch):
+def test_jobs_of_another_version_are_refused(tmp_path, monkeypatch) -> None:
     other = tmp_path / "ovaflow"
     other.write_text("#!/bin/sh\necho ovaflow, version 0.0.7\n")
     other.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    with pytest.raises(InputError, match=f"jobs would run {other} of another version: ovaflow, version 0.0.7"):
+    with pytest.raises(
+        InputError, match=f"jobs would run {other} of another version: ovaflow, version 0.0.7"
+    ):
         require_command()
 
 
@@ -102,7 +120,9 @@ THERE = "allow writing there, or use another folder"
         ("cache", "set XDG_CACHE_HOME to a folder where Snakemake may write"),
     ],
 )
-def test_a_file_in_the_place_of_a_folder_is_one_line(tmp_path, error, monkeypatch, name, remedy):
+def test_a_file_in_the_place_of_a_folder_is_one_line(
+    tmp_path, error, monkeypatch, name, remedy
+) -> None:
     (tmp_path / name).touch()
     if name == "cache":
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))

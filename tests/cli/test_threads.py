@@ -27,8 +27,11 @@ def most_threads(folder, line):
     """Run a command where libraries are offered eight threads each; the most threads that it had."""
     environment = os.environ | dict.fromkeys(ONE_THREAD, "8")
     command = [sys.executable, "-m", "ovaflow", *line.split()]
-    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    tasks, most = Path(f"/proc/{process.pid}/task"), 0
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    tasks = Path(f"/proc/{process.pid}/task")
+    most = 0
     while process.poll() is None:
         most = max(most, sum(1 for _ in tasks.iterdir()) if tasks.exists() else 0)
         time.sleep(0.005)
@@ -54,10 +57,11 @@ LINES += [pytest.param(line, marks=pytest.mark.long) for line in MORE.strip().sp
 
 
 @pytest.mark.parametrize("command", LINES, ids=lambda line: line.split()[0])
-def test_threads_of_a_command(folder, command):
+def test_threads_of_a_command(folder, command) -> None:
     if command.startswith("merge"):
         assert most_threads(folder, command) == 1
         return
     counted = most_threads(folder, f"{command} --threads={THREADS}")
-    # the main thread waits for those that work; how many are seen at a time depends on what else the machine does
+    # the main thread waits for those that work; how many are seen at a time depends on what else
+    # the machine does
     assert (2 if command.startswith("train-shard") else 1) <= counted <= THREADS + 1

@@ -44,8 +44,10 @@ explain model.h5 --label=name2
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("option", ["--problem=squared-hinge/l2", "--fastxml", "--rembrandt", "--rerank", *OTHERS])
-def test_kernels_are_compiled(option, capsys):
+@pytest.mark.parametrize(
+    "option", ["--problem=squared-hinge/l2", "--fastxml", "--rembrandt", "--rerank", *OTHERS]
+)
+def test_kernels_are_compiled(option, capsys) -> None:
     assert main(["warm-up", option]) == 0
     assert f"kernels are compiled: {cache_directory()}" in capsys.readouterr().out
     # once
@@ -53,8 +55,15 @@ def test_kernels_are_compiled(option, capsys):
     assert "compiling" not in capsys.readouterr().err
 
 
-def test_kernels_of_earlier_versions_go_when_nobody_has_read_them_for_a_month(tmp_path, monkeypatch):
-    days = {"kernels-new": (31, 31), "kernels-old": (31, 31), "kernels-used": (31, 29), "mine": (31, 31)}
+def test_kernels_of_earlier_versions_go_when_nobody_has_read_them_for_a_month(
+    tmp_path, monkeypatch
+) -> None:
+    days = {
+        "kernels-new": (31, 31),
+        "kernels-old": (31, 31),
+        "kernels-used": (31, 29),
+        "mine": (31, 31),
+    }
     for name, (written, read) in days.items():
         (tmp_path / name / "solver").mkdir(parents=True)
         (kept := tmp_path / name / "solver" / "newton.nbi").touch()
@@ -68,11 +77,12 @@ def test_kernels_of_earlier_versions_go_when_nobody_has_read_them_for_a_month(tm
     assert {path.name for path in tmp_path.iterdir()} == days.keys() - {"kernels-old"}
 
 
-def test_jobs_compile_none_of_them_again(tmp_path):
+def test_jobs_compile_none_of_them_again(tmp_path) -> None:
     write_named_table(tmp_path / "records.csv", rows=3000)
     # Numba says what it stores
     environment = os.environ | {"NUMBA_DEBUG_CACHE": "1"}
-    command, pipes = [sys.executable, "-c", PROGRAM], {"capture_output": True, "text": True, "check": True}
+    command = [sys.executable, "-c", PROGRAM]
+    pipes = {"capture_output": True, "text": True, "check": True}
     process = subprocess.run(command, input=JOBS.strip(), cwd=tmp_path, env=environment, **pipes)
     assert "data loaded from" in process.stdout
     assert [line for line in process.stdout.splitlines() if "saved to" in line] == []

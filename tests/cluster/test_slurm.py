@@ -22,7 +22,8 @@ MODEL, OTHER_MODEL = (f"results/tiny/{run}/model.h5" for run in ("msi", "dismec"
 SHARDS_ALONE = ("--group-components", "shards.{run}=1")
 SHARDS_IN_PAIRS = ("--group-components", "shards.{run}=2")
 
-# what a shard does when it has written its file and not yet renamed it, if a file RUN-SHARD beside this one says so
+# what a shard does when it has written its file and not yet renamed it, if a file RUN-SHARD beside
+# this one says so
 HOOK = """
 import os, sys, time
 from pathlib import Path
@@ -56,7 +57,11 @@ if sys.orig_argv[4:5] == ["train-shard"]:
 @pytest.fixture(scope="session")
 def cluster():
     """A cluster; its folder."""
-    missing = [name for name in ("slurmctld", "slurmd", "munged", "sbatch", "srun") if shutil.which(name) is None]
+    missing = [
+        name
+        for name in ("slurmctld", "slurmd", "munged", "sbatch", "srun")
+        if shutil.which(name) is None
+    ]
     if missing:
         pytest.skip(f"no {', '.join(missing)}: install Debian's slurm-wlm and munge")
     if os.geteuid() != 0:
@@ -66,7 +71,9 @@ def cluster():
     # munge asks for a folder that everybody may enter
     folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
     folder.chmod(0o755)
-    started = subprocess.run([HERE / "slurm-up", folder], capture_output=True, text=True, timeout=60)
+    started = subprocess.run(
+        [HERE / "slurm-up", folder], capture_output=True, text=True, timeout=60
+    )
     try:
         assert started.returncode == 0, started.stdout + started.stderr
         yield folder
@@ -88,23 +95,28 @@ class ClusterPlace(Place):
 
     def environment(self, **variables):
         """As on one machine, with the hook and a folder for local copies."""
-        hook, scratch = self.folder / "hook", self.folder / "scratch"
+        hook = self.folder / "hook"
+        scratch = self.folder / "scratch"
         hook.mkdir(exist_ok=True)
         scratch.mkdir(exist_ok=True)
         (hook / "sitecustomize.py").write_text(HOOK)
         ours = {"PYTHONPATH": f"{hook}:{SOURCE}", "OVAFLOW_SCRATCH": str(scratch)}
         return super().environment() | ours | variables
 
-    def tell(self, shard, what):
+    def tell(self, shard, what) -> None:
         """Tell a shard, such as msi-0, what to do at its end."""
         (self.folder / "hook").mkdir(exist_ok=True)
         (self.folder / "hook" / shard).write_text(what)
 
     def begin(self, *arguments):
-        return self.start(self.command(*arguments, "--configfile", "my.yaml"), start_new_session=True)
+        return self.start(
+            self.command(*arguments, "--configfile", "my.yaml"), start_new_session=True
+        )
 
-    def end(self):
-        """End what a driver and the jobs of this folder left, such as jobs of a node that went down."""
+    def end(self) -> None:
+        """End what a driver and the jobs of this folder left, such as jobs of a node that went
+        down.
+        """
         for process in psutil.process_iter():
             # one that ends meanwhile, or another user's
             with contextlib.suppress(psutil.Error):
@@ -113,7 +125,8 @@ class ClusterPlace(Place):
 
     def wait_until_it_hangs(self, shard, process):
         """Slurm's job of a shard that hangs: its process says which."""
-        path, deadline = self.folder / "hook" / f"{shard}.hanging", time.monotonic() + 400
+        path = self.folder / "hook" / f"{shard}.hanging"
+        deadline = time.monotonic() + 400
         while not path.exists():
             assert process.poll() is None, process.communicate()[0]
             assert time.monotonic() < deadline, f"no {path}"
@@ -155,7 +168,8 @@ def struck(cluster, finished, tmp_path_factory):
     try:
         slurm("scancel", place.wait_until_it_hangs("msi-1", process))
         restarted = place.wait_until_it_hangs("dismec-0", process)
-        # drained, or Slurm sends its job to it again once slurmd registers, and holds the job as the first still runs
+        # drained, or Slurm sends its job to it again once slurmd registers, and holds the job as
+        # the first still runs
         node = f"nodename={squeue(restarted, '%N')}"
         for state in ("drain", "down"):
             slurm("scontrol", "update", f"state={state}", "reason=test", node)
@@ -189,7 +203,7 @@ def requests_of(jobs):
 
 
 @pytest.mark.usefixtures("struck")
-def test_the_whole_run_with_groups(place, finished):
+def test_the_whole_run_with_groups(place, finished) -> None:
     place = ClusterPlace(place.folder)
     shutil.copy(finished.folder / "records.csv", place.folder)
     config = {"runs": {"msi": {"initialization": "mean-separating"}}, "train": {"shards": 4}}
@@ -211,7 +225,7 @@ def test_the_whole_run_with_groups(place, finished):
     assert written.splitlines()[-1].startswith("The report is ready: ")
 
 
-def test_of_a_group_the_failing_shard_is_named_and_its_log_shown(untrained):
+def test_of_a_group_the_failing_shard_is_named_and_its_log_shown(untrained) -> None:
     untrained.tell("msi-1", "fail")
     written = untrained.snakemake(MODEL, "--retries=0", *SHARDS_IN_PAIRS, status=1)
     (failed,) = re.findall(r"FAILED: .*", written)
@@ -225,17 +239,19 @@ def test_of_a_group_the_failing_shard_is_named_and_its_log_shown(untrained):
     assert not list(untrained.folder.glob("results/tiny/msi/shards/?.h5"))
 
 
-def test_a_job_that_slurm_refuses_is_reported_once(untrained):
+def test_a_job_that_slurm_refuses_is_reported_once(untrained) -> None:
     too_much = "--set-resources", "train_shard:mem_mb=100000"
     written = untrained.snakemake(MODEL, "--quiet", "host", *SHARDS_IN_PAIRS, *too_much, status=1)
     assert len(re.findall("FAILED: ", written)) == 1
-    reason = "sbatch: error: Batch job submission failed: Requested node configuration is not available"
+    reason = (
+        "sbatch: error: Batch job submission failed: Requested node configuration is not available"
+    )
     assert written.count(reason) == 1
     assert reason in untrained.log()
     assert "the log is empty" not in written
 
 
-def test_why_a_job_waits_is_shown(untrained):
+def test_why_a_job_waits_is_shown(untrained) -> None:
     slurm("scontrol", "update", "partitionname=other", "maxtime=1")
     resources = ("--set-resources", "train_shard:runtime=5")
     process = untrained.begin(MODEL, *resources, "--default-resources", "slurm_partition=other")
@@ -249,7 +265,7 @@ def test_why_a_job_waits_is_shown(untrained):
     assert "in Slurm's queue: 1 job (PartitionTimeLimit)\n" in lines
 
 
-def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained):
+def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained) -> None:
     untrained.tell("msi-1", "hang")
     process = untrained.begin(MODEL, *SHARDS_IN_PAIRS)
     job = untrained.wait_until_it_hangs("msi-1", process)
@@ -272,7 +288,7 @@ def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained):
     assert not list(untrained.folder.rglob("*.parts"))
 
 
-def test_any_scheduler_that_takes_a_script(untrained):
+def test_any_scheduler_that_takes_a_script(untrained) -> None:
     submit = "sbatch --parsable --cpus-per-task={threads} --mem={resources.mem_mb}"
     submit += " --time={resources.runtime}"
     options = [f"--cluster-generic-submit-cmd={submit}", *SHARDS_IN_PAIRS]
@@ -284,7 +300,7 @@ def test_any_scheduler_that_takes_a_script(untrained):
     assert sorted(requests_of(jobs).values()) == [("1", "650M", "5:00"), ("2", "1000M", "2:00")]
 
 
-def test_shards_are_sent_again_with_more_memory_and_time(struck):
+def test_shards_are_sent_again_with_more_memory_and_time(struck) -> None:
     place, process, restarted = struck
     written, _ = process.communicate(timeout=600)
     assert process.returncode == 0, written

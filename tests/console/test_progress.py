@@ -21,11 +21,11 @@ class Terminal(io.StringIO):
         (12_000, "3 h 20 min"),
     ],
 )
-def test_clock(seconds, theirs):
+def test_clock(seconds, theirs) -> None:
     assert clock(seconds) == theirs
 
 
-def test_log_gets_plain_lines_and_a_last_one():
+def test_log_gets_plain_lines_and_a_last_one() -> None:
     stream = io.StringIO()
     with Progress("train", 4, "labels", every=0, stream=stream) as progress:
         for _ in range(4):
@@ -36,8 +36,9 @@ def test_log_gets_plain_lines_and_a_last_one():
     assert "\r" not in stream.getvalue()
 
 
-def test_the_time_left_follows_the_work(monkeypatch):
-    stream, now = io.StringIO(), 100.0
+def test_the_time_left_follows_the_work(monkeypatch) -> None:
+    stream = io.StringIO()
+    now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     with Progress("train", 1000, "labels", every=0, stream=stream, work=200.0) as progress:
         now += 30
@@ -45,7 +46,7 @@ def test_the_time_left_follows_the_work(monkeypatch):
     assert stream.getvalue().splitlines()[0] == "train: 1 of 1,000 labels (75 %), 10 s left"
 
 
-def test_log_lines_are_rare():
+def test_log_lines_are_rare() -> None:
     stream = io.StringIO()
     with Progress("train", 1000, "labels", every=60, stream=stream) as progress:
         for _ in range(1000):
@@ -53,7 +54,7 @@ def test_log_lines_are_rare():
     assert len(stream.getvalue().splitlines()) == 1
 
 
-def test_terminal_gets_one_moving_line():
+def test_terminal_gets_one_moving_line() -> None:
     stream = Terminal()
     with Progress("train", 0, "bytes", stream=stream) as progress:
         progress.advance(5000)
@@ -61,7 +62,7 @@ def test_terminal_gets_one_moving_line():
     assert stream.getvalue().endswith("train: 5,000 bytes in 0.0 s\n")
 
 
-def test_error_leaves_the_terminal_on_a_new_line():
+def test_error_leaves_the_terminal_on_a_new_line() -> None:
     stream = Terminal()
     with pytest.raises(ValueError, match="stop"), Progress("train", 3, "labels", stream=stream):
         raise ValueError("stop")

@@ -16,7 +16,10 @@ class LettersOfName(Evidence):
     optional = True
     words = Words(
         place=9,
-        translations={"de": "der Name hat {letters} Buchstaben", "fr": "le nom a {letters} lettres"},
+        translations={
+            "de": "der Name hat {letters} Buchstaben",
+            "fr": "le nom a {letters} lettres",
+        },
         numbers={"letters": (int, "letters of the label's name")},
     )
 

@@ -22,7 +22,9 @@ class Centroids(Section):
 
 
 @dataclass(frozen=True)
-class CentroidShard(Artifact, kind="centroid-shard", made_from=("dataset",), remedy="train it again"):
+class CentroidShard(
+    Artifact, kind="centroid-shard", made_from=("dataset",), remedy="train it again"
+):
     """Centroids of some labels."""
 
     numbers: np.ndarray  # int64 (m,); the labels
@@ -50,12 +52,16 @@ class NearestCentroid(EvenlyDivided):
 
     def train(self, dataset, numbers, settings, threads=1, title="train", parts=None):
         """w_j = sum of the positives of j, over its length."""
-        parts, X = parts or Parts(), dataset.train.X.to_scipy()
-        positives, done = dataset.positives.to_scipy(), parts.earlier()
+        parts = parts or Parts()
+        X = dataset.train.X.to_scipy()
+        positives = dataset.positives.to_scipy()
+        done = parts.earlier()
         for label in numbers:
             if label not in done:
                 weights = positives[[label]] @ X
-                weights.data[weights.indices == dataset.n_features - 1] *= dataset.parameters["bias"] == 0
+                weights.data[weights.indices == dataset.n_features - 1] *= (
+                    dataset.parameters["bias"] == 0
+                )
                 weights.data /= np.linalg.norm(weights.data) or 1
                 weights.data[weights.data < settings.smallest] = 0
                 weights.eliminate_zeros()
@@ -64,11 +70,17 @@ class NearestCentroid(EvenlyDivided):
                 parts.keep(label, **done[label])
         rows = [done[label] for label in numbers]
         ends = np.cumsum([0, *(len(row["data"]) for row in rows)])
-        data, indices = (np.concatenate([row[name] for row in rows] or [[]]) for name in ("data", "indices"))
+        data, indices = (
+            np.concatenate([row[name] for row in rows] or [[]]) for name in ("data", "indices")
+        )
         weights = sp.csr_array((data, indices, ends), (len(rows), dataset.n_features))
-        return CentroidShard(np.array(numbers, np.int64), from_scipy(weights), parts.core_seconds, peak_rss_bytes())
+        return CentroidShard(
+            np.array(numbers, np.int64), from_scipy(weights), parts.core_seconds, peak_rss_bytes()
+        )
 
     def join(self, pieces, dataset):
         weights = sp.vstack([shard.weights.to_scipy()[[place]] for shard, place in pieces])
         parameters = {"train": pieces[0][0].parameters, "prune": 0.0}
-        return CentroidModel.in_memory(dataset, dataset.counts > 0, parameters, weights=from_scipy(weights))
+        return CentroidModel.in_memory(
+            dataset, dataset.counts > 0, parameters, weights=from_scipy(weights)
+        )

@@ -1,4 +1,6 @@
-"""A field of an answer is declared in one place; Python, files, the service and its description have it."""
+"""A field of an answer is declared in one place; Python, files, the service and its description
+have it.
+"""
 
 import csv
 import json
@@ -48,7 +50,7 @@ print(json.dumps([answer.letters, served["predictions"][0]["letters"], schema["$
 """
 
 
-def test_a_new_field_is_everywhere(finished, tmp_path):
+def test_a_new_field_is_everywhere(finished, tmp_path) -> None:
     """A field of one line and what computes it."""
     (tmp_path / "longer.py").write_text(NEW)
     command = [sys.executable, "-c", ASK, str(finished["model"])]
@@ -63,10 +65,13 @@ def test_a_new_field_is_everywhere(finished, tmp_path):
     assert in_python == over_http == line["letters"] == letters
     assert [row["letters"] for row in rows] == 3 * [str(letters)]
     described = schemas["LongerAnswer"]["properties"]["letters"]
-    assert (described["description"], described["type"]) == ("Letters of its labels' names.", "integer")
+    assert (described["description"], described["type"]) == (
+        "Letters of its labels' names.",
+        "integer",
+    )
 
 
-def test_an_answer_is_its_own_json(finished):
+def test_an_answer_is_its_own_json(finished) -> None:
     """Other programs can read lines of JSON Lines, and answers of the service, as the same model."""
     [answer] = Predictor.open(finished["model"]).answer(["both"], top_k=3)
     line = json.dumps(answer.as_json())

@@ -1,4 +1,6 @@
-"""What every artifact keeps: its fields there and back, and what it was made from. A new one is ten lines."""
+"""What every artifact keeps: its fields there and back, and what it was made from. A new one is ten
+lines.
+"""
 
 import importlib
 import pkgutil
@@ -50,7 +52,8 @@ OF_NAMES = {
 
 
 def opened(finished, name):
-    path, kind = finished[name], OF_NAMES[name]
+    path = finished[name]
+    kind = OF_NAMES[name]
     if kind is Reranker:
         return Reranker.open(path, model=OneVsAll.open(finished["model"]))
     return kind.open(path)
@@ -63,7 +66,7 @@ def kinds_below(kind):
         yield from kinds_below(each)
 
 
-def test_every_kind_is_here():
+def test_every_kind_is_here() -> None:
     for module in pkgutil.walk_packages(ovaflow.__path__, "ovaflow."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
@@ -71,7 +74,7 @@ def test_every_kind_is_here():
 
 
 @pytest.mark.parametrize("name", OF_NAMES)
-def test_there_and_back(finished, name, tmp_path):
+def test_there_and_back(finished, name, tmp_path) -> None:
     # beside the others, since a second stage names models by their way from it
     opened(finished, name).write(again := finished.path / "msi" / f"{tmp_path.name}.h5")
     try:
@@ -81,12 +84,14 @@ def test_there_and_back(finished, name, tmp_path):
 
 
 @pytest.mark.parametrize("name", OF_NAMES)
-def test_what_was_made_from_something_else_is_refused(finished, name):
+def test_what_was_made_from_something_else_is_refused(finished, name) -> None:
     artifact = opened(finished, name)
     assert artifact.made_from
     for kind in artifact.made_from:
         other = SimpleNamespace(checksum="another", path="other.h5")
-        with pytest.raises(InputError, match=rf"stale: made from another {kind} than other\.h5; \S+ \S+"):
+        with pytest.raises(
+            InputError, match=rf"stale: made from another {kind} than other\.h5; \S+ \S+"
+        ):
             artifact.require(**{kind: other})
         other.checksum = artifact.inputs[kind]
         artifact.require(**{kind: other})
@@ -120,13 +125,17 @@ THING = Thing(
 )
 
 
-def test_a_new_artifact_is_its_fields(tmp_path):
+def test_a_new_artifact_is_its_fields(tmp_path) -> None:
     dataset = SimpleNamespace(checksum="abc", path="dataset.h5")
     THING.write(path := tmp_path / "thing.h5", dataset=dataset)
     ours = Thing.open(path, dataset=dataset)
     assert ours.values.tolist() == [1.0, np.inf]
     np.testing.assert_array_equal(ours.matrix.to_scipy().toarray(), np.eye(3))
-    assert (ours.pair.left.tolist(), ours.pair.right, ours.pair.further) == (list(range(2000)), 7, None)
+    assert (ours.pair.left.tolist(), ours.pair.right, ours.pair.further) == (
+        list(range(2000)),
+        7,
+        None,
+    )
     assert (ours.amount, ours.absent, ours.seen, ours.path) == (0.5, None, "", path)
     assert {name: counts.tolist() for name, counts in ours.counts.items()} == {
         "values": [1.0, np.inf],
@@ -135,11 +144,13 @@ def test_a_new_artifact_is_its_fields(tmp_path):
     assert (ours.parameters, ours.inputs) == ({"C": 1.0}, {"dataset": "abc"})
     with open_artifact(path, "thing") as file:
         assert sorted(file) == ["matrix", "of a", "pair", "values"]
-    with pytest.raises(InputError, match=r"stale: made from another dataset than b\.h5; make the thing again"):
+    with pytest.raises(
+        InputError, match=r"stale: made from another dataset than b\.h5; make the thing again"
+    ):
         Thing.open(path, dataset=SimpleNamespace(checksum="def", path="b.h5"))
 
 
-def test_a_flipped_bit_of_a_new_artifact_is_found(tmp_path):
+def test_a_flipped_bit_of_a_new_artifact_is_found(tmp_path) -> None:
     THING.write(path := tmp_path / "thing.h5")
     flip(path, offset_of(path, "pair/left"))
     damage = r"damaged \(values of /pair/left do not match their checksum\); delete it and make it again$"

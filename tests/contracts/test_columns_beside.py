@@ -40,18 +40,36 @@ def ovaflow(tmp_path_factory):
     def run(*words):
         command = [sys.executable, "-m", "ovaflow", *map(str, words)]
         done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": places}
+            command,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": places},
         )
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr
 
     run.folder = folder
     FRAME.to_csv(folder / "records.csv", index=False)
-    prepared = "prepare", "--format=csv", "--train=records.csv", OPTIONS, "--min-df=1", "--output=dataset.h5"
+    prepared = (
+        "prepare",
+        "--format=csv",
+        "--train=records.csv",
+        OPTIONS,
+        "--min-df=1",
+        "--output=dataset.h5",
+    )
     run.said = run(*prepared)
     run("means", "dataset.h5", "--output=means.h5")
     run("plan", "dataset.h5", "--shards=1", "--output=shards.tsv")
-    run("train-shard", "dataset.h5", "--means=means.h5", "--plan=shards.tsv", "--shard=0", "--output=0.h5")
+    run(
+        "train-shard",
+        "dataset.h5",
+        "--means=means.h5",
+        "--plan=shards.tsv",
+        "--shard=0",
+        "--output=0.h5",
+    )
     run("merge", "0.h5", "--dataset=dataset.h5", "--output=model.h5", "--statistics=training.h5")
     return run
 
@@ -61,14 +79,14 @@ def features_of(path):
         return json.loads(file.attrs["parameters"])["columns"]
 
 
-def test_it_is_a_setting_and_what_was_read_is_shown(ovaflow):
+def test_it_is_a_setting_and_what_was_read_is_shown(ovaflow) -> None:
     written = ovaflow("train", "records.csv", OPTIONS, "--print-config")
     assert "date_columns: published" in written
     assert "column of dates, or several" in ovaflow("prepare", "--help")
     assert "'published', 1950 to 2010" in ovaflow.said
 
 
-def test_training_and_held_out_parts_have_its_features(ovaflow):
+def test_training_and_held_out_parts_have_its_features(ovaflow) -> None:
     ovaflow("hold-out", "dataset.h5", "--fraction=0.3", "--output=held.h5")
     for path in ("dataset.h5", "held.h5"):
         [column] = features_of(ovaflow.folder / path)["dates"]
@@ -84,7 +102,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-def test_files_of_tables_are_predicted_by_it(ovaflow, kind):
+def test_files_of_tables_are_predicted_by_it(ovaflow, kind) -> None:
     name = f"new.{kind}"
     WRITERS[kind](ovaflow.folder / name)
     ovaflow("predict", "model.h5", name, "--top-k=1", "--output=answers.jsonl")
@@ -100,10 +118,14 @@ print(field.name, field.is_number, int(field.usual.least))
 """
 
 
-def test_the_page_has_a_field_for_it(ovaflow):
+def test_the_page_has_a_field_for_it(ovaflow) -> None:
     places = os.pathsep.join([str(ovaflow.folder), str(COLUMN.parent)])
     environment = {**os.environ, "PYTHONPATH": places}
     done = subprocess.run(
-        [sys.executable, "-c", PAGE], cwd=ovaflow.folder, capture_output=True, text=True, env=environment
+        [sys.executable, "-c", PAGE],
+        cwd=ovaflow.folder,
+        capture_output=True,
+        text=True,
+        env=environment,
     )
     assert done.stdout.split() == ["published", "False", "1950"], done.stderr

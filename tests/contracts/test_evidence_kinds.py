@@ -1,4 +1,6 @@
-"""A kind of evidence is one class: a new one is found wherever evidence is; each has all that a kind needs."""
+"""A kind of evidence is one class: a new one is found wherever evidence is; each has all that a
+kind needs.
+"""
 
 import json
 from pathlib import Path
@@ -30,7 +32,9 @@ from ovaflow.storage.artifact import stored_names
 DOCS = Path(__file__).parents[2] / "docs"
 RERANK = "rerank {model} --dataset={dataset} --held-out={held} --predictions={held_predictions} --output={reranker}"
 PREDICT = "predict {model} --dataset={dataset} --reranker={reranker} --output={predictions}"
-RELIABILITY = "reliability {predictions} --dataset={dataset} --reranker={reranker} --output={reliability}"
+RELIABILITY = (
+    "reliability {predictions} --dataset={dataset} --reranker={reranker} --output={reliability}"
+)
 LANGUAGES = pages.LANGUAGES[1:]
 """Those in which the page has words of its own; English is as the service says it."""
 
@@ -59,7 +63,7 @@ def dataset(folder):
     return open_dataset(folder["dataset"])
 
 
-def test_the_file_has_its_columns_and_what_it_stores(folder, dataset):
+def test_the_file_has_its_columns_and_what_it_stores(folder, dataset) -> None:
     parameters = Reranker.about(folder["reranker"]).parameters
     assert parameters["columns"] == [*columns_of_kinds(PLAIN_KINDS), *LettersOfName.columns]
     theirs = [len(name) for name in dataset.label_names]
@@ -69,7 +73,7 @@ def test_the_file_has_its_columns_and_what_it_stores(folder, dataset):
     assert evidence.get(LettersOfName).letters_of_names.tolist() == theirs
 
 
-def test_trees_read_it(folder, dataset):
+def test_trees_read_it(folder, dataset) -> None:
     predictor = Predictor.open(folder["model"])
     model = predictor.model
     evidence = model.reranker.evidence
@@ -77,19 +81,27 @@ def test_trees_read_it(folder, dataset):
     best = model.first_stage.top_k(X, 50)
     candidates = evidence.candidates(evidence.texts(X, model.first_stage), *best)
     ours = evidence.compute(candidates)[:, :, evidence.columns.index("number of letters")]
-    assert np.array_equal(ours, np.array([len(name) for name in dataset.label_names])[candidates.ids])
+    assert np.array_equal(
+        ours, np.array([len(name) for name in dataset.label_names])[candidates.ids]
+    )
     assert LettersOfName.name in model.reranker.parameters["check"]["lost"]
 
 
-def test_explanations_say_it(folder, dataset):
+def test_explanations_say_it(folder, dataset) -> None:
     [text] = dataset.test_texts([0])
     answer = json.loads(ovaflow("explain", folder["model"], "--text", text, "--json"))
-    request = requests_within(SimpleNamespace(max_text=10_000, max_top_k=9, max_batch=1))[1](text=text)
+    request = requests_within(SimpleNamespace(max_text=10_000, max_top_k=9, max_batch=1))[1](
+        text=text
+    )
     served = open_served_model(folder["model"]).explain(request)
     for entries in (answer["labels"], served["labels"]):
         for entry in entries:
             letters = len(entry["name"])
-            theirs = {"kind": LettersOfName.name, "text": f"its name has {letters} letters", "letters": letters}
+            theirs = {
+                "kind": LettersOfName.name,
+                "text": f"its name has {letters} letters",
+                "letters": letters,
+            }
             assert entry["evidence"][-1] == theirs
     assert f"• its name has {len(answer['labels'][0]['name'])} letters" in ovaflow(
         "explain", folder["model"], "--text", text
@@ -97,25 +109,29 @@ def test_explanations_say_it(folder, dataset):
     assert numbers_of_evidence()["letters"][1].description == "Letters of the label's name."
 
 
-def test_the_page_says_it_in_its_languages(with_letters):
-    shown = pages.pages(SimpleNamespace(max_text=99, max_top_k=9, marc_source=None), corrects=False, form_fields=())
+def test_the_page_says_it_in_its_languages(with_letters) -> None:
+    shown = pages.pages(
+        SimpleNamespace(max_text=99, max_top_k=9, marc_source=None), corrects=False, form_fields=()
+    )
     for language in LANGUAGES:
         sentence = LettersOfName.words.translations[language]
         assert pages.words(language)["evidence"][LettersOfName.name] == sentence
         assert sentence in shown[language].body.decode()
 
 
-def test_the_report_says_what_it_is_worth(folder):
+def test_the_report_says_what_it_is_worth(folder) -> None:
     lost = Reranker.about(folder["reranker"]).parameters["check"]["lost"]
     [results] = gather([folder.path / "msi"])
     table = second_stage.show("tiny", results)["evidence"]
     names = [kind.name for kind in (*PLAIN_KINDS, LettersOfName)]
-    assert [(row.name, row.cells[0].value) for row in table.rows] == [(name, lost[name]) for name in names]
+    assert [(row.name, row.cells[0].value) for row in table.rows] == [
+        (name, lost[name]) for name in names
+    ]
     assert LettersOfName.name in render([results])
 
 
 @pytest.mark.parametrize("useful", [True, False])
-def test_it_stays_where_it_is_useful(with_letters, useful):
+def test_it_stays_where_it_is_useful(with_letters, useful) -> None:
     generator = np.random.default_rng(0)
     hits = generator.random((400, 10)) < 0.3
     columns = generator.normal(size=(400, 10, len(columns_of_kinds(KINDS))))
@@ -126,14 +142,14 @@ def test_it_stays_where_it_is_useful(with_letters, useful):
     assert (LettersOfName.name in choose_evidence(candidates, 1)) == useful
 
 
-def test_a_file_with_it_is_refused_where_it_is_unknown(folder, monkeypatch):
+def test_a_file_with_it_is_refused_where_it_is_unknown(folder, monkeypatch) -> None:
     monkeypatch.setattr("ovaflow.reranking.reranker_file.KINDS", KINDS[:-1])
     said = ovaflow("predict", folder["model"], "--text=any", status=2)
     assert said.count("\n") == 1
     assert "ranks by other evidence than this ovaflow knows; run rerank again" in said
 
 
-def test_names_of_kinds_columns_and_arrays_are_different():
+def test_names_of_kinds_columns_and_arrays_are_different() -> None:
     for names in (
         [kind.name for kind in KINDS],
         columns_of_kinds(KINDS),
@@ -144,7 +160,7 @@ def test_names_of_kinds_columns_and_arrays_are_different():
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_each_kind_is_documented_and_has_its_words(kind):
+def test_each_kind_is_documented_and_has_its_words(kind) -> None:
     assert f"| {kind.name} |" in (DOCS / "second-stage.md").read_text(encoding="utf-8")
     assert set(kind.directions) <= set(kind.columns)
     if kind.words is not None:

@@ -19,13 +19,15 @@ predict: {rerank: 0.3}
 """
 
 
-def install(site):
+def install(site) -> None:
     """Write the module and its entry point, as pip does."""
     info = site / "ovaflow_centroids-1.0.dist-info"
     info.mkdir(parents=True)
     shutil.copy(Path(__file__).with_name("nearest_centroid.py"), site)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ovaflow-centroids\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[ovaflow.methods]\nnearest-centroid = nearest_centroid:NearestCentroid\n")
+    (info / "entry_points.txt").write_text(
+        "[ovaflow.methods]\nnearest-centroid = nearest_centroid:NearestCentroid\n"
+    )
 
 
 class PlaceWithSite(Place):
@@ -49,7 +51,7 @@ def place(tmp_path_factory):
 MODEL = "results/tiny/centroids/model.h5"
 
 
-def test_it_is_trained_ranked_and_measured(place):
+def test_it_is_trained_ranked_and_measured(place) -> None:
     ours, theirs = (place.metrics(run)["P@1"] for run in ("centroids", "msi"))
     assert ours > 0.5 * theirs
     assert "first_stage" in place.metrics("centroids")
@@ -57,7 +59,7 @@ def test_it_is_trained_ranked_and_measured(place):
     assert len(list(place.result("estimates").glob("nearest-centroid-*.json"))) == 1
 
 
-def test_its_settings_are_those_of_the_run_and_change_what_runs(place):
+def test_its_settings_are_those_of_the_run_and_change_what_runs(place) -> None:
     assert "Nothing to be done" in place.snakemake("--dry-run")
     (place.folder / "other.yaml").write_text(CONFIG.replace("smallest: 0.02, ", ""))
     written = place.snakemake("--dry-run", configfile="other.yaml")
@@ -68,14 +70,16 @@ def test_its_settings_are_those_of_the_run_and_change_what_runs(place):
     assert "nearest_centroid.smallest: found -1, expected a number of at least 0" in said
 
 
-def test_it_is_in_the_report_and_estimated(place):
+def test_it_is_in_the_report_and_estimated(place) -> None:
     page = (place.folder / "results/report.html").read_text(encoding="utf-8")
     assert "nearest-centroid" in page
-    said = place.ovaflow("estimate", "results/tiny/dataset.h5", "--method=nearest-centroid", "--smallest=0")
+    said = place.ovaflow(
+        "estimate", "results/tiny/dataset.h5", "--method=nearest-centroid", "--smallest=0"
+    )
     assert "74 of 74 labels" in said
 
 
-def test_it_answers_explains_and_is_served(place, tmp_path, monkeypatch):
+def test_it_answers_explains_and_is_served(place, tmp_path, monkeypatch) -> None:
     place.ovaflow("predict", MODEL, "--text=name1 of name27", "--output=answers.jsonl")
     [first, *_] = read_answers(place.folder / "answers.jsonl")[0]["labels"]
     assert first["probability"] > 0.1
@@ -86,7 +90,10 @@ def test_it_answers_explains_and_is_served(place, tmp_path, monkeypatch):
     assert served["predictions"][0]["labels"][0]["name"] == first["name"]
 
 
-def test_without_its_package_one_learns_what_to_install(place):
+def test_without_its_package_one_learns_what_to_install(place) -> None:
     command = [*OVAFLOW, "predict", MODEL, "--text=word"]
     said = place.run(command, 2, env=place.environment(PYTHONPATH=str(SOURCE)))
-    assert "a model of nearest-centroid, which is not installed here; install ovaflow-centroids" in said
+    assert (
+        "a model of nearest-centroid, which is not installed here; install ovaflow-centroids"
+        in said
+    )

@@ -1,4 +1,6 @@
-"""What every method keeps, those of ovaflow and nearest_centroid.py, which stands for one of another package."""
+"""What every method keeps, those of ovaflow and nearest_centroid.py, which stands for one of
+another package.
+"""
 
 import re
 from dataclasses import dataclass
@@ -53,12 +55,16 @@ def whole(method, finished, tmp_path_factory):
     return small(method, finished["dataset"], tmp_path_factory.mktemp("whole"), 1).whole()
 
 
-def test_the_model_has_the_same_bytes_for_any_shards_and_threads(method, whole, finished, tmp_path):
+def test_the_model_has_the_same_bytes_for_any_shards_and_threads(
+    method, whole, finished, tmp_path
+) -> None:
     trained = small(method, finished["dataset"], tmp_path, 3)
     for number in range(3):
         trained.shard(number, "--threads=2")
     assert trained.merge().read_bytes() == whole.read_bytes()
-    ours, theirs = (Training.open(path.with_name("training.h5")) for path in (tmp_path / "model.h5", whole))
+    ours, theirs = (
+        Training.open(path.with_name("training.h5")) for path in (tmp_path / "model.h5", whole)
+    )
     assert (ours.shards, theirs.shards) == (3, 1)
     assert ours.parameters == theirs.parameters
     assert not list(tmp_path.glob("*.parts"))
@@ -68,10 +74,14 @@ class Killed(Exception):
     pass
 
 
-def test_a_job_that_was_killed_continues_to_the_same_bytes(method, whole, finished, tmp_path, monkeypatch, capfd):
-    trained, keep, kept = small(method, finished["dataset"], tmp_path, 1), Parts.keep, []
+def test_a_job_that_was_killed_continues_to_the_same_bytes(
+    method, whole, finished, tmp_path, monkeypatch, capfd
+) -> None:
+    trained = small(method, finished["dataset"], tmp_path, 1)
+    keep = Parts.keep
+    kept = []
 
-    def counted(self, number, **arrays):
+    def counted(self, number, **arrays) -> None:
         kept.append(number)
         keep(self, number, **arrays)
         if len(kept) == 3:
@@ -94,8 +104,9 @@ def test_a_job_that_was_killed_continues_to_the_same_bytes(method, whole, finish
 OTHERWISE = {"one-vs-all": "--C=3", "fastxml": "--seed=1", NEW: "--smallest=0.5"}
 
 
-def test_shards_that_are_no_whole_model_are_refused(method, finished, tmp_path, capfd):
-    trained, mixtures = small(method, finished["dataset"], tmp_path, 2), {"one": [0], "twice": [0, 1, 1]}
+def test_shards_that_are_no_whole_model_are_refused(method, finished, tmp_path, capfd) -> None:
+    trained = small(method, finished["dataset"], tmp_path, 2)
+    mixtures = {"one": [0], "twice": [0, 1, 1]}
     for number in range(2):
         trained.shard(number)
     if method in OTHERWISE:
@@ -109,7 +120,9 @@ def test_shards_that_are_no_whole_model_are_refused(method, finished, tmp_path, 
     assert not (tmp_path / "model.h5").exists()
 
 
-def test_a_shard_that_is_gone_comes_back_without_training(method, finished, tmp_path, capfd):
+def test_a_shard_that_is_gone_comes_back_without_training(
+    method, finished, tmp_path, capfd
+) -> None:
     trained = small(method, finished["dataset"], tmp_path, 2)
     trained.shard(1)
     content = (tmp_path / "1.h5").read_bytes()
@@ -123,7 +136,7 @@ def test_a_shard_that_is_gone_comes_back_without_training(method, finished, tmp_
         assert (tmp_path / "1.h5").read_bytes() != content
 
 
-def test_an_estimate_is_near_or_refused(method, finished, capfd):
+def test_an_estimate_is_near_or_refused(method, finished, capfd) -> None:
     known = registry.find_method(method)
     dataset = open_dataset(finished["dataset"])
     if known.sample is None:
@@ -142,23 +155,35 @@ def settings_of(known, step="estimate"):
     return model.model_validate({"trees": 6} if "trees" in model.model_fields else {})
 
 
-def test_scores_are_those_of_the_best_labels_and_explained_or_why_not(method, whole, finished):
-    model, dataset = open_any_model(whole), open_dataset(finished["dataset"])
+def test_scores_are_those_of_the_best_labels_and_explained_or_why_not(
+    method, whole, finished
+) -> None:
+    model = open_any_model(whole)
+    dataset = open_dataset(finished["dataset"])
     X = model.instances(dataset.test.take(np.arange(20)))
     ids, scores = model.top_k(X, 4)
-    ours, theirs = model.score(X, np.arange(dataset.n_labels)), scores
+    ours = model.score(X, np.arange(dataset.n_labels))
+    theirs = scores
     found = ids >= 0
-    np.testing.assert_allclose(np.take_along_axis(ours, np.maximum(ids, 0), 1)[found], theirs[found], atol=1e-5)
-    np.testing.assert_allclose(model.score_each(X, np.maximum(ids, 0), threads=2)[found], theirs[found], atol=1e-5)
+    np.testing.assert_allclose(
+        np.take_along_axis(ours, np.maximum(ids, 0), 1)[found], theirs[found], atol=1e-5
+    )
+    np.testing.assert_allclose(
+        model.score_each(X, np.maximum(ids, 0), threads=2)[found], theirs[found], atol=1e-5
+    )
     assert (np.diff(np.where(found, scores, -np.inf), axis=1) <= 0)[found[:, 1:]].all()
-    assert what_scores_are(model.parameters["train"]) == type(model).what_scores_are(model.parameters["train"])
+    assert what_scores_are(model.parameters["train"]) == type(model).what_scores_are(
+        model.parameters["train"]
+    )
     if model.linear is None:
         assert model.why_unexplainable
         return
     for row, label in ((0, ids[0, 0]), (3, ids[3, 1])):
         instance = X.to_scipy()[[row]].toarray().ravel()
         used = np.flatnonzero(instance)
-        explained = model.linear.label_weights(label, used) @ instance[used] + model.linear.intercept(label)
+        explained = model.linear.label_weights(label, used) @ instance[
+            used
+        ] + model.linear.intercept(label)
         assert explained == pytest.approx(ours[row, label], abs=1e-5)
 
 
@@ -168,14 +193,21 @@ class NearestCentroidClassifier(LabelClassifier):
     method = NEW
 
 
-def test_answers_for_test_instances_are_those_of_the_test_set(whole, finished, tmp_path):
+def test_answers_for_test_instances_are_those_of_the_test_set(whole, finished, tmp_path) -> None:
     for name in ("predictions.h5", "answers.jsonl"):
-        ovaflow("predict", whole, f"--dataset={finished['dataset']}", "--top-k=3", f"--output={tmp_path / name}")
-    theirs, ours = Predictions.open(tmp_path / "predictions.h5"), read_answers(tmp_path / "answers.jsonl")
+        ovaflow(
+            "predict",
+            whole,
+            f"--dataset={finished['dataset']}",
+            "--top-k=3",
+            f"--output={tmp_path / name}",
+        )
+    theirs = Predictions.open(tmp_path / "predictions.h5")
+    ours = read_answers(tmp_path / "answers.jsonl")
     assert labels_of(ours) == [row[row >= 0].tolist() for row in theirs.ids]
 
 
-def test_a_classifier_has_a_name_and_settings(finished):
+def test_a_classifier_has_a_name_and_settings(finished) -> None:
     data = open_dataset(finished["dataset"])
     X, Y = (matrix.to_scipy()[: data.n_documents] for matrix in (data.train.X, data.train.Y))
     fitted = NearestCentroidClassifier(smallest=0.0, bias=0.0).fit(X[:, :-1], Y)

@@ -31,7 +31,7 @@ NEW = Metric(
 )
 
 
-def test_every_metric_has_a_sentence_and_one_way_to_be_computed():
+def test_every_metric_has_a_sentence_and_one_way_to_be_computed() -> None:
     titles = [(metric.of, metric.name) for metric in METRICS]
     assert len(set(titles)) == len(titles)
     for metric in METRICS:
@@ -45,7 +45,7 @@ CHOSEN = [*COMPARED.values(), *BEST_BY, *sweeps.METRICS, *pruning.METRICS, *comp
 
 
 @pytest.mark.parametrize("name", dict.fromkeys(CHOSEN))
-def test_names_by_which_models_are_compared_are_metrics(name):
+def test_names_by_which_models_are_compared_are_metrics(name) -> None:
     assert is_metric(name) or name == "F1 of labels that fit"
 
 
@@ -60,7 +60,7 @@ def folder(finished, tmp_path_factory):
     METRICS.remove(NEW)
 
 
-def test_it_is_measured_with_its_interval(folder):
+def test_it_is_measured_with_its_interval(folder) -> None:
     metrics = json.loads(folder["metrics"].read_text())
     low, high = metrics["intervals"]["found-at-all"]
     assert 0.9 < low <= metrics["found-at-all"] <= high <= 1
@@ -70,14 +70,20 @@ def test_it_is_measured_with_its_interval(folder):
     assert folds["found-at-all"]["mean"] == pytest.approx(metrics["found-at-all"])
 
 
-def test_it_is_measured_on_a_labelled_file(folder, tmp_path):
-    ovaflow("evaluate", folder.path / "records.csv", "--model", folder["model"], f"--output={tmp_path}/figures.json")
+def test_it_is_measured_on_a_labelled_file(folder, tmp_path) -> None:
+    ovaflow(
+        "evaluate",
+        folder.path / "records.csv",
+        "--model",
+        folder["model"],
+        f"--output={tmp_path}/figures.json",
+    )
     [entry] = json.loads((tmp_path / "figures.json").read_text())["models"]
     assert 0.9 < entry["metrics"]["found-at-all"] <= 1
     assert len(entry["intervals"]["found-at-all"]) == 2
 
 
-def test_it_is_shown(folder):
+def test_it_is_shown(folder) -> None:
     results = gather([folder.path / "msi"])
     page = render(results)
     assert f"<dt>found-at-all</dt><dd>{NEW.sentence}</dd>" in page
@@ -87,18 +93,27 @@ def test_it_is_shown(folder):
     assert "found-at-all" in names
 
 
-def test_the_command_runs_prints_it(folder, tmp_path, monkeypatch):
+def test_the_command_runs_prints_it(folder, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("results").mkdir()
     Path("results", "tiny").symlink_to(folder.path)
-    Path("tiny.yaml").write_text("datasets: {tiny: {format: csv, train: records.csv}}\nruns: {msi: {}}\n")
+    Path("tiny.yaml").write_text(
+        "datasets: {tiny: {format: csv, train: records.csv}}\nruns: {msi: {}}\n"
+    )
     [row] = csv.DictReader(ovaflow("runs", "tiny.yaml", "--csv").splitlines())
-    assert float(row["found-at-all"]) == pytest.approx(json.loads(folder["metrics"].read_text())["found-at-all"])
+    assert float(row["found-at-all"]) == pytest.approx(
+        json.loads(folder["metrics"].read_text())["found-at-all"]
+    )
     assert "found-at-all" in ovaflow("runs", "tiny.yaml")
 
 
-def test_it_is_documented(folder):
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "make" / "reference.py")
+def test_it_is_documented(folder) -> None:
+    spec = importlib.util.spec_from_file_location(
+        "reference", ROOT / "docs" / "make" / "reference.py"
+    )
     reference = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(reference)
-    assert f"| `found-at-all` | ${NEW.formula}$ | {NEW.sentence} | higher |" in reference.metrics_page()
+    assert (
+        f"| `found-at-all` | ${NEW.formula}$ | {NEW.sentence} | higher |"
+        in reference.metrics_page()
+    )

@@ -1,4 +1,5 @@
-"""What a model was trained on is read again by ``predict`` without an option: the same features and ids, in order.
+"""What a model was trained on is read again by ``predict`` without an option: the same features and
+ids, in order.
 
 The files that people have, in tests/reading/test_cases.py, are held to the same.
 """
@@ -14,25 +15,43 @@ from written_formats import FRAME, JOINED, RECORDS, WRITTEN
 from ovaflow.dataset.dataset import open_dataset
 
 NUMBERED = FRAME.assign(price=range(5), place=[*"abcab"], vector=[[i, 0.5] for i in range(5)])
-CSV, LINES = WRITTEN["csv"], WRITTEN["jsonl"]
+CSV = WRITTEN["csv"]
+LINES = WRITTEN["jsonl"]
 TWICE = JOINED.assign(text=JOINED["text"] + " again").to_csv(index=False).encode()
 OLD = {f"full/{id}.txt": text.encode() for id, text, _ in RECORDS}
 WITH_SUBJECTS = OLD | {f"full/{id}.tsv": f"<{labels[:1]}>\n".encode() for id, _, labels in RECORDS}
 COLUMNS = ["--number-columns=price", "--category-columns=place"]
 URIS = JOINED.rename(columns={"labels": "subject_uris"})
-SUBJECTS = FRAME.assign(subjects=FRAME["labels"].map(lambda labels: [{"uri": each} for each in labels or ["none"]]))
+SUBJECTS = FRAME.assign(
+    subjects=FRAME["labels"].map(lambda labels: [{"uri": each} for each in labels or ["none"]])
+)
 FILES = {
-    **{f"a.{kind}": ({f"a.{kind}": content}, [f"--format={kind}"]) for kind, content in WRITTEN.items()},
+    **{
+        f"a.{kind}": ({f"a.{kind}": content}, [f"--format={kind}"])
+        for kind, content in WRITTEN.items()
+    },
     "ID.csv": ({"ID.csv": CSV.replace(b"id", b"Call No", 1)}, ["--id-column=call no"]),
-    "label.csv": ({"label.csv": CSV.replace(b"id,text,labels", b"n,text,id")}, ["--labels-column=id"]),
+    "label.csv": (
+        {"label.csv": CSV.replace(b"id,text,labels", b"n,text,id")},
+        ["--labels-column=id"],
+    ),
     "weights.csv": ({"weights.csv": CSV}, ["--text-column=text,id", "--column-weights=[2, 1]"]),
     "parts/*.csv": ({"parts/1.csv": CSV, "parts/2.csv": TWICE}, ["--repeated=last"]),
-    "parts/*": ({"parts/1": WRITTEN["text-tsv"], "parts/2.txt": WRITTEN["text-tsv"]}, ["--format=text-tsv"]),
+    "parts/*": (
+        {"parts/1": WRITTEN["text-tsv"], "parts/2.txt": WRITTEN["text-tsv"]},
+        ["--format=text-tsv"],
+    ),
     "columns.parquet": ({"columns.parquet": NUMBERED.to_parquet()}, ["--format=parquet", *COLUMNS]),
-    "vectors.parquet": ({"vectors.parquet": NUMBERED.to_parquet()}, ["--format=parquet", "--vector-column=vector"]),
+    "vectors.parquet": (
+        {"vectors.parquet": NUMBERED.to_parquet()},
+        ["--format=parquet", "--vector-column=vector"],
+    ),
     "full": (WITH_SUBJECTS, ["--format=annif"]),
     "annif.csv": ({"annif.csv": URIS.to_csv(index=False).encode()}, ["--format=annif"]),
-    "annif.jsonl": ({"annif.jsonl": SUBJECTS.to_json(orient="records", lines=True).encode()}, ["--format=annif"]),
+    "annif.jsonl": (
+        {"annif.jsonl": SUBJECTS.to_json(orient="records", lines=True).encode()},
+        ["--format=annif"],
+    ),
 }
 """Files by the names that both commands are given, and options of training."""
 UNLABELLED = {
@@ -43,14 +62,14 @@ UNLABELLED = {
 }
 
 
-def write(files):
+def write(files) -> None:
     for path, content in files.items():
         Path(path).parent.mkdir(exist_ok=True)
         Path(path).write_bytes(content)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_same_features_and_ids(tmp_path, monkeypatch, name):
+def test_the_same_features_and_ids(tmp_path, monkeypatch, name) -> None:
     monkeypatch.chdir(tmp_path)
     files, options = FILES[name]
     write(files)

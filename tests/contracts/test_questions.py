@@ -14,7 +14,11 @@ from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.question import Question
 from ovaflow.settings.inputs import as_options
 
-TEXTS = ["word10 word11 word12 left1 right2", "word30 word31 word52 word53 left0 right0", "nothing known"]
+TEXTS = [
+    "word10 word11 word12 left1 right2",
+    "word30 word31 word52 word53 left0 right0",
+    "nothing known",
+]
 
 QUESTIONS = {
     "the default": {},
@@ -47,7 +51,8 @@ def predictor(model):
 def entry_of(answer):
     """An answer as numbers that doors round alike."""
     shares = answer.quality.precision, answer.quality.recall
-    labels, quality = [], [None if np.isnan(share) else round(float(share), 4) for share in shares]
+    labels = []
+    quality = [None if np.isnan(share) else round(float(share), 4) for share in shares]
     for label in answer.labels:
         score = pytest.approx(float(label.score), abs=1e-6)
         assert label.probability == label.score
@@ -68,20 +73,20 @@ def asked(request, predictor):
     return question, [entry_of(each) for each in predictor.answer(TEXTS, **question)]
 
 
-def test_fields_in_python_are_those_of_the_question(predictor, asked):
+def test_fields_in_python_are_those_of_the_question(predictor, asked) -> None:
     question, theirs = asked
     X = predictor.from_texts(TEXTS)
     assert [entry_of(each) for each in predictor.answer(X, Question(**question))] == theirs
 
 
-def test_the_command_line(model, asked, tmp_path):
+def test_the_command_line(model, asked, tmp_path) -> None:
     question, theirs = asked
     texts = [f"--text={text}" for text in TEXTS]
     ovaflow("predict", model, *texts, *as_options(question), f"--output={tmp_path / 'a.jsonl'}")
     assert list(map(of_json, read_answers(tmp_path / "a.jsonl"))) == theirs
 
 
-def test_http(service, asked):
+def test_http(service, asked) -> None:
     question, theirs = asked
     answer = service.answer("/predict", {"texts": TEXTS, **question})
     assert list(map(of_json, answer["predictions"])) == theirs
@@ -91,23 +96,30 @@ OF_ANNIF = {"top_k": "limit", "min_probability": "threshold", "language": "langu
 """What Annif's interface has a name for."""
 
 
-def test_annif(service, model, asked):
+def test_annif(service, model, asked) -> None:
     question, theirs = asked
     if not question.keys() <= OF_ANNIF.keys():
         pytest.skip("Annif's interface has no such question")
     form = {OF_ANNIF[name]: value for name, value in {"top_k": 5, **question}.items()}
     project = service.answer("/v1/projects")["projects"][0]["project_id"]
-    results = service.answer(f"/v1/projects/{project}/suggest", urlencode({"text": TEXTS[0], **form}))["results"]
-    assert [(each["label"], each["score"]) for each in results] == [label[1:3] for label in theirs[0][0]]
+    results = service.answer(
+        f"/v1/projects/{project}/suggest", urlencode({"text": TEXTS[0], **form})
+    )["results"]
+    assert [(each["label"], each["score"]) for each in results] == [
+        label[1:3] for label in theirs[0][0]
+    ]
 
 
-def test_labels_that_are_not_asked_for_are_not_missing(predictor):
-    few, many = (next(predictor.answer(TEXTS[:1], top_k=2, include=each)) for each in (["topic 1", "topic 3"], []))
+def test_labels_that_are_not_asked_for_are_not_missing(predictor) -> None:
+    few, many = (
+        next(predictor.answer(TEXTS[:1], top_k=2, include=each))
+        for each in (["topic 1", "topic 3"], [])
+    )
     assert few.quality.recall == 1
     assert many.quality.recall < 0.99
 
 
-def test_every_field_is_asked_here_or_needs_another_model():
+def test_every_field_is_asked_here_or_needs_another_model() -> None:
     asked = set().union(*QUESTIONS.values())
     assert Question.model_fields.keys() - asked == {"most_specific", "language"}
 
@@ -130,7 +142,7 @@ question.Question = LongerQuestion
 """
 
 
-def test_a_new_field_is_everywhere(model, tmp_path):
+def test_a_new_field_is_everywhere(model, tmp_path) -> None:
     """A field of five lines: on the command line, over HTTP and in its description, and in Python."""
     (tmp_path / "longer.py").write_text(NEW)
     code = f"""
@@ -151,7 +163,9 @@ assert main(["predict", model, "--text=both", "--top-k=14", "--longest-name=6", 
 print(json.dumps([answers, request.model_json_schema()["properties"]["longest_name"]]))
 assert main(["predict", "--help"]) == 0
 """
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     by_command, rest, *_ = done.stdout.splitlines()
     answers, described = json.loads(rest)

@@ -1,9 +1,9 @@
 """A step that comes to make other results has another revision.
 
-revisions.json has the revision of each step and sums of its results. Most are the same on every processor. Those of the
-solver are recorded for types of processors: it stops early, and where it does depends on the order of sums. Steps after
-the solver are tested on weights that no solver made. To record what is missing:
-OVAFLOW_RECORD=1 pytest tests/contracts/test_revisions.py
+revisions.json has the revision of each step and sums of its results. Most are the same on every
+processor. Those of the solver are recorded for types of processors: it stops early, and where it
+does depends on the order of sums. Steps after the solver are tested on weights that no solver made.
+To record what is missing: OVAFLOW_RECORD=1 pytest tests/contracts/test_revisions.py
 """
 
 import json
@@ -51,7 +51,7 @@ def values_of(path):
     values = {}
     if path.suffix == ".h5":
 
-        def add(name, item):
+        def add(name, item) -> None:
             if isinstance(item, h5py.Dataset) and not _VARYING.search(name):
                 values[name] = item[()]
             for key, value in item.attrs.items():
@@ -65,7 +65,9 @@ def values_of(path):
     elif path.suffix == ".json":
         leaves = leaves_of(json.loads(path.read_text(encoding="utf-8")))
     else:
-        leaves = [("", float(word)) for word in re.findall(r"[\d.]+", path.read_text().rpartition("#")[0])]
+        leaves = [
+            ("", float(word)) for word in re.findall(r"[\d.]+", path.read_text().rpartition("#")[0])
+        ]
     for name, value in leaves:
         values.setdefault(f"said{name}", []).append(value)
     return values
@@ -84,7 +86,9 @@ def is_as_recorded(ours, theirs):
     """Whether sums differ by no more than the tolerance, of all absolute values."""
     if len(ours) < 3 or len(theirs) < 3:
         return ours == theirs
-    return ours[0] == theirs[0] and np.allclose(ours[1:], theirs[1:], rtol=0, atol=TOLERANCE * theirs[2] + 1e-12)
+    return ours[0] == theirs[0] and np.allclose(
+        ours[1:], theirs[1:], rtol=0, atol=TOLERANCE * theirs[2] + 1e-12
+    )
 
 
 def results_of(finished, command):
@@ -100,7 +104,8 @@ def step_of(command):
 
 
 def revision_of(command):
-    step, named = step_of(command), re.search(r"--method=(\S+)", command)
+    step = step_of(command)
+    named = re.search(r"--method=(\S+)", command)
     revisions = find_method(named[1] if named else ONE_VS_ALL).revisions
     return revisions.get(step, all_steps()[step].revision)
 
@@ -124,9 +129,12 @@ SOLVED = [key for key, command in ENTRIES.items() if is_solved(command)]
 EVERYWHERE = [key for key in ENTRIES if key not in SOLVED]
 
 
-def write_centroids(path, dataset):
-    """Write a shard again with other weights: means of positives, less half the mean of all instances."""
-    shard, X = Shard.open(path), dataset.train.X.to_scipy()
+def write_centroids(path, dataset) -> None:
+    """Write a shard again with other weights: means of positives, less half the mean of all
+    instances.
+    """
+    shard = Shard.open(path)
+    X = dataset.train.X.to_scipy()
     positives = dataset.positives.to_scipy()[shard.labels]
     means = positives @ X / np.maximum(positives.sum(axis=1), 1)[:, None] - X.mean(axis=0) / 2
     weights = sp.csr_array(np.where(np.abs(means) > 0.02, means, 0).astype(np.float32))
@@ -145,7 +153,9 @@ def unsolved(finished, tmp_path_factory):
         write_centroids(folder[name], trained_on)
     made = set(datasets)
     for command in [*COMMANDS, *FURTHER]:
-        if step_of(command) == "hold-out-fold" or (made & {*inputs_of_step(command)} and not is_solved(command)):
+        if step_of(command) == "hold-out-fold" or (
+            made & {*inputs_of_step(command)} and not is_solved(command)
+        ):
             ovaflow(*folder.words(command))
             made |= {*WRITTEN.findall(command)}
     return folder
@@ -155,37 +165,47 @@ def unsolved(finished, tmp_path_factory):
 def recorded(finished, unsolved):
     recorded = json.loads(RECORDED.read_text())
     if os.environ.get("OVAFLOW_RECORD"):
-        for place, keys, folder in (("everywhere", EVERYWHERE, unsolved), (PROCESSOR, SOLVED, finished)):
+        for place, keys, folder in (
+            ("everywhere", EVERYWHERE, unsolved),
+            (PROCESSOR, SOLVED, finished),
+        ):
             entries = recorded.setdefault(place, {})
             for key in keys:
                 command = ENTRIES[key]
                 new = {"revision": revision_of(command), "results": results_of(folder, command)}
                 entries.setdefault(key, new)
         text = json.dumps(recorded, indent=1)
-        RECORDED.write_text(re.sub(r"\[\n\s+([^\[\]]*?)\n\s+\]", lambda m: f"[{' '.join(m[1].split())}]", text) + "\n")
+        RECORDED.write_text(
+            re.sub(r"\[\n\s+([^\[\]]*?)\n\s+\]", lambda m: f"[{' '.join(m[1].split())}]", text)
+            + "\n"
+        )
     return recorded
 
 
-def require_as_recorded(folder, key, theirs):
+def require_as_recorded(folder, key, theirs) -> None:
     ours = results_of(folder, ENTRIES[key])
     assert ours.keys() == theirs["results"].keys()
-    other = {name: (ours[name], old) for name, old in theirs["results"].items() if not is_as_recorded(ours[name], old)}
+    other = {
+        name: (ours[name], old)
+        for name, old in theirs["results"].items()
+        if not is_as_recorded(ours[name], old)
+    }
     assert not other, f"raise the revision of {step_of(ENTRIES[key])}, and record its results anew"
 
 
 @pytest.mark.parametrize("key", EVERYWHERE)
-def test_results_are_those_of_the_revision(unsolved, recorded, key):
+def test_results_are_those_of_the_revision(unsolved, recorded, key) -> None:
     require_as_recorded(unsolved, key, recorded["everywhere"][key])
 
 
 @pytest.mark.parametrize("key", SOLVED)
-def test_results_of_the_solver_are_those_of_the_revision(finished, recorded, key):
+def test_results_of_the_solver_are_those_of_the_revision(finished, recorded, key) -> None:
     if key not in recorded.get(PROCESSOR, {}):
         pytest.skip(f"no results of {key} are recorded on a {PROCESSOR}")
     require_as_recorded(finished, key, recorded[PROCESSOR][key])
 
 
-def test_results_are_recorded_for_the_revisions_of_today(recorded):
+def test_results_are_recorded_for_the_revisions_of_today(recorded) -> None:
     former = [
         f"{place}: {key}"
         for place, entries in recorded.items()
@@ -195,7 +215,7 @@ def test_results_are_recorded_for_the_revisions_of_today(recorded):
     assert not former, f"delete these entries of revisions.json, then record: {', '.join(former)}"
 
 
-def test_a_change_of_one_hundredth_is_found(finished):
+def test_a_change_of_one_hundredth_is_found(finished) -> None:
     for name in ("model", "predictions", "metrics"):
         values = values_of(finished[name])
         for key, theirs in values.items():

@@ -10,7 +10,9 @@ from ovaflow.report.section import ReportSection
 from ovaflow.report.sections import SECTIONS
 
 FILES = {"second-stage": "reliability.json", "training": "training.h5"}
-"""Sections of a one-vs-all run that read files of their own; those of other methods are in tests/report."""
+"""Sections of a one-vs-all run that read files of their own; those of other methods are in
+tests/report.
+"""
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def page_of(folder):
 
 
 @pytest.mark.parametrize("key", FILES)
-def test_a_section_is_where_its_file_is(folder, key):
+def test_a_section_is_where_its_file_is(folder, key) -> None:
     (section,) = (each for each in SECTIONS if each.key == key)
     for there in (True, False):
         page = page_of(folder)
@@ -56,7 +58,7 @@ def notes():
     SECTIONS.remove(NOTES)
 
 
-def test_a_new_section(folder, notes):
+def test_a_new_section(folder, notes) -> None:
     assert "Notes" not in page_of(folder)
     (folder.path / "msi" / "notes.txt").write_text("for <b>the board</b>")
     page = page_of(folder)
@@ -64,11 +66,17 @@ def test_a_new_section(folder, notes):
     assert 'href="#tiny.notes"' in page
 
 
-def test_figures_of_all_runs_in_one_table(folder, tmp_path):
-    ovaflow("report", folder.path / "msi", f"--csv={tmp_path / 'figures.csv'}", f"--output={tmp_path / 'report.html'}")
+def test_figures_of_all_runs_in_one_table(folder, tmp_path) -> None:
+    ovaflow(
+        "report",
+        folder.path / "msi",
+        f"--csv={tmp_path / 'figures.csv'}",
+        f"--output={tmp_path / 'report.html'}",
+    )
     rows = {row["figure"]: row for row in read_records(tmp_path / "figures.csv")}
     [results] = gather([folder.path / "msi"])
-    ours, theirs = rows["P@5"], results.runs[0].metrics["P@5"]
+    ours = rows["P@5"]
+    theirs = results.runs[0].metrics["P@5"]
     assert float(ours["value"]) == pytest.approx(theirs)
     assert float(ours["low"]) < theirs < float(ours["high"])
     assert (ours["dataset"], ours["run"], ours["method"]) == ("tiny", "msi", "one-vs-all")

@@ -1,4 +1,6 @@
-"""Where a setting matters, and what null stands for, is said on its field: a new one is found wherever it is told."""
+"""Where a setting matters, and what null stands for, is said on its field: a new one is found
+wherever it is told.
+"""
 
 import importlib.util
 from pathlib import Path
@@ -32,7 +34,7 @@ class Kettle(Section):
         return self._without(*self.without_effect)
 
 
-def test_a_new_setting_is_told_in_schema_reference_and_help():
+def test_a_new_setting_is_told_in_schema_reference_and_help() -> None:
     sentence = "electric kettles: power in watts; null: 2000"
     assert Kettle.model_json_schema()["properties"]["power"]["description"] == sentence
     assert f"| {sentence} |\n" in reference._keys(Kettle, "key")
@@ -40,13 +42,13 @@ def test_a_new_setting_is_told_in_schema_reference_and_help():
     assert parameter.help == "Electric kettles: power in watts.  [default: 2000]"
 
 
-def test_it_is_no_parameter_where_it_has_no_effect():
+def test_it_is_no_parameter_where_it_has_no_effect() -> None:
     assert Kettle(power=1000).relevant == {"kind": "gas"}
     assert Kettle(kind="electric").relevant == {"kind": "electric", "power": None}
 
 
 @pytest.mark.parametrize("start", get_args(Initialization))
-def test_settings_of_starts(start):
+def test_settings_of_starts(start) -> None:
     section = TrainLabels(initialization=start)
     assert section.without_effect.isdisjoint(section.relevant)
     of_starts = {"s", "t", "bias_lambda", "root_epsilon", "retrain"}
@@ -61,13 +63,14 @@ def test_settings_of_starts(start):
     assert of_starts & section.relevant.keys() == theirs[start]
 
 
-def test_settings_of_formats():
-    of_texts, ready_made = PrepareSource(format="csv"), PrepareSource(format="svmlight")
+def test_settings_of_formats() -> None:
+    of_texts = PrepareSource(format="csv")
+    ready_made = PrepareSource(format="svmlight")
     assert {"text_column", "quotes", "features", "min_df", "html"} <= of_texts.relevant.keys()
     assert {"text_column", "quotes", "features", "min_df", "html"} <= ready_made.without_effect
     assert "sheet" in of_texts.without_effect
 
 
-def test_a_run_from_another_says_so():
+def test_a_run_from_another_says_so() -> None:
     assert MethodOfRun().without_effect == {"pretrained"}
     assert not MethodOfRun(initialization="pretrained", pretrained="base").without_effect

@@ -16,7 +16,12 @@ def record(number, part):
     # each part has words and labels of its own
     words = " ".join(f"word{(number * step) % 89}" for step in range(1, 12))
     text = f"{words} only{part}{number % 2}"
-    return {"id": f"r{number}", "text": text, "labels": f"name {number % 7},of {part}", "part": part}
+    return {
+        "id": f"r{number}",
+        "text": text,
+        "labels": f"name {number % 7},of {part}",
+        "part": part,
+    }
 
 
 @pytest.fixture
@@ -37,12 +42,16 @@ def content(dataset, part):
     return [words, dataset.ids(part), *(array.tolist() for array in arrays)]
 
 
-def test_a_dev_part_is_read_as_a_test_file_and_the_rest_is_as_without_it(tables):
+def test_a_dev_part_is_read_as_a_test_file_and_the_rest_is_as_without_it(tables) -> None:
     theirs = tables(f"{FILES}train.csv --test=dev.csv")
     as_test = content(theirs, "test")
     theirs = tables(f"{FILES}train.csv --test=test.csv")
-    others, names = [content(theirs, part) for part in theirs.parts], theirs.names
-    for source in "train.csv --test=test.csv --dev=dev.csv --reading=reading.json", "all.csv --split-column=part":
+    others = [content(theirs, part) for part in theirs.parts]
+    names = theirs.names
+    for source in (
+        "train.csv --test=test.csv --dev=dev.csv --reading=reading.json",
+        "all.csv --split-column=part",
+    ):
         ours = tables(FILES + source)
         assert "80 training, 20 dev and 30 test instances" in tables.said
         assert content(ours, "dev") == as_test
@@ -51,7 +60,7 @@ def test_a_dev_part_is_read_as_a_test_file_and_the_rest_is_as_without_it(tables)
     assert "train.csv, test.csv, dev.csv" in Path("reading.json").read_text()
 
 
-def test_what_is_held_out_has_no_dev_part(tables):
+def test_what_is_held_out_has_no_dev_part(tables) -> None:
     tables(f"{FILES}train.csv --dev=dev.csv")
     ovaflow("hold-out", "dataset.h5", "--records=records.csv", "--output=held.h5")
     ovaflow("hold-out-fold", "dataset.h5", "--output=fold.h5")
@@ -59,12 +68,12 @@ def test_what_is_held_out_has_no_dev_part(tables):
     assert [row["part"] for row in read_records("records.csv")].count("dev") == 20
 
 
-def test_doubts_about_a_dev_part_are_told(tables):
+def test_doubts_about_a_dev_part_are_told(tables) -> None:
     tables(f"{FILES}train.csv --test=test.csv --dev=test.csv")
     assert "the dev file is the training file or the test file" in tables.said
 
 
-def test_what_cannot_be_a_dev_part_is_refused(tables):
+def test_what_cannot_be_a_dev_part_is_refused(tables) -> None:
     for line, told in {
         f"{FILES}all.csv --split-column=part": "and there is a dev file; leave out one of them",
         "--format=xmc-text --train=train.csv": "dev goes with texts, not with features; leave it out",

@@ -28,8 +28,15 @@ def made(n, seed, copies, split):
     return Dataset("memory.h5", train, train, "abc", {"bias": 0.0, "split": split})
 
 
-@given(st.integers(0, 99), st.integers(2, 8), st.integers(0, 40), st.sampled_from(["together", "random"]))
-def test_each_document_is_in_one_fold_and_what_is_alike_in_the_same(seed, folds, copies, split):
+@given(
+    st.integers(0, 99),
+    st.integers(2, 8),
+    st.integers(0, 40),
+    st.sampled_from(["together", "random"]),
+)
+def test_each_document_is_in_one_fold_and_what_is_alike_in_the_same(
+    seed, folds, copies, split
+) -> None:
     dataset = made(80, seed, copies, split)
     ours = folds_of_documents(dataset, folds, seed)
     assert len(ours) == 80 + copies
@@ -53,35 +60,51 @@ def table(tmp_path):
             write_records(tmp_path / f"{role}.csv", rows)
         files = [f"--{role}={tmp_path / role}.csv" for role in files]
         output = tmp_path / f"{name}.h5"
-        ovaflow("prepare", "--format=csv", "--min-df=1", "--max-df=1.0", *files, f"--output={output}")
+        ovaflow(
+            "prepare", "--format=csv", "--min-df=1", "--max-df=1.0", *files, f"--output={output}"
+        )
         return open_dataset(output)
 
     return prepared
 
 
 def record(number):
-    return {"id": f"r{number}", "text": text(number), "labels": f"name {number % 7},rare {number // 3}"}
+    return {
+        "id": f"r{number}",
+        "text": text(number),
+        "labels": f"name {number % 7},rare {number // 3}",
+    }
 
 
-def test_a_fold_has_the_labels_of_a_dataset_prepared_without_it(table, tmp_path):
+def test_a_fold_has_the_labels_of_a_dataset_prepared_without_it(table, tmp_path) -> None:
     rows, others = ({f"r{i}": record(i) for i in range(*ends)} for ends in ((1, 81), (100, 110)))
-    dataset, tested = table("dataset", train=[*rows.values()], test=[*others.values()]), []
+    dataset = table("dataset", train=[*rows.values()], test=[*others.values()])
+    tested = []
     for fold in range(1, 4):
-        said = ovaflow("hold-out-fold", dataset.path, f"--fold={fold}", "--folds=3", f"--output={tmp_path}/fold.h5")
+        said = ovaflow(
+            "hold-out-fold",
+            dataset.path,
+            f"--fold={fold}",
+            "--folds=3",
+            f"--output={tmp_path}/fold.h5",
+        )
         ours = open_dataset(tmp_path / "fold.h5")
         ids = ours.records("test", range(ours.test.X.n_rows))
         assert f"{len(ids)} of 80 training instances are in fold {fold} of 3" in said
         tested += ids
         rest = [row for each, row in rows.items() if each not in ids]
         theirs = table("theirs", train=rest, test=[rows[each] for each in ids])
-        assert theirs.label_names == [ours.label_names[label] for label in np.flatnonzero(ours.counts)]
+        assert theirs.label_names == [
+            ours.label_names[label] for label in np.flatnonzero(ours.counts)
+        ]
         assert len(theirs.test.Y.indices) == len(ours.test.Y.indices)
         assert theirs.parameters["named_labels"] == ours.parameters["named_labels"]
     assert sorted(tested) == sorted(rows)
 
 
-def test_extra_records_are_never_tested():
-    dataset, extra = made(60, 0, 20, "together"), np.arange(80) >= 50
+def test_extra_records_are_never_tested() -> None:
+    dataset = made(60, 0, 20, "together")
+    extra = np.arange(80) >= 50
     dataset = replace(dataset, train=replace(dataset.train, extra=extra))
     parts = [hold_out_fold(dataset, fold, 2) for fold in range(2)]
     assert sum(part.test.X.n_rows for part in parts) == 50
@@ -96,7 +119,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_what_is_refused_and_what_helps(table, tmp_path, words):
+def test_what_is_refused_and_what_helps(table, tmp_path, words) -> None:
     table("few", train=[record(i) for i in range(1, 13)])
     hold_out = "hold-out-fold", tmp_path / "few.h5", f"--output={tmp_path}/fold.h5"
     assert REFUSED[words] in ovaflow(*hold_out, *words.split(), status=2)

@@ -21,12 +21,14 @@ from ovaflow.sparse.csr import NOWHERE, from_scipy
 def dataset():
     rng = np.random.default_rng(0)
     X = scipy.sparse.random_array((400, 40), density=0.1, rng=rng)
-    Y = scipy.sparse.random_array((400, 6), density=0.3, rng=rng, data_sampler=lambda size: np.ones(size))
+    Y = scipy.sparse.random_array(
+        (400, 6), density=0.3, rng=rng, data_sampler=lambda size: np.ones(size)
+    )
     split = Split(from_scipy(X), from_scipy(Y))
     return Dataset("memory.h5", split, split, "abc", {"bias": 0.0})
 
 
-def test_the_parts_are_the_training_set(dataset):
+def test_the_parts_are_the_training_set(dataset) -> None:
     parts = hold_out(dataset, 0.25)
     held = drawn_by_hash(dataset.units, hashes_of(dataset.train.X), 0.25)
     assert 60 < held.sum() < 140
@@ -36,31 +38,38 @@ def test_the_parts_are_the_training_set(dataset):
     assert parts.parameters == {"bias": 0.0, "held_out": {"of": "abc", "fraction": 0.25, "seed": 0}}
 
 
-def test_extra_instances_are_never_held_out(dataset):
+def test_extra_instances_are_never_held_out(dataset) -> None:
     extra = {"extra": np.arange(400) >= 350, "weights": np.repeat(np.float32([1, 2]), [350, 50])}
     parts = hold_out(replace(dataset, train=replace(dataset.train, **extra)), 0.25)
     assert parts.test.extra.sum() == 0 < parts.train.extra.sum()
     assert parts.train.weights.tolist() == (1 + parts.train.extra).tolist()
 
 
-def test_nothing_held_out_is_refused(dataset):
+def test_nothing_held_out_is_refused(dataset) -> None:
     with pytest.raises(InputError, match="0 of 400 training instances would be held out"):
         hold_out(dataset, 1e-9)
 
 
 @given(st.integers(0, 99), st.booleans())
-def test_each_third_text_ends_early(seed, normalized):
+def test_each_third_text_ends_early(seed, normalized) -> None:
     rng = np.random.default_rng(seed)
-    words = [[f"word{number}" for number in rng.integers(60, size=size)] for size in (5, 9, 300, 40, 0, 8, 80)]
+    words = [
+        [f"word{number}" for number in rng.integers(60, size=size)]
+        for size in (5, 9, 300, 40, 0, 8, 80)
+    ]
     fitted = fit_features(map(" ".join, words), Prepare(min_df=1, max_df=1.0, normalize=normalized))
     norms = np.float32(fitted.norms) if normalized else None
     whole = Split(fitted.X, from_scipy(np.ones((7, 1))), norms=norms)
     ours = truncate_every_third(whole, normalized)
     for i, text in enumerate(words):
-        row, before = ours.X.part(i, i + 1), whole.X.part(i, i + 1)
+        row = ours.X.part(i, i + 1)
+        before = whole.X.part(i, i + 1)
         end = row.places[row.places != NOWHERE].astype(int).max(initial=-1) + 1
         assert end <= len(text)
-        assert row.indices.tolist() == fitted.transform.transform([" ".join(text[:end])]).indices.tolist()
+        assert (
+            row.indices.tolist()
+            == fitted.transform.transform([" ".join(text[:end])]).indices.tolist()
+        )
         if i % 3 or len(text) <= SHORTEST:
             assert len(row.indices) == len(before.indices)
         # the weights of what is kept, of length 1 again; the last feature is the bias
@@ -71,5 +80,11 @@ def test_each_third_text_ends_early(seed, normalized):
     assert len(ours.X.data) < len(whole.X.data)
 
 
-def test_known_values():
-    assert [in_test(text, 0.2) for text in ("a", "b", "ä", "", "\ud800")] == [True, False, False, False, False]
+def test_known_values() -> None:
+    assert [in_test(text, 0.2) for text in ("a", "b", "ä", "", "\ud800")] == [
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]

@@ -30,32 +30,46 @@ TABLE = "--format=csv --train=a.csv --max-df=1.0 "
 ALL_IN_TRAINING = "--test-fraction=1e-9"
 
 
-def write_texts(name, rows):
-    Path(name).write_text("".join(json.dumps({"text": text, "labels": labels}) + "\n" for text, labels in rows))
+def write_texts(name, rows) -> None:
+    Path(name).write_text(
+        "".join(json.dumps({"text": text, "labels": labels}) + "\n" for text, labels in rows)
+    )
 
 
 def dense(matrix):
     return matrix.to_scipy().toarray()
 
 
-def test_texts(prepare, tmp_path):
+def test_texts(prepare, tmp_path) -> None:
     write_texts("train", TEXTS)
     write_texts("test", TEST)
     dataset = prepare(JSONL + "--features=words --max-df=0.9")
     assert dataset.label_names == ["x", "y", "z"]
     assert dataset.feature_names == ["alpha", "beta", "delta", "gamma", "strasse"]
     counts = CountVectorizer(vocabulary=dataset.feature_names, preprocessor=str.casefold)
-    tf, tf_of_test = (counts.transform([text for text, _ in rows]).toarray() for rows in (TEXTS, TEST))
+    tf, tf_of_test = (
+        counts.transform([text for text, _ in rows]).toarray() for rows in (TEXTS, TEST)
+    )
     idf = np.log(5 / (tf > 0).sum(axis=0))
     for X, theirs in ((dataset.train.X, tf), (dataset.test.X, tf_of_test)):
         np.testing.assert_allclose(dense(X)[:, :-1], normalize(np.log1p(theirs) * idf), rtol=1e-5)
         assert (dense(X)[:, -1] == 1).all()
-    assert dense(dataset.train.Y).tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 0], [1, 0, 0], [0, 0, 1]]
+    assert dense(dataset.train.Y).tolist() == [
+        [1, 1, 0],
+        [0, 1, 0],
+        [0, 0, 0],
+        [1, 0, 0],
+        [0, 0, 1],
+    ]
     assert dense(dataset.test.Y).tolist() == [[1, 0, 0], [0, 0, 1]]
     assert dataset.test_texts([1]) == ["nothing of this"]
     source = dataset.parameters["source"]
     # the remarks below say the others
-    assert {"tokens": 5, "tokens_forgotten": 0, "label_names_without_features": 3}.items() <= source["counts"].items()
+    assert {
+        "tokens": 5,
+        "tokens_forgotten": 0,
+        "label_names_without_features": 3,
+    }.items() <= source["counts"].items()
     assert source["files"]["train"]["name"] == "train"
     assert str(tmp_path) not in json.dumps(dataset.parameters)
     assert "5 training and 2 test instances, 6 features, 3 labels" in prepare.said
@@ -67,17 +81,24 @@ def test_texts(prepare, tmp_path):
     ]
 
 
-def test_features_as_they_are(prepare):
+def test_features_as_they_are(prepare) -> None:
     Path("train.txt").write_text("4 3 3\n0,1 0:1 2:2\n1\n 1:1 2:1\n2 0:3\n")
     Path("test.txt").write_text("2 3 3\n2 1:1\n0 2:5\n")
     line = "--format=xmc-text --train=train.txt --test=test.txt "
     dataset = prepare(line)
-    train, test = [[1, 0, 2], [0, 0, 0], [0, 1, 1], [3, 0, 0]], [[0, 1, 0], [0, 0, 5]]
-    np.testing.assert_allclose(dense(dataset.train.X), np.c_[normalize(train), np.ones(4)], rtol=1e-6)
+    train = [[1, 0, 2], [0, 0, 0], [0, 1, 1], [3, 0, 0]]
+    test = [[0, 1, 0], [0, 0, 5]]
+    np.testing.assert_allclose(
+        dense(dataset.train.X), np.c_[normalize(train), np.ones(4)], rtol=1e-6
+    )
     assert dense(dataset.train.Y).tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]]
     assert (dataset.label_names, dataset.feature_names) == (["0", "1", "2"], [])
     assert dataset.parameters["source"]["counts"]["train_without_features"] == 1
-    assert dense(prepare(line, "--unlabelled=drop").train.Y).tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 1]]
+    assert dense(prepare(line, "--unlabelled=drop").train.Y).tolist() == [
+        [1, 1, 0],
+        [0, 1, 0],
+        [0, 0, 1],
+    ]
     # of the training set, for both
     idf = np.log([2, 4, 2])
     for option, weighed in ("--sublinear", np.log1p), ("--no-sublinear", np.array):
@@ -88,7 +109,7 @@ def test_features_as_they_are(prepare):
     prepare(line, "--train=train.txt", status=2)
 
 
-def test_svmlight_files_of_different_widths(prepare):
+def test_svmlight_files_of_different_widths(prepare) -> None:
     Path("train").write_text("0,1 1:1 2:1\n1 1:1\n")
     Path("test").write_text("4 1:1 5:1\n")
     Path("names").write_text("\n".join("abcdefg"))
@@ -99,7 +120,9 @@ def test_svmlight_files_of_different_widths(prepare):
 
 
 @pytest.mark.parametrize(("share", "is_dense"), [(0.05, False), (0.6, True)])
-def test_dense_features_are_stored_in_full_and_counted_as_they_are(prepare, share, is_dense):
+def test_dense_features_are_stored_in_full_and_counted_as_they_are(
+    prepare, share, is_dense
+) -> None:
     random = np.random.default_rng(0)
     X = random.normal(size=(40, 50)) * (random.random((40, 50)) < share)
     X[7] = 0
@@ -108,23 +131,35 @@ def test_dense_features_are_stored_in_full_and_counted_as_they_are(prepare, shar
     dataset = prepare("--format=npz --train=X.npy --test=X.npy")
     assert dataset.parameters["dense"] is is_dense
     assert (len(dataset.train.X.data) == 40 * 51) == is_dense
-    assert dataset.parameters["source"]["counts"]["train_without_features"] == (X == 0).all(axis=1).sum()
-    assert nonzeros_of_rows(dataset.train.X).sum() == len(dataset.test.X.data) == np.count_nonzero(X) + 40
+    assert (
+        dataset.parameters["source"]["counts"]["train_without_features"]
+        == (X == 0).all(axis=1).sum()
+    )
+    assert (
+        nonzeros_of_rows(dataset.train.X).sum()
+        == len(dataset.test.X.data)
+        == np.count_nonzero(X) + 40
+    )
     np.testing.assert_array_equal(dense(dataset.train.X), dense(dataset.test.X))
 
 
-def test_builtin(prepare, monkeypatch):
+def test_builtin(prepare, monkeypatch) -> None:
     monkeypatch.setattr(docstrings, "TEXTS", 500)
     dataset = prepare("--format=builtin --features=words")
     assert dataset.n_documents + dataset.test.X.n_rows == 500
     assert dataset.counts.min() > 0
-    assert {"modules_read", "repeated_texts", "python"} < dataset.parameters["source"]["counts"].keys()
+    assert {"modules_read", "repeated_texts", "python"} < dataset.parameters["source"][
+        "counts"
+    ].keys()
 
 
-def test_columns_with_weights(prepare):
+def test_columns_with_weights(prepare) -> None:
     rows = "sea hill,sea,a\nhill,sea hill,b\n,sea green,a\ngreen,hill,b\n"
     Path("a.csv").write_text("title,abstract,labels\n" + rows * 3)
-    line = TABLE + "--test=a.csv --text-column=title,abstract --min-df=1 --features=words --features=pairs "
+    line = (
+        TABLE
+        + "--test=a.csv --text-column=title,abstract --min-df=1 --features=words --features=pairs "
+    )
     line += "--bias=0 --no-sublinear --no-normalize --no-label-names --column-weights=3 "
     dataset = prepare(line, "--column-weights=0.5")
     counts = [[3.5, 3, 0, 3, 0], [0.5, 3.5, 0, 0.5, 0], [0.5, 0, 0.5, 0, 0.5], [0, 0.5, 3, 0, 0]]
@@ -137,23 +172,39 @@ def test_columns_with_weights(prepare):
         (transform.transform(["hill sea hill", "green"]), plain),
     ):
         theirs = pandas.DataFrame(theirs, columns=["sea", "hill", "green", "sea hill", "sea green"])
-        np.testing.assert_allclose(dense(X), theirs[dataset.feature_names] * dataset.names.idf, rtol=1e-6)
+        np.testing.assert_allclose(
+            dense(X), theirs[dataset.feature_names] * dataset.names.idf, rtol=1e-6
+        )
     assert dataset.test_texts([0]) == ["sea hill sea"]
     assert "1 column_weights for 2 text columns" in prepare(line, status=2)
 
 
-def test_same_bytes_in_every_process(tmp_path):
+def test_same_bytes_in_every_process(tmp_path) -> None:
     write_texts(tmp_path / "train", TEXTS)
     write_texts(tmp_path / "test", TEXTS)
     for seed in "12":
-        command = [sys.executable, "-m", "ovaflow", "prepare", *JSONL.split(), "--max-df=0.9", f"--output={seed}"]
+        command = [
+            sys.executable,
+            "-m",
+            "ovaflow",
+            "prepare",
+            *JSONL.split(),
+            "--max-df=0.9",
+            f"--output={seed}",
+        ]
         subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONHASHSEED": seed}, check=True)
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
 
 
-def table_of(labels, name="a.csv", text="sky {} in {}"):
+def table_of(labels, name="a.csv", text="sky {} in {}") -> None:
     rows = enumerate(labels)
-    write_records(name, [{"text": text.format("ab"[i % 2] * 2, "cde"[i % 3] * 2), "labels": each} for i, each in rows])
+    write_records(
+        name,
+        [
+            {"text": text.format("ab"[i % 2] * 2, "cde"[i % 3] * 2), "labels": each}
+            for i, each in rows
+        ],
+    )
 
 
 def combined(names, separator):
@@ -178,7 +229,9 @@ RARE = [f"{i}-1783 -- Sources | a > b {i} | role::{i % 7}" for i in range(100)]
         (RARE, ";", "|", 207),
     ],
 )
-def test_labels_that_hold_another_separator_are_refused(prepare, labels, wrong, right, n_labels):
+def test_labels_that_hold_another_separator_are_refused(
+    prepare, labels, wrong, right, n_labels
+) -> None:
     table_of(labels)
     said = prepare(TABLE, f"--label-separator={wrong}", status=2)
     assert f"a.csv: label_separator is {wrong!r}, but " in said
@@ -186,7 +239,7 @@ def test_labels_that_hold_another_separator_are_refused(prepare, labels, wrong, 
     assert prepare(TABLE, f"--label-separator={right}", ALL_IN_TRAINING).n_labels == n_labels
 
 
-def test_a_separator_inside_others_is_remarked_on(prepare):
+def test_a_separator_inside_others_is_remarked_on(prepare) -> None:
     table_of(combined(HEADINGS, "; "))
     prepare(TABLE)
     assert 'label_separator: ";" gives 30 labels' in prepare.said
@@ -197,22 +250,31 @@ def test_a_separator_inside_others_is_remarked_on(prepare):
     ("labels", "separator", "n_labels"),
     [
         ([f"a, b, {i % 40}; c" for i in range(400)], ";", 41),
-        ([f"role::{i}" if i % 2 else f"1775-1783 -- Sources; {i}" for i in range(60)] + ["x|y"] * 60, ",", 61),
+        (
+            [f"role::{i}" if i % 2 else f"1775-1783 -- Sources; {i}" for i in range(60)]
+            + ["x|y"] * 60,
+            ",",
+            61,
+        ),
         ([f"Bach, J{i}" for i in range(60)], ";", 60),
         (["a;b"] * 19, ",", 1),
     ],
 )
-def test_labels_with_signs_inside_are_believed(prepare, labels, separator, n_labels):
+def test_labels_with_signs_inside_are_believed(prepare, labels, separator, n_labels) -> None:
     table_of(labels)
     assert prepare(TABLE, f"--label-separator={separator}", ALL_IN_TRAINING).n_labels == n_labels
 
 
-def test_several_files_and_labels_that_are_kept_or_dropped(prepare):
+def test_several_files_and_labels_that_are_kept_or_dropped(prepare) -> None:
     for name, labels in ("a1.csv", ["x", "", "y"]), ("a2.csv", ["z", ""]), ("b.csv", ["x", ""]):
         table_of(labels, name)
     line = "--format=csv --min-df=1 --train=a*.csv --test=b.csv"
     dataset = prepare(line)
-    assert (dataset.n_documents, dataset.test.X.n_rows, dataset.label_names) == (5, 2, ["x", "y", "z"])
+    assert (dataset.n_documents, dataset.test.X.n_rows, dataset.label_names) == (
+        5,
+        2,
+        ["x", "y", "z"],
+    )
     dropped = prepare(line, "--unlabelled=drop")
     assert (dropped.n_documents, dropped.test.X.n_rows) == (3, 1)
     assert "3 instances have no label: left out" in prepare.said
@@ -236,7 +298,7 @@ RECORDS = {
         ("text-tsv", "", ["line 1", "line 3", "line 4"]),
     ],
 )
-def test_records_have_ids_or_places(prepare, format, options, expected):
+def test_records_have_ids_or_places(prepare, format, options, expected) -> None:
     for name in ("train", "more"):
         Path(name).write_text(RECORDS[format])
     line = f"--format={format} --test=train --train=train --min-df=1 --max-df=0.9 {options}"
@@ -244,10 +306,13 @@ def test_records_have_ids_or_places(prepare, format, options, expected):
     assert dataset.records("train", range(3)) == dataset.records("test", range(3)) == expected
     assert dataset.heaviest_features("test", 1, 1) == ["hill"]
     first, _, third = expected
-    assert prepare(line, "--train=more").records("train", [3, 2]) == [f"more, {first}", f"train, {third}"]
+    assert prepare(line, "--train=more").records("train", [3, 2]) == [
+        f"more, {first}",
+        f"train, {third}",
+    ]
 
 
-def test_html_is_read_as_a_person_sees_it(prepare):
+def test_html_is_read_as_a_person_sees_it(prepare) -> None:
     seen = ["my printer & Müller", "does not <start>", "x < 5 end"]
     written = [
         "<!-- a -->my <b>prin</b>ter &amp; M&uuml;ller",
@@ -265,7 +330,7 @@ def test_html_is_read_as_a_person_sees_it(prepare):
     assert dataset.parameters["html"]
 
 
-def test_labels_are_renamed_merged_and_dropped(prepare):
+def test_labels_are_renamed_merged_and_dropped(prepare) -> None:
     table_of(["sea,Sea", "Sea", "junk", "hill"])
     line = TABLE + "--test=a.csv --min-df=1 --label-map=map.csv"
     Path("map.csv").write_text('Sea,sea\njunk,\nhill,"hill, top"\n\n')
@@ -276,13 +341,16 @@ def test_labels_are_renamed_merged_and_dropped(prepare):
     for content, said in (
         ("Sea;sea\nSea;lake\n", "'Sea' appears twice"),
         (f"{'x' * 200_000},y\nSea,sea\rjunk,\n", "malformed record"),
-        ("Sea\tsea\njunk\n", "1 fields, expected an old name and a new one; leave the new name empty to drop a label"),
+        (
+            "Sea\tsea\njunk\n",
+            "1 fields, expected an old name and a new one; leave the new name empty to drop a label",
+        ),
     ):
         Path("map.csv").write_text(content)
         assert f"map.csv, line 2: {said}" in prepare(line, status=2)
 
 
-def test_what_is_odd_is_remarked(prepare):
+def test_what_is_odd_is_remarked(prepare) -> None:
     table_of(["Sea", "sea.", "hills", "hill top", "rest"], text="<b>{}</b> &amp; {}")
     table_of(["other"] * 3, "test.csv")
     prepare(TABLE + "--test=test.csv --min-df=1")

@@ -17,7 +17,12 @@ TABLE = "--min-df=1 --max-df=1.0 --weight-column=w"
 
 def records(weights):
     return [
-        {"id": f"r{i}", "text": f"word{i % 7} word{i % 5} word{i % 3}", "labels": f"l{i % 3}", "w": weight}
+        {
+            "id": f"r{i}",
+            "text": f"word{i % 7} word{i % 5} word{i % 3}",
+            "labels": f"l{i % 3}",
+            "w": weight,
+        }
         for i, weight in enumerate(weights)
     ]
 
@@ -26,18 +31,22 @@ WEIGHTS = [0.5, 1, 3, 2, 2.5] * 8
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
-def test_training_records_weigh_what_their_column_says(prepare, format):
+def test_training_records_weigh_what_their_column_says(prepare, format) -> None:
     write_records(f"train.{format}", records(WEIGHTS))
     write_records(f"test.{format}", [{"text": "word1", "labels": "l1"}])
-    dataset = prepare(f"--format={format} --train=train.{format} --test=test.{format} --reading=r.json {TABLE}")
+    dataset = prepare(
+        f"--format={format} --train=train.{format} --test=test.{format} --reading=r.json {TABLE}"
+    )
     n = dataset.n_documents
     assert dataset.train.weights.tolist() == WEIGHTS + [1.0] * (dataset.train.X.n_rows - n)
     assert dataset.test.weights is dataset.train.extra is None
-    assert json.loads(Path("r.json").read_text())["lines"]["weights"] == "from 0.5 to 3 in column 'w'"
+    assert (
+        json.loads(Path("r.json").read_text())["lines"]["weights"] == "from 0.5 to 3 in column 'w'"
+    )
     assert "from 0.5 to 3 in column 'w' in the first 40 records" in prepare.said
 
 
-def test_weights_stay_with_their_records_when_some_are_set_aside(prepare):
+def test_weights_stay_with_their_records_when_some_are_set_aside(prepare) -> None:
     write_records("train.csv", records(range(1, 41)))
     write_records("more.csv", [{"text": "word1 word2", "labels": "l1"}])
     extra = "--extra=more.csv --extra-weight=7 --no-label-names --test-fraction=0.3"
@@ -47,29 +56,36 @@ def test_weights_stay_with_their_records_when_some_are_set_aside(prepare):
     assert dataset.test.X.n_rows + len(names) == 40
 
 
-def test_records_that_are_marked_as_no_training_records_need_no_weight(prepare):
-    train = [each | {"part": "test" if i < 9 else "train"} for i, each in enumerate(records([""] * 9 + [2] * 31))]
+def test_records_that_are_marked_as_no_training_records_need_no_weight(prepare) -> None:
+    train = [
+        each | {"part": "test" if i < 9 else "train"}
+        for i, each in enumerate(records([""] * 9 + [2] * 31))
+    ]
     write_records("train.csv", train)
-    dataset = prepare(f"--format=csv --train=train.csv {TABLE} --split-column=part --no-label-names")
+    dataset = prepare(
+        f"--format=csv --train=train.csv {TABLE} --split-column=part --no-label-names"
+    )
     assert dataset.train.weights.tolist() == [2.0] * 31
 
 
 @pytest.mark.parametrize("wrong", ["", "-1", "0", "nan", "inf", "1e-60", "0,5", "heavy"])
-def test_what_is_no_weight_is_refused_with_its_line(prepare, wrong):
+def test_what_is_no_weight_is_refused_with_its_line(prepare, wrong) -> None:
     write_records("train.csv", records([1, wrong, 1]))
     prepare(f"--format=csv --train=train.csv {TABLE}", status=2)
     assert "train.csv, line 3: weight_column is " in prepare.said
-    assert f"{wrong!r}, not a number above 0" in prepare.said or (not wrong and "is empty, not" in prepare.said)
+    assert f"{wrong!r}, not a number above 0" in prepare.said or (
+        not wrong and "is empty, not" in prepare.said
+    )
 
 
-def test_joined_records_weigh_the_same(prepare):
+def test_joined_records_weigh_the_same(prepare) -> None:
     several = [each | {"id": "r0"} for each in records([1, 1, 2])]
     write_records("train.csv", several)
     prepare(f"--format=csv --train=train.csv {TABLE} --repeated=join", status=2)
     assert "records that are joined have other weights: r0 and r0" in prepare.said
 
 
-def test_other_methods_refuse_weights(prepare):
+def test_other_methods_refuse_weights(prepare) -> None:
     write_records("train.csv", records(WEIGHTS))
     prepare(f"--format=csv --train=train.csv {TABLE}")
     said = ovaflow("train-shard", "--method=fastxml", "dataset.h5", "--output=trees.h5", status=2)
@@ -89,15 +105,20 @@ def trained(prepare, records):
     write_records("test.jsonl", records[:1])
     files = "--train=train.jsonl --test=test.jsonl --vector-column=v --weight-column=w"
     dataset = prepare(f"--format=jsonl {files}")
-    return dataset, train_model(dataset, TrainLabels(epsilon=1e-6), 0.0).weights.to_scipy().toarray()
+    return dataset, train_model(
+        dataset, TrainLabels(epsilon=1e-6), 0.0
+    ).weights.to_scipy().toarray()
 
 
-def test_whole_weights_are_repeated_records_and_all_are_those_of_liblinear(prepare):
+def test_whole_weights_are_repeated_records_and_all_are_those_of_liblinear(prepare) -> None:
     weights = [1, 3, 2, 1, 4] * 8
     dataset, ours = trained(prepare, vectors(weights))
-    X, y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()[:, 1]
+    X = dataset.train.X.to_scipy().toarray()
+    y = dataset.train.Y.to_scipy().toarray()[:, 1]
     solver = LinearSVC(dual=False, fit_intercept=False, tol=1e-8, max_iter=10_000)
     theirs = solver.fit(X, y, sample_weight=weights).coef_[0]
     np.testing.assert_allclose(ours[1], theirs, atol=1e-4)
-    _, repeated = trained(prepare, [each | {"w": 1} for each in vectors(weights) for _ in range(each["w"])])
+    _, repeated = trained(
+        prepare, [each | {"w": 1} for each in vectors(weights) for _ in range(each["w"])]
+    )
     np.testing.assert_allclose(ours, repeated, atol=1e-4)

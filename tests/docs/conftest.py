@@ -21,8 +21,16 @@ def tools(tmp_path_factory):
 @pytest.fixture(scope="session")
 def shell(tools):
     """Runs a block in a folder, which ends so, and returns what it wrote."""
-    keep = {key: value for key, value in os.environ.items() if key.startswith(("OVAFLOW_", "HOME", "LANG", "LC_"))}
-    environment = keep | {"PATH": f"{tools}:/usr/bin:/bin", "PYTHONPATH": str(SOURCE), "COLUMNS": "80"}
+    keep = {
+        key: value
+        for key, value in os.environ.items()
+        if key.startswith(("OVAFLOW_", "HOME", "LANG", "LC_"))
+    }
+    environment = keep | {
+        "PATH": f"{tools}:/usr/bin:/bin",
+        "PYTHONPATH": str(SOURCE),
+        "COLUMNS": "80",
+    }
 
     def run(code, folder, status=0, **variables):
         command = ["bash", "-euo", "pipefail", "-c", code]

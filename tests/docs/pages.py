@@ -8,8 +8,13 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GENERATED = {ROOT / "docs" / "reference" / f"{name}.md" for name in ("config", "commands")}
 
-_BLOCK = re.compile(r"^(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<code>.*?)^(?P=fence)\s*$", re.DOTALL | re.MULTILINE)
-_MARK = re.compile(r"<!--\s*(?P<kind>not run|no config|background|in the tree)(?::\s*(?P<reason>[^>]*?))?\s*-->\s*\Z")
+_BLOCK = re.compile(
+    r"^(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<code>.*?)^(?P=fence)\s*$",
+    re.DOTALL | re.MULTILINE,
+)
+_MARK = re.compile(
+    r"<!--\s*(?P<kind>not run|no config|background|in the tree)(?::\s*(?P<reason>[^>]*?))?\s*-->\s*\Z"
+)
 
 
 class Block(NamedTuple):
@@ -17,7 +22,9 @@ class Block(NamedTuple):
     language: str
     title: str
     code: str
-    mark: str | None  # "not run", "no config", "background" or "in the tree", from the comment before it
+    mark: (
+        str | None
+    )  # "not run", "no config", "background" or "in the tree", from the comment before it
     reason: str | None
 
 
@@ -48,10 +55,11 @@ def prose_of(page):
 def same_output(expected, written):
     """Whether a page shows what a command wrote.
 
-    Decimals may differ by two hundredths, bars and runs of spaces do not count, ``…`` stands for anything on a line, a
-    line of ``…`` for any lines.
+    Decimals may differ by two hundredths, bars and runs of spaces do not count, ``…`` stands for
+    anything on a line, a line of ``…`` for any lines.
     """
-    shown, lines = _lines(expected), _lines(written)
+    shown = _lines(expected)
+    lines = _lines(written)
     while shown:
         if shown[0] == "…":
             shown.pop(0)
@@ -71,7 +79,8 @@ def _lines(text):
 
 def _same_line(expected, written):
     number = r"[+-]?\d+\.\d+(?:e-?\d+)?"
-    pattern, values = "", []
+    pattern = ""
+    values = []
     for piece in re.split(f"({number}|…)", expected):
         if piece == "…":
             pattern += ".*?"

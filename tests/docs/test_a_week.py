@@ -1,4 +1,6 @@
-"""Weeks of an operator, by the commands of the pages: train, correct, retrain, compare, promote, reload, go back."""
+"""Weeks of an operator, by the commands of the pages: train, correct, retrain, compare, promote,
+reload, go back.
+"""
 
 import contextlib
 import os
@@ -14,11 +16,15 @@ from running_service import exchange, running_service
 
 pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(900)]
 
-GOOD, RUNNING = (blocks_of(ROOT / "docs" / "how-to" / f"keep-{name}.md") for name in ("a-model-good", "it-running"))
+GOOD, RUNNING = (
+    blocks_of(ROOT / "docs" / "how-to" / f"keep-{name}.md")
+    for name in ("a-model-good", "it-running")
+)
 RETRAIN = next(block.code for block in GOOD if block.code.startswith("flock corrections.jsonl"))
 ALERTS = next(block.code for block in RUNNING if block.title == "ovaflow-alerts.yaml")
 FEWER_JOBS = "train: {shards: 1}\npredict: {rerank: 0}\n"
-ENDED, GIVEN_UP = "Finished server process", "aborting the restart"
+ENDED = "Finished server process"
+GIVEN_UP = "aborting the restart"
 
 
 @contextlib.contextmanager
@@ -26,7 +32,7 @@ def people_asking(service):
     """People who ask all the time, and are all answered."""
     over = threading.Event()
 
-    def ask():
+    def ask() -> None:
         connection = service.connect()
         while not over.wait(0.02):
             assert exchange(connection, "/predict", {"text": "How to train a dragon"})[0] == 200
@@ -52,7 +58,8 @@ def reloaded(service):
 
 
 def test_weeks(shell, tmp_path):
-    models, rows = tmp_path / "models", read_records(ROOT / "docs" / "tutorial" / "records.csv")
+    models = tmp_path / "models"
+    rows = read_records(ROOT / "docs" / "tutorial" / "records.csv")
 
     def types(command, status=0):
         written = shell(command, tmp_path, status)
@@ -64,12 +71,15 @@ def test_weeks(shell, tmp_path):
 
     for block in GOOD:
         if block.title:
-            (tmp_path / block.title).write_text(block.code + FEWER_JOBS * block.title.endswith("yaml"))
+            (tmp_path / block.title).write_text(
+                block.code + FEWER_JOBS * block.title.endswith("yaml")
+            )
     write_records(tmp_path / "checked.csv", rows[300:])
     (tmp_path / "exports").mkdir()
     write_records(tmp_path / "exports" / "1.csv", rows[:60])
     assert re.search(r"models/current -> \S+: P@1 \d+\.\d %\n", types("bash weekly.sh"))
-    first, corrections = used(), tmp_path / "corrections.jsonl"
+    first = used()
+    corrections = tmp_path / "corrections.jsonl"
     known = {name for row in rows[:60] for name in row["subjects"].split("; ")} - {""}
     (tmp_path / "left-out.txt").touch()
     options = f"--corrections={corrections}", f"--exclude={tmp_path / 'left-out.txt'}"
@@ -77,11 +87,14 @@ def test_weeks(shell, tmp_path):
         with people_asking(service):
             for row in rows[60:80]:
                 labels = sorted(known.intersection(row["subjects"].split("; ")))
-                service.answer("/corrections", {"id": row["id"], "text": row["title"], "labels": labels})
+                service.answer(
+                    "/corrections", {"id": row["id"], "text": row["title"], "labels": labels}
+                )
             write_records(tmp_path / "records.csv", rows[:300])
             assert re.search(r"P@1 \S+ % after \S+ %, \+\S+ points", types(RETRAIN))
             assert (tmp_path / "week.jsonl").read_text().count("\n") == 20
-            second, both = used(), f"--model=models/{first}/model.h5 --model=models/current/model.h5"
+            second = used()
+            both = f"--model=models/{first}/model.h5 --model=models/current/model.h5"
             assert "P@1" in types(f"ovaflow evaluate checked.csv {both}")
             assert first.endswith(service.answer("/health")["model"][:8])
             assert second.endswith(reloaded(service))
@@ -92,7 +105,9 @@ def test_weeks(shell, tmp_path):
             types(f"bash back.sh {first}")
             assert used() == first
             assert first.endswith(reloaded(service))
-            assert types(promote.format("results/catalog/msi")).endswith(f"\nremoved models/{second}\n")
+            assert types(promote.format("results/catalog/msi")).endswith(
+                f"\nremoved models/{second}\n"
+            )
             assert sorted(os.listdir(models)) == [first, used(), "current"]
             assert used().endswith(reloaded(service))
         told = service.answer("/metrics")

@@ -23,7 +23,9 @@ def finished_catalog(tmp_path_factory, shell):
     folder = tmp_path_factory.mktemp("catalog")
     shutil.copy(TABLE, folder)
     readme = blocks_of(ROOT / "README.md")
-    (folder / "my.yaml").write_text(next(block.code for block in readme if block.language == "yaml"))
+    (folder / "my.yaml").write_text(
+        next(block.code for block in readme if block.language == "yaml")
+    )
     (folder / FIRST_RUN).write_text(shell("ovaflow run my.yaml", folder), encoding="utf-8")
     return folder
 
@@ -35,8 +37,10 @@ def is_run(block):
 
 # where no kernel is compiled yet, the first of them waits for all
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("page", [page for page in PAGES if any(map(is_run, blocks_of(page)))], ids=name_of)
-def test_examples(page, finished_catalog, tmp_path, shell, monkeypatch):
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(map(is_run, blocks_of(page)))], ids=name_of
+)
+def test_examples(page, finished_catalog, tmp_path, shell, monkeypatch) -> None:
     folder = tmp_path / "catalog"
     shutil.copytree(finished_catalog, folder)
     monkeypatch.chdir(folder)
@@ -51,18 +55,23 @@ def test_examples(page, finished_catalog, tmp_path, shell, monkeypatch):
 class _Session:
     """What happens in the folder of a page, block by block."""
 
-    def __init__(self, folder, shell):
-        self.folder, self.shell = folder, shell
-        self.written, self.services, self.names = "", [], None
+    def __init__(self, folder, shell) -> None:
+        self.folder = folder
+        self.shell = shell
+        self.written = ""
+        self.services = []
+        self.names = None
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
 
-    def take(self, block, where):
+    def take(self, block, where) -> None:
         if block.title.startswith("output"):
             if block.title == "output of the first run":
                 self.written = (self.folder / FIRST_RUN).read_text(encoding="utf-8")
-            assert same_output(block.code, self.written), f"{where} shows\n{block.code}\nand it was\n{self.written}"
+            assert same_output(block.code, self.written), (
+                f"{where} shows\n{block.code}\nand it was\n{self.written}"
+            )
         elif block.title and block.language != "sh":
             (self.folder / block.title).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / block.title).write_text(block.code, encoding="utf-8")
@@ -86,7 +95,9 @@ class _Session:
     def _started(self, code, where):
         log = self.folder / "service.log"
         with open(log, "w") as file:
-            service = subprocess.Popen(["bash", "-c", code], cwd=self.folder, env=self.shell.environment, stderr=file)
+            service = subprocess.Popen(
+                ["bash", "-c", code], cwd=self.folder, env=self.shell.environment, stderr=file
+            )
         end = time.monotonic() + 100
         while "Application startup complete" not in log.read_text():
             assert service.poll() is None, f"{where}:\n{log.read_text()}"
@@ -94,20 +105,27 @@ class _Session:
             time.sleep(0.1)
         return service
 
-    def end(self):
+    def end(self) -> None:
         for service in self.services:
             service.terminate()
             assert service.wait(60) == 0
 
 
 def _names():
-    """Names that programs in the documentation may use: texts and their labels, features and an indicator."""
+    """Names that programs in the documentation may use: texts and their labels, features and an
+    indicator.
+    """
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.preprocessing import MultiLabelBinarizer
 
-    rows = [(row["title"], row["subjects"].split("; ")) for row in read_records(TABLE) if row["subjects"]]
+    rows = [
+        (row["title"], row["subjects"].split("; "))
+        for row in read_records(TABLE)
+        if row["subjects"]
+    ]
     texts, labels = map(list, zip(*rows, strict=True))
-    X, Y = TfidfVectorizer().fit_transform(texts), MultiLabelBinarizer().fit_transform(labels)
+    X = TfidfVectorizer().fit_transform(texts)
+    Y = MultiLabelBinarizer().fit_transform(labels)
     return {
         "texts": texts[80:],
         "labels": labels[80:],
@@ -119,14 +137,14 @@ def _names():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_what_is_not_run_says_why(page):
+def test_what_is_not_run_says_why(page) -> None:
     for block in blocks_of(page):
         if block.mark == "not run":
             assert len(block.reason or "") > 10, f"line {block.line}"
 
 
 @pytest.mark.parametrize("page", sorted(set(PAGES) - GENERATED), ids=name_of)
-def test_configs_are_legal(page):
+def test_configs_are_legal(page) -> None:
     defaults = load(ROOT / "config" / "config.yaml")
     for block in blocks_of(page):
         if block.language == "yaml" and block.mark != "no config":
@@ -148,12 +166,14 @@ def test_configs_are_legal(page):
         ("w +0.50 ███", "w +0.49 ██▌", True),
     ],
 )
-def test_outputs_are_compared(expected, written, same):
+def test_outputs_are_compared(expected, written, same) -> None:
     assert same_output(expected, written) == same
 
 
-def test_every_page_of_code_was_looked_at():
+def test_every_page_of_code_was_looked_at() -> None:
     languages = {block.language for page in PAGES for block in blocks_of(page)}
     assert set(RUN) <= languages
-    strange = {language for language in languages if re.fullmatch("bash|shell|console|py", language)}
+    strange = {
+        language for language in languages if re.fullmatch("bash|shell|console|py", language)
+    }
     assert not strange, "only sh and python are run"

@@ -18,8 +18,10 @@ SETTINGS = "[mypy]\nfollow_imports = silent\n[mypy-sklearn.*]\nignore_missing_im
 
 
 @pytest.mark.long
-def test_a_type_checker_accepts_the_readme(tmp_path):
-    (example,) = [block.code for block in blocks_of(ROOT / "README.md") if block.language == "python"]
+def test_a_type_checker_accepts_the_readme(tmp_path) -> None:
+    (example,) = [
+        block.code for block in blocks_of(ROOT / "README.md") if block.language == "python"
+    ]
     (tmp_path / "example.py").write_text(NAMES + example)
     (tmp_path / "mypy.ini").write_text(SETTINGS)
     # an installed package has types if it carries py.typed

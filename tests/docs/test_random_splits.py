@@ -12,7 +12,7 @@ def run_script(*arguments):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_splits_divide_all_instances(tmp_path):
+def test_splits_divide_all_instances(tmp_path) -> None:
     instances = [f"{i % 3} {i}:1" for i in range(30)]
     (tmp_path / "train.txt").write_text("\n".join(["20 30 3", *instances[:20]]))
     with gzip.open(tmp_path / "test.txt.gz", "wt") as file:
@@ -21,7 +21,9 @@ def test_splits_divide_all_instances(tmp_path):
     test_sets = set()
     for split in range(3):
         train, test = (
-            gzip.decompress((tmp_path / "splits" / f"{split}-{name}.txt.gz").read_bytes()).decode().splitlines()
+            gzip.decompress((tmp_path / "splits" / f"{split}-{name}.txt.gz").read_bytes())
+            .decode()
+            .splitlines()
             for name in ("train", "test")
         )
         assert (train[0], test[0]) == ("22 30 3", "8 30 3")
@@ -30,7 +32,7 @@ def test_splits_divide_all_instances(tmp_path):
     assert len(test_sets) == 3
 
 
-def test_mean_of_runs(tmp_path):
+def test_mean_of_runs(tmp_path) -> None:
     values = [0.5, 0.6, 0.55]
     paths = [tmp_path / f"{i}.json" for i in range(3)]
     for path, value in zip(paths, values, strict=True):

@@ -13,14 +13,16 @@ _SPEC.loader.exec_module(reference)
 
 
 @pytest.mark.parametrize("name", reference.PAGES)
-def test_reference_is_up_to_date(name):
+def test_reference_is_up_to_date(name) -> None:
     stored = (reference.FOLDER / name).read_text(encoding="utf-8")
     assert stored == reference.PAGES[name](), "write it again: python docs/make/reference.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_lead_somewhere(page):
-    for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)", prose_of(page)):
+def test_links_lead_somewhere(page) -> None:
+    for target, anchor in re.findall(
+        r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)", prose_of(page)
+    ):
         place = (page.parent / target).resolve() if target else page
         assert place.exists(), f"{target} does not exist"
         assert place.is_relative_to(ROOT), f"{target} is outside of the repository"
@@ -30,8 +32,11 @@ def test_links_lead_somewhere(page):
 
 def anchors(page):
     """Anchors of a page's headings, as code hosts and MkDocs make them."""
-    text = re.sub(r"^(```|~~~).*?^\1", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    counts, slugs = Counter(), set()
+    text = re.sub(
+        r"^(```|~~~).*?^\1", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
+    counts = Counter()
+    slugs = set()
     for title in re.findall(r"^#{1,6} (.*)$", text, re.MULTILINE):
         slug = re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
         slugs.add(f"{slug}_{counts[slug]}" if counts[slug] else slug)
@@ -39,6 +44,6 @@ def anchors(page):
     return slugs
 
 
-def test_readme_stays_short():
+def test_readme_stays_short() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").count("\n")
     assert 90 <= lines <= 130

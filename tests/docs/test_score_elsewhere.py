@@ -29,8 +29,15 @@ def folder(tmp_path_factory):
     write_table(folder / "records.csv")
     table = (folder / "records.csv").read_text().replace("filler29", "größte straßen cafés οδος")
     (folder / "records.csv").write_text(table, encoding="utf-8")
-    train_on(folder, "--format=csv", f"--train={folder}/records.csv", "--label-separator=|", prune=0.01)
-    assert main(["convert", f"{folder}/model.h5", "--to=npz", f"--output={folder}/elsewhere/model.npz"]) == 0
+    train_on(
+        folder, "--format=csv", f"--train={folder}/records.csv", "--label-separator=|", prune=0.01
+    )
+    assert (
+        main(
+            ["convert", f"{folder}/model.h5", "--to=npz", f"--output={folder}/elsewhere/model.npz"]
+        )
+        == 0
+    )
     return folder
 
 
@@ -43,7 +50,7 @@ def expected(folder):
     return predictor.scores(X, np.arange(predictor.n_labels))
 
 
-def test_numpy_and_sql(folder, expected, monkeypatch):
+def test_numpy_and_sql(folder, expected, monkeypatch) -> None:
     monkeypatch.chdir(folder)
     names = {}
     exec(NUMPY, names)

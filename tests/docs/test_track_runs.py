@@ -1,6 +1,7 @@
 """Runs of ovaflow in MLflow and DVC, by the commands of the page, if their programs are named.
 
-``OVAFLOW_MLFLOW`` is a Python that has MLflow or mlflow-skinny, ``OVAFLOW_DVC`` the program ``dvc``.
+``OVAFLOW_MLFLOW`` is a Python that has MLflow or mlflow-skinny, ``OVAFLOW_DVC`` the program
+``dvc``.
 """
 
 import os
@@ -29,7 +30,7 @@ def place(finished, tmp_path):
     return place
 
 
-def test_mlflow_has_the_figures(place, shell):
+def test_mlflow_has_the_figures(place, shell) -> None:
     store = {"MLFLOW_TRACKING_URI": "file:mlruns", "MLFLOW_ALLOW_FILE_STORE": "true"}
     shell(f"{program('OVAFLOW_MLFLOW')} track.py", place.folder, **store)
     (kept,) = place.folder.glob("mlruns/*/*/metrics")
@@ -39,11 +40,17 @@ def test_mlflow_has_the_figures(place, shell):
     assert len(list(kept.parent.glob("artifacts/metrics.json"))) == 1
 
 
-def test_dvc_compares_figures(place, shell):
+def test_dvc_compares_figures(place, shell) -> None:
     tools = f"{Path(program('OVAFLOW_DVC')).parent}:{shell.environment['PATH']}"
-    who = {f"GIT_{who}_{what}": "someone@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    who = {
+        f"GIT_{who}_{what}": "someone@example.org"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
     variables = who | {"PATH": tools}
-    shown = shell("git init --quiet && dvc init --quiet && source ./first.sh", place.folder, **variables)
+    shown = shell(
+        "git init --quiet && dvc init --quiet && source ./first.sh", place.folder, **variables
+    )
     first = place.metrics("msi")
     assert f"{first['P@1']:.5g}" in shown
     place.configure(train={"prune": 0.3, "shards": 2})

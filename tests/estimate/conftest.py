@@ -4,12 +4,17 @@ import pytest
 from ovaflow.dataset.dataset import Split, write_dataset
 from ovaflow.sparse.csr import CSR, from_scipy
 
-N, D, LABELS, PER_ROW = 40_000, 20_000, 100, 12
+N = 40_000
+D = 20_000
+LABELS = 100
+PER_ROW = 12
 
 
 @pytest.fixture(scope="session")
 def path(tmp_path_factory):
-    """Dataset of random instances with 12 words each, popular words first, and labels from rare to frequent."""
+    """Dataset of random instances with 12 words each, popular words first, and labels from rare to
+    frequent.
+    """
     rng = np.random.default_rng(0)
     # a rising number is added, so that no word appears twice
     words = np.sort((D - 1 - PER_ROW) * rng.random((N, PER_ROW)) ** 3, axis=1).astype(np.int32)

@@ -10,7 +10,9 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.estimate.demand import Demand, read_demand, shape_of, shares_of_work, write_demand
 from ovaflow.training.plan import write_plan
 
-DEMAND = Demand(core_seconds=36_000, job_seconds=2, job_bytes=10**9, thread_bytes=10**8, result_bytes=8e9)
+DEMAND = Demand(
+    core_seconds=36_000, job_seconds=2, job_bytes=10**9, thread_bytes=10**8, result_bytes=8e9
+)
 
 
 @pytest.mark.parametrize(
@@ -24,14 +26,15 @@ DEMAND = Demand(core_seconds=36_000, job_seconds=2, job_bytes=10**9, thread_byte
         (1, 8, False, 1000 + 2 * 8000, 4502),
     ],
 )
-def test_a_share_of_all(share, threads, pretrained, megabytes, seconds):
+def test_a_share_of_all(share, threads, pretrained, megabytes, seconds) -> None:
     asked = DEMAND.request(share, threads, pretrained)
     assert asked.mem_mb == pytest.approx(1.25 * megabytes + 200, abs=100)
     assert asked.runtime == pytest.approx(2 * seconds / 60 + 1, abs=1)
 
 
-def test_from_files(tmp_path):
-    estimate, plan = tmp_path / "estimate.json", tmp_path / "shards.tsv"
+def test_from_files(tmp_path) -> None:
+    estimate = tmp_path / "estimate.json"
+    plan = tmp_path / "shards.tsv"
     for read in (read_demand, shares_of_work, shape_of):
         with pytest.raises(FileNotFoundError):
             read(plan)
@@ -45,8 +48,9 @@ def test_from_files(tmp_path):
     assert read_demand(estimate).core_seconds == 1
 
 
-def test_sizes_of_a_dataset(path, tmp_path):
-    sizes, held_out = tmp_path / "sizes.json", tmp_path / "held-out.h5"
+def test_sizes_of_a_dataset(path, tmp_path) -> None:
+    sizes = tmp_path / "sizes.json"
+    held_out = tmp_path / "held-out.h5"
     ovaflow("hold-out", path, f"--sizes={sizes}", f"--output={held_out}")
     X, Y = (getattr(open_dataset(held_out).train, part) for part in "XY")
     assert shape_of(sizes) == (X.n_rows, X.n_columns, Y.n_columns, len(Y.data))

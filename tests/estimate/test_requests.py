@@ -4,16 +4,20 @@ from ovaflow.estimate import demand
 from ovaflow.model import index
 
 
-def test_reading_a_compressed_file_takes_a_multiple_of_it():
+def test_reading_a_compressed_file_takes_a_multiple_of_it() -> None:
     assert demand.reading_memory_mb(["a.csv"], 1000) == 550 + 2000
     assert demand.reading_memory_mb(["a.csv", "b.csv.zst"], 1000) == 550 + 5000
 
 
-def test_merging_holds_a_panel_of_an_index():
+def test_merging_holds_a_panel_of_an_index() -> None:
     assert demand.PANEL == index.PANEL
-    few, many = demand.merging_memory_mb(demand.PANEL, 1000), demand.merging_memory_mb(10 * demand.PANEL, 1000)
+    few = demand.merging_memory_mb(demand.PANEL, 1000)
+    many = demand.merging_memory_mb(10 * demand.PANEL, 1000)
     assert few - 650 > 0.4 * 1000 > many - 650 - 200
 
 
-def test_reranking_holds_scores_two_datasets_and_suggestions():
-    assert demand.reranking_memory_mb(5 + 3, 10, 4) - demand.reranking_memory_mb(0, 0) >= 10 + 5 + 3 + 4
+def test_reranking_holds_scores_two_datasets_and_suggestions() -> None:
+    assert (
+        demand.reranking_memory_mb(5 + 3, 10, 4) - demand.reranking_memory_mb(0, 0)
+        >= 10 + 5 + 3 + 4
+    )

@@ -25,30 +25,42 @@ from ovaflow.training.plan import write_plan
 @pytest.fixture(scope="module")
 def job(path):
     """Runs a training job on the dataset in a process of its own; the file that it wrote."""
-    folder, dataset = path.parent, open_dataset(path)
+    folder = path.parent
+    dataset = open_dataset(path)
     compute_means(dataset.train.X, dataset.positives).write(folder / "means.h5", dataset=dataset)
     write_plan(folder / "plan.tsv", [np.arange(dataset.n_labels)], np.ones(dataset.n_labels))
 
     def run(command, *options, name="shard.h5"):
-        given = [] if "--method=fastxml" in options else ["--means=means.h5", "--plan=plan.tsv", "--shard=0"]
+        given = (
+            []
+            if "--method=fastxml" in options
+            else ["--means=means.h5", "--plan=plan.tsv", "--shard=0"]
+        )
         words = [command, str(path), *given, *options, f"--output={name}"]
-        subprocess.run([sys.executable, "-P", "-m", "ovaflow", *words], check=True, capture_output=True, cwd=folder)
+        subprocess.run(
+            [sys.executable, "-P", "-m", "ovaflow", *words],
+            check=True,
+            capture_output=True,
+            cwd=folder,
+        )
         return folder / name
 
     return run
 
 
-def assert_near(ours, theirs, threads):
+def assert_near(ours, theirs, threads) -> None:
     assert 0.8 * theirs <= ours.bytes_of(1, threads) <= 1.25 * theirs
     assert ours.request(1, threads).mem_mb * 1e6 > theirs
 
 
 @pytest.mark.long
-def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
+def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path) -> None:
     sample = in_separate_process("one-vs-all", path, SampleLabels(prune=0.05, sample=1000), {})
     shard = job("train-shard", "--threads=2")
     assert_near(sample.demand, Shard.open(shard).peak_rss_bytes, 2)
-    weights, _ = merge([shard], open_dataset(path), 0.05, tmp_path / "model.h5", tmp_path / "training.h5")
+    weights, _ = merge(
+        [shard], open_dataset(path), 0.05, tmp_path / "model.h5", tmp_path / "training.h5"
+    )
     # of all labels
     assert sample.solved == sample.of == 99
     assert sample.weights == pytest.approx(weights)
@@ -64,24 +76,31 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
 
 
 @pytest.mark.long
-def test_memory_of_another_problem(path, job):
+def test_memory_of_another_problem(path, job) -> None:
     settings = {"regularization": "l1", "loss": "logistic"}
-    ours = in_separate_process("one-vs-all", path, SampleLabels(**settings, prune=0.05, sample=40), {}).demand
+    ours = in_separate_process(
+        "one-vs-all", path, SampleLabels(**settings, prune=0.05, sample=40), {}
+    ).demand
     shard = job("train-shard", *(f"--{name}={value}" for name, value in settings.items()))
     assert_near(ours, Shard.open(shard).peak_rss_bytes, 1)
 
 
 @pytest.mark.long
-def test_memory_of_growing_trees(path, job):
+def test_memory_of_growing_trees(path, job) -> None:
     ours = in_separate_process("fastxml", path, GrowTrees(trees=2), {}).demand
     assert_near(
-        ours, TreeShard.open(job("train-shard", "--method=fastxml", "--trees=2", "--threads=2")).peak_rss_bytes, 2
+        ours,
+        TreeShard.open(
+            job("train-shard", "--method=fastxml", "--trees=2", "--threads=2")
+        ).peak_rss_bytes,
+        2,
     )
 
 
-def test_command(tmp_path):
+def test_command(tmp_path) -> None:
     write_table(tmp_path / "records.csv")
-    path, output = tmp_path / "dataset.h5", tmp_path / "estimate.json"
+    path = tmp_path / "dataset.h5"
+    output = tmp_path / "estimate.json"
     table = f"--train={tmp_path}/records.csv", "--label-separator=|"
     ovaflow("prepare", "--format=csv", *table, f"--output={path}")
     options = "--labels=40", "--shards=2", "--prune=0.001", "--initialization=zero"
@@ -95,7 +114,9 @@ def test_command(tmp_path):
     written = ovaflow("estimate", path, *options)
     assert "suggestion  shards: 1, threads: 1; " in written
     assert re.search(r"with rerank +\S.* of core time, the default for texts\n", written)
-    figures = json.loads(ovaflow("estimate", path, "--method=fastxml", "--trees=7", "--max-leaf=1000", "--json"))
+    figures = json.loads(
+        ovaflow("estimate", path, "--method=fastxml", "--trees=7", "--max-leaf=1000", "--json")
+    )
     assert (figures["sampled_trees"], figures["trees"]) == (1, 7)
     assert figures["core_seconds_error"] is None
     # texts are trained twice
@@ -108,13 +129,16 @@ def test_command(tmp_path):
     ("hours", "gigabytes", "shards", "threads"),
     [(0.0001, 64, 1, 1), (1, 64, 32, 1), (100, 64, 608, 1), (100, 4, 304, 2)],
 )
-def test_suggestions_follow_cores_and_memory(hours, gigabytes, shards, threads):
-    demand = Demand(3600.0 * hours, job_seconds=1.0, job_bytes=2e8, thread_bytes=1e7, result_bytes=4e8)
+def test_suggestions_follow_cores_and_memory(hours, gigabytes, shards, threads) -> None:
+    demand = Demand(
+        3600.0 * hours, job_seconds=1.0, job_bytes=2e8, thread_bytes=1e7, result_bytes=4e8
+    )
     assert summary.suggest(demand, 32, gigabytes << 30) == (shards, threads)
 
 
-def test_a_dataset_without_positives_is_refused(tmp_path, capfd):
-    split, path = Split(from_scipy(np.ones((4, 2))), from_scipy(np.zeros((4, 3)))), tmp_path / "dataset.h5"
+def test_a_dataset_without_positives_is_refused(tmp_path, capfd) -> None:
+    split = Split(from_scipy(np.ones((4, 2))), from_scipy(np.zeros((4, 3))))
+    path = tmp_path / "dataset.h5"
     write_dataset(path, split, split, list("abc"), [], {"bias": 1.0})
     ovaflow("estimate", path, status=2)
     # said by the process that trains a sample

@@ -12,7 +12,9 @@ ESTIMATE = "results/mine/estimates/problem.json"
 
 def config(run=None, shards="auto", **entry):
     datasets = {"mine": {"format": "csv", "train": "a.csv"} | entry}
-    return resolve({"datasets": datasets, "runs": {"msi": run or {}}, "train": {"shards": shards}}, {})
+    return resolve(
+        {"datasets": datasets, "runs": {"msi": run or {}}, "train": {"shards": shards}}, {}
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -21,12 +23,12 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def write(path, megabytes):
+def write(path, megabytes) -> None:
     path.write_bytes(bytes(int(MEGABYTE * megabytes)))
 
 
 @pytest.mark.parametrize(("megabytes", "shards"), [(0.1, 1), (8, 1), (8.1, 2), (33, 5)])
-def test_a_shard_for_each_8_megabytes(folder, megabytes, shards):
+def test_a_shard_for_each_8_megabytes(folder, megabytes, shards) -> None:
     write(folder / "a.csv", megabytes)
     assert number_of_shards(config(), "mine", "msi") == shards
     assert is_small(config(), "mine", ESTIMATE) == (shards == 1)
@@ -35,18 +37,21 @@ def test_a_shard_for_each_8_megabytes(folder, megabytes, shards):
     assert number_of_shards(config(shards=7), "mine", "msi") == 7
 
 
-def test_several_files_some_compressed(folder):
+def test_several_files_some_compressed(folder) -> None:
     for number in (1, 2):
         write(folder / f"{number}.csv", 6)
     write(folder / "more.csv", 6)
     assert number_of_shards(config(train="[12].csv"), "mine", "msi") == 2
-    assert number_of_shards(config(train=["1.csv", "2.csv"], extra={"more.csv": 0.5}), "mine", "msi") == 3
+    assert (
+        number_of_shards(config(train=["1.csv", "2.csv"], extra={"more.csv": 0.5}), "mine", "msi")
+        == 3
+    )
     # counted as three times their size
     write(folder / "packed.csv.gz", 6)
     assert number_of_shards(config(train="packed.csv.gz"), "mine", "msi") == 3
 
 
-def test_built_in_and_elsewhere():
+def test_built_in_and_elsewhere() -> None:
     builtin = config(source="builtin", format=None, train=None)
     assert number_of_shards(builtin, "mine", "msi") == 1
     assert is_small(builtin, "mine", ESTIMATE)
@@ -55,14 +60,15 @@ def test_built_in_and_elsewhere():
         assert not is_small(config(train=train), "mine", ESTIMATE)
 
 
-def test_trees_and_decoders_have_eight(folder):
+def test_trees_and_decoders_have_eight(folder) -> None:
     write(folder / "a.csv", 1)
     for method in ("fastxml", "rembrandt"):
         assert number_of_shards(config({"method": method}), "mine", "msi") == 8
 
 
-def test_without_the_files_a_run_stays_as_it_is(folder):
-    estimate, plan = folder / ESTIMATE, folder / "results" / "mine" / "msi" / "shards.tsv"
+def test_without_the_files_a_run_stays_as_it_is(folder) -> None:
+    estimate = folder / ESTIMATE
+    plan = folder / "results" / "mine" / "msi" / "shards.tsv"
     for path in (estimate, plan):
         path.parent.mkdir(parents=True)
     assert number_of_shards(config(), "mine", "msi") == 8

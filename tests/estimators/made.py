@@ -6,9 +6,14 @@ from commands import ovaflow
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier
 
 CLASSIFIERS = [OneVsAllClassifier(), FastXMLClassifier(trees=4), RembrandtClassifier(rank=4)]
-TEXTS = [f"{'salt' if i % 2 else 'rope'} {'sea' if i % 3 else 'hill'} number{i % 7}" for i in range(60)]
+TEXTS = [
+    f"{'salt' if i % 2 else 'rope'} {'sea' if i % 3 else 'hill'} number{i % 7}" for i in range(60)
+]
 TOPICS = [["cooking" if i % 2 else "climbing", *(["water"] if i % 3 else [])] for i in range(60)]
-IN_GERMAN = [f"{'Salzige' if i % 2 else 'hohe'} {'See' if i % 3 else 'Hügel'} und Nummern{i % 7}" for i in range(60)]
+IN_GERMAN = [
+    f"{'Salzige' if i % 2 else 'hohe'} {'See' if i % 3 else 'Hügel'} und Nummern{i % 7}"
+    for i in range(60)
+]
 
 
 def prepared(folder, X, Y):

@@ -1,4 +1,6 @@
-"""Classifiers and text features beside scikit-learn's estimators, metrics and scorers, and in the tables of pandas."""
+"""Classifiers and text features beside scikit-learn's estimators, metrics and scorers, and in the
+tables of pandas.
+"""
 
 import subprocess
 import sys
@@ -41,7 +43,7 @@ def by_name(estimator):
     return type(estimator).__name__
 
 
-def test_features_of_texts_go_into_estimators_of_scikit_learn(X):
+def test_features_of_texts_go_into_estimators_of_scikit_learn(X) -> None:
     y = [labels[0] for labels in TOPICS]
     model = make_pipeline(clone(FEATURES), LogisticRegression()).fit(TEXTS, y)
     # others take no wider ones
@@ -60,16 +62,17 @@ CLASSES = {
 }
 
 
-def assert_equal(ours, theirs):
+def assert_equal(ours, theirs) -> None:
     assert ours.dtype == theirs.dtype
     assert_array_equal(ours, theirs)
     assert [*map(type, ours.tolist())] == [*map(type, theirs.tolist())]
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-def test_classes_come_back_from_a_file_as_they_were(X, kind, tmp_path):
+def test_classes_come_back_from_a_file_as_they_were(X, kind, tmp_path) -> None:
     y = np.array(CLASSES[kind])[np.arange(60) % 2]
-    model, lists = OneVsAllClassifier().fit(X, y), [[label] for label in y]
+    model = OneVsAllClassifier().fit(X, y)
+    lists = [[label] for label in y]
     loaded = reloaded(model, tmp_path)
     assert_equal(model.classes_, np.unique(y))
     assert_equal(loaded.classes_, model.classes_)
@@ -98,30 +101,39 @@ VALUES = st.one_of(
 
 
 @given(VALUES)
-def test_classes_are_what_their_names_tell(values):
+def test_classes_are_what_their_names_tell(values) -> None:
     form = LabelForm.of([values, []])
     ours = LabelForm.from_parameters(form.parameters, [str(label) for label in form.classes])
     assert_equal(ours.classes, form.classes)
     assert ours.classes.tolist() == sorted(set(values))
 
 
-@pytest.mark.parametrize("labels", [[1, "1"], [b"a", b"b"], [date(2024, 1, 1), datetime(2024, 1, 1)], [("a", 1)]])
-def test_classes_that_names_would_not_tell_are_refused(X, labels):
-    with pytest.raises(ValueError, match=r"Unknown label type: .* expected texts, numbers, truth values or dates"):
+@pytest.mark.parametrize(
+    "labels", [[1, "1"], [b"a", b"b"], [date(2024, 1, 1), datetime(2024, 1, 1)], [("a", 1)]]
+)
+def test_classes_that_names_would_not_tell_are_refused(X, labels) -> None:
+    with pytest.raises(
+        ValueError, match=r"Unknown label type: .* expected texts, numbers, truth values or dates"
+    ):
         OneVsAllClassifier().fit(X, [labels] * 60)
 
 
-def test_classes_in_columns_of_objects_and_of_tables(X):
+def test_classes_in_columns_of_objects_and_of_tables(X) -> None:
     texts = np.array(["a", "b"], object)[np.arange(60) % 2]
     assert OneVsAllClassifier().fit(X, np.array([2, 1] * 30, object)).classes_.tolist() == [1, 2]
     with pytest.warns(DataConversionWarning, match="column-vector"):
-        assert OneVsAllClassifier().fit(X, pd.DataFrame({"topic": texts})).classes_.tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match="a table of texts or dates; give a list of labels for each instance"):
+        assert OneVsAllClassifier().fit(X, pd.DataFrame({"topic": texts})).classes_.tolist() == [
+            "a",
+            "b",
+        ]
+    with pytest.raises(
+        ValueError, match="a table of texts or dates; give a list of labels for each instance"
+    ):
         OneVsAllClassifier().fit(X, np.column_stack([texts, texts]))
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=by_name)
-def test_ranking_metrics_are_computed_where_a_label_has_no_instances(table, model):
+def test_ranking_metrics_are_computed_where_a_label_has_no_instances(table, model) -> None:
     Y = table.Y.toarray()
     scores = clone(model).fit(table.X, Y).decision_function(table.X)
     assert np.isfinite(scores).all()
@@ -132,7 +144,7 @@ def test_ranking_metrics_are_computed_where_a_label_has_no_instances(table, mode
     assert 0 <= label_ranking_loss(Y, scores) < label_ranking_loss(Y[:, :-1], scores[:, :-1]) + 1e-9
 
 
-def test_of_two_classes_one_may_have_no_weight(X):
+def test_of_two_classes_one_may_have_no_weight(X) -> None:
     y = np.arange(60) % 2
     scores = OneVsAllClassifier().fit(X, y, sample_weight=y).decision_function(X)
     assert np.isfinite(scores).all()
@@ -150,7 +162,7 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
-def test_missing_texts_of_data_frames_are_empty(kind):
+def test_missing_texts_of_data_frames_are_empty(kind) -> None:
     column = COLUMNS[kind]
     theirs = TEXTS + [""] * (len(column) - len(TEXTS))
     ours = TextFeatures(features="words").fit(column)
@@ -169,13 +181,16 @@ def test_missing_texts_of_data_frames_are_empty(kind):
         pd.DataFrame({"a": [0, 1] * 29 + [None] * 2, "b": 1}, dtype="Int64"),
     ],
 )
-def test_missing_labels_are_refused(X, y):
-    with pytest.raises(ValueError, match=r"y has (<NA>|NaT) for instance 58; an instance without labels has an empty"):
+def test_missing_labels_are_refused(X, y) -> None:
+    with pytest.raises(
+        ValueError,
+        match=r"y has (<NA>|NaT) for instance 58; an instance without labels has an empty",
+    ):
         OneVsAllClassifier().fit(X, y)
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "boolean", "string", "category", "float64[pyarrow]"])
-def test_classes_of_nullable_columns_are_those_of_numpy(X, dtype):
+def test_classes_of_nullable_columns_are_those_of_numpy(X, dtype) -> None:
     y = pd.Series([1, 0] * 30).astype(dtype)
     classes = OneVsAllClassifier().fit(X, y).classes_
     assert classes.tolist() == sorted(set(y.tolist()))
@@ -183,22 +198,30 @@ def test_classes_of_nullable_columns_are_those_of_numpy(X, dtype):
 
 
 @pytest.mark.parametrize("kind", [list, pd.Series, lambda lists: np.fromiter(lists, object)])
-def test_lists_of_labels_are_predicted_across_folds(kind):
-    model, cv = make_pipeline(clone(FEATURES), OneVsAllClassifier()), KFold(3)
+def test_lists_of_labels_are_predicted_across_folds(kind) -> None:
+    model = make_pipeline(clone(FEATURES), OneVsAllClassifier())
+    cv = KFold(3)
     ours = cross_val_predict(model, TEXTS, kind(TOPICS), cv=cv)
-    texts, topics = np.array(TEXTS), np.fromiter(TOPICS, object)
+    texts = np.array(TEXTS)
+    topics = np.fromiter(TOPICS, object)
     for fit, held in cv.split(texts):
         theirs = clone(model).fit(texts[fit], topics[fit]).predict(texts[held])
         assert [*map(list, ours[held])] == [*map(list, theirs)]
 
 
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted", "samples"])
-def test_F1_of_lists_is_that_of_their_indicators(average):
+def test_F1_of_lists_is_that_of_their_indicators(average) -> None:
     # only the last fold has the label "late"
-    topics = np.fromiter(([*labels, *(["late"] if i > 55 else [])] for i, labels in enumerate(TOPICS)), object)
-    model, cv = make_pipeline(clone(FEATURES), OneVsAllClassifier(C=0.02)), KFold(3)
-    ours = cross_val_score(model, TEXTS, topics, cv=cv, scoring=f1_scorer(average), error_score="raise")
-    predicted, theirs = cross_val_predict(model, TEXTS, topics, cv=cv), []
+    topics = np.fromiter(
+        ([*labels, *(["late"] if i > 55 else [])] for i, labels in enumerate(TOPICS)), object
+    )
+    model = make_pipeline(clone(FEATURES), OneVsAllClassifier(C=0.02))
+    cv = KFold(3)
+    ours = cross_val_score(
+        model, TEXTS, topics, cv=cv, scoring=f1_scorer(average), error_score="raise"
+    )
+    predicted = cross_val_predict(model, TEXTS, topics, cv=cv)
+    theirs = []
     for _, held in cv.split(TEXTS):
         parts = topics[held], predicted[held]
         binarizer = MultiLabelBinarizer().fit(np.concatenate(parts))
@@ -208,7 +231,7 @@ def test_F1_of_lists_is_that_of_their_indicators(average):
 
 
 @pytest.mark.parametrize("scoring", [f1_scorer(), precision_at_k_scorer(1)])
-def test_scorers_choose_a_setting_in_processes(scoring):
+def test_scorers_choose_a_setting_in_processes(scoring) -> None:
     model = make_pipeline(clone(FEATURES), OneVsAllClassifier())
     grid = {"onevsallclassifier__C": [0.001, 1.0]}
     search = GridSearchCV(model, grid, scoring=scoring, cv=KFold(2), n_jobs=2).fit(TEXTS, TOPICS)
@@ -216,26 +239,37 @@ def test_scorers_choose_a_setting_in_processes(scoring):
     assert search.predict(["salt hill"])[0].tolist() == ["cooking"]
 
 
-def test_F1_is_scikit_learns_for_other_forms(table):
-    for y in (table.Y, table.Y.toarray(), pd.DataFrame(table.Y.toarray()), np.asarray(table.Y.argmax(axis=1))):
+def test_F1_is_scikit_learns_for_other_forms(table) -> None:
+    for y in (
+        table.Y,
+        table.Y.toarray(),
+        pd.DataFrame(table.Y.toarray()),
+        np.asarray(table.Y.argmax(axis=1)),
+    ):
         model = OneVsAllClassifier().fit(table.X, y)
-        assert f1_scorer()(model, table.X, y) == f1_score(y, model.predict(table.X), average="micro")
+        assert f1_scorer()(model, table.X, y) == f1_score(
+            y, model.predict(table.X), average="micro"
+        )
 
 
 @pytest.mark.parametrize("value", [-1.0, 2.0, 0.5, np.nan])
-@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.lil_array, np.asarray, pd.DataFrame])
-def test_indicators_hold_zeros_and_ones_only(table, value, kind):
+@pytest.mark.parametrize(
+    "kind", [sp.csr_array, sp.csc_matrix, sp.lil_array, np.asarray, pd.DataFrame]
+)
+def test_indicators_hold_zeros_and_ones_only(table, value, kind) -> None:
     Y = table.Y.toarray().astype(float)
     model = OneVsAllClassifier().fit(table.X, kind(Y))
     Y[7, 3] = value
-    told = "y has .* for instance 7 and label 3; an indicator holds only 0 and 1|Input y contains NaN"
+    told = (
+        "y has .* for instance 7 and label 3; an indicator holds only 0 and 1|Input y contains NaN"
+    )
     with pytest.raises(ValueError, match=told):
         OneVsAllClassifier().fit(table.X, kind(Y))
     with pytest.raises(ValueError, match=told):
         model.score(table.X, kind(Y))
 
 
-def test_votes_for_a_label_are_refused(table):
+def test_votes_for_a_label_are_refused(table) -> None:
     Y = table.Y.tocoo()
     twice = sp.coo_array((np.tile(Y.data, 2), (np.tile(Y.row, 2), np.tile(Y.col, 2))), Y.shape)
     with pytest.raises(ValueError, match="y has 2 for instance"):
@@ -243,7 +277,7 @@ def test_votes_for_a_label_are_refused(table):
 
 
 @pytest.mark.parametrize("dtype", ["int64", "bool", "boolean", "Sparse[int64]"])
-def test_columns_of_a_data_frame_are_the_classes(table, dtype, tmp_path):
+def test_columns_of_a_data_frame_are_the_classes(table, dtype, tmp_path) -> None:
     names = [f"label {number}" for number in np.random.default_rng(0).permutation(table.Y.shape[1])]
     Y = pd.DataFrame(table.Y.toarray(), columns=names).astype(dtype)
     ours = OneVsAllClassifier().fit(table.X, Y)
@@ -258,7 +292,7 @@ def test_columns_of_a_data_frame_are_the_classes(table, dtype, tmp_path):
     assert again.classes_.tolist() == names[::-1]
 
 
-def test_the_C_that_was_chosen(table, tmp_path):
+def test_the_C_that_was_chosen(table, tmp_path) -> None:
     model = OneVsAllClassifier(C="auto").fit(table.X, table.Y)
     assert model.C_ == reloaded(model, tmp_path).C_ == model.model_.parameters["train"]["C"]
     assert model.C == "auto"
@@ -292,6 +326,8 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
-def test_no_warning_of_any_kind():
-    done = subprocess.run([sys.executable, "-W", "error", "-c", CODE], capture_output=True, text=True, check=False)
+def test_no_warning_of_any_kind() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", CODE], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")

@@ -12,7 +12,12 @@ from sklearn.metrics import accuracy_score
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
-from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, precision_at_k_scorer
+from ovaflow import (
+    FastXMLClassifier,
+    OneVsAllClassifier,
+    RembrandtClassifier,
+    precision_at_k_scorer,
+)
 from ovaflow.console.errors import InputError
 from ovaflow.methods.fastxml.settings import GrowTrees
 from ovaflow.methods.rembrandt.settings import Rembrandt
@@ -25,7 +30,7 @@ def fitted(request, table):
     return clone(request.param).fit(table.X, table.Y)
 
 
-def test_predictions_have_the_form_of_the_labels(table, fitted):
+def test_predictions_have_the_form_of_the_labels(table, fitted) -> None:
     names = np.array([f"label {j:02}" for j in range(table.Y.shape[1])])
     named = clone(fitted).fit(table.X, [names[row.indices].tolist() for row in table.Y])
     dense = clone(fitted).fit(table.X.toarray(), table.Y.toarray())
@@ -39,34 +44,41 @@ def test_predictions_have_the_form_of_the_labels(table, fitted):
     assert named.score(table.X, table.Y[:, :-1]) == fitted.score(table.X, table.Y)
 
 
-def test_scores_of_chosen_labels(table, fitted):
+def test_scores_of_chosen_labels(table, fitted) -> None:
     ours = fitted.decision_function(table.X, labels=[7, 2])
     assert_array_equal(ours, fitted.decision_function(table.X)[:, [7, 2]])
     with pytest.raises(ValueError, match="no label 99"):
         fitted.decision_function(table.X, labels=[7, 99])
 
 
-def test_the_first_labels_are_those_of_the_highest_scores(table, fitted):
+def test_the_first_labels_are_those_of_the_highest_scores(table, fitted) -> None:
     scores = fitted.decision_function(table.X).astype(np.float64) + fitted.neutral
     labels, found = fitted.predict_topk(table.X, 3)
     # of equal scores the smaller label first, as in a stable sort
     theirs = np.argsort(-scores, axis=1, kind="stable")[:, :3]
     there = found > (0 if fitted.method == "fastxml" else -np.inf)
     assert (labels == theirs)[there].all()
-    hits = np.array([[label in row.indices for label in best] for row, best in zip(table.Y, labels, strict=True)])
+    hits = np.array(
+        [
+            [label in row.indices for label in best]
+            for row, best in zip(table.Y, labels, strict=True)
+        ]
+    )
     assert fitted.precision_at_k(table.X, table.Y, 3) == pytest.approx(hits.mean())
     for estimator in (fitted, Pipeline([("alone", fitted)])):
-        assert precision_at_k_scorer(1)(estimator, table.X, table.Y) == fitted.score(table.X, table.Y)
+        assert precision_at_k_scorer(1)(estimator, table.X, table.Y) == fitted.score(
+            table.X, table.Y
+        )
 
 
-def test_where_labels_are_missing_there_is_none(table):
+def test_where_labels_are_missing_there_is_none(table) -> None:
     model = OneVsAllClassifier().fit(table.X, table.Y)
     labels, scores = model.predict_topk(table.X[:4], table.Y.shape[1])
     assert (labels[:, -1] == None).all()  # noqa: E711
     assert np.isneginf(scores[:, -1]).all()
 
 
-def test_pickled_and_saved_models_score_alike(table, fitted, tmp_path):
+def test_pickled_and_saved_models_score_alike(table, fitted, tmp_path) -> None:
     for other in (pickle.loads(pickle.dumps(fitted)), reloaded(fitted, tmp_path)):
         assert_array_equal(other.decision_function(table.X), fitted.decision_function(table.X))
         assert other.classes_.dtype == fitted.classes_.dtype
@@ -76,8 +88,9 @@ def test_pickled_and_saved_models_score_alike(table, fitted, tmp_path):
         foreign.load(tmp_path / "model.h5")
 
 
-def test_multiclass_as_liblinear_has_it(table):
-    X, y = table.X, np.array(["a", "b", "c"])[np.asarray(table.X[:, :3].toarray().argmax(axis=1))]
+def test_multiclass_as_liblinear_has_it(table) -> None:
+    X = table.X
+    y = np.array(["a", "b", "c"])[np.asarray(table.X[:, :3].toarray().argmax(axis=1))]
     ours = OneVsAllClassifier(epsilon=1e-4, prune=0.0).fit(X, y)
     theirs = LinearSVC(tol=1e-6, max_iter=100_000).fit(sp.csr_matrix(X), y)
     assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=2e-3)
@@ -85,21 +98,26 @@ def test_multiclass_as_liblinear_has_it(table):
 
 
 SETTINGS = {
-    OneVsAllClassifier: {*TrainLabels.model_fields, "prune", "pretrained"} - {"reference", "stored_threshold"},
+    OneVsAllClassifier: {*TrainLabels.model_fields, "prune", "pretrained"}
+    - {"reference", "stored_threshold"},
     FastXMLClassifier: set(GrowTrees.model_fields),
     RembrandtClassifier: set(Rembrandt.model_fields),
 }
 
 
 @pytest.mark.parametrize("kind", SETTINGS)
-def test_settings_and_defaults_are_those_of_the_config(kind):
+def test_settings_and_defaults_are_those_of_the_config(kind) -> None:
     ours = kind().get_params()
     assert ours.pop("normalize") is False
     assert ours.pop("verbose") is False
     # estimators are given features, for which auto is 0
     assert ours.pop("rerank") == 0
     assert ours.keys() == SETTINGS[kind] | {"bias", "threads"}
-    theirs = {name: field.default for part in (DatasetEntry, RunEntry) for name, field in part.model_fields.items()}
+    theirs = {
+        name: field.default
+        for part in (DatasetEntry, RunEntry)
+        for name, field in part.model_fields.items()
+    }
     assert ours == {name: theirs[name] for name in ours}
 
 
@@ -114,25 +132,28 @@ def test_settings_and_defaults_are_those_of_the_config(kind):
         ({}, np.array(["a", np.nan], object), "y has nan for instance 1"),
     ],
 )
-def test_illegal_settings_and_labels_are_refused(table, settings, Y, message):
+def test_illegal_settings_and_labels_are_refused(table, settings, Y, message) -> None:
     with pytest.raises((ValueError, InputError), match=message):
         OneVsAllClassifier(**settings).fit(table.X, table.Y if isinstance(Y, str) else Y)
 
 
-def test_training_says_nothing_unless_it_is_asked(table, capfd):
+def test_training_says_nothing_unless_it_is_asked(table, capfd) -> None:
     OneVsAllClassifier().fit(table.X, table.Y).predict_topk(table.X)
     assert capfd.readouterr() == ("", "")
     OneVsAllClassifier(verbose=True).fit(table.X, table.Y)
     assert "12 labels" in capfd.readouterr().err
 
 
-def test_from_an_earlier_model(table):
-    first, start = OneVsAllClassifier().fit(table.X, table.Y), {"initialization": "pretrained", "retrain": "new"}
+def test_from_an_earlier_model(table) -> None:
+    first = OneVsAllClassifier().fit(table.X, table.Y)
+    start = {"initialization": "pretrained", "retrain": "new"}
     # trained again, weights would be others at this epsilon
-    ours = clone(OneVsAllClassifier(**start, pretrained=first.model_, epsilon=1e-4)).fit(table.X, table.Y)
+    ours = clone(OneVsAllClassifier(**start, pretrained=first.model_, epsilon=1e-4)).fit(
+        table.X, table.Y
+    )
     assert_array_equal(ours.decision_function(table.X), first.decision_function(table.X))
 
 
-def test_the_command_line_loads_none_of_it():
+def test_the_command_line_loads_none_of_it() -> None:
     code = "import sys, ovaflow; sys.exit('sklearn' in sys.modules or 'numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

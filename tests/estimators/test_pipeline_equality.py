@@ -11,7 +11,11 @@ from ovaflow.prediction.predictor import Predictor
 
 CASES = {
     "one-vs-all": (OneVsAllClassifier, {}, {}),
-    "zero": (OneVsAllClassifier, {"initialization": "zero", "C": 3.0}, {"train": "--initialization=zero --C=3"}),
+    "zero": (
+        OneVsAllClassifier,
+        {"initialization": "zero", "C": 3.0},
+        {"train": "--initialization=zero --C=3"},
+    ),
     "fastxml": (FastXMLClassifier, {"trees": 4, "seed": 5}, {"train": "--trees=4 --seed=5"}),
     "rembrandt": (RembrandtClassifier, {"rank": 4}, {"embed": "--rank=4"}),
 }
@@ -26,19 +30,25 @@ def case(request, table, tmp_path_factory):
     return kind, settings, kind(normalize=True, **settings).fit(table.X, table.Y), path
 
 
-def test_the_model_file_holds_the_same_bits(table, case, tmp_path):
+def test_the_model_file_holds_the_same_bits(table, case, tmp_path) -> None:
     kind, settings, fitted, path = case
     fitted.save(tmp_path / "ours.h5")
     theirs = contents(path)
     assert contents(tmp_path / "ours.h5") == theirs
-    kind(normalize=True, **settings).fit(table.X, [row.indices.tolist() for row in table.Y]).save(tmp_path / "lists.h5")
+    kind(normalize=True, **settings).fit(table.X, [row.indices.tolist() for row in table.Y]).save(
+        tmp_path / "lists.h5"
+    )
     ours = contents(tmp_path / "lists.h5")
     assert set(ours) == set(theirs)
     # a label without instances is in no list
-    assert all(ours[name] == theirs[name] for name in theirs if name == "weights/data" or "separators" in name)
+    assert all(
+        ours[name] == theirs[name]
+        for name in theirs
+        if name == "weights/data" or "separators" in name
+    )
 
 
-def test_models_of_the_pipeline_are_loaded(table, case):
+def test_models_of_the_pipeline_are_loaded(table, case) -> None:
     kind, settings, theirs, path = case
     ours = kind.load(path)
     assert ours.get_params().items() >= (settings | {"normalize": True, "bias": 1.0}).items()

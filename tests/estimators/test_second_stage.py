@@ -1,4 +1,6 @@
-"""The second stage of classifiers in a Python program: the pipeline's bits, and what scikit-learn measures."""
+"""The second stage of classifiers in a Python program: the pipeline's bits, and what scikit-learn
+measures.
+"""
 
 import pickle
 from types import SimpleNamespace
@@ -32,15 +34,20 @@ CLASSIFIERS = [
 
 @pytest.fixture(scope="module")
 def crossed():
-    """Instances whose labels depend on which two of their features meet: no sum of weights says that, neighbours do."""
+    """Instances whose labels depend on which two of their features meet: no sum of weights says
+    that, neighbours do.
+    """
     rng = np.random.default_rng(5)
-    n, words, n_labels = 1500, 12, 20
+    n = 1500
+    words = 12
+    n_labels = 20
     first, second = rng.integers(0, words, (2, n))
     X = np.zeros((n, 2 * words), np.float32)
     X[np.arange(n), first] = X[np.arange(n), words + second] = 1
     noise = sp.random_array((n, 30), density=0.05, rng=rng, dtype=np.float32)
     meeting = rng.random((words, words, n_labels)) < 0.1
-    X, Y = sp.csr_array(sp.hstack([X, noise])), sp.csr_array(meeting[first, second].astype(int))
+    X = sp.csr_array(sp.hstack([X, noise]))
+    Y = sp.csr_array(meeting[first, second].astype(int))
     return SimpleNamespace(X=X[:1300], Y=Y[:1300], new=X[1300:], true=Y[1300:])
 
 
@@ -55,19 +62,22 @@ def plain(crossed, fitted):
     return clone(fitted).set_params(rerank=0).fit(crossed.X, crossed.Y)
 
 
-def test_probabilities_are_those_of_true_labels(crossed, fitted):
-    probabilities, true = fitted.predict_proba(crossed.new), crossed.true.toarray()
+def test_probabilities_are_those_of_true_labels(crossed, fitted) -> None:
+    probabilities = fitted.predict_proba(crossed.new)
+    true = crossed.true.toarray()
     assert sp.issparse(probabilities)
     dense = probabilities.toarray()
     assert brier_score_loss(true.ravel(), dense.ravel()) < 0.03
     some = true.any(axis=1)
-    by_scores = average_precision_score(true[some], fitted.decision_function(crossed.new)[some], average="samples")
+    by_scores = average_precision_score(
+        true[some], fitted.decision_function(crossed.new)[some], average="samples"
+    )
     assert average_precision_score(true[some], dense[some], average="samples") > by_scores
     sure = dense[dense > 0.5]
     assert true[dense > 0.5].mean() == pytest.approx(sure.mean(), abs=0.05)
 
 
-def test_probabilities_are_those_of_the_first_labels(crossed, fitted):
+def test_probabilities_are_those_of_the_first_labels(crossed, fitted) -> None:
     labels, probabilities = fitted.predict_topk(crossed.new, 4)
     known = np.isfinite(probabilities)
     dense = fitted.predict_proba(crossed.new).toarray()
@@ -76,20 +86,24 @@ def test_probabilities_are_those_of_the_first_labels(crossed, fitted):
     assert (ours[:, 0] == dense.max(axis=1)).all()
 
 
-def test_as_many_labels_are_predicted_as_fit(crossed, fitted, plain):
-    ours, probabilities = fitted.predict(crossed.new).toarray(), fitted.predict_proba(crossed.new).toarray()
+def test_as_many_labels_are_predicted_as_fit(crossed, fitted, plain) -> None:
+    ours = fitted.predict(crossed.new).toarray()
+    probabilities = fitted.predict_proba(crossed.new).toarray()
     assert_array_equal(ours.sum(axis=1), labels_that_fit(-np.sort(-probabilities, axis=1)))
     for row, p in zip(ours, probabilities, strict=True):
         assert p[row == 1].min() >= np.max(p[row == 0], initial=0)
-    fixed, true = plain.predict(crossed.new).toarray(), crossed.true.toarray()
-    assert f1_score(true, ours, average="samples") > f1_score(true, fixed, average="samples", zero_division=0)
+    fixed = plain.predict(crossed.new).toarray()
+    true = crossed.true.toarray()
+    assert f1_score(true, ours, average="samples") > f1_score(
+        true, fixed, average="samples", zero_division=0
+    )
 
 
-def test_scores_stay_those_of_the_model_alone(crossed, fitted, plain):
+def test_scores_stay_those_of_the_model_alone(crossed, fitted, plain) -> None:
     assert_array_equal(fitted.decision_function(crossed.new), plain.decision_function(crossed.new))
 
 
-def test_saved_and_pickled_with_their_second_stage(crossed, fitted, plain, tmp_path):
+def test_saved_and_pickled_with_their_second_stage(crossed, fitted, plain, tmp_path) -> None:
     joblib.dump(fitted, tmp_path / "fitted")
     loaded = reloaded(fitted, tmp_path)
     assert loaded.rerank == SHARE
@@ -101,22 +115,30 @@ def test_saved_and_pickled_with_their_second_stage(crossed, fitted, plain, tmp_p
         plain.save(tmp_path / "model.h5")
 
 
-def test_the_file_holds_the_same_bits_as_the_pipelines(crossed, tmp_path):
-    whole, held = prepared(tmp_path, crossed.X, crossed.Y), tmp_path / "held.h5"
+def test_the_file_holds_the_same_bits_as_the_pipelines(crossed, tmp_path) -> None:
+    whole = prepared(tmp_path, crossed.X, crossed.Y)
+    held = tmp_path / "held.h5"
     ovaflow("hold-out", whole, f"--fraction={SHARE}", f"--output={held}")
-    model, other = (Trained("one-vs-all", each, tmp_path / f"{each.stem}.run").whole() for each in (whole, held))
-    predictions, reranker = tmp_path / "predictions.h5", model.with_name("reranker.h5")
+    model, other = (
+        Trained("one-vs-all", each, tmp_path / f"{each.stem}.run").whole() for each in (whole, held)
+    )
+    predictions = tmp_path / "predictions.h5"
+    reranker = model.with_name("reranker.h5")
     ovaflow("predict", other, f"--dataset={held}", "--top-k=50", f"--output={predictions}")
     of = f"--dataset={whole}", f"--held-out={held}", f"--predictions={predictions}"
     ovaflow("rerank", model, *of, f"--output={reranker}")
     clone(CLASSIFIERS[0]).fit(crossed.X, crossed.Y).save(tmp_path / "model.h5")
-    ours, theirs = contents(tmp_path / "reranker.h5"), contents(reranker)
+    ours = contents(tmp_path / "reranker.h5")
+    theirs = contents(reranker)
     assert "trees/thresholds" in theirs
     assert ours == theirs
 
 
-def test_probabilities_of_classes_sum_to_one(crossed):
-    y, true = (np.array(["a", "b", "c"])[np.asarray(Y.argmax(axis=1)) % 3] for Y in (crossed.Y, crossed.true))
+def test_probabilities_of_classes_sum_to_one(crossed) -> None:
+    y, true = (
+        np.array(["a", "b", "c"])[np.asarray(Y.argmax(axis=1)) % 3]
+        for Y in (crossed.Y, crossed.true)
+    )
     model = OneVsAllClassifier(rerank=SHARE).fit(crossed.X, y)
     probabilities = model.predict_proba(crossed.new)
     assert_array_equal(model.predict(crossed.new), model.classes_[probabilities.argmax(axis=1)])
@@ -141,7 +163,7 @@ def test_names_of_labels_are_evidence_where_there_are_any(crossed, fitted):
     assert fitted.reranker_.evidence.get(NameInText).names.names.data.size == 0
 
 
-def test_without_a_second_stage_there_are_no_probabilities(crossed):
+def test_without_a_second_stage_there_are_no_probabilities(crossed) -> None:
     plain = OneVsAllClassifier()
     assert not hasattr(plain, "predict_proba")
     with pytest.raises(AttributeError, match="predict_proba") as error:
@@ -162,9 +184,12 @@ def test_without_a_second_stage_there_are_no_probabilities(crossed):
     ("settings", "message"),
     [
         ({"rerank": 1}, "rerank: found 1, expected a number of at least 0 and below 1"),
-        ({"rerank": 0.4, "initialization": "pretrained", "retrain": "new"}, "rerank needs retrain='all'"),
+        (
+            {"rerank": 0.4, "initialization": "pretrained", "retrain": "new"},
+            "rerank needs retrain='all'",
+        ),
     ],
 )
-def test_illegal_shares_are_refused(crossed, settings, message):
+def test_illegal_shares_are_refused(crossed, settings, message) -> None:
     with pytest.raises(ValueError, match=message):
         OneVsAllClassifier(**settings).fit(crossed.X, crossed.Y)

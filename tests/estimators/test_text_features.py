@@ -17,11 +17,16 @@ from ovaflow.settings.prepare import Prepare, blocks_for
 from ovaflow.sparse.csr import from_scipy
 
 BLOCKS = ["words", "pairs", {"prefixes": 4}, {"stems": "german"}, {"characters": [3, 4]}]
-OPTIONS = ["--features=words", "--features=pairs", "--features=prefixes=4", "--features=stems=german"]
+OPTIONS = [
+    "--features=words",
+    "--features=pairs",
+    "--features=prefixes=4",
+    "--features=stems=german",
+]
 
 
 @parametrize_with_checks([TextFeatures()])
-def test_check(estimator, check):
+def test_check(estimator, check) -> None:
     check(estimator)
 
 
@@ -38,7 +43,7 @@ def prepared(folder, *options):
     return open_dataset(folder / "dataset.h5")
 
 
-def test_same_bits_as_those_of_prepare(tmp_path):
+def test_same_bits_as_those_of_prepare(tmp_path) -> None:
     new = [*TEXTS[:7], "Salzwasser", ""]
     files = [written(tmp_path, part, texts) for part, texts in (("train", TEXTS), ("test", new))]
     more = ["--features=characters=3-4", "--stop-words=german", "--bias=0"]
@@ -49,26 +54,35 @@ def test_same_bits_as_those_of_prepare(tmp_path):
     assert "und" not in theirs.feature_names
     X_test = clone(ours).fit(TEXTS).transform(new)
     for found, split in ((X, theirs.train), (X_test, theirs.test)):
-        for mine, his in zip((found.data, found.indices, found.indptr), split.X.arrays, strict=True):
+        for mine, his in zip(
+            (found.data, found.indices, found.indptr), split.X.arrays, strict=True
+        ):
             assert_array_equal(mine, his)
     again = pickle.loads(pickle.dumps(ours)).transform(TEXTS)
     assert (again != X).nnz == 0
 
 
-def test_names_of_labels_make_the_models_of_the_pipeline(tmp_path):
-    labels = [["see" if "See" in text else "hügel", *(["xyz"] if "Salz" in text else [])] for text in TEXTS]
-    dataset = prepared(tmp_path, *(written(tmp_path, part, TEXTS, labels) for part in ("train", "test")))
+def test_names_of_labels_make_the_models_of_the_pipeline(tmp_path) -> None:
+    labels = [
+        ["see" if "See" in text else "hügel", *(["xyz"] if "Salz" in text else [])]
+        for text in TEXTS
+    ]
+    dataset = prepared(
+        tmp_path, *(written(tmp_path, part, TEXTS, labels) for part in ("train", "test"))
+    )
     features = TextFeatures()
     # "see" is in more than half of the texts
     assert dataset.train.X.n_rows - dataset.n_documents == 1
     theirs = trained(dataset, initialization="mean-separating").weights.to_scipy()
-    model = OneVsAllClassifier().fit(features.fit_transform(TEXTS), labels, label_features=features.transform)
+    model = OneVsAllClassifier().fit(
+        features.fit_transform(TEXTS), labels, label_features=features.transform
+    )
     assert_same_bits(model.model_.weights, from_scipy(theirs))
     plain = OneVsAllClassifier().fit(features.transform(TEXTS), labels).model_.weights
     assert (plain.to_scipy() != theirs).nnz > 0
 
 
-def test_auto_chooses_the_blocks_that_the_command_chooses(tmp_path):
+def test_auto_chooses_the_blocks_that_the_command_chooses(tmp_path) -> None:
     # whether a text is about the north or the south, only pairs of its words tell
     draw = np.random.default_rng(0)
     pairs = draw.permutation(["north wind", "wind north", "south wind", "wind south"] * 75)
@@ -92,17 +106,21 @@ WRONG = [
     ("auto", (TEXTS, ["a"]), "inconsistent numbers of samples"),
     ("words", ("a text",), "found a single text"),
     ("words", (np.array([["a", "b"]]),), "found a table"),
-    ("words", ([["sea"], ["hill"]], TEXTS), r"a text is \['sea'\], expected a string; the order is fit\(texts, labels"),
+    (
+        "words",
+        ([["sea"], ["hill"]], TEXTS),
+        r"a text is \['sea'\], expected a string; the order is fit\(texts, labels",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("features", "given", "message"), WRONG)
-def test_wrong_parameters_and_texts_are_refused(features, given, message):
+def test_wrong_parameters_and_texts_are_refused(features, given, message) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         TextFeatures(features=features).fit(*given)
 
 
-def test_settings_and_defaults_are_those_of_the_config():
+def test_settings_and_defaults_are_those_of_the_config() -> None:
     ours = TextFeatures().get_params()
     features = list(ours.pop("features"))
     # the estimator knows no labels

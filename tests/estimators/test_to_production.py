@@ -21,7 +21,7 @@ def pipeline():
     return make_pipeline(TextFeatures(features=BLOCKS), OneVsAllClassifier()).fit(TEXTS, LABELS)
 
 
-def test_a_saved_pipeline_reads_texts(pipeline, tmp_path):
+def test_a_saved_pipeline_reads_texts(pipeline, tmp_path) -> None:
     features, classifier = pipeline
     classifier.save(tmp_path / "model.h5", text_features=features)
     theirs, scores = classifier.predict_topk(features.transform(NEW), k=2)
@@ -34,20 +34,29 @@ def test_a_saved_pipeline_reads_texts(pipeline, tmp_path):
     assert again.predict_topk(features.transform(NEW), k=2)[0].tolist() == theirs.tolist()
 
 
-def test_a_pipeline_comes_back_from_disk(pipeline, tmp_path):
+def test_a_pipeline_comes_back_from_disk(pipeline, tmp_path) -> None:
     features, classifier = pipeline
     classifier.save(tmp_path / "model.h5", text_features=features)
     features.save(tmp_path / "features.h5")
     for file in ("model.h5", "features.h5"):
-        again = make_pipeline(TextFeatures.load(tmp_path / file), OneVsAllClassifier.load(tmp_path / "model.h5"))
-        ours, theirs = again[0].transform(NEW), features.transform(NEW)
+        again = make_pipeline(
+            TextFeatures.load(tmp_path / file), OneVsAllClassifier.load(tmp_path / "model.h5")
+        )
+        ours = again[0].transform(NEW)
+        theirs = features.transform(NEW)
         assert (ours != theirs).nnz == 0
         assert ours.dtype == theirs.dtype
         assert list(map(list, again.predict(NEW))) == list(map(list, pipeline.predict(NEW)))
-        assert again.decision_function(NEW) == pytest.approx(pipeline.decision_function(NEW), abs=1e-6)
-        assert again[0].get_feature_names_out().tolist() == features.get_feature_names_out().tolist()
+        assert again.decision_function(NEW) == pytest.approx(
+            pipeline.decision_function(NEW), abs=1e-6
+        )
+        assert (
+            again[0].get_feature_names_out().tolist() == features.get_feature_names_out().tolist()
+        )
     # what is loaded can be fitted again
-    assert (clone(TextFeatures.load(tmp_path / "features.h5")).fit(TEXTS).transform(NEW) != theirs).nnz == 0
+    assert (
+        clone(TextFeatures.load(tmp_path / "features.h5")).fit(TEXTS).transform(NEW) != theirs
+    ).nnz == 0
     classifier.save(tmp_path / "alone.h5")
     with pytest.raises(InputError, match="made from features, not from texts"):
         TextFeatures.load(tmp_path / "alone.h5")
@@ -56,13 +65,13 @@ def test_a_pipeline_comes_back_from_disk(pipeline, tmp_path):
         TextFeatures.load(tmp_path / "other.h5")
 
 
-def test_features_of_another_classifier_are_refused(pipeline, tmp_path):
+def test_features_of_another_classifier_are_refused(pipeline, tmp_path) -> None:
     others = TextFeatures(features="words").fit(TEXTS)
     with pytest.raises(ValueError, match="features, the classifier takes"):
         pipeline[-1].save(tmp_path / "model.h5", text_features=others)
 
 
-def test_weights_and_bias_make_the_decision_function(pipeline):
+def test_weights_and_bias_make_the_decision_function(pipeline) -> None:
     features, classifier = pipeline
     X = features.transform(TEXTS[:9])
     ours = (X @ classifier.coef_.T).toarray() + classifier.intercept_
@@ -72,7 +81,7 @@ def test_weights_and_bias_make_the_decision_function(pipeline):
     assert not without.intercept_.any()
 
 
-def test_explanations_sum_to_the_scores(pipeline):
+def test_explanations_sum_to_the_scores(pipeline) -> None:
     features, classifier = pipeline
     X = features.transform(NEW[:2])
     _, scores = classifier.predict_topk(X, k=2)
@@ -83,9 +92,15 @@ def test_explanations_sum_to_the_scores(pipeline):
         assert max(len(label["up"]), len(label["down"])) <= 3
 
 
-def test_labels_of_empty_texts_come_with_a_warning(pipeline):
-    classes = OneVsAllClassifier().fit(pipeline[0].transform(TEXTS), [labels[0] for labels in LABELS])
-    for model in (classes, pipeline[-1], FastXMLClassifier(trees=1).fit(pipeline[0].transform(TEXTS), LABELS)):
+def test_labels_of_empty_texts_come_with_a_warning(pipeline) -> None:
+    classes = OneVsAllClassifier().fit(
+        pipeline[0].transform(TEXTS), [labels[0] for labels in LABELS]
+    )
+    for model in (
+        classes,
+        pipeline[-1],
+        FastXMLClassifier(trees=1).fit(pipeline[0].transform(TEXTS), LABELS),
+    ):
         with pytest.warns(UserWarning, match="1 of 4 instances have no feature"):
             labels = model.predict(pipeline[0].transform(NEW))
         assert len(labels) == 4

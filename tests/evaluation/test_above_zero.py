@@ -1,4 +1,6 @@
-"""Labels with scores above 0, of a model without second stage: like scikit-learn, on the test and the dev part."""
+"""Labels with scores above 0, of a model without second stage: like scikit-learn, on the test and
+the dev part.
+"""
 
 from dataclasses import replace
 
@@ -17,8 +19,9 @@ from ovaflow.storage.texts import read_json
 SCORES = {"P": precision_score, "R": recall_score, "F1": f1_score}
 
 
-def test_labels_above_zero_like_scikit_learn(finished, tmp_path):
-    model, dataset = open_any_model(finished["model"]), open_dataset(finished["dataset"])
+def test_labels_above_zero_like_scikit_learn(finished, tmp_path) -> None:
+    model = open_any_model(finished["model"])
+    dataset = open_dataset(finished["dataset"])
     rows = np.arange(0, dataset.test.X.n_rows, 3)
     dataset = replace(dataset, dev=dataset.test.take(rows))
     predict_test_set(model, dataset, 4).write(tmp_path / "predictions.h5")
@@ -40,5 +43,5 @@ def test_labels_above_zero_like_scikit_learn(finished, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["metrics", "forest_metrics", "embedded_metrics"])
-def test_probabilities_and_other_methods_have_no_labels_above_zero(finished, kind):
+def test_probabilities_and_other_methods_have_no_labels_above_zero(finished, kind) -> None:
     assert not any("above-0" in name for name in read_json(finished[kind], "metrics"))

@@ -27,7 +27,7 @@ def predicted(seed, n=60, labels=12, k=4):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_groups_against_one_instance_at_a_time(seed):
+def test_groups_against_one_instance_at_a_time(seed) -> None:
     ids, _, dense, Y = predicted(seed)
     counts = np.random.default_rng(seed).integers(0, 9, dense.shape[1])
     inverse = inverse_propensity(counts, 200, 0.55, 1.5)
@@ -36,15 +36,17 @@ def test_groups_against_one_instance_at_a_time(seed):
         last = np.inf if group["to"] is None else group["to"]
         members = (counts >= group["from"]) & (counts <= last)
         theirs = naive.group_metrics(ids, dense, inverse, 3, set(np.flatnonzero(members)))
-        true, assigned = dense[:, members] > 0, first[:, members]
+        true = dense[:, members] > 0
+        assigned = first[:, members]
         theirs |= {"labels": members.sum(), "true": true.sum(), "predicted": assigned.sum()}
-        found, tested = true & assigned, true.any(axis=0)
+        found = true & assigned
+        tested = true.any(axis=0)
         theirs |= {"hits": found.sum(), "coverage": found.any(axis=0).sum() / max(tested.sum(), 1)}
         assert {name: group[name] for name in theirs} == pytest.approx(theirs)
 
 
 @pytest.mark.parametrize(("seed", "n"), [(0, 60), (1, 60), (2, 60), (3, 0)])
-def test_confusions_against_one_instance_at_a_time(seed, n):
+def test_confusions_against_one_instance_at_a_time(seed, n) -> None:
     ids, _, dense, Y = predicted(seed, n)
     ours = confused(Ranked(ids, Y), ids.shape[1], 10_000)
     theirs = naive.confusions(ids, dense)
@@ -54,38 +56,55 @@ def test_confusions_against_one_instance_at_a_time(seed, n):
     total = sum(theirs.values())
     for each in ours:
         shares = [
-            sum(t for pair, t in theirs.items() if pair[side] == each[key]) for side, key in enumerate(each) if side < 2
+            sum(t for pair, t in theirs.items() if pair[side] == each[key])
+            for side, key in enumerate(each)
+            if side < 2
         ]
         assert each["expected"] == pytest.approx(shares[0] * shares[1] / total)
     gaps = [each["times"] - each["expected"] for each in ours]
     assert gaps == sorted(gaps, reverse=True)
 
 
-def test_results_of_labels_like_scikit_learn(tmp_path):
+def test_results_of_labels_like_scikit_learn(tmp_path) -> None:
     ids, _, dense, Y = predicted(9, n=300, k=6)
     names = [f"-label; {j}" for j in range(12)]
-    test, counts = SimpleNamespace(Y=Y), np.arange(12)
+    test = SimpleNamespace(Y=Y)
+    counts = np.arange(12)
     data = SimpleNamespace(test=test, label_names=names, label_uris=[], counts=counts, n_labels=12)
-    probabilities = np.where(ids < 0, -np.inf, np.sort(np.random.default_rng(9).random(ids.shape))[:, ::-1])
+    probabilities = np.where(
+        ids < 0, -np.inf, np.sort(np.random.default_rng(9).random(ids.shape))[:, ::-1]
+    )
     order = np.argsort(-probabilities, kind="stable")
     ids, probabilities = (np.take_along_axis(each, order, axis=1) for each in (ids, probabilities))
     ranking = Ranking(ids, probabilities, ids, probabilities)
     write_csv(
-        tmp_path / "labels.csv", results_of_labels(Measured.of(SimpleNamespace(ids=ids, ranking=ranking), Y), data)
+        tmp_path / "labels.csv",
+        results_of_labels(Measured.of(SimpleNamespace(ids=ids, ranking=ranking), Y), data),
     )
     rows = read_records(tmp_path / "labels.csv")
     # formulas to a spreadsheet
     assert [row["label"] for row in rows] == [f"'{name}" for name in names]
     for amounts, end in ((labels_that_fit(probabilities), "_fit"), (np.full(len(ids), 5), "")):
-        assigned = np.array([[j in row[:m] for j in range(12)] for row, m in zip(ids, amounts, strict=True)])
-        precision, recall, f1, true = precision_recall_fscore_support(dense, assigned, zero_division=0)
-        figures = {"precision": precision, "recall": recall, "F1": f1, "predicted": assigned.sum(axis=0)}
+        assigned = np.array(
+            [[j in row[:m] for j in range(12)] for row, m in zip(ids, amounts, strict=True)]
+        )
+        precision, recall, f1, true = precision_recall_fscore_support(
+            dense, assigned, zero_division=0
+        )
+        figures = {
+            "precision": precision,
+            "recall": recall,
+            "F1": f1,
+            "predicted": assigned.sum(axis=0),
+        }
         figures = {f"{name}{end}": theirs for name, theirs in figures.items()}
-        for column, theirs in (figures | {"training_documents": counts, "test_positives": true}).items():
+        for column, theirs in (
+            figures | {"training_documents": counts, "test_positives": true}
+        ).items():
             assert [float(row[column] or 0) for row in rows] == pytest.approx(theirs, abs=1e-4)
 
 
-def test_reasons_of_missed_labels_against_one_label_at_a_time():
+def test_reasons_of_missed_labels_against_one_label_at_a_time() -> None:
     ids, _, dense, Y = predicted(3, n=200, k=8)
     random = np.random.default_rng(3)
     probabilities = np.where(ids < 0, -np.inf, random.random(ids.shape))
@@ -93,9 +112,14 @@ def test_reasons_of_missed_labels_against_one_label_at_a_time():
     ids, probabilities = (np.take_along_axis(each, order, axis=1) for each in (ids, probabilities))
     ranking = Ranking(ids, probabilities, ids, probabilities)
     ours = why_missed(Measured.of(SimpleNamespace(ids=ids, ranking=ranking), Y))
-    theirs = naive.reasons_of_missed_labels(ids, probabilities, dense, labels_that_fit(probabilities))
+    theirs = naive.reasons_of_missed_labels(
+        ids, probabilities, dense, labels_that_fit(probabilities)
+    )
     assert {name: ours[name] for name in theirs} == theirs
-    assert sum(ours[name] for name in ("found", "below the cut", "ranked too low", "no candidates")) == ours["true"]
+    assert (
+        sum(ours[name] for name in ("found", "below the cut", "ranked too low", "no candidates"))
+        == ours["true"]
+    )
     inside = np.array([[label in row[:10] for label in range(12)] for row in ids])
     assert ours["listed"][10] == (inside & (dense > 0)).sum()
     assert [each["missed"] for each in ours["missed"]] == sorted(

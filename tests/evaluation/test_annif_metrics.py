@@ -12,9 +12,16 @@ from ovaflow.evaluation.ranking import Ranked
 from ovaflow.sparse.csr import from_scipy
 
 L = 8
-AVERAGES = {"doc avg": "samples", "subj avg": "macro", "weighted subj avg": "weighted", "microavg": "micro"}
+AVERAGES = {
+    "doc avg": "samples",
+    "subj avg": "macro",
+    "weighted subj avg": "weighted",
+    "microavg": "micro",
+}
 ROWS = st.lists(
-    st.tuples(st.permutations(range(L)), st.integers(0, 7), st.sets(st.integers(0, L - 1))), min_size=1, max_size=6
+    st.tuples(st.permutations(range(L)), st.integers(0, 7), st.sets(st.integers(0, L - 1))),
+    min_size=1,
+    max_size=6,
 )
 
 
@@ -40,10 +47,17 @@ def test_same_figures_as_by_counting(rows):
 
     theirs = {"NDCG": ndcg(ids, true, L)} | {f"NDCG@{k}": ndcg(ids, true, k) for k in (5, 10)}
     for name, average in AVERAGES.items():
-        measures = zip(("Precision", "Recall", "F1 score"), averaged(first(L), true, average), strict=True)
+        measures = zip(
+            ("Precision", "Recall", "F1 score"), averaged(first(L), true, average), strict=True
+        )
         theirs |= {f"{measure} ({name})": value for measure, value in measures}
     theirs |= {f"Precision@{k}": averaged(first(k), true, "samples")[0] for k in (1, 3, 5)}
     theirs["F1@5"] = averaged(first(5), true, "samples")[2]
-    hits, assigned = (first(L) & true).sum(), first(L).sum()
-    theirs |= {"True positives": hits, "False positives": assigned - hits, "False negatives": true.sum() - hits}
+    hits = (first(L) & true).sum()
+    assigned = first(L).sum()
+    theirs |= {
+        "True positives": hits,
+        "False positives": assigned - hits,
+        "False negatives": true.sum() - hits,
+    }
     assert ours == pytest.approx(theirs | {"Documents evaluated": len(rows)})

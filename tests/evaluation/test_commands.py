@@ -20,13 +20,14 @@ from ovaflow.settings.train import Propensities
 @pytest.fixture(scope="module")
 def files(finished):
     """Predictions by score alone, and what they were made from."""
-    dataset, model = open_dataset(finished["dataset"]), OneVsAll.open(finished["model"])
+    dataset = open_dataset(finished["dataset"])
+    model = OneVsAll.open(finished["model"])
     predictions = Predictions.open(finished["predictions"])
     first = replace(predictions, ids=predictions.ranking.first_ids[:, :5], ranking=None)
     return first, dataset, model, Training.open(finished["training"])
 
 
-def test_metrics_are_those_of_the_files(finished, files, tmp_path):
+def test_metrics_are_those_of_the_files(finished, files, tmp_path) -> None:
     written = json.loads(finished["metrics"].read_text())
     predictions, dataset, model, training = files
     Y = dataset.test.Y.to_scipy().toarray()
@@ -54,12 +55,14 @@ def test_metrics_are_those_of_the_files(finished, files, tmp_path):
     assert sum(group["precision"] for group in bins) == pytest.approx(written["P@5"])
 
 
-def test_instances_with_a_near_twin_are_also_left_out(files):
+def test_instances_with_a_near_twin_are_also_left_out(files) -> None:
     predictions, dataset, *others = files
     twins = np.arange(dataset.test.Y.n_rows) % 5 == 0
     changed = replace(dataset, test=replace(dataset.test, twins=twins))
     model, training = others
-    metrics = evaluate(measure(predictions, changed, model, Propensities()), predictions, changed, model, training)
+    metrics = evaluate(
+        measure(predictions, changed, model, Propensities()), predictions, changed, model, training
+    )
     Y = dataset.test.Y.to_scipy().toarray()[~twins]
     theirs = naive.ranking_metrics(predictions.ids[~twins], Y, np.ones(Y.shape[1]), 3)["P"]
     assert metrics["without_near_twins"]["P@3"] == pytest.approx(theirs)

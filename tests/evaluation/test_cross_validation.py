@@ -17,17 +17,19 @@ from ovaflow.evaluation.cross_validation import spread
 from ovaflow.storage.texts import read_json, write_json
 
 
-def test_means_are_those_of_cross_val_score():
+def test_means_are_those_of_cross_val_score() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 5)).astype(np.float32)
     y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
     dataset = in_memory(X, np.eye(2)[y])
     folds = folds_of_documents(dataset, 4, SEED)
-    learner, ours = LogisticRegression(), []
+    learner = LogisticRegression()
+    ours = []
     for fold in range(4):
         parts = hold_out_fold(dataset, fold, 4)
         (X_train, y_train), (X_test, y_test) = (
-            (part.X.to_scipy(), part.Y.to_scipy().argmax(axis=1)) for part in (parts.train, parts.test)
+            (part.X.to_scipy(), part.Y.to_scipy().argmax(axis=1))
+            for part in (parts.train, parts.test)
         )
         # a second stage holds out its share of the others
         assert 0 < hold_out(parts, 0.2).test.X.n_rows < len(y_train) / 2
@@ -49,10 +51,12 @@ def joined(finished, tmp_path):
     for fold, change in (("1", 0.9), ("2", 1.0)):
         write_json(tmp_path / f"{fold}.json", "metrics", metrics | {"P@1": change * metrics["P@1"]})
     files = [tmp_path / "1.json", tmp_path / "2.json"]
-    return metrics, ovaflow("join-folds", *files, f"--model={finished['model']}", f"--output={tmp_path}/folds.json")
+    return metrics, ovaflow(
+        "join-folds", *files, f"--model={finished['model']}", f"--output={tmp_path}/folds.json"
+    )
 
 
-def test_the_report_has_them_beside_the_test_set(finished, joined, tmp_path):
+def test_the_report_has_them_beside_the_test_set(finished, joined, tmp_path) -> None:
     metrics, said = joined
     mean = 0.95 * metrics["P@1"]
     assert f"P@1 {100 * mean:.1f} ± " in said
@@ -61,27 +65,41 @@ def test_the_report_has_them_beside_the_test_set(finished, joined, tmp_path):
     place.write_bytes((tmp_path / "folds.json").read_bytes())
     try:
         done = run(
-            "report", finished.path / "msi", f"--csv={tmp_path}/tidy.csv", f"--output={tmp_path / 'report.html'}"
+            "report",
+            finished.path / "msi",
+            f"--csv={tmp_path}/tidy.csv",
+            f"--output={tmp_path / 'report.html'}",
         )
     finally:
         place.unlink()
     assert done.status == 0
-    assert f"{100 * mean:.1f}" in (tmp_path / "report.html").read_text().partition("<h3>Cross-validation")[2]
-    [line] = [line for line in (tmp_path / "tidy.csv").read_text().splitlines() if ",cross-validated P@1," in line]
+    assert (
+        f"{100 * mean:.1f}"
+        in (tmp_path / "report.html").read_text().partition("<h3>Cross-validation")[2]
+    )
+    [line] = [
+        line
+        for line in (tmp_path / "tidy.csv").read_text().splitlines()
+        if ",cross-validated P@1," in line
+    ]
     figures = [float(figure) for figure in line.rsplit(",", 3)[1:]]
     assert figures == pytest.approx([mean, *content["metrics"]["P@1"]["interval"]])
 
 
-def test_a_single_fold_is_refused(finished):
+def test_a_single_fold_is_refused(finished) -> None:
     words = "join-folds", finished["metrics"], f"--model={finished['model']}", "--output=x.json"
     assert "at least two folds" in ovaflow(*words, status=2)
 
 
-def test_folds_without_a_second_stage_are_remarked_on(joined, finished, tmp_path):
+def test_folds_without_a_second_stage_are_remarked_on(joined, finished, tmp_path) -> None:
     metrics, said = joined
     assert "remark" not in said
     assert "F1-fit" in said
-    write_json(tmp_path / "2.json", "metrics", {name: metrics[name] for name in ("P@1", "instances")})
+    write_json(
+        tmp_path / "2.json", "metrics", {name: metrics[name] for name in ("P@1", "instances")}
+    )
     files = [tmp_path / "1.json", tmp_path / "2.json"]
-    said = ovaflow("join-folds", *files, f"--model={finished['model']}", f"--output={tmp_path}/folds.json")
+    said = ovaflow(
+        "join-folds", *files, f"--model={finished['model']}", f"--output={tmp_path}/folds.json"
+    )
     assert "remark: 1 of 2 folds held out too few instances for a second stage" in said

@@ -14,7 +14,7 @@ from ovaflow.prediction.predictions import Predictions, predict_test_set, with_s
 from ovaflow.settings.train import Propensities
 
 
-def test_figures_of_instances_that_are_also_tested(finished, tmp_path):
+def test_figures_of_instances_that_are_also_tested(finished, tmp_path) -> None:
     model = with_second_stage(open_any_model(finished["model"]), finished["reranker"])
     dataset = open_dataset(finished["dataset"])
     rows = np.arange(0, dataset.test.X.n_rows, 3)
@@ -23,7 +23,11 @@ def test_figures_of_instances_that_are_also_tested(finished, tmp_path):
     predictions = Predictions.open(tmp_path / "predictions.h5")
     np.testing.assert_array_equal(predictions.dev.ids, predictions.ids[rows])
     measured = measure(predictions, dataset, model, Propensities())
-    ours = evaluate(measured, predictions, dataset, model, Training.open(finished["training"]))["dev"]
+    ours = evaluate(measured, predictions, dataset, model, Training.open(finished["training"]))[
+        "dev"
+    ]
     inverse = dataset.inverse_propensity(0.55, 1.5)
-    theirs = naive.ranking_metrics(predictions.ids[rows], dataset.dev.Y.to_scipy().toarray(), inverse, 3)
+    theirs = naive.ranking_metrics(
+        predictions.ids[rows], dataset.dev.Y.to_scipy().toarray(), inverse, 3
+    )
     assert {name: ours[f"{name}@3"] for name in theirs} == pytest.approx(theirs)

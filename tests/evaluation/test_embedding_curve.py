@@ -22,8 +22,9 @@ def dataset():
     return Dataset("memory", split, split, "", {"bias": 0.0})
 
 
-def test_labels_are_near_that_are_predicted_together(dataset):
-    X, Y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()
+def test_labels_are_near_that_are_predicted_together(dataset) -> None:
+    X = dataset.train.X.to_scipy().toarray()
+    Y = dataset.train.Y.to_scipy().toarray()
     predictions = X @ np.linalg.lstsq(X, Y, rcond=None)[0]
     units = predictions / np.linalg.norm(predictions, axis=0)
     cosines = units.T @ units
@@ -38,12 +39,12 @@ def test_labels_are_near_that_are_predicted_together(dataset):
         )
 
 
-def test_without_an_embedding_there_is_nothing_to_see(dataset):
+def test_without_an_embedding_there_is_nothing_to_see(dataset) -> None:
     described = describe_embedding(compute_embedding(dataset, Embed(embedding="none")), dataset)
     assert described == {"eigenvalues": [], "label_covariance": [], "points": [], "neighbours": []}
 
 
-def test_memory_is_a_few_times_that_of_the_embedding():
+def test_memory_is_a_few_times_that_of_the_embedding() -> None:
     X, Y = (scipy.sparse.random_array((3000, n), density=3 / n, rng=n) for n in (100, 30_000))
     split = Split(*map(from_scipy, (X, Y)))
     dataset = Dataset("memory", split, split, "", {"bias": 0.0})

@@ -67,7 +67,9 @@ def predictor(folder):
 
 
 def ranked(predictor, path, **chosen):
-    return rank_records(predictor, path, settings_of_labelled(predictor.model, path, **chosen)).measured
+    return rank_records(
+        predictor, path, settings_of_labelled(predictor.model, path, **chosen)
+    ).measured
 
 
 def arrays_of(measured):
@@ -80,7 +82,9 @@ def truth(folder, predictor):
     rows = [row for row in read_records(folder / "new.csv") if row["subjects"]]
     given = [row["subjects"].split("|") for row in rows]
     has = np.array([[name in labels for name in predictor.label_names] for labels in given])
-    scores = predictor.scores(predictor.from_texts([row["title"] for row in rows]), range(has.shape[1]))
+    scores = predictor.scores(
+        predictor.from_texts([row["title"] for row in rows]), range(has.shape[1])
+    )
     return np.array(list(map(len, given))), has, scores
 
 
@@ -89,10 +93,12 @@ def best_hits(has, scores):
     return np.take_along_axis(has, np.argsort(-scores, axis=1, kind="stable")[:, :5], axis=1)
 
 
-def test_metrics_of_all_records_with_labels(folder, predictor):
-    answers, (amounts, has, scores) = ranked(predictor, folder / "new.csv"), truth(folder, predictor)
+def test_metrics_of_all_records_with_labels(folder, predictor) -> None:
+    answers = ranked(predictor, folder / "new.csv")
+    (amounts, has, scores) = truth(folder, predictor)
     ours = amounts_and_means(answers, Figures.of(answers))
-    hits, unknown = best_hits(has, scores), amounts - has.sum(axis=1)
+    hits = best_hits(has, scores)
+    unknown = amounts - has.sum(axis=1)
     theirs = {
         "records": 120,
         "records without labels": 1,
@@ -112,7 +118,9 @@ def test_metrics_of_all_records_with_labels(folder, predictor):
     assert 0 < theirs["records with an unknown label"] < theirs["records with a known label"] < 119
 
 
-def test_labels_that_are_not_asked_for_are_neither_predicted_nor_missing(folder, predictor, tmp_path):
+def test_labels_that_are_not_asked_for_are_neither_predicted_nor_missing(
+    folder, predictor, tmp_path
+) -> None:
     amounts, has, scores = truth(folder, predictor)
     allowed = np.array([name not in ("topic 1", "topic 2") for name in predictor.label_names])
     options = "--exclude=topic 1", "--exclude=topic 2", f"--output={tmp_path}/out.json"
@@ -124,15 +132,18 @@ def test_labels_that_are_not_asked_for_are_neither_predicted_nor_missing(folder,
     assert entry["metrics"]["P@1"] == pytest.approx(hits[asked > 0, 0].mean())
 
 
-def test_labels_that_fit_like_scikit_learn(folder, predictor):
-    answers, (amounts, has, scores) = ranked(predictor, folder / "new.csv"), truth(folder, predictor)
+def test_labels_that_fit_like_scikit_learn(folder, predictor) -> None:
+    answers = ranked(predictor, folder / "new.csv")
+    (amounts, has, scores) = truth(folder, predictor)
     # as if a second stage had said so
     answers = replace(answers, values=expit(2 * answers.values), probabilistic=True)
-    probabilities, chosen = expit(2 * scores), np.zeros_like(has)
+    probabilities = expit(2 * scores)
+    chosen = np.zeros_like(has)
     for i, row in enumerate(probabilities):
         best = np.argsort(-row, kind="stable")
         chosen[i, best[: labels_that_fit(row[best][None])[0]]] = True
-    ours, right = amounts_and_means(answers, Figures.of(answers)), (chosen & has).sum(axis=1)
+    ours = amounts_and_means(answers, Figures.of(answers))
+    right = (chosen & has).sum(axis=1)
     theirs = {
         "F1 of labels that fit": np.mean(2 * right / (chosen.sum(axis=1) + amounts)),
         "precision of labels that fit": precision_score(has, chosen, average="samples"),
@@ -140,7 +151,9 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor):
     }
     assert {name: ours[name] for name in theirs} == pytest.approx(theirs)
     # labels that the model does not know are missed
-    assert by_probability(answers)[0]["recall"] == pytest.approx((has & (probabilities >= 0.5)).sum() / amounts.sum())
+    assert by_probability(answers)[0]["recall"] == pytest.approx(
+        (has & (probabilities >= 0.5)).sum() / amounts.sum()
+    )
     model = SimpleNamespace(label_names=predictor.label_names, label_uris=())
     head, *rows = table_by_label({"model": by_label(answers, model)})
     *measures, positives = precision_recall_fscore_support(has, chosen, zero_division=0)
@@ -151,10 +164,15 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor):
         assert [float(figure or 0) for figure in figures] == pytest.approx(theirs[label], abs=1e-4)
 
 
-def test_every_format_has_the_same_answer(folder, predictor, tmp_path):
+def test_every_format_has_the_same_answer(folder, predictor, tmp_path) -> None:
     rows = read_records(folder / "new.csv")
-    (tmp_path / "new.tsv").write_text("".join(f"{row['subjects']}\t{row['title']}\n" for row in rows))
-    table = {"topic": [row["title"] for row in rows], "of": [row["subjects"].split("|") for row in rows]}
+    (tmp_path / "new.tsv").write_text(
+        "".join(f"{row['subjects']}\t{row['title']}\n" for row in rows)
+    )
+    table = {
+        "topic": [row["title"] for row in rows],
+        "of": [row["subjects"].split("|") for row in rows],
+    }
     pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "new.parquet")
     theirs = ranked(predictor, folder / "new.csv")
     columns = {"text_column": "topic", "labels_column": "of"}
@@ -164,10 +182,13 @@ def test_every_format_has_the_same_answer(folder, predictor, tmp_path):
             np.testing.assert_array_equal(mine, other)
 
 
-def test_a_file_of_features(tmp_path):
-    lines = [f"{label} 1:{1 + label} {2 + label}:3\n" for label in (0, 1, 2, 1, 0, 2) for _ in range(5)]
+def test_a_file_of_features(tmp_path) -> None:
+    lines = [
+        f"{label} 1:{1 + label} {2 + label}:3\n" for label in (0, 1, 2, 1, 0, 2) for _ in range(5)
+    ]
     (tmp_path / "train.svm").write_text("".join(lines))
-    model, path = train_on(tmp_path, "--format=svmlight", f"--train={tmp_path}/train.svm"), tmp_path / "new.svm"
+    model = train_on(tmp_path, "--format=svmlight", f"--train={tmp_path}/train.svm")
+    path = tmp_path / "new.svm"
     predictor = Predictor.open(model)
     path.write_text("0,9 1:2 2:3\n2 4:5\n")
     ours = ranked(predictor, path)
@@ -180,13 +201,13 @@ def test_a_file_of_features(tmp_path):
         ranked(predictor, path)
 
 
-def test_models_are_called_by_what_tells_them_apart():
+def test_models_are_called_by_what_tells_them_apart() -> None:
     assert distinct_names(["a/old/msi/model.h5", "a/new/msi/model.h5"]) == ["old", "new"]
     assert distinct_names(["x/model.h5", "x/new/model.h5"]) == ["x/model.h5", "x/new/model.h5"]
     assert distinct_names(["x/model.h5"]) == ["x/model.h5"]
 
 
-def test_two_models_side_by_side(folder):
+def test_two_models_side_by_side(folder) -> None:
     paths = [folder / name / "model.h5" for name in ("old", "new")]
     options = [f"--model={path}" for path in paths]
     said = ovaflow("evaluate", *options, folder / "new.csv", f"--output={folder}/both.json")
@@ -195,9 +216,11 @@ def test_two_models_side_by_side(folder):
     # of each record, hits among the first and among the first five
     old, new = (best_hits(*truth(folder, Predictor.open(path))[1:]) for path in paths)
     for k in (1, 5):
-        name, theirs = f"P@{k}", old[:, :k].mean(axis=1)
+        name = f"P@{k}"
+        theirs = old[:, :k].mean(axis=1)
         gains = new[:, :k].mean(axis=1) - theirs
-        ours, bounds = second["differences"][name], bootstrap(gains)
+        ours = second["differences"][name]
+        bounds = bootstrap(gains)
         assert ours["difference"] == pytest.approx(gains.mean())
         assert (ours["better"], ours["worse"]) == ((gains > 0).sum(), (gains < 0).sum())
         assert (ours["low"], ours["high"]) == pytest.approx(bounds, abs=0.15 * np.ptp(bounds))
@@ -208,9 +231,10 @@ def test_two_models_side_by_side(folder):
 
 
 @pytest.mark.parametrize(
-    ("bounds", "verdict"), [((0.1, 0.2), "better"), ((0.0, 0.2), "may be chance"), ((-0.2, -0.1), "worse")]
+    ("bounds", "verdict"),
+    [((0.1, 0.2), "better"), ((0.0, 0.2), "may be chance"), ((-0.2, -0.1), "worse")],
 )
-def test_a_difference_beyond_chance_is_better_or_worse(bounds, verdict):
+def test_a_difference_beyond_chance_is_better_or_worse(bounds, verdict) -> None:
     assert Difference(0.0, *bounds, 1, 1).verdict == verdict
 
 
@@ -226,17 +250,22 @@ def bootstrap(values):
         ("--analysis={0}/analysis.json", "--analysis goes with --dataset"),
     ],
 )
-def test_what_does_not_go_together(folder, options, said):
+def test_what_does_not_go_together(folder, options, said) -> None:
     command = "evaluate {0}/new.csv --model={0}/old/model.h5 " + options
     assert said in ovaflow(*command.format(folder).split(), status=2)
 
 
-def test_the_best_labels_count_as_predicted_without_a_second_stage(folder):
-    said = ovaflow("evaluate", f"--model={folder}/new/model.h5", folder / "new.csv", f"--labels={folder}/labels.csv")
+def test_the_best_labels_count_as_predicted_without_a_second_stage(folder) -> None:
+    said = ovaflow(
+        "evaluate",
+        f"--model={folder}/new/model.h5",
+        folder / "new.csv",
+        f"--labels={folder}/labels.csv",
+    )
     assert "labels.csv: the first 5 labels of each record count as predicted" in said
 
 
-def test_models_that_read_other_labels_are_refused(folder, tmp_path):
+def test_models_that_read_other_labels_are_refused(folder, tmp_path) -> None:
     old = folder / "old"
     other = train_table(tmp_path / "other", (old / "train.csv").read_text().replace("|", ";"), ";")
     both = "evaluate", f"--model={old}/model.h5", f"--model={other}", folder / "new.csv"
@@ -246,7 +275,7 @@ def test_models_that_read_other_labels_are_refused(folder, tmp_path):
     ovaflow(*both, "--label-separator=|")
 
 
-def test_labels_that_are_none_of_the_models_are_refused(folder, predictor, tmp_path):
+def test_labels_that_are_none_of_the_models_are_refused(folder, predictor, tmp_path) -> None:
     (tmp_path / "new.csv").write_text("title,subjects\nword00,other\n")
     complaint = "no label of any record is one of those of .*model.h5; check --labels-column"
     with pytest.raises(InputError, match=complaint):

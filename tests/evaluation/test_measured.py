@@ -11,13 +11,15 @@ from ovaflow.reranking.reranked_model import Ranking
 from ovaflow.sparse.csr import from_scipy
 
 IDS = np.array([[3, 1, 4, 0, 5, 2, 6], [6, 2, 0, -1, -1, -1, -1]], np.int32)
-VALUES = np.array([[0.9, 0.8, 0.1, 0.1, 0.1, 0.0, 0.0], [0.4, 0.3, 0.2, *[-np.inf] * 4]], np.float32)
+VALUES = np.array(
+    [[0.9, 0.8, 0.1, 0.1, 0.1, 0.0, 0.0], [0.4, 0.3, 0.2, *[-np.inf] * 4]], np.float32
+)
 
 Y = from_scipy(np.eye(2, 7))
 
 
 @pytest.mark.parametrize(("k", "amounts"), [(7, [5, 3]), (3, [3, 3])])
-def test_the_first_labels_count_without_a_second_stage(k, amounts):
+def test_the_first_labels_count_without_a_second_stage(k, amounts) -> None:
     predictions = SimpleNamespace(ids=IDS[:, :k], scores=VALUES[:, :k], ranking=None)
     counted = Measured.of(predictions, Y)
     assert counted.predicted.sum(axis=1).tolist() == amounts
@@ -25,7 +27,7 @@ def test_the_first_labels_count_without_a_second_stage(k, amounts):
     assert counted.candidates.ids is predictions.ids
 
 
-def test_labels_that_fit_count_with_a_second_stage_whatever_was_asked_for():
+def test_labels_that_fit_count_with_a_second_stage_whatever_was_asked_for() -> None:
     ranking = Ranking(IDS, VALUES, IDS[:, :1], VALUES[:, :1])
     counted = Measured.of(SimpleNamespace(ids=IDS[:, :1], scores=VALUES[:, :1], ranking=ranking), Y)
     fit = labels_that_fit(VALUES)

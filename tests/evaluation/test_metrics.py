@@ -16,7 +16,9 @@ from ovaflow.sparse.csr import from_scipy
 
 @st.composite
 def problems(draw):
-    n, n_labels, k = draw(st.integers(1, 6)), draw(st.integers(2, 8)), draw(st.integers(1, 7))
+    n = draw(st.integers(1, 6))
+    n_labels = draw(st.integers(2, 8))
+    k = draw(st.integers(1, 7))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     Y = (rng.random((n, n_labels)) < draw(st.sampled_from([0.1, 0.4, 1.0]))).astype(int)
     ids = np.full((n, k), -1, np.int32)
@@ -27,11 +29,14 @@ def problems(draw):
 
 
 @given(problems())
-def test_like_naive_and_scikit_learn(problem):
+def test_like_naive_and_scikit_learn(problem) -> None:
     ids, Y, inverse = problem
     ours = ranking_metrics(ids, from_scipy(Y), inverse)
-    n_labels, most = Y.shape[1], ids.shape[1]
-    places = {k for k in (1, 3, 5) if k <= min(most, n_labels)} | ({most} if most < n_labels else set())
+    n_labels = Y.shape[1]
+    most = ids.shape[1]
+    places = {k for k in (1, 3, 5) if k <= min(most, n_labels)} | (
+        {most} if most < n_labels else set()
+    )
     assert {name for name in ours if name.startswith("P@")} == {f"P@{k}" for k in places}
     for k in places:
         theirs = naive.ranking_metrics(ids, Y, inverse, k)
@@ -46,28 +51,33 @@ def test_like_naive_and_scikit_learn(problem):
 
 
 @given(problems())
-def test_metrics_of_candidates_like_scikit_learn(problem):
+def test_metrics_of_candidates_like_scikit_learn(problem) -> None:
     ids, Y, inverse = problem
-    hits = np.array([[label >= 0 and y[label] for label in row] for row, y in zip(ids, Y, strict=True)], int)
+    hits = np.array(
+        [[label >= 0 and y[label] for label in row] for row, y in zip(ids, Y, strict=True)], int
+    )
     # of instances without a true label scikit-learn says 1 and 0
-    some, places = hits.any(axis=1), -np.arange(ids.shape[1], dtype=float)
+    some = hits.any(axis=1)
+    places = -np.arange(ids.shape[1], dtype=float)
     theirs = {"LRAP": 0.0, "coverage-error": 0.0}
     if some.any():
         scores = np.tile(places, (some.sum(), 1))
-        theirs["LRAP"] = label_ranking_average_precision_score(hits[some], scores) if ids.shape[1] > 1 else 1.0
+        theirs["LRAP"] = (
+            label_ranking_average_precision_score(hits[some], scores) if ids.shape[1] > 1 else 1.0
+        )
         theirs["coverage-error"] = coverage_error(hits[some], scores) if ids.shape[1] > 1 else 1.0
     for name, value in theirs.items():
         assert value_of(name, Ranked(ids, from_scipy(Y), inverse)) == pytest.approx(value), name
 
 
 @pytest.mark.parametrize("Y", [np.zeros((3, 2)), np.zeros((0, 2))])
-def test_nothing_to_average(Y):
+def test_nothing_to_average(Y) -> None:
     ids = np.zeros((len(Y), 5), np.int32)
     assert set(ranking_metrics(ids, from_scipy(Y), np.ones(2)).values()) == {0.0}
 
 
 @given(st.integers(3, 10**7), st.integers(0, 10**6), st.floats(0.1, 1), st.floats(0.1, 5))
-def test_propensity_formula(n, count, a, b):
+def test_propensity_formula(n, count, a, b) -> None:
     # Jain et al. 2016, eq. of section 5: p = 1 / (1 + C exp(-A log(N + B)))
     c = (math.log(n) - 1) * (b + 1) ** a
     theirs = 1 + c * math.exp(-a * math.log(count + b))
@@ -75,5 +85,5 @@ def test_propensity_formula(n, count, a, b):
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_propensity_of_few_instances_is_one(n):
+def test_propensity_of_few_instances_is_one(n) -> None:
     assert inverse_propensity(np.array([0, 1]), n, 0.55, 1.5).tolist() == [1, 1]

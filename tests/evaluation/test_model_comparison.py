@@ -19,14 +19,21 @@ def folder(tmp_path_factory):
     write_table(folder / "records.csv")
     records = (folder / "records.csv").read_text()
     old = records.replace("topic 3|", "").replace("|topic 3", "").replace("topic 3", "")
-    new = records.replace("topic 2|", "").replace("|topic 2", "").replace("topic 2", "").replace("topic 1", "theme 1")
+    new = (
+        records.replace("topic 2|", "")
+        .replace("|topic 2", "")
+        .replace("topic 2", "")
+        .replace("topic 1", "theme 1")
+    )
     for name, text in (("old", old), ("new", new)):
         (folder / f"{name}.csv").write_text(text)
-        train_on(folder, "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|", name=name)
+        train_on(
+            folder, "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|", name=name
+        )
     return folder
 
 
-def test_two_models_label_by_label(folder, tmp_path):
+def test_two_models_label_by_label(folder, tmp_path) -> None:
     models = [f"--model={folder}/{name}.h5" for name in ("old", "new")]
     files = [f"--labels={tmp_path}/labels.csv", f"--output={tmp_path}/measured.json"]
     ovaflow("evaluate", folder / "new.csv", *models, *files)
@@ -39,10 +46,14 @@ def test_two_models_label_by_label(folder, tmp_path):
     ids, _ = predictor.top_k(predictor.from_texts([record["text"] for record in records]), 5)
     names = predictor.label_names
     true = [[name in record["labels"].split("|") for name in names] for record in records]
-    theirs = f1_score(true, [[j in row for j in range(len(names))] for row in ids], average=None, zero_division=0)
+    theirs = f1_score(
+        true, [[j in row for j in range(len(names))] for row in ids], average=None, zero_division=0
+    )
     for name, value in zip(names, theirs, strict=True):
         assert float(rows[name]["F1 new.h5"]) == pytest.approx(value, abs=5e-5)
     entry = json.loads((tmp_path / "measured.json").read_text())["models"][1]
-    gains = [(each["after"] - each["before"]) * each["positives"] for each in entry["changed_labels"]]
+    gains = [
+        (each["after"] - each["before"]) * each["positives"] for each in entry["changed_labels"]
+    ]
     assert gains == sorted(gains)
     assert entry["changed_labels"][-1]["label"] in ("theme 1", "topic 3")

@@ -22,16 +22,18 @@ def made():
     return probabilities, rng.random((500, 8)) < probabilities**1.3
 
 
-def test_reliability_like_scikit_learn(made):
+def test_reliability_like_scikit_learn(made) -> None:
     p, hits = (array.ravel() for array in made)
     ours = reliability(p, hits)
     said, right, amounts = np.transpose([[*each.values()] for each in ours.pop("bins")])
     np.testing.assert_allclose((right, said), calibration_curve(hits, p, n_bins=15))
     gap = np.average(np.abs(right - said), weights=amounts)
-    assert ours == pytest.approx({"log_loss": log_loss(hits, p), "brier": brier_score_loss(hits, p), "ece": gap})
+    assert ours == pytest.approx(
+        {"log_loss": log_loss(hits, p), "brier": brier_score_loss(hits, p), "ece": gap}
+    )
 
 
-def test_labels_by_least_probability_like_scikit_learn(made):
+def test_labels_by_least_probability_like_scikit_learn(made) -> None:
     p, hits = made
     # four true labels are no candidate
     for row, level in zip(automatic(p, hits, hits.sum() + 4), LEVELS, strict=True):
@@ -50,10 +52,12 @@ def test_labels_by_least_probability_like_scikit_learn(made):
     assert automatic(p / 3, hits, 9)[-1]["precision"] is None
 
 
-def test_answers_by_number_of_labels(made):
+def test_answers_by_number_of_labels(made) -> None:
     p, hits = made
     rows = by_amount(p, hits, hits.sum(axis=1))
-    assert [(row["name"], row["labels"]) for row in rows[:-1]] == [(str(amount), amount) for amount in range(1, 9)]
+    assert [(row["name"], row["labels"]) for row in rows[:-1]] == [
+        (str(amount), amount) for amount in range(1, 9)
+    ]
     assert rows[-1]["name"] == "fit"
     assert rows[-1]["labels"] == pytest.approx(labels_that_fit(p).mean())
     assert rows[-1]["F1"] > max(row["F1"] for row in rows[:-1])

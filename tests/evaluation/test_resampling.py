@@ -7,9 +7,10 @@ import scipy.stats
 from ovaflow.evaluation.resampling import interval, resample
 
 
-def test_intervals_are_scipys_percentile_bootstrap():
+def test_intervals_are_scipys_percentile_bootstrap() -> None:
     rng = np.random.default_rng(3)
-    gains, best = rng.random((300, 2)), 1 + rng.random((300, 2))
+    gains = rng.random((300, 2))
+    best = 1 + rng.random((300, 2))
     ours = resample(gains, best)
     for column in range(2):
         theirs = scipy.stats.bootstrap(
@@ -21,9 +22,11 @@ def test_intervals_are_scipys_percentile_bootstrap():
             rng=1,
         )
         width = theirs.confidence_interval.high - theirs.confidence_interval.low
-        assert interval(ours[:, column]) == pytest.approx(tuple(theirs.confidence_interval), abs=0.1 * width)
+        assert interval(ours[:, column]) == pytest.approx(
+            tuple(theirs.confidence_interval), abs=0.1 * width
+        )
         assert ours[:, column].std() == pytest.approx(theirs.standard_error, rel=0.1)
 
 
-def test_nothing_to_reach_is_zero():
+def test_nothing_to_reach_is_zero() -> None:
     assert (resample(np.zeros((5, 1)), np.zeros((5, 1))) == 0).all()

@@ -15,12 +15,16 @@ from ovaflow.sparse.csr import from_scipy
 
 
 def made(true, n_labels):
-    """A dataset whose test instances have these labels, -1 for none; label 0 is the rarest in training."""
+    """A dataset whose test instances have these labels, -1 for none; label 0 is the rarest in
+    training.
+    """
     Y = np.zeros((len(true), n_labels), np.float32)
     labelled = np.flatnonzero(true >= 0)
     Y[labelled, true[labelled]] = 1
     split = SimpleNamespace(Y=from_scipy(Y))
-    return SimpleNamespace(train=split, test=split, n_labels=n_labels, counts=np.arange(1, n_labels + 1))
+    return SimpleNamespace(
+        train=split, test=split, n_labels=n_labels, counts=np.arange(1, n_labels + 1)
+    )
 
 
 def predicted(scores, k):
@@ -29,15 +33,20 @@ def predicted(scores, k):
 
 
 @given(st.integers(2, 6), st.integers(1, 30), st.integers(1, 7), st.integers(0, 10**6))
-def test_like_scikit_learn(n_labels, n, k, seed):
+def test_like_scikit_learn(n_labels, n, k, seed) -> None:
     rng = np.random.default_rng(seed)
-    true, scores = rng.integers(n_labels, size=n), rng.normal(size=(n, n_labels))
-    data, answers = made(true, n_labels), predicted(scores, k)
+    true = rng.integers(n_labels, size=n)
+    scores = rng.normal(size=(n, n_labels))
+    data = made(true, n_labels)
+    answers = predicted(scores, k)
     measured = Measured.of(answers, data.test.Y)
-    ours, first = single_label_metrics(measured, data), answers.ids[:, 0]
+    ours = single_label_metrics(measured, data)
+    first = answers.ids[:, 0]
     assert ours["accuracy"] == pytest.approx(metrics.accuracy_score(true, first))
     # labels that are only predicted have no recall
-    theirs = metrics.recall_score(true, first, labels=np.unique(true), average="macro", zero_division=0)
+    theirs = metrics.recall_score(
+        true, first, labels=np.unique(true), average="macro", zero_division=0
+    )
     assert ours["balanced_accuracy"] == pytest.approx(theirs)
     theirs = metrics.confusion_matrix(true, first, labels=range(n_labels))
     np.testing.assert_array_equal(confusion(measured.order).toarray(), theirs)
@@ -46,22 +55,28 @@ def test_like_scikit_learn(n_labels, n, k, seed):
     if two:
         margins = scores[:, 0] - scores[:, 1]
         assert ours["roc_auc"] == pytest.approx(metrics.roc_auc_score(true == 0, margins))
-        assert ours["average_precision"] == pytest.approx(metrics.average_precision_score(true == 0, margins))
+        assert ours["average_precision"] == pytest.approx(
+            metrics.average_precision_score(true == 0, margins)
+        )
 
 
-def test_one_label_or_none_are_two_classes():
+def test_one_label_or_none_are_two_classes() -> None:
     rng = np.random.default_rng(0)
-    true, scores = rng.integers(-1, 1, size=50), rng.normal(size=(50, 1))
+    true = rng.integers(-1, 1, size=50)
+    scores = rng.normal(size=(50, 1))
     data = made(true, 1)
     ours = single_label_metrics(Measured.of(predicted(scores, 5), data.test.Y), data)
     assert ours["roc_auc"] == pytest.approx(metrics.roc_auc_score(true == 0, scores[:, 0]))
     assert ours["accuracy"] == 1
 
 
-def test_only_where_no_instance_has_several_labels():
+def test_only_where_no_instance_has_several_labels() -> None:
     data = made(np.array([0, -1, 1]), 2)
     assert has_one_label(data)
     without = made(np.array([-1]), 2)
-    assert single_label_metrics(Measured.of(predicted(np.zeros((1, 2)), 2), without.test.Y), without) == {}
+    assert (
+        single_label_metrics(Measured.of(predicted(np.zeros((1, 2)), 2), without.test.Y), without)
+        == {}
+    )
     data.test = SimpleNamespace(Y=from_scipy(np.ones((1, 2), np.float32)))
     assert not has_one_label(data)

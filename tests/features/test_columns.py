@@ -13,10 +13,14 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from ovaflow.dataset.hold_out import held_out_documents
 from ovaflow.features.columns import ColumnFeatures, of_words
 
-SETTINGS = SimpleNamespace(number_columns="price,pages", category_columns="publisher", weight_beside_text=0.5)
+SETTINGS = SimpleNamespace(
+    number_columns="price,pages", category_columns="publisher", weight_beside_text=0.5
+)
 numbers = st.integers(-40, 40).map(lambda number: number / 4)
 rows = st.lists(
-    st.tuples(numbers | st.just(np.nan), numbers, st.sampled_from(["", "a", "b", "c=", "d"])), min_size=2, max_size=20
+    st.tuples(numbers | st.just(np.nan), numbers, st.sampled_from(["", "a", "b", "c=", "d"])),
+    min_size=2,
+    max_size=20,
 )
 
 
@@ -28,10 +32,13 @@ def table_of(records):
 
 @settings(max_examples=30)
 @given(numbers, rows, rows)
-def test_features_as_scikit_learn_makes_them(price, training, others):
+def test_features_as_scikit_learn_makes_them(price, training, others) -> None:
     training = [(price, 1.0, "a"), *training]
-    ours, table = ColumnFeatures.fit(training, SETTINGS), table_of(training)
-    low, high = (function(table[:, :2].astype(float), axis=0) for function in (np.nanmin, np.nanmax))
+    ours = ColumnFeatures.fit(training, SETTINGS)
+    table = table_of(training)
+    low, high = (
+        function(table[:, :2].astype(float), axis=0) for function in (np.nanmin, np.nanmax)
+    )
     encoder = OneHotEncoder(handle_unknown="ignore", min_frequency=2)
     parts = [("numbers", StandardScaler(), [0, 1]), ("categories", encoder, [2])]
     theirs = ColumnTransformer(parts, sparse_threshold=0).fit(table)
@@ -41,7 +48,11 @@ def test_features_as_scikit_learn_makes_them(price, training, others):
         missing = np.isnan(table[:, 0].astype(float))
         table[:, :2] = np.clip(table[:, :2].astype(float), low, high)
         expected = np.nan_to_num(theirs.transform(table).astype(float))
-        columns = {"price (number)": expected[:, 0], "price (missing)": missing, "pages (number)": expected[:, 1]}
+        columns = {
+            "price (number)": expected[:, 0],
+            "price (missing)": missing,
+            "pages (number)": expected[:, 1],
+        }
         columns |= {
             f"publisher={name}" if name else "publisher (missing)": expected[:, 2 + place]
             for place, name in enumerate(categories)
@@ -58,7 +69,12 @@ def test_features_as_scikit_learn_makes_them(price, training, others):
 def record(number, **more):
     words = " ".join(f"word{(number * step) % 23}" for step in range(1, 8))
     price = None if number % 9 == 0 else number % 7 + 0.5
-    values = {"text": words, "labels": [f"word{number % 3}"], "price": price, "publisher": f"p{number % 4}"}
+    values = {
+        "text": words,
+        "labels": [f"word{number % 3}"],
+        "price": price,
+        "publisher": f"p{number % 4}",
+    }
     return values | more
 
 
@@ -72,7 +88,7 @@ def prepared(prepare):
     return lambda *options: prepare(OPTIONS, *options)
 
 
-def test_they_follow_features_of_texts_which_stay_as_they_are(prepared, prepare):
+def test_they_follow_features_of_texts_which_stay_as_they_are(prepared, prepare) -> None:
     theirs = prepared()
     of_words_alone = list(theirs.feature_names)
     ours = prepared(*COLUMNS.split(), "--weight-beside-text=0.25")
@@ -82,7 +98,9 @@ def test_they_follow_features_of_texts_which_stay_as_they_are(prepared, prepare)
     assert ours.bias_feature == ours.n_features - 1
     for part in ("train", "test"):
         X, Y = (of_words(getattr(each, part).X, each.parameters) for each in (ours, theirs))
-        assert all(np.array_equal(left, right) for left, right in zip(X.arrays, Y.arrays, strict=True))
+        assert all(
+            np.array_equal(left, right) for left, right in zip(X.arrays, Y.arrays, strict=True)
+        )
     # of names of labels nothing is known
     named = ours.train.X.part(ours.n_documents, ours.train.X.n_rows)
     assert of_words(named, ours.parameters).data.size == named.data.size > 0
@@ -92,14 +110,20 @@ def test_they_follow_features_of_texts_which_stay_as_they_are(prepared, prepare)
 @pytest.mark.parametrize(
     ("cell", "said", "mended"),
     [
-        ("3,50", "price: '3,50' is not a number; write a point for the decimal comma: 3.50", "3.50"),
+        (
+            "3,50",
+            "price: '3,50' is not a number; write a point for the decimal comma: 3.50",
+            "3.50",
+        ),
         ("cheap", "price: 'cheap' is not a number; write one, or leave the cell empty", ""),
         (1e99, "price: 1e+99 is beyond 1e+15; leave the cell empty if there is no number", None),
     ],
 )
-def test_a_cell_that_is_no_number(prepare, cell, said, mended):
+def test_a_cell_that_is_no_number(prepare, cell, said, mended) -> None:
     for price, status in ((cell, 2), (mended, 0)):
-        write_records("train.jsonl", [record(number) for number in range(20)] + [record(20, price=price)])
+        write_records(
+            "train.jsonl", [record(number) for number in range(20)] + [record(20, price=price)]
+        )
         prepare(OPTIONS, *COLUMNS.split(), status=status)
         assert (f"train.jsonl, line 21: {said}" in prepare.said) == (status == 2)
 
@@ -107,12 +131,18 @@ def test_a_cell_that_is_no_number(prepare, cell, said, mended):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--format=jsonl --number-columns=cost", "no column 'cost', there are 'text', 'labels', 'price', 'publisher'"),
-        ("--format=text-tsv --number-columns=price", "number_columns: beside texts in columns (csv, jsonl, "),
+        (
+            "--format=jsonl --number-columns=cost",
+            "no column 'cost', there are 'text', 'labels', 'price', 'publisher'",
+        ),
+        (
+            "--format=text-tsv --number-columns=price",
+            "number_columns: beside texts in columns (csv, jsonl, ",
+        ),
         ("--format=jsonl --category-columns=publisher --vector-column=v", "not with vector_column"),
     ],
 )
-def test_what_is_refused(prepare, options, said):
+def test_what_is_refused(prepare, options, said) -> None:
     write_records("train.jsonl", [record(number) for number in range(5)])
     prepare(f"--train=train.jsonl {options}", status=2)
     assert said in prepare.said

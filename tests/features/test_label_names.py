@@ -17,19 +17,35 @@ from ovaflow.training.shard_job import train_model
 from ovaflow.tuning.cost import choose_C
 from ovaflow.tuning.features import choose_features
 
-TEXTS = ["the red dragon sleeps", "a red dragon wakes", "blue whales sing at night", "old blue whales sleep at night"]
+TEXTS = [
+    "the red dragon sleeps",
+    "a red dragon wakes",
+    "blue whales sing at night",
+    "old blue whales sleep at night",
+]
 LABELS = ["0", "0,1", "1", "2"]
 COUNTS = [60, 60, 30, 0]
 NAMES = ["Dragons (red)", "blue whales", "Quasars", "at night"]
-SETTINGS = {"format": "text-tsv", "min_df": 1, "max_df": 1.0, "features": ["words"], "label_names": False}
+SETTINGS = {
+    "format": "text-tsv",
+    "min_df": 1,
+    "max_df": 1.0,
+    "features": ["words"],
+    "label_names": False,
+}
 
 
 @pytest.fixture
 def sources(tmp_path):
     """One without, and one with names of labels among its training instances."""
-    texts, labels = tmp_path / "texts.tsv", tmp_path / "labels.txt"
+    texts = tmp_path / "texts.tsv"
+    labels = tmp_path / "labels.txt"
     labels.write_text("\n".join(NAMES))
-    lines = [f"{labels}\t{text} {number}\n" for number in range(30) for labels, text in zip(LABELS, TEXTS, strict=True)]
+    lines = [
+        f"{labels}\t{text} {number}\n"
+        for number in range(30)
+        for labels, text in zip(LABELS, TEXTS, strict=True)
+    ]
     texts.write_text("".join(lines))
     settings = [PrepareSource(**SETTINGS | {"label_names": named}) for named in (False, True)]
     return [SourceFiles(each, texts, texts, labels=labels) for each in settings]
@@ -41,13 +57,14 @@ def dataset(sources, tmp_path):
     return open_dataset(tmp_path / "named.h5")
 
 
-def test_names_are_the_last_training_instances(sources):
+def test_names_are_the_last_training_instances(sources) -> None:
     plain, ours = map(prepare, sources)
     n = plain.train.X.n_rows
     assert ours.parameters["named_labels"] == len(ours.train.norms) - n == 3
     assert ours.parameters["source"]["counts"]["label_names_without_features"] == 1
     assert ours.feature_names == plain.feature_names
-    X, Y = ours.train.X.to_scipy(), ours.train.Y.to_scipy()
+    X = ours.train.X.to_scipy()
+    Y = ours.train.Y.to_scipy()
     assert (X[:n] != plain.train.X.to_scipy()).nnz == 0
     assert (Y[:n] != plain.train.Y.to_scipy()).nnz == 0
     # nothing in the texts is a quasar
@@ -57,36 +74,47 @@ def test_names_are_the_last_training_instances(sources):
     assert np.allclose(X[n:, :-1].power(2).sum(axis=1), 1)
 
 
-def test_a_label_without_instances_is_trained_on_its_name(dataset):
+def test_a_label_without_instances_is_trained_on_its_name(dataset) -> None:
     without = dataset.documents
     assert without.train.X.n_rows == 120
-    for part, trained, positives in (dataset, [True] * 4, [61, 61, 30, 1]), (without, [True] * 3 + [False], COUNTS):
+    for part, trained, positives in (
+        (dataset, [True] * 4, [61, 61, 30, 1]),
+        (without, [True] * 3 + [False], COUNTS),
+    ):
         model = train_model(part, TrainLabels(), 0.0)
         assert model.trained.tolist() == trained
         assert model.counts.tolist() == COUNTS
         assert part.positives.to_scipy().sum(axis=1).tolist() == positives
 
 
-def test_names_are_not_held_out(dataset):
+def test_names_are_not_held_out(dataset) -> None:
     part = hold_out(dataset, 0.4)
     assert part.n_documents + part.test.X.n_rows == 120
     assert part.train.X.n_rows == part.n_documents + 3
     assert part.test.X.n_rows > 10
 
 
-def test_choices_are_made_with_names_and_on_texts(dataset, sources):
+def test_choices_are_made_with_names_and_on_texts(dataset, sources) -> None:
     assert choose_C(dataset, ChooseC(), ChooseC(candidates=[1.0, 3.0]))["instances"] == 120
-    settings = ChooseFeatures(**SETTINGS | {"label_names": True, "candidates": ["words", "words+pairs"]})
+    settings = ChooseFeatures(
+        **SETTINGS | {"label_names": True, "candidates": ["words", "words+pairs"]}
+    )
     found = choose_features(replace(sources[1], settings=settings), settings)
     assert found["instances"] == 120
     assert {entry["candidate"] for entry in found["candidates"]} == {"words", "words+pairs"}
 
 
-def test_numbers_are_not_in_a_vocabulary_and_the_file_that_names_them_is(real_data, tmp_path):
-    folder, settings = real_data / "kirjastonhoitaja", PrepareSource(format="text-tsv")
+def test_numbers_are_not_in_a_vocabulary_and_the_file_that_names_them_is(
+    real_data, tmp_path
+) -> None:
+    folder = real_data / "kirjastonhoitaja"
+    settings = PrepareSource(format="text-tsv")
     (tmp_path / "yso.tsv").write_bytes(gzip.decompress((folder / "labels.txt.gz").read_bytes()))
     files = {name: folder / f"{name}_raw.tsv.gz" for name in ("train", "test")}
-    with pytest.raises(InputError, match=r"by URI or name; .* get their names from labels: FILE, without vocabulary"):
+    with pytest.raises(
+        InputError,
+        match=r"by URI or name; .* get their names from labels: FILE, without vocabulary",
+    ):
         prepare(SourceFiles(settings, **files, vocabulary=tmp_path / "yso.tsv"))
     ours = prepare(SourceFiles(settings, **files, labels=folder / "labels.txt.gz"))
     # README.txt of the data

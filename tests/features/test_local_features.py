@@ -14,14 +14,14 @@ def dataset(tmp_path):
 
 
 @pytest.fixture
-def two_nodes(fake_sys):
+def two_nodes(fake_sys) -> None:
     """A /sys with a second node, which is not here."""
     cpus = sorted(os.sched_getaffinity(0))
     for node in (0, 1):
         fake_sys.node(node, cpus[node] if node < len(cpus) else "", 4000, "10 21")
 
 
-def test_the_copy_has_the_same_bytes(dataset, two_nodes, tmp_path):
+def test_the_copy_has_the_same_bytes(dataset, two_nodes, tmp_path) -> None:
     with pinned(1, "job") as place:
         near = copy_to_local_node(dataset, place)
         [copy] = tmp_path.glob("*/*.copy")
@@ -34,5 +34,5 @@ def test_the_copy_has_the_same_bytes(dataset, two_nodes, tmp_path):
     assert not copy.exists()
 
 
-def test_without_a_place_the_file_is_read(dataset):
+def test_without_a_place_the_file_is_read(dataset) -> None:
     assert copy_to_local_node(dataset, NOT_PINNED) is dataset

@@ -10,11 +10,13 @@ from ovaflow.features.normalize import append_bias, model_features, normalize_ro
 from ovaflow.sparse.csr import from_scipy
 
 values = st.integers(-1000, 1000).map(lambda number: number / 8)  # scikit-learn takes 1e-16 for 0
-matrices = hnp.arrays(np.float32, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=values)
+matrices = hnp.arrays(
+    np.float32, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=values
+)
 
 
 @given(matrices, st.integers(1, 9))
-def test_rows_as_scikit_learn_scales_them(dense, block):
+def test_rows_as_scikit_learn_scales_them(dense, block) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
         ours = from_scipy(dense.copy())
@@ -24,7 +26,7 @@ def test_rows_as_scikit_learn_scales_them(dense, block):
 
 
 @given(matrices, st.integers(1, 9), st.sampled_from([0.0, 0.5]))
-def test_features_come_back_by_their_norms(dense, block, bias):
+def test_features_come_back_by_their_norms(dense, block, bias) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
         scaled, norms = model_features(from_scipy(dense), True, bias)
@@ -36,7 +38,7 @@ def test_features_come_back_by_their_norms(dense, block, bias):
     np.testing.assert_array_equal(unscale(scaled, norms, bias).data, unscaled.data)
 
 
-def test_tiny_and_huge_values():
+def test_tiny_and_huge_values() -> None:
     matrix = from_scipy(np.array([[3e-38, 4e-38], [3e38, 1e38]], np.float32))
     normalize_rows(matrix)
     lengths = np.linalg.norm(matrix.to_scipy().toarray().astype(np.float64), axis=1)
@@ -44,7 +46,7 @@ def test_tiny_and_huge_values():
 
 
 @given(matrices, st.sampled_from([1.0, 0.5, -2.0]))
-def test_bias_is_the_last_column(dense, bias):
+def test_bias_is_the_last_column(dense, bias) -> None:
     ours = append_bias(from_scipy(dense), bias)
     theirs = np.pad(dense, ((0, 0), (0, 1)), constant_values=bias)
     np.testing.assert_array_equal(ours.to_scipy().toarray(), theirs)

@@ -10,15 +10,18 @@ from ovaflow.features.vocabulary import fit_features
 from ovaflow.reading.instances import FIELD
 from ovaflow.settings.prepare import Prepare
 
-WORDS = st.sampled_from(["art", "arts", "social", "socialist", "socia", "work", "worker", "workers"])
+WORDS = st.sampled_from(
+    ["art", "arts", "social", "socialist", "socia", "work", "worker", "workers"]
+)
 
 
 @given(
     st.lists(st.lists(WORDS, max_size=9), max_size=6),
     st.lists(st.lists(WORDS, min_size=1, max_size=3).map(tuple), min_size=1, unique=True),
 )
-def test_phrases_are_found(texts, phrases):
-    sought, tokens = Phrases(phrases), numbered([" ".join(words) for words in texts])
+def test_phrases_are_found(texts, phrases) -> None:
+    sought = Phrases(phrases)
+    tokens = numbered([" ".join(words) for words in texts])
     places, numbers = map(list, sought.find(tokens, sought.stems_of(tokens.words)))
     theirs = []
     for start, words in zip(tokens.indptr, texts, strict=False):
@@ -27,7 +30,7 @@ def test_phrases_are_found(texts, phrases):
     assert places == sorted(places)
 
 
-def test_long_words_are_sought_as_fast_as_names():
+def test_long_words_are_sought_as_fast_as_names() -> None:
     """In a moment; it took minutes."""
     sought = Phrases([("social", "worker")])
     starts, stems = sought.stems_of(["socials" + "a" * 1_000_000, "work"])
@@ -37,8 +40,14 @@ def test_long_words_are_sought_as_fast_as_names():
 NAMES = ["Social worker", "Worker", "Art (old)", "the", "!"]
 
 
-def test_names_of_labels_are_features_however_rare():
-    texts = ["the workers of social workers", f"the art{FIELD}old", "the social worker", "the art, old", ""]
+def test_names_of_labels_are_features_however_rare() -> None:
+    texts = [
+        "the workers of social workers",
+        f"the art{FIELD}old",
+        "the social worker",
+        "the art, old",
+        "",
+    ]
     parts = {"text_column": "a,b", "column_weights": [1, 1]}
     settings = Prepare(features=["names"], normalize=False, bias=0.0, sublinear=False, **parts)
     fitted = fit_features(texts, settings, lambda: NAMES)

@@ -1,4 +1,6 @@
-"""Article 1 of the Declaration of Human Rights is told in each language; a wrong language is worse than none."""
+"""Article 1 of the Declaration of Human Rights is told in each language; a wrong language is worse
+than none.
+"""
 
 from collections import Counter
 from fractions import Fraction
@@ -38,30 +40,38 @@ def told(*texts):
     return languages_of_texts(numbered(texts))
 
 
-def test_an_article_is_told_in_its_language():
+def test_an_article_is_told_in_its_language() -> None:
     assert told(*ARTICLES.values()) == list(ARTICLES)
 
 
-def test_short_texts_stay_open():
-    assert set(told(*(" ".join(text.split()[:3]) for text in ARTICLES.values() if " " in text))) <= {None, "el", "ko"}
-    assert told("", "1984", "How to train a dragon", "Alice & Bob", "DIN DIN DIN DIN DIN") == [None] * 5
-
-
-def test_languages_that_are_mixed_or_alike_stay_open():
-    assert told(ARTICLES["de"] + ARTICLES["fr"]) == [None]
-    danish = (
-        "Alle mennesker er født frie og lige i værdighed og rettigheder. De er udstyret med fornuft og samvittighed"
+def test_short_texts_stay_open() -> None:
+    assert set(
+        told(*(" ".join(text.split()[:3]) for text in ARTICLES.values() if " " in text))
+    ) <= {None, "el", "ko"}
+    assert (
+        told("", "1984", "How to train a dragon", "Alice & Bob", "DIN DIN DIN DIN DIN")
+        == [None] * 5
     )
+
+
+def test_languages_that_are_mixed_or_alike_stay_open() -> None:
+    assert told(ARTICLES["de"] + ARTICLES["fr"]) == [None]
+    danish = "Alle mennesker er født frie og lige i værdighed og rettigheder. De er udstyret med fornuft og samvittighed"
     assert told(danish)[0] in (None, "da")
 
 
-LISTS = {code: {normal_form(word) for word in get_stop_words(name)} for code, name in LANGUAGE_MAPPING.items()}
+LISTS = {
+    code: {normal_form(word) for word in get_stop_words(name)}
+    for code, name in LANGUAGE_MAPPING.items()
+}
 # of English and Slovak not all words are taken
-POOL = sorted(word for word in (LISTS["de"] | LISTS["nl"]) - LISTS["en"] - LISTS["sk"] if len(word) > 1)
+POOL = sorted(
+    word for word in (LISTS["de"] | LISTS["nl"]) - LISTS["en"] - LISTS["sk"] if len(word) > 1
+)
 
 
 @given(st.lists(st.sampled_from([*POOL, "haus", "boot"]), min_size=3))
-def test_as_counted_by_hand(words):
+def test_as_counted_by_hand(words) -> None:
     weights = Counter()
     for word in words:
         of_word = [code for code in LISTS if word in LISTS[code]]
@@ -75,7 +85,7 @@ def test_as_counted_by_hand(words):
     assert ours == theirs
 
 
-def test_scores_of_candidates():
+def test_scores_of_candidates() -> None:
     scores = language_scores(ARTICLES["de"], ["en", "de"])
     assert next(iter(scores)) == "de"
     assert sum(scores.values()) == pytest.approx(1)

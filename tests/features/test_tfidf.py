@@ -19,8 +19,23 @@ from ovaflow.features.vocabulary import fit_features, fit_tokens, read_tokens
 from ovaflow.settings.prepare import Prepare
 from ovaflow.sparse.csr import from_scipy
 
-WORDS = ["der", "das", "Straße", "STRASSE", "Äpfel", "äpfel", "2005", "x", "abc3", "tietoa", "e-mail", "snake_case"]
-texts_of_words = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=2, max_size=12)
+WORDS = [
+    "der",
+    "das",
+    "Straße",
+    "STRASSE",
+    "Äpfel",
+    "äpfel",
+    "2005",
+    "x",
+    "abc3",
+    "tietoa",
+    "e-mail",
+    "snake_case",
+]
+texts_of_words = st.lists(
+    st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=2, max_size=12
+)
 
 
 def corpus(n=200, seed=0):
@@ -37,7 +52,9 @@ STEM = snowballstemmer.stemmer("finnish").stemWord
 THEIRS = {
     "words": {"tokenizer": words_of},
     "pairs": {"tokenizer": words_of, "ngram_range": (2, 2)},
-    "prefixes": {"analyzer": lambda text: [f"{word[:6]}*" for word in words_of(text) if len(word) > 6]},
+    "prefixes": {
+        "analyzer": lambda text: [f"{word[:6]}*" for word in words_of(text) if len(word) > 6]
+    },
     "stems=finnish": {"analyzer": lambda text: [f"{STEM(word)}-" for word in words_of(text)]},
     "characters=3-5": {
         "analyzer": "char_wb",
@@ -49,44 +66,61 @@ THEIRS = {
 
 def theirs_of(train, test, block="words", **options):
     """scikit-learn's tf-idf with idf log(N/df) instead of its log(N/df) + 1."""
-    vectorizer = TfidfVectorizer(lowercase=False, token_pattern=None, smooth_idf=False, **THEIRS[block], **options)
+    vectorizer = TfidfVectorizer(
+        lowercase=False, token_pattern=None, smooth_idf=False, **THEIRS[block], **options
+    )
     vectorizer.fit(train)
     vectorizer.idf_ = vectorizer.idf_ - 1
     names = vectorizer.get_feature_names_out()
-    return vectorizer.transform(test).toarray(), [f'"{name}"' if "char" in block else name for name in names]
+    return vectorizer.transform(test).toarray(), [
+        f'"{name}"' if "char" in block else name for name in names
+    ]
 
 
 LIMITS = [(2, 150, True), (3, 40, False), (0.02, 0.3, True)]
 
 
 @pytest.mark.parametrize(
-    ("block", "limits"), [*((block, LIMITS[0]) for block in THEIRS), *(("words", limits) for limits in LIMITS[1:])]
+    ("block", "limits"),
+    [*((block, LIMITS[0]) for block in THEIRS), *(("words", limits) for limits in LIMITS[1:])],
 )
-def test_each_block_as_scikit_learn(block, limits):
-    train, test = corpus(), [*corpus(50, seed=1), "", "ei-tunneta TIETOKONEITA", "wort1ä"]
+def test_each_block_as_scikit_learn(block, limits) -> None:
+    train = corpus()
+    test = [*corpus(50, seed=1), "", "ei-tunneta TIETOKONEITA", "wort1ä"]
     min_df, max_df, normalized = limits
-    settings = {"min_df": min_df, "max_df": max_df, "normalize": normalized, "sublinear": False, "bias": 0.0}
+    settings = {
+        "min_df": min_df,
+        "max_df": max_df,
+        "normalize": normalized,
+        "sublinear": False,
+        "bias": 0.0,
+    }
     fitted = fit_features(train, Prepare(features=[block], **settings))
     options = {"min_df": min_df, "max_df": max_df, "norm": "l2" if normalized else None}
     for texts, ours in ((train, fitted.X), (test, fitted.transform.transform(test))):
         theirs, names = theirs_of(train, texts, block, **options)
         assert sorted(fitted.transform.feature_names) == sorted(names)
         order = [fitted.transform.feature_names.index(name) for name in names]
-        np.testing.assert_allclose(ours.to_scipy().toarray()[:, order], theirs, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(
+            ours.to_scipy().toarray()[:, order], theirs, rtol=1e-5, atol=1e-7
+        )
 
 
-def test_blocks_side_by_side():
-    train, blocks = corpus(), ["pairs", "words", {"prefixes": 5}, {"stems": ["german", "finnish"]}, "characters"]
+def test_blocks_side_by_side() -> None:
+    train = corpus()
+    blocks = ["pairs", "words", {"prefixes": 5}, {"stems": ["german", "finnish"]}, "characters"]
     whole, *parts = (
         fit_features(train, Prepare(features=chosen, normalize=False, bias=0.0))
         for chosen in (blocks, *([block] for block in blocks))
     )
-    assert whole.transform.feature_names == [name for part in parts for name in part.transform.feature_names]
+    assert whole.transform.feature_names == [
+        name for part in parts for name in part.transform.feature_names
+    ]
     theirs = scipy.sparse.hstack([part.X.to_scipy() for part in parts])
     np.testing.assert_array_equal(whole.X.to_scipy().toarray(), theirs.toarray())
 
 
-def test_what_is_left_out_is_in_no_block(tmp_path):
+def test_what_is_left_out_is_in_no_block(tmp_path) -> None:
     (tmp_path / "stop.txt").write_text("STRASSE\n\nauf\n")
     texts = ["ab Straße cd", "ab auf cd", "xy"]
     settings = {"min_df": 1, "max_df": 1.0, "features": ["words", "pairs"]}
@@ -95,7 +129,9 @@ def test_what_is_left_out_is_in_no_block(tmp_path):
     assert fitted.transform.left_out == ("auf", "strasse")
     german = fit_features(["ab und cd", "cd"], Prepare(stop_words="german", **settings))
     assert german.transform.feature_names == ["ab", "ab cd"]
-    with pytest.raises(InputError, match="no stop words for the language 'klingon'; there are arabic"):
+    with pytest.raises(
+        InputError, match="no stop words for the language 'klingon'; there are arabic"
+    ):
         fit_features(texts, Prepare(stop_words="klingon"))
 
 
@@ -112,7 +148,7 @@ def test_what_is_left_out_is_in_no_block(tmp_path):
         ('" "', [(0, 0), (4, 4)]),
     ],
 )
-def test_places_of_features_in_a_word(name, places):
+def test_places_of_features_in_a_word(name, places) -> None:
     every = places_in_word(["words", "prefixes=3", "stems=swedish", "characters=1-3"])("anna")
     assert [(start, end) for each, start, end in every if each == name] == places
 
@@ -127,17 +163,22 @@ def test_places_of_features_in_a_word(name, places):
         (["aa bb"], None, False, "aa bb"),
     ],
 )
-def test_features_by_falling_document_frequency_then_name(texts, max_features, tfidf, names):
+def test_features_by_falling_document_frequency_then_name(
+    texts, max_features, tfidf, names
+) -> None:
     settings = Prepare(min_df=1, max_df=1.0, max_features=max_features)
     assert fit_features(texts, settings, tfidf=tfidf).transform.feature_names == names.split()
 
 
 @pytest.mark.parametrize("tfidf", [True, False])
-def test_rebuilt_from_parameters(tfidf):
-    train, test = corpus(), [*corpus(50, seed=1), "", "nothing known here"]
+def test_rebuilt_from_parameters(tfidf) -> None:
+    train = corpus()
+    test = [*corpus(50, seed=1), "", "nothing known here"]
     settings = Prepare(features=["words", "pairs"], stop_words="german", sublinear=tfidf, bias=0.5)
     first = fit_features(train, settings, tfidf=tfidf).transform
-    given_back = {name: getattr(first, name) for name in RECORDED} | {"token_pattern": tokens.TOKEN_PATTERN}
+    given_back = {name: getattr(first, name) for name in RECORDED} | {
+        "token_pattern": tokens.TOKEN_PATTERN
+    }
     second = TfIdf.from_parameters(given_back, first.feature_names, first.idf if tfidf else None)
     for ours, theirs in zip(second.transform(test), first.transform(test), strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -145,7 +186,7 @@ def test_rebuilt_from_parameters(tfidf):
 
 @example([f"wort{i} e-mail" for i in range(40)], 1, 3)
 @given(texts_of_words, st.integers(1, 20), st.sampled_from([1, 3]))
-def test_batches_and_threads_change_nothing(texts, batch, threads):
+def test_batches_and_threads_change_nothing(texts, batch, threads) -> None:
     settings = Prepare(features=["words", "pairs"], min_df=1, max_df=1.0)
     try:
         whole = fit_features(texts, settings)
@@ -162,27 +203,37 @@ def test_batches_and_threads_change_nothing(texts, batch, threads):
             np.testing.assert_array_equal(ours, theirs)
 
 
-def test_a_vocabulary_without_room_forgets_what_is_rare(monkeypatch):
+def test_a_vocabulary_without_room_forgets_what_is_rare(monkeypatch) -> None:
     monkeypatch.setattr(tokens, "_BATCH", 500)
     monkeypatch.setattr(vocabulary, "_TOKENS", 64)
     monkeypatch.setattr(vocabulary, "_ROOM", 100)
     monkeypatch.setattr(vocabulary, "_PAIRS", 50)
     texts = [f"common{i % 5} often{i % 20} rare{i} once{i}x more{i % 3}" for i in range(500)]
     fitted = fit_features(texts, Prepare(features=["words", "pairs"], min_df=2, max_df=0.5))
-    kept = {f"common{i}" for i in range(5)} | {f"often{i}" for i in range(20)} | {f"more{i}" for i in range(3)}
-    assert set(fitted.transform.feature_names) == kept | {f"common{i % 5} often{i}" for i in range(20)}
+    kept = (
+        {f"common{i}" for i in range(5)}
+        | {f"often{i}" for i in range(20)}
+        | {f"more{i}" for i in range(3)}
+    )
+    assert set(fitted.transform.feature_names) == kept | {
+        f"common{i % 5} often{i}" for i in range(20)
+    }
     assert fitted.counts["tokens_forgotten"] > 800
     assert fitted.X.n_rows == 500
 
 
-def test_pairs_without_room_are_counted_where_they_are_frequent(monkeypatch):
+def test_pairs_without_room_are_counted_where_they_are_frequent(monkeypatch) -> None:
     monkeypatch.setattr(vocabulary, "_TOKENS", 64)
     monkeypatch.setattr(vocabulary, "_PAIRS", 300)
     # each word is frequent, most pairs are not
-    texts = [f"common{i % 5} often{i % 20} one{i % 7} two{i % 41} three{i % 43}" for i in range(500)]
+    texts = [
+        f"common{i % 5} often{i % 20} one{i % 7} two{i % 41} three{i % 43}" for i in range(500)
+    ]
     fitted = fit_features(texts, Prepare(features=["pairs"], min_df=15, max_df=0.5))
     assert fitted.counts["pairs_forgotten"] > 100
-    assert sorted(fitted.transform.feature_names) == sorted(f"common{i % 5} often{i}" for i in range(20))
+    assert sorted(fitted.transform.feature_names) == sorted(
+        f"common{i % 5} often{i}" for i in range(20)
+    )
 
 
 any_text = st.text(st.characters(codec="utf-8") | st.characters(categories=["Cs"]))
@@ -191,7 +242,7 @@ any_text = st.text(st.characters(codec="utf-8") | st.characters(categories=["Cs"
 @example("ǰ ͅ ΐ ẞ ﬁ ½ ²³ １２ Ⅷ")
 @example("a\u0301 \u1e9b\u0323 \u0345\u0301 ᾴ")
 @given(any_text)
-def test_normal_form_is_stable_and_blind_to_composition(text):
+def test_normal_form_is_stable_and_blind_to_composition(text) -> None:
     form = normal_form(text)
     assert normal_form(form) == form
     assert normal_form(unicodedata.normalize("NFD", text)) == form
@@ -199,19 +250,19 @@ def test_normal_form_is_stable_and_blind_to_composition(text):
 
 
 @pytest.mark.parametrize("value", [0.5, -1.0, 1e20, np.inf, np.nan])
-def test_values_that_are_no_counts_are_refused(value):
+def test_values_that_are_no_counts_are_refused(value) -> None:
     with pytest.raises(InputError, match="not a count"):
         weigh_counts(from_scipy(np.array([[1.0, value]])), sublinear=True)
 
 
-def test_places_of_characters_in_a_long_word():
+def test_places_of_characters_in_a_long_word() -> None:
     """In a moment; it took two minutes."""
     word = "".join(map(chr, random.Random(0).choices(range(0x4E00, 0x9F00), k=200_000)))
     theirs = [(f'"{word[start : start + 4]}"', start, start + 4) for start in range(len(word) - 3)]
     assert [*places_in_word(["characters=4-4"])(word)][1:-1] == theirs
 
 
-def test_stems_of_long_words():
+def test_stems_of_long_words() -> None:
     """In a moment; it took 8 s, in which no other thread ran."""
     stems_of = names_of_word(["stems=catalan"])
     assert list(stems_of("í" * 1_000_000)) == list(stems_of("í" * 1000))

@@ -34,9 +34,11 @@ def tokens_of(texts):
 
 
 @given(st.lists(st.text(CHARACTERS | st.sampled_from("a1_ \u0301²①१"), max_size=12), max_size=5))
-@example(["12\u0301 a\u0301 \u0301ab 1\u0301ab 1a a 12 _1", "", "१२ \U0001d7ce\U0001d7cf \U000e0101xy"])
+@example(
+    ["12\u0301 a\u0301 \u0301ab 1\u0301ab 1a a 12 _1", "", "१२ \U0001d7ce\U0001d7cf \U000e0101xy"]
+)
 @example(["ab\nab", "ba", "\ud800 lone \udfff"])
-def test_same_tokens_as_a_regular_expression(texts):
+def test_same_tokens_as_a_regular_expression(texts) -> None:
     assert tokens_of(texts) == [naive.tokens(normal_form(text)) for text in texts]
     words = list(numbered(texts).words)
     assert len(set(words)) == len(words)
@@ -44,24 +46,39 @@ def test_same_tokens_as_a_regular_expression(texts):
 
 @given(st.lists(st.text(CHARACTERS | st.sampled_from("abé1 .,"), max_size=9), max_size=9))
 @example(["ab cd", "CD, ab 12 ab.", "abcd", "ab", "", "12", "ba cd"])
-def test_texts_have_the_same_number_if_their_words_are_the_same(texts):
-    ours, theirs = word_sets(numbered(texts)).tolist(), [frozenset(words) for words in tokens_of(texts)]
+def test_texts_have_the_same_number_if_their_words_are_the_same(texts) -> None:
+    ours = word_sets(numbered(texts)).tolist()
+    theirs = [frozenset(words) for words in tokens_of(texts)]
     assert [number >= 0 for number in ours] == list(map(bool, theirs))
     # as many numbers as sets, and as many pairs of them
     assert len({*ours}) == len({*theirs}) == len({*zip(ours, theirs, strict=True)})
 
 
-def test_fields_and_words_left_out():
-    found = numbered([f"one two{FIELD}two three{FIELD}{FIELD}four", "five", f"{FIELD}six"], frozenset({"three"}))
-    assert [list(found.words)[word] for word in found.ids] == ["one", "two", "two", "four", "five", "six"]
+def test_fields_and_words_left_out() -> None:
+    found = numbered(
+        [f"one two{FIELD}two three{FIELD}{FIELD}four", "five", f"{FIELD}six"], frozenset({"three"})
+    )
+    assert [list(found.words)[word] for word in found.ids] == [
+        "one",
+        "two",
+        "two",
+        "four",
+        "five",
+        "six",
+    ]
     assert (found.fields.tolist(), found.indptr.tolist()) == ([0, 0, 1, 3, 0, 1], [0, 4, 5, 6])
     assert numbered([FIELD.join(["one"] * 300)]).fields.tolist() == [*range(256), *[255] * 44]
 
 
-@given(st.lists(st.lists(st.text("ab\ud800", min_size=1, max_size=3), max_size=30), max_size=5), st.integers(2, 5))
-def test_words_of_a_table_are_numbered_as_by_a_dictionary(batches, every):
+@given(
+    st.lists(st.lists(st.text("ab\ud800", min_size=1, max_size=3), max_size=30), max_size=5),
+    st.integers(2, 5),
+)
+def test_words_of_a_table_are_numbered_as_by_a_dictionary(batches, every) -> None:
     """Words whose number is a multiple of ``every`` are forgotten after each batch."""
-    table, theirs, issued = WordTable(), {}, 0
+    table = WordTable()
+    theirs = {}
+    issued = 0
     for batch in batches:
         for word in batch:
             issued += word not in theirs
@@ -75,18 +92,22 @@ def test_words_of_a_table_are_numbered_as_by_a_dictionary(batches, every):
     assert {word: number for number, word in enumerate(table.words) if word} == theirs
 
 
-def test_words_chosen_for_one_place_of_the_table_take_no_longer():
+def test_words_chosen_for_one_place_of_the_table_take_no_longer() -> None:
     """100,000 words that a fixed seed of FNV-1a puts side by side; it took 11 s."""
-    prime, seed = np.uint64(1099511628211), np.uint64(14695981039346656037)
-    first, second = np.arange(0x4E00, 0x5000, dtype=np.uint64)[:, None], np.arange(0x4E00, 0x9FA0, dtype=np.uint64)
+    prime = np.uint64(1099511628211)
+    seed = np.uint64(14695981039346656037)
+    first = np.arange(0x4E00, 0x5000, dtype=np.uint64)[:, None]
+    second = np.arange(0x4E00, 0x9FA0, dtype=np.uint64)
     hashed = ((seed ^ first) * prime ^ second) * prime
-    near = np.argwhere(((hashed ^ (hashed >> np.uint64(32))) & np.uint64((1 << 18) - 1)) < 4096)[:100_000]
+    near = np.argwhere(((hashed ^ (hashed >> np.uint64(32))) & np.uint64((1 << 18) - 1)) < 4096)[
+        :100_000
+    ]
     words = [chr(0x4E00 + a) + chr(0x4E00 + b) for a, b in near.tolist()]
     assert list(numbered([" ".join(words)]).words) == words
 
 
 @pytest.mark.parametrize("marks", ["\u0301\u0316", "\uff9e\u0301", "\u0f73\u0301"])
-def test_runs_of_marks_are_parted_as_in_uax_15(marks):
+def test_runs_of_marks_are_parted_as_in_uax_15(marks) -> None:
     """Each in less than a second; it took minutes."""
     run = marks * 15
     theirs = unicodedata.normalize("NFKC", "a" + "\u034f".join([run] * 10_000))
@@ -94,7 +115,7 @@ def test_runs_of_marks_are_parted_as_in_uax_15(marks):
     assert normal_form("A" + run) == unicodedata.normalize("NFKC", "a" + run)
 
 
-def test_all_marks_that_are_put_in_order_are_parted():
+def test_all_marks_that_are_put_in_order_are_parted() -> None:
     for character in map(chr, range(sys.maxunicode + 1)):
         if unicodedata.combining(unicodedata.normalize("NFKD", character)[0]):
             assert "\u034f" in normal_form(character * 31), hex(ord(character))
@@ -104,7 +125,7 @@ def test_all_marks_that_are_put_in_order_are_parted():
 @example("\u0345a\u0345\u0301b")
 @example("ab" + "\u0301\u0316" * 40 + " ab")
 @example("")
-def test_same_tokens_in_their_places(text):
+def test_same_tokens_in_their_places(text) -> None:
     places = token_spans(text)
     assert [place.token for place in places] == naive.tokens(normal_form(text))
     assert places == sorted(places, key=lambda place: place.starts[0])
@@ -114,7 +135,7 @@ def test_same_tokens_in_their_places(text):
         assert token in normal_form(text[starts[0] : ends[-1]])
 
 
-def test_every_composition_stays_within_a_cluster():
+def test_every_composition_stays_within_a_cluster() -> None:
     for code in range(sys.maxunicode + 1):
         decomposed = unicodedata.normalize("NFD", chr(code))
         if len(decomposed) > 1 and unicodedata.normalize("NFC", decomposed) == chr(code):
@@ -128,13 +149,21 @@ def test_every_composition_stays_within_a_cluster():
         (False, "Ein Cafe\u0301 – finanziert", ["Ein", "Cafe\u0301", "finanziert"]),
         (False, "e\ufb03ciency, ½ of it", ["e\ufb03ciency", "of", "it"]),
         (False, "한\u1112\u1161\u11ab글 text", ["한\u1112\u1161\u11ab글", "text"]),
-        (True, "<p>My <b>prin</b>ter</p><br/>of M&uuml;ller", ["My", "prin</b>ter", "of", "M&uuml;ller"]),
-        (True, "x &lt; 5 &nosuch; a<!-- note -->b <style>p {}</style>&nbsp;end", ["&nosuch;", "end"]),
+        (
+            True,
+            "<p>My <b>prin</b>ter</p><br/>of M&uuml;ller",
+            ["My", "prin</b>ter", "of", "M&uuml;ller"],
+        ),
+        (
+            True,
+            "x &lt; 5 &nosuch; a<!-- note -->b <style>p {}</style>&nbsp;end",
+            ["&nosuch;", "end"],
+        ),
         (True, "one<style></style >two <!-- never > closed", ["one", "two"]),
         (True, "one<script> var = 1; </style>", ["one"]),
     ],
 )
-def test_words_as_they_were_written(html, text, words):
+def test_words_as_they_were_written(html, text, words) -> None:
     found = token_spans(text, html=html)
     assert [text[span.starts[0] : span.ends[-1]] for span in found] == words
     plain = without_markup(text) if html else text
@@ -142,10 +171,10 @@ def test_words_as_they_were_written(html, text, words):
 
 
 @pytest.mark.parametrize("text", ["<!--", "<script>", "<style></style "])
-def test_html_without_ends_is_read_once(text):
+def test_html_without_ends_is_read_once(text) -> None:
     """In a moment; it took hours."""
     assert not token_spans(text * 100_000, html=True)
 
 
-def test_entities_of_many_digits_are_text():
+def test_entities_of_many_digits_are_text() -> None:
     assert without_markup(f"&#{'1' * 5000};") == f"&#{'1' * 5000};"

@@ -34,17 +34,25 @@ IN_ENGLISH = {
 
 @pytest.fixture(scope="module")
 def write(tmp_path_factory):
-    """Writes a table of sentences of one topic or two, Asian and English ones, no two of them the same."""
+    """Writes a table of sentences of one topic or two, Asian and English ones, no two of them the
+    same.
+    """
 
     def written(asian, english):
-        draw, rows = random.Random(1), []
+        draw = random.Random(1)
+        rows = []
         for number in range(asian + english):
             labels = draw.sample(list(TOPICS), draw.choice([1, 2]))
             if number < asian:
                 begins = draw.sample(FILLERS, 6) if english else []
-                text = "".join([*begins, *(draw.choice(TOPICS[label]) for label in labels)]) + f"第{number}。"
+                text = (
+                    "".join([*begins, *(draw.choice(TOPICS[label]) for label in labels)])
+                    + f"第{number}。"
+                )
             else:
-                text = f"number{number} " + " and ".join(draw.choice(IN_ENGLISH[label]) for label in labels)
+                text = f"number{number} " + " and ".join(
+                    draw.choice(IN_ENGLISH[label]) for label in labels
+                )
             rows.append({"text": text, "labels": ";".join(labels)})
         path = tmp_path_factory.mktemp("texts") / "texts.csv"
         write_records(path, draw.sample(rows, len(rows)))
@@ -63,25 +71,31 @@ def precision(table, **settings):
 
 
 def source(table, kind=PrepareSource, **settings):
-    return SourceFiles(kind(format="csv", label_separator=";", test_fraction=0.3, **settings), train=table)
+    return SourceFiles(
+        kind(format="csv", label_separator=";", test_fraction=0.3, **settings), train=table
+    )
 
 
-def test_words_are_refused_or_remarked_upon_and_pieces_are_not(write):
+def test_words_are_refused_or_remarked_upon_and_pieces_are_not(write) -> None:
     table = write(120, 0)
-    with pytest.raises(InputError, match=r"no token .* set features: \[\{characters: \[1, 3\]\}\], or lower min_df"):
+    with pytest.raises(
+        InputError, match=r"no token .* set features: \[\{characters: \[1, 3\]\}\], or lower min_df"
+    ):
         prepare(source(table, features=["words"]))
     told = ["many texts have no spaces between words: set features: [{characters: [1, 3]}]"]
     assert spaces_in(table, features=["prefixes=3"]) == told
     assert spaces_in(table, features=["characters=1-3"]) == []
 
 
-def test_a_part_without_spaces_is_remarked_upon(write):
+def test_a_part_without_spaces_is_remarked_upon(write) -> None:
     mixed = write(120, 480)
     train = prepare(source(mixed)).train.records
     lines = mixed.read_text().splitlines()
     asian = sum("number" not in lines[int(record.removeprefix("line ")) - 1] for record in train)
     advice = "set features: [words, {prefixes: 6}, {characters: [1, 3]}]"
-    assert spaces_in(mixed) == [f"{asian} of {len(train)} training texts have no spaces between words: {advice}"]
+    assert spaces_in(mixed) == [
+        f"{asian} of {len(train)} training texts have no spaces between words: {advice}"
+    ]
     features = ["words", {"prefixes": 6}, {"characters": [1, 3]}]
     assert spaces_in(mixed, features=features) == []
     assert precision(mixed)[0] < 0.7
@@ -89,7 +103,7 @@ def test_a_part_without_spaces_is_remarked_upon(write):
 
 
 @pytest.mark.parametrize(("asian", "english"), [(120, 480), (30, 570)])
-def test_auto_chooses_pieces_where_a_part_has_no_spaces(write, asian, english):
+def test_auto_chooses_pieces_where_a_part_has_no_spaces(write, asian, english) -> None:
     table = write(asian, english)
     if asian == 30:
         told = "training texts have no spaces between words: set features: auto, which tries characters, too"
@@ -97,7 +111,8 @@ def test_auto_chooses_pieces_where_a_part_has_no_spaces(write, asian, english):
     given = source(table, ChooseFeatures, candidates=["words", "words+prefixes=6"])
     made = choose_features(given, given.settings)
     assert len(made["candidates"]) == 6
-    before, after = precision(table), precision(table, features=made["chosen"].split("+"))
+    before = precision(table)
+    after = precision(table, features=made["chosen"].split("+"))
     assert after[0] > 0.9 > before[0]
     assert after[1] >= before[1]
 
@@ -111,7 +126,7 @@ def test_auto_chooses_pieces_where_a_part_has_no_spaces(write, asian, english):
         (["黒い猫, 猫が", "a word"], 1),
     ],
 )
-def test_texts_without_spaces_are_counted(texts, spaceless):
+def test_texts_without_spaces_are_counted(texts, spaceless) -> None:
     counts = fit_features(texts, Prepare(min_df=1, max_df=1.0)).counts
     assert counts.get("texts_without_spaces", 0) == spaceless
 
@@ -121,7 +136,7 @@ def spaces_in(table, **settings):
     return [line for line in remarks_on(prepare(source(table, **settings))) if "spaces" in line]
 
 
-def test_auto_chooses_pieces(write):
+def test_auto_chooses_pieces(write) -> None:
     given = source(write(120, 0), ChooseFeatures, candidates=["words", "words+pairs"])
     made = choose_features(given, given.settings)
     found = {each["candidate"]: each["metrics"]["P@1"] for each in made["candidates"]}

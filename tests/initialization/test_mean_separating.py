@@ -17,7 +17,7 @@ def start(p_mean, n_mean, rho, s=1.0, t=-2.0):
 
 
 @given(SEEDS, st.integers(2, 20), st.floats(0.0001, 0.99), st.floats(-3, 3), st.floats(-3, 3))
-def test_least_norm_solution_of_both_conditions(seed, d, rho, s, t):
+def test_least_norm_solution_of_both_conditions(seed, d, rho, s, t) -> None:
     rng = np.random.default_rng(seed)
     p_mean, n_mean = rng.normal(size=(2, d))
     assume(abs(p_mean @ n_mean) < 0.99 * np.linalg.norm(p_mean) * np.linalg.norm(n_mean))
@@ -27,7 +27,7 @@ def test_least_norm_solution_of_both_conditions(seed, d, rho, s, t):
 
 
 @given(SEEDS, st.integers(1, 20), st.floats(-2, 2), st.floats(0.001, 1.0))
-def test_parallel_means_get_the_least_squares_solution(seed, d, factor, rho):
+def test_parallel_means_get_the_least_squares_solution(seed, d, factor, rho) -> None:
     p_mean = np.random.default_rng(seed).normal(size=d)
     n_mean = factor * p_mean
     x_mean = rho * p_mean + (1 - rho) * n_mean
@@ -47,10 +47,10 @@ DEGENERATE = {
 
 
 @pytest.mark.parametrize(("p_mean", "n_mean", "rho"), DEGENERATE.values(), ids=DEGENERATE)
-def test_degenerate_means_are_finite(p_mean, n_mean, rho):
+def test_degenerate_means_are_finite(p_mean, n_mean, rho) -> None:
     assert np.isfinite(start(np.array(p_mean), np.array(n_mean), rho)).all()
 
 
-def test_label_without_positives_is_finite():
+def test_label_without_positives_is_finite() -> None:
     u, v = coefficients(0.0, 0.0, 1.5, 0.0, 1.0, -2.0)
     assert (u[0], v[0]) == (0.0, pytest.approx(-2.0 / 1.5))

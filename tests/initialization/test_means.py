@@ -14,16 +14,28 @@ from ovaflow.sparse.csr import from_scipy, transpose
     density=st.sampled_from([0.0, 0.1, 0.5, 1.0]),
     share=st.floats(0, 1),
 )
-def test_dense_formulas_whatever_the_threads(seed, shape, density, share):
-    rng, (n, d, n_labels) = np.random.default_rng(seed), shape
-    X = sp.random_array((n, d), density=density, rng=rng, dtype=np.float32, data_sampler=rng.standard_normal)
-    Y, n_documents = (rng.random((n, n_labels)) < density).astype(float), max(1, int(share * n))
-    ours, threaded = (
-        compute_means(from_scipy(X), transpose(from_scipy(Y)), threads, n_documents) for threads in (1, 3)
+def test_dense_formulas_whatever_the_threads(seed, shape, density, share) -> None:
+    rng = np.random.default_rng(seed)
+    (n, d, n_labels) = shape
+    X = sp.random_array(
+        (n, d), density=density, rng=rng, dtype=np.float32, data_sampler=rng.standard_normal
     )
-    X, counts = X.toarray().astype(float), Y.sum(axis=0)
-    p_mean, x_mean = Y.T @ X / np.maximum(counts, 1)[:, None], X[:n_documents].mean(axis=0)
-    theirs = {"x_mean": x_mean, "pp": (p_mean**2).sum(axis=1), "xp": p_mean @ x_mean, "xx": x_mean @ x_mean}
+    Y = (rng.random((n, n_labels)) < density).astype(float)
+    n_documents = max(1, int(share * n))
+    ours, threaded = (
+        compute_means(from_scipy(X), transpose(from_scipy(Y)), threads, n_documents)
+        for threads in (1, 3)
+    )
+    X = X.toarray().astype(float)
+    counts = Y.sum(axis=0)
+    p_mean = Y.T @ X / np.maximum(counts, 1)[:, None]
+    x_mean = X[:n_documents].mean(axis=0)
+    theirs = {
+        "x_mean": x_mean,
+        "pp": (p_mean**2).sum(axis=1),
+        "xp": p_mean @ x_mean,
+        "xx": x_mean @ x_mean,
+    }
     for name, expected in (theirs | {"counts": counts}).items():
         assert_allclose(getattr(ours, name), expected, rtol=1e-12, atol=1e-14, err_msg=name)
         assert_array_equal(getattr(ours, name), getattr(threaded, name))

@@ -14,7 +14,9 @@ from ovaflow.initialization.spanning_tree import ROOT, compute_label_tree
 from ovaflow.sparse.csr import from_scipy
 
 label_matrices = st.builds(
-    lambda seed, n, n_labels, density: (np.random.default_rng(seed).random((n, n_labels)) < density).astype(np.float32),
+    lambda seed, n, n_labels, density: (
+        np.random.default_rng(seed).random((n, n_labels)) < density
+    ).astype(np.float32),
     st.integers(0, 2**32 - 1),
     st.integers(1, 12),
     st.integers(1, 12),
@@ -28,9 +30,10 @@ def hamming(Y):
     return counts[:, None] + counts - 2 * np.pad(Y.T @ Y, (0, 1))
 
 
-def assert_as_scipy_finds_it(Y):
+def assert_as_scipy_finds_it(Y) -> None:
     distances = hamming(Y)
-    # non-root edges cost a fraction more, so that SciPy prefers root edges among equals as well; 0 would be no edge
+    # non-root edges cost a fraction more, so that SciPy prefers root edges among equals as well; 0
+    # would be no edge
     distances[:-1, :-1] += 1 / 1024
     theirs = minimum_spanning_tree(np.triu(distances + 1, 1)).data
     ours = compute_label_tree(from_scipy(Y))
@@ -39,13 +42,14 @@ def assert_as_scipy_finds_it(Y):
 
 
 @given(label_matrices)
-def test_cost_and_subtrees_are_those_of_scipy(Y):
+def test_cost_and_subtrees_are_those_of_scipy(Y) -> None:
     assert_as_scipy_finds_it(Y)
 
 
 @given(label_matrices)
-def test_arrays_describe_one_tree(Y):
-    tree, labels = compute_label_tree(from_scipy(Y)), np.arange(Y.shape[1])
+def test_arrays_describe_one_tree(Y) -> None:
+    tree = compute_label_tree(from_scipy(Y))
+    labels = np.arange(Y.shape[1])
     assert_array_equal(tree.distance, hamming(Y)[labels, tree.parent])
     assert_array_equal(np.sort(tree.order), labels)
     position = np.argsort(tree.order)
@@ -64,7 +68,7 @@ def test_arrays_describe_one_tree(Y):
         path.append(label)
 
 
-def test_agrees_with_scipy_on_real_labels(real_data):
+def test_agrees_with_scipy_on_real_labels(real_data) -> None:
     with gzip.open(real_data / "delicious" / "train.txt.gz", "rt") as lines:
         n, _, n_labels = map(int, next(lines).split())
         Y = np.zeros((n, n_labels), np.float32)
@@ -73,7 +77,7 @@ def test_agrees_with_scipy_on_real_labels(real_data):
     assert_as_scipy_finds_it(Y)
 
 
-def test_tree_does_not_depend_on_the_buffer(monkeypatch):
+def test_tree_does_not_depend_on_the_buffer(monkeypatch) -> None:
     rng = np.random.default_rng(0)
     # groups of alike labels, so that many pairs are candidates
     groups = (rng.random((60, 20)) < 0.1)[:, rng.integers(0, 20, 80)]
@@ -85,14 +89,14 @@ def test_tree_does_not_depend_on_the_buffer(monkeypatch):
         assert_array_equal(getattr(large, name), getattr(small, name))
 
 
-def test_ties_go_to_the_root():
+def test_ties_go_to_the_root() -> None:
     # |P_0| = 1, |P_1| = 2, one shared: distance 1 between them, 2 from label 1 to the root
     assert compute_label_tree(from_scipy([[1, 1], [0, 1]])).parent.tolist() == [ROOT, 0]
     # |P_0| = |P_1| = 2, one shared: distance 2, as far as the root
     assert compute_label_tree(from_scipy([[1, 1], [1, 0], [0, 1]])).parent.tolist() == [ROOT, ROOT]
 
 
-def test_long_chain():
+def test_long_chain() -> None:
     n_labels = 50_000
     # label j holds the instances 2 j to 2 j + 4: its neighbour is at distance 4, the root at 5
     rows = 2 * np.arange(n_labels)[:, None] + np.arange(5)

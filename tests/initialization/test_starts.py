@@ -24,21 +24,27 @@ def dataset_of(bias=1.0, n=200, d=30):
 
 
 @pytest.mark.parametrize(("bias", "bias_lambda"), [(0.1, 2.0), (1.0, 0.9), (7.0, 2.0)])
-def test_every_score_at_the_bias_start_is_minus_lambda(bias, bias_lambda):
+def test_every_score_at_the_bias_start_is_minus_lambda(bias, bias_lambda) -> None:
     dataset = dataset_of(bias)
-    scores = dataset.train.X.to_scipy() @ starts_of(dataset, initialization="bias", bias_lambda=bias_lambda)[0]
+    scores = (
+        dataset.train.X.to_scipy()
+        @ starts_of(dataset, initialization="bias", bias_lambda=bias_lambda)[0]
+    )
     assert_allclose(scores, -bias_lambda, rtol=1e-6)
 
 
-def test_without_a_bias_feature_there_is_no_bias_start():
+def test_without_a_bias_feature_there_is_no_bias_start() -> None:
     with pytest.raises(InputError, match="needs a bias feature"):
         starts_of(dataset_of(0.0), initialization="bias")
 
 
-@pytest.mark.parametrize(("settings", "wanted"), [({}, [1, -2]), ({"loss": "logistic", "s": 0.5}, [0.5, -3])])
-def test_the_mean_separating_start_has_the_least_norm(settings, wanted):
+@pytest.mark.parametrize(
+    ("settings", "wanted"), [({}, [1, -2]), ({"loss": "logistic", "s": 0.5}, [0.5, -3])]
+)
+def test_the_mean_separating_start_has_the_least_norm(settings, wanted) -> None:
     dataset = dataset_of()
-    X, y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()[:, 0] > 0
+    X = dataset.train.X.to_scipy().toarray()
+    y = dataset.train.Y.to_scipy().toarray()[:, 0] > 0
     ours = starts_of(dataset, initialization="mean-separating", **settings)[0]
     theirs = np.linalg.pinv([X[y].mean(axis=0), X[~y].mean(axis=0)]) @ wanted
     assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
@@ -46,43 +52,54 @@ def test_the_mean_separating_start_has_the_least_norm(settings, wanted):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("C", "root_epsilon"), [(1.0, 0.5), (0.1, 0.01), (10.0, 1e-5)])
-def test_the_root_is_near_the_optimum_without_positives(loss, C, root_epsilon):
+def test_the_root_is_near_the_optimum_without_positives(loss, C, root_epsilon) -> None:
     dataset = dataset_of()
-    X, y = dataset.train.X.to_scipy().toarray().astype(float), np.full(dataset.train.X.n_rows, -1.0)
+    X = dataset.train.X.to_scipy().toarray().astype(float)
+    y = np.full(dataset.train.X.n_rows, -1.0)
     root = solve_root(dataset.train.X, TrainLabels(loss=loss, C=C, root_epsilon=root_epsilon))
-    norm, at_zero = (naive.violation(X, y, w, loss, C) for w in (root.weights.astype(float), np.zeros(X.shape[1])))
+    norm, at_zero = (
+        naive.violation(X, y, w, loss, C)
+        for w in (root.weights.astype(float), np.zeros(X.shape[1]))
+    )
     assert root.outcome.gradient_target == pytest.approx(root_epsilon * at_zero, rel=1e-5)
     assert norm <= 1.001 * root_epsilon * at_zero
 
 
-def test_all_labels_start_at_the_root():
+def test_all_labels_start_at_the_root() -> None:
     dataset = dataset_of()
     for ours in starts_of(dataset, initialization="all-negative"):
         assert_array_equal(ours, solve_root(dataset.train.X, TrainLabels()).weights)
 
 
 @pytest.mark.parametrize("initialization", ["all-negative", "label-tree"])
-def test_a_start_without_its_root_is_refused(initialization):
+def test_a_start_without_its_root_is_refused(initialization) -> None:
     dataset = dataset_of()
     inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
     with pytest.raises(InputError, match="give --root"):
         make_start(TrainLabels(initialization=initialization), inputs)
 
 
-def test_the_root_file_is_of_its_settings(tmp_path):
-    path, training = tmp_path / "root.h5", TrainLabels()
+def test_the_root_file_is_of_its_settings(tmp_path) -> None:
+    path = tmp_path / "root.h5"
+    training = TrainLabels()
     solve_root(dataset_of().train.X, training).write(path)
     root = Root.open(path)
     root.require_settings(training)
-    for name, old, new in (("C", 1.0, 2.0), ("loss", "squared-hinge", "logistic"), ("root_epsilon", 0.01, 0.1)):
+    for name, old, new in (
+        ("C", 1.0, 2.0),
+        ("loss", "squared-hinge", "logistic"),
+        ("root_epsilon", 0.01, 0.1),
+    ):
         with pytest.raises(InputError, match=f"solved with {name} {old}, not {new}"):
             root.require_settings(TrainLabels(**{name: new}))
 
 
-def test_parents_give_their_solution_once_to_each_child_and_are_forgotten():
+def test_parents_give_their_solution_once_to_each_child_and_are_forgotten() -> None:
     parents = np.array([ROOT, 0, 0, 1], np.int32)
     start = FromParent(np.array([5.0, 6.0, 7.0], np.float32), parents)
-    weights, features, values = np.empty(3, np.float32), np.array([2, 0]), np.array([1e-9, 3.0], np.float32)
+    weights = np.empty(3, np.float32)
+    features = np.array([2, 0])
+    values = np.array([1e-9, 3.0], np.float32)
     start.fill(0, None, None, weights)
     assert weights.tolist() == [5.0, 6.0, 7.0]
     start.keep(0, features, values)
@@ -96,9 +113,16 @@ def test_parents_give_their_solution_once_to_each_child_and_are_forgotten():
     assert not start._solutions
 
 
-def test_parents_within_a_job():
+def test_parents_within_a_job() -> None:
     parents = np.array([ROOT, 0, 1, 1, ROOT, 4], np.int32)
-    assert parents_within(parents, np.array([1, 2, 5])).tolist() == [ROOT, ROOT, 1, ROOT, ROOT, ROOT]
+    assert parents_within(parents, np.array([1, 2, 5])).tolist() == [
+        ROOT,
+        ROOT,
+        1,
+        ROOT,
+        ROOT,
+        ROOT,
+    ]
     assert parents_within(parents, np.arange(6)).tolist() == parents.tolist()
     assert sorted(with_ancestors(np.array([2, 5]), parents).tolist()) == [0, 1, 2, 4, 5]
     assert with_ancestors(np.array([2, 5]), parents).tolist()[:2] == [2, 5]

@@ -9,7 +9,10 @@ from finished_run import STEPS, WRITTEN, content, inputs_of_step, outputs, page,
 
 from ovaflow.storage.arrays import PAGE
 
-SEED, FLIPS = (int(os.environ.get(f"OVAFLOW_BIT_FLIPS{end}", given)) for end, given in (("_SEED", "0"), ("", "1")))
+SEED, FLIPS = (
+    int(os.environ.get(f"OVAFLOW_BIT_FLIPS{end}", given))
+    for end, given in (("_SEED", "0"), ("", "1"))
+)
 """Of the damage, and bits flipped of each artifact."""
 
 MORE = [
@@ -26,7 +29,11 @@ MORE = [
 READERS = [step for step in [*STEPS, *MORE] if not step.startswith("index")]
 
 REPORTED = ["metrics", "analysis", "reliability", "training", "predictions", "model"]
-REPORTED += [f"{run}_{name}" for run in ("forest", "embedded") for name in ("training", "predictions", "metrics")]
+REPORTED += [
+    f"{run}_{name}"
+    for run in ("forest", "embedded")
+    for name in ("training", "predictions", "metrics")
+]
 REPORTED += ["forest", "embedded", "described", "dataset"]
 """What the report reads."""
 
@@ -42,8 +49,10 @@ def readers_of(name):
 class Bench:
     """A copy of a finished run whose artifacts are damaged one at a time."""
 
-    def __init__(self, finished, folder):
-        self.folder, self.out, self._sound = finished.copy(folder / "tiny"), folder / "out", {}
+    def __init__(self, finished, folder) -> None:
+        self.folder = finished.copy(folder / "tiny")
+        self.out = folder / "out"
+        self._sound = {}
 
     def outcome(self, step):
         """How a command ends, and what it writes."""
@@ -55,7 +64,11 @@ class Bench:
         else:
             done = run(*self.folder.words(step, **outputs(step, self.out)))
         # what is finished of a shard stays next to it until the shards are merged
-        files = [path for path in self.out.rglob("*") if path.is_file() and path.parent.suffix != ".parts"]
+        files = [
+            path
+            for path in self.out.rglob("*")
+            if path.is_file() and path.parent.suffix != ".parts"
+        ]
         return done, {path.name: _said(path) for path in files}
 
     def sound(self, step):
@@ -67,7 +80,13 @@ class Bench:
 
 
 def _said(path):
-    return page(path) if path.suffix == ".html" else path.read_bytes() if path.name == "npz.h5" else content(path)
+    return (
+        page(path)
+        if path.suffix == ".html"
+        else path.read_bytes()
+        if path.name == "npz.h5"
+        else content(path)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -81,14 +100,17 @@ def artifacts():
     return sorted(name for name in written if readers_of(name))
 
 
-def test_every_artifact_of_the_run_is_read_by_something(bench):
-    files = {path for path in bench.folder.path.rglob("*") if path.suffix in (".h5", ".json", ".tsv")}
+def test_every_artifact_of_the_run_is_read_by_something(bench) -> None:
+    files = {
+        path for path in bench.folder.path.rglob("*") if path.suffix in (".h5", ".json", ".tsv")
+    }
     known = {bench.folder[name] for name in artifacts()}
     assert files - known == {bench.folder["held_training"]}
 
 
 def damaged(whole, damage, place, bit):
-    found, page = bytearray(whole), slice(place // PAGE * PAGE, place // PAGE * PAGE + PAGE)
+    found = bytearray(whole)
+    page = slice(place // PAGE * PAGE, place // PAGE * PAGE + PAGE)
     if damage == "flip":
         found[place] ^= 1 << bit
     elif damage == "cut":
@@ -99,16 +121,20 @@ def damaged(whole, damage, place, bit):
 
 
 @pytest.mark.parametrize("name", artifacts())
-def test_damage_is_found_or_changes_nothing(bench, name):
-    chance, path = random.Random(f"{SEED} {name}"), bench.folder[name]
-    whole, times = path.read_bytes(), path.stat()
+def test_damage_is_found_or_changes_nothing(bench, name) -> None:
+    chance = random.Random(f"{SEED} {name}")
+    path = bench.folder[name]
+    whole = path.read_bytes()
+    times = path.stat()
 
-    def put(content):
+    def put(content) -> None:
         path.write_bytes(content)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     for damage in ["cut", "zeros"] + FLIPS * ["flip"]:
-        place, bit, step = chance.randrange(len(whole)), chance.randrange(8), chance.choice(readers_of(name))
+        place = chance.randrange(len(whole))
+        bit = chance.randrange(8)
+        step = chance.choice(readers_of(name))
         sound = bench.sound(step)
         put(found := damaged(whole, damage, place, bit))
         done, written = bench.outcome(step)

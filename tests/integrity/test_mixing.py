@@ -7,24 +7,31 @@ import pytest
 from commands import ovaflow
 from finished_run import STEPS, inputs_of_step, outputs, page, run
 
-MIXED = [(step, name) for step in STEPS for name in inputs_of_step(step) if len(inputs_of_step(step)) > 1]
+MIXED = [
+    (step, name) for step in STEPS for name in inputs_of_step(step) if len(inputs_of_step(step)) > 1
+]
 
 LEGAL = {
-    ("train-shard", "plan"): "a plan says which labels go together, and is checked to name as many as there are",
+    (
+        "train-shard",
+        "plan",
+    ): "a plan says which labels go together, and is checked to name as many as there are",
     ("train-shard", "held_plan"): "likewise",
 }
 """What may come from elsewhere, and why."""
 
 
 @pytest.mark.parametrize(("step", "name"), MIXED, ids=lambda part: part.split()[0])
-def test_another_datasets_artifacts_are_refused(finished, other, tmp_path, step, name):
+def test_another_datasets_artifacts_are_refused(finished, other, tmp_path, step, name) -> None:
     done = run(*finished.words(step, **outputs(step, tmp_path), **{name: other[name]}))
     if (step.split()[0], name) in LEGAL:
         assert done.status == 0, done.written
         return
     assert done.refused, done.written
     assert str(finished.path) in done.written or str(other.path) in done.written
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.parent.suffix != ".parts"]
+    assert not [
+        path for path in tmp_path.rglob("*") if path.is_file() and path.parent.suffix != ".parts"
+    ]
 
 
 AGAIN = ("root", "train-shard", "merge", "predict", "evaluate")
@@ -54,7 +61,9 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize(("command", "name", "said"), SETTINGS, ids=lambda part: part)
-def test_another_runs_artifacts_are_refused(finished, stronger, tmp_path, command, name, said):
+def test_another_runs_artifacts_are_refused(
+    finished, stronger, tmp_path, command, name, said
+) -> None:
     step = next(step for step in STEPS if step.split()[0] == command and f"{{{name}}}" in step)
     done = run(*finished.words(step, **outputs(step, tmp_path), **{name: stronger[name]}))
     assert done.refused
@@ -84,15 +93,16 @@ REPORTED = {
 
 
 @pytest.mark.parametrize("name", REPORTED)
-def test_the_report_refuses_them(mixed, tmp_path, name):
+def test_the_report_refuses_them(mixed, tmp_path, name) -> None:
     done = run("report", mixed(name).path / "msi", f"--output={tmp_path / 'report.html'}")
     assert done.refused, done.written
     assert REPORTED[name] in done.written
 
 
-def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path):
+def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path) -> None:
     """Nothing of it is shown: the page is that without the files."""
-    measured, pages = ["analysis", "reliability"], []
+    measured = ["analysis", "reliability"]
+    pages = []
     folder = mixed(*measured)
     for remove in (False, True):
         for name in measured * remove:

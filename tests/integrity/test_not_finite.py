@@ -1,4 +1,6 @@
-"""No nan and no infinity comes out of training, whatever goes in: a finite model, or one error that names the label."""
+"""No nan and no infinity comes out of training, whatever goes in: a finite model, or one error that
+names the label.
+"""
 
 import re
 
@@ -23,7 +25,9 @@ EXTREMES = [0.0, 1.0, -1.0, 1e-45, 1e-38, -1e-30, 1e19, -1e19, 1e30, 1e38, -3.4e
 @st.composite
 def problems(draw):
     """A dataset of extreme values, labels of all kinds, and a setting of the training."""
-    n, d, n_labels = draw(st.sampled_from([1, 2, 7, 40])), draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    n = draw(st.sampled_from([1, 2, 7, 40]))
+    d = draw(st.integers(1, 4))
+    n_labels = draw(st.integers(1, 3))
     generator = np.random.default_rng(draw(st.integers(0, 1 << 30)))
     values = draw(st.lists(st.sampled_from(EXTREMES), min_size=1, max_size=3))
     X = generator.choice(values, (n, d)).astype(np.float32)
@@ -39,10 +43,12 @@ def problems(draw):
 @pytest.mark.parametrize("start", STARTS)
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(problem=problems(), regularization=st.sampled_from(list(REGULARIZATIONS)))
-def test_training_is_finite_or_names_the_label(loss, start, problem, regularization):
+def test_training_is_finite_or_names_the_label(loss, start, problem, regularization) -> None:
     X, Y, C = problem
     dataset = in_memory(np.hstack([X, np.ones((len(X), 1), np.float32)]), Y.astype(np.float32))
-    d, n_labels, earlier = dataset.n_features, dataset.n_labels, None
+    d = dataset.n_features
+    n_labels = dataset.n_labels
+    earlier = None
     if start == "pretrained":
         weights = from_scipy(np.full((n_labels, d), 1e38, np.float32))
         places = np.arange(n_labels), np.arange(d)
@@ -59,8 +65,10 @@ def test_training_is_finite_or_names_the_label(loss, start, problem, regularizat
 
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf])
-def test_shards_and_models_are_not_written(tmp_path, value):
-    shard = trained(in_memory(np.eye(3, dtype=np.float32), np.eye(3)[:, ::-1]), [1, 2, 0], stored_threshold=0.0)
+def test_shards_and_models_are_not_written(tmp_path, value) -> None:
+    shard = trained(
+        in_memory(np.eye(3, dtype=np.float32), np.eye(3)[:, ::-1]), [1, 2, 0], stored_threshold=0.0
+    )
     shard.weights.data[-1] = value
     of_model = {"names_in_memory": Names(["a", "b", "c"], []), "parameters": {}}
     model = OneVsAll(shard.trained, np.ones(3, int), weights=shard.weights, **of_model)

@@ -20,7 +20,10 @@ from ovaflow.serving.schemas import requests_within
 from ovaflow.serving.served_model import open_served_model
 
 PredictRequest, _ = requests_within(SimpleNamespace(max_text=99, max_top_k=9, max_batch=1))
-EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda pair: pair[0] > pair[1]), max_size=20)
+EDGES = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda pair: pair[0] > pair[1]),
+    max_size=20,
+)
 TURTLE = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 @prefix : <http://example.org/> .
 :animals a skos:Concept ; skos:prefLabel "animals"@en ; skos:narrower :cats .
@@ -38,7 +41,7 @@ def matrix_of(edges):
 
 
 @given(EDGES)
-def test_labels_above_are_those_that_a_path_leads_to(edges):
+def test_labels_above_are_those_that_a_path_leads_to(edges) -> None:
     graph = np.zeros((10, 10))
     graph[tuple(np.array(edges, int).reshape(-1, 2).T)] = 1
     ours = matrix_of(edges)
@@ -49,8 +52,9 @@ def test_labels_above_are_those_that_a_path_leads_to(edges):
 
 
 @given(EDGES, st.permutations(range(10)), st.integers(1, 10))
-def test_the_most_specific_labels_have_none_of_the_others_below(edges, labels, most):
-    matrix, theirs = matrix_of(edges), []
+def test_the_most_specific_labels_have_none_of_the_others_below(edges, labels, most) -> None:
+    matrix = matrix_of(edges)
+    theirs = []
     above = matrix.to_scipy().toarray() > 0
     for count in range(1, 11):
         deepest = [label for label in labels[:count] if not above[labels[:count], label].any()]
@@ -60,7 +64,7 @@ def test_the_most_specific_labels_have_none_of_the_others_below(edges, labels, m
     assert sorted(most_specific(labels, matrix, most)) == sorted(theirs)
 
 
-def test_circles_end():
+def test_circles_end() -> None:
     matrix = matrix_above("abc", above_by_relation({"a": ["b"], "b": ["a"], "c": ["a"]}))
     assert matrix.to_scipy().toarray().tolist() == [[0, 1, 0], [1, 0, 0], [1, 1, 0]]
 
@@ -69,13 +73,16 @@ FILES = "--format=text-tsv --train=train.tsv --test=train.tsv --min-df=1 --max-d
 
 
 @pytest.fixture
-def vocabulary():
+def vocabulary() -> None:
     Path("subjects.ttl").write_text(TURTLE)
-    lines = [f"http://example.org/{('kittens', 'plants')[i % 2]}\tword{i % 2} word{i}\n" for i in range(40)]
+    lines = [
+        f"http://example.org/{('kittens', 'plants')[i % 2]}\tword{i % 2} word{i}\n"
+        for i in range(40)
+    ]
     Path("train.tsv").write_text("".join(lines))
 
 
-def test_records_have_the_broader_subjects_of_theirs(prepare, vocabulary):
+def test_records_have_the_broader_subjects_of_theirs(prepare, vocabulary) -> None:
     dataset = prepare(FILES + "--vocabulary=subjects.ttl --hierarchy=broader")
     labels = [dataset.label_names[label] for label in dataset.test.Y.part(0, 1).indices]
     assert sorted(labels) == ["animals", "cats", "kittens"]
@@ -85,11 +92,17 @@ def test_records_have_the_broader_subjects_of_theirs(prepare, vocabulary):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--hierarchy=broader", "hierarchy: broader goes with a vocabulary, a separator with names of labels"),
-        ("--labels=labels.txt --hierarchy=/", "hierarchy is for names of labels, not for ids; leave it out"),
+        (
+            "--hierarchy=broader",
+            "hierarchy: broader goes with a vocabulary, a separator with names of labels",
+        ),
+        (
+            "--labels=labels.txt --hierarchy=/",
+            "hierarchy is for names of labels, not for ids; leave it out",
+        ),
     ],
 )
-def test_a_hierarchy_needs_names(prepare, options, said):
+def test_a_hierarchy_needs_names(prepare, options, said) -> None:
     Path("labels.txt").write_text("a\nb\n")
     Path("train.tsv").write_text("0\tbees\n1\twax\n" * 9)
     assert said in prepare(FILES + options, status=2)
@@ -97,9 +110,13 @@ def test_a_hierarchy_needs_names(prepare, options, said):
 
 @pytest.fixture
 def answers(prepare):
-    """Asks a model of shops' categories, learnt from records with the deepest ones: names and scores for each text."""
+    """Asks a model of shops' categories, learnt from records with the deepest ones: names and
+    scores for each text.
+    """
     leaves = ["home > kitchen > knives", "home > kitchen > pots", "home > garden", "books"] * 20
-    lines = [f"{leaf}\t{leaf.replace('>', '')} thing{i % 3} word{i}\n" for i, leaf in enumerate(leaves)]
+    lines = [
+        f"{leaf}\t{leaf.replace('>', '')} thing{i % 3} word{i}\n" for i, leaf in enumerate(leaves)
+    ]
     Path("train.tsv").write_text("".join(lines))
     train_to("model.h5", prepare(FILES, "--hierarchy= > "))
 
@@ -110,9 +127,11 @@ def answers(prepare):
     return asked
 
 
-def test_answers_keep_the_most_specific(answers):
+def test_answers_keep_the_most_specific(answers) -> None:
     texts = "--text=kitchen knives", "--text=garden"
-    for labels, above in zip(answers(*texts, "--top-k=2"), ("home > kitchen", "home > garden"), strict=True):
+    for labels, above in zip(
+        answers(*texts, "--top-k=2"), ("home > kitchen", "home > garden"), strict=True
+    ):
         assert above in labels
     found = answers(*texts, "--top-k=1", "--most-specific")
     assert list(map(list, found)) == [["home > kitchen > knives"], ["home > garden"]]
@@ -121,7 +140,7 @@ def test_answers_keep_the_most_specific(answers):
     assert [label["name"] for label in prediction["labels"]] == ["home > kitchen > knives"]
 
 
-def test_where_no_child_is_sure_the_parent_answers(answers):
+def test_where_no_child_is_sure_the_parent_answers(answers) -> None:
     [scores] = answers("--text=home", "--top-k=2")
     parent, child = scores
     assert child.startswith(f"{parent} > ")
@@ -129,18 +148,23 @@ def test_where_no_child_is_sure_the_parent_answers(answers):
         assert [*answers("--text=home", "--most-specific", f"--min-score={least}")[0]] == [name]
 
 
-def test_a_model_without_a_hierarchy_refuses(tmp_path):
-    plain, features = tmp_path / "model.h5", tmp_path / "new.svm"
+def test_a_model_without_a_hierarchy_refuses(tmp_path) -> None:
+    plain = tmp_path / "model.h5"
+    features = tmp_path / "new.svm"
     OneVsAllClassifier().fit(np.eye(4), ["a", "b", "a", "b"]).save(plain)
     features.write_text("0 0:1\n")
-    assert "its labels are no hierarchy" in ovaflow("predict", plain, features, "--most-specific", status=2)
+    assert "its labels are no hierarchy" in ovaflow(
+        "predict", plain, features, "--most-specific", status=2
+    )
     with pytest.raises(HTTPException, match="409"):
         open_served_model(plain).predict(PredictRequest(features=[{"1": 1}], most_specific=True))
 
 
-def test_accuracy_by_level(answers):
+def test_accuracy_by_level(answers) -> None:
     said = ovaflow("evaluate", "--model=model.h5", "train.tsv", "--output=evaluation.json")
     [entry] = json.loads(Path("evaluation.json").read_text())["models"]
-    levels = [(row["level"], row["labels"], row["records"], row["right"]) for row in entry["by_level"]]
+    levels = [
+        (row["level"], row["labels"], row["records"], row["right"]) for row in entry["by_level"]
+    ]
     assert levels == [(1, 2, 80, 1.0), (2, 2, 60, 1.0), (3, 2, 40, 1.0)]
     assert "first label of each level" in said

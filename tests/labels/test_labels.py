@@ -23,7 +23,7 @@ def matrices_of(labels, train, test):
 
 
 @given(lists, lists)
-def test_names_as_scikit_learn_binarizes_them(train, test):
+def test_names_as_scikit_learn_binarizes_them(train, test) -> None:
     names, *matrices, counts = matrices_of(NamedLabels(), train, test)
     binarizer = MultiLabelBinarizer().fit(train)
     assert names == list(binarizer.classes_)
@@ -39,10 +39,15 @@ def test_names_as_scikit_learn_binarizes_them(train, test):
     }
 
 
-def test_numbers():
-    names, *matrices, _ = matrices_of(NumberedLabels(["a", "b", "c"]), [["2", "0", "02"], []], [["1"]])
+def test_numbers() -> None:
+    names, *matrices, _ = matrices_of(
+        NumberedLabels(["a", "b", "c"]), [["2", "0", "02"], []], [["1"]]
+    )
     assert names == ["a", "b", "c"]
-    assert [each.to_scipy().toarray().tolist() for each in matrices] == [[[1, 0, 1], [0, 0, 0]], [[0, 1, 0]]]
+    assert [each.to_scipy().toarray().tolist() for each in matrices] == [
+        [[1, 0, 1], [0, 0, 0]],
+        [[0, 1, 0]],
+    ]
 
 
 def names_of(folder, text):
@@ -63,13 +68,13 @@ def names_of(folder, text):
         ("", []),
     ],
 )
-def test_names(tmp_path, text, names):
+def test_names(tmp_path, text, names) -> None:
     assert names_of(tmp_path, text) == names
 
 
 @given(st.lists(st.text("ab ()01\t", max_size=9), max_size=8))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_names_are_distinct(tmp_path, lines):
+def test_names_are_distinct(tmp_path, lines) -> None:
     names = names_of(tmp_path, "\n".join([*lines, "end"]))
     assert len(names) == len(set(names)) == len(lines) + 1
     assert all(names)

@@ -1,4 +1,6 @@
-"""Deprecated and unknown subjects: followed to their successors, or listed for a person to say what they stand for."""
+"""Deprecated and unknown subjects: followed to their successors, or listed for a person to say what
+they stand for.
+"""
 
 import csv
 import json
@@ -16,7 +18,13 @@ from ovaflow.labels.subjects import read_vocabulary
 from ovaflow.model.one_vs_all import OneVsAll
 
 CATS, DOGS, CREATURES = (HERE + name for name in ("cats", "dogs", "creatures"))
-REPLACED = {"felines": CATS, "house-cats": CATS, "hounds": DOGS, "pooches": DOGS, "beasts": CREATURES}
+REPLACED = {
+    "felines": CATS,
+    "house-cats": CATS,
+    "hounds": DOGS,
+    "pooches": DOGS,
+    "beasts": CREATURES,
+}
 
 
 @pytest.fixture
@@ -30,20 +38,26 @@ def labels_of(split, dataset):
     return [" ".join(dataset.label_uris[label].removeprefix(HERE) for label in row) for row in rows]
 
 
-def test_chains_are_followed_and_others_said(options):
+def test_chains_are_followed_and_others_said(options) -> None:
     vocabulary = read_vocabulary(Path("v.ttl"))
     assert vocabulary.replaced == {HERE + old: new for old, new in REPLACED.items()}
     assert vocabulary.uris == [CATS, CREATURES, DOGS]
     assert {*vocabulary.counts.items()} >= {
-        ("deprecated_subjects", 5), ("replaced_subjects", 5), ("subjects_replaced_by_several", 1),
-        ("subjects_replaced_in_a_circle", 2), ("subjects_replaced_by_unknown_ones", 1),
-    }  # fmt: skip
+        ("deprecated_subjects", 5),
+        ("replaced_subjects", 5),
+        ("subjects_replaced_by_several", 1),
+        ("subjects_replaced_in_a_circle", 2),
+        ("subjects_replaced_by_unknown_ones", 1),
+    }
 
 
-def test_records_have_the_successors(prepare, options):
+def test_records_have_the_successors(prepare, options) -> None:
     dataset = prepare(options)
     assert labels_of(dataset.test, dataset) == ["cats", "cats", "dogs", "dogs", "", ""]
-    assert "16 records had 3 deprecated subjects, which stand for their successors now, such as" in prepare.said
+    assert (
+        "16 records had 3 deprecated subjects, which stand for their successors now, such as"
+        in prepare.said
+    )
     assert f"{HERE}felines for {CATS} ('cats')" in prepare.said
     for remark in (
         "5 subjects of the vocabulary",
@@ -51,41 +65,54 @@ def test_records_have_the_successors(prepare, options):
         "2 of the deprecated subjects",
     ):
         assert f"remark: {remark}" in prepare.said
-    assert dataset.names.replaced == {HERE + old: dataset.label_uris.index(new) for old, new in REPLACED.items()}
+    assert dataset.names.replaced == {
+        HERE + old: dataset.label_uris.index(new) for old, new in REPLACED.items()
+    }
     counts = dataset.parameters["source"]["counts"]
-    assert (counts["records_with_replaced_subjects"], counts["replaced_subjects_of_records"]) == (16, 3)
+    assert (counts["records_with_replaced_subjects"], counts["replaced_subjects_of_records"]) == (
+        16,
+        3,
+    )
 
 
-def test_what_is_above_and_what_is_left_out_are_successors(prepare, options):
+def test_what_is_above_and_what_is_left_out_are_successors(prepare, options) -> None:
     dataset = prepare(options + f" --hierarchy=broader --exclude={DOGS}")
     assert labels_of(dataset.test, dataset) == ["cats creatures", "cats creatures", "", "", "", ""]
     assert HERE + "hounds" not in dataset.names.replaced
     assert "8 subjects of instances are not in the vocabulary" in prepare.said
 
 
-def test_headings_of_catalogues_are_followed(prepare, options):
+def test_headings_of_catalogues_are_followed(prepare, options) -> None:
     records = [
-        [("001", str(i)), ("245", "a", f"cats {i}"), ("650", "a", "Felines", "0", HERE + "felines")] for i in range(4)
+        [("001", str(i)), ("245", "a", f"cats {i}"), ("650", "a", "Felines", "0", HERE + "felines")]
+        for i in range(4)
     ]
     Path("a.xml").write_bytes(xml(records))
     dataset = prepare(options.replace("annif", "marcxml").replace("a.tsv", "a.xml"))
     assert dataset.test.Y.to_scipy().toarray().tolist() == [[1, 0, 0]] * 4
 
 
-def test_the_advice_about_unknown_subjects(prepare, options):
+def test_the_advice_about_unknown_subjects(prepare, options) -> None:
     prepare(options)
-    [remark] = [each for each in prepare.said.splitlines() if "subjects of instances are not" in each]
+    [remark] = [
+        each for each in prepare.said.splitlines() if "subjects of instances are not" in each
+    ]
     assert (
-        "8 subjects of instances are not in the vocabulary: left out; unknown_subjects.csv lists the 2 diff" in remark
+        "8 subjects of instances are not in the vocabulary: left out; unknown_subjects.csv lists the 2 diff"
+        in remark
     )
-    assert "1 of them deprecated: fill in its column stands_for, and set label_map to a copy" in remark
+    assert (
+        "1 of them deprecated: fill in its column stands_for, and set label_map to a copy" in remark
+    )
     rows = list(csv.DictReader(Path("unknown_subjects.csv").read_text().splitlines()))
     assert [(row["subject"].removeprefix(HERE), row["why"], row["records"]) for row in rows] == [
         ("pets", "deprecated", "4"),
         ("yeti", "unknown", "4"),
     ]
     assert (rows[0]["name"], rows[0]["replaced_by"]) == ("pets", f"{CATS} {DOGS}")
-    assert "copy it to another folder" in prepare(options + " --label-map=unknown_subjects.csv", status=2)
+    assert "copy it to another folder" in prepare(
+        options + " --label-map=unknown_subjects.csv", status=2
+    )
     content = Path("unknown_subjects.csv").read_text()
     os.mkdir("mine")
     # as Excel may write it
@@ -94,7 +121,8 @@ def test_the_advice_about_unknown_subjects(prepare, options):
     dataset = prepare(options + " --label-map=mine/map.csv")
     assert labels_of(dataset.test, dataset) == ["cats", "cats", "dogs", "dogs", "dogs", ""]
     assert (
-        "4 subjects of instances are not in the vocabulary: left out; unknown_subjects.csv lists the 1" in prepare.said
+        "4 subjects of instances are not in the vocabulary: left out; unknown_subjects.csv lists the 1"
+        in prepare.said
     )
     Path("mine/map.csv").write_text(filled_in.replace("yeti;;", f"yeti;{HERE}felines;"))
     dataset = prepare(options + " --label-map=mine/map.csv")
@@ -102,7 +130,7 @@ def test_the_advice_about_unknown_subjects(prepare, options):
     assert not Path("unknown_subjects.csv").exists()
 
 
-def test_subjects_that_are_formulas_to_spreadsheets_are_mapped(prepare, options):
+def test_subjects_that_are_formulas_to_spreadsheets_are_mapped(prepare, options) -> None:
     Path("a.tsv").write_text("black cats\t<=cats()>\n" * 3 + line("dogs", "dogs"))
     prepare(options)
     content = Path("unknown_subjects.csv").read_text()
@@ -111,13 +139,15 @@ def test_subjects_that_are_formulas_to_spreadsheets_are_mapped(prepare, options)
     assert prepare(options + " --label-map=map.csv").label_counts()[0]["cats"] == 6
 
 
-def test_joined_records_may_have_unknown_subjects(prepare, options):
-    Path("a.tsv").write_text(line("black cats", "yeti cats") + line("black cats", "pets") + line("dogs", "dogs"))
+def test_joined_records_may_have_unknown_subjects(prepare, options) -> None:
+    Path("a.tsv").write_text(
+        line("black cats", "yeti cats") + line("black cats", "pets") + line("dogs", "dogs")
+    )
     dataset = prepare(options + " --repeated=join")
     assert dataset.test.Y.to_scipy().toarray().tolist() == [[1, 0, 0], [0, 0, 1]]
 
 
-def test_models_follow_and_others_have_no_map(prepare, options, tmp_path):
+def test_models_follow_and_others_have_no_map(prepare, options, tmp_path) -> None:
     model = train_to("m.h5", prepare(options))
     theirs = OneVsAll.open(model)
     assert theirs.names.replaced[HERE + "felines"] == theirs.label_uris.index(CATS)
@@ -125,14 +155,21 @@ def test_models_follow_and_others_have_no_map(prepare, options, tmp_path):
     [found] = json.loads(Path("e.json").read_text())["models"]
     # pets and yeti, and the second ones of two records with cats and felines
     assert found["metrics"]["unknown labels"] == 6
-    prepare(write_vocabulary(tmp_path, [("cats", "cats"), ("dogs", "dogs")], VOCABULARY.partition(":beasts a")[0]))
+    prepare(
+        write_vocabulary(
+            tmp_path, [("cats", "cats"), ("dogs", "dogs")], VOCABULARY.partition(":beasts a")[0]
+        )
+    )
     with h5py.File("dataset.h5") as file:
         assert "label_former_uris" not in file
 
 
-def test_the_advice_about_levels(prepare, options):
+def test_the_advice_about_levels(prepare, options) -> None:
     train_to("m.h5", prepare(options))
     said = ovaflow("predict", "m.h5", "--text=cats", "--most-specific", status=2)
-    assert "its labels are no hierarchy; train with hierarchy: broader, and a SKOS vocabulary that has skos:" in said
+    assert (
+        "its labels are no hierarchy; train with hierarchy: broader, and a SKOS vocabulary that has skos:"
+        in said
+    )
     train_to("m.h5", prepare(options + " --hierarchy=broader"))
     assert CATS in ovaflow("predict", "m.h5", "--text=cats", "--most-specific", "--top-k=1")

@@ -25,25 +25,39 @@ replacements = st.dictionaries(some_names, st.sampled_from([*NAMES, ""]), max_si
     st.booleans(),
     st.lists(some_names, max_size=2),
 )
-def test_like_one_record_at_a_time(files, new_names, replaced, is_hierarchical, exclude):
+def test_like_one_record_at_a_time(files, new_names, replaced, is_hierarchical, exclude) -> None:
     replaced = {old: new for old, new in replaced.items() if new}
     above = above_by_name(">") if is_hierarchical else None
     labels = NamedLabels(NameChoice([], exclude) if exclude else None, above)
-    labels.new_names, labels.replaced = new_names, replaced
+    labels.new_names = new_names
+    labels.replaced = replaced
     followed = Counter()
     for rows in files:
-        written, counts = LabelLists(labels.meanings.number_of), Counter()
+        written = LabelLists(labels.meanings.number_of)
+        counts = Counter()
         for row in rows:
             written.append(row)
         ours = labels.meanings.of(written, counts)
         theirs = [
-            naive.meant_labels(row, new_names, replaced, above or (lambda name: []), lambda name: name not in exclude)
+            naive.meant_labels(
+                row,
+                new_names,
+                replaced,
+                above or (lambda name: []),
+                lambda name: name not in exclude,
+            )
             for row in rows
         ]
-        assert [{labels.written(number) for number in row} for row in ours] == [kept for kept, *_ in theirs]
+        assert [{labels.written(number) for number in row} for row in ours] == [
+            kept for kept, *_ in theirs
+        ]
         assert all(len(row) == len(np.unique(row)) for row in ours)
         assert counts["labels_renamed"] == sum(len(renamed) for *_, renamed, _ in theirs)
-        assert counts["labels_of_instances_left_out"] == sum(len(left_out) for _, left_out, *_ in theirs)
-        assert counts["records_with_replaced_subjects"] == sum(bool(former) for *_, former in theirs)
+        assert counts["labels_of_instances_left_out"] == sum(
+            len(left_out) for _, left_out, *_ in theirs
+        )
+        assert counts["records_with_replaced_subjects"] == sum(
+            bool(former) for *_, former in theirs
+        )
         followed.update(name for *_, former in theirs for name in former)
     assert labels.followed == followed

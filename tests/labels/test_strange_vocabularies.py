@@ -34,7 +34,7 @@ def names_in(tmp_path, monkeypatch):
     return names
 
 
-def test_contexts_are_inside_the_file(tmp_path, names_in):
+def test_contexts_are_inside_the_file(tmp_path, names_in) -> None:
     os.mkfifo("pipe")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.setblocking(False)
@@ -45,15 +45,19 @@ def test_contexts_are_inside_the_file(tmp_path, names_in):
                 {"@import": address},
                 INSIDE | {"name": {"@id": "skos:prefLabel", "@context": address}},
             ):
-                with pytest.raises(InputError, match=f"v.jsonld: its context is elsewhere, at {address}; copy that"):
+                with pytest.raises(
+                    InputError, match=f"v.jsonld: its context is elsewhere, at {address}; copy that"
+                ):
                     names_in("v.jsonld", json.dumps([{"@context": context} | ONE]))
         with pytest.raises(BlockingIOError):
             silent.accept()
     assert names_in("v.jsonld", json.dumps({"@context": INSIDE} | ONE)) == ["one"]
 
 
-def test_entities_are_namespaces_rather_than_bombs(tmp_path, names_in):
-    bomb = '<!ENTITY a "x">' + "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in pairwise("abcdefgh"))
+def test_entities_are_namespaces_rather_than_bombs(tmp_path, names_in) -> None:
+    bomb = '<!ENTITY a "x">' + "".join(
+        f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in pairwise("abcdefgh")
+    )
     for entity in (
         bomb + '<!ENTITY name "&h;">',
         '<!ENTITY b "x"><!ENTITY name "&#38;b;">',
@@ -62,29 +66,32 @@ def test_entities_are_namespaces_rather_than_bombs(tmp_path, names_in):
         f'<!ENTITY name SYSTEM "file://{tmp_path}/v.rdf">',
         f'<!ENTITY % name SYSTEM "file://{tmp_path}/v.rdf"> %name;',
     ):
-        with pytest.raises(InputError, match=r"v\.rdf: the entity (b|name) is not a short text; write what it"):
+        with pytest.raises(
+            InputError, match=r"v\.rdf: the entity (b|name) is not a short text; write what it"
+        ):
             names_in("v.rdf", XML % f"[{NAMESPACE}{entity}]")
     os.mkfifo("pipe")
     definitions = f'SYSTEM "file://{tmp_path}/pipe" [{NAMESPACE}<!ENTITY name "A &#38;#38; B">]'
     assert names_in("v.rdf", XML % definitions) == ["A & B"]
 
 
-def test_what_no_name_depends_on_is_not_said(names_in, caplog):
-    more = (
-        r'; skos:note "2020-99-99T0:0:0"^^<http://www.w3.org/2001/XMLSchema#dateTime> ; skos:broader <http://x/ \u001b>'
-    )
+def test_what_no_name_depends_on_is_not_said(names_in, caplog) -> None:
+    more = r'; skos:note "2020-99-99T0:0:0"^^<http://www.w3.org/2001/XMLSchema#dateTime> ; skos:broader <http://x/ \u001b>'
     assert names_in("v.ttl", f'{TURTLE} "one" {more} .') == ["one"]
     assert not caplog.records
 
 
-def test_names_can_be_stored(names_in):
+def test_names_can_be_stored(names_in) -> None:
     assert names_in("v.ttl", rf'{TURTLE} "a\u0000b\ud800", <http://x/2>, [] .') == ["a b?"]
     assert names_in("v.tsv", "<http://x/1>\ta\0b") == ["a b"]
     assert names_in("v.csv", "uri,label_en\nhttp://x/1,a\0b\n") == ["a b"]
 
 
-def test_tables(names_in):
-    path, long = "v.csv", "x" * 200_000
+def test_tables(names_in) -> None:
+    path = "v.csv"
+    long = "x" * 200_000
     assert names_in(path, f'uri,label_en,notation\nhttp://x/1,"{long}"\n\n,unnamed\n') == [long]
-    with pytest.raises(InputError, match=r"v\.csv, line 3: malformed record.*; lines must end with a line feed"):
+    with pytest.raises(
+        InputError, match=r"v\.csv, line 3: malformed record.*; lines must end with a line feed"
+    ):
         names_in(path, "uri,label_en\nhttp://x/1,one\nhttp://x/2,two\rhttp://x/3,three\n")

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from ovaflow.labels.successors import CIRCLE, SEVERAL, UNKNOWN, successors
 
 SUBJECTS = st.integers(0, 6)
-REPLACED_BY = st.dictionaries(SUBJECTS, st.lists(SUBJECTS, min_size=1, max_size=2, unique=True).map(tuple))
+REPLACED_BY = st.dictionaries(
+    SUBJECTS, st.lists(SUBJECTS, min_size=1, max_size=2, unique=True).map(tuple)
+)
 
 
 def end_of(subject, replaced_by):
@@ -19,7 +21,7 @@ def end_of(subject, replaced_by):
 
 
 @given(REPLACED_BY, st.frozensets(SUBJECTS))
-def test_each_has_one_end_or_a_reason(replaced_by, assignable):
+def test_each_has_one_end_or_a_reason(replaced_by, assignable) -> None:
     ours, why = successors(replaced_by, assignable)
     theirs = {subject: end_of(subject, replaced_by) for subject in replaced_by}
     assert ours == {old: end for old, end in theirs.items() if end in assignable and end != old}

@@ -20,20 +20,22 @@ def two_sockets(fake_sys):
 class Job:
     """A process that says what it does."""
 
-    def __init__(self, code, *arguments):
+    def __init__(self, code, *arguments) -> None:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.process = subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], bufsize=0, **pipes)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, arguments)], bufsize=0, **pipes
+        )
 
     def next_word(self):
         """What it says next; a minute means that it waits for somebody."""
         assert select.select([self.process.stdout], [], [], 60)[0], "waits forever"
         return self.process.stdout.readline().decode().strip()
 
-    def end(self):
+    def end(self) -> None:
         self.process.communicate(b"\n")
         assert self.process.returncode == 0
 
-    def kill(self):
+    def kill(self) -> None:
         self.process.kill()
         self.process.communicate()
 

@@ -13,15 +13,24 @@ from ovaflow.sparse.jit import cache_directory
 
 
 @pytest.mark.long
-def test_the_steps_of_the_containerfile(tmp_path):
-    if subprocess.run(["unshare", "--mount", "--net", "--pid", "--fork", "true"], capture_output=True).returncode:
+def test_the_steps_of_the_containerfile(tmp_path) -> None:
+    if subprocess.run(
+        ["unshare", "--mount", "--net", "--pid", "--fork", "true"], capture_output=True
+    ).returncode:
         pytest.skip("only root may run the container's steps apart from this machine")
     write_table(tmp_path / "records.csv")
     for name in ("root", "model"):
         (tmp_path / name).mkdir()
-    train_on(tmp_path / "model", "--format=csv", f"--train={tmp_path}/records.csv", "--label-separator=|")
+    train_on(
+        tmp_path / "model", "--format=csv", f"--train={tmp_path}/records.csv", "--label-separator=|"
+    )
     programs = Path(ovaflow.__file__).parents[1], cache_directory(), sys.prefix, sys.base_prefix
-    command = [Path(__file__).with_name("container-steps"), tmp_path / "root", tmp_path / "model", *programs]
+    command = [
+        Path(__file__).with_name("container-steps"),
+        tmp_path / "root",
+        tmp_path / "model",
+        *programs,
+    ]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     assert done.returncode == 0, done.stdout
     assert "healthy, as user 1000\n" in done.stdout

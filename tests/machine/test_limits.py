@@ -46,7 +46,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("cgroup", "mounts", "limits", "expected"), CASES.values(), ids=CASES)
-def test_control_groups(tmp_path, monkeypatch, cgroup, mounts, limits, expected):
+def test_control_groups(tmp_path, monkeypatch, cgroup, mounts, limits, expected) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)))
     files = {f"sys/fs/cgroup/{name}": text for name, text in limits.items()}
     for name, text in (files | {"proc/self/cgroup": cgroup, "proc/self/mountinfo": mounts}).items():

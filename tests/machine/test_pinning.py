@@ -4,7 +4,9 @@ import pytest
 
 from ovaflow.machine.pinning import NOT_PINNED, VARIABLE, pin_thread, pinned
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no process")
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="this system pins no process"
+)
 
 
 @pytest.fixture
@@ -20,7 +22,9 @@ def two_nodes(fake_sys):
 
 
 @pytest.mark.parametrize(("switch", "reason"), [("", "one NUMA node"), ("off", f"{VARIABLE}=off")])
-def test_one_node_or_off_costs_nothing(fake_sys, tmp_path, monkeypatch, capsys, switch, reason):
+def test_one_node_or_off_costs_nothing(
+    fake_sys, tmp_path, monkeypatch, capsys, switch, reason
+) -> None:
     monkeypatch.setenv(VARIABLE, switch)
     # memory without CPUs is no place for a job
     for number, cpus in enumerate(["0-7", "8" if switch else ""]):
@@ -33,7 +37,7 @@ def test_one_node_or_off_costs_nothing(fake_sys, tmp_path, monkeypatch, capsys, 
     assert os.listdir(tmp_path) == ["sys"]
 
 
-def test_pinned_while_it_lasts(two_nodes, capsys):
+def test_pinned_while_it_lasts(two_nodes, capsys) -> None:
     for number, cpu in enumerate(two_nodes):
         allowed = set(two_nodes[number:])
         os.sched_setaffinity(0, allowed)
@@ -44,7 +48,7 @@ def test_pinned_while_it_lasts(two_nodes, capsys):
         assert os.sched_getaffinity(0) == allowed
 
 
-def test_a_copy_while_it_is_used_where_there_is_room(two_nodes, tmp_path, capsys):
+def test_a_copy_while_it_is_used_where_there_is_room(two_nodes, tmp_path, capsys) -> None:
     with pinned(1, "job") as pinning:
         assert pinning.share("x", 1 << 30, None) is None
         assert "no local copy of 1,074 MB: only 549 MB are free there\n" in capsys.readouterr().out
@@ -57,7 +61,7 @@ def test_a_copy_while_it_is_used_where_there_is_room(two_nodes, tmp_path, capsys
     assert not copy.exists()
 
 
-def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, capsys):
+def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, capsys) -> None:
     first, second = two_nodes
     with pinned(2, "job") as pinning:
         assert (pinning.cpus, pinning.nodes) == ([first, second], [0, 1])
@@ -72,7 +76,7 @@ def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, capsys):
     assert os.sched_getaffinity(0) == before
 
 
-def test_a_full_machine(two_nodes, capsys):
+def test_a_full_machine(two_nodes, capsys) -> None:
     before = os.sched_getaffinity(0)
     with pinned(2, "first"):
         os.sched_setaffinity(0, before)

@@ -29,7 +29,7 @@ def left(folder):
     return sorted(path.name for path in folder.iterdir() if path.name != "copies.lock")
 
 
-def test_jobs_that_start_together_use_one_file_which_the_last_removes(job, tmp_path):
+def test_jobs_that_start_together_use_one_file_which_the_last_removes(job, tmp_path) -> None:
     jobs = [job() for _ in range(3)]
     words = [each.next_word() for each in jobs]
     assert sorted(words) == ["content", "content", "making"]
@@ -40,7 +40,7 @@ def test_jobs_that_start_together_use_one_file_which_the_last_removes(job, tmp_p
     assert left(tmp_path) == []
 
 
-def test_one_killed_while_it_makes_the_file_is_replaced(job, tmp_path):
+def test_one_killed_while_it_makes_the_file_is_replaced(job, tmp_path) -> None:
     killed = job(how="slow")
     assert killed.next_word() == "making"
     waiting = job()
@@ -50,7 +50,7 @@ def test_one_killed_while_it_makes_the_file_is_replaced(job, tmp_path):
     assert left(tmp_path) == []
 
 
-def test_the_next_job_removes_what_killed_jobs_left(job, tmp_path):
+def test_the_next_job_removes_what_killed_jobs_left(job, tmp_path) -> None:
     for name in ("living", "killed"):
         started = job(name)
         assert [started.next_word(), started.next_word()] == ["making", "content"]
@@ -61,7 +61,7 @@ def test_the_next_job_removes_what_killed_jobs_left(job, tmp_path):
     assert left(tmp_path) == ["living.copy"]
 
 
-def test_one_that_cannot_be_made_leaves_nothing(tmp_path):
+def test_one_that_cannot_be_made_leaves_nothing(tmp_path) -> None:
     def refuse(partial):
         partial.write_text("half")
         raise OSError(0, "no room")
@@ -71,7 +71,7 @@ def test_one_that_cannot_be_made_leaves_nothing(tmp_path):
     assert left(tmp_path) == []
 
 
-def test_the_folder_is_private(tmp_path):
+def test_the_folder_is_private(tmp_path) -> None:
     folder = private_folder(tmp_path)
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.chmod(0o777)

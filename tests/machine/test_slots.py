@@ -30,7 +30,7 @@ def hold(start, two_sockets, tmp_path):
     return held
 
 
-def test_jobs_spread_over_nodes_and_fill_cores_before_siblings(hold):
+def test_jobs_spread_over_nodes_and_fill_cores_before_siblings(hold) -> None:
     first, cpus = hold(1)
     assert [cpus, *(hold(threads)[1] for threads in (1, 2))] == [[0], [4], [1, 2]]
     # what a killed job had is free
@@ -40,7 +40,10 @@ def test_jobs_spread_over_nodes_and_fill_cores_before_siblings(hold):
     assert sorted(hold(6)[1]) == [10, 11, 12, 13, 14, 15]
 
 
-SOCKETS = [Node(n, tuple((core, core + 8) for core in range(4 * n, 4 * n + 4)), {n: 10, 1 - n: 21}) for n in (0, 1)]
+SOCKETS = [
+    Node(n, tuple((core, core + 8) for core in range(4 * n, 4 * n + 4)), {n: 10, 1 - n: 21})
+    for n in (0, 1)
+]
 FAR = {0: {0: 10, 1: 32, 2: 16}, 1: {0: 32, 1: 10, 2: 32}, 2: {0: 16, 1: 32, 2: 10}}
 IN_A_ROW = [Node(n, tuple((3 * n + core,) for core in range(3)), FAR[n]) for n in FAR]
 
@@ -57,12 +60,12 @@ IN_A_ROW = [Node(n, tuple((3 * n + core,) for core in range(3)), FAR[n]) for n i
         (IN_A_ROW, set(), 5, [0, 1, 2, 6, 7]),
     ],
 )
-def test_more_threads_than_a_node_has_cores(nodes, used, threads, theirs):
+def test_more_threads_than_a_node_has_cores(nodes, used, threads, theirs) -> None:
     assert choose(nodes, {cpu for node in nodes for cpu in node.cpus} - used, threads) == theirs
 
 
 @given(st.sets(st.integers(0, 15)), st.integers(1, 17))
-def test_any_choice_is_free_and_of_one_node_where_that_fits(free, threads):
+def test_any_choice_is_free_and_of_one_node_where_that_fits(free, threads) -> None:
     chosen = choose(SOCKETS, free, threads)
     assert free.issuperset(chosen)
     assert len(set(chosen)) == len(chosen) == (threads if threads <= len(free) else 0)

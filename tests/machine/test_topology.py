@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ovaflow.machine.topology import format_list, free_memory, parse_list, read_topology
 
 
-def test_two_sockets_with_siblings(two_sockets):
+def test_two_sockets_with_siblings(two_sockets) -> None:
     first, second = read_topology()
     assert first.cores == ((0, 8), (1, 9), (2, 10), (3, 11))
     assert second.cpus == [4, 5, 6, 7, 12, 13, 14, 15]
@@ -19,7 +19,7 @@ def test_two_sockets_with_siblings(two_sockets):
     assert first.within({1, 3, 8, 11, 99}).cores == ((8,), (1,), (3, 11))
 
 
-def test_numbers_with_gaps_and_memory_without_cpus(fake_sys):
+def test_numbers_with_gaps_and_memory_without_cpus(fake_sys) -> None:
     fake_sys.node(0, "0-1", 500, "10 20 30")
     fake_sys.node(2, "2-3", 500, "")
     fake_sys.node(10, "", 4000, "30 30 10")
@@ -31,14 +31,14 @@ def test_numbers_with_gaps_and_memory_without_cpus(fake_sys):
     assert nodes[1].distances == {0: 20, 2: 10, 10: 20}
 
 
-def test_a_kernel_that_knows_no_nodes(fake_sys):
+def test_a_kernel_that_knows_no_nodes(fake_sys) -> None:
     fake_sys.write("devices/system/cpu/online", "0-2")
     (node,) = read_topology()
     assert (node.cpus, node.distances) == ([0, 1, 2], {0: 10})
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no /sys")
-def test_this_machine():
+def test_this_machine() -> None:
     nodes = read_topology()
     ours = sorted(cpu for node in nodes for cpu in node.cpus)
     assert ours == parse_list(Path("/sys/devices/system/cpu/online").read_text())
@@ -48,5 +48,5 @@ def test_this_machine():
 
 
 @given(st.sets(st.integers(0, 300)))
-def test_lists_are_read_as_written(numbers):
+def test_lists_are_read_as_written(numbers) -> None:
     assert parse_list(format_list(numbers)) == sorted(numbers)

@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 @pytest.mark.numa
 @pytest.mark.timeout(700)
-def test_jobs_run_and_have_their_pages_on_their_nodes():
+def test_jobs_run_and_have_their_pages_on_their_nodes() -> None:
     proof = [sys.executable, HERE / "two_nodes.py"]
     if len(read_topology()) != 2:
         folder = os.environ.get("NUMA_GUEST_FOLDER")

@@ -23,7 +23,7 @@ MODEL = "results/tiny/msi/model.h5"
 TEXT = "word01 word12"
 
 
-def test_the_whole_pipeline_makes_the_same_model(finished, tmp_path):
+def test_the_whole_pipeline_makes_the_same_model(finished, tmp_path) -> None:
     folder = finished.copy(tmp_path).folder
     shutil.rmtree(folder / "results" / "tiny")
     sections = {"runs": {"msi": CONFIG["runs"]["msi"]}, "report": {"examples": 1}}
@@ -41,10 +41,12 @@ def test_the_whole_pipeline_makes_the_same_model(finished, tmp_path):
     assert np.array_equal(*((each.ids, each.scores) for each in predicted))
     peaks = [Training.open(run / "training.h5").peak_rss_bytes for run in (ours, theirs)]
     assert 0.5 < peaks[0] / peaks[1] < 2
-    assert (folder / "logs/tiny/msi/train-shard.0.log").read_text(encoding="utf-8").count("not pinned") == 1
+    assert (folder / "logs/tiny/msi/train-shard.0.log").read_text(encoding="utf-8").count(
+        "not pinned"
+    ) == 1
 
 
-def test_the_service_gives_the_same_answer(finished, tmp_path, monkeypatch):
+def test_the_service_gives_the_same_answer(finished, tmp_path, monkeypatch) -> None:
     model = finished.folder / MODEL
     [theirs] = answers(model, "--text", TEXT)
     monkeypatch.setenv("PYTHONPATH", f"{HERE}{os.pathsep}{SOURCE}")

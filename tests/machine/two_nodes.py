@@ -1,6 +1,8 @@
-"""Jobs on a machine with two NUMA nodes, and where the kernel says that they run and have their pages.
+"""Jobs on a machine with two NUMA nodes, and where the kernel says that they run and have their
+pages.
 
-``two_nodes.py`` starts three at a time; it imports light modules alone, since an emulated processor is slow.
+``two_nodes.py`` starts three at a time; it imports light modules alone, since an emulated processor
+is slow.
 """
 
 import mmap
@@ -18,7 +20,7 @@ PAGES = 4096
 SIZE = PAGES * mmap.PAGESIZE
 
 
-def work():
+def work() -> None:
     """Read the node's copy into private memory, print the CPU and the node, and wait."""
     with pinned(1, "job") as pinning:
         copy = pinning.share("features", SIZE, lambda memory: memory.write(b"x" * SIZE))
@@ -42,23 +44,30 @@ def copies():
     return sorted(path.name for path in private_folder().glob("*.copy"))
 
 
-def prove():
+def prove() -> None:
     """Start three jobs, look at them while they wait, and let them end."""
-    cpus, pipes = {}, {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    jobs = [subprocess.Popen([sys.executable, __file__, "work"], text=True, **pipes) for _ in range(3)]
+    cpus = {}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    jobs = [
+        subprocess.Popen([sys.executable, __file__, "work"], text=True, **pipes) for _ in range(3)
+    ]
     for job in jobs:
         assert job.stdout.readline().startswith("job: node ")
         cpu, node, content = job.stdout.readline().split()
         assert content == "x"
         cpus[int(cpu)] = int(node)
         assert os.sched_getaffinity(job.pid) == {int(cpu)}
-        copied, private = pages(job, ".copy"), pages(job, " anon=")
+        copied = pages(job, ".copy")
+        private = pages(job, " anon=")
         print(f"node {node}, CPU {cpu}: {copied}, {private}", flush=True)
         assert copied[int(node)] == sum(copied) == PAGES
-        # what the interpreter took before it was pinned may be elsewhere, and what a full node has no room for
+        # what the interpreter took before it was pinned may be elsewhere, and what a full node has
+        # no room for
         assert private[int(node)] >= 0.9 * PAGES > private[1 - int(node)]
     assert len(cpus) == 3
-    assert all(cpu in node.cpus for node in read_topology() for cpu in cpus if cpus[cpu] == node.number)
+    assert all(
+        cpu in node.cpus for node in read_topology() for cpu in cpus if cpus[cpu] == node.number
+    )
     # the two jobs of a node read one copy
     assert copies() == ["features-node0.copy", "features-node1.copy"]
     for job in jobs:

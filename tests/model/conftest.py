@@ -30,13 +30,22 @@ def cut(tmp_path, small_dataset, all_weights):
     def write(*parts, folder="shards"):
         (tmp_path / folder).mkdir()
         paths = [tmp_path / folder / f"{number}.h5" for number in range(len(parts))]
-        about = {"parameters": {"stored_threshold": STORED}, "inputs": {"dataset": small_dataset.checksum}}
+        about = {
+            "parameters": {"stored_threshold": STORED},
+            "inputs": {"dataset": small_dataset.checksum},
+        }
         for number, (path, part) in enumerate(zip(paths, parts, strict=True)):
             labels = np.asarray(part, np.int32)
             statistics = typed_statistics(dict.fromkeys(STATISTICS, 7 * labels % 5))
-            Shard(labels, labels != 3, rows_of(all_weights, labels), statistics, 1.0, 1000 + number, **about).write(
-                path
-            )
+            Shard(
+                labels,
+                labels != 3,
+                rows_of(all_weights, labels),
+                statistics,
+                1.0,
+                1000 + number,
+                **about,
+            ).write(path)
         return paths
 
     return write

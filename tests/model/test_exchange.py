@@ -24,17 +24,28 @@ TRAIN = {"method": "one-vs-all", "C": 1.0, "loss": "squared-hinge"}
 def model(tmp_path):
     """Weights with every kind of bits, names with every kind of character."""
     rng = np.random.default_rng(5)
-    d, labels = 40, ["a", "b, c", 'd"\n', "ß → ☃", "", "untrained"]
+    d = 40
+    labels = ["a", "b, c", 'd"\n', "ß → ☃", "", "untrained"]
     bits = rng.integers(0, 1 << 32, (len(labels), d + 1), dtype=np.uint32).view(np.float32)
     bits[~np.isfinite(bits) | (rng.random(bits.shape) < 0.5)] = 0
     bits[-1] = 0
     bits[0, :3] = 1e-45, -3.4028235e38, 0.1
     trained = np.array([True] * 5 + [False])
-    parameters = {"train": TRAIN, "prune": 0.0, "transform": {"bias": 1.0, "tfidf": True, "normalize": True}}
+    parameters = {
+        "train": TRAIN,
+        "prune": 0.0,
+        "transform": {"bias": 1.0, "tfidf": True, "normalize": True},
+    }
     names = Names(labels, [f"feature {j}" for j in range(d)], rng.random(d).astype(np.float32))
     weights = from_scipy(sp.csr_array(bits))
     arrays = {"trained": trained, "counts": np.arange(6), "weights": weights}
-    made = OneVsAll(path="memory", parameters=parameters, inputs={"dataset": "x"}, names_in_memory=names, **arrays)
+    made = OneVsAll(
+        path="memory",
+        parameters=parameters,
+        inputs={"dataset": "x"},
+        names_in_memory=names,
+        **arrays,
+    )
     made.write(tmp_path / "model.h5")
     return OneVsAll.open(tmp_path / "model.h5")
 
@@ -43,8 +54,9 @@ def convert(*arguments, status=0):
     return ovaflow("convert", *arguments, status=status)
 
 
-def test_there_and_back(model, tmp_path):
-    npz, back = tmp_path / "other.npz", tmp_path / "back.h5"
+def test_there_and_back(model, tmp_path) -> None:
+    npz = tmp_path / "other.npz"
+    back = tmp_path / "back.h5"
     convert(model.path, "--to=npz", f"--output={npz}")
     theirs = sp.load_npz(npz)
     assert_array_equal(theirs.toarray(), model.weights.to_scipy().toarray())
@@ -59,18 +71,21 @@ def test_there_and_back(model, tmp_path):
     assert again.read_bytes() == model.path.read_bytes()
 
 
-def test_a_rounded_model_there_and_back(model, tmp_path):
+def test_a_rounded_model_there_and_back(model, tmp_path) -> None:
     small, npz, back = (tmp_path / name for name in ("small.h5", "small.npz", "back.h5"))
     weights = rounded(from_scipy(np.random.default_rng(1).normal(size=(6, 41)).astype(np.float32)))
     replace(model, weights=weights).write(small)
     convert(small, "--to=npz", f"--output={npz}")
     assert_array_equal(sp.load_npz(npz).toarray(), weights.to_scipy().toarray())
     convert(npz, f"--output={back}")
-    assert_array_equal(OneVsAll.open(back).weights.to_scipy().toarray(), weights.to_scipy().toarray())
+    assert_array_equal(
+        OneVsAll.open(back).weights.to_scipy().toarray(), weights.to_scipy().toarray()
+    )
 
 
-def test_a_matrix_of_scipy_is_a_model(tmp_path):
-    weights, path = sp.csr_array(np.float32(np.arange(35).reshape(5, 7) % 3)), tmp_path / "m.h5"
+def test_a_matrix_of_scipy_is_a_model(tmp_path) -> None:
+    weights = sp.csr_array(np.float32(np.arange(35).reshape(5, 7) % 3))
+    path = tmp_path / "m.h5"
     sp.save_npz(tmp_path / "w.npz", weights)
     convert(tmp_path / "w.npz", "--bias=0", "--no-normalize", f"--output={path}")
     ours = OneVsAll.open(path)
@@ -80,17 +95,33 @@ def test_a_matrix_of_scipy_is_a_model(tmp_path):
 
 
 DESCRIPTION = {
-    **{"label_names": ["a", "b"], "feature_names": [], "idf": None, "trained": [True, True], "counts": [1, 1]},
+    **{
+        "label_names": ["a", "b"],
+        "feature_names": [],
+        "idf": None,
+        "trained": [True, True],
+        "counts": [1, 1],
+    },
     **{"parameters": {"train": {}, "transform": {}}, "inputs": {}},
 }
-GOOD = {"format": b"csr", "shape": [2, 3], "data": np.ones(2), "indices": [0, 1], "indptr": [0, 1, 2]}
+GOOD = {
+    "format": b"csr",
+    "shape": [2, 3],
+    "data": np.ones(2),
+    "indices": [0, 1],
+    "indptr": [0, 1, 2],
+}
 
 REFUSED = {
     "infinite": ({"data": np.array([1, np.inf])}, {}, "not finite"),
     "an index beyond the matrix": ({"indices": [0, 7]}, {}, "indices"),
     "rows that end before they begin": ({"indptr": [0, 5, 2]}, {}, "indptr"),
     "texts": ({"data": np.array(["a", "b"])}, {}, "type <U1"),
-    "a description cut short": ({"ovaflow": np.frombuffer(b"{", np.uint8)}, {}, "not a model of ovaflow"),
+    "a description cut short": (
+        {"ovaflow": np.frombuffer(b"{", np.uint8)},
+        {},
+        "not a model of ovaflow",
+    ),
     "numbers for names": ({}, {"label_names": [1, 2]}, "label_names: found 1, expected a text"),
     "too few names": ({}, {"feature_names": ["a"]}, "3 columns .* but 1 names of features"),
     "no idf": ({}, {"idf": []}, "3 columns .* but 0 idf"),
@@ -99,7 +130,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_no_matrix_of_weights_is_refused(tmp_path, case):
+def test_what_is_no_matrix_of_weights_is_refused(tmp_path, case) -> None:
     arrays, said, expected = REFUSED[case]
     description = np.frombuffer(json.dumps(DESCRIPTION | said).encode(), np.uint8)
     np.savez(tmp_path / "w.npz", **(GOOD | {"ovaflow": description} | arrays))
@@ -111,7 +142,10 @@ NOT_MODELS = {
     "missing": (lambda model, path: None, "cannot be read (No such file"),
     "a text": (lambda model, path: path.write_bytes(b"hello"), "not a model file"),
     "cut short": (
-        lambda model, path: (convert(model.path, "--to=npz", f"--output={path}"), os.truncate(path, 200)),
+        lambda model, path: (
+            convert(model.path, "--to=npz", f"--output={path}"),
+            os.truncate(path, 200),
+        ),
         "not a model file",
     ),
     "of other labels": (
@@ -122,7 +156,7 @@ NOT_MODELS = {
 
 
 @pytest.mark.parametrize("case", NOT_MODELS)
-def test_what_is_no_model_is_refused(model, tmp_path, case):
+def test_what_is_no_model_is_refused(model, tmp_path, case) -> None:
     path = tmp_path / "w.npz"
     make, complaint = NOT_MODELS[case]
     make(model, path)

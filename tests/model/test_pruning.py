@@ -19,9 +19,14 @@ THRESHOLDS = st.sampled_from([0.0, 0.01, 0.25, 0.5, 1.0, 2.0])
 EVEN = st.sampled_from([0.0, 0.01, -0.01, 0.25, -0.25, 0.5, -1.0, 3.0])
 
 
-@given(arrays(np.float32, st.tuples(st.integers(0, 5), st.integers(1, 6)), elements=EVEN), THRESHOLDS, THRESHOLDS)
-def test_like_numpy_once_or_twice(dense, one, other):
-    weights, least = from_scipy(dense), max(one, other)
+@given(
+    arrays(np.float32, st.tuples(st.integers(0, 5), st.integers(1, 6)), elements=EVEN),
+    THRESHOLDS,
+    THRESHOLDS,
+)
+def test_like_numpy_once_or_twice(dense, one, other) -> None:
+    weights = from_scipy(dense)
+    least = max(one, other)
     theirs = np.where(np.abs(dense) >= np.float32(least), dense, 0)
     ours = prune(weights, least)
     assert_array_equal(ours.to_scipy().toarray(), theirs)
@@ -41,7 +46,7 @@ def trained(request, tmp_path_factory):
     return OneVsAll.open(folder / "model.h5"), folder
 
 
-def test_on_the_command_line(trained, tmp_path):
+def test_on_the_command_line(trained, tmp_path) -> None:
     model, folder = trained
     small = tmp_path / "small.h5"
     arguments = "prune", model.path, f"--dataset={folder}/dataset.h5", f"--output={small}"

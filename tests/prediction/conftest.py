@@ -39,6 +39,8 @@ def trees_of(tmp_path):
     """Grow trees on prepared data: ``fastxml.h5`` in the folder of the test."""
 
     def grow(*prepared):
-        return _run(tmp_path, ["prepare", *prepared], STEPS.strip().splitlines()[4:6]) / "fastxml.h5"
+        return (
+            _run(tmp_path, ["prepare", *prepared], STEPS.strip().splitlines()[4:6]) / "fastxml.h5"
+        )
 
     return grow

@@ -12,10 +12,14 @@ from ovaflow.prediction.answer_files import Record
 from ovaflow.reading.suggestions import read_suggested
 
 
-def test_a_label_has_what_is_known_of_it():
-    bird = AnsweredLabel(id=0, name="bird\u2028s", uri="u:1", notation="598", score=0.25, probability=0.25)
+def test_a_label_has_what_is_known_of_it() -> None:
+    bird = AnsweredLabel(
+        id=0, name="bird\u2028s", uri="u:1", notation="598", score=0.25, probability=0.25
+    )
     cats = AnsweredLabel(id=1, name="cats", score=0.12346, probability=0.12346)
-    written = AnnifLines().write(Record(7, None, None, ()), Answer.model_construct(labels=[bird, cats]))
+    written = AnnifLines().write(
+        Record(7, None, None, ()), Answer.model_construct(labels=[bird, cats])
+    )
     assert written == ("7", "<u:1>\tbird s\t598\t0.2500\ncats\t0.1235\n")
 
 
@@ -28,7 +32,7 @@ def documents(tmp_path):
     return tmp_path, train_animals(tmp_path / "model")
 
 
-def test_files_lie_beside_the_documents(documents, monkeypatch):
+def test_files_lie_beside_the_documents(documents, monkeypatch) -> None:
     folder, model = documents
     monkeypatch.chdir(folder)
     (folder / "a.annif").write_text("of an earlier night")
@@ -49,11 +53,17 @@ def test_files_lie_beside_the_documents(documents, monkeypatch):
 
 @pytest.mark.parametrize(
     ("ids", "said"),
-    [("a.txt a.json", "two records are called 'a'"), ("123/4", "cannot be a file's name"), ("..", "'..'")],
+    [
+        ("a.txt a.json", "two records are called 'a'"),
+        ("123/4", "cannot be a file's name"),
+        ("..", "'..'"),
+    ],
 )
-def test_ids_that_are_no_names_of_files(documents, ids, said):
+def test_ids_that_are_no_names_of_files(documents, ids, said) -> None:
     folder, model = documents
-    write_records(folder / "new.csv", [{"id": id, "text": f"s{i}"} for i, id in enumerate(ids.split())])
+    write_records(
+        folder / "new.csv", [{"id": id, "text": f"s{i}"} for i, id in enumerate(ids.split())]
+    )
     asked = "predict", model, folder / "new.csv", "--output-format=annif", f"--output={folder}/out"
     message = ovaflow(*asked, status=2)
     assert said in message

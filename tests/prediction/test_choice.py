@@ -16,7 +16,7 @@ from ovaflow.prediction.question import missed_by
 
 @pytest.mark.parametrize("few", [0, 1])
 @pytest.mark.parametrize("method", ["one-vs-all", "fastxml", "rembrandt"])
-def test_every_method_against_a_sort_of_all_scores(tiny_models, monkeypatch, method, few):
+def test_every_method_against_a_sort_of_all_scores(tiny_models, monkeypatch, method, few) -> None:
     monkeypatch.setattr(top_k, "FEW", few)
     predictor = Predictor.open(tiny_models / f"{method}.h5")
     predictor.prepare()
@@ -47,7 +47,7 @@ def predict(model, *options):
     return labels_of(answers(model, TEXT, *options), "name")[0]
 
 
-def test_names_in_a_language(animals, tmp_path):
+def test_names_in_a_language(animals, tmp_path) -> None:
     swedish = {"cats": "katter", "dogs": "dogs", "birds": "fåglar", "Helsinki": "Helsingfors"}
     every = predict(animals)
     assert predict(animals, "--language=sv") == [swedish[name] for name in every]
@@ -59,8 +59,9 @@ def test_names_in_a_language(animals, tmp_path):
     assert "in language 'de', but in en, fi, sv" in said
 
 
-def test_a_model_from_before_answers_in_its_own_language(animals, tmp_path):
-    old, model = tmp_path / "old.h5", OneVsAll.open(animals)
+def test_a_model_from_before_answers_in_its_own_language(animals, tmp_path) -> None:
+    old = tmp_path / "old.h5"
+    model = OneVsAll.open(animals)
     names = replace(model.names, translations={}, groups={})
     replace(model, names_in_memory=names).write(old)
     assert sorted(predict(old, "--exclude=cats")) == ["Helsinki", "birds", "dogs"]
@@ -68,8 +69,11 @@ def test_a_model_from_before_answers_in_its_own_language(animals, tmp_path):
     assert "has no names of labels in language 'sv', but in en" in said
 
 
-@pytest.mark.parametrize(("allowed", "theirs"), [(None, 0.4), ([1, 1, 0], 0), ([1, 1, 1], 0.4), ([0, 1, 1], 0.1)])
-def test_what_is_missed_is_of_the_labels_asked_for(allowed, theirs):
-    reranker, ranked = SimpleNamespace(missed=0.4), 1 if allowed == [0, 1, 1] else 2
+@pytest.mark.parametrize(
+    ("allowed", "theirs"), [(None, 0.4), ([1, 1, 0], 0), ([1, 1, 1], 0.4), ([0, 1, 1], 0.1)]
+)
+def test_what_is_missed_is_of_the_labels_asked_for(allowed, theirs) -> None:
+    reranker = SimpleNamespace(missed=0.4)
+    ranked = 1 if allowed == [0, 1, 1] else 2
     model = SimpleNamespace(probabilistic=True, reranker=reranker, counts=np.array([3, 1, 0]))
     assert missed_by(model, allowed and np.array(allowed, bool), ranked) == pytest.approx(theirs)

@@ -19,13 +19,18 @@ def record(number, **names):
     """The first word says little; the publisher and the price say the label."""
     words = f"word{number % 5} word{number % 7}"
     values = {"id": f"r{number}", "text": words, "price": number % 3, "publisher": f"p{number % 3}"}
-    return {names.get(name, name): value for name, value in values.items()} | {"labels": [f"l{number % 3}"]}
+    return {names.get(name, name): value for name, value in values.items()} | {
+        "labels": [f"l{number % 3}"]
+    }
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("columns")
-    write_records(folder / "train.jsonl", [*map(record, range(60)), record(0) | {"price": None, "publisher": None}])
+    write_records(
+        folder / "train.jsonl",
+        [*map(record, range(60)), record(0) | {"price": None, "publisher": None}],
+    )
     write_records(folder / "test.jsonl", list(map(record, range(100, 130))))
     columns = "--number-columns=price", "--category-columns=publisher"
     files = f"--train={folder}/train.jsonl", f"--test={folder}/test.jsonl"
@@ -33,33 +38,43 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_a_file_is_read_as_the_test_set_was(folder, tmp_path):
-    model, dataset = folder / "model.h5", open_dataset(folder / "dataset.h5")
+def test_a_file_is_read_as_the_test_set_was(folder, tmp_path) -> None:
+    model = folder / "model.h5"
+    dataset = open_dataset(folder / "dataset.h5")
     theirs = Predictor.open(model).answer(dataset.test.X, top_k=1)
     ours = answers(model, folder / "test.jsonl", "--top-k=1")
     assert labels_of(ours) == [[label.id for label in answer.labels] for answer in theirs]
     assert labels_of(ours, "name") == [[f"l{number % 3}"] for number in range(100, 130)]
     write_records(
-        tmp_path / "other.jsonl", [record(number, price="cost", publisher="house") for number in range(100, 130)]
+        tmp_path / "other.jsonl",
+        [record(number, price="cost", publisher="house") for number in range(100, 130)],
     )
-    assert "no column 'price', 'publisher'" in ovaflow("predict", model, tmp_path / "other.jsonl", status=2)
+    assert "no column 'price', 'publisher'" in ovaflow(
+        "predict", model, tmp_path / "other.jsonl", status=2
+    )
     names = "--number-columns=cost", "--category-columns=house"
     assert answers(model, tmp_path / "other.jsonl", "--top-k=1", *names) == ours
-    said = ovaflow("predict", model, tmp_path / "other.jsonl", "--number-columns=cost,house", status=2)
+    said = ovaflow(
+        "predict", model, tmp_path / "other.jsonl", "--number-columns=cost,house", status=2
+    )
     assert "2 number_columns (cost,house), the model has price" in said
     assert "P@1" in ovaflow("evaluate", "--model", model, folder / "test.jsonl")
-    assert "no column 'price'" in ovaflow("evaluate", "--model", model, tmp_path / "other.jsonl", status=2)
+    assert "no column 'price'" in ovaflow(
+        "evaluate", "--model", model, tmp_path / "other.jsonl", status=2
+    )
 
 
-def test_a_text_of_unknown_words_still_has_its_columns(folder, tmp_path, capsys):
-    write_records(tmp_path / "new.jsonl", [record(number) | {"text": "unknown"} for number in range(3)])
+def test_a_text_of_unknown_words_still_has_its_columns(folder, tmp_path, capsys) -> None:
+    write_records(
+        tmp_path / "new.jsonl", [record(number) | {"text": "unknown"} for number in range(3)]
+    )
     names = labels_of(answers(folder / "model.h5", tmp_path / "new.jsonl", "--top-k=1"), "name")
     assert names == [["l0"], ["l1"], ["l2"]]
     said = "3 of 3 texts have no word that the model knows: what is predicted is by their other columns alone"
     assert said in capsys.readouterr().err
 
 
-def test_lines_without_columns_are_not_evaluated(folder, tmp_path):
+def test_lines_without_columns_are_not_evaluated(folder, tmp_path) -> None:
     (tmp_path / "new.ft").write_text("__label__l1 word1\n")
     said = ovaflow("evaluate", "--model", folder / "model.h5", tmp_path / "new.ft", status=2)
     assert said.endswith(
@@ -67,31 +82,36 @@ def test_lines_without_columns_are_not_evaluated(folder, tmp_path):
     )
 
 
-def test_plain_texts_lack_the_columns(folder, tmp_path, capsys):
+def test_plain_texts_lack_the_columns(folder, tmp_path, capsys) -> None:
     model = folder / "model.h5"
     predictor = Predictor.open(model)
     assert main(["predict", str(model), "--text", "word1"]) == 0
-    assert "also reads price, publisher, which a plain text lacks: they count as missing" in capsys.readouterr().err
-    write_records(tmp_path / "new.jsonl", [{"text": "word1", "price": None, "publisher": "-"}])
-    [ours], [theirs] = (
-        answers(model, tmp_path / "new.jsonl"),
-        answers(model, "--text", "word1", "--output-format=jsonl"),
+    assert (
+        "also reads price, publisher, which a plain text lacks: they count as missing"
+        in capsys.readouterr().err
     )
+    write_records(tmp_path / "new.jsonl", [{"text": "word1", "price": None, "publisher": "-"}])
+    [ours] = answers(model, tmp_path / "new.jsonl")
+    [theirs] = answers(model, "--text", "word1", "--output-format=jsonl")
     assert ours == theirs
     [of_counts] = predictor.answer(predictor.from_features([{"word1": 1}]))
     assert [label.id for label in of_counts.labels] == [label["id"] for label in ours["labels"]]
     values = predictor.beside({"price": 2.0, "publisher": "p2"})
     X = predictor.from_texts(["word1", "word1", ""], [(), values, values])
     np.testing.assert_array_equal(known_features(predictor, X), [1, 1, 0])
-    assert [[label.name for label in each.labels] for each in predictor.answer(X, top_k=1)][1:] == [["l2"]] * 2
+    assert [[label.name for label in each.labels] for each in predictor.answer(X, top_k=1)][1:] == [
+        ["l2"]
+    ] * 2
     with pytest.raises(InputError, match="is made of a column"):
         predictor.from_features([{"publisher=p1": 1}])
     with pytest.raises(InputError, match="reads numbers and categories beside texts"):
         OneVsAllClassifier.load(model)
 
 
-def test_explanations_name_them(folder):
+def test_explanations_name_them(folder) -> None:
     of_row = "--dataset", folder / "dataset.h5", "--row=0"
-    [label] = json.loads(ovaflow("explain", folder / "model.h5", *of_row, "--labels=1", "--json"))["labels"]
+    [label] = json.loads(ovaflow("explain", folder / "model.h5", *of_row, "--labels=1", "--json"))[
+        "labels"
+    ]
     assert "publisher=p1" in [part["feature"] for part in label["up"]]
     assert "price (number)" in ovaflow("explain", folder / "model.h5", "--label=l2")

@@ -18,23 +18,39 @@ from ovaflow.methods.rembrandt.model_file import EmbeddingModel
 from ovaflow.methods.rembrandt.panels import to_panels
 from ovaflow.methods.rembrandt.projection import Projection, draw_features
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
+from ovaflow.prediction.explanation import (
+    contributions,
+    nearest_labels,
+    spans_in_text,
+    strongest_features,
+)
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.sparse.csr import from_scipy, rows_of
 
-L, D, RANK = 40, 30, 7
+L = 40
+D = 30
+RANK = 7
 
 
 def common(kind):
-    trained, parameters = np.arange(L) != 5, {"train": {"method": kind}, "transform": {"bias": 2.0}}
-    given = {"path": "model.h5", "trained": trained, "counts": trained * 3, "checksum": "", "inputs": {}}
+    trained = np.arange(L) != 5
+    parameters = {"train": {"method": kind}, "transform": {"bias": 2.0}}
+    given = {
+        "path": "model.h5",
+        "trained": trained,
+        "counts": trained * 3,
+        "checksum": "",
+        "inputs": {},
+    }
     return given | {"parameters": parameters}
 
 
 @pytest.fixture(scope="module")
 def instances():
     rng = np.random.default_rng(1)
-    X = scipy.sparse.random_array((9, D), density=0.4, rng=rng, data_sampler=rng.standard_normal).tolil()
+    X = scipy.sparse.random_array(
+        (9, D), density=0.4, rng=rng, data_sampler=rng.standard_normal
+    ).tolil()
     X[:, D - 1] = 2.0
     return from_scipy(X.tocsr())
 
@@ -46,14 +62,25 @@ def model_and_weights(request):
     if request.param == "one-vs-all":
         W = np.where(rng.random((L, D)) < 0.5, rng.normal(size=(L, D)), 0).astype(np.float32)
         W[5] = 0
-        return Predictor(OneVsAll(**common(request.param), weights=from_scipy(W))), W.astype(float), np.zeros(L)
-    P, decoder = rng.normal(size=(D, RANK)).astype(np.float32), rng.normal(size=(L, RANK + 1)).astype(np.float32)
-    model = EmbeddingModel(**common(request.param), projection=Projection(to_panels(P), RANK), decoder=decoder)
-    return Predictor(model), decoder[:, :-1].astype(float) @ P.astype(float).T, decoder[:, -1].astype(float)
+        return (
+            Predictor(OneVsAll(**common(request.param), weights=from_scipy(W))),
+            W.astype(float),
+            np.zeros(L),
+        )
+    P = rng.normal(size=(D, RANK)).astype(np.float32)
+    decoder = rng.normal(size=(L, RANK + 1)).astype(np.float32)
+    model = EmbeddingModel(
+        **common(request.param), projection=Projection(to_panels(P), RANK), decoder=decoder
+    )
+    return (
+        Predictor(model),
+        decoder[:, :-1].astype(float) @ P.astype(float).T,
+        decoder[:, -1].astype(float),
+    )
 
 
 @given(st.integers(0, 8), st.integers(0, L - 1).filter(lambda label: label != 5), st.integers(0, D))
-def test_parts_add_up_to_the_score(model_and_weights, instances, row, label, top):
+def test_parts_add_up_to_the_score(model_and_weights, instances, row, label, top) -> None:
     predictor, W, constants = model_and_weights
     x = rows_of(instances, np.array([row]))
     ours = contributions(predictor, x, label, top)
@@ -65,19 +92,22 @@ def test_parts_add_up_to_the_score(model_and_weights, instances, row, label, top
     assert ours.score == pytest.approx(predictor.scores(x, [label])[0, 0], abs=1e-4)
     strongest = sorted((f for f in range(D - 1) if theirs[f] > 0), key=lambda f: -theirs[f])
     assert [f for f, _ in ours.up] == strongest[:top]
-    assert [value for _, value in ours.down] == pytest.approx(sorted(v for v in theirs[:-1] if v < 0)[:top], abs=1e-12)
+    assert [value for _, value in ours.down] == pytest.approx(
+        sorted(v for v in theirs[:-1] if v < 0)[:top], abs=1e-12
+    )
 
 
-def test_strongest_features_are_those_of_the_weights(model_and_weights):
+def test_strongest_features_are_those_of_the_weights(model_and_weights) -> None:
     predictor, W, constants = model_and_weights
-    (up, down, bias), theirs = strongest_features(predictor, 3, top=4), W[3, :-1]
+    (up, down, bias) = strongest_features(predictor, 3, top=4)
+    theirs = W[3, :-1]
     assert [f for f, _ in up] == np.argsort(-theirs)[:4].tolist()
     assert [f for f, _ in down] == np.argsort(theirs)[:4].tolist()
     assert dict(down) == pytest.approx({f: theirs[f] for f, _ in down})
     assert bias == pytest.approx(2 * W[3, -1] + constants[3])
 
 
-def test_nearest_labels_like_scikit_learn(model_and_weights):
+def test_nearest_labels_like_scikit_learn(model_and_weights) -> None:
     predictor, W, _ = model_and_weights
     theirs = cosine_similarity(W[7:8, :-1], W[:, :-1])[0]
     theirs[[5, 7]] = -1
@@ -86,7 +116,7 @@ def test_nearest_labels_like_scikit_learn(model_and_weights):
     assert [cosine for _, cosine in ours] == pytest.approx(np.sort(theirs)[::-1][:6], abs=1e-6)
 
 
-def test_equal_weights_are_nearest_by_the_smaller_id():
+def test_equal_weights_are_nearest_by_the_smaller_id() -> None:
     W = np.float32([[1, 0, 5], [3, 0, 0], [0, 1, 0], [2, 0, 1]] + [[0, 0, 1]] * (L - 4))
     predictor = Predictor(OneVsAll(**common("one-vs-all"), weights=from_scipy(W)))
     assert nearest_labels(predictor, 3) == [(0, 1.0), (1, 1.0)]
@@ -94,33 +124,63 @@ def test_equal_weights_are_nearest_by_the_smaller_id():
 
 
 def predictor_of_texts(names, **transform):
-    settings = {"bias": 0.0, "sublinear": True, "normalize": True, "token_pattern": TOKEN_PATTERN} | transform
+    settings = {
+        "bias": 0.0,
+        "sublinear": True,
+        "normalize": True,
+        "token_pattern": TOKEN_PATTERN,
+    } | transform
     given = {"parameters": {"transform": settings}, "names_in_memory": Names([], names)}
-    return Predictor(OneVsAll(**common("one-vs-all") | given, weights=from_scipy(np.ones((L, len(names))))))
+    return Predictor(
+        OneVsAll(**common("one-vs-all") | given, weights=from_scipy(np.ones((L, len(names)))))
+    )
 
 
 def words_by_feature(predictor, text):
     spans = spans_in_text(predictor, text).items()
-    return {predictor.feature_names[feature]: [text[start:end] for start, end in places] for feature, places in spans}
+    return {
+        predictor.feature_names[feature]: [text[start:end] for start, end in places]
+        for feature, places in spans
+    }
 
 
-def test_features_are_found_where_they_are_in_a_text():
-    names = ["haus", "gross haus", "grosser*", "strass-", '"au"', '"s "', '" "', "am haus", "<haus grosse>"]
+def test_features_are_found_where_they_are_in_a_text() -> None:
+    names = [
+        "haus",
+        "gross haus",
+        "grosser*",
+        "strass-",
+        '"au"',
+        '"s "',
+        '" "',
+        "am haus",
+        "<haus grosse>",
+    ]
     blocks = ["words", "pairs", "prefixes=7", "stems=german", "characters=1-2", "names"]
     predictor = predictor_of_texts(names, features=blocks, left_out=["am", "ein"])
     text = "GROẞ, am Haus. Großerer Straßen-Au"
-    theirs = {"gross haus": ["GROẞ, am Haus"], "haus": ["Haus"], "grosser*": ["Großer"], "strass-": ["Straßen"]}
+    theirs = {
+        "gross haus": ["GROẞ, am Haus"],
+        "haus": ["Haus"],
+        "grosser*": ["Großer"],
+        "strass-": ["Straßen"],
+    }
     theirs |= {'"au"': ["au", "Au"], '"s "': ["ẞ", "s"], "<haus grosse>": ["Haus. Großerer"]}
     assert words_by_feature(predictor, text) == theirs
 
 
 FOREST = ForestModel(**common("fastxml"), forest=join_trees([], D, L))
-DRAWN = Projection(np.zeros((1, D, 64), np.float32), RANK, *draw_features("gaussian", RANK, 11, 1.0, 0))
-KERNEL = EmbeddingModel(**common("rembrandt"), projection=DRAWN, decoder=np.zeros((L, 12), np.float32))
+DRAWN = Projection(
+    np.zeros((1, D, 64), np.float32), RANK, *draw_features("gaussian", RANK, 11, 1.0, 0)
+)
+KERNEL = EmbeddingModel(
+    **common("rembrandt"), projection=DRAWN, decoder=np.zeros((L, 12), np.float32)
+)
 
 
-def test_what_cannot_be_said_is_refused_in_one_line(model_and_weights, instances):
-    predictor, x = model_and_weights[0], rows_of(instances, np.array([0]))
+def test_what_cannot_be_said_is_refused_in_one_line(model_and_weights, instances) -> None:
+    predictor = model_and_weights[0]
+    x = rows_of(instances, np.array([0]))
     for message, ask, *asked in (
         ("no training positives", contributions, predictor, x, 5),
         ("no label 40", strongest_features, predictor, L),

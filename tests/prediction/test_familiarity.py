@@ -28,21 +28,29 @@ def folder(tmp_path_factory):
     """A model whose training was in English and a little German, by its metrics."""
     folder = tmp_path_factory.mktemp("familiarity")
     names = [("knights", "dragons")[n % 2] for n in range(40)]
-    records = [{"text": f"{ENGLISH} {name} {n // 2}", "labels": name} for n, name in enumerate(names)]
+    records = [
+        {"text": f"{ENGLISH} {name} {n // 2}", "labels": name} for n, name in enumerate(names)
+    ]
     write_records(folder / "records.csv", records)
-    train_on(folder, "--format=csv", f"--train={folder}/records.csv", "--split=random", "--stop-words=english")
+    train_on(
+        folder,
+        "--format=csv",
+        f"--train={folder}/records.csv",
+        "--split=random",
+        "--stop-words=english",
+    )
     write_languages(folder, {"de": 4, "en": 395, "fr": 1})
     return folder
 
 
-def write_languages(folder, languages):
+def write_languages(folder, languages) -> None:
     """Write metrics.json with the languages of the test texts."""
     model = Predictor.open(folder / "model.h5").model
     content = {"words": 0, "unknown_words": 0, "languages": languages}
     write_json(folder / "metrics.json", "metrics", content, of=model.checksum)
 
 
-def test_what_is_said_of_each_text(folder):
+def test_what_is_said_of_each_text(folder) -> None:
     served = open_served_model(folder / "model.h5")
     assert served.health()["trained_languages"] == ("en", "de")
     Request, _ = requests_within(OPTIONS)
@@ -56,27 +64,33 @@ def test_what_is_said_of_each_text(folder):
 
 
 def test_what_a_batch_is_told_at_its_end(folder, capsys):
-    write_records(f"{folder}/new.csv", [{"text": text} for text in (ENGLISH, GERMAN, FRENCH, FRENCH, "")])
+    write_records(
+        f"{folder}/new.csv", [{"text": text} for text in (ENGLISH, GERMAN, FRENCH, FRENCH, "")]
+    )
 
     def remark_on(*asked):
         ovaflow("predict", f"{folder}/model.h5", *asked)
         return capsys.readouterr().err
 
-    assert "2 of 5 texts are in a language that training did not have (fr 2)" in remark_on(f"{folder}/new.csv")
-    assert "1 of 1 text is in a language that training did not have (fr 1)" in remark_on(f"--text={FRENCH}")
+    assert "2 of 5 texts are in a language that training did not have (fr 2)" in remark_on(
+        f"{folder}/new.csv"
+    )
+    assert "1 of 1 text is in a language that training did not have (fr 1)" in remark_on(
+        f"--text={FRENCH}"
+    )
     usual = (folder / "metrics.json").read_bytes()
     write_languages(folder, {"en": 19})
     assert "a language" not in remark_on(f"{folder}/new.csv")
     (folder / "metrics.json").write_bytes(usual)
 
 
-def test_languages_of_training():
+def test_languages_of_training() -> None:
     assert trained_languages({"fr": 1, "de": 30, "en": 69}) == ("en", "de", "fr")
     assert trained_languages({"fr": 1, "en": 100}) == ("en",)
     assert trained_languages({"en": 19}) is None
 
 
-def test_words_and_languages_of_the_test_set_are_counted(folder):
+def test_words_and_languages_of_the_test_set_are_counted(folder) -> None:
     dataset = open_dataset(folder / "dataset.h5")
     counted = count_test_texts(dataset, Predictor.open(folder / "model.h5"))
     tokens = numbered(dataset.test_texts())
@@ -87,7 +101,9 @@ def test_words_and_languages_of_the_test_set_are_counted(folder):
     assert 0 <= counted["unknown_words"] < counted["words"]
 
 
-def test_parts_are_put_together():
-    together = Familiarity.together([Familiarity([2], [1], ["en"]), Familiarity([0, 4], [0, 2], [None, "de"])])
+def test_parts_are_put_together() -> None:
+    together = Familiarity.together(
+        [Familiarity([2], [1], ["en"]), Familiarity([0, 4], [0, 2], [None, "de"])]
+    )
     assert together == ([2, 0, 4], [1, 0, 2], ["en", None, "de"])
     assert together.word_count == WordCount.sum([WordCount(2, 1), WordCount(4, 2)]) == (6, 3)

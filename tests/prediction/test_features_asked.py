@@ -1,4 +1,6 @@
-"""Models of ready-made features are asked as they are trained: arrays, matrices, and vectors in a column."""
+"""Models of ready-made features are asked as they are trained: arrays, matrices, and vectors in a
+column.
+"""
 
 import json
 
@@ -20,7 +22,8 @@ N_NEW = 30
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """Features and labels as .npy and .npz, and as a Parquet table with a column of vectors."""
-    folder, random = tmp_path_factory.mktemp("features"), np.random.default_rng(0)
+    folder = tmp_path_factory.mktemp("features")
+    random = np.random.default_rng(0)
     X = random.normal(size=(200, 8)).astype(np.float32)
     Y = X @ random.normal(size=(8, 4)) > 1
     Y[:, 0] |= ~Y.any(axis=1)
@@ -32,7 +35,13 @@ def files(tmp_path_factory):
         table = pyarrow.table({"id": ids, "embedding": list(X[rows]), "labels": labels})
         pyarrow.parquet.write_table(table, folder / f"{name}.parquet")
     scipy.sparse.save_npz(folder / "sparse.npz", scipy.sparse.csr_array(X[:N_NEW]))
-    train_on(folder, "--format=npz", f"--train={folder}/X.trn.npy", f"--train-labels={folder}/Y.trn.npy", name="npz")
+    train_on(
+        folder,
+        "--format=npz",
+        f"--train={folder}/X.trn.npy",
+        f"--train-labels={folder}/Y.trn.npy",
+        name="npz",
+    )
     of_table = "--format=parquet", f"--train={folder}/trn.parquet", "--vector-column=embedding"
     model = OneVsAll.open(train_on(folder, *of_table, name="parquet"))
     return folder, X[:N_NEW], Y[:N_NEW], model.weights.to_scipy().toarray()
@@ -41,21 +50,26 @@ def files(tmp_path_factory):
 @pytest.fixture(scope="module")
 def scores(files):
     _, X, _, weights = files
-    return np.hstack([X / np.linalg.norm(X, axis=1, keepdims=True), np.ones((N_NEW, 1))]) @ weights.T
+    return (
+        np.hstack([X / np.linalg.norm(X, axis=1, keepdims=True), np.ones((N_NEW, 1))]) @ weights.T
+    )
 
 
 @pytest.mark.parametrize("file", ["X.new.npy", "sparse.npz", "new.parquet"])
-def test_predictions(files, scores, file):
-    folder, kind = files[0], "parquet" if file.endswith("parquet") else "npz"
+def test_predictions(files, scores, file) -> None:
+    folder = files[0]
+    kind = "parquet" if file.endswith("parquet") else "npz"
     lines = answers(folder / f"{kind}.h5", folder / file, "--top-k=4")
-    assert [line.get("id") for line in lines] == [f"r{row}" if kind == "parquet" else None for row in range(N_NEW)]
+    assert [line.get("id") for line in lines] == [
+        f"r{row}" if kind == "parquet" else None for row in range(N_NEW)
+    ]
     for line, row in zip(lines, scores, strict=True):
         ours = {int(label["name"]): label["score"] for label in line["labels"]}
         assert ours == pytest.approx(dict(enumerate(row)), abs=1e-4)
 
 
 @pytest.mark.parametrize(("file", "kind"), [("X.new.npy", "npz"), ("new.parquet", "parquet")])
-def test_evaluation(files, scores, tmp_path, file, kind):
+def test_evaluation(files, scores, tmp_path, file, kind) -> None:
     folder, _, Y, _ = files
     output = tmp_path / "evaluation.json"
     ovaflow("evaluate", f"--model={folder}/{kind}.h5", folder / file, f"--output={output}")
@@ -63,18 +77,36 @@ def test_evaluation(files, scores, tmp_path, file, kind):
     assert ours == pytest.approx(Y[np.arange(N_NEW), scores.argmax(axis=1)].mean())
 
 
-def test_vectors_are_no_texts(files, tmp_path):
-    options = "prepare", "--format=parquet", f"--train={files[0]}/trn.parquet", f"--output={tmp_path}/a.h5"
+def test_vectors_are_no_texts(files, tmp_path) -> None:
+    options = (
+        "prepare",
+        "--format=parquet",
+        f"--train={files[0]}/trn.parquet",
+        f"--output={tmp_path}/a.h5",
+    )
     said = "the column 'embedding' holds vectors, not texts; set vector_column: embedding"
     assert said in ovaflow(*options, "--text-column=embedding", status=2)
     said = "split_column: records of a vector_column are divided one by one; give a test file"
     assert said in ovaflow(*options, "--vector-column=embedding", "--split-column=id", status=2)
-    assert "'r0' is not a vector of finite numbers" in ovaflow(*options, "--vector-column=id", status=2)
+    assert "'r0' is not a vector of finite numbers" in ovaflow(
+        *options, "--vector-column=id", status=2
+    )
 
 
-def test_test_instances_are_written_as_csv(files, tmp_path):
-    folder, output = files[0], tmp_path / "answers.csv"
+def test_test_instances_are_written_as_csv(files, tmp_path) -> None:
+    folder = files[0]
+    output = tmp_path / "answers.csv"
     dataset = open_dataset(folder / "dataset.h5")
-    ovaflow("predict", folder / "parquet.h5", f"--dataset={dataset.path}", f"--output={output}", "--top-k=2")
+    ovaflow(
+        "predict",
+        folder / "parquet.h5",
+        f"--dataset={dataset.path}",
+        f"--output={output}",
+        "--top-k=2",
+    )
     rows = read_records(output)
-    assert [row["instance"] for row in rows[::2]] == [row["instance"] for row in rows[1::2]] == dataset.ids("test")
+    assert (
+        [row["instance"] for row in rows[::2]]
+        == [row["instance"] for row in rows[1::2]]
+        == dataset.ids("test")
+    )

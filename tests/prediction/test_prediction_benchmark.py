@@ -12,7 +12,7 @@ def run(*arguments):
     return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
 
-def test_scipy_finds_the_same_labels(tiny_models):
+def test_scipy_finds_the_same_labels(tiny_models) -> None:
     files = [str(tiny_models / "one-vs-all.h5"), str(tiny_models / "dataset.h5")]
     options = ["--peers=scipy,pecos", "--instances=20", "--singles=5", "--repeats=1", "--top-k=3"]
     own, scipy, pecos = json.loads(run(*files, *options, "--json").stdout)

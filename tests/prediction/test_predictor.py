@@ -34,21 +34,34 @@ def X(predictor, dataset):
 
 
 def same(ours, theirs):
-    return ours.n_columns == theirs.n_columns and all(map(np.array_equal, ours.arrays, theirs.arrays))
+    return ours.n_columns == theirs.n_columns and all(
+        map(np.array_equal, ours.arrays, theirs.arrays)
+    )
 
 
-def test_texts_become_what_the_dataset_holds(predictor, dataset, X):
+def test_texts_become_what_the_dataset_holds(predictor, dataset, X) -> None:
     texts = dataset.test_texts()
     assert same(predictor.from_texts(texts), X)
     names_of = names_of_word(predictor.transform.features)
-    counts = [Counter(name for token in naive.tokens(normal_form(text)) for name in names_of(token)) for text in texts]
+    counts = [
+        Counter(name for token in naive.tokens(normal_form(text)) for name in names_of(token))
+        for text in texts
+    ]
     assert same(predictor.from_features(counts), X)
-    ids = [{predictor.feature_names.index(word): n for word, n in row.items() if word in predictor.feature_names}
-           for row in counts[:2]]  # fmt: skip
-    assert predictor.from_features(ids).data.tolist() == predictor.from_texts(texts[:2]).data.tolist()
+    ids = [
+        {
+            predictor.feature_names.index(word): n
+            for word, n in row.items()
+            if word in predictor.feature_names
+        }
+        for row in counts[:2]
+    ]
+    assert (
+        predictor.from_features(ids).data.tolist() == predictor.from_texts(texts[:2]).data.tolist()
+    )
 
 
-def test_trees_take_rows_as_they_were_before_they_were_scaled(predictor, dataset, X):
+def test_trees_take_rows_as_they_were_before_they_were_scaled(predictor, dataset, X) -> None:
     scaled = dataset.test.X.arrays
     is_of_trees = predictor.model.method == "fastxml"
     assert all(map(np.array_equal, X.arrays, scaled)) != is_of_trees
@@ -59,24 +72,27 @@ def test_trees_take_rows_as_they_were_before_they_were_scaled(predictor, dataset
     assert ["from_split" in str(remark.message) for remark in remarks] == [True] * is_of_trees
 
 
-def test_a_model_larger_than_memory_is_remarked(predictor):
+def test_a_model_larger_than_memory_is_remarked(predictor) -> None:
     size = predictor.model.path.stat().st_size
     assert remark_on_memory(predictor, size) == ""
     assert str(predictor.model.path) in remark_on_memory(predictor, size - 1)
 
 
-def test_the_best_labels_are_those_of_the_pipeline(predictor, dataset, X):
+def test_the_best_labels_are_those_of_the_pipeline(predictor, dataset, X) -> None:
     theirs = predict_test_set(predictor.model, dataset, 4)
     for threads in (1, 3):
         assert all(map(np.array_equal, predictor.top_k(X, 4, threads), (theirs.ids, theirs.scores)))
 
 
-def test_scores_of_chosen_labels(predictor, X):
+def test_scores_of_chosen_labels(predictor, X) -> None:
     every = predictor.scores(X, range(predictor.n_labels))
     # products of matrices, as Rembrandt has them, add in an order of their own
     close = {"rtol": 1e-5, "atol": 1e-6} if predictor.model.method == "rembrandt" else {"rtol": 0}
     np.testing.assert_allclose(predictor.scores(X, [7, 2]), every[:, [7, 2]], **close)
-    alone = [predictor.scores(rows_of(X, np.array([row])), range(predictor.n_labels)) for row in range(X.n_rows)]
+    alone = [
+        predictor.scores(rows_of(X, np.array([row])), range(predictor.n_labels))
+        for row in range(X.n_rows)
+    ]
     np.testing.assert_allclose(every, np.vstack(alone), **close)
     with pytest.raises(InputError, match="label ids run from 0 to 9"):
         predictor.scores(X, [10])
@@ -97,6 +113,6 @@ def test_scores_of_chosen_labels(predictor, X):
         ({0: 0.5}, "feature 0 has the value 0.5, which is not a count"),
     ],
 )
-def test_what_is_no_feature_is_refused(predictor, row, complaint):
+def test_what_is_no_feature_is_refused(predictor, row, complaint) -> None:
     with pytest.raises(InputError, match=complaint):
         predictor.from_features([row])

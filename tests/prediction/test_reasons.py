@@ -48,7 +48,9 @@ def made_records():
 
 
 def fewer_known_first():
-    """Trees of one split: labels of fewer than 15 records, log-odds 1, come before all others, log-odds -2."""
+    """Trees of one split: labels of fewer than 15 records, log-odds 1, come before all others,
+    log-odds -2.
+    """
     return BoostedTrees(
         roots=np.array([0]),
         depths=np.array([1]),
@@ -65,8 +67,14 @@ def case(tmp_path_factory):
     """A dataset, and a model of random weights with its second stage."""
     folder = tmp_path_factory.mktemp("second")
     write_records(f"{folder}/records.csv", list(made_records()))
-    files = f"--train={folder}/records.csv", f"--test={folder}/records.csv", f"--output={folder}/dataset.h5"
-    ovaflow("prepare", "--format=csv", "--label-separator=|", "--features=words", "--max-df=1.0", *files)
+    files = (
+        f"--train={folder}/records.csv",
+        f"--test={folder}/records.csv",
+        f"--output={folder}/dataset.h5",
+    )
+    ovaflow(
+        "prepare", "--format=csv", "--label-separator=|", "--features=words", "--max-df=1.0", *files
+    )
     dataset = open_dataset(folder / "dataset.h5")
     weights = np.random.default_rng(3).normal(size=(dataset.n_labels, dataset.n_features))
     model = write_weights(folder / "model.h5", dataset, weights)
@@ -86,7 +94,7 @@ def evidence_of(label):
     return {each["kind"]: each for each in label["evidence"]}
 
 
-def test_labels_are_those_of_the_final_order_with_their_probabilities(case):
+def test_labels_are_those_of_the_final_order_with_their_probabilities(case) -> None:
     labels = explained(case, ALL)
     assert set(list(labels)[:2]) == {"Rails", "Ferries"}
     assert labels["Rails"]["probability"] == pytest.approx(expit(1), abs=1e-6)
@@ -96,23 +104,29 @@ def test_labels_are_those_of_the_final_order_with_their_probabilities(case):
     assert ours == [(label["name"], label["probability"]) for label in theirs["labels"]]
 
 
-def test_records_that_have_a_label_are_the_nearest_of_scikit_learn(case):
+def test_records_that_have_a_label_are_the_nearest_of_scikit_learn(case) -> None:
     labels = explained(case, ALL)
-    train, predictor = case.dataset.documents.train, Predictor.open(case.path)
+    train = case.dataset.documents.train
+    predictor = Predictor.open(case.path)
     nearest = NearestNeighbors(n_neighbors=30, metric="cosine").fit(train.X.to_scipy()[:, :-1])
     distances, rows = nearest.kneighbors(predictor.from_texts([TEXT]).to_scipy()[:, :-1])
     similar = rows[0][distances[0] < 1 - 1e-6]
     counts = train.Y.to_scipy()[similar].sum(axis=0)
     for label in labels.values():
-        count, of = int(counts[label["id"]]), len(similar)
+        count = int(counts[label["id"]])
+        of = len(similar)
         text = f"{count} of the {of} most similar records {'has' if count == 1 else 'have'} it"
         theirs = {"kind": "similar texts", "text": text, "count": count, "of": of}
         assert evidence_of(label).get("similar texts") == (theirs if count else None)
 
 
-def test_names_in_the_text(case):
+def test_names_in_the_text(case) -> None:
     labels = explained(case, ALL)
-    ours = {"kind": "name in the text", "text": "all words of its name appear in the text", "share": 1}
+    ours = {
+        "kind": "name in the text",
+        "text": "all words of its name appear in the text",
+        "share": 1,
+    }
     assert evidence_of(labels["Tea"])["name in the text"] == ours
     assert "name in the text" not in evidence_of(labels["Bees"])
 
@@ -127,15 +141,16 @@ def test_names_in_the_text(case):
         (set(), False, 0.4, None),
     ],
 )
-def test_what_is_said_of_a_name(words, several, share, said):
+def test_what_is_said_of_a_name(words, several, share, said) -> None:
     ours = name_in_text._reason({"harbour", "town"}, several, words, share)
     assert (ours and ours["text"]) == said
 
 
 @pytest.mark.parametrize("others", [10, 2])
-def test_labels_that_go_together_as_the_table_has_them(case, monkeypatch, others):
+def test_labels_that_go_together_as_the_table_has_them(case, monkeypatch, others) -> None:
     monkeypatch.setattr("ovaflow.reranking.evidence.other_candidates.OTHERS", others)
-    labels, predictor = explained(case, ALL), Predictor.open(case.path)
+    labels = explained(case, ALL)
+    predictor = Predictor.open(case.path)
     Y = case.dataset.documents.train.Y.to_scipy().toarray()
     scores = predictor.scores(predictor.from_texts([TEXT]), range(len(TOPICS)))[0]
     support = (expit(0.7 * scores - 0.1) / (Y.sum(axis=0) + 1))[:, None] * (Y.T @ Y)
@@ -147,26 +162,37 @@ def test_labels_that_go_together_as_the_table_has_them(case, monkeypatch, others
         assert evidence_of(label).get("other candidates", {"labels": []})["labels"] == theirs
 
 
-def test_parts_of_the_company_add_up_to_it():
+def test_parts_of_the_company_add_up_to_it() -> None:
     rng = np.random.default_rng(2)
     labels = from_scipy(scipy.sparse.csr_array(rng.random((200, 30)) < 0.2))
     company = OtherCandidates(count_cooccurrence(labels), np.array([1.0, 0.0]))
-    candidates, likelihoods = rng.permutation(30).astype(np.int32), rng.random(30).astype(np.float32)
+    candidates = rng.permutation(30).astype(np.int32)
+    likelihoods = rng.random(30).astype(np.float32)
     theirs = company.support(candidates[None], likelihoods[None])[0]
-    np.testing.assert_allclose(company.summands(candidates, likelihoods).sum(axis=0), theirs, rtol=1e-5)
+    np.testing.assert_allclose(
+        company.summands(candidates, likelihoods).sum(axis=0), theirs, rtol=1e-5
+    )
 
 
-def test_other_suggestions_are_named():
-    predictor = SimpleNamespace(label_names=["A", "B", ""], label_uris=[], model=SimpleNamespace(label_notations=[]))
+def test_other_suggestions_are_named() -> None:
+    predictor = SimpleNamespace(
+        label_names=["A", "B", ""], label_uris=[], model=SimpleNamespace(label_notations=[])
+    )
     names = [shown_name(label_entry(predictor, label)) for label in range(3)]
     chosen = [1], [1, 0], [0, 2, 1]
-    texts = [other_candidates._reason(labels, [names[label] for label in labels])["text"] for labels in chosen]
+    texts = [
+        other_candidates._reason(labels, [names[label] for label in labels])["text"]
+        for labels in chosen
+    ]
     assert texts == [
-        *(f"goes with the other suggestion{each}" for each in (" B", "s B and A", "s A, label 2 and B")),
+        *(
+            f"goes with the other suggestion{each}"
+            for each in (" B", "s B and A", "s A, label 2 and B")
+        ),
     ]
 
 
-def test_rare_labels_say_so(case):
+def test_rare_labels_say_so(case) -> None:
     labels = explained(case, ALL)
     for name, count in (("Rails", 2), ("Ferries", 7)):
         ours = {"kind": "frequency", "text": f"rare: {count} training records", "count": count}
@@ -174,7 +200,7 @@ def test_rare_labels_say_so(case):
     assert "frequency" not in evidence_of(labels["Tea"])
 
 
-def test_without_the_second_stage_nothing_is_added(case):
+def test_without_the_second_stage_nothing_is_added(case) -> None:
     (label,) = explained(case, "--label=Tea", "--no-rerank").values()
     theirs = explained(case, "--label=Tea")["Tea"]
     added = {"probability": theirs["probability"], "evidence": theirs["evidence"]}
@@ -182,7 +208,7 @@ def test_without_the_second_stage_nothing_is_added(case):
     assert not label.keys() & added.keys()
 
 
-def test_a_label_that_is_no_candidate_says_so(case, monkeypatch):
+def test_a_label_that_is_no_candidate_says_so(case, monkeypatch) -> None:
     for module in ("prediction.reasons", "reranking.reranked_model"):
         monkeypatch.setattr(f"ovaflow.{module}.CANDIDATES", 1)
     (name,) = explained(case, "--labels=1")
@@ -193,7 +219,7 @@ def test_a_label_that_is_no_candidate_says_so(case, monkeypatch):
     assert "no candidate: not among the " in said
 
 
-def test_on_a_terminal(case, monkeypatch):
+def test_on_a_terminal(case, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     written = ovaflow("explain", case.path, "--text", TEXT, "--label=Rails")
     assert "probability 73 %" in written

@@ -36,11 +36,15 @@ WILD = st.floats(-4, 4, width=32) | st.sampled_from([0.0, 0.0, 1e-38, 1e-20, 1e4
 
 @st.composite
 def problems(draw, values=WHOLE):
-    n, n_labels, d = draw(st.integers(0, 4)), draw(st.integers(1, 12)), draw(st.integers(1, 6))
-    X, W = draw(arrays(np.float32, (n, d), elements=values)), draw(arrays(np.float32, (n_labels, d), elements=values))
+    n = draw(st.integers(0, 4))
+    n_labels = draw(st.integers(1, 12))
+    d = draw(st.integers(1, 6))
+    X = draw(arrays(np.float32, (n, d), elements=values))
+    W = draw(arrays(np.float32, (n_labels, d), elements=values))
     bias = draw(st.sampled_from([None, -1.0, -3.0]))
     if bias is not None:
-        X[:, -1], W[:, -1] = 1, bias
+        X[:, -1] = 1
+        W[:, -1] = bias
     return X, W, draw(arrays(bool, n_labels))
 
 
@@ -54,11 +58,19 @@ def same(ours, theirs):
 
 @pytest.mark.parametrize("form", [lambda weights: weights, rounded])
 @given(problems(), arrays(bool, 12), st.integers(1, 14), st.integers(1, 12), st.integers(1, 3))
-@example((np.zeros((2, 1), np.float32), np.zeros((12, 1), np.float32), np.ones(12, bool)), np.ones(12), 3, 5, 2)
-def test_like_brute_force(form, problem, allowed, k, panel, threads):
+@example(
+    (np.zeros((2, 1), np.float32), np.zeros((12, 1), np.float32), np.ones(12, bool)),
+    np.ones(12),
+    3,
+    5,
+    2,
+)
+def test_like_brute_force(form, problem, allowed, k, panel, threads) -> None:
     X, W, trained = problem
-    theirs, allowed = naive.top_k(X, W, trained, k), allowed[: len(W)] > 0
-    weights, instances = form(from_scipy(W)), from_scipy(X)
+    theirs = naive.top_k(X, W, trained, k)
+    allowed = allowed[: len(W)] > 0
+    weights = form(from_scipy(W))
+    instances = from_scipy(X)
     panels = panels_of(weights, trained, panel)
     ours = predict_top_k(weights, trained, instances, k, quiet=True, panels=panels, allowed=allowed)
     assert same(ours, naive.top_k(X, W, trained & allowed, k))
@@ -78,10 +90,11 @@ def in_float32(X, W):
 
 
 @given(problems(WILD), st.integers(1, 5))
-def test_float32_by_ascending_features(problem, k):
+def test_float32_by_ascending_features(problem, k) -> None:
     X, W, trained = problem
     theirs = np.where(trained, in_float32(X, W), -np.inf)
-    weights, instances = from_scipy(W), from_scipy(X)
+    weights = from_scipy(W)
+    instances = from_scipy(X)
     labels = np.arange(len(W), dtype=np.int32)
     assert np.array_equal(scores_of(weights, instances, labels)[:, trained], theirs[:, trained])
     order = np.argsort(-theirs, axis=1, kind="stable")[:, :k]
@@ -99,12 +112,15 @@ def test_float32_by_ascending_features(problem, k):
 @given(problems(WILD))
 @example((np.full((1, 2), 1e-38, np.float32), np.eye(1, 2, dtype=np.float32), np.ones(1, bool)))
 @example((np.full((1, 4), 3e-45, np.float32), np.ones((3, 4), np.float32) / 3, np.ones(3, bool)))
-def test_the_error_bound_holds(form, problem):
+def test_the_error_bound_holds(form, problem) -> None:
     X, W, trained = problem
-    weights, instances = form(from_scipy(W)), from_scipy(X)
+    weights = form(from_scipy(W))
+    instances = from_scipy(X)
     W = weights.to_scipy().toarray()
     panel = build_panel(weights, trained, 0, len(W))
-    exact, summed, out = X.astype(float) @ W.astype(float).T, in_float32(X, W), np.empty(len(W), np.float32)
+    exact = X.astype(float) @ W.astype(float).T
+    summed = in_float32(X, W)
+    out = np.empty(len(W), np.float32)
     in_lists = np.append(panel.dense_row[:-1] < 0, False)
     kept = X.astype(float) @ np.where(in_lists & (W < 0) & (-panel.cut < W), 0, W).astype(float).T
     for i in range(len(X)):
@@ -126,13 +142,16 @@ def model(tmp_path_factory):
     return folder / "model.h5", dataset.test.X
 
 
-def test_one_by_one_together_and_from_disk(model):
+def test_one_by_one_together_and_from_disk(model) -> None:
     path, X = model
     together = Predictor.open(path).top_k(X, 7)
     assert same(Predictor.open(path).top_k(X, 7, threads=3), together)
     alone = Predictor.open(path)
     for i in range(SCANS + 10):
-        assert same(alone.top_k(rows_of(X, np.array([i])), 7, threads=2), [part[i : i + 1] for part in together])
+        assert same(
+            alone.top_k(rows_of(X, np.array([i])), 7, threads=2),
+            [part[i : i + 1] for part in together],
+        )
     everything = alone.top_k(rows_of(X, np.arange(3)), 2000)
     assert np.array_equal(everything[0][:, :7], together[0][:3])
     assert (everything[0] >= 0).sum(axis=1).tolist() == [alone.model.trained.sum()] * 3
@@ -144,7 +163,7 @@ def test_one_by_one_together_and_from_disk(model):
     index_path(path).unlink()
 
 
-def test_the_index_of_another_model_or_scheme_is_not_used(model, monkeypatch):
+def test_the_index_of_another_model_or_scheme_is_not_used(model, monkeypatch) -> None:
     path, _ = model
     opened = OneVsAll.open(path)
     with monkeypatch.context() as earlier:

@@ -1,4 +1,6 @@
-"""How many words of files a model does not know, compared with its test set, and how often it is said."""
+"""How many words of files a model does not know, compared with its test set, and how often it is
+said.
+"""
 
 import json
 import re
@@ -30,7 +32,8 @@ def folder(tiny_models, tmp_path_factory):
         shutil.copy(tiny_models / name, folder)
     for step in STEPS:
         ovaflow(*step.format(folder).split())
-    records, tested = read_records(folder / "records.csv"), set(open_dataset(folder / "dataset.h5").test_texts())
+    records = read_records(folder / "records.csv")
+    tested = set(open_dataset(folder / "dataset.h5").test_texts())
     write_records(f"{folder}/test.csv", [record for record in records if record["text"] in tested])
     other = [record | {"text": record["text"].replace("filler", "strange")} for record in records]
     write_records(f"{folder}/other.csv", other)
@@ -49,40 +52,56 @@ def share(folder):
 def evaluated(folder, name):
     """What evaluate says of a file, and the figures that it writes."""
     output = folder / f"{name}.json"
-    said = ovaflow("evaluate", f"--model={folder}/model.h5", f"{folder}/{name}.csv", f"--output={output}")
+    said = ovaflow(
+        "evaluate", f"--model={folder}/model.h5", f"{folder}/{name}.csv", f"--output={output}"
+    )
     [entry] = json.loads(output.read_text())["models"]
     return said, entry["unknown_words"]
 
 
-def test_the_test_set_is_as_usual(folder):
+def test_the_test_set_is_as_usual(folder) -> None:
     said, unknown = evaluated(folder, "test")
     assert unknown["share"] == unknown["reference"]
     assert not unknown["far_off"]
     assert FAR_OFF not in said
 
 
-def test_texts_of_other_words_are_not(folder, share):
+def test_texts_of_other_words_are_not(folder, share) -> None:
     said, unknown = evaluated(folder, "other")
     assert unknown["share"] == pytest.approx(share)
-    assert f"words the model does not know: {100 * share:.1f} % (test set at training: 0.0 %); {FAR_OFF}" in said
+    assert (
+        f"words the model does not know: {100 * share:.1f} % (test set at training: 0.0 %); {FAR_OFF}"
+        in said
+    )
 
 
-def test_predict_says_so_too(folder, share, capsys):
+def test_predict_says_so_too(folder, share, capsys) -> None:
     ovaflow("predict", folder / "model.h5", folder / "test.csv")
     assert "does not know" not in capsys.readouterr().err
     ovaflow("predict", folder / "model.h5", folder / "other.csv")
-    assert f"does not know {100 * share:.1f} % of the words; 0.0 % are normal" in capsys.readouterr().err
+    assert (
+        f"does not know {100 * share:.1f} % of the words; 0.0 % are normal"
+        in capsys.readouterr().err
+    )
 
 
-def test_promote_says_so_too_and_takes_the_metrics_along(folder, share, tmp_path):
-    said = ovaflow("promote", folder / "model.h5", f"--over={tmp_path}/current", f"--on={folder}/other.csv")
-    assert f"model.h5: words the model does not know: {100 * share:.1f} % (test set at training: 0.0 %)" in said
-    theirs, ours = (read_metrics(Predictor.open(each / "model.h5").model) for each in (folder, tmp_path / "current"))
+def test_promote_says_so_too_and_takes_the_metrics_along(folder, share, tmp_path) -> None:
+    said = ovaflow(
+        "promote", folder / "model.h5", f"--over={tmp_path}/current", f"--on={folder}/other.csv"
+    )
+    assert (
+        f"model.h5: words the model does not know: {100 * share:.1f} % (test set at training: 0.0 %)"
+        in said
+    )
+    theirs, ours = (
+        read_metrics(Predictor.open(each / "model.h5").model)
+        for each in (folder, tmp_path / "current")
+    )
     assert theirs == ours != {}
 
 
 @pytest.mark.parametrize("content", [None, "{}", '{"words": 1, "unknown_words": 0}'])
-def test_without_metrics_of_the_model_nothing_is_usual(folder, tmp_path, content):
+def test_without_metrics_of_the_model_nothing_is_usual(folder, tmp_path, content) -> None:
     for name in ("model.h5", "other.csv"):
         shutil.copy(folder / name, tmp_path)
     if content is not None:

@@ -16,33 +16,52 @@ BEFORE = b"what was there before"
 class Prepared:
     """What was said, and the dataset; None where a file was refused."""
 
-    def __init__(self, said, output=None):
-        self.said, self.dataset = said, output and open_dataset(output)
+    def __init__(self, said, output=None) -> None:
+        self.said = said
+        self.dataset = output and open_dataset(output)
 
     @property
     def found(self):
-        """Names of labels, how many records there are, and how many labels they have; None of a file refused."""
+        """Names of labels, how many records there are, and how many labels they have; None of a
+        file refused.
+        """
         if self.dataset is None:
             return None
-        train, test = self.dataset.train, self.dataset.test
+        train = self.dataset.train
+        test = self.dataset.test
         n = train.X.n_rows - self.dataset.parameters.get("named_labels", 0)
-        return [*self.dataset.label_names], n + test.X.n_rows, int(train.Y.indptr[n]) + len(test.Y.indices)
+        return (
+            [*self.dataset.label_names],
+            n + test.X.n_rows,
+            int(train.Y.indptr[n]) + len(test.Y.indices),
+        )
 
 
 @pytest.fixture
 def prepare(tmp_path, monkeypatch, capsys):
-    """Prepares a file of some content, or those of a path; one that is refused leaves what was there before."""
+    """Prepares a file of some content, or those of a path; one that is refused leaves what was
+    there before.
+    """
     monkeypatch.chdir(tmp_path)
 
     def prepared(content, *options, name="a.csv"):
-        path, output = content, tmp_path / "dataset.h5"
+        path = content
+        output = tmp_path / "dataset.h5"
         if not isinstance(content, Path):
             path = tmp_path / name
             path.write_bytes(content.encode() if isinstance(content, str) else content)
         output.write_bytes(BEFORE)
         capsys.readouterr()
         # a format among the options counts
-        status = main(["prepare", f"--train={path}", f"--output={output}", f"--format={format_of(path)}", *options])
+        status = main(
+            [
+                "prepare",
+                f"--train={path}",
+                f"--output={output}",
+                f"--format={format_of(path)}",
+                *options,
+            ]
+        )
         said = "".join(capsys.readouterr())
         assert (status, output.read_bytes() == BEFORE) in ((0, False), (2, True)), said
         return Prepared(said, None if status else output)

@@ -18,15 +18,34 @@ from ovaflow.reading.look import look_at
 from ovaflow.reading.streams import File
 
 # names as vocabularies have them, with whatever lists are made of inside
-NAME = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1, max_size=12).filter(
-    lambda name: clean_name(name) not in ("", "nan", "None", "NULL", "-") and clean_name(name).casefold() != "n/a"
+NAME = st.text(
+    st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1, max_size=12
+).filter(
+    lambda name: (
+        clean_name(name) not in ("", "nan", "None", "NULL", "-")
+        and clean_name(name).casefold() != "n/a"
+    )
 )
 WORD = st.sampled_from(
-    ["Science fiction", "l’été", "O'Brien", 'a "b"', "C, C++", "a\\b", "{x}", "[y]", "3", "x > y", "é"]
+    [
+        "Science fiction",
+        "l’été",
+        "O'Brien",
+        'a "b"',
+        "C, C++",
+        "a\\b",
+        "{x}",
+        "[y]",
+        "3",
+        "x > y",
+        "é",
+    ]
 )
 NAMES = st.lists(st.one_of(WORD, NAME), min_size=1, max_size=6)
 PLAIN = st.lists(
-    st.from_regex(r"[a-zA-Z#.+-][\w #.+-]{0,10}", fullmatch=True).filter(lambda name: clean_name(name) != "-"),
+    st.from_regex(r"[a-zA-Z#.+-][\w #.+-]{0,10}", fullmatch=True).filter(
+        lambda name: clean_name(name) != "-"
+    ),
     min_size=1,
     max_size=6,
 )
@@ -36,7 +55,7 @@ def read(cell, **settings):
     return list(Reading(["text"], ["labels"], **settings).labels_in([cell]))
 
 
-def ours_and_theirs(cell, names, **settings):
+def ours_and_theirs(cell, names, **settings) -> None:
     # each once, in their order
     assert read(cell, **settings) == list(dict.fromkeys(filter(None, map(clean_name, names))))
 
@@ -52,9 +71,14 @@ def element_of_postgresql(name):
 
 
 @given(NAMES, st.sampled_from([",", ";", "|", " ", "none"]))
-def test_lists_as_programs_write_them(names, separator):
+def test_lists_as_programs_write_them(names, separator) -> None:
     objects = [{"id": 3, "name": name} for name in names]
-    for write in (json.dumps, partial(json.dumps, indent=2), partial(json.dumps, ensure_ascii=False), repr):
+    for write in (
+        json.dumps,
+        partial(json.dumps, indent=2),
+        partial(json.dumps, ensure_ascii=False),
+        repr,
+    ):
         for written in (names, [names], objects):
             ours_and_theirs(write(written), names, separator=separator, label_key="name")
     # what has no order, or may be without one
@@ -63,7 +87,7 @@ def test_lists_as_programs_write_them(names, separator):
 
 
 @given(NAMES)
-def test_arrays_as_numpy_prints_them(names):
+def test_arrays_as_numpy_prints_them(names) -> None:
     array = np.array(names)
     for width in (20, 75):
         with np.printoptions(linewidth=width):
@@ -71,18 +95,26 @@ def test_arrays_as_numpy_prints_them(names):
                 ours_and_theirs(cell, array.tolist())
 
 
-def test_arrays_that_numpy_cut_off_are_refused():
+def test_arrays_that_numpy_cut_off_are_refused() -> None:
     with np.printoptions(threshold=5):
-        for array in (np.array([f"name {n}" for n in range(50)]), np.zeros(50, int), np.arange(50) / 2):
+        for array in (
+            np.array([f"name {n}" for n in range(50)]),
+            np.zeros(50, int),
+            np.arange(50) / 2,
+        ):
             for cell in (str(array), repr(array)):
                 with pytest.raises(ValueError, match="cut off"):
                     read(cell)
 
 
 @given(PLAIN)
-def test_tags_and_lists_without_quotes(names):
+def test_tags_and_lists_without_quotes(names) -> None:
     names = [*names, "b"]
-    for cell in "".join(f"<{name}>" for name in names), f"[{', '.join(names)}]", "{" + ",".join(names) + "}":
+    for cell in (
+        "".join(f"<{name}>" for name in names),
+        f"[{', '.join(names)}]",
+        "{" + ",".join(names) + "}",
+    ):
         ours_and_theirs(cell, names)
 
 
@@ -114,7 +146,7 @@ def test_tags_and_lists_without_quotes(names):
         "Index",
     ],
 )
-def test_names_that_begin_like_lists(name):
+def test_names_that_begin_like_lists(name) -> None:
     assert read(name) == read(name, separator="none") == [name]
 
 
@@ -164,7 +196,7 @@ def test_names_that_begin_like_lists(name):
         "['a'\n 'b']": "a b",
     }.items(),
 )
-def test_lists_that_are_written_in_some_way(cell, labels):
+def test_lists_that_are_written_in_some_way(cell, labels) -> None:
     assert read(cell) == labels.split()
 
 
@@ -179,13 +211,13 @@ def test_lists_that_are_written_in_some_way(cell, labels):
         "['a', ...]",
     ],
 )
-def test_cells_that_are_no_lists_are_refused(cell):
+def test_cells_that_are_no_lists_are_refused(cell) -> None:
     with pytest.raises(ValueError, match="label"):
         read(cell)
 
 
 @given(st.text(max_size=30))
-def test_names_are_cleaned_once_and_for_all(name):
+def test_names_are_cleaned_once_and_for_all(name) -> None:
     cleaned = clean_name(name)
     assert clean_name(cleaned) == cleaned == unicodedata.normalize("NFC", cleaned)
     assert cleaned == cleaned.strip()
@@ -203,7 +235,7 @@ def test_names_are_cleaned_once_and_for_all(name):
         "a\xadb": "ab",
     }.items(),
 )
-def test_clean_names(written, name):
+def test_clean_names(written, name) -> None:
     assert clean_name(written) == name
 
 
@@ -227,19 +259,29 @@ def looked_at(tmp_path, cells):
         '[3.0] 3 ["3.0"]': "3 3 3",
     }.items(),
 )
-def test_numbers(tmp_path, cells, labels):
+def test_numbers(tmp_path, cells, labels) -> None:
     assert looked_at(tmp_path, cells.split()) == [(label,) for label in labels.split()]
 
 
 @settings(max_examples=8)
-@given(st.lists(st.tuples(*[st.booleans()] * 4), min_size=20, max_size=30).filter(lambda rows: any(map(any, rows))))
-def test_one_hot_prints(tmp_path_factory, rows):
+@given(
+    st.lists(st.tuples(*[st.booleans()] * 4), min_size=20, max_size=30).filter(
+        lambda rows: any(map(any, rows))
+    )
+)
+def test_one_hot_prints(tmp_path_factory, rows) -> None:
     theirs = [tuple(map(str, np.flatnonzero(row))) for row in rows]
     for kind in (int, float, bool, np.int8):
         arrays = list(np.array(rows, kind))
         lists = [array.tolist() for array in arrays]
         commas = [",".join(map(str, array)) for array in arrays]
-        for cells in (map(str, arrays), map(repr, arrays), map(str, lists), map(json.dumps, lists), commas):
+        for cells in (
+            map(str, arrays),
+            map(repr, arrays),
+            map(str, lists),
+            map(json.dumps, lists),
+            commas,
+        ):
             assert looked_at(tmp_path_factory.mktemp("one-hot"), cells) == theirs
 
 
@@ -251,5 +293,5 @@ def test_one_hot_prints(tmp_path_factory, rows):
         (None, [-1, 0.5, "2", "ja"]),
     ],
 )
-def test_truth_of_a_cell(truth, contents):
+def test_truth_of_a_cell(truth, contents) -> None:
     assert {truth_of(content) for content in contents} == {truth}

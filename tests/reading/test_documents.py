@@ -25,23 +25,25 @@ def why(kind, content):
     return error.value.code
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "windows-1252"])
-def test_text_in_any_usual_encoding(encoding):
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "windows-1252"]
+)
+def test_text_in_any_usual_encoding(encoding) -> None:
     assert text_of(".txt", UMLAUTS.encode(encoding)) == UMLAUTS
 
 
-def test_what_is_no_western_text_is_refused():
+def test_what_is_no_western_text_is_refused() -> None:
     assert why(".txt", "Привет мир, как дела".encode("windows-1251")) == "encoding"
     assert why(".txt", b"MZ\0\0\1 binary") == "damaged"
 
 
-def test_text_is_clean_and_no_longer_than_allowed():
+def test_text_is_clean_and_no_longer_than_allowed() -> None:
     document = read_document(".md", b"# one\r\ntwo\x1fthree", 9)
     assert document == ("# one\ntwo", True, None, None)
     assert read_document(".txt", b"one", 3) == ("one", False, None, None)
 
 
-def test_html_is_read_as_in_training():
+def test_html_is_read_as_in_training() -> None:
     html = "<!doctype html><style>p {}</style><p>Hy<b>phen</b>s &amp;\n<p>a <i>dragon</i><script>a<b</script>\n"
     ours = text_of(".html", html.encode())
     assert ours == "Hyphens &\na dragon"
@@ -54,22 +56,27 @@ def test_html_is_read_as_in_training():
 
 
 @pytest.mark.parametrize("said", ["windows-1251", "iso-8859-1"])
-def test_html_says_its_encoding(said):
+def test_html_says_its_encoding(said) -> None:
     word = "дракон" if said == "windows-1251" else "„Köln“"
     page = f'<meta http-equiv="Content-Type" content="text/html; charset={said}"><p>{word}'
     written = "windows-1252" if said == "iso-8859-1" else said
     assert text_of(".htm", page.encode(written)) == word
 
 
-def test_pages_of_a_pdf():
+def test_pages_of_a_pdf() -> None:
     pdf = pdf_of(*PAGES)
     assert kind_of("paper", pdf) == kind_of("x.txt", pdf) == ".pdf"
-    assert read_document(".pdf", pdf, 1000) == ("A dragon for beginners: größer\nthe second page", False, 2, 2)
+    assert read_document(".pdf", pdf, 1000) == (
+        "A dragon for beginners: größer\nthe second page",
+        False,
+        2,
+        2,
+    )
     assert read_document(".pdf", pdf, 10) == ("A dragon f", True, 2, 1)
     assert text_of(".pdf", locked_pdf(pdf, "")) == text_of(".pdf", pdf)
 
 
-def test_pdfs_without_a_text():
+def test_pdfs_without_a_text() -> None:
     pdf = pdf_of(*PAGES)
     assert why(".pdf", pdf_of("")) == "no_text"
     assert why(".pdf", locked_pdf(pdf, "secret")) == "locked"
@@ -78,11 +85,11 @@ def test_pdfs_without_a_text():
 
 
 @pytest.mark.long
-def test_a_page_that_unfolds_without_end_is_left_out():
+def test_a_page_that_unfolds_without_end_is_left_out() -> None:
     assert read_document(".pdf", bomb(pdf_of(*PAGES)), 1000)[1:] == (True, 2, 1)
 
 
-def test_what_was_read_in_time_is_kept():
+def test_what_was_read_in_time_is_kept() -> None:
     def end(*_):
         raise TimeIsUp
 
@@ -98,7 +105,7 @@ def test_what_was_read_in_time_is_kept():
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS does not limit memory")
-def test_the_process_is_limited():
+def test_the_process_is_limited() -> None:
     code = "from ovaflow.serving.reading_process import limit; limit(); bytearray(2 << 30)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "MemoryError" in done.stderr

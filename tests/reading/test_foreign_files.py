@@ -1,4 +1,6 @@
-"""Files that no format is for: refused by name and by content, in one line whose advice is followed here."""
+"""Files that no format is for: refused by name and by content, in one line whose advice is followed
+here.
+"""
 
 import io
 import os
@@ -16,12 +18,16 @@ import yaml
 from commands import ovaflow
 from sheets import ods, xlsx
 
-ROWS = [('it\'s a "cat", black', "cat"), ("dogs; and 100% more", "dog"), ("birds sing", "bird|pet")] * 2
+ROWS = [
+    ('it\'s a "cat", black', "cat"),
+    ("dogs; and 100% more", "dog"),
+    ("birds sing", "bird|pet"),
+] * 2
 FRAME = pandas.DataFrame(ROWS, columns=["text", "labels"])
 READ = ["bird", "cat", "dog", "pet"], 12, 16
 
 
-def sqlite(path):
+def sqlite(path) -> None:
     with sqlite3.connect(path) as connection:
         FRAME.to_sql("records", connection, index=False)
     connection.close()
@@ -34,11 +40,15 @@ def packed(write, *arguments, **options):
 
 
 def archived(method):
-    return packed(FRAME.to_csv, index=False, compression={"method": method, "archive_name": "records.csv"})
+    return packed(
+        FRAME.to_csv, index=False, compression={"method": method, "archive_name": "records.csv"}
+    )
 
 
 def arff():
-    rows = FRAME.to_csv(quotechar="'", escapechar="\\", doublequote=False, header=False, index=False, quoting=1)
+    rows = FRAME.to_csv(
+        quotechar="'", escapechar="\\", doublequote=False, header=False, index=False, quoting=1
+    )
     head = "% made up\n@RELATION 'records'\n\n@attribute text string\n@ATTRIBUTE labels string\n\n@DATA\n"
     return f"{head}{rows}".replace("\n", "\r\n")
 
@@ -46,7 +56,13 @@ def arff():
 def ris():
     lines = []
     for text, labels in ROWS:
-        lines += ["TY  - JOUR", f"TI  - {text}", *(f"KW  - {label}" for label in labels.split("|")), "ER  - ", ""]
+        lines += [
+            "TY  - JOUR",
+            f"TI  - {text}",
+            *(f"KW  - {label}" for label in labels.split("|")),
+            "ER  - ",
+            "",
+        ]
     return "\r\n".join(lines)
 
 
@@ -86,7 +102,7 @@ def refused():
 
 
 @pytest.mark.parametrize("kind", MADE)
-def test_the_advice_is_followed(refused, prepare, kind):
+def test_the_advice_is_followed(refused, prepare, kind) -> None:
     old = Path(f"old.{kind}")
     sqlite(old) if kind == "db" else old.write_bytes(FILES[kind])
     message = refused("train", old)
@@ -121,26 +137,26 @@ CONTENTS = {
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "text-tsv", "fasttext", "annif"])
 @pytest.mark.parametrize("kind", CONTENTS)
-def test_the_content_tells(prepare, kind, format):
+def test_the_content_tells(prepare, kind, format) -> None:
     content, advice = CONTENTS[kind]
     said = prepare(content, f"--format={format}").said
     assert ", not text; " in said
     assert advice in said
 
 
-def test_a_database_is_told_by_its_content(tmp_path, refused):
+def test_a_database_is_told_by_its_content(tmp_path, refused) -> None:
     sqlite(tmp_path / "a.csv")
     message = refused("train", tmp_path / "a.csv", "--dry-run")
     assert "is a database of SQLite, not text; write a table" in message
 
 
-def test_a_format_of_the_config_that_is_none(tmp_path, refused):
+def test_a_format_of_the_config_that_is_none(tmp_path, refused) -> None:
     config = {"datasets": {"a": {"format": "arff", "train": "a.arff"}}, "runs": {"msi": {}}}
     (tmp_path / "a.yaml").write_text(yaml.safe_dump(config))
     message = refused("run", tmp_path / "a.yaml")
     assert "datasets.a.format: arff is not read; write it as CSV: python3" in message
 
 
-def test_texts_may_speak_of_such_files(tmp_path, prepare):
+def test_texts_may_speak_of_such_files(tmp_path, prepare) -> None:
     lines = "cat\t%PDF is a mark\ndog\tPK is no zip\nbird\t@article and TY  - \n"
     assert prepare(lines, "--format=text-tsv", f"--test={tmp_path}/a.csv", *ALL_WORDS).found[1] == 6

@@ -22,7 +22,7 @@ def read(path, kind):
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 @pytest.mark.parametrize("kind", [name for name, each in FORMATS.items() if each.holds_texts])
-def test_the_same_records_from_each_format(tmp_path, kind, pack):
+def test_the_same_records_from_each_format(tmp_path, kind, pack) -> None:
     path = tmp_path / "file.data"
     path.write_bytes(pack(WRITTEN[kind]))
     ours = [(each.id, each.text, list(each.labels)) for each in read(path, kind)]
@@ -30,7 +30,7 @@ def test_the_same_records_from_each_format(tmp_path, kind, pack):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_endings_tell_the_format(kind):
+def test_endings_tell_the_format(kind) -> None:
     for ending in FORMATS[kind].endings:
         for name in (f"a{ending}", f"a.b{ending.upper()}.gz", f"a{ending}.zst"):
             assert format_of(name) == kind
@@ -41,19 +41,25 @@ def test_endings_tell_the_format(kind):
     [
         ("__label__a __label__b-c some  text\r\n", "some text", ("a", "b-c")),
         ("text __label__a in between __label__b\n", "text in between", ("a", "b")),
-        ("__label__vin\u00a0rouge\ttext __label__ x__label__y\n", "text x__label__y", ("vin rouge",)),
+        (
+            "__label__vin\u00a0rouge\ttext __label__ x__label__y\n",
+            "text x__label__y",
+            ("vin rouge",),
+        ),
         ("no label", "no label", ()),
     ],
 )
-def test_lines_of_fasttext(tmp_path, line, text, labels):
+def test_lines_of_fasttext(tmp_path, line, text, labels) -> None:
     (tmp_path / "a.ft").write_text(f"\n{line}", encoding="utf-8", newline="")
     [ours] = read(tmp_path / "a.ft", "fasttext")
     assert (ours.text, ours.labels, ours.place) == (text, labels, "line 2")
 
 
-def test_lines_of_fasttext_that_are_called_txt(advised):
+def test_lines_of_fasttext_that_are_called_txt(advised) -> None:
     content = "__label__a bees sing\n__label__b cats purr\n" * 3
-    read = advised(content, ["--max-df=1.0"], "set format: fasttext", "--format=fasttext", name="a.txt")
+    read = advised(
+        content, ["--max-df=1.0"], "set format: fasttext", "--format=fasttext", name="a.txt"
+    )
     assert read.found == (["a", "b"], 6, 6)
 
 
@@ -105,10 +111,12 @@ print(json.dumps(found))
 """
 
 
-def test_a_new_format_is_one_file(tmp_path):
+def test_a_new_format_is_one_file(tmp_path) -> None:
     """It is known to the config, by its ending, and to all commands that read texts."""
     assert ADDED.count("\n") <= 40
-    animals = "".join(f"{animal} number{i}\n{animal}\npet\n\n" for i in range(9) for animal in ("cat", "dog"))
+    animals = "".join(
+        f"{animal} number{i}\n{animal}\npet\n\n" for i in range(9) for animal in ("cat", "dog")
+    )
     (tmp_path / "a.stanza.gz").write_bytes(gzip.compress(animals.encode()))
     for name, content in {
         "b.stanza": "cat five\ncat\n\n\ndog five\ndog",
@@ -116,7 +124,9 @@ def test_a_new_format_is_one_file(tmp_path):
         "added.py": ADDED,
     }.items():
         (tmp_path / name).write_text(content)
-    done = subprocess.run([sys.executable, "-c", COMMANDS], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", COMMANDS], cwd=tmp_path, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert "format: stanzas" in found.pop("config")

@@ -8,10 +8,12 @@ from ovaflow.reading.look import look_at
 
 def glance(path, content, **reading):
     path.write_bytes(content)
-    return Glance.at(look_at([path], FORMATS["csv"], Reading(["title"], ["tags"], **reading)), "csv")
+    return Glance.at(
+        look_at([path], FORMATS["csv"], Reading(["title"], ["tags"], **reading)), "csv"
+    )
 
 
-def test_what_was_read_is_shown_back(tmp_path):
+def test_what_was_read_is_shown_back(tmp_path) -> None:
     content = "nr;title;tags\n1;Œuvres;a|long name\n2;x;a\n".encode("utf-16")
     lines = glance(tmp_path / "a.csv", content, separator="|", id_column="nr").lines
     assert lines["format"] == "csv, columns divided by a semicolon, utf-16"
@@ -21,7 +23,7 @@ def test_what_was_read_is_shown_back(tmp_path):
     assert (lines["most frequent"], lines["longest"]) == ("'a' (2), 'long name' (1)", "'long name'")
 
 
-def test_a_terminal_obeys_nothing_of_it(tmp_path):
+def test_a_terminal_obeys_nothing_of_it(tmp_path) -> None:
     shown = str(glance(tmp_path / "a.csv", b"title,tags\n\x1b[31mred,\x1b]0;x\x07\n"))
     assert "\x1b" not in shown
     assert r"\x1b[31mred" in shown

@@ -14,14 +14,17 @@ from ovaflow.reading.instances import Identified, Reading
 from ovaflow.reading.streams import File
 
 ALL_WORDS = ("--min-df=1", "--max-df=1.0")
-BEES, WAX = "http://id.example.org/bees", "http://id.example.org/wax"
+BEES = "http://id.example.org/bees"
+WAX = "http://id.example.org/wax"
 
 
 WRITERS = {
     "marc": binary,
     "marcxml": xml,
     "marcxml without namespace": lambda records: xml(records, b""),
-    "marcxml with a prefix": lambda records: re.sub(b"<(/?)", rb"<\1m:", xml(records)).replace(b"xmlns", b"xmlns:m"),
+    "marcxml with a prefix": lambda records: re.sub(b"<(/?)", rb"<\1m:", xml(records)).replace(
+        b"xmlns", b"xmlns:m"
+    ),
     "marcxml in an answer of OAI-PMH": lambda records: xml(
         records, b"", b"<record><header/><metadata>%b</metadata></record>"
     ),
@@ -30,7 +33,9 @@ WRITERS = {
 
 def instances_of(path, kind, content, **settings):
     path.write_bytes(content)
-    reading = Reading(**{"texts": ["245", "246", "520", "505"], "labels": ["650", "655"]} | settings)
+    reading = Reading(
+        **{"texts": ["245", "246", "520", "505"], "labels": ["650", "655"]} | settings
+    )
     return list(FORMATS[kind.split()[0]].read(File(path), reading)), reading
 
 
@@ -56,7 +61,7 @@ RECORDS = [
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-def test_fields_headings_and_ids(tmp_path, kind):
+def test_fields_headings_and_ids(tmp_path, kind) -> None:
     ours, reading = instances_of(tmp_path / "a", kind, WRITERS[kind](RECORDS))
     # the same identifier by the same name, another one by another
     assert [(each.id, each.text, each.labels) for each in ours] == [
@@ -74,28 +79,39 @@ def test_fields_headings_and_ids(tmp_path, kind):
         "Bees (other)": "other",
     }
     assert reading.counts == {"headings": 7, "headings_without_identifier": 2}
-    known, _ = instances_of(tmp_path / "b", kind, WRITERS[kind](RECORDS), identified=Identified([BEES, ""]))
+    known, _ = instances_of(
+        tmp_path / "b", kind, WRITERS[kind](RECORDS), identified=Identified([BEES, ""])
+    )
     assert [each.labels[0] for each in known] == [BEES, BEES]
 
 
 @pytest.mark.parametrize("kind", WRITERS)
-def test_subfields_are_chosen(tmp_path, kind):
-    chosen = {"texts": ["245$ab"], "labels": ["650$a", "653"], "id_column": "650$0", "kept": ("245$c",)}
+def test_subfields_are_chosen(tmp_path, kind) -> None:
+    chosen = {
+        "texts": ["245$ab"],
+        "labels": ["650$a", "653"],
+        "id_column": "650$0",
+        "kept": ("245$c",),
+    }
     ours, _ = instances_of(tmp_path / "a", kind, WRITERS[kind](RECORDS), **chosen)
     assert [each.text for each in ours] == ["Bees and honey : a guide /", "Wäx"]
     assert ours[1].labels == ("Bee (insects)", "Bees", "Honey", "honeycombs", "candles")
     assert (ours[0].id, ours[0].kept) == (f"(DE-588)4113937-9 {BEES} sh1", ("by Ann.",))
 
 
-def test_names_of_persons(tmp_path):
+def test_names_of_persons(tmp_path) -> None:
     person = ("600", "a", "Smith, J.,", "d", "1835-1910,", "e", "author.", "x", "Letters.")
-    ours, _ = instances_of(tmp_path / "a", "marc", binary([[person, ("600", "a", "Twain, M.")]]), labels=["600"])
+    ours, _ = instances_of(
+        tmp_path / "a", "marc", binary([[person, ("600", "a", "Twain, M.")]]), labels=["600"]
+    )
     assert ours[0].labels == ("Smith, J., 1835-1910 -- Letters", "Twain, M.")
 
 
 def made(title, mark=b" "):
     """A record whose leader says MARC-8, with any bytes."""
-    content = binary([[("001", "n1"), ("245", "a", "?" * len(title))]]).replace(b"?" * len(title), title)
+    content = binary([[("001", "n1"), ("245", "a", "?" * len(title))]]).replace(
+        b"?" * len(title), title
+    )
     return content[:9] + mark + content[10:]
 
 
@@ -110,14 +126,14 @@ def made(title, mark=b" "):
         (made(b"Plain"), "Plain", 0),
     ],
 )
-def test_marc8_and_utf8(tmp_path, record, title, replaced, capsys):
+def test_marc8_and_utf8(tmp_path, record, title, replaced, capsys) -> None:
     ours, reading = instances_of(tmp_path / "a", "marc", record)
     assert ours[0].text == title
     assert reading.counts["records_not_in_utf8"] == replaced
     assert capsys.readouterr().err == ""
 
 
-def test_what_stands_between_records(tmp_path):
+def test_what_stands_between_records(tmp_path) -> None:
     content = b"\r\n" + made(b"one") + b"\n\n" + made(b"two") + b"\x1a\n"
     ours, _ = instances_of(tmp_path / "a", "marc", content)
     assert [each.text for each in ours] == ["one", "two"]
@@ -145,32 +161,47 @@ BOMB = (
         ("marcxml", GOOD, "line 1: not valid XML"),
         ("marcxml", b"<a>\n<b></a>", "line 2: not valid XML"),
         ("marcxml", b"<rss><record><title>x</title></record></rss>", "has no MARC records"),
-        ("marcxml", b"<record>\n<controlfield>x</controlfield></record>", "line 2: a field or subfield has no tag"),
+        (
+            "marcxml",
+            b"<record>\n<controlfield>x</controlfield></record>",
+            "line 2: a field or subfield has no tag",
+        ),
         ("marcxml", b"<record><datafield tag='1'><subfield/></datafield></record>", "has no code"),
         ("marcxml", BOMB.encode(), "not valid XML (limit on input amplification"),
     ],
 )
-def test_what_is_damaged_is_refused_in_one_line(prepare, kind, content, complaint):
+def test_what_is_damaged_is_refused_in_one_line(prepare, kind, content, complaint) -> None:
     said = prepare(content, f"--format={kind}").said
     assert complaint in said
     assert "; export" in said
     assert said.count("\n") == 1
 
 
-def test_entities_of_other_files_are_not_read(tmp_path):
+def test_entities_of_other_files_are_not_read(tmp_path) -> None:
     (tmp_path / "secret").write_text("secret")
     start = f"<!DOCTYPE r [<!ENTITY a SYSTEM '{tmp_path}/secret'>]>"
-    content = start + "<record><datafield tag='245'><subfield code='a'>x&a;y</subfield></datafield></record>"
+    content = (
+        start
+        + "<record><datafield tag='245'><subfield code='a'>x&a;y</subfield></datafield></record>"
+    )
     ours, _ = instances_of(tmp_path / "a", "marcxml", content.encode())
     assert ours[0].text == "xy"
 
 
-def test_what_is_no_field(prepare):
+def test_what_is_no_field(prepare) -> None:
     said = prepare(GOOD, "--text-column=title", name="a.mrc").said
-    assert "'title' is not a field of MARC; name fields such as 245, or subfields such as 650$a" in said
+    assert (
+        "'title' is not a field of MARC; name fields such as 245, or subfields such as 650$a"
+        in said
+    )
 
 
-SUBJECTS = {"bees": ("Bees", BEES), "wax": ("Wax", WAX), "ants": ("Ants", "(local)7"), "plants": ("Plants", None)}
+SUBJECTS = {
+    "bees": ("Bees", BEES),
+    "wax": ("Wax", WAX),
+    "ants": ("Ants", "(local)7"),
+    "plants": ("Plants", None),
+}
 
 
 def catalogue(n=10, names=str):
@@ -191,36 +222,46 @@ def kind(request):
 @pytest.fixture
 def prepared(kind, prepare):
     """Prepares a catalogue with options."""
-    return lambda *options: prepare(WRITERS[kind](catalogue()), f"--format={kind}", *ALL_WORDS, *options)
+    return lambda *options: prepare(
+        WRITERS[kind](catalogue()), f"--format={kind}", *ALL_WORDS, *options
+    )
 
 
-def test_predictions_have_names_and_uris(kind, prepared, trained):
+def test_predictions_have_names_and_uris(kind, prepared, trained) -> None:
     read = prepared()
     assert "10 of 40 headings have no identifier ($0)" in read.said
     uris = dict(zip(read.dataset.label_names, read.dataset.label_uris, strict=True))
     assert uris == dict(SUBJECTS.values()) | {"Plants": ""}
-    model, asked = trained(read.dataset), Path("new.data")
+    model = trained(read.dataset)
+    asked = Path("new.data")
     # others call the same subject by another name
     asked.write_bytes(WRITERS[kind](catalogue(1, "The {}.".format)))
     given = model, asked, f"--format={kind}"
     found = answers(*given, "--top-k=1")
     assert [answer["id"] for answer in found] == [f"{word}0" for word in SUBJECTS]
-    assert [(label["name"], label.get("uri")) for answer in found for label in answer["labels"]] == [*SUBJECTS.values()]
-    rows = csv.DictReader(ovaflow("predict", *given, "--joined=|", "--output-format=csv").splitlines())
+    assert [
+        (label["name"], label.get("uri")) for answer in found for label in answer["labels"]
+    ] == [*SUBJECTS.values()]
+    rows = csv.DictReader(
+        ovaflow("predict", *given, "--joined=|", "--output-format=csv").splitlines()
+    )
     assert [row["uris"].count("|") for row in rows] == [3] * 4
     left = labels_of(answers(*given, "--top-k=4", "--exclude", BEES, "--exclude=Plants"), "name")
     assert list(map(sorted, left)) == [["Ants", "Wax"]] * 4
     ovaflow("evaluate", asked, f"--model={model}", f"--format={kind}", "--output=out.json")
     metrics = json.loads(Path("out.json").read_text())["models"][0]["metrics"]
-    # "The Plants" has no identifier, so nothing says that it is "Plants"; one of four records has no known label
+    # "The Plants" has no identifier, so nothing says that it is "Plants"; one of four records has
+    # no known label
     assert (metrics["P@1"], metrics["unknown labels"]) == (0.75, 1)
 
 
-def test_a_model_of_a_table_reads_records(prepare, trained):
+def test_a_model_of_a_table_reads_records(prepare, trained) -> None:
     rows = "".join(f"{word} number{i},{word}\n" for i in range(10) for word in SUBJECTS)
     model = trained(prepare(f"text,labels\n{rows}", *ALL_WORDS).dataset)
     Path("new.mrc").write_bytes(binary(catalogue(1)))
-    assert labels_of(answers(model, "new.mrc", "--top-k=1"), "name") == [[word] for word in SUBJECTS]
+    assert labels_of(answers(model, "new.mrc", "--top-k=1"), "name") == [
+        [word] for word in SUBJECTS
+    ]
 
 
 @pytest.mark.parametrize(
@@ -231,32 +272,36 @@ def test_a_model_of_a_table_reads_records(prepare, trained):
         (["--include=Plants", "--include=(local)7"], ["Ants", "Plants"]),
     ],
 )
-def test_labels_are_chosen_by_name_and_by_identifier(prepared, options, kept):
+def test_labels_are_chosen_by_name_and_by_identifier(prepared, options, kept) -> None:
     assert prepared(*options).found[0] == kept
 
 
-def test_labels_are_renamed_by_name(prepared):
+def test_labels_are_renamed_by_name(prepared) -> None:
     Path("map.csv").write_text("Bees,Insects\nAnts,Insects\n")
     names = prepared("--label-map=map.csv").dataset.names
     assert (names.labels[:], names.uris[:]) == (["Insects", "Plants", "Wax"], ["", "", WAX])
 
 
-def test_a_vocabulary_names_subjects_by_their_uris(prepared):
-    Path("v.tsv").write_text(f"<{BEES}>\tMehiläiset\n<{WAX}>\tVaha\n<http://id.example.org/p>\tPlants\n")
+def test_a_vocabulary_names_subjects_by_their_uris(prepared) -> None:
+    Path("v.tsv").write_text(
+        f"<{BEES}>\tMehiläiset\n<{WAX}>\tVaha\n<http://id.example.org/p>\tPlants\n"
+    )
     read = prepared("--vocabulary=v.tsv")
     assert read.found == (["Mehiläiset", "Plants", "Vaha"], 40, 30)
     assert "10 subjects of instances are not in the vocabulary" in read.said
 
 
-def test_what_is_left_out_of_a_vocabulary_is_no_label_of_the_same_name(prepared):
+def test_what_is_left_out_of_a_vocabulary_is_no_label_of_the_same_name(prepared) -> None:
     Path("v.tsv").write_text(f"<{BEES}>\tApis\n<{WAX}>\tBees\n")
     read = prepared("--vocabulary=v.tsv", "--exclude", BEES, "--no-label-names")
     assert read.found == (["Bees"], 40, 10)
     assert "1 labels are left out by include and exclude, 10 times in instances" in read.said
 
 
-def test_a_catalogue_without_identifiers_is_not_remarked_on(prepare):
-    bare = [[field[:3] if field[0] == "650" else field for field in fields] for fields in catalogue()]
+def test_a_catalogue_without_identifiers_is_not_remarked_on(prepare) -> None:
+    bare = [
+        [field[:3] if field[0] == "650" else field for field in fields] for fields in catalogue()
+    ]
     read = prepare(binary(bare), *ALL_WORDS, name="a.mrc")
     assert "identifier ($0):" not in read.said
     assert read.found[0] == ["Ants", "Bees", "Plants", "Wax"]

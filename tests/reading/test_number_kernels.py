@@ -26,7 +26,9 @@ def to_float32(text):
 
 
 NUMBERS = st.one_of(
-    st.from_regex(r"[+-]?([0-9]{1,25}\.?|[0-9]{0,25}\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?", fullmatch=True),
+    st.from_regex(
+        r"[+-]?([0-9]{1,25}\.?|[0-9]{0,25}\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?", fullmatch=True
+    ),
     st.floats(allow_nan=False, allow_infinity=False, width=32).map(repr),
     st.floats(allow_nan=False, allow_infinity=False).map(lambda value: f"{value:.17e}"),
     st.floats(min_value=1e-40, max_value=1e38).map(lambda value: f"{value:.6g}"),
@@ -48,12 +50,16 @@ NUMBERS = st.one_of(
 @example("1e-99999999999999999999")
 @example("-0")
 @pytest.mark.filterwarnings("ignore:overflow encountered in nextafter")
-def test_numbers_equal_those_of_python(text):
+def test_numbers_equal_those_of_python(text) -> None:
     outcome, ours, position = parse(text)
     theirs = to_float32(text)
     assert position == len(text)
     if outcome == HARD:
-        assert np.nextafter(ours, np.float32(-np.inf)) <= theirs <= np.nextafter(ours, np.float32(np.inf))
+        assert (
+            np.nextafter(ours, np.float32(-np.inf))
+            <= theirs
+            <= np.nextafter(ours, np.float32(np.inf))
+        )
     elif outcome == OVERFLOW:
         assert np.isinf(theirs)
     else:
@@ -61,13 +67,15 @@ def test_numbers_equal_those_of_python(text):
         assert ours == theirs
 
 
-@pytest.mark.parametrize("text", ["", ".", "-", "+.", "e5", "1e", "1e+", "nan", "inf", "-inf", "--1", "x", " 1"])
-def test_what_is_no_number(text):
+@pytest.mark.parametrize(
+    "text", ["", ".", "-", "+.", "e5", "1e", "1e+", "nan", "inf", "-inf", "--1", "x", " 1"]
+)
+def test_what_is_no_number(text) -> None:
     assert parse(text)[0] == BAD_NUMBER
 
 
 @given(st.text("0123456789", max_size=30))
-def test_whole_numbers_equal_those_of_python(text):
+def test_whole_numbers_equal_those_of_python(text) -> None:
     value, position = whole_number(np.frombuffer(text.encode() + b"\n", np.uint8), 0)
     theirs = int(text or -1)
     assert position == len(text)

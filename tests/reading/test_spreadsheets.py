@@ -42,72 +42,118 @@ def fields_of(path, **settings):
     return [(each.id, each.text, each.labels) for each in instances_of(path, **settings)]
 
 
-def test_numbers_dates_and_truths_are_as_in_other_formats(written):
+def test_numbers_dates_and_truths_are_as_in_other_formats(written) -> None:
     when = [date(2024, 5, 31), datetime(2024, 5, 31, 12, 30)]
-    path = written([[*HEADER, "when"], [1, "a", 3.0, when[0]], [2.5, True, "x,3", when[1]], ["010", 0, 7, None]])
-    assert fields_of(path) == [("1", "a", ("3",)), ("2.5", "True", ("x", "3")), ("010", "0", ("7",))]
+    path = written(
+        [
+            [*HEADER, "when"],
+            [1, "a", 3.0, when[0]],
+            [2.5, True, "x,3", when[1]],
+            ["010", 0, 7, None],
+        ]
+    )
+    assert fields_of(path) == [
+        ("1", "a", ("3",)),
+        ("2.5", "True", ("x", "3")),
+        ("010", "0", ("7",)),
+    ]
     first, second, third = (each.time for each in instances_of(path, time_column="when"))
     assert first < second < first + 1 / 366
     assert third is None
 
 
-def test_columns_of_truth_values_are_labels(prepare, written):
-    path = written([["text", "cats", "dogs"], *[["one cat", True, None], ["a cat", 1, 0], ["dogs", False, True]] * 3])
-    assert prepare(path, "--labels-column=cats,dogs", "--test-fraction=0.1").found == (["cats", "dogs"], 9, 9)
+def test_columns_of_truth_values_are_labels(prepare, written) -> None:
+    path = written(
+        [
+            ["text", "cats", "dogs"],
+            *[["one cat", True, None], ["a cat", 1, 0], ["dogs", False, True]] * 3,
+        ]
+    )
+    assert prepare(path, "--labels-column=cats,dogs", "--test-fraction=0.1").found == (
+        ["cats", "dogs"],
+        9,
+        9,
+    )
 
 
-def test_empty_rows_and_columns_are_nothing(written):
-    path = written([[], [None, *HEADER], [], [None, 0, None, None], [None, 2, "b", "x"], [None, None], []])
+def test_empty_rows_and_columns_are_nothing(written) -> None:
+    path = written(
+        [[], [None, *HEADER], [], [None, 0, None, None], [None, 2, "b", "x"], [None, None], []]
+    )
     assert fields_of(path) == [("0", "", ()), ("2", "b", ("x",))]
     assert [each.place for each in instances_of(path)] == ["row 4", "row 5"]
 
 
-def test_the_header_may_stand_below_a_title(written):
+def test_the_header_may_stand_below_a_title(written) -> None:
     path = written([["Export of 2024"], ["all records", None, 3], HEADER, [1, "a", "x"]])
     assert fields_of(path) == [("1", "a", ("x",))]
 
 
-def test_merged_cells_are_meant_in_each_row(tmp_path):
+def test_merged_cells_are_meant_in_each_row(tmp_path) -> None:
     path = tmp_path / "a.xlsx"
-    rows = [["A title", None, None], HEADER, [1, "a", "x"], [2, "b", None], [3, "c", None], [4, "d", "y"]]
+    rows = [
+        ["A title", None, None],
+        HEADER,
+        [1, "a", "x"],
+        [2, "b", None],
+        [3, "c", None],
+        [4, "d", "y"],
+    ]
     path.write_bytes(xlsx({"One": rows}, ["C3:C5", "A1:C1", "A90:F90"]))
     assert [labels for *_, labels in fields_of(path)] == [("x",), ("x",), ("x",), ("y",)]
 
 
-def test_a_sheet_is_chosen_by_name(prepare, written):
+def test_a_sheet_is_chosen_by_name(prepare, written) -> None:
     path = written({"Read me": [["Nr", "Titel"]], "2024 & 2023": [HEADER, [1, "a", "x"]]})
     assert fields_of(path, sheet="2024 & 2023") == [("1", "a", ("x",))]
     said = prepare(path, "--sheet=2024").said
     assert said.endswith("no sheet '2024'; set sheet to one of 'Read me', '2024 & 2023'\n")
-    assert "no column 'text', 'labels', there are 'Nr', 'Titel'; set text_column" in prepare(path).said
+    assert (
+        "no column 'text', 'labels', there are 'Nr', 'Titel'; set text_column" in prepare(path).said
+    )
 
 
-def test_an_empty_sheet(prepare, written):
+def test_an_empty_sheet(prepare, written) -> None:
     assert "is empty" in prepare(written([[]])).said
 
 
 @pytest.mark.parametrize("content", [b"", b"text,labels\na,b\n", b"PK\3\4 and no more"])
-def test_what_is_no_spreadsheet(prepare, kind, content):
+def test_what_is_no_spreadsheet(prepare, kind, content) -> None:
     assert "save it again as .xlsx, .ods or CSV UTF-8" in prepare(content, name=f"a.{kind}").said
 
 
 @pytest.mark.parametrize(
     ("name", "module", "extra"),
-    [("a.xlsx", "python_calamine", "sheets"), ("a.mrc", "pymarc", "marc"), ("a.xml", "pymarc", "marc")],
+    [
+        ("a.xlsx", "python_calamine", "sheets"),
+        ("a.mrc", "pymarc", "marc"),
+        ("a.xml", "pymarc", "marc"),
+    ],
 )
-def test_a_package_that_is_not_installed(tmp_path, monkeypatch, name, module, extra):
+def test_a_package_that_is_not_installed(tmp_path, monkeypatch, name, module, extra) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, f"{module}.marcxml", raising=False)
     (tmp_path / name).write_bytes(b"-")
-    assert ovaflow("train", tmp_path / name, "--dry-run", status=2).endswith(f"pip install 'ovaflow[{extra}]'\n")
+    assert ovaflow("train", tmp_path / name, "--dry-run", status=2).endswith(
+        f"pip install 'ovaflow[{extra}]'\n"
+    )
 
 
-def test_a_model_reads_what_it_was_trained_on(prepare, written, trained):
+def test_a_model_reads_what_it_was_trained_on(prepare, written, trained) -> None:
     """It remembers sheet and columns; other tables are read by the same columns."""
-    records = [[f"n{i}", f"{animal} number{i}", animal, i] for i in range(12) for animal in ("cat", "dog")]
-    path = written({"About": [["cats and dogs"]], "Pets": [["Nr", "Title", "Kind", "Year"], *records]})
+    records = [
+        [f"n{i}", f"{animal} number{i}", animal, i] for i in range(12) for animal in ("cat", "dog")
+    ]
+    path = written(
+        {"About": [["cats and dogs"]], "Pets": [["Nr", "Title", "Kind", "Year"], *records]}
+    )
     columns = ["--sheet=Pets", "--text-column=Title", "--labels-column=Kind", "--id-column=Nr"]
-    predict = "predict", trained(prepare(path, *columns).dataset), "--top-k=1", "--output-format=csv"
+    predict = (
+        "predict",
+        trained(prepare(path, *columns).dataset),
+        "--top-k=1",
+        "--output-format=csv",
+    )
     rows = csv.DictReader(ovaflow(*predict, path, "--keep=Year").splitlines())
     assert [(row["instance"], row["label"], row["Year"]) for row in rows] == [
         (nr, animal, str(year)) for nr, _, animal, year in records

@@ -1,4 +1,6 @@
-"""Files as people write them, through ``ovaflow prepare``: prepared as stated, or refused in one line."""
+"""Files as people write them, through ``ovaflow prepare``: prepared as stated, or refused in one
+line.
+"""
 
 import bz2
 import gzip
@@ -39,7 +41,13 @@ def npy(array):
 
 def sparse(**changes):
     """scipy.sparse.save_npz's arrays, some of them replaced."""
-    arrays = {"format": "csr", "shape": [2, 3], "data": np.ones(2), "indices": [0, 2], "indptr": [0, 1, 2]}
+    arrays = {
+        "format": "csr",
+        "shape": [2, 3],
+        "data": np.ones(2),
+        "indices": [0, 2],
+        "indptr": [0, 1, 2],
+    }
     buffer = io.BytesIO()
     np.savez(buffer, **{name: np.asarray(array) for name, array in (arrays | changes).items()})
     return buffer.getvalue()
@@ -57,15 +65,25 @@ REFUSED = {
         (b"", 1, "expected a header"),
         (b"0 1:1\n", 1, "expected a header 'instances features labels'"),
         (b"1 7 2147483648\n0 1:1\n", 1, "promises too many labels (at most 10,000,000)"),
-        (b"3 7 5\n0 1:1\n0 1:1\n", 3, "promises 3 instances, the file has 2; the file is cut off or its header is"),
+        (
+            b"3 7 5\n0 1:1\n0 1:1\n",
+            3,
+            "promises 3 instances, the file has 2; the file is cut off or its header is",
+        ),
         (b"1 7 5\n0 1:1\n\n\n0 1:1\n", 5, "more instances than the 1 promised"),
         (b"2 7 5\n0 1:1\n0 2:", 3, "'2:' has no finite number after the colon"),
         (b"2 7 5\n0 1:1\n5 1:1\n", 3, "label id out of range in '5', ids run from 0 to 4"),
         (b"1 7 5\nsport 1:1\n", 2, "expected label ids separated by commas, found 'sport'"),
         (b"1 7 5\n1 2 1:1\n", 2, "expected feature:value, found '2'"),
         (b"1 7 5\n1 7:1\n", 2, "feature id out of range in '7:1', ids run from 0 to 6"),
-        *((b"1 7 5\n1 1:%s\n" % value, 2, "no finite number") for value in (b"", b" 1", b"nan", b"1e", b"1,5", b"1\0")),
-        *((b"1 7 5\n1 1:%s\n" % value, 2, "too large for 32 bits") for value in (b"3.5e38", b"-1e99999999")),
+        *(
+            (b"1 7 5\n1 1:%s\n" % value, 2, "no finite number")
+            for value in (b"", b" 1", b"nan", b"1e", b"1,5", b"1\0")
+        ),
+        *(
+            (b"1 7 5\n1 1:%s\n" % value, 2, "too large for 32 bits")
+            for value in (b"3.5e38", b"-1e99999999")
+        ),
         (b"4 7 5\n\n1 1:1\n1 2:3e38 1:3e38 1:3e38\n1 1:1\n", None, "twice sum to infinity"),
         (b"1 7 5\n\x1b[2J\x07 1:1\n", 2, r"found '\x1b[2J\x07'"),
         (b"2 7 5\n 1:1\n 2:1\n", None, "none of the 2 training instances has a label"),
@@ -73,15 +91,27 @@ REFUSED = {
     "svmlight": [
         (b"", None, "has no instances"),
         (b"0 1:1\n0 qid:1 1:1\n", 2, "expected feature:value, found 'qid:1'"),
-        (b"2147483646 1:1\n", 1, "label id out of range in '2147483646', ids run from 0 to 9999999"),
+        (
+            b"2147483646 1:1\n",
+            1,
+            "label id out of range in '2147483646', ids run from 0 to 9999999",
+        ),
         (b"0 1:1\r1 1:1\r", 1, "expected feature:value, found '1'"),
         (b"0 1:0.5\n", None, "not a count", "--tfidf=true"),
     ],
     "text-tsv": [
         (b" \n\r\n", None, "no training texts"),
         (b"a\tword\nno tab\n", 2, "found no tab in 'no tab'"),
-        (b"a\tword\na\tB\xe4r\n", 2, "byte 4 of the line (0xe4) is not valid UTF-8; set encoding: windows-1252, if"),
-        (b"a\tword\rb\tother\r", 1, "lines end with carriage returns alone; they must end with a line feed"),
+        (
+            b"a\tword\na\tB\xe4r\n",
+            2,
+            "byte 4 of the line (0xe4) is not valid UTF-8; set encoding: windows-1252, if",
+        ),
+        (
+            b"a\tword\rb\tother\r",
+            1,
+            "lines end with carriage returns alone; they must end with a line feed",
+        ),
         (b"a\t1 2 3\nb\t? !\n", None, "no token occurs in at least 1 and at most 2 of the 2"),
         (b'a\tb\n["a\tword\n', 2, "labels begin like a list, but are none"),
     ],
@@ -89,9 +119,21 @@ REFUSED = {
         (b"\n \t\n", None, "no training texts"),
         (b'{"text": "a", "labels": []}\n\n{"text": "a', 3, "not valid JSON (Unterminated string"),
         (b'[{"text": "one", "labels": "a"}]', 1, "expected a JSON object"),
-        (b'{"text": "one", "labels": [1.5]}', 1, "a label is 1.5, neither a name nor a whole number"),
-        (b'{"text": "one"}\n{"note": 1}', None, "no column 'labels', there are 'text', 'note'; set text_column and"),
-        (b'{"text": %s, "labels": []}' % (b"[" * 600 + b"]" * 600), 1, "maximum recursion depth exceeded"),
+        (
+            b'{"text": "one", "labels": [1.5]}',
+            1,
+            "a label is 1.5, neither a name nor a whole number",
+        ),
+        (
+            b'{"text": "one"}\n{"note": 1}',
+            None,
+            "no column 'labels', there are 'text', 'note'; set text_column and",
+        ),
+        (
+            b'{"text": %s, "labels": []}' % (b"[" * 600 + b"]" * 600),
+            1,
+            "maximum recursion depth exceeded",
+        ),
         (
             b'{"text": "one", "labels": [], "day": "9999-12-31T23:59:59-05:00"}',
             *(1, "is neither a number nor an ISO date", "--split=last", "--split-column=day"),
@@ -99,15 +141,44 @@ REFUSED = {
     ],
     "csv": [
         (b"", None, "is empty; export it again"),
-        ("text,labels\none,a\n".encode("utf-16-le"), None, "without its mark; set encoding: utf-16-le"),
-        ("\ufefftext;labels\none;a\n\ufefftext;labels\n".encode(), 3, "the header occurs a second time; if files were"),
+        (
+            "text,labels\none,a\n".encode("utf-16-le"),
+            None,
+            "without its mark; set encoding: utf-16-le",
+        ),
+        (
+            "\ufefftext;labels\none;a\n\ufefftext;labels\n".encode(),
+            3,
+            "the header occurs a second time; if files were",
+        ),
         (b"text,labels\n", None, "no training texts"),
-        (b"a|b\n1|2\n", 1, "no column 'text', 'labels', there are 'a', 'b'; set text_column and labels_column"),
-        (b"text,labels,text\none,a,two\n", 1, "there are several columns 'text'; rename all but one"),
-        (b"text,labels\none,a\none,a,b\n", 3, "3 fields, the header has 2; quote fields that contain ','"),
+        (
+            b"a|b\n1|2\n",
+            1,
+            "no column 'text', 'labels', there are 'a', 'b'; set text_column and labels_column",
+        ),
+        (
+            b"text,labels,text\none,a,two\n",
+            1,
+            "there are several columns 'text'; rename all but one",
+        ),
+        (
+            b"text,labels\none,a\none,a,b\n",
+            3,
+            "3 fields, the header has 2; quote fields that contain ','",
+        ),
         (b'text,labels\n"a\nb",x\na\n', 4, "1 fields, the header has 2"),
-        (b"text,labels,id\none,a,1\n", 1, "no column 'nr', there are 'text', 'labels', 'id'; set", "--id-column=nr"),
-        (b'text,labels\none,a\n"two,b\nthree,c\n', 3, "malformed record (unexpected end of data); check the quotes"),
+        (
+            b"text,labels,id\none,a,1\n",
+            1,
+            "no column 'nr', there are 'text', 'labels', 'id'; set",
+            "--id-column=nr",
+        ),
+        (
+            b'text,labels\none,a\n"two,b\nthree,c\n',
+            3,
+            "malformed record (unexpected end of data); check the quotes",
+        ),
         (b"text,labels\rone,a\r", 1, "lines must end with a line feed"),
         (b"text,labels\none,a\rtwo,b\n", 2, "malformed record"),
         (b"text,labels\none,\"['a'\"\n", 2, "labels begin like a list, but are none"),
@@ -117,7 +188,11 @@ REFUSED = {
         (parquet(text=["one"], tags=["a"]), None, "no column 'labels', there are 'text', 'tags'"),
         (parquet(text=[1.0, np.inf], labels=["a", "b"]), None, "row 2: a text is inf"),
         (parquet(text=["one"], labels=[1.5]), None, "row 1: a label is 1.5"),
-        (parquet(text=pyarrow.array([1 << 61], pyarrow.timestamp("us")), labels=["a"]), None, "date value out"),
+        (
+            parquet(text=pyarrow.array([1 << 61], pyarrow.timestamp("us")), labels=["a"]),
+            None,
+            "date value out",
+        ),
     ],
     "npz": [
         (b"0 1:1\n", None, "not a matrix of scipy.sparse.save_npz or numpy.save"),
@@ -127,7 +202,11 @@ REFUSED = {
             (npy(np.eye(2)).replace(b"(2, 2)", shape), None, "not a matrix")
             for shape in (b"((((((", b"(2, 2))", b"(2,\n  2) ,\n 1")
         ),
-        (re.sub(b"(PK\x01\x02.{4})\x00", b"\\g<1>\x01", sparse(), flags=re.DOTALL), None, "is encrypted"),
+        (
+            re.sub(b"(PK\x01\x02.{4})\x00", b"\\g<1>\x01", sparse(), flags=re.DOTALL),
+            None,
+            "is encrypted",
+        ),
         (sparse()[:26] + b"\xe8\3" + sparse()[28:], None, "File name in directory"),
         (npy(np.ones((2, 2, 2))), None, "shape (2, 2, 2)"),
         (npy(np.array([[1e300, 1], [1, 1]])), None, "not finite in 32 bits"),
@@ -146,7 +225,9 @@ REFUSED = {
     ],
 }
 
-ONE, WORDS, TWO_ROWS = "1:1.0 = 0", "word = a\nother = b", "0:1.0 = 0\n2:1.0 = 1"
+ONE = "1:1.0 = 0"
+WORDS = "word = a\nother = b"
+TWO_ROWS = "0:1.0 = 0\n2:1.0 = 1"
 
 # features (values by id, or tokens) and labels of each instance
 LEGAL = {
@@ -201,7 +282,12 @@ LEGAL = {
             parquet(text=[None, "one"], note=[np.nan, 2.0], labels=[["a"], None]),
             *(" = a\none = ", "--text-column=text,note"),
         ),
-        (parquet(text=pyarrow.array(["word", "other"]).dictionary_encode(), labels=["a", '["b"]']), WORDS),
+        (
+            parquet(
+                text=pyarrow.array(["word", "other"]).dictionary_encode(), labels=["a", '["b"]']
+            ),
+            WORDS,
+        ),
         (parquet(text=["one", "two"], labels=[3.0, np.nan]), "one = 3\ntwo = "),
         (parquet(labels=[[1, 2], []], text=["one", "two"]), "one = 1;2\ntwo = "),
     ],
@@ -231,7 +317,7 @@ def read(tmp_path, prepare):
     return prepared
 
 
-def refused(read, message, line=None, file="train"):
+def refused(read, message, line=None, file="train") -> None:
     """The one line of an error, below what was said of the files read before."""
     *_, said = read.said.splitlines()
     assert read.dataset is None
@@ -242,30 +328,44 @@ def refused(read, message, line=None, file="train"):
 
 
 def named(table):
-    return [pytest.param(kind, case, id=f"{kind} {k}") for kind, cases in table.items() for k, case in enumerate(cases)]
+    return [
+        pytest.param(kind, case, id=f"{kind} {k}")
+        for kind, cases in table.items()
+        for k, case in enumerate(cases)
+    ]
 
 
 @pytest.mark.parametrize(("format", "case"), named(REFUSED))
-def test_refused(read, format, case):
+def test_refused(read, format, case) -> None:
     content, line, message, *options = case
     refused(read(format, content, *options), message, line)
 
 
 @pytest.mark.parametrize(("format", "case"), named(LEGAL))
-def test_legal(read, format, case):
+def test_legal(read, format, case) -> None:
     content, instances, *options = case
     assert instances_of(read(format, content, *options).dataset) == instances
 
 
 def instances_of(dataset):
     """What it says of each training instance: tokens, or values by id, and names of labels."""
-    X, Y = dataset.train.X.to_scipy(), dataset.train.Y.to_scipy()
+    X = dataset.train.X.to_scipy()
+    Y = dataset.train.Y.to_scipy()
     X.eliminate_zeros()
-    lines, names = [], dataset.feature_names
+    lines = []
+    names = dataset.feature_names
     for i in range(X.shape[0]):
-        x, y = X[[i]], Y[[i]]
-        entries = [names[j] if names else f"{j}:{value!s}" for j, value in zip(x.indices, x.data, strict=True)]
-        lines.append(" ".join(sorted(entries)) + " = " + ";".join(sorted(dataset.label_names[j] for j in y.indices)))
+        x = X[[i]]
+        y = Y[[i]]
+        entries = [
+            names[j] if names else f"{j}:{value!s}"
+            for j, value in zip(x.indices, x.data, strict=True)
+        ]
+        lines.append(
+            " ".join(sorted(entries))
+            + " = "
+            + ";".join(sorted(dataset.label_names[j] for j in y.indices))
+        )
     return "\n".join(lines)
 
 
@@ -276,17 +376,34 @@ NOT_IDS = ["-1", "4", "1.5", "a", "\u0661", "9" * 5000]
 @pytest.mark.parametrize(
     ("format", "content", "names", "line", "message"),
     [
-        ("xmc-text", IDS["xmc-text"], b"zero\none\n", None, "2 names for 3 labels; give one line per label"),
+        (
+            "xmc-text",
+            IDS["xmc-text"],
+            b"zero\none\n",
+            None,
+            "2 names for 3 labels; give one line per label",
+        ),
         ("xmc-text", IDS["xmc-text"], b"0\n1\n2\n3\n", None, "4 names for 3 labels"),
         ("xmc-text", IDS["xmc-text"], b"zero\n\xe4\ntwo\n", 2, "is not valid UTF-8"),
         *(
-            ("text-tsv", f"0\tword\n{label}\tother\n".encode(), b"a\nb\nc\n", 2, "is not an id from 0 to 2; leave out")
+            (
+                "text-tsv",
+                f"0\tword\n{label}\tother\n".encode(),
+                b"a\nb\nc\n",
+                2,
+                "is not an id from 0 to 2; leave out",
+            )
             for label in NOT_IDS
         ),
     ],
 )
-def test_names_that_do_not_fit(read, format, content, names, line, message):
-    refused(read(format, content, labels=names), message, line, "train" if content not in IDS.values() else "labels")
+def test_names_that_do_not_fit(read, format, content, names, line, message) -> None:
+    refused(
+        read(format, content, labels=names),
+        message,
+        line,
+        "train" if content not in IDS.values() else "labels",
+    )
 
 
 MANY = b"30000 7 5\n" + b"".join(b"%d %d:1\n" % (i % 5, i % 7) for i in range(30_000))
@@ -308,7 +425,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("kind", PACKED)
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_compressed_files(read, kind, damage):
+def test_damaged_compressed_files(read, kind, damage) -> None:
     # zstd has no checksum here: the content is wrong
     said = f"truncated or damaged {kind} file" if damage != "a byte changed" else "train"
     refused(read("xmc-text", DAMAGES[damage](PACKED[kind])), said)
@@ -324,7 +441,7 @@ def test_damaged_compressed_files(read, kind, damage):
         ("npz", [sparse()], TWO_ROWS),
     ],
 )
-def test_compressed_files(read, kind, format, parts, instances):
+def test_compressed_files(read, kind, format, parts, instances) -> None:
     assert instances_of(read(format, b"".join(map(PACKED[kind], parts))).dataset) == instances
 
 
@@ -339,7 +456,7 @@ def test_compressed_files(read, kind, format, parts, instances):
         ("x" * 300, "File name too long"),
     ],
 )
-def test_what_is_not_a_file(tmp_path, prepare, role, name, message):
+def test_what_is_not_a_file(tmp_path, prepare, role, name, message) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     read = prepare("text,labels\none,0\n", f"--{role}={tmp_path / name}")

@@ -39,13 +39,15 @@ def read(tmp_path):
         if content is not None:
             (tmp_path / name).write_text(content)
         reading = Reading(["text"], ["labels"])
-        instances = chain.from_iterable(annif.read(File(path), reading) for path in matching_paths(tmp_path / name))
+        instances = chain.from_iterable(
+            annif.read(File(path), reading) for path in matching_paths(tmp_path / name)
+        )
         return [(each.text, tuple(sorted(each.labels))) for each in instances], dict(reading.counts)
 
     return found
 
 
-def test_short_texts_by_line_packed_or_several(read, tmp_path):
+def test_short_texts_by_line_packed_or_several(read, tmp_path) -> None:
     assert read("a.tsv", "\ufeff" + TSV) == (BOTH, {"lines_without_a_tab": 1})
     (tmp_path / "b.tsv.gz").write_bytes(gzip.compress(TSV.encode()))
     assert read("*.tsv*") == (BOTH * 2, {"lines_without_a_tab": 2})
@@ -54,22 +56,25 @@ def test_short_texts_by_line_packed_or_several(read, tmp_path):
         read("*.csv")
 
 
-def test_tables_and_json_lines(read):
+def test_tables_and_json_lines(read) -> None:
     table = f'document_id,text,subject_uris\n1,"black, cats",<{CATS}> {DOGS}\n2,,\n'
     assert read("a.csv", table) == ([("black, cats", (CATS, DOGS)), ("", ())], {})
     long = "cats " * 50_000
     assert read("long.csv", f"text,subject_uris\n{long},{CATS}\n") == ([(long, (CATS,))], {})
-    with pytest.raises(InputError, match="line 1: no column 'subject_uris', there are 'text', 'subjects'"):
+    with pytest.raises(
+        InputError, match="line 1: no column 'subject_uris', there are 'text', 'subjects'"
+    ):
         read("bad.csv", "text,subjects\na,b\n")
-    lines = (
-        f'{{"text": "cats", "subjects": [{{"uri": "{CATS}"}}, {{"label": "dogs"}}], "metadata": 1}}\n{{"text": ""}}\n'
-    )
+    lines = f'{{"text": "cats", "subjects": [{{"uri": "{CATS}"}}, {{"label": "dogs"}}], "metadata": 1}}\n{{"text": ""}}\n'
     assert read("a.jsonl", lines) == ([("cats", ("dogs", CATS))], {"documents_without_subjects": 1})
-    with pytest.raises(InputError, match=r"bad.jsonl, line 1: expected text, and subjects with a uri or a label each"):
+    with pytest.raises(
+        InputError,
+        match=r"bad.jsonl, line 1: expected text, and subjects with a uri or a label each",
+    ):
         read("bad.jsonl", '{"text": "cats", "subjects": ["dogs"]}\n')
 
 
-def test_folders_of_full_texts(read, tmp_path):
+def test_folders_of_full_texts(read, tmp_path) -> None:
     for name, content in (
         ("1.txt", "black\ncats"),
         ("1.tsv", f"<{CATS}>\tcats\n<{DOGS}>\tdogs\n"),
@@ -87,18 +92,28 @@ def test_folders_of_full_texts(read, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("ending", "syntax"), [("ttl", "turtle"), ("rdf", "xml"), ("nt.gz", "nt"), ("jsonld", "json-ld")]
+    ("ending", "syntax"),
+    [("ttl", "turtle"), ("rdf", "xml"), ("nt.gz", "nt"), ("jsonld", "json-ld")],
 )
-def test_skos(tmp_path, ending, syntax):
+def test_skos(tmp_path, ending, syntax) -> None:
     written = rdflib.Graph().parse(data=TURTLE).serialize(format=syntax, encoding="utf-8")
     path = tmp_path / f"v.{ending}"
     path.write_bytes(gzip.compress(written) if ending.endswith("gz") else written)
-    for language, cats, others, n in ("en", "cats", "felines", 0), ("fi", "kissat", "kissaeläimet", 1):
+    for language, cats, others, n in (
+        ("en", "cats", "felines", 0),
+        ("fi", "kissat", "kissaeläimet", 1),
+    ):
         ours = read_vocabulary(path, language)
         assert (ours.uris, ours.names) == ([CATS, DOGS], [cats, "dogs"])
         assert (ours.notations, ours.others) == (["636.8", ""], [(others,), ()])
-        assert ours.counts == {"subjects": 2, "deprecated_subjects": 1, "subjects_named_in_another_language": n}
-    with pytest.raises(InputError, match=r"names are in several languages: en \(2 names\), fi \(1 names\)"):
+        assert ours.counts == {
+            "subjects": 2,
+            "deprecated_subjects": 1,
+            "subjects_named_in_another_language": n,
+        }
+    with pytest.raises(
+        InputError, match=r"names are in several languages: en \(2 names\), fi \(1 names\)"
+    ):
         read_vocabulary(path)
     with pytest.raises(InputError, match="no name is in language 'sv'"):
         read_vocabulary(path, "sv")
@@ -110,11 +125,16 @@ CSV = f"uri,label_en,label_fi,notation\n{CATS},cats,kissat,1\n{OLD},,,\n{DOGS},d
 @pytest.mark.parametrize(
     ("name", "content", "language", "names"),
     [
-        ("v.tsv", f"<{CATS}>\tcats\t1\n<{OLD}>\n<{DOGS}>\tcats\n", None, [f"cats ({CATS})", f"cats ({DOGS})"]),
+        (
+            "v.tsv",
+            f"<{CATS}>\tcats\t1\n<{OLD}>\n<{DOGS}>\tcats\n",
+            None,
+            [f"cats ({CATS})", f"cats ({DOGS})"],
+        ),
         ("v.csv", CSV, "fi", ["kissat", "dogs"]),
     ],
 )
-def test_annifs_own_vocabularies(tmp_path, name, content, language, names):
+def test_annifs_own_vocabularies(tmp_path, name, content, language, names) -> None:
     (tmp_path / name).write_text(content)
     ours = read_vocabulary(tmp_path / name, language)
     assert (ours.uris, ours.names, ours.notations) == ([CATS, DOGS], names, ["1", ""])
@@ -131,21 +151,27 @@ def test_annifs_own_vocabularies(tmp_path, name, content, language, names):
         ("z.tsv", f"{CATS}\n", "no subject has a name"),
     ],
 )
-def test_what_is_no_vocabulary_is_refused(tmp_path, name, content, said):
+def test_what_is_no_vocabulary_is_refused(tmp_path, name, content, said) -> None:
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=said):
         read_vocabulary(tmp_path / name, "en")
 
 
-def test_a_dataset_of_subjects(prepare):
+def test_a_dataset_of_subjects(prepare) -> None:
     Path("v.ttl").write_text(TURTLE)
     Path("a.tsv").write_text((TSV + f"felines\t<{CATS}>\ngone\t<{OLD}> kissat\n") * 5)
     files = "--format=annif --train=a.tsv --test=a.tsv --vocabulary=v.ttl"
     dataset = prepare(f"{files} --language=fi --features=words --max-df=1.0")
     found = dataset.names
-    assert (found.uris, found.labels, found.notations) == ([CATS, DOGS], ["kissat", "dogs"], ["636.8", ""])
+    assert (found.uris, found.labels, found.notations) == (
+        [CATS, DOGS],
+        ["kissat", "dogs"],
+        ["636.8", ""],
+    )
     # of names no text has "kissat" or "kissaeläimet"
-    assert dataset.train.Y.to_scipy().toarray().tolist() == [[1, 0], [1, 1], [1, 0], [1, 0]] * 5 + [[0, 1]]
+    assert dataset.train.Y.to_scipy().toarray().tolist() == [[1, 0], [1, 1], [1, 0], [1, 0]] * 5 + [
+        [0, 1]
+    ]
     assert re.findall(r"(?m)^remark: (\w+)", prepare.said) == ["the", "10", "1", "1", "10"]
     assert "10 subjects of instances are not in the vocabulary" in prepare.said
 
@@ -156,7 +182,7 @@ def animals(prepare):
     return partial(prepare, "--format=annif --train=a.tsv --vocabulary=v.tsv --max-df=1.0")
 
 
-def test_texts_whose_subjects_the_vocabulary_lacks_have_labels(prepare, animals):
+def test_texts_whose_subjects_the_vocabulary_lacks_have_labels(prepare, animals) -> None:
     Path("a.tsv").write_text(f"black cats\t{CATS}\nold\t{OLD}\n" * 3 + "nothing\t\n")
     Path("b.tsv").write_text(f"black cats\t{CATS}\nold\t{OLD}\nbarking dogs\t{DOGS}\n")
     animals("--test=b.tsv")
@@ -169,13 +195,20 @@ def test_texts_whose_subjects_the_vocabulary_lacks_have_labels(prepare, animals)
     assert "test instances have no label" not in prepare.said
 
 
-def test_predictions_and_the_service_carry_uris(animals):
+def test_predictions_and_the_service_carry_uris(animals) -> None:
     Path("a.tsv").write_text(f"black cats\t{CATS}\nbarking dogs\t{DOGS}\n" * 5)
     train_to("m.h5", animals("--test=a.tsv"))
-    rows = ovaflow("predict", "m.h5", "--text=a cat, two cats", "--top-k=1", "--output-format=csv").splitlines()
+    rows = ovaflow(
+        "predict", "m.h5", "--text=a cat, two cats", "--top-k=1", "--output-format=csv"
+    ).splitlines()
     [row] = csv.DictReader(rows)
     assert (row["label"], row["uri"], list(row)[-1]) == ("cats", CATS, "uri")
     found = open_served_model("m.h5").find_labels("", 0, 2)["labels"]
-    assert [(label["uri"], label.get("notation")) for label in found] == [(CATS, "636.8"), (DOGS, None)]
-    [explained] = json.loads(ovaflow("explain", "m.h5", "--text=cats", f"--label={CATS}", "--json"))["labels"]
+    assert [(label["uri"], label.get("notation")) for label in found] == [
+        (CATS, "636.8"),
+        (DOGS, None),
+    ]
+    [explained] = json.loads(
+        ovaflow("explain", "m.h5", "--text=cats", f"--label={CATS}", "--json")
+    )["labels"]
     assert (explained["name"], explained["uri"]) == ("cats", CATS)

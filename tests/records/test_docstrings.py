@@ -42,7 +42,9 @@ def root(tmp_path):
     (package / "__init__.py").write_text(
         'def start(values):\n    """Start whatever the inner package has to start, whenever it has to be started."""\n'
     )
-    (package / "broken.py").write_text('def broken(:\n    """Never read because it cannot be parsed."""\n')
+    (package / "broken.py").write_text(
+        'def broken(:\n    """Never read because it cannot be parsed."""\n'
+    )
     (package / "no_identifier-x.py").write_text(NUMERIC)
     for skipped in ("tests", "_vendor", "__pycache__"):
         (package / skipped).mkdir()
@@ -52,7 +54,7 @@ def root(tmp_path):
     return tmp_path
 
 
-def test_definitions_and_labels(root):
+def test_definitions_and_labels(root) -> None:
     found = docstrings([root], test_fraction=0.0)
     labels = {instance.text.split()[0]: instance.labels for instance in found.train}
     modules = ["pack", "pack.inner", "pack.inner.numeric"]
@@ -63,7 +65,12 @@ def test_definitions_and_labels(root):
         "Run": [*modules, "param:values"],
         "Start": ["pack", "pack.inner", "param:values"],
     }
-    counts = {"repeated_texts": 1, "modules_unreadable": 1, "modules_installed": 3, "labels_used_once": 3}
+    counts = {
+        "repeated_texts": 1,
+        "modules_unreadable": 1,
+        "modules_installed": 3,
+        "labels_used_once": 3,
+    }
     assert counts.items() <= found.counts.items()
 
 
@@ -75,8 +82,9 @@ json.dump([found.train, found.test, found.counts], sys.stdout)
 """
 
 
-def test_same_in_every_process(root):
-    command, outputs = [sys.executable, "-c", PRINT, root], []
+def test_same_in_every_process(root) -> None:
+    command = [sys.executable, "-c", PRINT, root]
+    outputs = []
     for seed in "12":
         outputs.append(subprocess.check_output(command, env=os.environ | {"PYTHONHASHSEED": seed}))
     assert outputs[0] == outputs[1]

@@ -23,7 +23,8 @@ def twins(X):
 
 def edition(row, seed, words=3):
     """The same row, but for a few features."""
-    copy, rng = row.copy(), np.random.default_rng(seed)
+    copy = row.copy()
+    rng = np.random.default_rng(seed)
     copy[rng.choice(np.flatnonzero(row), words, replace=False)] = 0
     copy[rng.choice(len(row), words, replace=False)] = 1
     return copy
@@ -42,13 +43,14 @@ def series():
     return np.vstack([rows, copies])
 
 
-def test_groups_are_what_near_twins_lead_to():
+def test_groups_are_what_near_twins_lead_to() -> None:
     rng = np.random.default_rng(0)
     rows = [*texts(30)]
     for i in range(400):
         rows.append(edition(rows[rng.integers(len(rows))], i, rng.integers(1, 12)))
     X = np.vstack([*rows, texts(1000, seed=1)])
-    groups, (_, exact) = near_twins(from_scipy(X)), connected_components(twins(X), directed=False)
+    groups = near_twins(from_scipy(X))
+    (_, exact) = connected_components(twins(X), directed=False)
     together, theirs = (np.equal.outer(each, each) for each in (groups, exact))
     assert not (together & ~theirs).any()
     missed = (theirs & ~together).sum() / (theirs.sum() - len(X))
@@ -57,16 +59,17 @@ def test_groups_are_what_near_twins_lead_to():
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000), st.integers(8, 16))
-def test_members_of_a_group_have_a_near_twin_in_it(seed, width):
+def test_members_of_a_group_have_a_near_twin_in_it(seed, width) -> None:
     X = (np.random.default_rng(seed).random((150, width)) < 0.7) * 1.0
-    groups, similar = near_twins(from_scipy(X)), twins(X)
+    groups = near_twins(from_scipy(X))
+    similar = twins(X)
     np.fill_diagonal(similar, False)
     some = np.bincount(groups, minlength=150)[groups] > 1
     assert ((similar & np.equal.outer(groups, groups)).any(axis=1) | ~some).all()
     assert np.bincount(groups).max() <= 3
 
 
-def test_near_twins_are_held_out_together(series):
+def test_near_twins_are_held_out_together(series) -> None:
     X = from_scipy(series)
     held = drawn(X, 0.2)
     assert np.array_equal(held[400:], held[np.arange(150) % 50])
@@ -75,19 +78,20 @@ def test_near_twins_are_held_out_together(series):
     assert not np.array_equal(held, alone)
 
 
-def test_the_share_holds_however_large_the_groups():
+def test_the_share_holds_however_large_the_groups() -> None:
     rows = texts(200)
     X = np.vstack([edition(row, 10 * i + k) for i, row in enumerate(rows) for k in range(10)])
     shares = [drawn(from_scipy(X), 0.2, seed).mean() for seed in range(10)]
     assert np.mean(shares) == pytest.approx(0.2, abs=0.03)
 
 
-def test_the_order_of_texts_does_not_matter(series):
-    X, shuffled = from_scipy(series), np.random.default_rng(0).permutation(550)
+def test_the_order_of_texts_does_not_matter(series) -> None:
+    X = from_scipy(series)
+    shuffled = np.random.default_rng(0).permutation(550)
     assert np.array_equal(drawn(rows_of(X, shuffled), 0.2), drawn(X, 0.2)[shuffled])
 
 
-def test_a_group_that_runs_away_falls_apart():
+def test_a_group_that_runs_away_falls_apart() -> None:
     chain = [texts(1)[0]]
     for i in range(300):
         chain.append(edition(chain[-1], i))
@@ -96,7 +100,7 @@ def test_a_group_that_runs_away_falls_apart():
     assert np.array_equal(drawn(X, 0.2), hashes_of(X) < 0.2 * 2.0**64)
 
 
-def test_short_rows_are_alike_by_chance():
+def test_short_rows_are_alike_by_chance() -> None:
     X = np.vstack([texts(200), np.zeros((2, 2000)), np.eye(2, 2000), np.tri(3, 2000, 8)])
     assert np.array_equal(near_twins(from_scipy(X))[:206], np.arange(206))
     assert near_twins(from_scipy(X))[206] == 205

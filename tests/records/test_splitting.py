@@ -41,14 +41,19 @@ def texts(n, seed=0):
 
 def recurring(n):
     """Short texts of which most recur."""
-    return [f"title{number} job{number}" for number in np.random.default_rng(0).integers(60, size=n)]
+    return [
+        f"title{number} job{number}" for number in np.random.default_rng(0).integers(60, size=n)
+    ]
 
 
-def write(texts, path="all.csv", **columns):
+def write(texts, path="all.csv", **columns) -> None:
     """Records r0, r1 and so on, whose labels are a and b in turn."""
     columns = {"labels": "ab" * len(texts)} | columns
     rows = [{"id": f"r{i}", "text": text} for i, text in enumerate(texts)]
-    write_records(path, [row | {name: values[i] for name, values in columns.items()} for i, row in enumerate(rows)])
+    write_records(
+        path,
+        [row | {name: values[i] for name, values in columns.items()} for i, row in enumerate(rows)],
+    )
 
 
 def names(dataset):
@@ -62,7 +67,7 @@ def numbers(dataset):
     return [{int(re.search(r"\d+$", name)[0]) for name in part} for part in names(dataset)]
 
 
-def test_near_twins_are_on_one_side(prepare):
+def test_near_twins_are_on_one_side(prepare) -> None:
     every = texts(200)
     every += [every[i % 60].rsplit(maxsplit=3)[0] + f" volume{i} part{i}" for i in range(120)]
     write(every)
@@ -75,7 +80,7 @@ def test_near_twins_are_on_one_side(prepare):
     assert not dataset.test.twins.any()
 
 
-def test_ready_made_near_twins_are_on_one_side(prepare):
+def test_ready_made_near_twins_are_on_one_side(prepare) -> None:
     X = (np.random.default_rng(0).random((260, 900)) < 0.03) * 1.0
     X[200:] = X[:60]
     X[200:, :20] = np.eye(1, 20)
@@ -87,7 +92,7 @@ def test_ready_made_near_twins_are_on_one_side(prepare):
     assert all((i in test) == (i + 200 in test) for i in range(1, 61))
 
 
-def test_texts_without_a_word_are_drawn_one_by_one(prepare):
+def test_texts_without_a_word_are_drawn_one_by_one(prepare) -> None:
     write([*texts(420), *["", " ", "?!", "2019", "x"] * 36])
     for seed in range(6):
         dataset = prepare(TABLE, f"--seed={seed}")
@@ -98,7 +103,7 @@ def test_texts_without_a_word_are_drawn_one_by_one(prepare):
         assert 12 < (sizes == 1).sum() < 48
 
 
-def test_empty_rows_are_drawn_one_by_one(prepare):
+def test_empty_rows_are_drawn_one_by_one(prepare) -> None:
     rows = ["0 1:1 2:1"] * 40 + [f"1 {i}:1 {i + 1}:2" for i in range(3, 163)] + ["1"] * 200
     Path("all.svm").write_text("\n".join(rows))
     for seed in range(4):
@@ -110,26 +115,48 @@ def test_empty_rows_are_drawn_one_by_one(prepare):
 WORDS = ["Bees", "honey", "HONEY", "Größe", "wax", "蜜蜂", "12", "a", "of"]
 
 
-@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=4), min_size=1, max_size=60), st.integers(0, 3))
-def test_copies_are_never_parted(rows, seed):
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=4), min_size=1, max_size=60),
+    st.integers(0, 3),
+)
+def test_copies_are_never_parted(rows, seed) -> None:
     ends = [" ", ", ", "/", ". "]
-    instances = [TextInstance(ends[i % 4].join(words) + ends[i % 3]) for i, words in enumerate(rows)]
+    instances = [
+        TextInstance(ends[i % 4].join(words) + ends[i % 3]) for i, words in enumerate(rows)
+    ]
     records = collect(instances, NamedLabels().number_of, seed).with_units("together")
-    held = set_aside(records, len(rows), PrepareSource(format="csv", test_fraction=0.5, seed=seed)).test
+    held = set_aside(
+        records, len(rows), PrepareSource(format="csv", test_fraction=0.5, seed=seed)
+    ).test
     bags = [frozenset(tokens(instance.text.casefold())) for instance in instances]
     sides = {(words, side) for words, side in zip(bags, held.tolist(), strict=True) if words}
     assert len(sides) == len(dict(sides))
 
 
-def test_copies_of_short_texts_are_noticed(prepare):
+def test_copies_of_short_texts_are_noticed(prepare) -> None:
     known = [f"title{i % 9} number{i}" for i in range(60)] + ["the only", "Wax, and honey!"]
     copies = [*known[:6], "number7 Title7", "TITLE8: number8.", "and wax, honey, 12"]
     write([*known, "", "?"], "train.csv")
-    write([*copies, "title1 number2", "title3", "title3 number3 number4", "number9 rare", "", "?!", "12"], "test.csv")
+    write(
+        [
+            *copies,
+            "title1 number2",
+            "title3",
+            "title3 number3 number4",
+            "number9 rare",
+            "",
+            "?!",
+            "12",
+        ],
+        "test.csv",
+    )
     # most words are in one text, so that copies have a feature or two
     line = "--format=csv --train=train.csv --test=test.csv --max-df=1.0 --min-df=2"
     assert prepare(line).test.twins.tolist() == [True] * 9 + [False] * 7
-    assert "9 of 16 test instances have a near twin in training, such as a copy or another edition" in prepare.said
+    assert (
+        "9 of 16 test instances have a near twin in training, such as a copy or another edition"
+        in prepare.said
+    )
     write(copies[:8], "test.csv")
     prepare(line)
     assert "8 of 8 test instances have a near twin" in prepare.said
@@ -137,17 +164,26 @@ def test_copies_of_short_texts_are_noticed(prepare):
 
 
 @pytest.mark.parametrize("options", ["", "--normalize --tfidf=true", "--bias=0 --no-normalize"])
-def test_copies_of_short_rows_are_noticed(prepare, options):
+def test_copies_of_short_rows_are_noticed(prepare, options) -> None:
     known = ["1:1", "1:1 5:2 7:1", "8:1 9:1 30:3 40:1", "2:1", "1:2 5:1", ""]
-    others = ["1:1", "1:1 5:2 7:1", "1:1 5:1 7:1", "8:1 9:1 30:3 40:1", "8:1 9:1 30:3", "", "1:2 5:1"]
+    others = [
+        "1:1",
+        "1:1 5:2 7:1",
+        "1:1 5:1 7:1",
+        "8:1 9:1 30:3 40:1",
+        "8:1 9:1 30:3",
+        "",
+        "1:2 5:1",
+    ]
     for name, rows in ("train", known), ("test", others):
         Path(name).write_text("".join(f"0 {row}\n" for row in rows))
     dataset = prepare(f"--format=svmlight --train=train --test=test {options}")
     assert dataset.test.twins.tolist() == [False, True, False, True, False, False, False]
 
 
-def test_a_copy_in_another_group_joins_both(prepare):
-    short, series = [f"title{i} here" for i in range(66)], ["a"] * 3 + ["b"] * 3 + [f"s{i}" for i in range(60)]
+def test_a_copy_in_another_group_joins_both(prepare) -> None:
+    short = [f"title{i} here" for i in range(66)]
+    series = ["a"] * 3 + ["b"] * 3 + [f"s{i}" for i in range(60)]
     series += ["b", ""]
     write([*short, short[0], short[10]], series=series)
     dataset = prepare(TABLE, "--group-column=series", "--test-fraction=0.4")
@@ -160,8 +196,10 @@ def test_a_copy_in_another_group_joins_both(prepare):
     assert dataset.train.units.tolist() == [given.index(name) for name in given]
 
 
-@pytest.mark.parametrize(("split", "made", "far"), [("together", texts, 30), ("random", recurring, 2)])
-def test_groups_are_never_parted_by_later_splits(prepare, split, made, far):
+@pytest.mark.parametrize(
+    ("split", "made", "far"), [("together", texts, 30), ("random", recurring, 2)]
+)
+def test_groups_are_never_parted_by_later_splits(prepare, split, made, far) -> None:
     series = [f"s{i % 50}" if i < 150 else "" for i in range(200)]
     write(made(200), series=series)
     dataset = prepare(TABLE, "--group-column=series", f"--split={split}")
@@ -174,7 +212,7 @@ def test_groups_are_never_parted_by_later_splits(prepare, split, made, far):
     assert held.train.units.tolist() == held.units.tolist()
 
 
-def test_each_record_is_drawn_by_itself(prepare):
+def test_each_record_is_drawn_by_itself(prepare) -> None:
     write(recurring(200))
     dataset = prepare(TABLE, "--split=random")
     assert list(map(len, numbers(dataset))) == [160, 40]
@@ -184,7 +222,7 @@ def test_each_record_is_drawn_by_itself(prepare):
     assert np.isin(copies_of(held.test.X), copies_of(held.train.X)).mean() > 0.8
 
 
-def test_ready_made_features_are_drawn_one_by_one_or_by_labels_or_are_the_last(prepare):
+def test_ready_made_features_are_drawn_one_by_one_or_by_labels_or_are_the_last(prepare) -> None:
     lines = [f"{i // 2 if i < 20 else 10 + i % 3} 6:1 8:{1 + i // 4}\n" for i in range(120)]
     Path("all.txt").write_text("120 10 13\n" + "".join(lines))
     by_one, by_labels, last = (
@@ -199,15 +237,20 @@ def test_ready_made_features_are_drawn_one_by_one_or_by_labels_or_are_the_last(p
     assert last == {*range(97, 121)}
 
 
-def test_rare_labels_are_on_both_sides(prepare):
+def test_rare_labels_are_on_both_sides(prepare) -> None:
     # one, two, three records and so on
-    labels = np.random.default_rng(0).permutation(np.repeat(range(1, 60), range(1, 60))[:400]).tolist()
+    labels = (
+        np.random.default_rng(0).permutation(np.repeat(range(1, 60), range(1, 60))[:400]).tolist()
+    )
     write(texts(400), labels=labels)
     train, test = numbers(prepare(TABLE, "--split=stratified"))
     assert (len(train), len(test)) == (320, 80)
-    amounts, tested = Counter(labels), Counter(labels[i] for i in test)
+    amounts = Counter(labels)
+    tested = Counter(labels[i] for i in test)
     for label, amount in amounts.items():
-        assert amount == 1 or tested[label] == pytest.approx(min(max(1, amount / 5), amount - 1), abs=1)
+        assert amount == 1 or tested[label] == pytest.approx(
+            min(max(1, amount / 5), amount - 1), abs=1
+        )
     assert "no test record" not in prepare.said
     prepare(f"{TABLE}--split=stratified --test-fraction=0.05")
     told = "7 of 27 labels of two records or more have no test record: with a larger test_fraction more of them have"
@@ -215,17 +258,23 @@ def test_rare_labels_are_on_both_sides(prepare):
 
 
 @given(
-    st.lists(st.tuples(st.sets(st.integers(0, 12), max_size=4), st.integers(0, 5)), min_size=1, max_size=60),
+    st.lists(
+        st.tuples(st.sets(st.integers(0, 12), max_size=4), st.integers(0, 5)),
+        min_size=1,
+        max_size=60,
+    ),
     st.floats(0.05, 0.6),
     st.integers(0, 9),
 )
-def test_a_stratified_share_has_no_room_for_more(rows, fraction, seed):
+def test_a_stratified_share_has_no_room_for_more(rows, fraction, seed) -> None:
     # a few groups, and records by themselves
     groups = np.array([i if group else min(i, 3) for i, (_, group) in enumerate(rows)])
     Y = MultiLabelBinarizer(classes=range(13)).fit_transform(labels for labels, _ in rows)
     held, without, several = stratified(groups, scipy.sparse.csr_array(Y * 1.0), fraction, seed)
     members = (np.unique(groups)[:, None] == groups) * 1
-    sizes, held_of, labels_of = members.sum(axis=1), members @ held, members @ Y > 0
+    sizes = members.sum(axis=1)
+    held_of = members @ held
+    labels_of = members @ Y > 0
     tested = held_of > 0
     assert (held_of == sizes * tested).all()
     train, test = (labels_of[some].sum(axis=0) for some in (~tested, tested))
@@ -240,16 +289,19 @@ def test_a_stratified_share_has_no_room_for_more(rows, fraction, seed):
 
 
 @pytest.mark.parametrize("path", ["all.csv", "all.jsonl"])
-def test_a_column_says_what_is_for_testing(prepare, path):
+def test_a_column_says_what_is_for_testing(prepare, path) -> None:
     parts = ["train", "Training", "TEST", "dev", " val ", "valid", "validation", "test"] * 5
     write(texts(40), path, part=parts)
     dataset = prepare(f"--format={path[4:]} --train={path} --split-column=part {LIMITS}")
     assert "10 training, 20 dev and 10 test instances" in prepare.said
-    assert numbers(dataset) == [{i for i in range(40) if i % 8 in sides} for sides in ((0, 1), (2, 7))]
+    assert numbers(dataset) == [
+        {i for i in range(40) if i % 8 in sides} for sides in ((0, 1), (2, 7))
+    ]
 
 
 YEARS = {"year": ["2001", "c1998", *["2002"] * 8]}
-PARTS, TESTED = "--split-column=year", ["test"] * 8
+PARTS = "--split-column=year"
+TESTED = ["test"] * 8
 OTHER = "not train, test or dev; for numbers and dates set split: last"
 
 
@@ -258,28 +310,58 @@ OTHER = "not train, test or dev; for numbers and dates set split: last"
     [
         ({"year": ["train", "2001", *TESTED]}, PARTS, f"line 3: split_column is '2001', {OTHER}"),
         ({"year": ["train", "", *TESTED]}, PARTS, f"line 3: split_column is empty, {OTHER}"),
-        ({"year": ["train", "holdout", *TESTED]}, PARTS, f"line 3: split_column is 'holdout', {OTHER}"),
+        (
+            {"year": ["train", "holdout", *TESTED]},
+            PARTS,
+            f"line 3: split_column is 'holdout', {OTHER}",
+        ),
         ({"year": ["dev", "dev", *TESTED]}, PARTS, "no record is train in the column year; mark"),
-        ({"year": ["dev", "dev", *["train"] * 8]}, PARTS, "no record is test in the column year; mark"),
-        (YEARS, "--split=last --split-column=year", "all.csv, line 3: 'c1998' is neither a number nor an ISO date"),
-        (YEARS, "--split-column=year --split=random", "(year) divides the records itself; leave out split: random"),
-        (YEARS, "--group-column=journal", "no column 'journal', there are 'id', 'text', 'labels', 'year'; set"),
-        ({"year": [""] * 10}, "--split=last --split-column=year", "no record has a value in the column year"),
-        ({"year": ["one"] * 10}, "--group-column=year", "0 of 10 records would be for testing with this group_column"),
+        (
+            {"year": ["dev", "dev", *["train"] * 8]},
+            PARTS,
+            "no record is test in the column year; mark",
+        ),
+        (
+            YEARS,
+            "--split=last --split-column=year",
+            "all.csv, line 3: 'c1998' is neither a number nor an ISO date",
+        ),
+        (
+            YEARS,
+            "--split-column=year --split=random",
+            "(year) divides the records itself; leave out split: random",
+        ),
+        (
+            YEARS,
+            "--group-column=journal",
+            "no column 'journal', there are 'id', 'text', 'labels', 'year'; set",
+        ),
+        (
+            {"year": [""] * 10},
+            "--split=last --split-column=year",
+            "no record has a value in the column year",
+        ),
+        (
+            {"year": ["one"] * 10},
+            "--group-column=year",
+            "0 of 10 records would be for testing with this group_column",
+        ),
     ],
 )
-def test_what_cannot_be_split_is_refused(prepare, columns, options, told):
+def test_what_cannot_be_split_is_refused(prepare, columns, options, told) -> None:
     write(texts(10), **columns)
     assert told in prepare(TABLE + options, status=2)
 
 
-def test_short_texts_that_recur_are_told(prepare):
+def test_short_texts_that_recur_are_told(prepare) -> None:
     told = "records have the words of another one, and such records are never parted: if new records, too, will repeat "
     told += "known texts, as job titles and queries do, split: random measures that"
     # what random measures: two thirds of new records are known texts
     for n, split, twins in (60, "together", 0), (200, "together", 0), (200, "random", 0.65):
         write([*recurring(n), *texts(300 - n)])
-        assert prepare(TABLE, f"--split={split}").test.twins.mean() == pytest.approx(twins, abs=0.1 * twins)
+        assert prepare(TABLE, f"--split={split}").test.twins.mean() == pytest.approx(
+            twins, abs=0.1 * twins
+        )
         assert (told in prepare.said) == (n == 200 and split == "together")
 
 
@@ -287,9 +369,12 @@ FAR = r"(\d+) of 300 records are set aside for testing, not about 60: "
 
 
 @pytest.mark.parametrize("split", ["together", "stratified"])
-def test_a_share_far_from_the_one_asked_for_is_told(prepare, split):
+def test_a_share_far_from_the_one_asked_for_is_told(prepare, split) -> None:
     write([*texts(150), *["annual report"] * 150])
-    alike = re.compile(FAR + r"records that are alike stay together \(up to 150\); split: random draws each by itself")
+    alike = re.compile(
+        FAR
+        + r"records that are alike stay together \(up to 150\); split: random draws each by itself"
+    )
     for seed in range(3):
         amount = prepare(TABLE, f"--split={split}", f"--seed={seed}").test.X.n_rows
         told = alike.search(prepare.said)
@@ -298,9 +383,12 @@ def test_a_share_far_from_the_one_asked_for_is_told(prepare, split):
     assert "not about" not in prepare.said
 
 
-def test_a_share_far_off_because_of_groups_is_told(prepare):
+def test_a_share_far_off_because_of_groups_is_told(prepare) -> None:
     write(texts(300), series=[f"s{max(i % 8 - 3, 0)}" for i in range(300)], year=[*range(150)] * 2)
-    told = FAR + r"records of a group, and those .* \(up to 152\); choose a group_column with more values"
+    told = (
+        FAR
+        + r"records of a group, and those .* \(up to 152\); choose a group_column with more values"
+    )
     for seed, amount in enumerate((189, 37, 152)):
         assert prepare(TABLE, "--group-column=series", f"--seed={seed}").test.X.n_rows == amount
         assert int(re.search(told, prepare.said)[1]) == amount
@@ -309,11 +397,14 @@ def test_a_share_far_off_because_of_groups_is_told(prepare):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, seed):
+def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, seed) -> None:
     write([*texts(150), *["annual report"] * 150])
     write(texts(5, seed=1), "test.csv")
     for split, told in (
-        ("together", "remark: not about 60: records that are alike stay together; split: random draws each by itself"),
+        (
+            "together",
+            "remark: not about 60: records that are alike stay together; split: random draws each by itself",
+        ),
         ("random", "60 of 300 training instances held out"),
     ):
         prepare(TABLE, f"--split={split}", "--test=test.csv", "--no-label-names")
@@ -323,7 +414,7 @@ def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, seed):
 
 
 @pytest.mark.parametrize("n", [40, 300, 5000])
-def test_chance_is_not_far(n):
+def test_chance_is_not_far(n) -> None:
     amounts = np.random.default_rng(0).binomial(n, 0.2, 2000)
     assert np.mean([is_far(amount, n, 0.2) for amount in amounts]) < 0.01
     assert all(is_far(amount, n, 0.2) for amount in (0, n, n // 2))
@@ -346,25 +437,27 @@ def test_chance_is_not_far(n):
         ),
     ],
 )
-def test_the_last_records_are_set_aside(prepare, years, options, test):
+def test_the_last_records_are_set_aside(prepare, years, options, test) -> None:
     write(texts(len(years)), year=years)
     assert numbers(prepare(TABLE + options))[1] == {*test}
 
 
 @given(st.lists(st.datetimes(), min_size=2, max_size=2).map(sorted))
-def test_dates_compare_as_dates(moments):
+def test_dates_compare_as_dates(moments) -> None:
     earlier, later = (time_of(each.isoformat()) for each in moments)
     assert earlier <= later or (moments[1] - moments[0]).total_seconds() < 1
     assert int(earlier) == moments[0].year
 
 
-def test_what_is_compared():
-    assert [time_of(each) for each in ("2020", 2020, "2020-01", "2020-01-01", datetime(2020, 1, 1))] == [2020] * 5
+def test_what_is_compared() -> None:
+    assert [
+        time_of(each) for each in ("2020", 2020, "2020-01", "2020-01-01", datetime(2020, 1, 1))
+    ] == [2020] * 5
     assert time_of("2021-01-01T01:00:00+02:00") < time_of("2020-12-31T23:59:59Z") < 2021
     assert [time_of(each) for each in ("", None, float("nan"), " ")] == [None] * 4
 
 
-def test_near_twins_of_others_are_those_with_common_features():
+def test_near_twins_of_others_are_those_with_common_features() -> None:
     rng = np.random.default_rng(0)
     others = (rng.random((300, 1000)) < 0.03) * 1.0
     X = others[rng.integers(0, 300, 200)] * (rng.random((200, 1000)) > rng.random((200, 1)) * 0.4)
@@ -376,7 +469,7 @@ def test_near_twins_of_others_are_those_with_common_features():
     assert (theirs & ~ours).sum() <= 0.03 * theirs.sum()
 
 
-def test_corrected_records(prepare):
+def test_corrected_records(prepare) -> None:
     old = texts(40)
     write(old, "2023.csv")
     write(old[:9], "2024.csv", labels="cccccccba")
@@ -394,11 +487,13 @@ def test_corrected_records(prepare):
     assert "with different labels" not in prepare.said
     train, test = names(dataset)
     assert test == [f"2024.csv, r{i}" for i in range(5, 9)]
-    assert train == [f"2023.csv, r{i}" for i in range(9, 40)] + [f"2024.csv, r{i}" for i in range(5)]
+    assert train == [f"2023.csv, r{i}" for i in range(9, 40)] + [
+        f"2024.csv, r{i}" for i in range(5)
+    ]
     assert dataset.documents.train.Y.indices.tolist() == [1, 0] * 15 + [1] + [2] * 5
 
 
-def test_texts_that_differ_are_not_said_to_be_the_same(prepare):
+def test_texts_that_differ_are_not_said_to_be_the_same(prepare) -> None:
     old = texts(40)
     write(old, "2023.csv")
     write([*old[:7], *texts(2, seed=1)], "2024.csv", labels="ccccccccc")
@@ -408,7 +503,7 @@ def test_texts_that_differ_are_not_said_to_be_the_same(prepare):
 
 
 @pytest.mark.parametrize("split", ["together", "random", "stratified"])
-def test_a_seed_makes_the_same_division_again(prepare, split):
+def test_a_seed_makes_the_same_division_again(prepare, split) -> None:
     write(texts(200))
     line = f"{TABLE}--split={split}"
     first = numbers(prepare(line))

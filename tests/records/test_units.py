@@ -9,15 +9,19 @@ from ovaflow.sparse.csr import from_scipy
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=60), st.randoms(use_true_random=False))
-def test_some_records_keep_their_units(groups, random):
+def test_some_records_keep_their_units(groups, random) -> None:
     units = np.array([groups.index(group) for group in groups])
     rows = np.array([row for row in range(len(groups)) if random.random() < 0.5], np.int64)
     left = [groups[row] for row in rows]
     assert units_among(units, rows).tolist() == [left.index(group) for group in left]
 
 
-@given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=4, max_size=4), min_size=1, max_size=40))
-def test_copies_are_a_unit_but_empty_rows_are_not(rows):
+@given(
+    st.lists(
+        st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=4, max_size=4), min_size=1, max_size=40
+    )
+)
+def test_copies_are_a_unit_but_empty_rows_are_not(rows) -> None:
     X = from_scipy(np.array(rows, np.float32))
     theirs = [rows.index(row) if any(row) else place for place, row in enumerate(rows)]
     assert units_of_features(X).tolist() == theirs

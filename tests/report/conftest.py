@@ -25,14 +25,27 @@ HOSTILE = [
 FORMULA = '=HYPERLINK("http://nowhere.invalid";"click")'
 """Name of the last label, which is always missed."""
 
-TRANSFORM = {"format": "text-tsv", "tfidf": True, "normalize": True, "bias": 1.0, "sublinear": True, "min_df": 2}
-SOURCE = {"train": {"name": "<b>train.tsv</b>", "sha256": "0" * 64, "bytes": 123456}, "dropped": {"empty_texts": 3}}
-N_TRAIN, N_TEST, N_LABELS = 300, 120, 40
+TRANSFORM = {
+    "format": "text-tsv",
+    "tfidf": True,
+    "normalize": True,
+    "bias": 1.0,
+    "sublinear": True,
+    "min_df": 2,
+}
+SOURCE = {
+    "train": {"name": "<b>train.tsv</b>", "sha256": "0" * 64, "bytes": 123456},
+    "dropped": {"empty_texts": 3},
+}
+N_TRAIN = 300
+N_TEST = 120
+N_LABELS = 40
 
 
 def _make_dataset(path):
     random = np.random.default_rng(0)
-    n, frequency = N_TRAIN + N_TEST, 0.5 / np.arange(1, N_LABELS + 1)
+    n = N_TRAIN + N_TEST
+    frequency = 0.5 / np.arange(1, N_LABELS + 1)
     labels = random.random((n, N_LABELS)) < frequency
     words = [
         " ".join(f"topic{label}" for label in np.flatnonzero(row) for _ in range(2))
@@ -48,11 +61,22 @@ def _make_dataset(path):
     X = vectorizer.transform(words)
     with_bias = np.hstack([X.toarray(), np.ones((n, 1))])
     splits = [
-        Split(from_scipy(with_bias[rows]), from_scipy(labels[rows].astype(np.float32)), words[rows], records=ids[rows])
+        Split(
+            from_scipy(with_bias[rows]),
+            from_scipy(labels[rows].astype(np.float32)),
+            words[rows],
+            records=ids[rows],
+        )
         for rows in (slice(0, N_TRAIN), slice(N_TRAIN, None))
     ]
-    names = HOSTILE + [f"label number {label}" for label in range(len(HOSTILE), N_LABELS - 1)] + [FORMULA]
-    write_dataset(path, *splits, names, vectorizer.get_feature_names_out(), TRANSFORM | {"source": SOURCE})
+    names = (
+        HOSTILE
+        + [f"label number {label}" for label in range(len(HOSTILE), N_LABELS - 1)]
+        + [FORMULA]
+    )
+    write_dataset(
+        path, *splits, names, vectorizer.get_feature_names_out(), TRANSFORM | {"source": SOURCE}
+    )
     return open_dataset(path)
 
 
@@ -66,10 +90,12 @@ evaluate {run}/predictions.h5 --dataset={dataset} --model={run}/model.h5 --train
 """
 
 
-def _make_run(run, dataset, options):
+def _make_run(run, dataset, options) -> None:
     written = f"--output={run}/metrics.json --analysis={run}/analysis.json"
     for step in STEPS.strip().splitlines():
-        ovaflow(*step.format(dataset=dataset.path, run=run, options=options, written=written).split())
+        ovaflow(
+            *step.format(dataset=dataset.path, run=run, options=options, written=written).split()
+        )
 
 
 @pytest.fixture(scope="session")
@@ -85,11 +111,16 @@ def runs(tmp_path_factory):
 @pytest.fixture(scope="session")
 def runs_with_dev(runs, tmp_path_factory):
     """Two runs of the same dataset, which also has a dev part: the first 40 of the test instances."""
-    folder, whole = tmp_path_factory.mktemp("with-dev") / "mine", open_dataset(runs[0].parent / "dataset.h5")
-    replace(whole, names_in_memory=whole.names, dev=whole.test.take(np.arange(40))).write(folder / "dataset.h5")
+    folder = tmp_path_factory.mktemp("with-dev") / "mine"
+    whole = open_dataset(runs[0].parent / "dataset.h5")
+    replace(whole, names_in_memory=whole.names, dev=whole.test.take(np.arange(40))).write(
+        folder / "dataset.h5"
+    )
     made = [folder / f"msi.C-{C}" for C in (0.1, 1)]
     for run in made:
-        _make_run(run, open_dataset(folder / "dataset.h5"), f"--C={run.name[6:]} --initialization=zero")
+        _make_run(
+            run, open_dataset(folder / "dataset.h5"), f"--C={run.name[6:]} --initialization=zero"
+        )
     return made
 
 

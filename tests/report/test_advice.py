@@ -30,7 +30,7 @@ def results(finished):
     return gather([finished.path / "msi"])[0]
 
 
-def test_of_many_remarks_those_of_the_largest_share_are_shown(monkeypatch):
+def test_of_many_remarks_those_of_the_largest_share_are_shown(monkeypatch) -> None:
     shares = [0.3, 0.01, 0.9, 0.1, 0.5, 0.2, 0.4]
     finders = [lambda results, share=share: advice.Advice(share, "", "", "") for share in shares]
     monkeypatch.setattr(advice, "FINDERS", [*finders, lambda results: None])
@@ -40,7 +40,7 @@ def test_of_many_remarks_those_of_the_largest_share_are_shown(monkeypatch):
     assert advice.show("mine", SimpleNamespace(best=None)) is None
 
 
-def require_followable(found):
+def require_followable(found) -> None:
     """Refuse a remedy that is neither a legal setting nor a command."""
     if found.remedy.startswith("ovaflow "):
         _, command, *_ = shlex.split(found.remedy)
@@ -56,7 +56,7 @@ def require_followable(found):
         made(**settings)
 
 
-def test_every_remedy_on_the_page_can_be_followed(runs):
+def test_every_remedy_on_the_page_can_be_followed(runs) -> None:
     (results,) = gather(runs)
     shown = advice.show("mine", results)["advice"]
     assert len(shown) > 2
@@ -70,11 +70,17 @@ def prepared(folder, name, records, *options):
     """The card of a table's dataset, and its labels for testing."""
     write_records(folder / f"{name}.csv", records)
     output = folder / f"{name}.h5"
-    ovaflow("prepare", "--format=csv", f"--train={folder}/{name}.csv", *options, f"--output={output}")
+    ovaflow(
+        "prepare", "--format=csv", f"--train={folder}/{name}.csv", *options, f"--output={output}"
+    )
     opened = open_dataset(output)
     card = make_card(name, opened)
-    best = SimpleNamespace(metrics=metrics_of(opened), read={}.get, choice_of_pruning={}, reranked=True)
-    return SimpleNamespace(card=card, test=count_assigned(opened.documents, card.known), best=best, sweeps={})
+    best = SimpleNamespace(
+        metrics=metrics_of(opened), read={}.get, choice_of_pruning={}, reranked=True
+    )
+    return SimpleNamespace(
+        card=card, test=count_assigned(opened.documents, card.known), best=best, sweeps={}
+    )
 
 
 def metrics_of(dataset):
@@ -90,22 +96,37 @@ def metrics_of(dataset):
 
 def records_of(n, label, seed=0):
     random = np.random.default_rng(seed)
-    return [{"text": " ".join(random.choice(WORDS, 12)), "labels": label(number)} for number in range(n)]
+    return [
+        {"text": " ".join(random.choice(WORDS, 12)), "labels": label(number)} for number in range(n)
+    ]
 
 
-def test_labels_that_nothing_was_learned_of_and_further_texts_that_have_them(tmp_path):
+def test_labels_that_nothing_was_learned_of_and_further_texts_that_have_them(tmp_path) -> None:
     records = records_of(60, lambda number: f"topic {number % 5}")
-    records += [record | {"labels": f"rare {number}"} for number, record in enumerate(records_of(40, str, seed=1))]
+    records += [
+        record | {"labels": f"rare {number}"}
+        for number, record in enumerate(records_of(40, str, seed=1))
+    ]
     before = prepared(tmp_path, "before", records, "--no-label-names")
     found = advice.find_unknown_labels(before)
     assert found.share == before.test.unknown / before.test.labels > 0
     require_followable(found)
-    write_records(tmp_path / "more.csv", [{"text": "more words", "labels": f"rare {number}"} for number in range(40)])
-    after = prepared(tmp_path, "after", records, "--no-label-names", f"--extra={tmp_path}/more.csv", "--extra-weight=1")
+    write_records(
+        tmp_path / "more.csv",
+        [{"text": "more words", "labels": f"rare {number}"} for number in range(40)],
+    )
+    after = prepared(
+        tmp_path,
+        "after",
+        records,
+        "--no-label-names",
+        f"--extra={tmp_path}/more.csv",
+        "--extra-weight=1",
+    )
     assert advice.find_unknown_labels(after) is None
 
 
-def test_training_texts_without_labels_and_without_them(tmp_path):
+def test_training_texts_without_labels_and_without_them(tmp_path) -> None:
     records = records_of(60, lambda number: "" if number % 3 == 0 else f"topic {number % 5}")
     before = prepared(tmp_path, "before", records)
     found = advice.find_unlabelled(before)
@@ -115,7 +136,7 @@ def test_training_texts_without_labels_and_without_them(tmp_path):
     assert advice.find_unlabelled(after) is None
 
 
-def test_near_twins_and_a_split_that_keeps_them_together(tmp_path):
+def test_near_twins_and_a_split_that_keeps_them_together(tmp_path) -> None:
     records = records_of(60, lambda number: f"topic {number % 5}")
     records += [record | {"text": record["text"] + " again"} for record in records]
     before = prepared(tmp_path, "before", records, "--split=random")
@@ -126,15 +147,20 @@ def test_near_twins_and_a_split_that_keeps_them_together(tmp_path):
     assert advice.find_twins(after) is None
 
 
-def test_longer_lists_and_less_probable_labels_find_what_is_promised(finished, results):
+def test_longer_lists_and_less_probable_labels_find_what_is_promised(finished, results) -> None:
     dataset = open_dataset(finished["dataset"])
     true = dataset.test.Y.to_scipy().toarray() > 0
     ranking = Predictions.open(finished["predictions"]).ranking
-    ten = sum(true[row, ids[:10]][ids[:10] >= 0].sum() for row, ids in enumerate(ranking.ids)) / true.sum()
+    ten = (
+        sum(true[row, ids[:10]][ids[:10] >= 0].sum() for row, ids in enumerate(ranking.ids))
+        / true.sum()
+    )
     counts = results.best.read(advice.read)
     assert counts["listed"][10] / counts["true"] == pytest.approx(ten)
     predictor = open_predictor(finished["model"])
-    answers = predictor.answer(dataset.test_texts(), Question(min_probability=advice.LIKELY, top_k=50))
+    answers = predictor.answer(
+        dataset.test_texts(), Question(min_probability=advice.LIKELY, top_k=50)
+    )
     names = [{label.name for label in answer.labels} for answer in answers]
     found = sum(
         len(of_text & {dataset.label_name(j) for j in row.nonzero()[0]})
@@ -144,12 +170,14 @@ def test_longer_lists_and_less_probable_labels_find_what_is_promised(finished, r
 
 
 @pytest.mark.parametrize(("best", "further"), [(0, [0.25, 0.5]), (1, None), (2, [8.0, 16.0])])
-def test_the_best_value_of_a_sweep_at_its_edge(best, further):
+def test_the_best_value_of_a_sweep_at_its_edge(best, further) -> None:
     runs = [
         SimpleNamespace(settings={"C": f"{C}"}, metrics={"nDCG@5": 0.5 + 0.1 * (n == best)})
         for n, C in enumerate((1, 2, 4))
     ]
-    found = advice.find_edge_of_sweep(SimpleNamespace(sweeps={"msi": SimpleNamespace(key="C", runs=runs)}))
+    found = advice.find_edge_of_sweep(
+        SimpleNamespace(sweeps={"msi": SimpleNamespace(key="C", runs=runs)})
+    )
     if further is None:
         assert found is None
         return
@@ -158,7 +186,7 @@ def test_the_best_value_of_a_sweep_at_its_edge(best, further):
     assert swept == sorted([1.0, 2.0, 4.0, *further])
 
 
-def test_a_model_that_would_be_much_smaller_at_hardly_a_loss():
+def test_a_model_that_would_be_much_smaller_at_hardly_a_loss() -> None:
     sizes = {0.01: (100, 0.0), 0.05: (60, -0.003), 0.1: (40, -0.02)}
     points = []
     for prune, (size, mean) in sizes.items():
@@ -168,12 +196,15 @@ def test_a_model_that_would_be_much_smaller_at_hardly_a_loss():
     found = advice.find_smaller_model(SimpleNamespace(best=best))
     require_followable(found)
     assert yaml.safe_load(found.remedy) == {"train": {"prune": 0.05}}
-    assert "40.0 % smaller loses 0.3 points of nDCG@5 or PSP@5 held out, at worst 0.5." in found.finding
+    assert (
+        "40.0 % smaller loses 0.3 points of nDCG@5 or PSP@5 held out, at worst 0.5."
+        in found.finding
+    )
     best.choice_of_pruning["chosen"] = 0.05
     assert advice.find_smaller_model(SimpleNamespace(best=best)) is None
 
 
-def test_labels_that_are_missed_though_candidates_and_where(finished, results):
+def test_labels_that_are_missed_though_candidates_and_where(finished, results) -> None:
     missed = [{"name": open_dataset(finished["dataset"]).label_name(0), "missed": 3, "true": 4}]
     read = {advice.read: {"true": 10, "found": 7, "missed": missed}}.get
     best = SimpleNamespace(folder=results.best.folder, read=read)

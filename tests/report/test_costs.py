@@ -13,8 +13,10 @@ from ovaflow.report.page import render
 from ovaflow.storage.texts import read_json, write_json
 
 
-@pytest.mark.parametrize("limits", [(0.098, 0.196), (14, 24), (0.9, 5.1), (2e-7, 3e3), (1.1e6, 1.9e6)])
-def test_a_logarithmic_axis_has_numbers(limits):
+@pytest.mark.parametrize(
+    "limits", [(0.098, 0.196), (14, 24), (0.9, 5.1), (2e-7, 3e3), (1.1e6, 1.9e6)]
+)
+def test_a_logarithmic_axis_has_numbers(limits) -> None:
     axes = Figure().add_subplot()
     axes.set(xscale="log", xlim=limits)
     logarithmic(axes.xaxis)
@@ -30,11 +32,13 @@ def twice(finished, tmp_path):
     folder = Folder(shutil.copytree(finished.path, tmp_path / "tiny"))
     again = shutil.copytree(folder.path / "msi", folder.path / "again")
     metrics = read_json(again / "metrics.json", "metrics")
-    write_json(again / "metrics.json", "metrics", metrics | {"train_seconds": 2 * metrics["train_seconds"]})
+    write_json(
+        again / "metrics.json", "metrics", metrics | {"train_seconds": 2 * metrics["train_seconds"]}
+    )
     return [folder.path / name for name in ("msi", "again", "forest")]
 
 
-def test_times_of_the_same_training_are_not_compared(twice):
+def test_times_of_the_same_training_are_not_compared(twice) -> None:
     (results,) = gather(twice)
     msi, again, forest = results.runs
     assert (msi.trained_with, again.trained_with, forest.trained_with) == (None, msi, None)
@@ -43,14 +47,18 @@ def test_times_of_the_same_training_are_not_compared(twice):
     assert row.cells[0].text == row.cells[1].text
     page = render([results])
     assert "<bdi>again</bdi>: trained as <bdi>msi</bdi>" in page
-    assert not any(cell.best for row in costs.show("tiny", results)["table"].rows for cell in row.cells)
+    assert not any(
+        cell.best for row in costs.show("tiny", results)["table"].rows for cell in row.cells
+    )
 
 
-def test_a_run_costs_what_its_files_say(finished):
+def test_a_run_costs_what_its_files_say(finished) -> None:
     (results,) = gather([finished.path / "msi"])
     (run,) = results.runs
     shown = {row.name: row.cells[0].value for row in costs.show("tiny", results)["table"].rows}
     assert shown["model"] == finished["model"].stat().st_size
     assert shown["second stage"] == finished["reranker"].stat().st_size
     assert shown["weights"] == run.metrics["nonzeros"]
-    assert shown["training per label"] == pytest.approx(1000 * run.metrics["train_seconds"] / run.trained)
+    assert shown["training per label"] == pytest.approx(
+        1000 * run.metrics["train_seconds"] / run.trained
+    )

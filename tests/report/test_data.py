@@ -7,20 +7,24 @@ from ovaflow.report.gather import gather
 from ovaflow.results.settings_in_words import flatten
 
 
-def test_card_counts(runs):
+def test_card_counts(runs) -> None:
     card = gather(runs)[0].card
     dataset = open_dataset(runs[0].parent / "dataset.h5")
     Y = dataset.train.Y.to_scipy().toarray()
     figures = {title: (figure, remark) for title, figure, remark in card.facts}
     np.testing.assert_array_equal(card.counts, Y.sum(axis=0))
     assert figures["labels"] == ("40", f"{(Y.sum(axis=0) == 0).sum()} without training positives")
-    assert figures["training instances"][1].startswith(f"{(Y.sum(axis=1) == 0).sum()} have no label")
+    assert figures["training instances"][1].startswith(
+        f"{(Y.sum(axis=1) == 0).sum()} have no label"
+    )
     features = dataset.train.X.to_scipy().toarray()[:, :-1] != 0
     for what, each in (("labels", Y), ("nonzeros", features)):
-        assert float(figures[f"{what} per instance"][0]) == pytest.approx(each.sum(axis=1).mean(), abs=0.005)
+        assert float(figures[f"{what} per instance"][0]) == pytest.approx(
+            each.sum(axis=1).mean(), abs=0.005
+        )
 
 
-def test_sources_features_and_settings_in_words():
+def test_sources_features_and_settings_in_words() -> None:
     file = {"name": "a.txt", "sha256": "f" * 64, "bytes": 2048}
     source = {
         "format": "csv",
@@ -34,7 +38,14 @@ def test_sources_features_and_settings_in_words():
         ("tokens", "12,345"),
         ("python", "3.11.7"),
     ]
-    settings = {"tfidf": True, "min_df": 2, "max_df": 0.5, "sublinear": True, "normalize": True, "bias": 1.0}
+    settings = {
+        "tfidf": True,
+        "min_df": 2,
+        "max_df": 0.5,
+        "sublinear": True,
+        "normalize": True,
+        "bias": 1.0,
+    }
     words = transform_words(settings)
     assert words == (
         "tf-idf, vocabulary and idf from the training set only (ln(1 + tf), terms in at least 2 of the training texts,"
@@ -42,6 +53,8 @@ def test_sources_features_and_settings_in_words():
     )
     names = {"source": {"counts": {"label_names_without_features": 0}}}
     assert transform_words(settings | names) == f"{words}; labels also learn from their names"
-    assert transform_words({}) == "feature values as in the source; rows not scaled; no bias feature"
+    assert (
+        transform_words({}) == "feature values as in the source; rows not scaled; no bias feature"
+    )
     nested = {"train": {"C": 1.0, "t": -2.0}, "prune": 0.01, "x": None}
     assert dict(flatten(nested)) == {"C": "1", "t": "-2", "prune": "0.01", "x": "none"}

@@ -19,19 +19,27 @@ def folder(runs, tmp_path_factory):
     """A run with its page of errors."""
     copy = tmp_path_factory.mktemp("errors") / "mine"
     shutil.copytree(runs[0].parent, copy)
-    run, files = copy / "msi", ("dataset", "model", "training")
+    run = copy / "msi"
+    files = ("dataset", "model", "training")
     options = [f"--{name}={copy if name == 'dataset' else run}/{name}.h5" for name in files]
-    ovaflow("evaluate", run / "predictions.h5", *options, f"--output={run}/metrics.json", f"--errors={run}/errors.html")
+    ovaflow(
+        "evaluate",
+        run / "predictions.h5",
+        *options,
+        f"--output={run}/metrics.json",
+        f"--errors={run}/errors.html",
+    )
     return copy
 
 
 @pytest.fixture
 def errors(folder):
-    dataset, predictions = open_dataset(folder / "dataset.h5"), Predictions.open(folder / "msi" / "predictions.h5")
+    dataset = open_dataset(folder / "dataset.h5")
+    predictions = Predictions.open(folder / "msi" / "predictions.h5")
     return RunErrors(dataset, Measured.of(predictions, dataset.test.Y))
 
 
-def test_names_and_texts_do_nothing(folder):
+def test_names_and_texts_do_nothing(folder) -> None:
     page = (folder / "msi" / "errors.html").read_text(encoding="utf-8")
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert page.count("<script>") == 1
@@ -40,7 +48,7 @@ def test_names_and_texts_do_nothing(folder):
     assert "mine</bdi>/<bdi>msi</bdi>" in page
 
 
-def test_it_holds_the_worst_records_and_says_so(errors, monkeypatch):
+def test_it_holds_the_worst_records_and_says_so(errors, monkeypatch) -> None:
     monkeypatch.setattr(errors_page, "MOST", 7)
     page = render_errors("mine", "msi", errors)
     rows = re.findall(r'data-row="(\d+)"', page)
@@ -52,7 +60,7 @@ def test_it_holds_the_worst_records_and_says_so(errors, monkeypatch):
     assert errors.summary() in page
 
 
-def test_right_labels_are_there_too(errors):
+def test_right_labels_are_there_too(errors) -> None:
     page = render_errors("mine", "msi", errors)
     right, _, _ = (int(each[errors.tested].sum()) for each in errors.amounts)
     assert page.count('<li class="found">') == right > 0
@@ -62,7 +70,7 @@ WORDS = [f"word{number:03}" for number in range(600)]
 
 
 @pytest.mark.parametrize("text", [" ".join(WORDS), "unspaced" * 100, " ".join(WORDS[:40]), ""])
-def test_a_text_is_there_once_and_whole(text):
+def test_a_text_is_there_once_and_whole(text) -> None:
     shown, rest = fold_text(text)
     assert shown + rest == text
     assert len(shown) <= 420
@@ -70,23 +78,32 @@ def test_a_text_is_there_once_and_whole(text):
     assert not rest or rest.startswith((" word", "unspaced"[len(shown) % 8 :]))
 
 
-def test_texts_that_are_cut_in_the_dataset_are_said_to_be(errors, monkeypatch):
+def test_texts_that_are_cut_in_the_dataset_are_said_to_be(errors, monkeypatch) -> None:
     assert "Of longer texts" not in render_errors("mine", "msi", errors)
     monkeypatch.setattr(errors_page, "EXCERPT", 20)
     assert "Of longer texts it has the first 20 characters" in render_errors("mine", "msi", errors)
 
 
-def test_the_report_links_to_it_wherever_the_page_is(folder, tmp_path):
-    for page in (folder.parent / "report.html", folder / "msi" / "here.html", tmp_path / "report.html"):
+def test_the_report_links_to_it_wherever_the_page_is(folder, tmp_path) -> None:
+    for page in (
+        folder.parent / "report.html",
+        folder / "msi" / "here.html",
+        tmp_path / "report.html",
+    ):
         ovaflow("report", folder / "msi", folder / "dismec", f"--output={page}")
-        links = re.findall(r'<a href="([^"]*)"><bdi>msi</bdi></a>', page.read_text(encoding="utf-8"))
-        assert [(page.parent / link).resolve() for link in links] == [folder / "msi" / "errors.html"]
+        links = re.findall(
+            r'<a href="([^"]*)"><bdi>msi</bdi></a>', page.read_text(encoding="utf-8")
+        )
+        assert [(page.parent / link).resolve() for link in links] == [
+            folder / "msi" / "errors.html"
+        ]
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme):
-    page, complaints = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme), []
+    page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    complaints = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto((folder / "msi" / "errors.html").as_uri())
@@ -97,16 +114,21 @@ def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme):
         if each.wrong and "label number" in errors.dataset.label_name(each.wrong[0][0])
     )
     # the last word of a text that is folded
-    word = next(each for each in records if each.wrong and each.wrong[0][0] == label).text.split()[-1]
+    word = next(each for each in records if each.wrong and each.wrong[0][0] == label).text.split()[
+        -1
+    ]
 
     def shown():
-        return [int(each.get_attribute("data-row")) for each in page.locator("article:visible").all()]
+        return [
+            int(each.get_attribute("data-row")) for each in page.locator("article:visible").all()
+        ]
 
     def those(kinds, words=""):
         return [
             each.row
             for each in records
-            if any(label == other for kind in kinds for other, _ in getattr(each, kind)) and words in each.text.lower()
+            if any(label == other for kind in kinds for other, _ in getattr(each, kind))
+            and words in each.text.lower()
         ]
 
     assert shown() == errors.tested.tolist()
@@ -133,7 +155,7 @@ def test_it_is_filtered_and_sorted_on_a_phone(new_page, folder, errors, scheme):
 
 
 @pytest.mark.browser
-def test_without_scripts_all_records_are_there(new_page, folder, errors):
+def test_without_scripts_all_records_are_there(new_page, folder, errors) -> None:
     page = new_page(java_script_enabled=False)
     page.goto((folder / "msi" / "errors.html").as_uri())
     assert page.locator("article:visible").count() == len(errors.tested)

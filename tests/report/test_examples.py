@@ -30,20 +30,24 @@ def predictor(runs):
     return predictor
 
 
-def test_parts_of_bins_add_up_to_the_metrics(results):
+def test_parts_of_bins_add_up_to_the_metrics(results) -> None:
     for run in results.runs:
         for name, metric in (("precision", "P@5"), ("psp", "PSP@5")):
-            assert sum(group[name] for group in run.analysis["bins"]) == pytest.approx(run.metrics[metric], rel=1e-9)
+            assert sum(group[name] for group in run.analysis["bins"]) == pytest.approx(
+                run.metrics[metric], rel=1e-9
+            )
 
 
-def test_recall_by_training_positives_is_drawn_for_each_run(results):
+def test_recall_by_training_positives_is_drawn_for_each_run(results) -> None:
     drawing = frequency.draw_recall("mine", results.runs)["drawing"]
     for run in results.runs:
         theirs = [100 * group["recall"] for group in run.analysis["bins"] if group["true"]]
-        assert [recall for name, _, recall in drawing.rows if name == run.name] == pytest.approx(theirs)
+        assert [recall for name, _, recall in drawing.rows if name == run.name] == pytest.approx(
+            theirs
+        )
 
 
-def test_texts_are_those_of_the_best_run_with_reasons_and_stay_the_same(runs, results):
+def test_texts_are_those_of_the_best_run_with_reasons_and_stay_the_same(runs, results) -> None:
     texts = results.examples["texts"]
     assert texts == gather(runs)[0].examples["texts"]
     assert len(texts) == 5
@@ -61,7 +65,7 @@ def test_texts_are_those_of_the_best_run_with_reasons_and_stay_the_same(runs, re
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 30), st.integers(0, 15))
-def test_choice_takes_each_kind_and_no_unlabelled_document(seed, n, wanted):
+def test_choice_takes_each_kind_and_no_unlabelled_document(seed, n, wanted) -> None:
     random = np.random.default_rng(seed)
     n_true = random.integers(0, 4, n)
     hits = random.random((n, 5)) < 0.3
@@ -70,24 +74,28 @@ def test_choice_takes_each_kind_and_no_unlabelled_document(seed, n, wanted):
     assert len(rows) == len(set(rows)) == min(wanted, (n_true > 0).sum())
     assert (n_true[rows] > 0).all()
     assert (np.diff(rows) > 0).all()
-    found, possible = hits.sum(axis=1), np.minimum(n_true, 5)
+    found = hits.sum(axis=1)
+    possible = np.minimum(n_true, 5)
     kinds = np.select([found == 0, found < possible], [0, 1], 2)
     if wanted >= 3:
         assert set(kinds[rows]) == set(kinds[n_true > 0])
 
 
-def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
+def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor) -> None:
     dataset = open_dataset(runs[0].parent / "dataset.h5")
     predicted = Predictions.open(runs[0] / "predictions.h5").ids
     marked = {"hit": 0, "miss": 0}
     for row in range(30):
-        (text,), labels = dataset.test_texts([row]), predicted[row]
+        (text,) = dataset.test_texts([row])
+        labels = predicted[row]
         true = set(dataset.test.Y.part(row, row + 1).indices.tolist())
         explanations = examples.explain_labels(predictor, dataset.test.X, row, labels)
         pieces = examples.cut_text(predictor, text, explanations, true)
         assert "".join(piece.text for piece in pieces) == text
         x = rows_of(dataset.test.X, np.array([row]))
-        theirs = {label: dict(contributions(predictor, x, int(label)).up) for label in labels.tolist()}
+        theirs = {
+            label: dict(contributions(predictor, x, int(label)).up) for label in labels.tolist()
+        }
         for piece in pieces:
             if piece.kind:
                 marked[piece.kind] += 1
@@ -98,17 +106,21 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
     assert min(marked.values()) > 5
 
 
-def test_words_of_a_prediction_are_the_strongest(predictor):
-    listed = [(0, 0.5), (3, 0.3), (4, 0.2), (5, 0.1), (6, 0.05), (2, 0.01)], [(1, -0.4), (7, -0.3), (8, -0.2)]
+def test_words_of_a_prediction_are_the_strongest(predictor) -> None:
+    listed = (
+        [(0, 0.5), (3, 0.3), (4, 0.2), (5, 0.1), (6, 0.05), (2, 0.01)],
+        [(1, -0.4), (7, -0.3), (8, -0.2)],
+    )
     up, down = examples.words_of(predictor, LabelContributions(0, 0.26, 0.0, *listed, 0.0))
     names = predictor.feature_names
     assert up == [(names[0], 0.5), (names[3], 0.3)]
     assert down == [(names[1], -0.4)]
 
 
-def test_sampled_labels_go_from_head_to_tail(predictor):
+def test_sampled_labels_go_from_head_to_tail(predictor) -> None:
     labels = examples.sample_labels(predictor, lambda label: f"number {label}", 6)
-    counts, of_trained = [label["positives"] for label in labels], predictor.model.counts[predictor.model.trained]
+    counts = [label["positives"] for label in labels]
+    of_trained = predictor.model.counts[predictor.model.trained]
     assert counts == sorted(counts, reverse=True)
     assert (counts[0], counts[-1]) == (of_trained.max(), of_trained.min())
     assert len({label["name"] for label in labels}) == len(labels)
@@ -117,6 +129,6 @@ def test_sampled_labels_go_from_head_to_tail(predictor):
     assert all(0 < cosine <= 1 for label in labels for _, cosine in label["nearest"])
 
 
-def test_ranges_of_positives_in_words():
+def test_ranges_of_positives_in_words() -> None:
     groups = [{"from": low, "to": high} for low, high in ((1, 1), (2, 1000), (101, None))]
     assert list(map(frequency.range_words, groups)) == ["1", "2–1,000", "over 100"]

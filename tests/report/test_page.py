@@ -33,28 +33,31 @@ EVERY = Report(examples=200)
 class Reader(html.parser.HTMLParser):
     """Checks the nesting and keeps tags, attributes and text."""
 
-    def __init__(self, page):
+    def __init__(self, page) -> None:
         super().__init__()
-        self.open, self.tags, self.attributes, self.text = [], [], [], []
+        self.open = []
+        self.tags = []
+        self.attributes = []
+        self.text = []
         self.feed(page)
         self.close()
         assert not self.open
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag, attrs) -> None:
         self.tags.append(tag)
         self.attributes += [(tag, *pair) for pair in attrs]
         if tag not in VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag, attrs):
+    def handle_startendtag(self, tag, attrs) -> None:
         self.handle_starttag(tag, attrs)
         if tag not in VOID:
             self.open.pop()
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag) -> None:
         assert self.open.pop() == tag
 
-    def handle_data(self, data):
+    def handle_data(self, data) -> None:
         self.text.append(data)
 
 
@@ -72,10 +75,14 @@ def reader(page):
     return Reader(page)
 
 
-def test_page_is_well_formed_and_asks_for_nothing_from_anywhere(page, reader):
+def test_page_is_well_formed_and_asks_for_nothing_from_anywhere(page, reader) -> None:
     ids = [value for _, name, value in reader.attributes if name == "id"]
     assert len(ids) == len(set(ids))
-    links = [value[1:] for tag, name, value in reader.attributes if tag == "a" and name == "href" and value[0] == "#"]
+    links = [
+        value[1:]
+        for tag, name, value in reader.attributes
+        if tag == "a" and name == "href" and value[0] == "#"
+    ]
     assert set(links) <= set(ids)
     parts = {key.split(".", 1)[1] for key in ids if key.startswith("mine.")}
     assert {
@@ -101,7 +108,7 @@ def test_page_is_well_formed_and_asks_for_nothing_from_anywhere(page, reader):
     assert f"script-src 'sha256-{digest}'" in page
 
 
-def test_hostile_names_and_texts_are_only_text(runs, page, reader):
+def test_hostile_names_and_texts_are_only_text(runs, page, reader) -> None:
     shown = "".join(reader.text)
     for text in (
         "<script>alert(1)</script>",
@@ -118,20 +125,34 @@ def test_hostile_names_and_texts_are_only_text(runs, page, reader):
     assert write_page(runs) == page, "the same inputs give the same bytes"
 
 
-def test_no_file_of_the_page_holds_a_formula(reader):
-    files = [unquote(value) for _, name, value in reader.attributes if name == "href" and "text/csv" in value]
+def test_no_file_of_the_page_holds_a_formula(reader) -> None:
+    files = [
+        unquote(value)
+        for _, name, value in reader.attributes
+        if name == "href" and "text/csv" in value
+    ]
     assert len(files) > 5
     assert any("'=HYPERLINK" in file for file in files)
     for file in files:
-        cells = [cell for row in csv.reader(io.StringIO(file.partition(",")[2], newline="")) for cell in row]
+        cells = [
+            cell
+            for row in csv.reader(io.StringIO(file.partition(",")[2], newline=""))
+            for cell in row
+        ]
         assert not any(re.match(r"[=+@\t\r]|-(?![\d.]+$)", cell) for cell in cells)
 
 
-def test_anchors_are_different_and_last():
-    assert anchors_of(["Bibtex", "bibtex", "<b>", "é", "a b"]) == ["bibtex", "bibtex.2", "b", "dataset-4", "a-b"]
+def test_anchors_are_different_and_last() -> None:
+    assert anchors_of(["Bibtex", "bibtex", "<b>", "é", "a b"]) == [
+        "bibtex",
+        "bibtex.2",
+        "b",
+        "dataset-4",
+        "a-b",
+    ]
 
 
-def test_every_metric_on_the_page_equals_the_metrics_file(page, runs):
+def test_every_metric_on_the_page_equals_the_metrics_file(page, runs) -> None:
     shown = re.findall(r'<data value="([^"]*)"(?: class="best")?>([^<]*)<', page)
     figures = {(float(value), text) for value, text in shown}
     for run in runs:
@@ -142,10 +163,11 @@ def test_every_metric_on_the_page_equals_the_metrics_file(page, runs):
                 assert (theirs, f"{theirs:,}") in figures
 
 
-def test_only_what_is_surely_better_is_marked(runs, page):
+def test_only_what_is_surely_better_is_marked(runs, page) -> None:
     metrics = [json.loads((run / "metrics.json").read_text()) for run in runs]
     quality = page.split('<section class="quality"', 1)[1].split("</section>")[0]
-    # of the two runs the first is better at PSP@1 on nearly every sample of the test instances, at P@3 on most of them
+    # of the two runs the first is better at PSP@1 on nearly every sample of the test instances, at
+    # P@3 on most of them
     for name, marked in (("PSP@1", [True, False]), ("P@3", [False, False])):
         assert metrics[0][name] > metrics[1][name]
         assert [f'class="best">{100 * each[name]:.2f}<' in quality for each in metrics] == marked
@@ -154,18 +176,26 @@ def test_only_what_is_surely_better_is_marked(runs, page):
     assert 'class="best"' not in alone
 
 
-def test_paths_break_between_their_parts():
+def test_paths_break_between_their_parts() -> None:
     ours = parted("results/held-out.h5 <a_b> 0.05 A&B")
     assert ours == "results/<wbr>held-<wbr>out.<wbr>h5 &lt;a_<wbr>b&gt; 0.05 A&amp;B"
 
 
-def test_command_line_writes_the_page(runs, tmp_path):
+def test_command_line_writes_the_page(runs, tmp_path) -> None:
     output = tmp_path / "report.html"
     sweep = f"--sweep=mine={','.join(run.name for run in runs)}"
-    assert ovaflow("report", *runs, f"--output={output}", "--examples=3", sweep) == f"report: {output}\n"
+    assert (
+        ovaflow("report", *runs, f"--output={output}", "--examples=3", sweep)
+        == f"report: {output}\n"
+    )
     page = output.read_text()
     Reader(page)
-    assert page.split('<section class="texts"')[1].partition("</section>")[0].count('<div class="example">') == 3
+    assert (
+        page.split('<section class="texts"')[1]
+        .partition("</section>")[0]
+        .count('<div class="example">')
+        == 3
+    )
     assert all(part in page for part in ("Sweep <bdi>mine</bdi>", "Metrics by C"))
     named = re.findall("<dt>(.*?)</dt>", page.split('<footer id="_machine">')[1])
     assert {"processor", "NUMA nodes", "memory", "ovaflow", "Python", "numba"} <= {*named}
@@ -173,7 +203,7 @@ def test_command_line_writes_the_page(runs, tmp_path):
     assert "expected NAME=RUN,RUN with all runs of a sweep" in said
 
 
-def test_a_method_without_steps_has_no_figures_of_them(finished):
+def test_a_method_without_steps_has_no_figures_of_them(finished) -> None:
     of_both, of_trees = (
         "".join(Reader(render(gather([finished.path / name for name in names]))).text)
         for names in (("msi", "forest"), ("forest",))
@@ -184,31 +214,49 @@ def test_a_method_without_steps_has_no_figures_of_them(finished):
 
 
 @pytest.mark.parametrize("n_test", [0, 1])
-def test_smallest_dataset(tmp_path, n_test):
+def test_smallest_dataset(tmp_path, n_test) -> None:
     folder = tmp_path / "<tiny>"
     bias = Split(from_scipy([[0.0, 1.0]]), from_scipy([[1.0]]))
     test = Split(from_scipy(np.ones((n_test, 2))), from_scipy(np.ones((n_test, 1))))
     write_dataset(folder / "dataset.h5", bias, test, ["only"], [], {"bias": 1.0})
     dataset = open_dataset(folder / "dataset.h5")
     model = write_weights(folder / "run" / "model.h5", dataset, np.float32([[0, -1]]))
-    ids, scores = np.full((n_test, 2), [0, -1], np.int32), np.full((n_test, 2), [-1, -np.inf], np.float32)
-    Predictions(ids, scores, 0.0, 1).write(folder / "run" / "predictions.h5", dataset=dataset, model=model)
-    metrics = {"P@1": 0.0, "PSP@5": 0.0, "instances": n_test, "top_k": 2, "propensity_a": 0.55, "propensity_b": 1.5}
+    ids = np.full((n_test, 2), [0, -1], np.int32)
+    scores = np.full((n_test, 2), [-1, -np.inf], np.float32)
+    Predictions(ids, scores, 0.0, 1).write(
+        folder / "run" / "predictions.h5", dataset=dataset, model=model
+    )
+    metrics = {
+        "P@1": 0.0,
+        "PSP@5": 0.0,
+        "instances": n_test,
+        "top_k": 2,
+        "propensity_a": 0.55,
+        "propensity_b": 1.5,
+    }
     write_json(folder / "run" / "metrics.json", "metrics", metrics)
     page = render(gather([folder / "run"]))
     text = "".join(Reader(page).text)
     assert "<tiny>" in text
     # of an empty test set nothing was measured
-    assert ("Test instance 0" in text) == ("Of 100 instances, 0 get a right first label" in text) == bool(n_test)
+    assert (
+        ("Test instance 0" in text)
+        == ("Of 100 instances, 0 get a right first label" in text)
+        == bool(n_test)
+    )
     assert ("nothing was measured" in text) == (not n_test)
 
 
-def test_captions_of_snakemakes_report_are_there_and_in_the_wheel():
+def test_captions_of_snakemakes_report_are_there_and_in_the_wheel() -> None:
     root = Path(__file__).parents[2]
-    rules = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow" / "rules").glob("*.smk"))
+    rules = "".join(
+        path.read_text(encoding="utf-8") for path in (root / "workflow" / "rules").glob("*.smk")
+    )
     shown = re.findall(r'in_report\(.*, "([a-z]+)", "', rules)
     captions = {f"{name}.rst" for name in ("page", "workflow", *shown)}
     assert captions == {path.name for path in (root / "workflow" / "report").iterdir()}
-    wheel = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    wheel = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"][
+        "build"
+    ]
     included = wheel["targets"]["wheel"]["force-include"]
     assert included["workflow/report"] == "ovaflow/pipeline/workflow/report"

@@ -1,4 +1,6 @@
-"""The page in a real Chromium: it asks for nothing, sorts, gives its figures away, fits a phone, runs no name."""
+"""The page in a real Chromium: it asks for nothing, sorts, gives its figures away, fits a phone,
+runs no name.
+"""
 
 import re
 import shutil
@@ -20,17 +22,27 @@ N_RUNS = 40
 
 @pytest.fixture(scope="module")
 def many(runs, tmp_path_factory):
-    """The page of many runs, most of which differ from the first in their metrics alone; and their names."""
+    """The page of many runs, most of which differ from the first in their metrics alone; and their
+    names.
+    """
     folder = tmp_path_factory.mktemp("many") / "mine"
     folder.mkdir()
     shutil.copy(runs[0].parent / "dataset.h5", folder)
     random = np.random.default_rng(0)
-    folders = [folder / name for name in ["msi", "dismec", *NAMES, *(f"run-{n}" for n in range(N_RUNS - 5))]]
+    folders = [
+        folder / name
+        for name in ["msi", "dismec", *NAMES, *(f"run-{n}" for n in range(N_RUNS - 5))]
+    ]
     for number, each in enumerate(folders):
         shutil.copytree(runs[number % 2], each)
         if number > 1:
             metrics = read_json(each / "metrics.json", "metrics")
-            for name, spread in (("P@1", 0.05), ("train_seconds", 2), ("model_bytes", 1), ("predict_seconds", 0.5)):
+            for name, spread in (
+                ("P@1", 0.05),
+                ("train_seconds", 2),
+                ("model_bytes", 1),
+                ("predict_seconds", 0.5),
+            ):
                 metrics[name] = float(metrics[name] * np.exp(-spread * random.random()))
             write_json(each / "metrics.json", "metrics", metrics)
     page = folder.parent / "report.html"
@@ -42,7 +54,9 @@ def many(runs, tmp_path_factory):
 @pytest.fixture
 def opened(new_page, many):
     """The page, what it asked for, and what it complained of."""
-    page, requests, messages = new_page(viewport={"width": 1280, "height": 900}, accept_downloads=True), [], []
+    page = new_page(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    requests = []
+    messages = []
     page.on("request", lambda request: requests.append(request.url))
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
@@ -64,7 +78,7 @@ def column(table, place):
     return table.locator(f"tbody tr > *:nth-child({place})").all_inner_texts()
 
 
-def test_nothing_is_asked_for_and_no_name_nor_other_script_is_run(opened, many):
+def test_nothing_is_asked_for_and_no_name_nor_other_script_is_run(opened, many) -> None:
     page, requests, messages = opened
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     page.wait_for_timeout(200)
@@ -74,12 +88,14 @@ def test_nothing_is_asked_for_and_no_name_nor_other_script_is_run(opened, many):
     for name in NAMES[:2]:
         assert page.get_by_text(name, exact=True).count() > 3
     assert page.locator("img, b:text-is('for')").count() == 0
-    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'document.title = 1'}))")
+    page.evaluate(
+        "document.body.append(Object.assign(document.createElement('script'), {text: 'document.title = 1'}))"
+    )
     assert page.title() == "ovaflow report: mine"
     assert "Content Security Policy" in messages[0]
 
 
-def test_tables_sort_by_keyboard_and_turn_back(opened):
+def test_tables_sort_by_keyboard_and_turn_back(opened) -> None:
     page, _, _ = opened
     table = page.locator(".summary table.sortable")
     head = table.locator("tr.heads > th", has_text="training")
@@ -89,7 +105,10 @@ def test_tables_sort_by_keyboard_and_turn_back(opened):
     seconds = [float(value.get_attribute("value")) for value in values.all()]
     assert seconds != sorted(seconds, reverse=True)
     head.get_by_role("button").focus()
-    for way, expected in (("descending", sorted(seconds, reverse=True)), ("ascending", sorted(seconds))):
+    for way, expected in (
+        ("descending", sorted(seconds, reverse=True)),
+        ("ascending", sorted(seconds)),
+    ):
         page.keyboard.press("Enter")
         assert head.get_attribute("aria-sort") == way
         assert [float(value.get_attribute("value")) for value in values.all()] == expected
@@ -103,14 +122,14 @@ def test_tables_sort_by_keyboard_and_turn_back(opened):
     assert ordered == [f"run-{n}" for n in range(N_RUNS - 5)]
 
 
-def test_without_scripts_tables_are_tables(new_page, many):
+def test_without_scripts_tables_are_tables(new_page, many) -> None:
     page = new_page(java_script_enabled=False)
     page.goto(many.as_uri())
     assert page.locator("th button").count() == 0
     assert page.locator(".summary tbody tr").count() == N_RUNS
 
 
-def test_files_hold_the_figures_in_full(opened, runs):
+def test_files_hold_the_figures_in_full(opened, runs) -> None:
     page, _, _ = opened
     rows = {row["run"]: row for row in saved(page, page.locator(".summary .below a.saved").first)}
     assert len(rows) == N_RUNS
@@ -121,11 +140,11 @@ def test_files_hold_the_figures_in_full(opened, runs):
     assert "'=HYPERLINK('x')" in rows
 
 
-def test_figures_show_as_many_runs_as_there_are_markers(opened):
+def test_figures_show_as_many_runs_as_there_are_markers(opened) -> None:
     assert opened[0].locator(".quality ul.legend").first.locator("li").count() == 8
 
 
-def test_a_link_opens_what_is_folded(new_page, many):
+def test_a_link_opens_what_is_folded(new_page, many) -> None:
     page = new_page()
     page.goto(f"{many.as_uri()}#mine.settings")
     assert page.locator("details.settings").get_attribute("open") is not None
@@ -133,7 +152,7 @@ def test_a_link_opens_what_is_folded(new_page, many):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_a_phone(new_page, many, scheme):
+def test_it_fits_a_phone(new_page, many, scheme) -> None:
     page = new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
     page.goto(many.as_uri())
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")

@@ -6,18 +6,25 @@ from ovaflow.report.quality import count_assigned, metric_columns
 from ovaflow.sparse.csr import from_scipy
 
 
-def test_metric_columns_in_order():
+def test_metric_columns_in_order() -> None:
     metrics = {"recall@1": 0, "P@10": 0, "P@5": 0, "macro-F1@5": 0, "instances": 3}, {"nDCG@1": 0}
     columns = metric_columns([SimpleNamespace(metrics=each) for each in metrics])
-    assert [column.title for column in columns] == ["P@5", "P@10", "nDCG@1", "recall@1", "macro-F1@5"]
+    assert [column.title for column in columns] == [
+        "P@5",
+        "P@10",
+        "nDCG@1",
+        "recall@1",
+        "macro-F1@5",
+    ]
 
 
-def test_assigned_labels_against_an_indicator():
+def test_assigned_labels_against_an_indicator() -> None:
     random = np.random.default_rng(0)
     # 1 to 6 are the labels that models know, 7 is in the data, 8 and 9 were left out of it
     assigned = (random.random((200, 10)) < 0.15) & (np.arange(10) > 0)
     some = assigned.any(axis=1)
-    Y, known = from_scipy(assigned[:, :8] * 1.0), np.isin(np.arange(8), range(1, 7))
+    Y = from_scipy(assigned[:, :8] * 1.0)
+    known = np.isin(np.arange(8), range(1, 7))
     counts = {
         "test_labels_unknown_in_train": assigned[:, 8:].sum(),
         "test_with_unknown_labels_only": (some & ~assigned[:, :8].any(axis=1)).sum(),

@@ -1,4 +1,6 @@
-"""All runs of a config in one table, with the figures of their files and remarks where they are not to be compared."""
+"""All runs of a config in one table, with the figures of their files and remarks where they are not
+to be compared.
+"""
 
 import json
 import shutil
@@ -35,8 +37,9 @@ def read_table(place):
     return {row["run"]: row for row in read_records(place / "runs.csv")}
 
 
-def test_figures_are_those_of_the_files(place):
-    rows, entries = read_table(place), json.loads(ovaflow("runs", "my.yaml", "--json"))
+def test_figures_are_those_of_the_files(place) -> None:
+    rows = read_table(place)
+    entries = json.loads(ovaflow("runs", "my.yaml", "--json"))
     assert list(rows) == [entry["run"] for entry in entries] == list(CONFIG["runs"])
     for name in ("msi", "forest", "embedded"):
         metrics = read_json(place / "results" / "tiny" / name / "metrics.json", "metrics")
@@ -54,7 +57,7 @@ def test_figures_are_those_of_the_files(place):
     assert "loss" not in rows["msi"]
 
 
-def test_folds_are_columns_where_some_run_has_them(place):
+def test_folds_are_columns_where_some_run_has_them(place) -> None:
     assert "folds" not in ovaflow("runs", "my.yaml")
     folder = place / "results" / "tiny" / "msi"
     metrics = read_json(folder / "metrics.json", "metrics")
@@ -63,7 +66,8 @@ def test_folds_are_columns_where_some_run_has_them(place):
     files = [folder / "metrics.json", folder / "other.json"]
     ovaflow("join-folds", *files, f"--model={folder}/model.h5", f"--output={folder}/folds.json")
     figures = read_json(folder / "folds.json", "folds")["metrics"]["P@1"]
-    rows, said = read_table(place), ovaflow("runs", "my.yaml")
+    rows = read_table(place)
+    said = ovaflow("runs", "my.yaml")
     ours = [float(rows["msi"][f"folds P@1{end}"]) for end in ("", " low", " high")]
     assert ours == pytest.approx([0.75 * metrics["P@1"], *figures["interval"]])
     assert rows["forest"]["folds P@1"] == ""
@@ -79,9 +83,13 @@ def test_folds_are_columns_where_some_run_has_them(place):
     assert "folds P@1" not in read_table(place)["msi"]
 
 
-def test_remarks_say_what_is_not_there_or_not_to_be_compared(place):
+def test_remarks_say_what_is_not_there_or_not_to_be_compared(place) -> None:
     folder = place / "results" / "tiny"
-    assert {name: row["remark"] for name, row in read_table(place).items() if name not in ("forest", "embedded")} == {
+    assert {
+        name: row["remark"]
+        for name, row in read_table(place).items()
+        if name not in ("forest", "embedded")
+    } == {
         "msi": "",
         "planned": "not there yet",
     }
@@ -96,11 +104,13 @@ def test_remarks_say_what_is_not_there_or_not_to_be_compared(place):
     assert "not a model file" in read_table(place)["msi"]["remark"]
 
 
-def test_a_run_of_another_dataset_and_one_with_other_settings(place):
+def test_a_run_of_another_dataset_and_one_with_other_settings(place) -> None:
     folder = place / "results" / "tiny" / "planned"
     shutil.copytree(place / "results" / "tiny" / "msi", folder)
     assert read_table(place)["planned"]["remark"] == "made with C 1, the config has 4"
-    place.joinpath("my.yaml").write_text(yaml.safe_dump(CONFIG | {"train": {"prune": 0.1}}, sort_keys=False))
+    place.joinpath("my.yaml").write_text(
+        yaml.safe_dump(CONFIG | {"train": {"prune": 0.1}}, sort_keys=False)
+    )
     assert "made with prune 0.05, the config has 0.1" in read_table(place)["msi"]["remark"]
     held_out = place / "results" / "tiny" / "held_model.h5"
     shutil.copy(held_out, folder / "model.h5")
@@ -111,16 +121,26 @@ def test_a_run_of_another_dataset_and_one_with_other_settings(place):
 
 
 @pytest.mark.parametrize("columns", ["40", "200"])
-def test_a_terminal_shows_every_column(place, columns, monkeypatch):
+def test_a_terminal_shows_every_column(place, columns, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     said = ovaflow("runs", "my.yaml")
-    for heading in ("dataset", "run", "method", "P@1", "F1-fit", "training", "ms / instance", "model", "remark"):
+    for heading in (
+        "dataset",
+        "run",
+        "method",
+        "P@1",
+        "F1-fit",
+        "training",
+        "ms / instance",
+        "model",
+        "remark",
+    ):
         assert heading in said
     assert "±" in said
     assert "ovaflow run my.yaml makes what is missing" in said
 
 
-def test_the_config_is_found_as_run_finds_it(place):
+def test_the_config_is_found_as_run_finds_it(place) -> None:
     assert "docstrings" in ovaflow("runs")
     (place / "config").mkdir()
     (place / "my.yaml").rename(place / "config" / "config.yaml")

@@ -35,14 +35,18 @@ def figures(table):
     return [[cell.value for cell in row.cells] for row in table.rows]
 
 
-def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(finished, results, ranking):
-    content, metrics = second_stage.show("tiny", results), results.runs[0].metrics["first_stage"]
+def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(
+    finished, results, ranking
+) -> None:
+    content = second_stage.show("tiny", results)
+    metrics = results.runs[0].metrics["first_stage"]
     by_score, by_probability, fit = figures(content["quality"])
     assert by_score[:4] == [metrics[name] for name in ("P@1", "P@3", "P@5", "nDCG@5")]
     Y = open_dataset(finished["dataset"]).test.Y.to_scipy().toarray() > 0
     hits = np.take_along_axis(Y, ranking.ids[:, :5], axis=1)
     assert by_probability[2] == pytest.approx(hits.mean()) != by_score[2]
-    answers, amounts = np.zeros_like(Y), labels_that_fit(ranking.probabilities)
+    answers = np.zeros_like(Y)
+    amounts = labels_that_fit(ranking.probabilities)
     for row, ids, amount in zip(answers, ranking.ids, amounts, strict=True):
         row[ids[:amount]] = True
     assert fit[4] == pytest.approx(f1_score(Y, answers, average="samples", zero_division=0))
@@ -51,9 +55,11 @@ def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(finis
     assert figures(content["evidence"]) == [[lost[kind.name]] for kind in PLAIN_KINDS]
 
 
-def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path):
+def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path) -> None:
     folder = Folder(shutil.copytree(finished.path, tmp_path / "tiny"))
-    replace(Predictions.open(folder["predictions"]), ids=ranking.first_ids[:, :5]).write(folder["predictions"])
+    replace(Predictions.open(folder["predictions"]), ids=ranking.first_ids[:, :5]).write(
+        folder["predictions"]
+    )
     table = second_stage.show("tiny", gather([folder.path / "msi"])[0])["quality"]
     ways = ["by score alone", "for macro-F1, first 5", "by probability, first 5", "labels that fit"]
     assert [row.hint for row in table.rows] == ways
@@ -62,12 +68,16 @@ def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path
     assert shown == [True] * 4 + [False] * 8 + [True] * 4
 
 
-def test_texts_show_the_labels_that_fit_in_percent_and_what_was_missed(finished, results, ranking):
+def test_texts_show_the_labels_that_fit_in_percent_and_what_was_missed(
+    finished, results, ranking
+) -> None:
     Y = open_dataset(finished["dataset"]).test.Y.to_scipy().toarray() > 0
     for example in results.examples["texts"]:
         amount = labels_that_fit(ranking.probabilities[[example.row]])[0]
         fit = ranking.ids[example.row, :amount]
-        assert [label.value for label in example.predicted] == ranking.probabilities[example.row, :amount].tolist()[:5]
+        assert [label.value for label in example.predicted] == ranking.probabilities[
+            example.row, :amount
+        ].tolist()[:5]
         assert [label.hit for label in example.predicted] == Y[example.row, fit].tolist()[:5]
         missed = Y[example.row].sum() - Y[example.row, fit].sum()
         assert len(example.missed) + example.more == missed
@@ -75,20 +85,21 @@ def test_texts_show_the_labels_that_fit_in_percent_and_what_was_missed(finished,
     assert f"{100 * results.examples['texts'][0].predicted[0].value:.0f} %</data>" in section
 
 
-def test_what_can_be_assigned_is_shown_for_all_runs_side_by_side(results):
+def test_what_can_be_assigned_is_shown_for_all_runs_side_by_side(results) -> None:
     (run, _) = results.runs
     table = second_stage.assigned_table(results.runs)
     assert [row.name for row in table.rows] == ["50 %", "70 %", "80 %", "90 %"]
     assert {column.group for column in table.columns} == {run.name}
     measured = {row["probability"]: row for row in run.reliability["automatic"]}
     theirs = [
-        [measured[level][name] for name in ("precision", "recall", "instances")] for level in (0.5, 0.7, 0.8, 0.9)
+        [measured[level][name] for name in ("precision", "recall", "instances")]
+        for level in (0.5, 0.7, 0.8, 0.9)
     ]
     assert figures(table) == theirs
     assert second_stage.assigned_table(results.runs[1:]) is None
 
 
-def test_the_page_says_why_a_second_stage_is_not_used(runs, tmp_path):
+def test_the_page_says_why_a_second_stage_is_not_used(runs, tmp_path) -> None:
     run = shutil.copytree(runs[0].parent, tmp_path / "mine") / runs[0].name
     remedy = "<code>predict: {rerank: 0.2}</code>"
     assert remedy in render(gather([run]))

@@ -21,40 +21,65 @@ def run_of(labels, first, n_labels=N_LABELS):
     split = SimpleNamespace(Y=Y)
     names = [f"class {label}" for label in range(n_labels)]
     dataset = SimpleNamespace(
-        train=split, test=split, label_name=names.__getitem__, counts=np.arange(n_labels), n_labels=n_labels
+        train=split,
+        test=split,
+        label_name=names.__getitem__,
+        counts=np.arange(n_labels),
+        n_labels=n_labels,
     )
-    predictions = PredictedLabels(first[:, None].astype(np.int32), np.ones((len(first), 1), np.float32))
+    predictions = PredictedLabels(
+        first[:, None].astype(np.int32), np.ones((len(first), 1), np.float32)
+    )
     measured = Measured.of(predictions, Y)
     run = SimpleNamespace(
-        dataset=dataset, measured=measured, name="msi", summary="", series=0, samples={}, has_test_labels=True
+        dataset=dataset,
+        measured=measured,
+        name="msi",
+        summary="",
+        series=0,
+        samples={},
+        has_test_labels=True,
     )
-    run.metrics = ranking_metrics(predictions.ids, Y, np.ones(n_labels)) | single_label_metrics(measured, dataset)
+    run.metrics = ranking_metrics(predictions.ids, Y, np.ones(n_labels)) | single_label_metrics(
+        measured, dataset
+    )
     run.read = lambda reader: reader(run)
     return run
 
 
-def test_confused_labels_are_listed_and_drawn():
+def test_confused_labels_are_listed_and_drawn() -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(N_LABELS, size=400)
-    first = np.where(rng.random(400) < 0.6, labels, np.minimum(labels + rng.integers(1, 3, 400), N_LABELS - 1))
+    first = np.where(
+        rng.random(400) < 0.6, labels, np.minimum(labels + rng.integers(1, 3, 400), N_LABELS - 1)
+    )
     run = run_of(labels, first)
     content = show("made", SimpleNamespace(shown=[run], best=run))
     theirs = confusion_matrix(labels, first)
     number = {f"class {label}": label for label in range(N_LABELS)}
     for row in content["pairs"].rows:
         predicted, times, share = row.cells
-        true, other = number[row.name], number[predicted.text]
-        assert (times.value, share.value) == (theirs[true, other], theirs[true, other] / theirs[true].sum())
+        true = number[row.name]
+        other = number[predicted.text]
+        assert (times.value, share.value) == (
+            theirs[true, other],
+            theirs[true, other] / theirs[true].sum(),
+        )
         assert true != other
     listed = [row.cells[1].value for row in content["pairs"].rows]
     assert len(listed) == LISTED
-    assert listed == sorted((theirs - np.diag(np.diag(theirs)))[theirs.nonzero()], reverse=True)[: len(listed)]
+    assert (
+        listed
+        == sorted((theirs - np.diag(np.diag(theirs)))[theirs.nonzero()], reverse=True)[
+            : len(listed)
+        ]
+    )
     drawn = content["figure"].rows
     assert all(theirs[number[true], number[other]] == times for true, other, times in drawn)
     assert 2 <= len({true for true, *_ in drawn}) <= DRAWN
 
 
-def test_only_where_no_instance_has_several_labels():
+def test_only_where_no_instance_has_several_labels() -> None:
     run = run_of(np.arange(3), np.arange(3))
     run.dataset.test = SimpleNamespace(Y=from_scipy(np.ones((3, N_LABELS), np.float32)))
     assert read(run) is None

@@ -21,7 +21,7 @@ def results(finished):
     return gather([finished.path / name for name in ("forest", "msi")])[0]
 
 
-def test_the_best_run_is_the_one_that_sentences_and_texts_are_of(results):
+def test_the_best_run_is_the_one_that_sentences_and_texts_are_of(results) -> None:
     assert results.best.name == "msi"
     content = summary.show("tiny", results)
     text = " ".join(content["sentences"])
@@ -31,24 +31,29 @@ def test_the_best_run_is_the_one_that_sentences_and_texts_are_of(results):
     assert content["compared"] == {"metric": "nDCG@5", "as_good": [], "all": False}
 
 
-def test_answers_that_can_go_without_a_person_against_the_predictions(finished, results):
+def test_answers_that_can_go_without_a_person_against_the_predictions(finished, results) -> None:
     ranking = Predictions.open(finished["predictions"]).ranking
     Y = open_dataset(finished["dataset"]).test.Y.to_scipy().toarray() > 0
     amounts = labels_that_fit(ranking.probabilities)
-    sure, labels, right = 0, 0, 0
+    sure = 0
+    labels = 0
+    right = 0
     for row, amount in enumerate(amounts):
         if amount and ranking.probabilities[row, :amount].mean() >= summary.SURE:
             sure += 1
             labels += amount
             right += Y[row, ranking.ids[row, :amount]].sum()
     text = " ".join(summary.show("tiny", results)["sentences"])
-    assert f"{100 * sure / len(Y):.0f} of 100 answers are sure enough to go without a person" in text
+    assert (
+        f"{100 * sure / len(Y):.0f} of 100 answers are sure enough to go without a person" in text
+    )
     assert f"of 100 of their labels {100 * right / labels:.0f} are right" in text
 
 
-def test_best_and_as_good():
+def test_best_and_as_good() -> None:
     random = np.random.default_rng(0)
-    low, high = random.normal(0.3, 0.01, 1000), random.normal(0.5, 0.01, 1000)
+    low = random.normal(0.3, 0.01, 1000)
+    high = random.normal(0.5, 0.01, 1000)
     near = high + random.normal(-0.001, 0.01, 1000)
     assert as_good_as_best([0.3, 0.5, 0.499, None], [low, high, near, None]) == [1, 2]
     # all that are surely better than the others are marked, and none where all are equal
@@ -57,12 +62,14 @@ def test_best_and_as_good():
     assert surely_best([0.5], [high]) == []
 
 
-def test_settings_after_training_differ_too(finished, tmp_path):
+def test_settings_after_training_differ_too(finished, tmp_path) -> None:
     folder = Folder(shutil.copytree(finished.path, tmp_path / "tiny"))
     path = folder["predictions"]
     copy = shutil.copytree(folder.path / "msi", folder.path / "for-macro-F1")
     ranking = Predictions.open(path).ranking
-    changed = replace(Predictions.open(path), ids=ranking.first_ids[:, :4], scores=ranking.scores[:, :4])
+    changed = replace(
+        Predictions.open(path), ids=ranking.first_ids[:, :4], scores=ranking.scores[:, :4]
+    )
     changed.write(copy / "predictions.h5")
     (results,) = gather([folder.path / name for name in ("msi", "for-macro-F1", "forest")])
     table = run_settings.show_settings("tiny", results)["table"]

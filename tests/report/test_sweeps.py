@@ -8,7 +8,7 @@ from ovaflow.storage.texts import write_json
 from ovaflow.tuning.comparison import METRICS, Trial, decide
 
 
-def test_seeds_are_shown_with_mean_and_standard_deviation(runs):
+def test_seeds_are_shown_with_mean_and_standard_deviation(runs) -> None:
     (results,) = gather(runs, sweeps={"trees": [run.name for run in runs], "elsewhere": ["other"]})
     for seed, run in zip((7, 2), results.runs, strict=True):
         vars(run)["settings"] = {"seed": str(seed)}
@@ -21,11 +21,16 @@ def test_seeds_are_shown_with_mean_and_standard_deviation(runs):
     assert not any(cell.best for row in sweep["table"].rows for cell in row.cells)
 
 
-def test_a_choice_is_shown_with_its_check(runs):
-    low, high = (Trial(np.array([0.1, 0.2]) + gain, np.ones(2), dict.fromkeys(METRICS, gain), 1.0) for gain in (0, 0.5))
-    trials, with_all = {1.0: [low], 0.3: [high]}, {1.0: low, 0.3: high}
+def test_a_choice_is_shown_with_its_check(runs) -> None:
+    low, high = (
+        Trial(np.array([0.1, 0.2]) + gain, np.ones(2), dict.fromkeys(METRICS, gain), 1.0)
+        for gain in (0, 0.5)
+    )
+    trials = {1.0: [low], 0.3: [high]}
+    with_all = {1.0: low, 0.3: high}
     # in the folder of the dataset, which other tests share
-    path, shown = runs[0].parent / "squared-hinge-l2-none-Cauto.json", "trained on all training instances"
+    path = runs[0].parent / "squared-hinge-l2-none-Cauto.json"
+    shown = "trained on all training instances"
     for try_on_all, rows in ((with_all.get, ["1", "0.3"]), (None, [])):
         choice = {"instances": 20} | decide("nDCG@5", trials, 0.3, 1.0, try_on_all)
         write_json(path, "C", choice)

@@ -1,4 +1,6 @@
-"""Numbers and texts as the page shows them, tables with the best marked, and CSV files that no spreadsheet runs."""
+"""Numbers and texts as the page shows them, tables with the best marked, and CSV files that no
+spreadsheet runs.
+"""
 
 import csv
 import io
@@ -18,20 +20,25 @@ CELLS = st.one_of(st.none(), st.text(), st.integers(-(10**9), 10**9), st.floats(
 FORMULAS = st.sampled_from(["=1+1", "+1", "-1", "-1+1", "@SUM(A1)", "\t=1", "  =1", "\r=1"])
 
 
-def test_numbers_in_words():
+def test_numbers_in_words() -> None:
     shown = {
         wording.count: {35116: "35,116", None: "–"},
         wording.percent: {0.62624: "62.62", float("nan"): "–"},
         wording.decimal: {0: "0", 0.0431: "0.043", 1240.4: "1,240", 0.0000123: "1.2e-05"},
         wording.size: {640: "640 B", 1400 << 10: "1.37 MiB"},
-        wording.duration: {0.0123: "12.3 ms", 4.21: "4.21 s", 123: "2 min 03 s", 12000: "3 h 20 min"},
+        wording.duration: {
+            0.0123: "12.3 ms",
+            4.21: "4.21 s",
+            123: "2 min 03 s",
+            12000: "3 h 20 min",
+        },
     }
     for words, texts in shown.items():
         assert {number: words(number) for number in texts} == texts
 
 
 @given(st.text(), st.integers(5, 50))
-def test_plain_texts_are_short_and_harmless(text, limit):
+def test_plain_texts_are_short_and_harmless(text, limit) -> None:
     shown = wording.plain(text, limit)
     assert len(shown) <= limit
     assert not set(shown) & set("\x00\r\n\t\x1b\u202e\u2066")
@@ -48,7 +55,7 @@ def sampled_table(hits):
     return make_table("", "run", [column], hits, lambda run, cells: Row(run[0], cells))
 
 
-def test_what_may_be_chance_is_marked_with_the_best():
+def test_what_may_be_chance_is_marked_with_the_best() -> None:
     worst, other = ((np.arange(400) < hits) * 1.0 for hits in (200, 240))
     near = np.roll(other, 160)
     best = near.copy()
@@ -56,15 +63,19 @@ def test_what_may_be_chance_is_marked_with_the_best():
     table = sampled_table([("a & b", worst), ("c", near), ("d", best)])
     assert [row.cells[0].best for row in table.rows] == [False, True, True]
     # of a share p of n instances, the interval is p +- 1.96 sqrt(p (1 - p) / n)
-    ours, theirs = float(table.rows[0].cells[0].spread), 100 * 1.96 * np.sqrt(0.25 / 400)
+    ours = float(table.rows[0].cells[0].spread)
+    theirs = 100 * 1.96 * np.sqrt(0.25 / 400)
     assert ours == pytest.approx(theirs, abs=0.4)
-    assert [row.cells[0].best for row in sampled_table([("c", near), ("d", best)]).rows] == [False, False]
+    assert [row.cells[0].best for row in sampled_table([("c", near), ("d", best)]).rows] == [
+        False,
+        False,
+    ]
     head, first, *_ = csv.reader(io.StringIO(unquote(table.csv.partition(",")[2])))
     assert head == ["run", "P @1", "P @1 low", "P @1 high"]
     assert float(first[2]) < float(first[1]) < float(first[3])
 
 
-def test_a_terminal_shows_names_as_they_are_and_figures_whole():
+def test_a_terminal_shows_names_as_they_are_and_figures_whole() -> None:
     columns = [
         Column("", lambda each: each[1], wording.percent, "a heading longer than its figures"),
         Column("words", lambda each: each[2]),
@@ -78,7 +89,9 @@ def test_a_terminal_shows_names_as_they_are_and_figures_whole():
         Console(file=file, width=width).print(table.terminal)
         written = file.getvalue()
         assert max(map(len, written.splitlines())) <= width
-        assert all(part in written.split() for part in ("[red]a[/red]\ufffd[2K", "50.00", "25.00", "█▌"))
+        assert all(
+            part in written.split() for part in ("[red]a[/red]\ufffd[2K", "50.00", "25.00", "█▌")
+        )
         assert written.count("high)") == 4
     Console(file=file).print(make_table("", "name", columns, [], Row).terminal)
 
@@ -90,7 +103,7 @@ def is_formula(text):
 
 
 @given(st.lists(st.lists(CELLS | FORMULAS, min_size=3, max_size=3), max_size=5))
-def test_what_a_link_holds_can_be_read_back_and_ends_no_attribute(rows):
+def test_what_a_link_holds_can_be_read_back_and_ends_no_attribute(rows) -> None:
     link = csv_link(["a", "=b", "c"], rows)
     assert not set(link) & set("\"'<>& \n#")
     header, *read = csv.reader(io.StringIO(unquote(link.split(",", 1)[1]), newline=""))

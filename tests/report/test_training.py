@@ -8,7 +8,7 @@ from ovaflow.report.drawing import plain_logarithm
 from ovaflow.solver.problem import Status
 
 
-def test_training_statistics_are_honest():
+def test_training_statistics_are_honest() -> None:
     statistics = {
         "positives": np.array([3, 0, 1, 2]),
         "newton_steps": np.array([4, 0, 6, 8]),
@@ -18,7 +18,13 @@ def test_training_statistics_are_honest():
         "gradient_norm": np.array([0.5, 0.0, 3.0, np.nan]),
         "gradient_target": np.array([1.0, 0.0, 1.5, 1.0]),
         "status": np.array(
-            [Status.CONVERGED, Status.NO_POSITIVES, Status.LINE_SEARCH_FAILED, Status.ITERATION_LIMIT], np.int8
+            [
+                Status.CONVERGED,
+                Status.NO_POSITIVES,
+                Status.LINE_SEARCH_FAILED,
+                Status.ITERATION_LIMIT,
+            ],
+            np.int8,
         ),
     }
     ours = training.summarise(Training(2.0, 1, 1 << 20, statistics=statistics))
@@ -30,6 +36,6 @@ def test_training_statistics_are_honest():
     assert np.isnan(ours.worst_ratio)
 
 
-def test_numbers_of_logarithmic_axes():
+def test_numbers_of_logarithmic_axes() -> None:
     numbers = {1000.0: "1,000", 1: "1", 0.5: "0.5", 0.001: "0.001", 1e-4: "10⁻⁴", 1e-12: "10⁻¹²"}
     assert {value: plain_logarithm(value) for value in numbers} == numbers

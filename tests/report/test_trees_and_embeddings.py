@@ -11,7 +11,17 @@ from ovaflow.report.tables import table_of_runs
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
 
-SHAPE = ["nodes", "leaves", "depth", "mean_depth", "balance", "largest_leaf", "labels_per_leaf", "nonzeros", "seconds"]
+SHAPE = [
+    "nodes",
+    "leaves",
+    "depth",
+    "mean_depth",
+    "balance",
+    "largest_leaf",
+    "labels_per_leaf",
+    "nonzeros",
+    "seconds",
+]
 EMBEDDING = {
     "eigenvalues": [],
     "label_covariance": [2.0, 1.0],
@@ -24,14 +34,15 @@ def shown(show, *of_runs):
     """What a section shows of runs with these attributes, twice the same."""
     common = {"summary": "", "metrics": {"P@1": 0.5}}
     runs = [
-        SimpleNamespace(name=f"run {number}", series=number, **common, **each) for number, each in enumerate(of_runs)
+        SimpleNamespace(name=f"run {number}", series=number, **common, **each)
+        for number, each in enumerate(of_runs)
     ]
     results = SimpleNamespace(runs=runs, shown=runs)
     assert show("mine", results) == show("mine", results)
     return show("mine", results)
 
 
-def test_trees_of_instances():
+def test_trees_of_instances() -> None:
     forest = {"training": SimpleNamespace(trees={name: np.array([2, 4]) for name in SHAPE})}
     table = shown(trees.show, forest, forest)
     cells = zip(table["table"].columns, table["table"].rows[0].cells, strict=True)
@@ -41,7 +52,7 @@ def test_trees_of_instances():
     assert values["leaf", "largest"] == 4
 
 
-def test_label_tree_of_a_run(tmp_path):
+def test_label_tree_of_a_run(tmp_path) -> None:
     Y = from_scipy(np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 1, 1]], bool))
     dataset = SimpleNamespace(path="dataset.h5", checksum="abc")
     folders = [
@@ -52,7 +63,8 @@ def test_label_tree_of_a_run(tmp_path):
     compute_label_tree(Y).write(tmp_path / "label_tree.h5", dataset=dataset)
     ours, none = map(training._label_tree, folders)
     assert none is None
-    # 3, 4, 3 and 2 instances from the root; 2 to the last label, and one from each to the one before
+    # 3, 4, 3 and 2 instances from the root; 2 to the last label, and one from each to the one
+    # before
     of_run = SimpleNamespace(label_tree=ours)
     run = SimpleNamespace(name="tree", series=1, summary="", read={training.read: of_run}.get)
     (row,) = table_of_runs("Label trees", [run], training.LABEL_TREES).rows
@@ -60,7 +72,7 @@ def test_label_tree_of_a_run(tmp_path):
 
 
 @pytest.mark.parametrize("empty", [False, True])
-def test_embeddings_with_and_without_a_spectrum(tmp_path, empty):
+def test_embeddings_with_and_without_a_spectrum(tmp_path, empty) -> None:
     folder = SimpleNamespace(path=tmp_path, dataset=SimpleNamespace(label_names=["a", "b"]))
     assert embeddings.read(folder) is None
     of_runs = []

@@ -37,7 +37,7 @@ PARTS = {
 }
 
 
-def _make(folder):
+def _make(folder) -> None:
     write_named_table(folder / "records.csv")
     steps = STEPS
     for name, part in PARTS.items():

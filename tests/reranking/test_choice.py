@@ -12,9 +12,11 @@ def pairs(ids, probabilities):
     return [dict(zip(*row, strict=True)) for row in zip(ids, probabilities, strict=True)]
 
 
-def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(dataset, model):
+def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(dataset, model) -> None:
     predictor = Predictor.open(model)
-    X, n_labels, model = predictor.from_split(dataset.test).part(0, 100), predictor.n_labels, predictor.model
+    X = predictor.from_split(dataset.test).part(0, 100)
+    n_labels = predictor.n_labels
+    model = predictor.model
     allowed = np.arange(n_labels) % 9 == 3
     ids, probabilities = predictor.top_k(X, n_labels, allowed=allowed)
     assert all(sorted(row[row >= 0]) == np.flatnonzero(allowed).tolist() for row in ids)
@@ -22,9 +24,11 @@ def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(datase
     first = predictor.top_k(X, 5, allowed=allowed)
     assert np.array_equal(first, [ids[:, :5], probabilities[:, :5]])
     # all labels as candidates, ranked as far as there are ranks
-    evidence, (best, scores) = model.reranker.evidence, model.first_stage.top_k(dataset.test.X.part(0, 100), n_labels)
+    evidence = model.reranker.evidence
+    (best, scores) = model.first_stage.top_k(dataset.test.X.part(0, 100), n_labels)
     candidates = evidence.candidates(evidence.texts(X, model.first_stage), best, scores)
-    columns, rank = evidence.compute(candidates)[:, :n_labels].copy(), evidence.columns.index("rank")
+    columns = evidence.compute(candidates)[:, :n_labels].copy()
+    rank = evidence.columns.index("rank")
     columns[:, :, rank] = np.minimum(columns[:, :, rank], CANDIDATES - 1)
     theirs = pairs(best, model.reranker.trees.probabilities(columns, best))
     voted = evidence.get(SimilarTexts).more_candidates(candidates.texts)

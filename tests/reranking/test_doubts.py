@@ -1,4 +1,6 @@
-"""Training labels that are probably wrong or missing, beside planted ones and scikit-learn's neighbours."""
+"""Training labels that are probably wrong or missing, beside planted ones and scikit-learn's
+neighbours.
+"""
 
 from dataclasses import replace
 
@@ -29,17 +31,24 @@ def find(folder, held, rows):
     return lambda dataset: find_doubts(dataset, rows, held, model)
 
 
-def test_planted_labels_come_first(dataset, rows, find):
+def test_planted_labels_come_first(dataset, rows, find) -> None:
     random = np.random.default_rng(0)
     Y = lil_array(dataset.train.Y.to_scipy())
-    frequent, wrong, missing = dataset.train.Y.indices, set(), set()
+    frequent = dataset.train.Y.indices
+    wrong = set()
+    missing = set()
     for row in random.choice(rows, 30, replace=False).tolist():
-        old, new = (int(random.choice(labels)) for labels in (Y.rows[row], frequent[~np.isin(frequent, Y.rows[row])]))
-        Y[row, old], Y[row, new] = 0, 1
+        old, new = (
+            int(random.choice(labels))
+            for labels in (Y.rows[row], frequent[~np.isin(frequent, Y.rows[row])])
+        )
+        Y[row, old] = 0
+        Y[row, new] = 1
         wrong.add((row, new))
         missing.add((row, old))
     doubts = find(replace(dataset, train=replace(dataset.train, Y=from_scipy(Y))))
-    given, absent = doubts.take(doubts.given), doubts.take(~doubts.given)
+    given = doubts.take(doubts.given)
+    absent = doubts.take(~doubts.given)
     planted = [pair in wrong for pair in pairs_of(given)]
     assert sum(planted) == 30
     assert roc_auc_score(planted, -given.lifts) > 0.9
@@ -51,9 +60,13 @@ def pairs_of(doubts):
     return list(zip(doubts.rows.tolist(), doubts.labels.tolist(), strict=True))
 
 
-def test_similar_records_are_those_of_scikit_learn(dataset, held, find):
-    doubts, others = find(dataset), held.documents.train
-    texts = [split.X.to_scipy()[:, : held.bias_feature] for split in (others, dataset.train.take(doubts.rows))]
+def test_similar_records_are_those_of_scikit_learn(dataset, held, find) -> None:
+    doubts = find(dataset)
+    others = held.documents.train
+    texts = [
+        split.X.to_scipy()[:, : held.bias_feature]
+        for split in (others, dataset.train.take(doubts.rows))
+    ]
     search = NearestNeighbors(n_neighbors=30, metric="cosine", algorithm="brute").fit(texts[0])
     distances, nearest = search.kneighbors(texts[1])
     theirs = (others.Y.to_scipy().toarray()[nearest, doubts.labels[:, None]] > 0).sum(axis=1)
@@ -64,9 +77,14 @@ def test_similar_records_are_those_of_scikit_learn(dataset, held, find):
     assert differences.max() <= 5
 
 
-def test_the_table_of_a_run(folder, dataset, rows, tmp_path):
-    files = f"--dataset={folder}/dataset.h5", f"--held-out={folder}/held.h5", f"--output={tmp_path}/doubts.csv"
-    said, table = ovaflow("doubts", folder / "held" / "model.h5", *files), read_records(tmp_path / "doubts.csv")
+def test_the_table_of_a_run(folder, dataset, rows, tmp_path) -> None:
+    files = (
+        f"--dataset={folder}/dataset.h5",
+        f"--held-out={folder}/held.h5",
+        f"--output={tmp_path}/doubts.csv",
+    )
+    said = ovaflow("doubts", folder / "held" / "model.h5", *files)
+    table = read_records(tmp_path / "doubts.csv")
     lifts = [float(row["lift"]) for row in table if row["kind"] == "wrong"]
     probabilities = [float(row["probability"]) for row in table if row["kind"] == "missing"]
     assert lifts == sorted(lifts)
@@ -78,7 +96,7 @@ def test_the_table_of_a_run(folder, dataset, rows, tmp_path):
 
 
 @pytest.mark.long
-def test_all_records_in_five_folds(model, dataset, monkeypatch):
+def test_all_records_in_five_folds(model, dataset, monkeypatch) -> None:
     for module in ("evaluation", "reranking"):
         monkeypatch.setattr(f"ovaflow.{module}.doubts.FEWEST", 100)
     said = ovaflow("doubts", model, f"--dataset={dataset.path}", "--all")
@@ -96,5 +114,5 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_what_is_refused(folder, words):
+def test_what_is_refused(folder, words) -> None:
     assert REFUSED[words] in ovaflow("doubts", *words.format(folder).split(), status=2)

@@ -23,7 +23,14 @@ from ovaflow.reranking import cross_fitting, fitting
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.boosted_trees import MOST_TREES, RATE, SETTINGS, fit_trees
 from ovaflow.reranking.candidates import Candidates, with_more
-from ovaflow.reranking.cross_fitting import ENOUGH, PARTS, STEP, cross_fit, ndcg_of_each, parts_checked
+from ovaflow.reranking.cross_fitting import (
+    ENOUGH,
+    PARTS,
+    STEP,
+    cross_fit,
+    ndcg_of_each,
+    parts_checked,
+)
 from ovaflow.reranking.evidence.name_in_text import NameInText
 from ovaflow.reranking.evidence.names import LabelNames
 from ovaflow.reranking.evidence.other_candidates import OTHERS, OtherCandidates, count_cooccurrence
@@ -40,21 +47,24 @@ def classifier():
 
 @settings(max_examples=5)
 @given(st.integers(20, 2000), st.integers(1, 6), st.integers(0, 100), st.booleans())
-def test_trees_are_walked_as_scikit_learn_walks_them(n, columns, seed, coarse):
+def test_trees_are_walked_as_scikit_learn_walks_them(n, columns, seed, coarse) -> None:
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(n, columns)).astype(np.float32)
     if coarse:
         rows = np.round(rows)
     hits = rows[:, 0] + rng.normal(size=n) > np.median(rows[:, -1])
     others = np.concatenate([rows, rng.normal(0, 100, (1500, columns))]).astype(np.float32)
-    ours, theirs = fit_trees(rows, hits).log_odds(others), classifier().fit(rows, hits).decision_function(others)
+    ours = fit_trees(rows, hits).log_odds(others)
+    theirs = classifier().fit(rows, hits).decision_function(others)
     assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-9)
 
 
-def test_columns_that_are_alike_everywhere_change_nothing():
+def test_columns_that_are_alike_everywhere_change_nothing() -> None:
     rows = np.random.default_rng(0).normal(size=(500, 4)).astype(np.float32)
     wider = np.insert(rows, [0, 2, 2, 4, 4], 3, axis=1)
-    ours, theirs = (fit_trees(each, rows[:, 0] > rows[:, 3]).log_odds(each) for each in (wider, rows))
+    ours, theirs = (
+        fit_trees(each, rows[:, 0] > rows[:, 3]).log_odds(each) for each in (wider, rows)
+    )
     assert np.array_equal(ours, theirs)
 
 
@@ -69,9 +79,11 @@ def made_texts(n, noise):
 
 
 @pytest.mark.parametrize("noise", [3.0, 1.0, 0.1])
-def test_as_many_trees_as_predict_other_texts_best_like_scikit_learn(noise):
-    texts, theirs = made_texts(100, noise), np.zeros((MOST_TREES // STEP, 100, 10))
-    ours, parts = cross_fit(texts, fit_trees), np.arange(100) % PARTS
+def test_as_many_trees_as_predict_other_texts_best_like_scikit_learn(noise) -> None:
+    texts = made_texts(100, noise)
+    theirs = np.zeros((MOST_TREES // STEP, 100, 10))
+    ours = cross_fit(texts, fit_trees)
+    parts = np.arange(100) % PARTS
     known = texts.ids >= 0
     for part in range(PARTS):
         others = texts.part(parts != part)
@@ -84,22 +96,27 @@ def test_as_many_trees_as_predict_other_texts_best_like_scikit_learn(noise):
     assert ours.log_loss == pytest.approx(min(losses))
     best = np.where(known, theirs[np.argmin(losses)], 0)[ours.places]
     assert_allclose(ours.probabilities, best, atol=1e-9)
-    by_probability = np.take_along_axis(ours.texts.hits, np.argsort(-best, axis=1, kind="stable"), axis=1)
+    by_probability = np.take_along_axis(
+        ours.texts.hits, np.argsort(-best, axis=1, kind="stable"), axis=1
+    )
     for gains, hits in zip(ours.ndcg, (ours.texts.hits, by_probability), strict=True):
         assert gains == pytest.approx(ndcg_of_each(hits, ours.texts.positives))
 
 
-def test_few_texts_are_all_checked_and_many_in_part():
+def test_few_texts_are_all_checked_and_many_in_part() -> None:
     assert [parts_checked(ENOUGH * times) for times in (0.2, 1, 2, 3, 4, 20)] == [4, 4, 2, 2, 1, 1]
 
 
-def test_trees_by_score_keep_its_order(held, held_predictions):
+def test_trees_by_score_keep_its_order(held, held_predictions) -> None:
     evidence = plain_evidence(held)
     found = evidence.texts(held.test.X, None)
     candidates = evidence.candidates(found, held_predictions.ids, held_predictions.scores)
-    columns, known = evidence.compute(candidates), candidates.ids >= 0
+    columns = evidence.compute(candidates)
+    known = candidates.ids >= 0
     hits = np.random.default_rng(0).random(candidates.ids.shape) < expit(candidates.scores)
-    directions = {COLUMNS.index(name): sign for kind in PLAIN_KINDS for name, sign in kind.directions.items()}
+    directions = {
+        COLUMNS.index(name): sign for kind in PLAIN_KINDS for name, sign in kind.directions.items()
+    }
     trees = fit_trees(columns[known], hits[known], directions=directions)
     assert set(trees.columns[np.isfinite(trees.thresholds)]) <= set(directions)
     probabilities = trees.probabilities(columns, candidates.ids)
@@ -111,8 +128,10 @@ def test_trees_by_score_keep_its_order(held, held_predictions):
 def texts(draw):
     """Training texts, other texts, labels of the first, candidates of the others, some missing."""
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
-    n, d = draw(st.integers(1, 80)), draw(st.integers(25, 60))
-    n_labels, k = draw(st.integers(1, 12)), draw(st.integers(1, 12))
+    n = draw(st.integers(1, 80))
+    d = draw(st.integers(25, 60))
+    n_labels = draw(st.integers(1, 12))
+    k = draw(st.integers(1, 12))
     X = scipy.sparse.random_array((n + 20, d), density=0.3, rng=rng).tocsr()
     Y = (rng.random((n, n_labels)) < 0.3).astype(np.float32)
     candidates = np.array([rng.permutation(max(n_labels, k))[:k] for _ in range(20)], np.int32)
@@ -120,11 +139,12 @@ def texts(draw):
 
 
 @given(texts(), st.booleans(), st.sampled_from([1, 3]))
-def test_nearest_texts_are_those_by_cosine_but_for_rounding(made, negative, panels):
+def test_nearest_texts_are_those_by_cosine_but_for_rounding(made, negative, panels) -> None:
     X, others, Y, _ = made
     if negative:
         X.data -= 0.5
-    rows, texts = unit_rows(from_scipy(X)), unit_rows(from_scipy(others))
+    rows = unit_rows(from_scipy(X))
+    texts = unit_rows(from_scipy(others))
     theirs = (texts.to_scipy() @ rows.to_scipy().T).toarray()
     # half a step of 8 bits for each common feature
     largest = abs(rows.to_scipy()).max(axis=0).toarray()
@@ -132,7 +152,9 @@ def test_nearest_texts_are_those_by_cosine_but_for_rounding(made, negative, pane
     k = min(NEAREST, X.shape[0])
     kth = -np.sort(-theirs, axis=1)[:, [k - 1]]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ovaflow.model.index.panel_ranges", partial(panel_ranges, size=-(-X.shape[0] // panels)))
+        patch.setattr(
+            "ovaflow.model.index.panel_ranges", partial(panel_ranges, size=-(-X.shape[0] // panels))
+        )
         neighbours = SimilarTexts.index(rows, from_scipy(Y))
     ids, ours = neighbours.nearest(texts)
     assert ids.shape[1] == k
@@ -143,7 +165,7 @@ def test_nearest_texts_are_those_by_cosine_but_for_rounding(made, negative, pane
     assert all(len(set(row)) == k for row in ids.tolist())
 
 
-def test_nearest_texts_do_not_depend_on_threads_and_batches(evidence, dataset):
+def test_nearest_texts_do_not_depend_on_threads_and_batches(evidence, dataset) -> None:
     texts = unit_rows(dataset.test.X, dataset.n_word_features)
     whole, threaded = (evidence.get(SimilarTexts).nearest(texts, threads) for threads in (1, 3))
     alone = [evidence.get(SimilarTexts).nearest(texts.part(i, i + 1)) for i in range(texts.n_rows)]
@@ -153,14 +175,16 @@ def test_nearest_texts_do_not_depend_on_threads_and_batches(evidence, dataset):
 
 
 @given(texts())
-def test_votes_are_those_of_the_nearest_texts(made):
+def test_votes_are_those_of_the_nearest_texts(made) -> None:
     X, others, Y, candidates = made
-    texts, neighbours = unit_rows(from_scipy(others)), SimilarTexts.index(unit_rows(from_scipy(X)), from_scipy(Y))
+    texts = unit_rows(from_scipy(others))
+    neighbours = SimilarTexts.index(unit_rows(from_scipy(X)), from_scipy(Y))
     similar = neighbours.nearest(texts)
     ours, sums = neighbours.votes(similar, candidates)
     most = neighbours.most_voted(similar, 3)
     for i, (rows, cosines) in enumerate(zip(*similar, strict=True)):
-        votes, total = cosines @ Y[rows], cosines.sum()
+        votes = cosines @ Y[rows]
+        total = cosines.sum()
         assert sums[i] == pytest.approx(total, rel=1e-4, abs=1e-5)
         shares = np.append(votes / total if total > 1e-9 else 0 * votes, 0)
         assert ours[i] == pytest.approx(shares[candidates[i]], abs=1e-4)
@@ -169,7 +193,7 @@ def test_votes_are_those_of_the_nearest_texts(made):
         assert votes[named] == pytest.approx(np.sort(votes)[::-1][: len(named)], abs=1e-4)
 
 
-def test_further_candidates_follow_those_by_score_once():
+def test_further_candidates_follow_those_by_score_once() -> None:
     lists = [np.array([each], np.int32) for each in ([3, 1, -1], [1, 5], [5, 3, 0])]
     ids, scores = with_more(lists[0], np.float32([[2, 1, -np.inf]]), lists[1:])
     assert ids.tolist() == [[3, 1, -1, 5, -1, 0, -1, -1]]
@@ -184,14 +208,17 @@ def compared(name, text, places):
 
 
 @given(texts())
-def test_names_are_compared_as_sets_of_features_are(made):
+def test_names_are_compared_as_sets_of_features_are(made) -> None:
     X, others, _, candidates = made
-    names, rows, dense = normalize(X[np.arange(24) % X.shape[0]]), from_scipy(others), others.toarray()
+    names = normalize(X[np.arange(24) % X.shape[0]])
+    rows = from_scipy(others)
+    dense = others.toarray()
     places = np.random.default_rng(0).integers(0, 99, dense.shape).astype(np.uint16)
     rows = rows._replace(places=places[dense != 0])
     # label j has two names, but for one that has none
     indptr = np.minimum(2 * np.arange(13), 22)
-    phrases, letters = names.indices[names.indptr[:-1]].astype(np.int32), np.arange(24, dtype=np.float32)
+    phrases = names.indices[names.indptr[:-1]].astype(np.int32)
+    letters = np.arange(24, dtype=np.float32)
     ours = LabelNames(from_scipy(names), indptr, phrases, letters).overlap(rows, candidates)
     for i, c in zip(*np.nonzero(candidates >= 0), strict=True):
         numbers = np.arange(*indptr[candidates[i, c] :][:2])
@@ -199,7 +226,9 @@ def test_names_are_compared_as_sets_of_features_are(made):
         theirs = theirs or [(0, 0, 0, NOWHERE, 0)]
         most = max(name[1] for name in theirs)
         best = [name for name in theirs if name[1] > most - 1e-5]
-        assert any([each[i, c] for each in ours[:5]] == pytest.approx(name, abs=1e-5) for name in best)
+        assert any(
+            [each[i, c] for each in ours[:5]] == pytest.approx(name, abs=1e-5) for name in best
+        )
         whole = numbers[dense[i, phrases[numbers]] != 0]
         assert ours.phrase[i, c] == places[i, phrases[whole]].min(initial=NOWHERE)
         assert ours.letters[i, c] == letters[whole].max(initial=0)
@@ -211,7 +240,7 @@ def counted(Y):
 
 
 @given(texts())
-def test_company_is_counted(made):
+def test_company_is_counted(made) -> None:
     _, _, Y, candidates = made
     likelihoods = np.random.default_rng(0).random(candidates.shape).astype(np.float32)
     evidence = OtherCandidates(count_cooccurrence(from_scipy(Y)), np.array([1.0, 0.0]))
@@ -223,7 +252,7 @@ def test_company_is_counted(made):
         assert ours[i] == pytest.approx(theirs, abs=1e-5)
 
 
-def test_company_of_many_pairs_is_counted_in_some_texts(monkeypatch):
+def test_company_of_many_pairs_is_counted_in_some_texts(monkeypatch) -> None:
     Y = np.eye(4, dtype=np.float32)[[0, 0, 0, 1, 1, 1]] + np.eye(4, dtype=np.float32)[[2] * 6]
     monkeypatch.setattr("ovaflow.reranking.evidence.other_candidates.PAIRS", 16)
     ours = count_cooccurrence(from_scipy(Y)).to_scipy().toarray()
@@ -231,7 +260,7 @@ def test_company_of_many_pairs_is_counted_in_some_texts(monkeypatch):
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.integers(0, 3))
-def test_labels_that_fit_have_the_largest_expected_f1(probabilities, missing):
+def test_labels_that_fit_have_the_largest_expected_f1(probabilities, missing) -> None:
     p = sorted(probabilities, reverse=True)
     ours = labels_that_fit(np.array([p + [-np.inf] * missing]))[0]
     f1 = [0, *(2 * sum(p[:m]) / (m + sum(p)) for m in range(1, len(p) + 1))]
@@ -244,19 +273,23 @@ def evidence(dataset):
     return plain_evidence(dataset, (2.0, -1.0))
 
 
-def test_names_of_labels_are_neither_neighbours_nor_company(dataset, evidence):
+def test_names_of_labels_are_neither_neighbours_nor_company(dataset, evidence) -> None:
     n = dataset.n_documents
     X, Y = (matrix.to_scipy().toarray() for matrix in (dataset.train.X, dataset.train.Y))
     assert evidence.get(SimilarTexts).labels.n_rows == n < len(X)
-    assert evidence.get(OtherCandidates).company.to_scipy().toarray() == pytest.approx(counted(Y[:n]))
+    assert evidence.get(OtherCandidates).company.to_scipy().toarray() == pytest.approx(
+        counted(Y[:n])
+    )
     names = evidence.get(NameInText).names
     labels = Y[n:].argmax(axis=1)
     theirs = X[n:, :-1][np.argsort(labels, kind="stable")] > 0
     assert np.array_equal(names.names.to_scipy().toarray() > 0, theirs)
-    assert np.array_equal(np.diff(names.names_of_labels), np.bincount(labels, minlength=dataset.n_labels))
+    assert np.array_equal(
+        np.diff(names.names_of_labels), np.bincount(labels, minlength=dataset.n_labels)
+    )
 
 
-def test_rows_of_evidence_in_their_order(dataset, evidence):
+def test_rows_of_evidence_in_their_order(dataset, evidence) -> None:
     rng = np.random.default_rng(0)
     X = dataset.test.X
     ids = np.array([rng.permutation(60)[:7] for _ in range(X.n_rows)], np.int32)
@@ -278,24 +311,34 @@ def test_rows_of_evidence_in_their_order(dataset, evidence):
         "whole name": names.share > 0.999,
         "place of the phrase": names.phrase,
         "letters of the phrase": names.letters,
-        "company": evidence.get(OtherCandidates).support(ids, expit(2 * scores - 1).astype(np.float32)),
+        "company": evidence.get(OtherCandidates).support(
+            ids, expit(2 * scores - 1).astype(np.float32)
+        ),
         "known features": (X.to_scipy().toarray()[:, :-1] != 0).sum(axis=1)[:, None],
     }
-    theirs |= {f"{name} of the name": array for name, array in zip(names._fields[:5], names, strict=False)}
+    theirs |= {
+        f"{name} of the name": array for name, array in zip(names._fields[:5], names, strict=False)
+    }
     assert set(theirs) == set(COLUMNS)
     for name, ours in zip(COLUMNS, np.moveaxis(columns, 2, 0), strict=True):
         assert_allclose(ours, np.broadcast_to(theirs[name], ours.shape), atol=1e-5, err_msg=name)
 
 
-def test_a_held_out_text_is_no_neighbour_of_itself(dataset, held, held_predictions, model, monkeypatch):
+def test_a_held_out_text_is_no_neighbour_of_itself(
+    dataset, held, held_predictions, model, monkeypatch
+) -> None:
     evidence = []
     monkeypatch.setattr(
-        cross_fitting, "fit_trees", lambda rows, *rest, **how: evidence.append(rows) or fit_trees(rows, *rest, **how)
+        cross_fitting,
+        "fit_trees",
+        lambda rows, *rest, **how: evidence.append(rows) or fit_trees(rows, *rest, **how),
     )
     fitting.fit_reranker(OneVsAll.open(model), dataset, held, held_predictions)
-    words, others = held.documents.train.X.to_scipy()[:, :-1], held.test.X.to_scipy()[:, :-1]
+    words = held.documents.train.X.to_scipy()[:, :-1]
+    others = held.test.X.to_scipy()[:, :-1]
     nearest = NearestNeighbors(n_neighbors=NEAREST, metric="cosine").fit(words)
     distances, _ = nearest.kneighbors(others)
-    ours, theirs = evidence[-1][:, COLUMNS.index("votes of all")], (1 - distances).sum(axis=1)
+    ours = evidence[-1][:, COLUMNS.index("votes of all")]
+    theirs = (1 - distances).sum(axis=1)
     # each text would add its cosine of 1 to itself
     assert wasserstein_distance(np.unique(ours), theirs) < 0.02

@@ -1,4 +1,6 @@
-"""What answers promise, against labels drawn by their probabilities and scikit-learn's means over records."""
+"""What answers promise, against labels drawn by their probabilities and scikit-learn's means over
+records.
+"""
 
 from types import SimpleNamespace
 
@@ -17,25 +19,32 @@ from ovaflow.sparse.csr import CSR
 
 @pytest.fixture(scope="module")
 def made():
-    """Probabilities of candidates by falling value, the fourth text without any, and answers among them."""
+    """Probabilities of candidates by falling value, the fourth text without any, and answers among
+    them.
+    """
     rng = np.random.default_rng(1)
     candidates = -np.sort(-rng.beta(0.5, 1, (400, 8)), axis=1)
     candidates[3] = -np.inf
     return candidates, np.where(rng.random((400, 8)) < 0.4, candidates, -np.inf)
 
 
-def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(made):
+def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(made) -> None:
     candidates, answers = made
-    ours, rng = expected_quality(answers, candidates, missed=2.0), np.random.default_rng(2)
+    ours = expected_quality(answers, candidates, missed=2.0)
+    rng = np.random.default_rng(2)
     hits = rng.random((4000, *candidates.shape), np.float32) < candidates
     inside = np.isfinite(answers)
     # some true labels are no candidates, the more the more of these do not fit
     fit = np.arange(8) < labels_that_fit(candidates)[:, None]
     left_out = [
-        1 - sum(p[each]) / sum(p) if sum(p) > 0 else 1 for p, each in zip(np.maximum(candidates, 0), fit, strict=True)
+        1 - sum(p[each]) / sum(p) if sum(p) > 0 else 1
+        for p, each in zip(np.maximum(candidates, 0), fit, strict=True)
     ]
-    true = hits.sum(axis=2).mean(axis=0) + rng.poisson(2 * np.array(left_out), (4000, 400)).mean(axis=0)
-    right, amounts = (hits & inside).sum(axis=2).mean(axis=0), inside.sum(axis=1)
+    true = hits.sum(axis=2).mean(axis=0) + rng.poisson(2 * np.array(left_out), (4000, 400)).mean(
+        axis=0
+    )
+    right = (hits & inside).sum(axis=2).mean(axis=0)
+    amounts = inside.sum(axis=1)
     some = amounts > 0
     assert_allclose(ours.precision[some], right[some] / amounts[some], atol=0.04)
     assert_allclose(ours.recall, right / true, atol=0.04)
@@ -47,15 +56,18 @@ def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(made):
 def of_labels(n_labels, *texts):
     """A dataset of texts that have these labels, as far as they are counted."""
     lists = list(map(np.array, texts))
-    indptr, indices = np.cumsum([0, *map(len, lists)]), np.concatenate(lists)
+    indptr = np.cumsum([0, *map(len, lists)])
+    indices = np.concatenate(lists)
     Y = CSR(np.ones(len(indices), np.float32), indices.astype(np.int32), indptr, n_labels)
     return SimpleNamespace(counts=np.bincount(Y.indices, minlength=n_labels), Y=Y)
 
 
 @pytest.mark.parametrize(("n_labels", "theirs"), [(5, [1, 1]), (6, [2, 1])])
-def test_missed_are_labels_that_new_texts_may_have_and_candidates_lack(n_labels, theirs):
-    # 3 is of both held-out texts alone, 4 of one of them; that stands for labels without texts, where there are such
-    held, rest = [[0, 1, 3, 4], [2, 3]], [[0, 1], [0, 2]]
+def test_missed_are_labels_that_new_texts_may_have_and_candidates_lack(n_labels, theirs) -> None:
+    # 3 is of both held-out texts alone, 4 of one of them; that stands for labels without texts,
+    # where there are such
+    held = [[0, 1, 3, 4], [2, 3]]
+    rest = [[0, 1], [0, 2]]
     true = of_labels(n_labels, *held).Y
     expected = labels_expected(of_labels(n_labels, *rest, *held), of_labels(n_labels, *rest))
     ids = np.array([[0, 3], [1, -1]], np.int32)
@@ -63,7 +75,7 @@ def test_missed_are_labels_that_new_texts_may_have_and_candidates_lack(n_labels,
     assert count_missed(texts, true, expected).tolist() == theirs
 
 
-def test_sure_records_like_scikit_learn(made):
+def test_sure_records_like_scikit_learn(made) -> None:
     candidates = np.maximum(made[0], 0)
     hits = np.random.default_rng(3).random(candidates.shape) < candidates**1.2
     inside = np.arange(8) < labels_that_fit(candidates)[:, None]

@@ -37,11 +37,19 @@ TEXTS = [
 
 @pytest.fixture
 def words(tmp_path):
-    """A dataset of three texts with the names of four labels, whose features are words in several texts alone."""
-    rows = [f"{text},{first}|{second}" for text, first, second in (line.split(",") for line in TEXTS)]
+    """A dataset of three texts with the names of four labels, whose features are words in several
+    texts alone.
+    """
+    rows = [
+        f"{text},{first}|{second}" for text, first, second in (line.split(",") for line in TEXTS)
+    ]
     (tmp_path / "records.csv").write_text("\n".join(["text,labels", *rows, *rows]) + "\n")
     (tmp_path / "test.csv").write_text("text,labels\nthe castles of steamtrains,train\n")
-    files = f"--train={tmp_path}/records.csv", f"--test={tmp_path}/test.csv", f"--output={tmp_path}/dataset.h5"
+    files = (
+        f"--train={tmp_path}/records.csv",
+        f"--test={tmp_path}/test.csv",
+        f"--output={tmp_path}/dataset.h5",
+    )
     ovaflow("prepare", "--format=csv", *files, "--label-separator=|", "--features=words")
     return open_dataset(tmp_path / "dataset.h5")
 
@@ -57,7 +65,7 @@ def pieces_of_sklearn(words):
     return weigh(names), weigh
 
 
-def test_pieces_of_names_are_those_of_scikit_learn(words):
+def test_pieces_of_names_are_those_of_scikit_learn(words) -> None:
     # a word that is no feature has pieces, too
     assert "steamtrains" not in words.feature_names
     names, weigh = pieces_of_sklearn(words)
@@ -80,12 +88,14 @@ def with_all(folder, dataset, held, held_predictions, model, tmp_path_factory):
     unseen = open_any_model(folder / "held" / "model.h5")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "choose_evidence", lambda *texts: OPTIONAL)
-        fitted = fitting.fit_reranker(open_any_model(made), dataset, held, held_predictions, held_out_model=unseen)
+        fitted = fitting.fit_reranker(
+            open_any_model(made), dataset, held, held_predictions, held_out_model=unseen
+        )
     fitted.write(made.with_name("reranker.h5"))
     return made
 
 
-def test_kinds_that_tell_nothing_are_left_out():
+def test_kinds_that_tell_nothing_are_left_out() -> None:
     generator = np.random.default_rng(0)
     hits = generator.random((400, 10)) < 0.3
     informed = hits + generator.normal(0, 0.7, hits.shape)
@@ -100,16 +110,17 @@ def test_kinds_that_tell_nothing_are_left_out():
     assert np.array_equal(kept.columns, columns[:, :, : len(kept.column_names)].astype(np.float32))
 
 
-def test_a_stored_second_stage_has_the_same_pieces(with_all, dataset):
+def test_a_stored_second_stage_has_the_same_pieces(with_all, dataset) -> None:
     evidence = Predictor.open(with_all).model.reranker.evidence
     assert [kind.name for kind in evidence.kinds if kind.optional] == OPTIONAL
-    stored, fresh = evidence.get(PiecesOfName), PiecesOfName.fit(Training(dataset, dataset, (1.0, 0.0)))
+    stored = evidence.get(PiecesOfName)
+    fresh = PiecesOfName.fit(Training(dataset, dataset, (1.0, 0.0)))
     assert stored.transform.feature_names == fresh.transform.feature_names
     assert np.array_equal(stored.transform.idf, fresh.transform.idf)
     assert all(map(np.array_equal, stored.names.names.arrays, fresh.names.names.arrays))
 
 
-def test_a_text_has_the_same_pieces_however_it_comes(with_all, dataset):
+def test_a_text_has_the_same_pieces_however_it_comes(with_all, dataset) -> None:
     predictor = Predictor.open(with_all)
     ours = predictor.from_texts(dataset.test_texts()[:30])
     theirs = predictor.from_split(replace(dataset.test, X=dataset.test.X)).part(0, 30)
@@ -119,19 +130,22 @@ def test_a_text_has_the_same_pieces_however_it_comes(with_all, dataset):
         predictor.top_k(dataset.test.X, 5)
 
 
-def test_counts_of_words_have_the_pieces_of_these(with_all, dataset):
+def test_counts_of_words_have_the_pieces_of_these(with_all, dataset) -> None:
     predictor = Predictor.open(with_all)
     words = [name for name in predictor.feature_names if name.isalnum()][:3]
     ours = predictor.from_features([{words[0]: 2, words[1]: 1}, {words[2]: 1}])
     theirs = predictor.from_texts([f"{words[0]} {words[1]} {words[0]}", words[2]])
-    ours, theirs = (columns_of(X, dataset.n_features, X.n_columns).to_scipy().toarray() for X in (ours, theirs))
+    ours, theirs = (
+        columns_of(X, dataset.n_features, X.n_columns).to_scipy().toarray() for X in (ours, theirs)
+    )
     assert ours == pytest.approx(theirs)
     assert ours.any()
 
 
-def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch):
+def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch) -> None:
     monkeypatch.setattr(first_words, "LENGTH", 5)
-    alone, texts = open_any_model(model), list(map(str.split, dataset.test_texts()))
+    alone = open_any_model(model)
+    texts = list(map(str.split, dataset.test_texts()))
     # a word that comes again later counts as often as in the whole text
     rows = [row for row, words in enumerate(texts) if len(set(words)) == len(words)]
     assert len(rows) > 50
@@ -147,14 +161,14 @@ def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch):
     assert np.all(places[apart] == np.arange(10))
 
 
-def test_evidence_that_is_not_asked_for_is_not_there(dataset):
+def test_evidence_that_is_not_asked_for_is_not_there(dataset) -> None:
     evidence = CandidateEvidence.fit(Training(dataset, dataset, (1.0, 0.0)))
     assert [kind.name for kind in evidence.kinds if kind.optional] == [PiecesOfName.name]
     plain = evidence.with_optional([FirstWords.name])
     assert plain.with_own_features(dataset.test.X, dataset.test.tokens) is dataset.test.X
 
 
-def test_an_answer_says_what_speaks_for_it(with_all, dataset):
+def test_an_answer_says_what_speaks_for_it(with_all, dataset) -> None:
     predictor = Predictor.open(with_all)
     text = dataset.test_texts()[0]
     entries = explain(predictor, predictor.from_texts([text]), np.arange(20), 3, text)
@@ -163,8 +177,10 @@ def test_an_answer_says_what_speaks_for_it(with_all, dataset):
     assert kinds & {PiecesOfName.name, "name in the text"}
 
 
-def test_a_text_alone_is_ranked_as_in_a_batch(with_all, dataset):
+def test_a_text_alone_is_ranked_as_in_a_batch(with_all, dataset) -> None:
     predictor = Predictor.open(with_all)
     ids, scores = predictor.top_k(predictor.from_split(dataset.test), 5)
     for i, text in enumerate(dataset.test_texts()[:20]):
-        assert np.array_equal(predictor.top_k(predictor.from_texts([text]), 5), [ids[i : i + 1], scores[i : i + 1]])
+        assert np.array_equal(
+            predictor.top_k(predictor.from_texts([text]), 5), [ids[i : i + 1], scores[i : i + 1]]
+        )

@@ -22,32 +22,39 @@ def expected_utility(chosen, P, smoothing=2):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_other_choice_is_expected_to_be_much_better(seed):
+def test_no_other_choice_is_expected_to_be_much_better(seed) -> None:
     P = np.random.default_rng(seed).dirichlet(np.full(4, 0.4), size=4)
     order = np.argsort(-P, axis=1).astype(np.int32)
     ids, probabilities = labels_for_macro_f1(order, np.take_along_axis(P, order, axis=1), 2)
     assert (np.take_along_axis(P, ids, axis=1) == probabilities).all()
     assert (np.diff(probabilities) <= 0).all()
-    ours, by_probability = expected_utility(ids, P), expected_utility(order[:, :2], P)
-    theirs = max(expected_utility(choice, P) for choice in product(combinations(range(4), 2), repeat=4))
+    ours = expected_utility(ids, P)
+    by_probability = expected_utility(order[:, :2], P)
+    theirs = max(
+        expected_utility(choice, P) for choice in product(combinations(range(4), 2), repeat=4)
+    )
     assert by_probability <= ours + 1e-12
     assert 0.95 * theirs <= ours
 
 
-def test_macro_f1_rises_on_labels_drawn_from_the_probabilities():
+def test_macro_f1_rises_on_labels_drawn_from_the_probabilities() -> None:
     rng = np.random.default_rng(0)
     frequency = 0.3 / np.arange(1, 61)
     P = np.clip(frequency * rng.lognormal(0, 1.5, (2000, 60)), 0, 0.95)
-    true, order = rng.random(P.shape) < P, np.argsort(-P, axis=1).astype(np.int32)[:, :20]
+    true = rng.random(P.shape) < P
+    order = np.argsort(-P, axis=1).astype(np.int32)[:, :20]
     chosen, _ = labels_for_macro_f1(order, np.take_along_axis(P, order, axis=1), 2)
 
     ours, theirs = (
-        f1_score(true, predicted(ids, true), average="macro", zero_division=0) for ids in (chosen, order[:, :2])
+        f1_score(true, predicted(ids, true), average="macro", zero_division=0)
+        for ids in (chosen, order[:, :2])
     )
     assert ours > theirs + 0.05
 
 
-def test_texts_with_fewer_candidates_have_fewer_labels():
-    ids, probabilities = labels_for_macro_f1(np.array([[3, -1, -1]], np.int32), np.array([[0.5, -np.inf, -np.inf]]), 2)
+def test_texts_with_fewer_candidates_have_fewer_labels() -> None:
+    ids, probabilities = labels_for_macro_f1(
+        np.array([[3, -1, -1]], np.int32), np.array([[0.5, -np.inf, -np.inf]]), 2
+    )
     assert ids.tolist() == [[3, -1]]
     assert probabilities.tolist() == [[0.5, -np.inf]]

@@ -35,19 +35,25 @@ def texts(dataset, tmp_path_factory):
     return str(path)
 
 
-def test_several_threads_give_the_same_file_and_predictions(model, fitted_to, predict, predicted, tmp_path):
+def test_several_threads_give_the_same_file_and_predictions(
+    model, fitted_to, predict, predicted, tmp_path
+) -> None:
     ovaflow("rerank", model, *fitted_to, "--threads=2", f"--output={tmp_path}/again.h5")
     assert (tmp_path / "again.h5").read_bytes() == model.with_name("reranker.h5").read_bytes()
     assert all(map(np.array_equal, predict("--threads=2").ranking, predicted.ranking))
 
 
-def test_a_predictor_knows_what_its_second_stage_takes_and_does_without(model, dataset, predicted):
+def test_a_predictor_knows_what_its_second_stage_takes_and_does_without(
+    model, dataset, predicted
+) -> None:
     assert "reranker.h5 take" in remark_on_memory(Predictor.open(model), 0)
     alone = Predictor.open(model, rerank=False).top_k(dataset.test.X, 50)
     assert np.array_equal(alone, [predicted.ranking.first_ids, predicted.ranking.scores])
 
 
-def test_it_ranks_and_knows_how_sure_it_is(folder, dataset, held, held_predictions, check, predicted):
+def test_it_ranks_and_knows_how_sure_it_is(
+    folder, dataset, held, held_predictions, check, predicted
+) -> None:
     optional = Reranker.about(folder / "dataset" / "reranker.h5").optional_kinds
     assert check["second_stage"] > check["first_stage"] + check["error"]
     assert set(check["lost"]) == {kind.name for kind in with_optional(KINDS, optional)}
@@ -62,35 +68,55 @@ def test_it_ranks_and_knows_how_sure_it_is(folder, dataset, held, held_predictio
     assert measured["ece"] < 0.03
 
 
-def test_the_log_says_how_many_likely_labels_are_right(folder, dataset, predicted, tmp_path):
-    hits, p = find_hits(predicted.ranking.ids, dataset.test.Y), predicted.ranking.probabilities
+def test_the_log_says_how_many_likely_labels_are_right(
+    folder, dataset, predicted, tmp_path
+) -> None:
+    hits = find_hits(predicted.ranking.ids, dataset.test.Y)
+    p = predicted.ranking.probabilities
     likely = p >= 0.5
-    files = f"--dataset={dataset.path}", f"--reranker={folder}/dataset/reranker.h5", f"--output={tmp_path}/r.json"
+    files = (
+        f"--dataset={dataset.path}",
+        f"--reranker={folder}/dataset/reranker.h5",
+        f"--output={tmp_path}/r.json",
+    )
     said = ovaflow("reliability", predicted.path, *files)
     sure = f"{100 * p[likely].mean():.1f} % of {likely.sum():,} labels that are at least 50 % sure"
-    assert f"{sure} were expected to be right, {100 * hits[likely].mean():.1f} % are; calibration error" in said
+    assert (
+        f"{sure} were expected to be right, {100 * hits[likely].mean():.1f} % are; calibration error"
+        in said
+    )
 
 
 def test_where_evidence_ranks_worse_probabilities_keep_the_order_of_scores(
     model, dataset, held, held_predictions, predicted, predict, monkeypatch, tmp_path
-):
+) -> None:
     monkeypatch.setattr(CrossFit, "ndcg", np.array([[0.7, 0.5, 0.6], [0.4, 0.5, 0.3]]))
-    fit_reranker(OneVsAll.open(model), dataset, held, held_predictions).write(tmp_path / "reranker.h5")
+    fit_reranker(OneVsAll.open(model), dataset, held, held_predictions).write(
+        tmp_path / "reranker.h5"
+    )
     ours = predict(f"--reranker={tmp_path}/reranker.h5")
     assert np.array_equal(ours.ids, predicted.ranking.first_ids[:, :5])
-    hits, expected = find_hits(ours.ranking.ids, dataset.test.Y), np.maximum(ours.ranking.probabilities, 0)
+    hits = find_hits(ours.ranking.ids, dataset.test.Y)
+    expected = np.maximum(ours.ranking.probabilities, 0)
     assert expected.sum() == pytest.approx(hits.sum(), rel=0.05)
     assert Reranker.about(tmp_path / "reranker.h5").keeps_order
 
 
-def test_metrics_of_answers_that_fit_like_scikit_learn(folder, dataset, predicted):
+def test_metrics_of_answers_that_fit_like_scikit_learn(folder, dataset, predicted) -> None:
     metrics = json.loads((folder / "dataset" / "metrics.json").read_text())
-    truth, amounts = dataset.test.Y.to_scipy().toarray() > 0, labels_that_fit(predicted.ranking.probabilities)
+    truth = dataset.test.Y.to_scipy().toarray() > 0
+    amounts = labels_that_fit(predicted.ranking.probabilities)
     answers = np.zeros_like(truth)
     for row, ids, m in zip(answers, predicted.ranking.ids, amounts, strict=True):
         row[ids[:m]] = True
-    for name, score in {"F1-fit": f1_score, "P-fit": precision_score, "R-fit": recall_score}.items():
-        assert metrics[name] == pytest.approx(score(truth, answers, average="samples", zero_division=0))
+    for name, score in {
+        "F1-fit": f1_score,
+        "P-fit": precision_score,
+        "R-fit": recall_score,
+    }.items():
+        assert metrics[name] == pytest.approx(
+            score(truth, answers, average="samples", zero_division=0)
+        )
     assert metrics["labels-fit"] == np.mean(amounts)
     inverse = dataset.inverse_propensity(metrics["propensity_a"], metrics["propensity_b"])
     by_score = predicted.ranking.first_ids[:, :5]
@@ -105,14 +131,18 @@ HEADS = {
 
 
 @pytest.mark.parametrize("options", HEADS)
-def test_probable_labels_in_every_format(model, dataset, predicted, texts, options):
-    shown = ovaflow("predict", model, texts, "--min-probability=0.3", *f"--output-format={options}".split())
+def test_probable_labels_in_every_format(model, dataset, predicted, texts, options) -> None:
+    shown = ovaflow(
+        "predict", model, texts, "--min-probability=0.3", *f"--output-format={options}".split()
+    )
     assert shown.startswith(HEADS[options])
     first = f"{100 * predicted.scores[0, 0]:.1f} %  {dataset.label_names[predicted.ids[0, 0]]}\n"
     assert options != "table" or first in shown
 
 
-def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(model, predict, predicted, texts):
+def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(
+    model, predict, predicted, texts
+) -> None:
     options = "--optimise=macro-F1", "--top-k=2"
     ours = predict(*options).ids.tolist()
     theirs, _ = labels_for_macro_f1(*(each[:, :CANDIDATES] for each in predicted.ranking[:2]), 2)
@@ -123,16 +153,21 @@ def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(model, p
         ovaflow("predict", *asked, other, status=2)
 
 
-def test_evaluate_shows_labels_by_probability(folder):
+def test_evaluate_shows_labels_by_probability(folder) -> None:
     command = "evaluate", folder / "records.csv", f"--model={folder}/dataset/model.h5"
     shown = ovaflow(*command, f"--model={folder}/held/model.h5")
-    assert (shown.count("at least"), shown.count("F1 of labels that fit")) == (len(LEVELS) + len(SURE), 1)
+    assert (shown.count("at least"), shown.count("F1 of labels that fit")) == (
+        len(LEVELS) + len(SURE),
+        1,
+    )
     said = "labels.csv: the labels that fit of each record count as predicted"
     assert said in ovaflow(*command, f"--labels={folder}/labels.csv")
 
 
 def without_first_column(fitted):
-    return replace(fitted, parameters=fitted.parameters | {"columns": fitted.parameters["columns"][1:]})
+    return replace(
+        fitted, parameters=fitted.parameters | {"columns": fitted.parameters["columns"][1:]}
+    )
 
 
 def with_a_source_of_another_kind(fitted):
@@ -142,7 +177,10 @@ def with_a_source_of_another_kind(fitted):
 
 
 def with_an_unknown_kind(fitted):
-    parameters = fitted.parameters | {"further": ["moon"], "columns": [*fitted.parameters["columns"], "phase"]}
+    parameters = fitted.parameters | {
+        "further": ["moon"],
+        "columns": [*fitted.parameters["columns"], "phase"],
+    }
     return replace(fitted, parameters=parameters)
 
 
@@ -151,11 +189,16 @@ def without_what_similar_texts_store(fitted):
     return replace(fitted, evidence=replace(fitted.evidence, kinds=kinds))
 
 
-OTHERS = [without_first_column, with_a_source_of_another_kind, with_an_unknown_kind, without_what_similar_texts_store]
+OTHERS = [
+    without_first_column,
+    with_a_source_of_another_kind,
+    with_an_unknown_kind,
+    without_what_similar_texts_store,
+]
 
 
 @pytest.mark.parametrize("change", OTHERS)
-def test_one_of_other_evidence_is_refused(model, tmp_path, change):
+def test_one_of_other_evidence_is_refused(model, tmp_path, change) -> None:
     fitted = Reranker.open(model.with_name("reranker.h5"), model=OneVsAll.open(model))
     change(fitted).write(tmp_path / "reranker.h5")
     said = ovaflow("predict", model, f"--reranker={tmp_path}/reranker.h5", "--text=name1", status=2)
@@ -170,24 +213,36 @@ UNUSED = {"few": (199, None, FEW), "no": (510, False, ALIKE), "yes": (510, True,
 @pytest.mark.parametrize("case", UNUSED)
 def test_one_that_is_not_used_leaves_predictions_as_they_are(
     model, dataset, held, held_predictions, predict, tmp_path, monkeypatch, case
-):
+) -> None:
     n, true, reason = UNUSED[case]
     if true is not None:
         monkeypatch.setattr(held_out_texts, "find_hits", lambda ids, Y: np.full(ids.shape, true))
-    fewer = replace(held_predictions, ids=held_predictions.ids[:n], scores=held_predictions.scores[:n])
-    model, path = OneVsAll.open(model), tmp_path / "none.h5"
+    fewer = replace(
+        held_predictions, ids=held_predictions.ids[:n], scores=held_predictions.scores[:n]
+    )
+    model = OneVsAll.open(model)
+    path = tmp_path / "none.h5"
     fit_reranker(model, dataset, held, fewer).write(path)
     assert Reranker.open(path, model=model).unused == reason
-    ours, theirs = predict(f"--reranker={path}"), predict("--no-rerank")
+    ours = predict(f"--reranker={path}")
+    theirs = predict("--no-rerank")
     assert np.array_equal([ours.ids, ours.scores], [theirs.ids, theirs.scores])
     assert ours.ranking is theirs.ranking is None
-    files = f"--dataset={dataset.path}", f"--reranker={path}", f"--output={tmp_path}/reliability.json"
+    files = (
+        f"--dataset={dataset.path}",
+        f"--reranker={path}",
+        f"--output={tmp_path}/reliability.json",
+    )
     said = ovaflow("reliability", ours.path, *files)
     assert f"there is no second stage: {reason}" in said
 
 
-def test_a_model_that_lost_its_probabilities_is_refused_unless_that_is_wanted(folder, model, tmp_path, monkeypatch):
-    some, plain, link = tmp_path / "some.csv", tmp_path / "model.h5", tmp_path / "models" / "current"
+def test_a_model_that_lost_its_probabilities_is_refused_unless_that_is_wanted(
+    folder, model, tmp_path, monkeypatch
+) -> None:
+    some = tmp_path / "some.csv"
+    plain = tmp_path / "model.h5"
+    link = tmp_path / "models" / "current"
     some.write_text("".join((folder / "records.csv").read_text().splitlines(keepends=True)[:41]))
     shutil.copy(model, plain)
     options = f"--over={link}", f"--on={some}", "--tolerance=1"

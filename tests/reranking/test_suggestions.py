@@ -19,12 +19,13 @@ from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, read_suggestions
 from ovaflow.settings.predict import CANDIDATES
 
-names, scores = st.sampled_from("abcdefgh"), st.none() | st.integers(-3, 3)
+names = st.sampled_from("abcdefgh")
+scores = st.none() | st.integers(-3, 3)
 rows = st.lists(st.tuples(st.sampled_from(["1", "2", "text"]), st.just("") | names, scores))
 
 
 @given(rows, st.lists(st.sampled_from(["1", "2", "text", "unknown"]), min_size=1), st.booleans())
-def test_a_file_is_read_as_a_dictionary(tmp_path_factory, entries, asked, scored):
+def test_a_file_is_read_as_a_dictionary(tmp_path_factory, entries, asked, scored) -> None:
     path = tmp_path_factory.mktemp("file") / "a.csv"
     with open(path, "w", newline="") as file:
         table = csv.writer(file)
@@ -41,27 +42,34 @@ def test_a_file_is_read_as_a_dictionary(tmp_path_factory, entries, asked, scored
         expected = sorted(theirs.get(text, []))[:CANDIDATES]
         m = len(expected)
         assert suggestions.known[i] == (text in theirs)
-        assert suggestions.ids[i].tolist() == [label for *_, label in expected] + [-1] * (CANDIDATES - m)
+        assert suggestions.ids[i].tolist() == [label for *_, label in expected] + [-1] * (
+            CANDIDATES - m
+        )
         assert suggestions.scores[i, :m].tolist() == [-score for score, *_ in expected]
     assert ours.unknown == sum(label in ("g", "h") for _, label, _ in entries)
     assert ours.amount == sum(label != "" for _, label, _ in entries)
 
 
 @given(st.integers(0, 1000), st.integers(1, 12), st.integers(1, 12))
-def test_each_candidate_has_a_score_and_a_place(seed, most, k):
+def test_each_candidate_has_a_score_and_a_place(seed, most, k) -> None:
     rng = np.random.default_rng(seed)
     ids, candidates = (rng.integers(-1, 15, (9, size)).astype(np.int32) for size in (most, k))
     scores = rng.normal(size=ids.shape).astype(np.float32)
     ours = Suggestions(ids, scores, np.ones(len(ids), bool)).columns(candidates)
     equal = (ids[:, None] == candidates[:, :, None]) & (candidates[:, :, None] >= 0)
-    found, places = equal.any(axis=2), equal.argmax(axis=2)
-    assert (ours[:, :, 0] == np.where(found, np.take_along_axis(scores, places, axis=1), -100)).all()
+    found = equal.any(axis=2)
+    places = equal.argmax(axis=2)
+    assert (
+        ours[:, :, 0] == np.where(found, np.take_along_axis(scores, places, axis=1), -100)
+    ).all()
     assert (ours[:, :, 1] == np.where(found, places, CANDIDATES)).all()
 
 
 @pytest.fixture(scope="module")
 def rerank(model, fitted_to):
-    """Fits a second stage for a copy of the model, in a folder of its own; returns the copy, and what is said."""
+    """Fits a second stage for a copy of the model, in a folder of its own; returns the copy, and
+    what is said.
+    """
 
     def fit(output, *options, status=0):
         output.mkdir()
@@ -73,9 +81,13 @@ def rerank(model, fitted_to):
 
 
 def suggest(folder, path, part, share=1.0):
-    """Write suggestions of a program that knows most labels, for records of held-out and test instances."""
-    generator, records = random.Random(3), read_records(folder / "records.csv")
-    labels, rows = {f"line {line}": row["labels"].split("|") for line, row in enumerate(records, 2)}, []
+    """Write suggestions of a program that knows most labels, for records of held-out and test
+    instances.
+    """
+    generator = random.Random(3)
+    records = read_records(folder / "records.csv")
+    labels = {f"line {line}": row["labels"].split("|") for line, row in enumerate(records, 2)}
+    rows = []
     for record in open_dataset(folder / f"{part}.h5").ids("test"):
         if generator.random() < share:
             others = [f"name{generator.randrange(60)}" for _ in range(3)]
@@ -101,14 +113,20 @@ def half(folder, tmp_path_factory):
     return suggest(folder, tmp_path_factory.mktemp("half") / "new.csv", "dataset", 0.5)
 
 
-def test_a_text_of_which_the_file_says_nothing_is_ranked_without(dataset, of_file, half, predict, capsys):
-    ours, without = predict(f"--suggestions={half}", by=of_file), predict()
-    suggested, ids = {row["id"] for row in read_records(half)}, dataset.ids("test")
+def test_a_text_of_which_the_file_says_nothing_is_ranked_without(
+    dataset, of_file, half, predict, capsys
+) -> None:
+    ours = predict(f"--suggestions={half}", by=of_file)
+    without = predict()
+    suggested = {row["id"] for row in read_records(half)}
+    ids = dataset.ids("test")
     known = np.array([record in suggested for record in ids])
     assert f"for {len(suggested)} of {len(ids)} test instances" in capsys.readouterr().out
     for part, array in zip(ours.ranking, without.ranking, strict=True):
         assert np.array_equal(part[~known, : array.shape[1]], array[~known])
-    assert not np.array_equal(ours.ranking.probabilities[known], without.ranking.probabilities[known])
+    assert not np.array_equal(
+        ours.ranking.probabilities[known], without.ranking.probabilities[known]
+    )
     hits = find_hits(ours.ids[:, :1], dataset.test.Y)
     assert hits[known].mean() > hits[~known].mean()
     nothing = predict(by=of_file)
@@ -116,7 +134,7 @@ def test_a_text_of_which_the_file_says_nothing_is_ranked_without(dataset, of_fil
     assert "guesses: the second stage can rank with their suggestions" in capsys.readouterr().err
 
 
-def test_a_file_is_evidence(of_file):
+def test_a_file_is_evidence(of_file) -> None:
     parameters = Reranker.about(of_file.with_name("reranker.h5")).parameters
     check = parameters["check"]
     assert check["second_stage"] > check["first_stage"]
@@ -124,16 +142,20 @@ def test_a_file_is_evidence(of_file):
     assert parameters["columns"][-2:] == ["score of guesses", "rank of guesses"]
 
 
-def test_new_texts_are_ranked_as_those_of_the_test_set(dataset, of_file, half, predict, tmp_path):
+def test_new_texts_are_ranked_as_those_of_the_test_set(
+    dataset, of_file, half, predict, tmp_path
+) -> None:
     theirs = predict(f"--suggestions={half}", by=of_file)
     texts = zip(dataset.ids("test"), dataset.test_texts(), strict=True)
-    (tmp_path / "new.jsonl").write_text("\n".join(json.dumps({"id": record, "text": text}) for record, text in texts))
+    (tmp_path / "new.jsonl").write_text(
+        "\n".join(json.dumps({"id": record, "text": text}) for record, text in texts)
+    )
     ours = answers(of_file, tmp_path / "new.jsonl", f"--suggestions={half}")
     assert labels_of(ours) == theirs.ids.tolist()
     assert np.array(labels_of(ours, "score")) == pytest.approx(theirs.scores, abs=1e-5)
 
 
-def test_results_of_annif_are_suggestions_too(of_file, half, predict, tmp_path):
+def test_results_of_annif_are_suggestions_too(of_file, half, predict, tmp_path) -> None:
     (tmp_path / "half").mkdir()
     for row in read_records(half):
         with open(tmp_path / "half" / f"{row['id']}.annif", "a") as result:
@@ -154,18 +176,21 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("lines", REFUSED)
-def test_files_that_are_refused(rerank, tmp_path, lines):
+def test_files_that_are_refused(rerank, tmp_path, lines) -> None:
     (tmp_path / "a.csv").write_text(lines)
     _, said = rerank(tmp_path / "out", f"--suggestions={tmp_path}/a.csv", status=2)
     assert REFUSED[lines] in said
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["model.h5"]
 
 
-def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(folder, dataset, rerank, tmp_path):
+def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(
+    folder, dataset, rerank, tmp_path
+) -> None:
     path = suggest(folder, tmp_path / "a.csv", "held", 0.3)
     with open(path, "a") as file:
         file.write("nobody,name1,1\nline 2,no such label,1\n")
-    rows, labels = read_records(path), set(dataset.label_names)
+    rows = read_records(path)
+    labels = set(dataset.label_names)
     unknown = sum(row["label"] not in labels for row in rows)
     _, said = rerank(tmp_path / "out", f"--suggestions={path}")
     counts = f"unknown are 1 of {len({row['id'] for row in rows})} ids and the labels of {unknown} of {len(rows):,}"
@@ -173,7 +198,9 @@ def test_unknown_ids_and_labels_are_counted_and_too_few_texts_are_not_used(folde
     assert "of the held-out instances, it needs 200" in said
 
 
-def test_what_a_second_stage_does_not_know_is_refused(dataset, of_file, model, half, tmp_path):
+def test_what_a_second_stage_does_not_know_is_refused(
+    dataset, of_file, model, half, tmp_path
+) -> None:
     (tmp_path / "s.annif").write_text("<http://example.org/cats>\n")
     for by, value, complaint in (
         (model, half, "new is unknown; the second stage was fitted with no file of suggestions"),
@@ -182,7 +209,13 @@ def test_what_a_second_stage_does_not_know_is_refused(dataset, of_file, model, h
         (of_file, tmp_path / "a.txt", "neither a .csv file nor a folder of .annif files; give one"),
         (of_file, f"half={tmp_path}", "s.annif, line 1: the score is '', not a number"),
     ):
-        options = f"--dataset={dataset.path}", f"--output={tmp_path}/out.h5", f"--suggestions={value}"
+        options = (
+            f"--dataset={dataset.path}",
+            f"--output={tmp_path}/out.h5",
+            f"--suggestions={value}",
+        )
         assert complaint in ovaflow("predict", by, *options, status=2 if complaint else 0)
-    said = ovaflow("predict", of_file, "--text=name1", "--text=name2", f"--suggestions={half}", status=2)
+    said = ovaflow(
+        "predict", of_file, "--text=name1", "--text=name2", f"--suggestions={half}", status=2
+    )
     assert "is that of an instance; give the ids of the instances" in said

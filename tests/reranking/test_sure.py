@@ -12,18 +12,27 @@ from ovaflow.reranking.answer_length import labels_that_fit
 @pytest.fixture(scope="module")
 def texts(dataset, tmp_path_factory):
     """The test texts as a table, numbered from 100."""
-    path, rows = tmp_path_factory.mktemp("sure") / "new.csv", dataset.test_texts()
-    write_records(str(path), [{"id": number, "text": text} for number, text in enumerate(rows, 100)])
+    path = tmp_path_factory.mktemp("sure") / "new.csv"
+    rows = dataset.test_texts()
+    write_records(
+        str(path), [{"id": number, "text": text} for number, text in enumerate(rows, 100)]
+    )
     return path
 
 
 @pytest.fixture(scope="module")
 def theirs(check, predicted):
-    """Labels that fit each test text, their expected precision and recall, and expected errors, one by one."""
-    ranking, rows = predicted.ranking, []
-    for ids, p in zip(ranking.ids, np.maximum(ranking.probabilities[:, :50], 0).astype(float), strict=True):
+    """Labels that fit each test text, their expected precision and recall, and expected errors, one
+    by one.
+    """
+    ranking = predicted.ranking
+    rows = []
+    for ids, p in zip(
+        ranking.ids, np.maximum(ranking.probabilities[:, :50], 0).astype(float), strict=True
+    ):
         m = labels_that_fit(p[None])[0]
-        right, among = p[:m].sum(), p.sum()
+        right = p[:m].sum()
+        among = p.sum()
         true = among + check["missed"] * (1 - right / among)
         rows.append((ids[:m].tolist(), right / m, right / true, (m - right) + (true - right)))
     return rows
@@ -37,7 +46,7 @@ def asked(model, texts):
 KEYS = "expected_precision", "expected_recall"
 
 
-def test_promises_are_columns_and_keys(model, texts, asked, theirs, tmp_path):
+def test_promises_are_columns_and_keys(model, texts, asked, theirs, tmp_path) -> None:
     ours = asked("--fit")
     assert labels_of(ours) == [each[0] for each in theirs]
     promises = [[each[key] for key in KEYS] for each in ours]
@@ -48,14 +57,17 @@ def test_promises_are_columns_and_keys(model, texts, asked, theirs, tmp_path):
         assert [[float(row[key]) for key in KEYS] for row in rows] == promises
 
 
-def test_an_answer_without_labels_has_no_precision(asked):
+def test_an_answer_without_labels_has_no_precision(asked) -> None:
     first = asked("--min-probability=1")[0]
     assert (first["labels"], *(first[key] for key in KEYS)) == ([], None, 0)
     assert asked("--no-rerank")[0]["expected_precision"] is None
 
 
-def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, theirs, check, tmp_path, capsys):
-    sure, unsure = tmp_path / "sure.jsonl", tmp_path / "unsure.jsonl"
+def test_a_file_is_divided_and_the_share_that_is_right_is_said(
+    model, texts, theirs, check, tmp_path, capsys
+) -> None:
+    sure = tmp_path / "sure.jsonl"
+    unsure = tmp_path / "unsure.jsonl"
     ovaflow("predict", model, texts, "--sure=0.855", f"--output={sure}", f"--unsure={unsure}")
     precise = np.array([each[1] for each in theirs]) >= 0.855
     others = sorted(np.flatnonzero(~precise), key=lambda i: -theirs[i][3])
@@ -71,7 +83,7 @@ def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, the
     assert f"measured: of {check['texts']} held-out records {measured}" in said
 
 
-def test_as_many_labels_are_missed_of_new_records_as_of_those_measured(dataset, theirs):
+def test_as_many_labels_are_missed_of_new_records_as_of_those_measured(dataset, theirs) -> None:
     true = sum(len(ids) * precision / recall for ids, precision, recall, _ in theirs)
     assert len(dataset.test.Y.indices) == pytest.approx(true, rel=0.05)
 
@@ -88,7 +100,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("options", REFUSED)
-def test_options_that_do_not_go_together_are_refused(model, texts, tmp_path, monkeypatch, options):
+def test_options_that_do_not_go_together_are_refused(
+    model, texts, tmp_path, monkeypatch, options
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert REFUSED[options] in ovaflow("predict", model, texts, *options.split(), status=2)
     assert not list(tmp_path.iterdir())

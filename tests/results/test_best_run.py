@@ -22,12 +22,12 @@ def made(**figures):
         ({"a": {"P@1": 0.5}, "b": {"instances": 3}}, "a", None),
     ],
 )
-def test_the_best_run(figures, best, metric):
+def test_the_best_run(figures, best, metric) -> None:
     runs = made(**figures)
     assert best_run(runs).name == best
     assert metric_of_comparison([run for run in runs if run.metrics]) == metric
 
 
-def test_nothing_is_the_best_of_no_metrics():
+def test_nothing_is_the_best_of_no_metrics() -> None:
     assert best_run(made(planned={})) is None
     assert best_run([]) is None

@@ -25,14 +25,19 @@ def folder(finished, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["msi", "forest", "embedded"])
-def test_a_header_says_of_a_model_what_the_whole_model_says(finished, name):
+def test_a_header_says_of_a_model_what_the_whole_model_says(finished, name) -> None:
     run = open_run(finished.path / name)
-    ours, theirs = run.model, open_any_model(finished.path / name / "model.h5")
-    assert (ours.checksum, ours.parameters, ours.method) == (theirs.checksum, theirs.parameters, theirs.method)
+    ours = run.model
+    theirs = open_any_model(finished.path / name / "model.h5")
+    assert (ours.checksum, ours.parameters, ours.method) == (
+        theirs.checksum,
+        theirs.parameters,
+        theirs.method,
+    )
     assert run.trained == np.count_nonzero(theirs.trained)
 
 
-def test_files_are_read_when_they_are_asked_for(folder):
+def test_files_are_read_when_they_are_asked_for(folder) -> None:
     run = open_run(folder / "alone" / "msi")
     run.path.mkdir(parents=True)
     for name in ("model.h5", "metrics.json"):
@@ -43,30 +48,37 @@ def test_files_are_read_when_they_are_asked_for(folder):
         _ = run.predictions
 
 
-@pytest.mark.parametrize(("name", "asked"), [("metrics.json", "all_metrics"), ("predictions.h5", "predictions")])
-def test_a_file_of_another_model_is_refused(folder, name, asked):
+@pytest.mark.parametrize(
+    ("name", "asked"), [("metrics.json", "all_metrics"), ("predictions.h5", "predictions")]
+)
+def test_a_file_of_another_model_is_refused(folder, name, asked) -> None:
     shutil.copy(folder / "forest" / name, folder / "msi" / name)
     with pytest.raises(InputError, match="stale"):
         getattr(open_run(folder / "msi"), asked)
 
 
-def test_what_may_be_missing_is_empty_where_it_is_about_another_model(folder):
+def test_what_may_be_missing_is_empty_where_it_is_about_another_model(folder) -> None:
     run = open_run(folder / "msi")
     assert run.analysis["model"] == run.model.checksum
     write_json(folder / "msi" / "analysis.json", "analysis", run.analysis | {"model": "another"})
     assert open_run(folder / "msi").analysis == {}
 
 
-def test_what_a_section_reads_is_read_once(finished):
-    run, asked = open_run(finished.path / "msi"), []
+def test_what_a_section_reads_is_read_once(finished) -> None:
+    run = open_run(finished.path / "msi")
+    asked = []
     assert [run.read(asked.append) for _ in range(2)] == [None, None]
     assert asked == [run]
 
 
-def test_runs_are_told_apart_and_know_who_trained_the_same(folder):
+def test_runs_are_told_apart_and_know_who_trained_the_same(folder) -> None:
     shutil.copytree(folder / "msi", folder / "again")
     metrics = read_json(folder / "again" / "metrics.json", "metrics")
-    write_json(folder / "again" / "metrics.json", "metrics", metrics | {"train_seconds": 1e6, "nDCG@5": 0.0})
+    write_json(
+        folder / "again" / "metrics.json",
+        "metrics",
+        metrics | {"train_seconds": 1e6, "nDCG@5": 0.0},
+    )
     runs = Runs(folder, ("msi", "again", "forest"))
     msi, again, forest = runs.all
     assert [run.trained_with for run in runs.all] == [None, msi, None]
@@ -76,15 +88,18 @@ def test_runs_are_told_apart_and_know_who_trained_the_same(folder):
     assert runs.best is max(runs.all, key=lambda run: run.metrics["nDCG@5"])
     assert [run.series for run in runs.shown] == list(range(len(runs.all)))
     together = open_runs([folder / "msi", folder / "forest", folder / "msi"])
-    assert [(each.folder, each.names) for each in together] == [(folder.resolve(), ("msi", "forest"))]
+    assert [(each.folder, each.names) for each in together] == [
+        (folder.resolve(), ("msi", "forest"))
+    ]
 
 
-def test_the_first_run_and_the_best_ones_are_shown():
+def test_the_first_run_and_the_best_ones_are_shown() -> None:
     qualities = (0.1, 0.2, 0.9, None, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
     runs = []
     for quality in qualities:
         model = SimpleNamespace(method="one-vs-all")
         runs.append(SimpleNamespace(all_metrics={"P@1": quality}, model=model))
     assert choose_shown(runs) == [runs[0], runs[2], *runs[4:]]
-    runs[1].model.method, runs[3].model.method = "fastxml", "rembrandt"
+    runs[1].model.method = "fastxml"
+    runs[3].model.method = "rembrandt"
     assert choose_shown(runs) == runs[:8]

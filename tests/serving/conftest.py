@@ -22,11 +22,14 @@ TEXTS = ["black cats purr", "cats purr loudly", "dogs bark loudly", "black dogs 
 SUBJECTS = [("cats",), ("cats", "birds"), ("dogs",), ("dogs",), ("birds",)]
 
 
-def _fit_second_stage(dataset, path, output):
+def _fit_second_stage(dataset, path, output) -> None:
     """A second stage of a model, fitted to the texts that the model was trained on."""
-    model, train = open_any_model(path), dataset.documents.train
+    model = open_any_model(path)
+    train = dataset.documents.train
     evidence = plain_evidence(dataset)
-    candidates = evidence.candidates(evidence.texts(train.X, model), *model.top_k(train.X, len(HOSTILE)))
+    candidates = evidence.candidates(
+        evidence.texts(train.X, model), *model.top_k(train.X, len(HOSTILE))
+    )
     rows = evidence.compute(candidates).reshape(-1, len(evidence.columns))
     trees = fit_trees(rows, find_hits(candidates.ids, train.Y).ravel())
     parameters = {"columns": evidence.columns, "check": {"missed": 0.0}}
@@ -35,15 +38,29 @@ def _fit_second_stage(dataset, path, output):
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
-    """Folder with a.h5 and its second stage a.reranker.h5, and with b.h5, another model of the same texts."""
+    """Folder with a.h5 and its second stage a.reranker.h5, and with b.h5, another model of the same
+    texts.
+    """
     folder = tmp_path_factory.mktemp("served")
     write_texts(folder / "texts.csv")
-    train_on(folder, "--format=csv", f"--train={folder}/texts.csv", "--label-separator=¦", name="a", prune=0.01)
+    train_on(
+        folder,
+        "--format=csv",
+        f"--train={folder}/texts.csv",
+        "--label-separator=¦",
+        name="a",
+        prune=0.01,
+    )
     dataset = open_dataset(folder / "dataset.h5")
     train_model(dataset, TrainLabels(C=0.05), 0.01).write(folder / "b.h5")
     _fit_second_stage(dataset, folder / "a.h5", folder / "a.reranker.h5")
     predictor = Predictor.open(folder / "a.h5", folder / "a.reranker.h5")
-    write_json(folder / "metrics.json", "metrics", count_test_texts(dataset, predictor), of=predictor.model.checksum)
+    write_json(
+        folder / "metrics.json",
+        "metrics",
+        count_test_texts(dataset, predictor),
+        of=predictor.model.checksum,
+    )
     return folder
 
 
@@ -78,8 +95,13 @@ def library(tmp_path_factory):
     """A model of an Annif corpus with notations."""
     folder = tmp_path_factory.mktemp("library")
     rows = zip(TEXTS, SUBJECTS, strict=True)
-    (folder / "train.tsv").write_text("".join(f"{text}\t{' '.join(map(URI, names))}\n" for text, names in rows))
-    names = [f"{URI(name)},{name},{mark}\n" for name, mark in (("cats", "636.8"), ("dogs", ""), ("birds", "598"))]
+    (folder / "train.tsv").write_text(
+        "".join(f"{text}\t{' '.join(map(URI, names))}\n" for text, names in rows)
+    )
+    names = [
+        f"{URI(name)},{name},{mark}\n"
+        for name, mark in (("cats", "636.8"), ("dogs", ""), ("birds", "598"))
+    ]
     (folder / "animals.csv").write_text("uri,label_en,notation\n" + "".join(names))
     files = f"--train={folder}/train.tsv", f"--vocabulary={folder}/animals.csv"
     return train_on(folder, "--format=annif", *files, "--min-df=1", "--max-df=1.0")

@@ -11,8 +11,9 @@ annif_client = pytest.importorskip("annif_client")
 URI = "http://example.org/{}".format
 
 
-def test_every_method_works_or_says_what_is_missing(library, tmp_path):
-    learnt, text = tmp_path / "learnt.jsonl", tmp_path / "text.txt"
+def test_every_method_works_or_says_what_is_missing(library, tmp_path) -> None:
+    learnt = tmp_path / "learnt.jsonl"
+    text = tmp_path / "text.txt"
     text.write_text("cats purr")
     with running_service(tmp_path, f"animals={library}", f"--corrections={learnt}") as service:
         client = annif_client.AnnifClient(f"{service.url}/v1/")
@@ -24,9 +25,13 @@ def test_every_method_works_or_says_what_is_missing(library, tmp_path):
         documents = [{"text": "cats purr", "document_id": "one"}, {"text": "birds sing"}]
         first, second = client.suggest_batch("animals", documents, limit=2, threshold=0.1)
         assert (first, second["document_id"]) == ({"document_id": "one", "results": ours}, None)
-        client.learn("animals", [{"text": "a fox", "subjects": [{"uri": URI("dogs"), "label": "dogs"}]}])
+        client.learn(
+            "animals", [{"text": "a fox", "subjects": [{"uri": URI("dogs"), "label": "dogs"}]}]
+        )
         assert json.loads(learnt.read_text())["labels"] == [URI("dogs")]
-        found = client.detect_language("It is not what I would have said of this", ["en", "fi"])["results"]
+        found = client.detect_language("It is not what I would have said of this", ["en", "fi"])[
+            "results"
+        ]
         assert found[0]["language"] == "en"
         assert {each["language"] for each in found} == {"en", "fi", None}
         with pytest.raises(requests.HTTPError) as refused:

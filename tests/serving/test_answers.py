@@ -7,23 +7,29 @@ import numpy as np
 import pytest
 from commands import labels_of
 
-TEXTS = ["word00 word01 größe0 filler3", "GRÖSSE3 word32 Ⅳx\U000104003, and Unknown", "nothing known", ""]
+TEXTS = [
+    "word00 word01 größe0 filler3",
+    "GRÖSSE3 word32 Ⅳx\U000104003, and Unknown",
+    "nothing known",
+    "",
+]
 
 
-def test_requests_that_mean_the_same_have_the_same_answer(service):
+def test_requests_that_mean_the_same_have_the_same_answer(service) -> None:
     for one, other in (
         ({"text": TEXTS[0]}, {"texts": TEXTS[:1]}),
         ({"text": TEXTS[0]}, {"texts": TEXTS[:1], "top_k": 5.0}),
         ({"text": "word00", "top_k": 100}, {"text": "word00", "top_k": 10}),
     ):
         assert service.answer("/predict", one) == service.answer("/predict", other)
-    counts, text = {"features": [{"word00": 1, "word01": 2, "never seen": 3}]}, {"text": "word00 word01 word01"}
+    counts = {"features": [{"word00": 1, "word01": 2, "never seen": 3}]}
+    text = {"text": "word00 word01 word01"}
     [ours], [theirs] = (service.answer("/predict", each)["predictions"] for each in (counts, text))
     # of features nothing is said about words that are unknown
     assert ours == theirs | {"known_words": None, "language": None, "doubts": []}
 
 
-def test_each_answer_says_how_many_labels_fit_and_features_are_known(service, predictor):
+def test_each_answer_says_how_many_labels_fit_and_features_are_known(service, predictor) -> None:
     theirs = [len(each.labels) for each in predictor.answer(TEXTS, fit=True)]
     answer = service.answer("/predict", {"texts": TEXTS, "top_k": 1})
     assert (answer["model"], answer["probabilities"]) == (predictor.model.checksum, True)
@@ -32,9 +38,10 @@ def test_each_answer_says_how_many_labels_fit_and_features_are_known(service, pr
     assert len(set(theirs)) > 1
 
 
-def test_an_explanation_is_of_the_best_labels_and_points_into_the_text(service, predictor):
+def test_an_explanation_is_of_the_best_labels_and_points_into_the_text(service, predictor) -> None:
     text = TEXTS[1]
-    answer, x = service.answer("/explain", {"text": text, "top_k": 4, "words": 2}), predictor.from_texts([text])
+    answer = service.answer("/explain", {"text": text, "top_k": 4, "words": 2})
+    x = predictor.from_texts([text])
     [ids], [probabilities] = predictor.top_k(x, 4)
     assert labels_of([answer]) == [ids.tolist()]
     assert labels_of([answer], "probability") == [pytest.approx(probabilities, rel=1e-6)]
@@ -47,7 +54,7 @@ def test_an_explanation_is_of_the_best_labels_and_points_into_the_text(service, 
     assert labels_of([answer]) == [[7, 0]]
 
 
-def test_labels_are_found_by_a_part_of_their_name(service, predictor):
+def test_labels_are_found_by_a_part_of_their_name(service, predictor) -> None:
     names = [name.casefold() for name in predictor.label_names]
     for search in ("SCRIPT", "größe", "GRÖSSE", "drop table"):
         answer = service.answer(f"/labels?search={quote(search)}")
@@ -60,19 +67,31 @@ def test_labels_are_found_by_a_part_of_their_name(service, predictor):
     assert all(label["positives"] > 0 and label["trained"] for label in everything["labels"])
 
 
-def test_a_label_has_its_strongest_words_and_nearest_labels_and_health_names_the_model(service, predictor):
+def test_a_label_has_its_strongest_words_and_nearest_labels_and_health_names_the_model(
+    service, predictor
+) -> None:
     answer = service.answer("/labels/9?words=3&nearest=4")
-    weights = predictor.model.first_stage.weights.to_scipy()[[9]].toarray()[0, : len(predictor.feature_names)]
+    weights = predictor.model.first_stage.weights.to_scipy()[[9]].toarray()[
+        0, : len(predictor.feature_names)
+    ]
     theirs = np.argsort(-weights, kind="stable")[:3]
-    assert [each["feature"] for each in answer["up"]] == [predictor.feature_names[feature] for feature in theirs]
+    assert [each["feature"] for each in answer["up"]] == [
+        predictor.feature_names[feature] for feature in theirs
+    ]
     assert [each["weight"] for each in answer["up"]] == pytest.approx(weights[theirs], rel=1e-6)
     assert len(answer["nearest"]) <= 4
     answer = service.answer("/health")
-    told = {"status": "ready", "labels": 10, "takes_text": True, "probabilities": True, "explanations": True}
+    told = {
+        "status": "ready",
+        "labels": 10,
+        "takes_text": True,
+        "probabilities": True,
+        "explanations": True,
+    }
     assert answer.items() >= (told | {"model": predictor.model.checksum, "remark": ""}).items()
 
 
-def test_the_log_has_no_texts(service):
+def test_the_log_has_no_texts(service) -> None:
     secret = "xyzzyplugh"
     for path, body in (
         ("/predict", {"text": secret}),
@@ -88,7 +107,7 @@ def test_the_log_has_no_texts(service):
     assert re.search(r"Z POST /predict 200 [\d.]+ ms\n", service.log)
 
 
-def test_pages_name_every_route_and_ask_nobody_else(service):
+def test_pages_name_every_route_and_ask_nobody_else(service) -> None:
     document = service.answer("/openapi.json")
     documentation = service.answer("/docs")
     assert all(f"</span>{path}</h2>" in documentation for path in document["paths"])

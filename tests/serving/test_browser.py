@@ -1,4 +1,6 @@
-"""The page in a real browser: what a person does, by mouse and keyboard, with hostile names and texts."""
+"""The page in a real browser: what a person does, by mouse and keyboard, with hostile names and
+texts.
+"""
 
 import json
 import re
@@ -17,17 +19,26 @@ TEXT = "word00 größe0 and WORD11; \U00010400Ⅳx\U000104003 <img src=x onerror
 @pytest.fixture
 def page(new_page, service):
     """A page that fails the test when it complains or asks anybody but the service."""
-    page, complaints = new_page(), []
+    page = new_page()
+    complaints = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: "status of 503" in message.text or complaints.append(message.text))
-    page.on("request", lambda request: request.url.startswith((service.url, "data:")) or complaints.append(request.url))
+    page.on(
+        "console",
+        lambda message: "status of 503" in message.text or complaints.append(message.text),
+    )
+    page.on(
+        "request",
+        lambda request: (
+            request.url.startswith((service.url, "data:")) or complaints.append(request.url)
+        ),
+    )
     page.on("dialog", lambda dialog: complaints.append(dialog.message))
     yield page
     assert page.title() == "Labels for a text · ovaflow"
     assert not complaints
 
 
-def predict(page, service, text):
+def predict(page, service, text) -> None:
     page.goto(service.url)
     page.get_by_role("textbox", name="Your text").fill(text)
     page.get_by_role("button", name="Find labels").click()
@@ -43,7 +54,7 @@ def felt(words, key, most):
     return [word["feature"] for word in words if abs(word[key]) > 0.02 * most][:12]
 
 
-def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predictor):
+def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predictor) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     predict(page, service, TEXT)
     theirs = service.answer("/predict", {"text": TEXT, "top_k": 10})
@@ -51,8 +62,13 @@ def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predi
     ours = names(page, "#labels")
     assert ours == [label["name"] for label in labels]
     assert sorted(ours) == sorted(predictor.label_names)
-    figures = [re.fullmatch(r"[<>]? ?(\d+) %", shown)[1] for shown in page.locator("#labels data").all_text_contents()]
-    assert list(map(int, figures)) == pytest.approx([100 * label["score"] for label in labels], abs=1)
+    figures = [
+        re.fullmatch(r"[<>]? ?(\d+) %", shown)[1]
+        for shown in page.locator("#labels data").all_text_contents()
+    ]
+    assert list(map(int, figures)) == pytest.approx(
+        [100 * label["score"] for label in labels], abs=1
+    )
     assert page.get_by_role("status").first.text_content().startswith("10 labels from")
     assert page.locator("#marked").text_content() == TEXT
     marked = page.locator("#marked mark").all_text_contents()
@@ -63,7 +79,9 @@ def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predi
     assert page.evaluate("navigator.clipboard.readText().then(JSON.parse)") == theirs
     label = labels[3]
     page.locator("#labels button.label").nth(3).click()
-    page.wait_for_function("name => document.getElementById('why-title').textContent === name", arg=label["name"])
+    page.wait_for_function(
+        "name => document.getElementById('why-title').textContent === name", arg=label["name"]
+    )
     assert names(page, "#labels [aria-pressed=true]") == [label["name"]]
     theirs = service.answer("/explain", {"text": TEXT, "labels": [label["id"]], "words": 15})
     reasons = theirs["labels"][0]
@@ -81,8 +99,10 @@ def ticked(page):
     return names(page, "#labels li:has(input:checked)")
 
 
-def predict_again(page, text, record=None):
-    """Find the labels of another text, which is that of the same record or of another one where the page asks."""
+def predict_again(page, text, record=None) -> None:
+    """Find the labels of another text, which is that of the same record or of another one where the
+    page asks.
+    """
     page.get_by_role("textbox", name="Your text").fill(text)
     with page.expect_response("**/explain"):
         page.get_by_role("button", name="Find labels").click()
@@ -95,17 +115,21 @@ def names_that_fit(service, text):
     return [label["name"] for label in answer["predictions"][0]["labels"]]
 
 
-def test_labels_that_fit_are_ticked_and_a_person_has_the_last_word(page, service):
-    text, other = "word70 word71 größe7", "word90 word91 größe9"
+def test_labels_that_fit_are_ticked_and_a_person_has_the_last_word(page, service) -> None:
+    text = "word70 word71 größe7"
+    other = "word90 word91 größe9"
     predict(page, service, text)
-    fitting, others = names_that_fit(service, text), names_that_fit(service, other)
+    fitting = names_that_fit(service, text)
+    others = names_that_fit(service, other)
     ours = names(page, "#labels")
     assert ticked(page) == fitting
     assert names(page, "#chosen") == fitting
-    status, some = page.locator("#status").text_content(), len(fitting)
+    status = page.locator("#status").text_content()
+    some = len(fitting)
     right = f" and about \\d of these {some} (is|are) right| and probably all {some} are right"
     assert re.search(f" {some} of them fit(s|,({right}))\\.$", status)
-    taken, added = fitting[0], next(name for name in ours if name not in {*fitting, *others})
+    taken = fitting[0]
+    added = next(name for name in ours if name not in {*fitting, *others})
     page.get_by_role("checkbox", name=f"Choose {taken}", exact=True).first.uncheck()
     page.get_by_role("checkbox", name=f"Choose {added}", exact=True).first.check()
     predict_again(page, text)
@@ -124,11 +148,13 @@ def save(page):
     return page.locator("#saved").text_content()
 
 
-def test_what_is_chosen_is_saved_and_the_next_text_begins_afresh(page, service):
-    text, other = "word70 word71 größe7", "word90 word91 größe9"
+def test_what_is_chosen_is_saved_and_the_next_text_begins_afresh(page, service) -> None:
+    text = "word70 word71 größe7"
+    other = "word90 word91 größe9"
     page.goto(f"{service.url}/#id=record+17&text={quote(text)}")
     page.wait_for_selector("#why:not([hidden])")
-    shown, fitting = names(page, "#labels"), names_that_fit(service, text)
+    shown = names(page, "#labels")
+    fitting = names_that_fit(service, text)
     page.locator("#chosen").get_by_role("button").first.click()
     page.get_by_label(re.compile("Part of its name")).fill("GRÖSSE")
     page.locator("#found").get_by_role("checkbox").check()
@@ -143,11 +169,14 @@ def test_what_is_chosen_is_saved_and_the_next_text_begins_afresh(page, service):
     predict_again(page, other)
     assert names(page, "#chosen") == names_that_fit(service, other)
     assert page.get_by_label("Record").input_value() == ""
-    page.route("**/corrections", lambda route: route.fulfill(status=503, body='{"detail": "no <b>room</b>"}'))
+    page.route(
+        "**/corrections",
+        lambda route: route.fulfill(status=503, body='{"detail": "no <b>room</b>"}'),
+    )
     assert save(page) == "no <b>room</b>"
 
 
-def test_everything_works_from_the_keyboard(page, service):
+def test_everything_works_from_the_keyboard(page, service) -> None:
     page.goto(service.url)
     for _ in range(2):  # the language of the page, the text
         page.keyboard.press("Tab")
@@ -158,16 +187,22 @@ def test_everything_works_from_the_keyboard(page, service):
     first = page.locator("#why-title").text_content()
     for _ in range(
         8
-    ):  # the button, the number of labels, a file, copy, the first tick, its label, the second tick, its label
+        # the button, the number of labels, a file, copy, the first tick, its label, the second
+        # tick, its label
+    ):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    page.wait_for_function("name => document.getElementById('why-title').textContent !== name", arg=first)
+    page.wait_for_function(
+        "name => document.getElementById('why-title').textContent !== name", arg=first
+    )
     assert page.evaluate("document.activeElement.id") == "why"
 
 
 @pytest.fixture
 def subjects(library, tmp_path, new_page):
-    """The page of a model whose labels are subjects, two of which are suggested and one is looked up."""
+    """The page of a model whose labels are subjects, two of which are suggested and one is looked
+    up.
+    """
     with running_service(tmp_path, library, "--marc-source=animals/eng") as service:
         page = new_page(permissions=["clipboard-read", "clipboard-write"])
         predict(page, service, "black cats purr")
@@ -190,13 +225,13 @@ def subjects(library, tmp_path, new_page):
         ),
     ],
 )
-def test_chosen_subjects_are_copied(subjects, what, theirs):
+def test_chosen_subjects_are_copied(subjects, what, theirs) -> None:
     subjects.get_by_role("button", name=what, exact=True).click()
     subjects.get_by_role("button", name="Copied").wait_for()
     assert subjects.evaluate("navigator.clipboard.readText()") == theirs
 
 
-def test_chosen_subjects_are_linked_and_can_be_taken_back(subjects):
+def test_chosen_subjects_are_linked_and_can_be_taken_back(subjects) -> None:
     chosen = subjects.locator("#chosen")
     assert chosen.get_by_role("link").all_text_contents() == ["birds598", "cats636.8"]
     assert chosen.get_by_role("link").first.get_attribute("href") == "http://example.org/birds"
@@ -208,16 +243,19 @@ def test_chosen_subjects_are_linked_and_can_be_taken_back(subjects):
     assert subjects.get_by_role("button", name="Save", exact=True).count() == 0, "there is no file"
 
 
-def test_a_link_brings_a_text_and_errors_are_told(page, service):
+def test_a_link_brings_a_text_and_errors_are_told(page, service) -> None:
     page.goto(f"{service.url}/#text={quote('word50 word51')}")
     page.wait_for_selector("#why:not([hidden])")
-    page.route("**/predict", lambda route: route.fulfill(status=503, body='{"detail": "later <b>please</b>"}'))
+    page.route(
+        "**/predict",
+        lambda route: route.fulfill(status=503, body='{"detail": "later <b>please</b>"}'),
+    )
     page.get_by_role("button", name="Find labels").click()
     page.get_by_role("alert").filter(has_text="later <b>please</b>").wait_for()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(320, "dark"), (1280, "light")])
-def test_nothing_sticks_out_and_everything_can_be_read(new_page, service, width, scheme):
+def test_nothing_sticks_out_and_everything_can_be_read(new_page, service, width, scheme) -> None:
     page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     predict(page, service, TEXT + " word" + "0" * 300)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -238,7 +276,7 @@ def contrast_of(page, selector):
     return contrast(*([int(part) for part in re.findall(r"\d+", colour)[:3]] for colour in colours))
 
 
-def test_labels_are_named_in_the_language_of_the_reader(new_page, tmp_path):
+def test_labels_are_named_in_the_language_of_the_reader(new_page, tmp_path) -> None:
     with running_service(tmp_path, train_animals(tmp_path)) as animals:
         page = new_page(locale="sv-FI", permissions=["clipboard-read", "clipboard-write"])
         predict(page, animals, "cats purr")

@@ -1,4 +1,6 @@
-"""Numbers and categories beside a text, on the page: asked, changed, explained, saved, brought back and linked."""
+"""Numbers and categories beside a text, on the page: asked, changed, explained, saved, brought back
+and linked.
+"""
 
 import json
 from urllib.parse import urlencode
@@ -19,7 +21,12 @@ def service(tmp_path_factory):
     folder = tmp_path_factory.mktemp("columns")
     rows = [f"a{i % 2} b,{1790 + i % 3},p{i % 3},l{i % 3}\n" for i in range(30)]
     (folder / "train.csv").write_text("text,price,publisher,labels\n" + "".join(rows) + "a1,,,l1\n")
-    columns = "--number-columns=price", "--category-columns=publisher", "--split=last", "--test-fraction=0.01"
+    columns = (
+        "--number-columns=price",
+        "--category-columns=publisher",
+        "--split=last",
+        "--test-fraction=0.01",
+    )
     model = train_on(folder, "--format=csv", f"--train={folder}/train.csv", "--min-df=1", *columns)
     corrections = folder / "new.jsonl"
     with running_service(folder, model, f"--corrections={corrections}") as running:
@@ -30,14 +37,15 @@ def service(tmp_path_factory):
 @pytest.fixture
 def page(new_page, service):
     service.corrections.write_bytes(b"")
-    page, complaints = new_page(), []
+    page = new_page()
+    complaints = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(service.url)
     yield page
     assert not complaints
 
 
-def fill(page, **values):
+def fill(page, **values) -> None:
     for name, value in values.items():
         page.get_by_label(name, exact=True).fill(value)
 
@@ -64,7 +72,7 @@ def names_for(service, **record):
     return [label["name"] for label in answer["labels"]]
 
 
-def save(page, record):
+def save(page, record) -> None:
     page.locator("#record").fill(record)
     page.locator("#record").blur()
     page.locator("#save-button").click()
@@ -72,9 +80,11 @@ def save(page, record):
 
 
 @pytest.mark.browser
-def test_a_column_is_a_field_that_is_asked_with_the_text(page, service):
+def test_a_column_is_a_field_that_is_asked_with_the_text(page, service) -> None:
     hints = page.locator("#beside .note").all_text_contents()
-    known = page.locator("#beside datalist option").evaluate_all("all => all.map((each) => each.value)")
+    known = page.locator("#beside datalist option").evaluate_all(
+        "all => all.map((each) => each.value)"
+    )
     assert (hints, known) == (["usually 1790 to 1792"], ["p0", "p1", "p2"])
     assert find(page, TEXT) == {"text": TEXT, "price": None, "publisher": None}
     for price, publisher in (("1790", "p0"), ("1792", "p2"), ("1791.5", "unheard of")):
@@ -89,14 +99,18 @@ def test_a_column_is_a_field_that_is_asked_with_the_text(page, service):
 
 
 @pytest.mark.browser
-def test_what_is_saved_is_what_stands_in_the_fields(page, service):
+def test_what_is_saved_is_what_stands_in_the_fields(page, service) -> None:
     fill(page, price="1790", publisher="p0")
     find(page, TEXT)
     page.locator("#labels [data-choose]").first.check()
     save(page, "b0901")
     fill(page, publisher="p2")
     assert page.locator("#save-button").is_disabled()
-    assert page.locator("#hindrance").text_content().startswith("What stands beside the text has changed.")
+    assert (
+        page.locator("#hindrance")
+        .text_content()
+        .startswith("What stands beside the text has changed.")
+    )
     # it is the same record, so the page does not ask
     find(page)
     save(page, "b0901")
@@ -111,7 +125,7 @@ def test_what_is_saved_is_what_stands_in_the_fields(page, service):
 
 
 @pytest.mark.browser
-def test_a_saved_record_comes_back_with_its_columns(page, service):
+def test_a_saved_record_comes_back_with_its_columns(page, service) -> None:
     for record, price in (("b0901", 1790), ("b0902", None)):
         text = {"text": f"{TEXT} {record}", "price": price, "publisher": "p1"}
         service.answer("/corrections", {"id": record, "text": text, "labels": ["l2"]})
@@ -132,20 +146,22 @@ def test_a_saved_record_comes_back_with_its_columns(page, service):
 
 
 @pytest.mark.browser
-def test_a_link_brings_columns_along_and_another_language_keeps_them(page, service):
+def test_a_link_brings_columns_along_and_another_language_keeps_them(page, service) -> None:
     link = urlencode({"id": "b0903", "text": TEXT, "price": "1791", "publisher": "p1"})
     page.goto(f"{service.url}/#{link}")
     page.wait_for_function("() => !looking && desk.answer")
     assert shown(page) == names_for(service, text=TEXT, price=1791, publisher="p1")
     fill(page, price="1792")
     page.locator("#page-language").select_option("de")
-    page.wait_for_function("() => document.documentElement.lang === 'de' && !looking && desk.answer")
+    page.wait_for_function(
+        "() => document.documentElement.lang === 'de' && !looking && desk.answer"
+    )
     assert values(page) == ["1792", "p1"]
     assert page.locator("#beside .note").text_content() == "üblich sind 1790 bis 1792"
 
 
 @pytest.mark.browser
-def test_fields_are_filled_from_the_keyboard(page, service):
+def test_fields_are_filled_from_the_keyboard(page, service) -> None:
     page.locator("#text").fill(TEXT)
     page.locator("#text").press("Tab")
     page.keyboard.type("1792")
@@ -153,13 +169,17 @@ def test_fields_are_filled_from_the_keyboard(page, service):
     page.keyboard.type("p2")
     with page.expect_response("**/predict") as asked:
         page.keyboard.press("Enter")
-    assert json.loads(asked.value.request.post_data)["text"] == {"text": TEXT, "price": 1792, "publisher": "p2"}
+    assert json.loads(asked.value.request.post_data)["text"] == {
+        "text": TEXT,
+        "price": 1792,
+        "publisher": "p2",
+    }
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_sticks_out(new_page, service, width, scheme):
+def test_nothing_sticks_out(new_page, service, width, scheme) -> None:
     page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page.goto(service.url)
     fill(page, price="1792", publisher="p2")
@@ -167,11 +187,15 @@ def test_nothing_sticks_out(new_page, service, width, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_any_declared_column_is_a_field_in_every_language():
-    """The page knows no kind of column: what one declares of itself is drawn, and its script reads all alike."""
+def test_any_declared_column_is_a_field_in_every_language() -> None:
+    """The page knows no kind of column: what one declares of itself is drawn, and its script reads
+    all alike.
+    """
 
     class Options:
-        max_text, max_top_k, marc_source = 1000, 50, None
+        max_text = 1000
+        max_top_k = 50
+        marc_source = None
 
     shelf = FormField("<shelf>", False, UsualValues(known=("<A>",)))
     pages_field = FormField("pages", True, UsualValues(least=1, most=9.5))

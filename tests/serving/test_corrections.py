@@ -26,7 +26,7 @@ def lines(path):
     return [json.loads(line) for line in content[:-1].split("\n")]
 
 
-def test_a_correction_is_a_training_record_of_the_same_columns(service, saved, predictor):
+def test_a_correction_is_a_training_record_of_the_same_columns(service, saved, predictor) -> None:
     names = predictor.label_names
     text = 'line one\nline\u2028two "quoted" größe \U00010400'
     body = {"text": text, "labels": [7, names[2], 7], "suggested": [7, 1], "id": "record 17"}
@@ -34,22 +34,30 @@ def test_a_correction_is_a_training_record_of_the_same_columns(service, saved, p
     [entry] = lines(saved)
     assert answer["model"] == predictor.model.checksum
     assert entry == {
-        "id": "record 17", "text": text, "labels": [names[7], names[2]], "suggested": [names[7], names[1]],
-        "model": predictor.model.checksum, "time": answer["time"],
-    }  # fmt: skip
+        "id": "record 17",
+        "text": text,
+        "labels": [names[7], names[2]],
+        "suggested": [names[7], names[1]],
+        "model": predictor.model.checksum,
+        "time": answer["time"],
+    }
     assert datetime.fromisoformat(entry["time"]).utcoffset().total_seconds() == 0
     [instance] = read_file(PrepareSource(format="jsonl"), saved)
-    assert (instance.text, instance.labels, instance.id) == (text, (names[7], names[2]), "record 17")
+    assert (instance.text, instance.labels, instance.id) == (
+        text,
+        (names[7], names[2]),
+        "record 17",
+    )
 
 
-def test_every_label_is_read_back_as_the_training_data_had_it(service, saved, predictor):
+def test_every_label_is_read_back_as_the_training_data_had_it(service, saved, predictor) -> None:
     service.answer("/corrections", {"text": "all", "labels": list(range(10))})
     [instance] = read_file(PrepareSource(format="jsonl", label_separator="¦"), saved)
     assert sorted(instance.labels) == sorted(predictor.label_names)
     assert len(instance.labels) == len(HOSTILE)
 
 
-def test_without_an_id_the_same_text_has_the_same(service, saved):
+def test_without_an_id_the_same_text_has_the_same(service, saved) -> None:
     for text, labels in (("one", [1]), ("other", []), ("one", [2])):
         service.answer("/corrections", {"text": text, "labels": labels})
     ids = [entry["id"] for entry in lines(saved)]
@@ -60,7 +68,7 @@ def save(service, clients, each, length):
     """Ids of what several clients saved, each of them until its connection breaks."""
     saved = []
 
-    def client(number):
+    def client(number) -> None:
         connection = service.connect()
         with contextlib.suppress(OSError, http.client.HTTPException):
             for turn in range(each):
@@ -73,13 +81,13 @@ def save(service, clients, each, length):
     return saved
 
 
-def test_lines_of_many_clients_of_two_workers_are_whole(service, saved):
+def test_lines_of_many_clients_of_two_workers_are_whole(service, saved) -> None:
     ids = save(service, 12, 6, 400)
     assert len(ids) == 72
     assert sorted(entry["id"] for entry in lines(saved)) == sorted(ids)
 
 
-def test_the_file_may_be_moved_away_and_what_is_not_saved_says_so(service, saved, tmp_path):
+def test_the_file_may_be_moved_away_and_what_is_not_saved_says_so(service, saved, tmp_path) -> None:
     body = {"text": "a", "labels": [0]}
     saved.rename(tmp_path / "corrections.jsonl.1")
     service.answer("/corrections", body)
@@ -88,7 +96,10 @@ def test_the_file_may_be_moved_away_and_what_is_not_saved_says_so(service, saved
     saved.symlink_to("/dev/full")
     problem = service.answer("/corrections", body, 507)
     assert problem["title"] == "Insufficient Storage"
-    assert problem["detail"] == "not saved: the file of corrections cannot be written: No space left on device"
+    assert (
+        problem["detail"]
+        == "not saved: the file of corrections cannot be written: No space left on device"
+    )
     saved.unlink()
     saved.mkdir()
     assert service.answer("/corrections", body, 503)["detail"].endswith(": Is a directory")
@@ -97,7 +108,7 @@ def test_the_file_may_be_moved_away_and_what_is_not_saved_says_so(service, saved
     service.answer("/corrections", body)
 
 
-def kill_after(workers, path, n):
+def kill_after(workers, path, n) -> None:
     """Kill processes when a file has some lines."""
     while not path.exists() or len(path.read_bytes().splitlines()) < n:
         time.sleep(0.001)
@@ -106,7 +117,7 @@ def kill_after(workers, path, n):
 
 
 @pytest.mark.long
-def test_a_killed_worker_leaves_whole_lines_and_what_it_acknowledged(models, tmp_path):
+def test_a_killed_worker_leaves_whole_lines_and_what_it_acknowledged(models, tmp_path) -> None:
     path = tmp_path / "corrections.jsonl"
     options = "--workers=2", f"--corrections={path}"
     with running_service(tmp_path, models / "a.h5", *options) as service:

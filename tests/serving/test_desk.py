@@ -1,4 +1,6 @@
-"""What is saved is what a person sees: random walks over the page in a browser, beside a model of what it should do."""
+"""What is saved is what a person sees: random walks over the page in a browser, beside a model of
+what it should do.
+"""
 
 import json
 import re
@@ -19,7 +21,9 @@ IDS = ["b0901", "b0902"]
 
 @dataclass
 class Desk:
-    """What the page should have: the record on the desk, the box, what was saved, and the addresses gone through."""
+    """What the page should have: the record on the desk, the box, what was saved, and the addresses
+    gone through.
+    """
 
     fits: dict  # labels of each text that fit
     box: str = ""
@@ -35,7 +39,11 @@ class Desk:
 
     @property
     def chosen(self):
-        return {label for label in self.before | {*self.by_hand} if self.by_hand.get(label, label in self.before)}
+        return {
+            label
+            for label in self.before | {*self.by_hand}
+            if self.by_hand.get(label, label in self.before)
+        }
 
     @property
     def is_unsaved(self):
@@ -50,14 +58,20 @@ class Desk:
             lines = [] if same and same[-1][1] != self.text else lines
         return lines[-1] if lines else None
 
-    def open(self, text, id_="", address=()):
-        self.text, self.id, self.address, self.by_hand, self.here, self.mine = text, id_, address, {}, False, None
+    def open(self, text, id_="", address=()) -> None:
+        self.text = text
+        self.id = id_
+        self.address = address
+        self.by_hand = {}
+        self.here = False
+        self.mine = None
         if not text and id_ and (known := self.correction()):
             self.text = known[1]
-        self.box, self.history[-1] = self.text, address
+        self.box = self.text
+        self.history[-1] = address
         self.look()
 
-    def look(self):
+    def look(self) -> None:
         known = self.correction() if self.text else None
         self.mine = known or self.mine
         self.before = set(self.mine[2] if self.mine else self.fits[self.text])
@@ -65,9 +79,13 @@ class Desk:
             self.id = known[0]
 
     def asks_to_find(self):
-        return bool(self.text) and self.box != self.text and (self.is_unsaved or bool(self.id and not self.here))
+        return (
+            bool(self.text)
+            and self.box != self.text
+            and (self.is_unsaved or bool(self.id and not self.here))
+        )
 
-    def find(self, answer):
+    def find(self, answer) -> None:
         if self.box == self.text:
             return
         if not self.asks_to_find():
@@ -75,33 +93,40 @@ class Desk:
         elif answer == "another":
             self.open(self.box)
         elif answer == "same":
-            self.text, self.here = self.box, False
+            self.text = self.box
+            self.here = False
             self.look()
 
-    def go(self, address, leaves):
+    def go(self, address, leaves) -> None:
         if self.is_unsaved and not leaves:
             self.history[-1] = self.address
         else:
             self.open(*(address[::-1] or ("", "")), address)
 
-    def save(self):
+    def save(self) -> None:
         own = self.id, self.text, frozenset(self.chosen)
-        self.before, self.by_hand, self.here, self.mine = self.chosen, {}, True, own
+        self.before = self.chosen
+        self.by_hand = {}
+        self.here = True
+        self.mine = own
         self.saved.append(own)
 
 
 class Walk:
     """A page and its model, taken through the same steps."""
 
-    def __init__(self, page, service, fits):
-        self.page, self.service, self.model = page, service, Desk(fits)
+    def __init__(self, page, service, fits) -> None:
+        self.page = page
+        self.service = service
+        self.model = Desk(fits)
         service.corrections.write_bytes(b"")
         page.goto("about:blank")
         page.goto(service.url)
         page.locator("#about").filter(has_text="labels fit").wait_for()
 
-    def check(self):
-        page, model = self.page, self.model
+    def check(self) -> None:
+        page = self.page
+        model = self.model
         page.wait_for_function("() => !looking")
         ours = page.evaluate(
             """() => ({
@@ -121,21 +146,24 @@ class Walk:
 
     def shown(self):
         rows = self.page.locator("#labels [data-choose]")
-        return [int(each) for each in rows.evaluate_all("all => all.map((each) => each.dataset.choose)")]
+        return [
+            int(each) for each in rows.evaluate_all("all => all.map((each) => each.dataset.choose)")
+        ]
 
-    def answer(self, asked, value):
+    def answer(self, asked, value) -> None:
         """Answer the question that the page asks, if it should."""
         dialog = self.page.locator("#question")
         assert dialog.is_visible() == asked
         if asked:
             dialog.locator(f"[value={value}]").click()
 
-    def paste(self, text):
+    def paste(self, text) -> None:
         self.page.locator("#text").fill(text)
         self.model.box = text
 
-    def find(self, answer):
-        asks, empty = self.model.asks_to_find(), not self.model.box
+    def find(self, answer) -> None:
+        asks = self.model.asks_to_find()
+        empty = not self.model.box
         self.page.locator("#go").click()
         if empty:
             # nothing is pasted: the record is left
@@ -147,20 +175,21 @@ class Walk:
             self.model.find(answer)
         self.page.wait_for_function("text => desk.text === text", arg=self.model.text)
 
-    def find_text(self, text, answer):
+    def find_text(self, text, answer) -> None:
         self.paste(text)
         self.find(answer)
 
-    def link(self, address, leaves):
+    def link(self, address, leaves) -> None:
         if address == self.model.history[-1]:
             return
         self.model.history.append(address)
         self.page.evaluate(
-            "hash => { location.hash = hash; }", urlencode(dict(zip(("id", "text"), address, strict=True)))
+            "hash => { location.hash = hash; }",
+            urlencode(dict(zip(("id", "text"), address, strict=True))),
         )
         self.moved(address, leaves)
 
-    def back(self, leaves):
+    def back(self, leaves) -> None:
         if len(self.model.history) == 1:
             return
         self.model.history.pop()
@@ -171,29 +200,32 @@ class Walk:
         else:
             self.page.wait_for_timeout(50)
 
-    def moved(self, address, leaves):
+    def moved(self, address, leaves) -> None:
         asks = self.model.is_unsaved
-        self.page.wait_for_function("address => desk.address === address || question.open", arg=_hash(address))
+        self.page.wait_for_function(
+            "address => desk.address === address || question.open", arg=_hash(address)
+        )
         self.answer(asks, "leave" if leaves else "stay")
         self.model.go(address, leaves)
         self.page.wait_for_function(
-            "address => location.hash === address && desk.address === address", arg=_hash(self.model.address)
+            "address => location.hash === address && desk.address === address",
+            arg=_hash(self.model.address),
         )
 
-    def tick(self, number):
+    def tick(self, number) -> None:
         rows = self.page.locator("#labels [data-choose]")
         if number < rows.count():
             label = self.shown()[number]
             self.model.by_hand[label] = label not in self.model.chosen
             rows.nth(number).click()
 
-    def name(self, id_):
+    def name(self, id_) -> None:
         if self.page.locator("#record").is_visible():
             self.page.locator("#record").fill(id_)
             self.page.locator("#record").blur()
             self.model.id = id_
 
-    def save(self):
+    def save(self) -> None:
         button = self.page.locator("#save-button")
         if button.is_visible() and button.is_enabled():
             button.click()
@@ -201,7 +233,7 @@ class Walk:
             self.model.save()
             self.page.wait_for_function("() => desk.savedHere")
 
-    def reload(self):
+    def reload(self) -> None:
         address = self.model.address
         self.page.reload()
         self.page.locator("#about").filter(has_text="labels fit").wait_for()
@@ -235,9 +267,14 @@ STEPS = st.one_of(
 
 @pytest.fixture(scope="module")
 def fits(service):
-    found = {text: service.answer("/predict", {"text": text, "fit": True})["predictions"][0] for text in TEXTS}
+    found = {
+        text: service.answer("/predict", {"text": text, "fit": True})["predictions"][0]
+        for text in TEXTS
+    }
     fitting = {text: each["labels"] if each["features"] else [] for text, each in found.items()}
-    return {"": set()} | {text: {label["id"] for label in labels} for text, labels in fitting.items()}
+    return {"": set()} | {
+        text: {label["id"] for label in labels} for text, labels in fitting.items()
+    }
 
 
 @pytest.fixture
@@ -250,8 +287,12 @@ def page(new_page):
 
 
 @given(steps=st.lists(STEPS, min_size=25, max_size=40))
-@settings(max_examples=10, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_is_saved_is_what_is_seen(page, service, predictor, fits, steps):
+@settings(
+    max_examples=10,
+    phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_what_is_saved_is_what_is_seen(page, service, predictor, fits, steps) -> None:
     walk = Walk(page, service, fits)
     for name, *values in steps:
         note(f"{name} {values}")
@@ -259,7 +300,10 @@ def test_what_is_saved_is_what_is_seen(page, service, predictor, fits, steps):
         walk.check()
     entries = map(json.loads, service.corrections.read_text("utf-8").splitlines())
     names = {name: label for label, name in enumerate(predictor.label_names)}
-    ours = [(_id_of(entry), entry["text"], frozenset(names[label] for label in entry["labels"])) for entry in entries]
+    ours = [
+        (_id_of(entry), entry["text"], frozenset(names[label] for label in entry["labels"]))
+        for entry in entries
+    ]
     assert ours == walk.model.saved
 
 
@@ -267,13 +311,15 @@ def _id_of(entry):
     return "" if entry["id"].startswith("text:") else entry["id"]
 
 
-def open_page(page, service, record, text):
+def open_page(page, service, record, text) -> None:
     page.goto("about:blank")
     page.goto(f"{service.url}/#{urlencode({'id': record, 'text': text})}")
     page.locator("#save-button:enabled").wait_for()
 
 
-def test_what_was_corrected_comes_back_and_can_be_corrected_again(page, service, saved, predictor):
+def test_what_was_corrected_comes_back_and_can_be_corrected_again(
+    page, service, saved, predictor
+) -> None:
     open_page(page, service, "b0901", TEXTS[0])
     page.locator("#labels [data-choose]").nth(3).check()
     names = page.locator("#chosen bdi").all_text_contents()
@@ -303,16 +349,20 @@ def test_what_was_corrected_comes_back_and_can_be_corrected_again(page, service,
     assert len(saved.read_text("utf-8").splitlines()) == 2
 
 
-def test_an_id_that_was_saved_says_what_it_replaces(page, service, saved, predictor):
+def test_an_id_that_was_saved_says_what_it_replaces(page, service, saved, predictor) -> None:
     service.answer("/corrections", {"id": "b0901", "text": "old", "labels": [1]})
     open_page(page, service, "", TEXTS[0])
     page.locator("#record").fill("b0901")
     page.locator("#record").blur()
     page.locator("#saved").filter(has_text="b0901 was saved on").wait_for()
-    assert page.locator("#saved").text_content().endswith(f"Save replaces its labels: {predictor.label_names[1]}.")
+    assert (
+        page.locator("#saved")
+        .text_content()
+        .endswith(f"Save replaces its labels: {predictor.label_names[1]}.")
+    )
 
 
-def test_an_address_is_named_as_one(page, service):
+def test_an_address_is_named_as_one(page, service) -> None:
     page.goto(service.url)
     page.locator("#text").fill(" https://example.org/record?id=17\n")
     page.locator("#go").click()
@@ -321,8 +371,8 @@ def test_an_address_is_named_as_one(page, service):
     assert page.locator("#save-button").is_disabled()
 
 
-def test_a_text_that_the_model_does_not_understand_has_no_ticks(page, service):
-    def in_german(route):
+def test_a_text_that_the_model_does_not_understand_has_no_ticks(page, service) -> None:
+    def in_german(route) -> None:
         answer = route.fetch()
         content = answer.json()
         content["predictions"][0] |= {"doubts": ["language"], "language": "de"}
@@ -338,7 +388,7 @@ def test_a_text_that_the_model_does_not_understand_has_no_ticks(page, service):
     assert page.locator("#chosen li").count() == 0
 
 
-def test_html_is_shown_as_its_text(page, service):
+def test_html_is_shown_as_its_text(page, service) -> None:
     page.goto(service.url)
     page.locator("#text").fill(f"<p>{TEXTS[1]} &amp; <b>word92</b></p><script>word30</script>")
     page.locator("#go").click()
@@ -348,14 +398,17 @@ def test_html_is_shown_as_its_text(page, service):
 
 
 @pytest.mark.parametrize("drops", [True, False])
-def test_a_file_becomes_the_text(page, service, drops):
-    def give(name, content):
+def test_a_file_becomes_the_text(page, service, drops) -> None:
+    def give(name, content) -> None:
         if not drops:
-            page.locator("#file").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
+            page.locator("#file").set_input_files(
+                {"name": name, "mimeType": "text/plain", "buffer": content}
+            )
             return
         carried = page.evaluate_handle("() => new DataTransfer()")
         carried.evaluate(
-            "(all, [name, content]) => all.items.add(new File([content], name))", [name, content.decode("cp1252")]
+            "(all, [name, content]) => all.items.add(new File([content], name))",
+            [name, content.decode("cp1252")],
         )
         for event in ("dragover", "drop"):
             page.dispatch_event("body", event, {"dataTransfer": carried})
@@ -371,28 +424,36 @@ def test_a_file_becomes_the_text(page, service, drops):
     page.locator("#save-button:enabled").wait_for()
     assert page.locator("#text").input_value() == TEXTS[2]
     give("image.png", b"PNG")
-    page.get_by_text("image.png cannot be read: only texts, Markdown, HTML and PDF are read").wait_for()
+    page.get_by_text(
+        "image.png cannot be read: only texts, Markdown, HTML and PDF are read"
+    ).wait_for()
     assert page.locator("#text").input_value() == TEXTS[2]
 
 
-def test_the_language_can_be_chosen_and_the_record_stays(page, service):
+def test_the_language_can_be_chosen_and_the_record_stays(page, service) -> None:
     open_page(page, service, "b0901", TEXTS[0])
     page.get_by_label("Language of this page").select_option("fr")
     page.get_by_role("heading", name="Sujets d’un texte").wait_for()
     page.locator("#save-button:enabled", has_text="Enregistrer").wait_for()
     assert page.locator("#text").input_value() == TEXTS[0]
     assert page.locator("#record").input_value() == "b0901"
-    assert re.match(r"\d+ sujets d’après \d+ mots? connus? en ", page.locator("#status").text_content())
+    assert re.match(
+        r"\d+ sujets d’après \d+ mots? connus? en ", page.locator("#status").text_content()
+    )
     assert "score des mots " in page.locator("#why-note").text_content()
-    assert re.search(r"\d,\d", page.locator("#why-note").text_content()), "figures are written as in French"
+    assert re.search(r"\d,\d", page.locator("#why-note").text_content()), (
+        "figures are written as in French"
+    )
     assert page.locator("#evidence li").first.text_content()
 
 
-def test_a_question_that_stands_is_answered_first(page, service):
+def test_a_question_that_stands_is_answered_first(page, service) -> None:
     open_page(page, service, "b0901", TEXTS[0])
     page.locator("#labels [data-choose]").nth(3).check()
     for record in IDS:
-        page.evaluate("hash => { location.hash = hash; }", urlencode({"id": record, "text": TEXTS[1]}))
+        page.evaluate(
+            "hash => { location.hash = hash; }", urlencode({"id": record, "text": TEXTS[1]})
+        )
         page.locator("#question[open]").wait_for()
     page.wait_for_function("() => location.hash === desk.address")
     page.get_by_role("button", name="Stay").click()
@@ -400,12 +461,13 @@ def test_a_question_that_stands_is_answered_first(page, service):
     assert page.locator("#text").input_value() == TEXTS[0]
 
 
-def test_a_record_of_several_columns_keeps_them(page, tmp_path):
+def test_a_record_of_several_columns_keeps_them(page, tmp_path) -> None:
     rows = [f"a{i % 3} b,c{i % 3} d{i % 2},l{i % 3}\n" for i in range(30)]
     (tmp_path / "train.csv").write_text("title,body,labels\n" + "".join(rows))
     table = f"--train={tmp_path}/train.csv", "--text-column=title,body"
     model = train_on(tmp_path, "--format=csv", *table, "--min-df=1")
-    corrections, columns = tmp_path / "corrections.jsonl", {"title": "a1 b", "body": "c1 d0"}
+    corrections = tmp_path / "corrections.jsonl"
+    columns = {"title": "a1 b", "body": "c1 d0"}
     with running_service(tmp_path, model, f"--corrections={corrections}") as service:
         service.answer("/corrections", {"id": "b0901", "text": columns, "labels": ["l2"]})
         page.goto(service.url)
@@ -413,11 +475,15 @@ def test_a_record_of_several_columns_keeps_them(page, tmp_path):
         page.locator("#corrections button").click()
         page.locator("#labels [data-choose]").first.check()
         page.locator("#save-button").click()
-        page.locator("#saved").filter(has_text="They take the place of what was saved on").wait_for()
+        page.locator("#saved").filter(
+            has_text="They take the place of what was saved on"
+        ).wait_for()
         # a link brings the same text in one piece
         open_page(page, service, "b0901", "a1 b c1 d0")
         page.locator("#save-button").click()
-        page.locator("#saved").filter(has_text="They take the place of what was saved on").wait_for()
+        page.locator("#saved").filter(
+            has_text="They take the place of what was saved on"
+        ).wait_for()
     entries = list(map(json.loads, corrections.read_text("utf-8").splitlines()))
     assert [{name: entry[name] for name in columns} for entry in entries] == 3 * [columns]
     assert sorted(entries[1]["labels"]) == ["l1", "l2"]

@@ -30,19 +30,27 @@ def sent(service, name, content, headers=None):
         connection.close()
 
 
-def test_the_text_of_a_file(service, pdf):
+def test_the_text_of_a_file(service, pdf) -> None:
     status, answer = sent(service, "paper.pdf", pdf)
     text = "\n".join(PAGES)
-    assert (status, answer) == (200, {"text": text, "characters": len(text), "cut": False, "pages": 2, "pages_read": 2})
+    assert (status, answer) == (
+        200,
+        {"text": text, "characters": len(text), "cut": False, "pages": 2, "pages_read": 2},
+    )
     unpaged = {"cut": False, "pages": None, "pages_read": None}
-    assert sent(service, "A.HTM", b"<p>caf\xe9 <b>noir") == (200, {"text": "café noir", "characters": 9} | unpaged)
+    assert sent(service, "A.HTM", b"<p>caf\xe9 <b>noir") == (
+        200,
+        {"text": "café noir", "characters": 9} | unpaged,
+    )
     assert sent(service, "empty.txt", b"") == (200, {"text": "", "characters": 0} | unpaged)
 
 
-def test_a_long_text_is_cut_and_can_be_asked_about(service):
+def test_a_long_text_is_cut_and_can_be_asked_about(service) -> None:
     status, answer = sent(service, "long.md", ("word00 ü\n" * 1000).encode())
     assert (status, answer["characters"], answer["cut"]) == (200, 2000, True)
-    assert service.answer("/predict", {"text": answer["text"]})["predictions"][0]["known_words"] > 0.99
+    assert (
+        service.answer("/predict", {"text": answer["text"]})["predictions"][0]["known_words"] > 0.99
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,17 +66,17 @@ def test_a_long_text_is_cut_and_can_be_asked_about(service):
         ("", b"text", 422, None),
     ],
 )
-def test_why_a_file_cannot_be_read(service, name, content, status, code):
+def test_why_a_file_cannot_be_read(service, name, content, status, code) -> None:
     found, problem = sent(service, name, content)
     assert (found, problem.get("code")) == (status, code)
 
 
-def test_pages_of_other_sites_cannot_ask(service):
+def test_pages_of_other_sites_cannot_ask(service) -> None:
     assert sent(service, "a.txt", b"text", {"Sec-Fetch-Site": "cross-site"})[0] == 403
     assert sent(service, "a.txt", b"text", {"Origin": "https://evil.example.org"})[0] == 403
 
 
-def test_without_pypdf_the_extra_is_named(monkeypatch, pdf):
+def test_without_pypdf_the_extra_is_named(monkeypatch, pdf) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UnreadableFile, match=r"pip install 'ovaflow\[pdf\]'") as error:
         dropped_files._require_kind("a.pdf", pdf)
@@ -76,7 +84,7 @@ def test_without_pypdf_the_extra_is_named(monkeypatch, pdf):
     assert dropped_files._require_kind("a.TXT", b"") == ".txt"
 
 
-def test_a_process_that_takes_too_long_is_killed(monkeypatch, pdf):
+def test_a_process_that_takes_too_long_is_killed(monkeypatch, pdf) -> None:
     monkeypatch.setattr(dropped_files, "LAST_SECONDS", 0.5)
     before = time.monotonic()
     with pytest.raises(UnreadableFile) as error:
@@ -85,7 +93,7 @@ def test_a_process_that_takes_too_long_is_killed(monkeypatch, pdf):
     assert time.monotonic() - before < 5
 
 
-def test_a_process_that_dies_says_nothing(monkeypatch):
+def test_a_process_that_dies_says_nothing(monkeypatch) -> None:
     monkeypatch.setattr(dropped_files.sys, "executable", "/bin/false")
     with pytest.raises(UnreadableFile) as error:
         dropped_files._read(".txt", b"text", 10)

@@ -11,15 +11,19 @@ from ovaflow.serving.annif import _card
 from ovaflow.serving.schemas import requests_within
 from ovaflow.serving.served_model import open_served_model
 
-PredictRequest, ExplainRequest = requests_within(SimpleNamespace(max_text=99, max_top_k=9, max_batch=1))
+PredictRequest, ExplainRequest = requests_within(
+    SimpleNamespace(max_text=99, max_top_k=9, max_batch=1)
+)
 
 
-def test_every_answer_names_labels_in_the_language(tmp_path):
+def test_every_answer_names_labels_in_the_language(tmp_path) -> None:
     served = open_served_model(train_animals(tmp_path))
     request = PredictRequest(text="cats and dogs in town", include=["cats"], language="sv")
     swedish = served.named_for(request)
     assert labels_of(swedish.predict(request)["predictions"], "name") == [["katter"]]
-    assert labels_of([swedish.explain(ExplainRequest(text="cats", top_k=1))], "name") == [["katter"]]
+    assert labels_of([swedish.explain(ExplainRequest(text="cats", top_k=1))], "name") == [
+        ["katter"]
+    ]
     found = swedish.find_labels("KATT", 0, 9)["labels"]
     assert [(label["name"], label["uri"]) for label in found] == [("katter", f"{HERE}cats")]
     assert swedish.find_labels("cats", 0, 9)["total"] == 0

@@ -14,10 +14,14 @@ TEXT = "cats purr while dogs bark at birds"
 
 def suggested(service):
     """Labels by each door that suggests some, sorted."""
-    answers = service.answer("/predict", {"text": TEXT})["predictions"] + [service.answer("/explain", {"text": TEXT})]
+    answers = service.answer("/predict", {"text": TEXT})["predictions"] + [
+        service.answer("/explain", {"text": TEXT})
+    ]
     by_annif = service.answer("/v1/projects/animals/suggest-batch", {"documents": [{"text": TEXT}]})
     by_annif.append(service.answer("/v1/projects/animals/suggest", f"text={TEXT}"))
-    names = labels_of(answers, "name") + [[label["label"] for label in each["results"]] for each in by_annif]
+    names = labels_of(answers, "name") + [
+        [label["label"] for label in each["results"]] for each in by_annif
+    ]
     return {" ".join(sorted(each)) for each in names}
 
 
@@ -26,8 +30,11 @@ def failed(service):
 
 
 @pytest.mark.long
-def test_the_file_holds_at_every_door_and_the_last_good_one_while_it_is_wrong(library, tmp_path):
-    file, good = tmp_path / "left-out.txt", 'left_out_failed_timestamp_seconds{project="animals"} 0.0'
+def test_the_file_holds_at_every_door_and_the_last_good_one_while_it_is_wrong(
+    library, tmp_path
+) -> None:
+    file = tmp_path / "left-out.txt"
+    good = 'left_out_failed_timestamp_seconds{project="animals"} 0.0'
     file.write_text("http://example.org/cat*\tCats\n")
     with running_service(tmp_path, f"animals={library}", f"--exclude={file}") as service:
         assert suggested(service) == {"birds dogs"}
@@ -37,7 +44,9 @@ def test_the_file_holds_at_every_door_and_the_last_good_one_while_it_is_wrong(li
         [answer] = service.answer("/predict", {"text": TEXT, "exclude": ["dogs"]})["predictions"]
         assert labels_of([answer], "name") == [["birds"]]
         refused = service.answer("/predict", {"text": TEXT, "include": ["cats"]}, 404)
-        assert refused["detail"] == "include and exclude leave only labels that are offered to nobody"
+        assert (
+            refused["detail"] == "include and exclude leave only labels that are offered to nobody"
+        )
 
         file.write_text("dogs\n")
         service.wait_for("labels left out by .*left-out.txt: 1", times=2)
@@ -45,9 +54,13 @@ def test_the_file_holds_at_every_door_and_the_last_good_one_while_it_is_wrong(li
         assert good in service.answer("/metrics")
 
         file.write_text("dogs\n\nbrids\n")
-        service.wait_for("same labels as before are left out: .*/left-out.txt: .*no label 'brids'; did you mean")
+        service.wait_for(
+            "same labels as before are left out: .*/left-out.txt: .*no label 'brids'; did you mean"
+        )
         since, reason = failed(service).values()
-        assert reason.startswith("left-out.txt: include or exclude: no label 'brids'; did you mean 'birds'?")
+        assert reason.startswith(
+            "left-out.txt: include or exclude: no label 'brids'; did you mean 'birds'?"
+        )
         assert good not in service.answer("/metrics")
         os.kill(service.workers()[0], signal.SIGKILL)
         service.wait_for("startup complete", times=2)
@@ -61,11 +74,13 @@ def test_the_file_holds_at_every_door_and_the_last_good_one_while_it_is_wrong(li
         assert (suggested(service), failed(service)) == ({"cats dogs"}, None)
 
 
-def test_the_answer_is_that_to_a_request_that_excludes_them(models):
+def test_the_answer_is_that_to_a_request_that_excludes_them(models) -> None:
     predictor = Predictor.open(models / "a.h5", models / "a.reranker.h5")
     X = predictor.from_texts(["word00 word10 größe3"])
     [theirs] = predictor.answer(X, top_k=9, exclude=["plain", "right*"])
-    [ours] = predictor.offering(predictor.allowed(exclude=["plain"])).answer(X, top_k=9, exclude=["right*"])
+    [ours] = predictor.offering(predictor.allowed(exclude=["plain"])).answer(
+        X, top_k=9, exclude=["right*"]
+    )
     assert ours == theirs
 
 
@@ -73,12 +88,17 @@ def test_the_answer_is_that_to_a_request_that_excludes_them(models):
     ("given", "said"),
     [
         ("--exclude=none.txt", "none.txt: cannot be read"),
-        ("--exclude=a=odd.txt", "odd.txt: include or exclude: no label 'plein'; did you mean 'plain'?"),
+        (
+            "--exclude=a=odd.txt",
+            "odd.txt: include or exclude: no label 'plein'; did you mean 'plain'?",
+        ),
         ("--exclude=all.txt", "all.txt: include and exclude leave no label"),
         ("--exclude=b=all.txt", "--exclude b=all.txt: no model is named 'b'"),
     ],
 )
-def test_what_cannot_be_left_out_is_refused_at_the_start(models, tmp_path, monkeypatch, given, said):
+def test_what_cannot_be_left_out_is_refused_at_the_start(
+    models, tmp_path, monkeypatch, given, said
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "odd.txt").write_text("plain\nplein\n")
     (tmp_path / "all.txt").write_text("*\n")

@@ -4,7 +4,7 @@ from described import check_answers, operations
 from schemathesis import GenerationMode
 
 
-def make_readable(case):
+def make_readable(case) -> None:
     """A file that is read, in place of made-up bytes; a language that can be told."""
     if case.path == "/texts":
         case.query["name"] = "a.txt"
@@ -14,10 +14,12 @@ def make_readable(case):
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode))
-def test_every_answer_is_as_the_document_says(service, mode):
+def test_every_answer_is_as_the_document_says(service, mode) -> None:
     asked = operations(schemathesis.openapi.from_url(f"{service.url}/openapi.json"))
     assert len(asked) == 18
     for path, _, operation in asked:
         # nothing in another request can be wrong
         if mode.is_positive or operation.body or operation.query or "{label}" in path:
-            check_answers(operation, mode, 25, make_readable if mode.is_positive else lambda case: None)
+            check_answers(
+                operation, mode, 25, make_readable if mode.is_positive else lambda case: None
+            )

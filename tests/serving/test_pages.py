@@ -27,16 +27,20 @@ def values_in(sentence):
 
 
 @pytest.mark.parametrize("language", LANGUAGES[1:])
-def test_the_page_says_the_same_in_every_language(language):
+def test_the_page_says_the_same_in_every_language(language) -> None:
     theirs = words("en")
     ours = {key: each for key, each in words(language).items() if key != EVIDENCE}
-    values_of_ours, values_of_theirs = ({key: values_in(each) for key, each in all_.items()} for all_ in (ours, theirs))
+    values_of_ours, values_of_theirs = (
+        {key: values_in(each) for key, each in all_.items()} for all_ in (ours, theirs)
+    )
     assert values_of_ours == values_of_theirs
-    same = {key for key in ours if ours[key] == theirs[key] and re.search("[a-z]{4}", str(ours[key]))}
+    same = {
+        key for key in ours if ours[key] == theirs[key] and re.search("[a-z]{4}", str(ours[key]))
+    }
     assert same <= {"probability", "score", "documentation"}
 
 
-def test_all_that_is_said_is_in_the_files_of_words_and_nothing_else():
+def test_all_that_is_said_is_in_the_files_of_words_and_nothing_else() -> None:
     page = (ASSETS / "page.html.j2").read_text(encoding="utf-8")
     scripts = "".join((ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS)
     said = set(re.findall(r"words\['([^']+)'\]", page))
@@ -45,7 +49,9 @@ def test_all_that_is_said_is_in_the_files_of_words_and_nothing_else():
     known -= CODES
     assert said <= known
     unsaid = {
-        key for key in known - said if f'"{key}"' not in scripts and f"{key.rsplit(' ', 1)[0]} " not in scripts + page
+        key
+        for key in known - said
+        if f'"{key}"' not in scripts and f"{key.rsplit(' ', 1)[0]} " not in scripts + page
     }
     assert not unsaid
     called = set(re.findall(r'say\("([^"]+)"', scripts))
@@ -55,11 +61,15 @@ def test_all_that_is_said_is_in_the_files_of_words_and_nothing_else():
 QUALITIES = st.sampled_from(["", ";q=1", ";q=0.9", ";q=0.5", ";q=0"])
 TAGS = st.sampled_from(["en", "de", "fr", "sv-FI", "fi"])
 # other orders of equal qualities are a matter of taste
-HEADERS = st.lists(st.tuples(TAGS, QUALITIES), max_size=4, unique_by=(lambda one: one[0][:2], lambda one: one[1][-3:]))
+HEADERS = st.lists(
+    st.tuples(TAGS, QUALITIES),
+    max_size=4,
+    unique_by=(lambda one: one[0][:2], lambda one: one[1][-3:]),
+)
 
 
 @given(HEADERS)
-def test_a_reader_gets_the_language_that_is_liked_best(parts):
+def test_a_reader_gets_the_language_that_is_liked_best(parts) -> None:
     header = ", ".join(map("".join, parts))
     theirs = parse_accept_header(header, LanguageAccept).best_match(LANGUAGES, default="en")
     assert preferred_language(header) == theirs
@@ -79,4 +89,7 @@ def test_the_page_is_in_the_language_that_is_asked_for(service):
     assert page("/?lang=de", "fr")[0] == "de"
     assert page("/?lang=xx", "*;q=0.5")[0] == "en"
     assert page("/", "de;q=nonsense")[0] == "en"
-    assert json.loads((ASSETS / "words" / "de.json").read_text(encoding="utf-8"))["save"] == "Speichern"
+    assert (
+        json.loads((ASSETS / "words" / "de.json").read_text(encoding="utf-8"))["save"]
+        == "Speichern"
+    )

@@ -1,4 +1,6 @@
-"""Several workers under load: right answers, clean refusals, figures that add up, and how processes come and go."""
+"""Several workers under load: right answers, clean refusals, figures that add up, and how processes
+come and go.
+"""
 
 import json
 import os
@@ -36,12 +38,16 @@ def expected(models):
 
 
 def ask(connection, rows, expected):
-    """Ask for some of the TEXTS; the answer must be that of the model which it names. Returns that model."""
+    """Ask for some of the TEXTS; the answer must be that of the model which it names. Returns that
+    model.
+    """
     status, _, answer = exchange(connection, "/predict", {"texts": [TEXTS[row] for row in rows]})
     assert status == 200
     ids, scores = expected[answer["model"]]
     assert labels_of(answer["predictions"]) == ids[rows].tolist()
-    np.testing.assert_allclose(labels_of(answer["predictions"], "score"), scores[rows], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        labels_of(answer["predictions"], "score"), scores[rows], rtol=1e-5, atol=1e-6
+    )
     return answer["model"]
 
 
@@ -50,11 +56,13 @@ def figure(service, name, **labels):
     families = text_string_to_metric_families(service.answer("/metrics"))
     samples = (sample for family in families for sample in family.samples)
     return sum(
-        each.value for each in samples if each.name == f"ovaflow_{name}" and each.labels.items() >= labels.items()
+        each.value
+        for each in samples
+        if each.name == f"ovaflow_{name}" and each.labels.items() >= labels.items()
     )
 
 
-def test_words_are_counted(service, models, predictor):
+def test_words_are_counted(service, models, predictor) -> None:
     of_model = {"model": predictor.model.checksum}
     before = [figure(service, name, **of_model) for name in COUNTED]
     texts = [f"{text} unheard" for text in TEXTS]
@@ -77,10 +85,12 @@ def test_many_clients_get_right_answers_and_all_are_counted(service, expected):
         timed = figure(service, "request_seconds_count", route="/predict")
         return np.array([answered, figure(service, "instances_total"), timed])
 
-    before, a = figures(), next(iter(expected))
+    before = figures()
+    a = next(iter(expected))
 
     def client(seed):
-        random, connection = np.random.default_rng(seed), service.connect()
+        random = np.random.default_rng(seed)
+        connection = service.connect()
         return {ask(connection, random.integers(0, len(TEXTS), 3), expected) for _ in range(25)}
 
     with ThreadPoolExecutor(16) as pool:
@@ -91,7 +101,7 @@ def test_many_clients_get_right_answers_and_all_are_counted(service, expected):
     assert figure(service, "busy") == 0
 
 
-def test_figures_are_told_while_workers_come_and_go(service):
+def test_figures_are_told_while_workers_come_and_go(service) -> None:
     worker = psutil.Process(service.workers()[0])
     folder = Path(worker.environ()["PROMETHEUS_MULTIPROC_DIR"])
     begun = folder / f"counter_{worker.ppid()}.db"
@@ -106,7 +116,9 @@ def test_figures_are_told_while_workers_come_and_go(service):
 
 
 @pytest.mark.long
-def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, expected, tmp_path):
+def test_workers_are_replaced_when_they_die_and_when_the_model_changes(
+    models, expected, tmp_path
+) -> None:
     served = tmp_path / "model.h5"
     shutil.copy(models / "a.h5", served)
     shutil.copy(models / "a.reranker.h5", tmp_path / "reranker.h5")
@@ -119,9 +131,11 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, e
         service.wait_for("startup complete", times=3)
         assert figure(service, "model_workers", model=a) == 2, "the dead one is not counted"
 
-        over, seen, cut_off = threading.Event(), set(), []
+        over = threading.Event()
+        seen = set()
+        cut_off = []
 
-        def client():
+        def client() -> None:
             while not over.is_set():
                 try:
                     seen.add(ask(service.connect(), [3, 14], expected))
@@ -129,7 +143,7 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, e
                     cut_off.append(error)
                 over.wait(0.02)  # workers need the CPU to start
 
-        def client_that_stays():
+        def client_that_stays() -> None:
             connection = service.connect()
             while not over.wait(0.005):
                 ask(connection, [3], expected)
@@ -145,7 +159,9 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, e
                 shutil.copy(models / "b.h5", tmp_path / "next.h5")
                 (tmp_path / "next.h5").rename(served)
                 service.process.send_signal(signal.SIGHUP)
-                service.wait_for("cannot serve: .*reranker.h5: stale: made from another model than .*model.h5")
+                service.wait_for(
+                    "cannot serve: .*reranker.h5: stale: made from another model than .*model.h5"
+                )
                 service.wait_for("aborting the restart", times=2)
                 (tmp_path / "reranker.h5").unlink()
                 service.process.send_signal(signal.SIGHUP)
@@ -164,7 +180,11 @@ def request_without_its_body(service, size):
     """A connection whose request the application has begun to read: it said "100 Continue"."""
     connection = service.connect()
     connection.putrequest("POST", "/predict")
-    for header in [("Content-Type", "application/json"), ("Content-Length", size), ("Expect", "100-continue")]:
+    for header in [
+        ("Content-Type", "application/json"),
+        ("Content-Length", size),
+        ("Expect", "100-continue"),
+    ]:
         connection.putheader(*header)
     connection.endheaders()
     said = b""
@@ -175,7 +195,7 @@ def request_without_its_body(service, size):
 
 
 @pytest.mark.parametrize(("workers", "sent"), [(1, signal.SIGINT), (2, signal.SIGTERM)])
-def test_requests_in_flight_are_answered_at_the_end(models, tmp_path, workers, sent):
+def test_requests_in_flight_are_answered_at_the_end(models, tmp_path, workers, sent) -> None:
     body = json.dumps({"text": "word00"}).encode()
     with running_service(tmp_path, models / "a.h5", f"--workers={workers}") as service:
         service.wait_for("startup complete", times=workers)
@@ -190,16 +210,19 @@ def test_requests_in_flight_are_answered_at_the_end(models, tmp_path, workers, s
             service.ask("/health")
 
 
-def test_bodies_that_do_not_arrive_are_given_up(models, tmp_path):
+def test_bodies_that_do_not_arrive_are_given_up(models, tmp_path) -> None:
     with running_service(tmp_path, models / "a.h5", "--max-body=1000", "--timeout=3") as service:
         connections = [request_without_its_body(service, 1000) for _ in range(40)]
         for connection in connections:
             connection.send(b" " * 999)
-        assert Counter(connection.getresponse().status for connection in connections) == {408: 32, 503: 8}
+        assert Counter(connection.getresponse().status for connection in connections) == {
+            408: 32,
+            503: 8,
+        }
         service.answer("/predict", {"text": "word00"})
 
 
-def test_workers_end_with_their_supervisor(models, tmp_path):
+def test_workers_end_with_their_supervisor(models, tmp_path) -> None:
     with running_service(tmp_path, models / "a.h5", "--workers=2") as service:
         service.wait_for("startup complete", times=2)
         workers = [psutil.Process(worker) for worker in service.workers()]

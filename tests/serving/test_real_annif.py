@@ -1,4 +1,6 @@
-"""The real Annif as a client: OVAFLOW_ANNIF names its command, which lives in an environment of its own."""
+"""The real Annif as a client: OVAFLOW_ANNIF names its command, which lives in an environment of its
+own.
+"""
 
 import csv
 import gzip
@@ -30,20 +32,29 @@ def annif():
 
 @pytest.fixture(scope="module")
 def corpus(real_data, tmp_path_factory):
-    """A folder with 800 and 150 documents of kirjastonhoitaja and their vocabulary, in Annif's formats."""
-    folder, source = tmp_path_factory.mktemp("annif"), real_data / "kirjastonhoitaja"
+    """A folder with 800 and 150 documents of kirjastonhoitaja and their vocabulary, in Annif's
+    formats.
+    """
+    folder = tmp_path_factory.mktemp("annif")
+    source = real_data / "kirjastonhoitaja"
     with gzip.open(source / "labels.txt.gz", "rt") as lines:
         uris, names = zip(*(line.rstrip("\n").split("\t") for line in lines), strict=True)
     with open(folder / "yso.csv", "w") as table:
         csv.writer(table).writerows([("uri", "label_fi", "notation")])
         csv.writer(table).writerows(
-            (uri.strip("<>"), name, number) for number, (uri, name) in enumerate(zip(uris, names, strict=True))
+            (uri.strip("<>"), name, number)
+            for number, (uri, name) in enumerate(zip(uris, names, strict=True))
         )
     for part, n in (("train", 800), ("test", 150)):
-        with gzip.open(source / f"{part}_raw.tsv.gz", "rt") as lines, open(folder / f"{part}.tsv", "w") as corpus:
+        with (
+            gzip.open(source / f"{part}_raw.tsv.gz", "rt") as lines,
+            open(folder / f"{part}.tsv", "w") as corpus,
+        ):
             for line in islice(lines, n):
                 labels, text = line.rstrip("\n").split("\t", 1)
-                corpus.write(f"{text}\t{' '.join(uris[int(label)] for label in labels.split(','))}\n")
+                corpus.write(
+                    f"{text}\t{' '.join(uris[int(label)] for label in labels.split(','))}\n"
+                )
     return folder
 
 
@@ -76,7 +87,9 @@ def service(model, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def theirs(annif, corpus, service):
-    """Annif with a project that asks our service, one of its own, and an ensemble of both, as a function to call."""
+    """Annif with a project that asks our service, one of its own, and an ensemble of both, as a
+    function to call.
+    """
     shared = "language=fi\nvocab=yso"
     endpoint = f"backend=http\nendpoint={service.url}/v1/projects/yso/suggest\nlimit=10"
     (corpus / "projects.cfg").write_text(
@@ -94,7 +107,9 @@ def theirs(annif, corpus, service):
 
     def call(*arguments, text=None):
         command = [annif, *arguments]
-        done = subprocess.run(command, cwd=corpus, env=environment, input=text, capture_output=True, text=True)
+        done = subprocess.run(
+            command, cwd=corpus, env=environment, input=text, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -107,7 +122,7 @@ def suggestions(printed):
     return {line.split("\t")[0]: line.split("\t")[1:] for line in printed.splitlines()}
 
 
-def test_annif_eval_prints_our_figures(corpus, theirs):
+def test_annif_eval_prints_our_figures(corpus, theirs) -> None:
     told = "evaluate {0}/p.h5 --dataset={0}/d.h5 --model={0}/model.h5 --training={0}/training.h5"
     said = ours(corpus, f"{told} --output={{0}}/metrics.json --metrics=annif")
     ours_ = dict(LINE.findall(said.split("\n", 1)[1]))
@@ -119,11 +134,14 @@ def test_annif_eval_prints_our_figures(corpus, theirs):
     )
 
 
-def test_annifs_ensemble_with_ours_in_it(corpus, theirs):
+def test_annifs_ensemble_with_ours_in_it(corpus, theirs) -> None:
     theirs("train", "tfidf", "train.tsv")
     text = (corpus / "test.tsv").read_text().split("\t")[0]
     first, second, both = (
-        {uri: float(score) for uri, (*_, score) in suggestions(theirs("suggest", name, text=text)).items()}
+        {
+            uri: float(score)
+            for uri, (*_, score) in suggestions(theirs("suggest", name, text=text)).items()
+        }
         for name in ("ovaflow", "tfidf", "both")
     )
     means = {uri: (first.get(uri, 0) + second.get(uri, 0)) / 2 for uri in {*first, *second}}
@@ -132,8 +150,10 @@ def test_annifs_ensemble_with_ours_in_it(corpus, theirs):
     assert both == pytest.approx({uri: means[uri] for uri in both}, abs=1e-4)
 
 
-def test_annif_takes_what_predict_writes(corpus, model, theirs):
-    """The suggestions, as the subjects of documents, are those of the same model behind its interface."""
+def test_annif_takes_what_predict_writes(corpus, model, theirs) -> None:
+    """The suggestions, as the subjects of documents, are those of the same model behind its
+    interface.
+    """
     (corpus / "documents").mkdir()
     for number, line in enumerate((corpus / "test.tsv").read_text().splitlines()[:50]):
         (corpus / "documents" / f"{number}.txt").write_text(line.split("\t")[0])
@@ -141,7 +161,11 @@ def test_annif_takes_what_predict_writes(corpus, model, theirs):
     for file in (corpus / "documents").glob("*.annif"):
         file.rename(file.with_suffix(".tsv"))
     said = dict(LINE.findall(theirs("eval", "ovaflow", "documents")))
-    assert [said[name] for name in ("True positives", "False positives", "False negatives")] == ["500", "0", "0"]
+    assert [said[name] for name in ("True positives", "False positives", "False negatives")] == [
+        "500",
+        "0",
+        "0",
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +178,7 @@ def description(annif, service):
     return document
 
 
-def name_what_is_there(case):
+def name_what_is_there(case) -> None:
     """A project and a language that are served, in place of made-up ones."""
     if case.path_parameters:
         case.path_parameters["project_id"] = "yso"
@@ -166,12 +190,13 @@ def name_what_is_there(case):
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode))
-def test_answers_are_as_annif_describes_them(description, mode):
+def test_answers_are_as_annif_describes_them(description, mode) -> None:
     asked = operations(description)
     assert len(asked) == 8
     for path, _, operation in asked:
         if mode.is_positive:
             check_answers(operation, mode, 40, name_what_is_there)
-        # nothing in a request can be wrong, or Annif answers 400 to a wrong body without describing it
+        # nothing in a request can be wrong, or Annif answers 400 to a wrong body without describing
+        # it
         elif (operation.body or operation.query) and not path.endswith("/learn"):
             check_answers(operation, mode, 40)

@@ -27,9 +27,21 @@ BODIES = [
     (b'{"text": "a", "top_k": 101}', 422, "top_k"),
     (b'{"text": "a", "min_probability": 50}', 422, "min_probability"),
     (b'{"text": "a", "exclude": ["plain", "cat"]}', 404, "^exclude.1: no such label; see /labels$"),
-    (b'{"text": "a", "exclude": ["*"]}', 404, "^include and exclude leave no label; exclude fewer$"),
-    (b'{"text": "a", "include": [' + b'"*", ' * 10 + b'"*"]}', 422, "^include: more than 10 patterns$"),
-    (b'{"text": "a", "language": "de"}', 409, "^language: the served model does not know the language of"),
+    (
+        b'{"text": "a", "exclude": ["*"]}',
+        404,
+        "^include and exclude leave no label; exclude fewer$",
+    ),
+    (
+        b'{"text": "a", "include": [' + b'"*", ' * 10 + b'"*"]}',
+        422,
+        "^include: more than 10 patterns$",
+    ),
+    (
+        b'{"text": "a", "language": "de"}',
+        409,
+        "^language: the served model does not know the language of",
+    ),
     (b'{"features": [{"word00": NaN}]}', 422, "finite"),
     (b'{"features": [{"word00": 1e30}]}', 422, "less than"),
     (b'{"features": [{"word00": -3}]}', 422, "features"),
@@ -38,7 +50,7 @@ BODIES = [
 ]
 
 
-def assert_refused(answer, status, said):
+def assert_refused(answer, status, said) -> None:
     found, headers, problem = answer
     assert found == problem["status"] == status
     assert headers["Content-Type"] == "application/problem+json"
@@ -53,13 +65,38 @@ OTHERS = [
     ("/labels?limit=101", None, 422, "limit"),
     ("/nothing", None, 404, "see /docs"),
     ("/predict", None, 405, "Method Not Allowed"),
-    ("/corrections", {"text": "a", "labels": ["plain", "no such", "nor this"]}, 404, "no label 'no such'"),
+    (
+        "/corrections",
+        {"text": "a", "labels": ["plain", "no such", "nor this"]},
+        404,
+        "no label 'no such'",
+    ),
     ("/corrections", {"text": "a", "labels": [10]}, 404, "no label 10: their ids run from 0 to 9"),
-    ("/corrections", {"text": "a", "labels": [], "suggested": [-1]}, 422, "suggested.0.id: Input should be greater"),
-    ("/corrections", {"text": "a", "labels": [0] * 101}, 422, "labels: List should have at most 100 items"),
-    ("/corrections", {"text": "a" * 2001, "labels": []}, 422, "text.text: String should have at most 2000 characters"),
+    (
+        "/corrections",
+        {"text": "a", "labels": [], "suggested": [-1]},
+        422,
+        "suggested.0.id: Input should be greater",
+    ),
+    (
+        "/corrections",
+        {"text": "a", "labels": [0] * 101},
+        422,
+        "labels: List should have at most 100 items",
+    ),
+    (
+        "/corrections",
+        {"text": "a" * 2001, "labels": []},
+        422,
+        "text.text: String should have at most 2000 characters",
+    ),
     ("/corrections", {"text": "a"}, 422, "labels: Field required"),
-    ("/corrections", {"text": "a", "labels": [], "id": "7" * 201}, 422, "id: String should have at most 200"),
+    (
+        "/corrections",
+        {"text": "a", "labels": [], "id": "7" * 201},
+        422,
+        "id: String should have at most 200",
+    ),
     # neither is JSON, such as what a form of another site sends
     ("/corrections", "", 422, "JSON object"),
     ("/corrections", '{"text": "a", "labels": [0]}', 422, "JSON object"),
@@ -67,8 +104,12 @@ OTHERS = [
 REFUSED = [*(("/predict", *each) for each in BODIES), *OTHERS]
 
 
-@pytest.mark.parametrize(("path", "body", "status", "said"), REFUSED, ids=[str(body)[:24] for _, body, *_ in REFUSED])
-def test_what_is_wrong_is_refused_and_the_connection_goes_on(service, saved, path, body, status, said):
+@pytest.mark.parametrize(
+    ("path", "body", "status", "said"), REFUSED, ids=[str(body)[:24] for _, body, *_ in REFUSED]
+)
+def test_what_is_wrong_is_refused_and_the_connection_goes_on(
+    service, saved, path, body, status, said
+) -> None:
     connection = service.connect()
     assert_refused(exchange(connection, path, body), status, said)
     assert exchange(connection, "/health")[0] == 200
@@ -91,8 +132,9 @@ for host in ("example.org", "localhost.example.org", ""):
 
 
 @pytest.mark.parametrize("case", RAW)
-def test_bytes_are_answered(service, case):
-    address, (sent, status) = urlsplit(service.url), RAW[case]
+def test_bytes_are_answered(service, case) -> None:
+    address = urlsplit(service.url)
+    (sent, status) = RAW[case]
     with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
         connection.sendall(sent.encode())
         answer = http.client.HTTPResponse(connection)
@@ -105,7 +147,7 @@ def test_bytes_are_answered(service, case):
 
 
 @pytest.mark.parametrize("path", ["/v1/projects/a/suggest", "/predict"])
-def test_pages_of_other_sites_are_refused(service, path):
+def test_pages_of_other_sites_are_refused(service, path) -> None:
     here = f"http://{urlsplit(service.url).netloc}"
     ours = [
         {},
@@ -121,7 +163,9 @@ def test_pages_of_other_sites_are_refused(service, path):
     ]
     for headers in ours + foreign:
         connection = service.connect()
-        connection.request("POST", path, b"text=a", {"Content-Type": "application/x-www-form-urlencoded"} | headers)
+        connection.request(
+            "POST", path, b"text=a", {"Content-Type": "application/x-www-form-urlencoded"} | headers
+        )
         answer = connection.getresponse()
         body = json.loads(answer.read())
         if headers in foreign:
@@ -139,16 +183,18 @@ def test_pages_of_other_sites_are_refused(service, path):
         ("0.0.0.0", ("*.example.org",), ["localhost", "*.example.org"]),
     ],
 )
-def test_names_by_which_clients_may_call(host, given, names):
+def test_names_by_which_clients_may_call(host, given, names) -> None:
     with bind(host, 0) as listener:
         assert set(names) <= set(allowed_hosts(listener, given))
         assert ("*" in allowed_hosts(listener, given)) == (names == ["*"])
 
 
-def test_a_large_body_without_a_length_is_refused(service):
+def test_a_large_body_without_a_length_is_refused(service) -> None:
     connection = service.connect()
     chunks = iter([b"a" * 65536] * 10)
-    connection.request("POST", "/predict", chunks, {"Content-Type": "application/json"}, encode_chunked=True)
+    connection.request(
+        "POST", "/predict", chunks, {"Content-Type": "application/json"}, encode_chunked=True
+    )
     assert connection.getresponse().status == 413
 
 
@@ -167,7 +213,9 @@ def test_a_large_body_without_a_length_is_refused(service):
         "b.h5 --reranker=a.reranker.h5",
     ],
 )
-def test_what_cannot_be_served_is_one_line_and_status_2(models, arguments, monkeypatch, capfd):
+def test_what_cannot_be_served_is_one_line_and_status_2(
+    models, arguments, monkeypatch, capfd
+) -> None:
     monkeypatch.chdir(models)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         given = arguments.format(port=taken.getsockname()[1]).split()

@@ -16,7 +16,9 @@ from ovaflow.serving.failures import shown
 
 def told(service):
     """What /health says, and since when by /metrics."""
-    [since] = re.findall(r"^ovaflow_reload_failed_timestamp_seconds (.*)$", service.answer("/metrics"), re.MULTILINE)
+    [since] = re.findall(
+        r"^ovaflow_reload_failed_timestamp_seconds (.*)$", service.answer("/metrics"), re.MULTILINE
+    )
     return service.answer("/health")["reload_failed"], float(since)
 
 
@@ -28,8 +30,9 @@ def tells(service):
 
 
 @pytest.mark.long
-def test_since_when_and_why(models, tmp_path):
-    served, kept = tmp_path / "model.h5", tmp_path / "kept.h5"
+def test_since_when_and_why(models, tmp_path) -> None:
+    served = tmp_path / "model.h5"
+    kept = tmp_path / "kept.h5"
     shutil.copy(models / "a.h5", served)
     with running_service(tmp_path, served) as service:
         assert told(service) == (None, 0)
@@ -49,7 +52,9 @@ def test_since_when_and_why(models, tmp_path):
         wait_until(lambda: tells(service) == (None, 0), service)
 
 
-def test_reasons_have_no_folders():
+def test_reasons_have_no_folders() -> None:
     error = InputError("made for /home/me/other.h5", path="../my/model.h5")
-    assert shown(error, "../my/model.h5", "/home/me/other.h5", None) == "model.h5: made for other.h5"
+    assert (
+        shown(error, "../my/model.h5", "/home/me/other.h5", None) == "model.h5: made for other.h5"
+    )
     assert shown(ValueError("/home/me")) == "it failed; the log says why"

@@ -1,4 +1,6 @@
-"""Corrections with subjects that were replaced: saved as their successors, and followed by later trainings."""
+"""Corrections with subjects that were replaced: saved as their successors, and followed by later
+trainings.
+"""
 
 import json
 
@@ -14,9 +16,11 @@ from ovaflow.dataset.dataset import open_dataset
 @pytest.fixture(scope="module")
 def living(tmp_path_factory):
     folder = tmp_path_factory.mktemp("living")
-    model, corrections = train_on(folder, *write_vocabulary(folder).split()), folder / "corrections.jsonl"
+    model = train_on(folder, *write_vocabulary(folder).split())
+    corrections = folder / "corrections.jsonl"
     with running_service(folder, f"living={model}", f"--corrections={corrections}") as running:
-        running.folder, running.corrections = folder, corrections
+        running.folder = folder
+        running.corrections = corrections
         yield running
 
 
@@ -25,8 +29,10 @@ def saved(service):
     return [[uri.removeprefix(HERE) for uri in entry["labels"]] for entry in entries]
 
 
-def test_corrections_have_the_successors_now_and_later(living):
-    living.answer("/corrections", {"text": "cats purr", "labels": [HERE + "felines", HERE + "cats"]})
+def test_corrections_have_the_successors_now_and_later(living) -> None:
+    living.answer(
+        "/corrections", {"text": "cats purr", "labels": [HERE + "felines", HERE + "cats"]}
+    )
     learnt = [{"text": "a hound", "subjects": [{"uri": HERE + "hounds"}]}]
     living.answer("/v1/projects/living/learn", learnt, 204)
     assert saved(living) == [["cats"], ["dogs"]]
@@ -35,8 +41,15 @@ def test_corrections_have_the_successors_now_and_later(living):
     later = f"{VOCABULARY}:canines a skos:Concept ; skos:prefLabel 'canines'@en . :dogs dct:isReplacedBy :canines ."
     options = write_vocabulary(living.folder, vocabulary=later).split()
     ovaflow(
-        "prepare", *options, f"--extra={living.corrections}", "--extra-weight=2", f"--output={living.folder}/next.h5"
+        "prepare",
+        *options,
+        f"--extra={living.corrections}",
+        "--extra-weight=2",
+        f"--output={living.folder}/next.h5",
     )
     dataset = open_dataset(living.folder / "next.h5")
     rows = dataset.documents.train.Y.to_scipy().toarray()[-2:]
-    assert [dataset.label_uris[row.argmax()].removeprefix(HERE) for row in rows] == ["cats", "canines"]
+    assert [dataset.label_uris[row.argmax()].removeprefix(HERE) for row in rows] == [
+        "cats",
+        "canines",
+    ]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ovaflow.serving.saved_records import SavedRecords
 
-IDS, TEXTS = st.sampled_from(["a", "b", "größe"]), st.sampled_from(["one", "two", "größe \U00010400"])
+IDS = st.sampled_from(["a", "b", "größe"])
+TEXTS = st.sampled_from(["one", "two", "größe \U00010400"])
 LINES = st.one_of(
     st.fixed_dictionaries({"id": IDS, "text": TEXTS, "n": st.integers(0, 9)}).map(json.dumps),
     st.sampled_from(["", "no JSON", "[1]", '{"id": "a"}', '{"id": 3, "text": null}']),
@@ -48,8 +49,9 @@ def changed(content, change, value):
 
 
 @given(changes=st.lists(CHANGES, max_size=6))
-def test_what_is_found_is_in_the_file(tmp_path_factory, changes):
-    path, content = tmp_path_factory.mktemp("saved") / "corrections.jsonl", ""
+def test_what_is_found_is_in_the_file(tmp_path_factory, changes) -> None:
+    path = tmp_path_factory.mktemp("saved") / "corrections.jsonl"
+    content = ""
     records = SavedRecords(path, described)
     assert records.find("a", "one") is None
     for change in changes:
@@ -59,7 +61,11 @@ def test_what_is_found_is_in_the_file(tmp_path_factory, changes):
         for id_ in ("a", "b", "größe", "nobody"):
             same = [entry for entry in theirs if entry["id"] == id_]
             ours = records.find(id_)
-            assert (ours and (ours.entry, ours.times)) == (same[-1], len(same)) if same else ours is None
+            assert (
+                (ours and (ours.entry, ours.times)) == (same[-1], len(same))
+                if same
+                else ours is None
+            )
         ids = list(dict.fromkeys(entry["id"] for entry in reversed(theirs)))
         total, newest = records.since("", 2)
         assert (total, [record.entry["id"] for record in newest]) == (len(ids), ids[:2])
@@ -73,17 +79,26 @@ def test_what_is_found_is_in_the_file(tmp_path_factory, changes):
 @pytest.fixture
 def corrected(service, saved):
     """Three records of which the first one is saved again, with another text."""
-    for id_, text, labels in (("one", "first", [1]), ("two", "second", []), ("one", "third", [2, 3])):
+    for id_, text, labels in (
+        ("one", "first", [1]),
+        ("two", "second", []),
+        ("one", "third", [2, 3]),
+    ):
         service.answer("/corrections", {"id": id_, "text": text, "labels": labels})
     return service
 
 
 def find(service, **asked):
     found = service.answer("/corrections/find", asked)["correction"]
-    return found and (found["id"], found["text"], [label["id"] for label in found["labels"]], found["times"])
+    return found and (
+        found["id"],
+        found["text"],
+        [label["id"] for label in found["labels"]],
+        found["times"],
+    )
 
 
-def test_a_record_is_found_by_its_id_and_else_by_its_text(corrected):
+def test_a_record_is_found_by_its_id_and_else_by_its_text(corrected) -> None:
     assert find(corrected, id="one") == ("one", "third", [2, 3], 2)
     assert find(corrected, text="second") == ("two", "second", [], 1)
     assert find(corrected, id="another", text="second") == ("two", "second", [], 1)
@@ -96,7 +111,7 @@ def test_a_record_is_found_by_its_id_and_else_by_its_text(corrected):
     assert (again["id"], again["replaces"]) == (reply["id"], reply["time"])
 
 
-def test_records_of_a_time_are_listed_the_last_one_first(corrected):
+def test_records_of_a_time_are_listed_the_last_one_first(corrected) -> None:
     page = corrected.answer("/corrections")
     assert [record["id"] for record in page["corrections"]] == ["one", "two"]
     page = corrected.answer("/corrections?limit=1")
@@ -109,9 +124,14 @@ def test_records_of_a_time_are_listed_the_last_one_first(corrected):
     assert "since" in corrected.answer("/corrections?since=today", status=422)["detail"]
 
 
-def test_labels_that_the_model_no_longer_has_are_told(corrected, saved, predictor):
+def test_labels_that_the_model_no_longer_has_are_told(corrected, saved, predictor) -> None:
     name = predictor.label_names[2]
-    line = {"id": "old", "text": "old", "labels": ["gone", name], "time": "2020-01-01T00:00:00+00:00"}
+    line = {
+        "id": "old",
+        "text": "old",
+        "labels": ["gone", name],
+        "time": "2020-01-01T00:00:00+00:00",
+    }
     saved.write_text(json.dumps(line) + "\n", encoding="utf-8")
     found = corrected.answer("/corrections/find", {"id": "old"})["correction"]
     assert (found["unknown"], [label["name"] for label in found["labels"]]) == (["gone"], [name])

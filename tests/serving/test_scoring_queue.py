@@ -8,9 +8,11 @@ from ovaflow.serving.scoring_queue import ScoringQueue
 
 
 def test_what_is_late_or_too_much_is_refused_and_places_come_back():
-    begun, may_end, ran = threading.Event(), threading.Event(), []
+    begun = threading.Event()
+    may_end = threading.Event()
+    ran = []
 
-    def long():
+    def long() -> None:
         begun.set()
         may_end.wait(30)
 
@@ -20,7 +22,7 @@ def test_what_is_late_or_too_much_is_refused_and_places_come_back():
         assert (caught.value.status_code, caught.value.headers) == (503, {"Retry-After": "1"})
         return caught.value.detail
 
-    async def ask():
+    async def ask() -> None:
         queue = ScoringQueue(1, 1, 0.2)
         late = asyncio.create_task(refused(queue, long))
         await asyncio.to_thread(begun.wait)

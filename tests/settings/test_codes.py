@@ -18,7 +18,9 @@ FREE = sorted(Prepare.texts() - {"encoding"})
 
 
 def read(folder, text):
-    """Settings of a config file as the workflow reads it: our loader looks at it, Snakemake's resolves it."""
+    """Settings of a config file as the workflow reads it: our loader looks at it, Snakemake's
+    resolves it.
+    """
     path = folder / "my.yaml"
     path.write_text(text, encoding="utf-8")
     ours = made(**load(path))
@@ -37,7 +39,25 @@ CODES = st.one_of(
     st.from_regex(r"[-+]?0[xbo]?[0-9a-fA-F_]{1,5}", fullmatch=True),
     st.from_regex(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}", fullmatch=True),
     st.from_regex(r"[+-]?\.(inf|Inf|nan|NaN|[0-9]+)", fullmatch=True),
-    st.sampled_from(["y", "n", "yes", "NO", "No", "on", "Off", "true", "FALSE", "null", "~", "Null", "=", "<<", "NA"]),
+    st.sampled_from(
+        [
+            "y",
+            "n",
+            "yes",
+            "NO",
+            "No",
+            "on",
+            "Off",
+            "true",
+            "FALSE",
+            "null",
+            "~",
+            "Null",
+            "=",
+            "<<",
+            "NA",
+        ]
+    ),
 )
 
 
@@ -49,7 +69,11 @@ def is_plain(code):
         return False
 
 
-@given(st.one_of(CODES, st.text("0123456789_.:-+eExXbonNOyYsStTrRuUfFaAlL~=", min_size=1, max_size=6)).filter(is_plain))
+@given(
+    st.one_of(
+        CODES, st.text("0123456789_.:-+eExXbonNOyYsStTrRuUfFaAlL~=", min_size=1, max_size=6)
+    ).filter(is_plain)
+)
 @example("250.10")
 @example("010")
 @example("NO")
@@ -75,7 +99,11 @@ def test_a_code_is_what_is_written_or_must_be_put_in_quotes(tmp_path_factory, co
                 found = prepare(name, entry)
             except InputError as error:
                 advice = str(error).rpartition("; ")[2]
-                found = prepare(name, entry.replace(code, f"'{code}'")) if advice == "put it in quotes" else advice
+                found = (
+                    prepare(name, entry.replace(code, f"'{code}'"))
+                    if advice == "put it in quotes"
+                    else advice
+                )
             except ValidationError:
                 # null is no text, and must not be none where it is not legal
                 assert nothing
@@ -108,45 +136,77 @@ def test_a_code_is_what_is_written_or_must_be_put_in_quotes(tmp_path_factory, co
         "mine: {ours: {prepare: {exclude: [010]}}}": "line 1: ours.prepare.exclude: YAML takes 010 for a number",
     }.items(),
 )
-def test_the_setting_and_what_is_written_are_named(tmp_path, content, expected):
+def test_the_setting_and_what_is_written_are_named(tmp_path, content, expected) -> None:
     assert refused(tmp_path, content) == f"{expected}; put it in quotes"
 
 
 @pytest.mark.parametrize(
     ("expected", "content"),
     {
-        "prepare.exclude: found 250.1, expected a text that is not empty; put it in quotes": {"exclude": [250.1]},
-        'exclude: found {"Tools": "hand"}, expected a text that is not empty; put it': {"exclude": [{"Tools": "hand"}]},
-        "prepare.include: found null, expected a text that is not empty; put it in quotes": {"include": None},
-        'found ["a", false], expected a list, each entry a text; put it in quotes': {"text_column": ["a", False]},
-        "prepare.id_column: found 1.5, expected a text that is not empty; put it in quotes": {"id_column": 1.5},
-        'stems: found false, expected a language, such as finnish or "no" in quotes': {"features": [{"stems": False}]},
+        "prepare.exclude: found 250.1, expected a text that is not empty; put it in quotes": {
+            "exclude": [250.1]
+        },
+        'exclude: found {"Tools": "hand"}, expected a text that is not empty; put it': {
+            "exclude": [{"Tools": "hand"}]
+        },
+        "prepare.include: found null, expected a text that is not empty; put it in quotes": {
+            "include": None
+        },
+        'found ["a", false], expected a list, each entry a text; put it in quotes': {
+            "text_column": ["a", False]
+        },
+        "prepare.id_column: found 1.5, expected a text that is not empty; put it in quotes": {
+            "id_column": 1.5
+        },
+        'stems: found false, expected a language, such as finnish or "no" in quotes': {
+            "features": [{"stems": False}]
+        },
     }.items(),
 )
-def test_other_programs_values_are_refused_likewise(expected, content):
+def test_other_programs_values_are_refused_likewise(expected, content) -> None:
     assert expected in complaint({"prepare": content})
 
 
-def test_keys_that_are_texts_are_merged(tmp_path):
+def test_keys_that_are_texts_are_merged(tmp_path) -> None:
     text = "x: &x {b.csv: 2}\ndatasets: {a: {format: csv, train: a, extra: {<<: *x, c.csv: 3}}}"
     (tmp_path / "my.yaml").write_text(text)
     assert load(tmp_path / "my.yaml")["datasets"]["a"]["extra"] == {"b.csv": 2, "c.csv": 3}
 
 
-def test_numbers_of_other_settings_are_as_they_were(tmp_path):
-    settings = read(tmp_path, "prepare: {max_features: 1_000, seed: 0x10, html: yes, include: [5, '010', 1e5]}")
+def test_numbers_of_other_settings_are_as_they_were(tmp_path) -> None:
+    settings = read(
+        tmp_path, "prepare: {max_features: 1_000, seed: 0x10, html: yes, include: [5, '010', 1e5]}"
+    )
     expected = Prepare(max_features=1000, seed=16, html=True, include=["5", "010", "1e5"])
     assert settings.prepare == expected
 
 
-def test_every_text_of_a_section_is_a_name(tmp_path):
-    sections = {"prepare": Prepare, "report": Report, "datasets.a": DatasetEntry, "runs.a": RunEntry}
+def test_every_text_of_a_section_is_a_name(tmp_path) -> None:
+    sections = {
+        "prepare": Prepare,
+        "report": Report,
+        "datasets.a": DatasetEntry,
+        "runs.a": RunEntry,
+    }
     assert {name for name, model in sections.items() if not model.texts()} == set()
-    assert Prepare.texts() >= {"stop_words", "language", "hierarchy", "label_map", "group_column", "split_column"}
+    assert Prepare.texts() >= {
+        "stop_words",
+        "language",
+        "hierarchy",
+        "label_map",
+        "group_column",
+        "split_column",
+    }
     assert not Prepare.texts() & {"features", "min_df", "split"}
     assert Config.texts() == {"datasets", "runs"}
     for section, model in sections.items():
         for name in model.texts():
             path = f"{section}.{name}"
-            text = "".join(f"{{{key}: " for key in path.split(".")) + "010" + "}" * (path.count(".") + 1)
-            assert refused(tmp_path, text).startswith(f"line 1: {path}: YAML takes 010 for a number")
+            text = (
+                "".join(f"{{{key}: " for key in path.split("."))
+                + "010"
+                + "}" * (path.count(".") + 1)
+            )
+            assert refused(tmp_path, text).startswith(
+                f"line 1: {path}: YAML takes 010 for a number"
+            )

@@ -12,7 +12,11 @@ from ovaflow.settings.inputs import as_options, parameters_of
 
 # of a command line; readers strip names
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
-NAME = st.one_of(st.text(CHARACTERS, min_size=1), st.text('a,"\n ', min_size=1)).map(str.strip).filter(bool)
+NAME = (
+    st.one_of(st.text(CHARACTERS, min_size=1), st.text('a,"\n ', min_size=1))
+    .map(str.strip)
+    .filter(bool)
+)
 NAMES = st.lists(NAME, min_size=1, max_size=4)
 
 
@@ -20,7 +24,9 @@ NAMES = st.lists(NAME, min_size=1, max_size=4)
 @example(["Title, remainder"], ["labels"])
 @example(["What happened?\nPlease describe.", "a"], ['"', '""', ',"', '",'])
 @example(['"a', 'b"'], ['"a"'])
-def test_names_are_the_same_in_a_config_file_and_in_options(tmp_path_factory, texts, labels):
+def test_names_are_the_same_in_a_config_file_and_in_options(
+    tmp_path_factory, texts, labels
+) -> None:
     path = tmp_path_factory.getbasetemp() / "names.yaml"
     entry = {"format": "csv", "train": "a.csv", "text_column": texts, "labels_column": labels}
     path.write_text(yaml.safe_dump({"datasets": {"a": entry}, "runs": {"a": {}}}), encoding="utf-8")
@@ -34,8 +40,14 @@ def test_names_are_the_same_in_a_config_file_and_in_options(tmp_path_factory, te
     assert split_names(found.text_column) == [*texts, "last"]
 
 
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters=',"')).map(str.strip).filter(bool)))
-def test_names_without_commas_are_joined_as_they_are(names):
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=["Cs"], exclude_characters=',"'))
+        .map(str.strip)
+        .filter(bool)
+    )
+)
+def test_names_without_commas_are_joined_as_they_are(names) -> None:
     assert joined_names(names) == ",".join(names)
     assert split_names(",".join(names)) == names
 
@@ -52,6 +64,6 @@ def test_names_without_commas_are_joined_as_they_are(names):
         ("one\ntwo,three", ["one\ntwo", "three"]),
     ],
 )
-def test_a_text_of_names(text, names):
+def test_a_text_of_names(text, names) -> None:
     assert split_names(text) == names
     assert settings_in("prepare", text_column=text).text_column == text

@@ -36,15 +36,19 @@ def complaint(config):
     return made_config.complaint(config, DEFAULTS)
 
 
-def test_datasets_and_runs_are_replaced_whole_and_others_merge_with_the_defaults():
-    config = {"datasets": {"mine": {"format": "csv", "train": "a.csv"}}, "runs": {"only": {}}, "train": {"epsilon": 1}}
+def test_datasets_and_runs_are_replaced_whole_and_others_merge_with_the_defaults() -> None:
+    config = {
+        "datasets": {"mine": {"format": "csv", "train": "a.csv"}},
+        "runs": {"only": {}},
+        "train": {"epsilon": 1},
+    }
     settings = resolve(config, DEFAULTS)
     assert (list(settings.datasets), list(settings.runs)) == (["mine"], ["only"])
     assert settings.train == Train(C=4.0, shards=3, epsilon=1.0)
     assert list(resolve({"train": {"C": 2}}, DEFAULTS).datasets) == ["docstrings"]
 
 
-def test_a_dataset_and_a_run_may_set_their_own():
+def test_a_dataset_and_a_run_may_set_their_own() -> None:
     config = """
     datasets: {mine: {format: csv, train: a.csv, max_features: null, propensity_a: 0.6}}
     runs: {strict: {epsilon: 0.001, top_k: 10}, plain: {}}
@@ -59,11 +63,17 @@ def test_a_dataset_and_a_run_may_set_their_own():
     assert settings.section("predict", run="plain") == Predict(top_k=3)
 
 
-def test_values_of_the_command_line_are_texts():
-    settings = resolve({"train": {"C": "2", "epsilon": "1e-2", "shards": "4"}, "prepare": {"tfidf": "true"}}, DEFAULTS)
+def test_values_of_the_command_line_are_texts() -> None:
+    settings = resolve(
+        {"train": {"C": "2", "epsilon": "1e-2", "shards": "4"}, "prepare": {"tfidf": "true"}},
+        DEFAULTS,
+    )
     assert settings.train == Train(C=2.0, epsilon=0.01, shards=4)
     assert settings.prepare.tfidf is True
-    assert resolve({"prepare": {"max_features": "null", "min_df": "0.5"}}, DEFAULTS).prepare.min_df == 0.5
+    assert (
+        resolve({"prepare": {"max_features": "null", "min_df": "0.5"}}, DEFAULTS).prepare.min_df
+        == 0.5
+    )
 
 
 NO_LIST = "train: a list is only for texts, and of paths rather than addresses"
@@ -103,36 +113,46 @@ NO_LIST = "train: a list is only for texts, and of paths rather than addresses"
         "datasets: {mine: {format: csv, train: [a.csv, 'https://example.org/b.csv']}}": f"datasets.mine: {NO_LIST}",
     }.items(),
 )
-def test_what_is_wrong_is_said_in_one_line(config, expected):
+def test_what_is_wrong_is_said_in_one_line(config, expected) -> None:
     assert expected in complaint(yaml.safe_load(config))
 
 
-@pytest.mark.parametrize("name", ["", "-a", "..", "a b", "a/b", "$(a)", "a'b", "ä", "a\n", "a" * 101, 2024, True])
-def test_names_that_are_not_safe_file_names_are_refused(name):
+@pytest.mark.parametrize(
+    "name", ["", "-a", "..", "a b", "a/b", "$(a)", "a'b", "ä", "a\n", "a" * 101, 2024, True]
+)
+def test_names_that_are_not_safe_file_names_are_refused(name) -> None:
     for config in ({"datasets": {name: {"source": "builtin"}}}, {"runs": {name: {}}}):
         assert "cannot be a name" in complaint(config)
 
 
 @given(st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", fullmatch=True))
-def test_safe_names_are_taken(name):
+def test_safe_names_are_taken(name) -> None:
     assert list(resolve({"runs": {name: {}}}, DEFAULTS).runs) == [name]
 
 
-def test_datasets_of_the_catalogue_become_downloaded_files():
+def test_datasets_of_the_catalogue_become_downloaded_files() -> None:
     datasets = {
         "amazon-670k": {"source": "catalogue", "propensity_b": 1.0},
         "again": {"source": "catalogue", "name": "amazon-670k", "tfidf": True},
     }
     settings = resolve({"datasets": datasets}, DEFAULTS, catalogue=entry_of)
-    assert [entry.train for entry in settings.datasets.values()] == ["downloads/amazon-670k/train.txt"] * 2
-    assert settings.section("evaluate", dataset="amazon-670k") == Evaluate(propensity_a=0.6, propensity_b=1.0)
-    assert settings.section("evaluate", dataset="again") == Evaluate(propensity_a=0.6, propensity_b=2.6)
+    assert [entry.train for entry in settings.datasets.values()] == [
+        "downloads/amazon-670k/train.txt"
+    ] * 2
+    assert settings.section("evaluate", dataset="amazon-670k") == Evaluate(
+        propensity_a=0.6, propensity_b=1.0
+    )
+    assert settings.section("evaluate", dataset="again") == Evaluate(
+        propensity_a=0.6, propensity_b=2.6
+    )
     assert settings.section("prepare", dataset="again") == Prepare(tfidf=True)
 
 
-def test_every_dataset_of_the_catalogue_makes_an_entry():
+def test_every_dataset_of_the_catalogue_makes_an_entry() -> None:
     settings = resolve(
-        {"datasets": {name: {"source": "catalogue"} for name in read_catalogue()}}, DEFAULTS, catalogue=entry_of
+        {"datasets": {name: {"source": "catalogue"} for name in read_catalogue()}},
+        DEFAULTS,
+        catalogue=entry_of,
     )
     for name in settings.datasets:
         files = {f"downloads/{name}/{file}" for file in entry_of(name).files.values()}
@@ -158,7 +178,7 @@ def test_every_dataset_of_the_catalogue_makes_an_entry():
         None: ": cannot be read (No such file or directory)",
     }.items(),
 )
-def test_files_that_are_not_valid(tmp_path, content, message):
+def test_files_that_are_not_valid(tmp_path, content, message) -> None:
     path = tmp_path / "my.yaml"
     if content is not None:
         path.write_bytes(content)
@@ -167,7 +187,7 @@ def test_files_that_are_not_valid(tmp_path, content, message):
     assert str(caught.value).startswith(f"{path}{message}")
 
 
-def test_aliases_and_merge_keys_are_legal(tmp_path):
+def test_aliases_and_merge_keys_are_legal(tmp_path) -> None:
     path = tmp_path / "my.yaml"
     path.write_text("a: &x {b: 1}\nc: {<<: *x, d: 2}\ne: *x\n")
     assert load(path) == {"a": {"b": 1}, "c": {"b": 1, "d": 2}, "e": {"b": 1}}
@@ -176,11 +196,13 @@ def test_aliases_and_merge_keys_are_legal(tmp_path):
 def commented_defaults():
     """What the comments of the default config say of every section."""
     text = (ROOT / "config" / "config.yaml").read_text(encoding="utf-8")
-    lines = [line.removeprefix("#") for line in text.splitlines() if re.match(r"#(  |[a-z]+:)", line)]
+    lines = [
+        line.removeprefix("#") for line in text.splitlines() if re.match(r"#(  |[a-z]+:)", line)
+    ]
     return yaml.safe_load("\n".join(lines))
 
 
-def test_the_default_config_sets_no_default_and_tells_all_of_them():
+def test_the_default_config_sets_no_default_and_tells_all_of_them() -> None:
     written = load(ROOT / "config" / "config.yaml")
     assert set(written) == {"datasets", "runs"}
     ours = resolve(commented_defaults(), written)
@@ -189,29 +211,42 @@ def test_the_default_config_sets_no_default_and_tells_all_of_them():
         assert sorted(section) == sorted(getattr(ours, name).model_dump())
 
 
-def test_the_schema_file_is_up_to_date():
+def test_the_schema_file_is_up_to_date() -> None:
     stored = (ROOT / "workflow" / "schemas" / "config.schema.json").read_text(encoding="utf-8")
     remedy = "python -c 'from ovaflow.settings.schema import json_schema; print(json_schema(), end=\"\")'"
-    assert stored == json_schema(), f"write it again: {remedy} > workflow/schemas/config.schema.json"
+    assert stored == json_schema(), (
+        f"write it again: {remedy} > workflow/schemas/config.schema.json"
+    )
 
 
-def test_editors_accept_the_config_files():
+def test_editors_accept_the_config_files() -> None:
     for path in [ROOT / "config" / "config.yaml", *(ROOT / "config" / "examples").glob("*.yaml")]:
-        jsonschema.validate(yaml.safe_load(path.read_text(encoding="utf-8")), json.loads(json_schema()))
+        jsonschema.validate(
+            yaml.safe_load(path.read_text(encoding="utf-8")), json.loads(json_schema())
+        )
 
 
-def test_editors_describe_every_key_and_refuse_others():
+def test_editors_describe_every_key_and_refuse_others() -> None:
     schema = json.loads(json_schema())
-    for config in ({"trian": {}}, {"train": {"c": 1}}, {"runs": {"a b": {}}}, {"runs": {"a": {"method": "x"}}}):
+    for config in (
+        {"trian": {}},
+        {"train": {"c": 1}},
+        {"runs": {"a b": {}}},
+        {"runs": {"a": {"method": "x"}}},
+    ):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(config, schema)
     sections = {"config file": schema, **schema["$defs"]}
     assert len(sections) > 9
     for name, section in sections.items():
-        assert [f"{name}: {key}" for key, entry in section["properties"].items() if "description" not in entry] == []
+        assert [
+            f"{name}: {key}"
+            for key, entry in section["properties"].items()
+            if "description" not in entry
+        ] == []
 
 
-def test_files_must_be_there_or_what_was_prepared_from_them(tmp_path, monkeypatch, capsys):
+def test_files_must_be_there_or_what_was_prepared_from_them(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     mine = resolve({"datasets": {"mine": {"format": "csv", "train": "a.csv"}}}, DEFAULTS)
     sizes = tmp_path / "results" / "mine" / "sizes.json"
@@ -242,12 +277,16 @@ LEGAL = {"sweep": {"C": [1]}, "pretrained": "x", "initialization": "zero"}
 
 
 @pytest.mark.parametrize("method", KEYS)
-def test_each_method_has_its_keys(method):
-    for key, value in {key: each[key] for each in KEYS.values() for key in each if key != "method"}.items():
+def test_each_method_has_its_keys(method) -> None:
+    for key, value in {
+        key: each[key] for each in KEYS.values() for key in each if key != "method"
+    }.items():
         entry = {"method": method, key: LEGAL.get(key, value)}
         entry |= {"initialization": "pretrained"} if key == "pretrained" else {}
         if key not in KEYS[method]:
-            refused = rf"\w+ is not a setting of method: {method}|method: {method} has no C to sweep"
+            refused = (
+                rf"\w+ is not a setting of method: {method}|method: {method} has no C to sweep"
+            )
             assert re.fullmatch(rf".*runs\.a: ({refused})", complaint({"runs": {"a": entry}}))
         elif key != "pretrained":
             resolve({"runs": {"a": entry}}, DEFAULTS)

@@ -10,7 +10,7 @@ OLD = {"initialization": "pretrained", "pretrained": "old.h5", "retrain": "new"}
 
 
 @pytest.mark.parametrize("folds", [0, None, 2, 100])
-def test_folds_are_datasets_with_parts_of_their_own(folds):
+def test_folds_are_datasets_with_parts_of_their_own(folds) -> None:
     ours = made({"msi": {"rerank": 0.1}, "not": {"rerank": 0}}, evaluate={"folds": folds})
     named = [f"mine/fold-{fold}-of-{folds}" for fold in range(1, (folds or 0) + 1)]
     assert paths.folds_of(ours, "mine") == named
@@ -19,16 +19,19 @@ def test_folds_are_datasets_with_parts_of_their_own(folds):
     assert len(paths.cross_validation_files(ours)) == 2 * bool(folds)
 
 
-def test_a_dataset_may_have_other_folds():
+def test_a_dataset_may_have_other_folds() -> None:
     datasets = {"mine": MINE | {"folds": 0}, "yours": MINE}
-    assert paths.cross_validation_files(made(datasets=datasets, **FIVE)) == ["results/yours/a/folds.json"]
+    assert paths.cross_validation_files(made(datasets=datasets, **FIVE)) == [
+        "results/yours/a/folds.json"
+    ]
 
 
 @pytest.mark.parametrize("step", ["train-shard", "predict", "evaluate", "estimate"])
-def test_steps_of_a_fold_read_what_those_of_its_dataset_do(step):
+def test_steps_of_a_fold_read_what_those_of_its_dataset_do(step) -> None:
     run = {"weighting": "propensity", "top_k": 7, "rerank": 0.1}
     whole, fold = (
-        inputs.parameters_of(step, made({"a": run}, **FIVE), f"mine{end}", "a") for end in ("", "/fold-2-of-5")
+        inputs.parameters_of(step, made({"a": run}, **FIVE), f"mine{end}", "a")
+        for end in ("", "/fold-2-of-5")
     )
     assert fold == whole == inputs.parameters_of(step, made({"a": run}), "mine", "a")
 
@@ -36,19 +39,28 @@ def test_steps_of_a_fold_read_what_those_of_its_dataset_do(step):
 @pytest.mark.parametrize(
     ("config", "expected"),
     [
-        ({"evaluate": {"folds": 1}}, "evaluate.folds: found 1, expected a whole number of at least 2"),
-        ({"runs": {"fold-1-of-5": {}}}, "fold-1-of-5 is the name of a result file; choose another name"),
-        ({"runs": {"b": OLD}} | FIVE, "runs.b: evaluate.folds needs retrain: all; kept weights may have seen"),
+        (
+            {"evaluate": {"folds": 1}},
+            "evaluate.folds: found 1, expected a whole number of at least 2",
+        ),
+        (
+            {"runs": {"fold-1-of-5": {}}},
+            "fold-1-of-5 is the name of a result file; choose another name",
+        ),
+        (
+            {"runs": {"b": OLD}} | FIVE,
+            "runs.b: evaluate.folds needs retrain: all; kept weights may have seen",
+        ),
         (
             {"runs": {"b": {"rerank_with": ["x/mllm.csv"]}}} | FIVE,
             "runs.b.rerank_with: who made x/mllm.csv may have seen what folds test; leave this file out",
         ),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(config, expected):
+def test_what_is_wrong_is_said_in_one_line(config, expected) -> None:
     assert expected in complaint(config)
 
 
-def test_names_like_those_of_folds_and_their_advice():
+def test_names_like_those_of_folds_and_their_advice() -> None:
     made({"fold-1": {}, "a": OLD | {"retrain": "all"}, "b": {}}, **FIVE)
     made({"b": {"rerank_with": ["x/mllm.csv"]}}, evaluate={"folds": 0})

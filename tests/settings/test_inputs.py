@@ -24,17 +24,20 @@ def options(step, run=None, mine=None, dataset="mine", **sections):
 
 SOLVE = "C=1.0 loss={} regularization=l2 weighting=none epsilon=auto"
 PROBLEM = SOLVE.format("squared-hinge")
-MSI, LAST = "s=1.0 t=-2.0", "stored-threshold=0.01"
+MSI = "s=1.0 t=-2.0"
+LAST = "stored-threshold=0.01"
 READ = (
     "text-column=text labels-column=labels label-separator=, labels-are=auto first-label=0 missing=auto encoding=utf-8 "
     "quotes=auto no-html repeated=keep"
 )
 TERMS = "label-names tfidf=true min-df=2 max-df=0.5 sublinear normalize bias=1.0"
 WORDS = f"{READ} features=words features=prefixes=6 features=names=vocabulary {TERMS}"
-SPLIT, END = "test-fraction=0.2 seed=0 split=together", "unlabelled=keep format=csv"
+SPLIT = "test-fraction=0.2 seed=0 split=together"
+END = "unlabelled=keep format=csv"
 FEATURES = {"format": "xmc-text", "train": "a", "test": "b", "normalize": False}
 TESTED = {"format": "csv", "train": "a", "test": "b"}
-FASTXML, REMBRANDT = {"method": "fastxml"}, {"method": "rembrandt"}
+FASTXML = {"method": "fastxml"}
+REMBRANDT = {"method": "rembrandt"}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +83,11 @@ FASTXML, REMBRANDT = {"method": "fastxml"}, {"method": "rembrandt"}
             f"{PROBLEM} {MSI} initialization=mean-separating {LAST}",
         ),
         ("train-shard", "run: {initialization: zero}", f"{PROBLEM} initialization=zero {LAST}"),
-        ("train-shard", "run: {initialization: bias}", f"{PROBLEM} bias-lambda=2.0 initialization=bias {LAST}"),
+        (
+            "train-shard",
+            "run: {initialization: bias}",
+            f"{PROBLEM} bias-lambda=2.0 initialization=bias {LAST}",
+        ),
         (
             "train-shard",
             "run: {initialization: all-negative}",
@@ -136,22 +143,24 @@ FASTXML, REMBRANDT = {"method": "fastxml"}, {"method": "rembrandt"}
         ("report", "report: {licence: MIT}", "examples=5 licence=MIT"),
     ],
 )
-def test_settings_that_a_step_depends_on(step, config, expected):
+def test_settings_that_a_step_depends_on(step, config, expected) -> None:
     """``run`` and ``mine`` are the entries of the run and of its dataset."""
     assert options(step, **(yaml.safe_load(config) or {})) == expected
 
 
-def test_what_an_estimate_is_made_with():
+def test_what_an_estimate_is_made_with() -> None:
     config = made({"a": {"initialization": "zero", "prune": 0.001}, "b": FASTXML | {"trees": 7}})
     ours = find_method("one-vs-all").estimate_options(config, "mine", "a")
     assert ours == [f"--{option}" for option in f"{PROBLEM} prune=0.001 labels=200".split()]
     assert "--trees=7" in find_method("fastxml").estimate_options(config, "mine", "b")
 
 
-def test_features_are_chosen_for_texts_alone_and_C_where_it_is_auto():
+def test_features_are_chosen_for_texts_alone_and_C_where_it_is_auto() -> None:
     datasets = {"texts": TESTED, "counts": FEATURES}
     config = made({"a": {"C": "auto"}, "b": {}}, datasets=datasets, prepare={"features": "auto"})
-    assert inputs.chosen_features(config, "texts") == {"chosen_features": "results/texts/features.json"}
+    assert inputs.chosen_features(config, "texts") == {
+        "chosen_features": "results/texts/features.json"
+    }
     assert inputs.chosen_features(config, "counts") == {}
     assert "features" not in inputs.parameters_of("prepare", config, "counts")
     chosen = "results/texts/C/squared-hinge-l2-none-Cauto-epsilonauto-stored0.01.json"
@@ -160,36 +169,54 @@ def test_features_are_chosen_for_texts_alone_and_C_where_it_is_auto():
     assert "chosen_C" not in inputs.start_files(config, "texts", "b")
 
 
-def test_weights_are_pruned_alike_with_and_without_held_out_instances():
+def test_weights_are_pruned_alike_with_and_without_held_out_instances() -> None:
     config = made({"a": {"rerank": 0.2}, "b": {"rerank": 0.2, "prune": 0.1}, "c": {"rerank": 0}})
     chosen = "results/mine/{}a/chosen_prune.json".format
-    for place, file in [("", chosen("")), ("/held-out-0.2", chosen("")), ("/fold-1-of-5", chosen("fold-1-of-5/"))]:
+    for place, file in [
+        ("", chosen("")),
+        ("/held-out-0.2", chosen("")),
+        ("/fold-1-of-5", chosen("fold-1-of-5/")),
+    ]:
         assert inputs.chosen_prune(config, f"mine{place}", "a") == {"chosen_prune": file}
         assert (
-            inputs.chosen_prune(config, f"mine{place}", "b") == inputs.chosen_prune(config, f"mine{place}", "c") == {}
+            inputs.chosen_prune(config, f"mine{place}", "b")
+            == inputs.chosen_prune(config, f"mine{place}", "c")
+            == {}
         )
 
 
-@pytest.mark.parametrize(("format_", "separates"), [("text-tsv", True), ("jsonl", True), ("annif", False)])
-def test_texts_whose_labels_are_separated(format_, separates):
+@pytest.mark.parametrize(
+    ("format_", "separates"), [("text-tsv", True), ("jsonl", True), ("annif", False)]
+)
+def test_texts_whose_labels_are_separated(format_, separates) -> None:
     given = options("prepare", mine={"format": format_, "train": "a"})
     assert ("label-separator=" in given) == separates
 
 
 @pytest.mark.parametrize(
     ("name", "source", "is_file"),
-    [("stop_words", "german", False), ("stop_words", "./x.txt", True), ("label_map", "map.csv", True)],
+    [
+        ("stop_words", "german", False),
+        ("stop_words", "./x.txt", True),
+        ("label_map", "map.csv", True),
+    ],
 )
-def test_what_is_in_a_file_is_a_file_of_the_dataset(name, source, is_file):
+def test_what_is_in_a_file_is_a_file_of_the_dataset(name, source, is_file) -> None:
     config = made(prepare={name: source})
-    assert inputs.parameters_of("prepare", config, "mine").get(name) == (None if is_file else source)
+    assert inputs.parameters_of("prepare", config, "mine").get(name) == (
+        None if is_file else source
+    )
     assert paths.raw_files(config, "mine").get(name) == (source if is_file else None)
 
 
-def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept():
-    fold, run, sections = "mine/held-out-0.1", {"weighting": "propensity"}, {"predict": {"rerank": 0.1}}
+def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept() -> None:
+    fold = "mine/held-out-0.1"
+    run = {"weighting": "propensity"}
+    sections = {"predict": {"rerank": 0.1}}
     assert paths.parts_of_datasets(made({"a": run}, **sections)) == [fold]
-    assert options("train-shard", run, dataset=fold, **sections) == options("train-shard", run, **sections)
+    assert options("train-shard", run, dataset=fold, **sections) == options(
+        "train-shard", run, **sections
+    )
     assert options("predict", run, dataset=fold, **sections) == f"top-k={CANDIDATES}"
 
 
@@ -197,30 +224,43 @@ def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept():
     ("loss", "rerank", "expected"),
     [("logistic/l1", 0, ["--problem=logistic/l1"]), ("squared-hinge/l2", "auto", [])],
 )
-def test_kernels_of_all_runs(loss, rerank, expected):
+def test_kernels_of_all_runs(loss, rerank, expected) -> None:
     b = dict(zip(("loss", "regularization"), loss.split("/"), strict=True))
-    expected += ["--problem=squared-hinge/l2", "--fastxml", "--rembrandt", *["--rerank"] * (rerank == "auto")]
+    expected += [
+        "--problem=squared-hinge/l2",
+        "--fastxml",
+        "--rembrandt",
+        *["--rerank"] * (rerank == "auto"),
+    ]
     config = made({"a": {}, "b": b, "c": FASTXML, "d": REMBRANDT}, predict={"rerank": rerank})
     assert inputs.warm_up_options(config) == expected
 
 
-def test_a_sweep_has_the_problem_of_its_first_run_and_a_fold_that_of_its_dataset():
+def test_a_sweep_has_the_problem_of_its_first_run_and_a_fold_that_of_its_dataset() -> None:
     config = made({"a": {"sweep": {"C": [0.3, 1, 3]}}, "b": {"C": 0.3}})
     datasets = ("mine", "mine/held-out-0.2")
-    found = {inputs.estimate_key(config, dataset, run) for run in config.runs for dataset in datasets}
+    found = {
+        inputs.estimate_key(config, dataset, run) for run in config.runs for dataset in datasets
+    }
     assert found == {"squared-hinge-l2-none-C0.3-epsilonauto-stored0.01"}
-    assert "propensity-0.6-1.5" in inputs.estimate_key(made({"a": {"weighting": "propensity"}}), "mine", "a")
+    assert "propensity-0.6-1.5" in inputs.estimate_key(
+        made({"a": {"weighting": "propensity"}}), "mine", "a"
+    )
 
 
-def test_rules_of_the_table_are_those_of_the_workflow():
+def test_rules_of_the_table_are_those_of_the_workflow() -> None:
     files = (ROOT / "workflow" / "rules").glob("*.smk")
-    written = {rule for file in files for rule in re.findall(r"^rule (\w+):", file.read_text(), re.MULTILINE)}
+    written = {
+        rule
+        for file in files
+        for rule in re.findall(r"^rule (\w+):", file.read_text(), re.MULTILINE)
+    }
     ours = {step.rule for step in all_steps().values() if step.rule}
     assert written - ours == {"download_dataset", "download_file"}
     assert ours <= written
 
 
-def test_empty_lists_are_options_where_they_are_no_default():
+def test_empty_lists_are_options_where_they_are_no_default() -> None:
     given = options("prepare", prepare={"missing": [], "include": []}).split()
     assert "missing=[]" in given
     assert "include=[]" not in given

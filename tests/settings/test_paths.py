@@ -7,7 +7,7 @@ from ovaflow.settings import paths
 from ovaflow.settings.predict import Predict
 
 
-def test_runs_that_embed_alike_share_the_embedding():
+def test_runs_that_embed_alike_share_the_embedding() -> None:
     runs = """
     a: {method: rembrandt, rank: 7}
     b: {method: rembrandt, rank: 7, features: gaussian, decoder_C: 5}
@@ -18,8 +18,13 @@ def test_runs_that_embed_alike_share_the_embedding():
     assert list(found) == ["rembrandt-7-p20-q1-ridge1-0", "rembrandt-7-p20-q1-ridge0_2.5-0", "none"]
 
 
-def test_runs_held_out_alike_share_a_fold():
-    runs = {"msi": {}, "zero": {"initialization": "zero"}, "more": {"rerank": 0.25}, "not": {"rerank": 0}}
+def test_runs_held_out_alike_share_a_fold() -> None:
+    runs = {
+        "msi": {},
+        "zero": {"initialization": "zero"},
+        "more": {"rerank": 0.25},
+        "not": {"rerank": 0},
+    }
     ours = made(runs, predict={"rerank": 0.1})
     assert paths.parts_of_datasets(ours) == ["mine/held-out-0.1", "mine/held-out-0.25"]
     measured = [f"results/mine/{run}/reliability.json" for run in ("msi", "zero", "more")]
@@ -45,7 +50,7 @@ OLD = {"initialization": "pretrained", "pretrained": "old.h5"}
         (0.2, MINE | {"tfidf": False}, {"rerank": "auto"}),
     ],
 )
-def test_a_fifth_of_texts_is_held_out_by_default(mine, run, share):
+def test_a_fifth_of_texts_is_held_out_by_default(mine, run, share) -> None:
     ours = made({"a": run}, mine)
     assert paths.parts_of_datasets(ours) == [f"mine/held-out-{share}"] * bool(share)
     assert ours.section("predict", "mine", "a").rerank == share
@@ -56,9 +61,10 @@ ADDRESS = "https://example.org/a/b%20c;d.csv.gz?x=1#y"
 
 
 @pytest.mark.parametrize(
-    ("train", "expected"), [(MINE["train"], MINE["train"]), (ADDRESS, "downloads/mine/train/b_c_d.csv.gz")]
+    ("train", "expected"),
+    [(MINE["train"], MINE["train"]), (ADDRESS, "downloads/mine/train/b_c_d.csv.gz")],
 )
-def test_raw_files(train, expected):
+def test_raw_files(train, expected) -> None:
     assert paths.raw_files(made(mine=MINE | {"train": train}), "mine") == {"train": expected}
 
 
@@ -72,17 +78,22 @@ def test_raw_files(train, expected):
         f"https://h/{'a' * 500}.csv.gz": f"{'a' * 93}.csv.gz",
     }.items(),
 )
-def test_names_of_downloads(address, name):
+def test_names_of_downloads(address, name) -> None:
     assert paths.download_name(address) == name
 
 
-@pytest.mark.parametrize("path", ["{x}", "a\nb", "", "ftp://h/a", "https://h/{x}", "https://", "s3://"])
-def test_illegal_paths(path):
-    assert complaint({"datasets": {"mine": MINE | {"train": path}}}).startswith("datasets.mine.train: ")
+@pytest.mark.parametrize(
+    "path", ["{x}", "a\nb", "", "ftp://h/a", "https://h/{x}", "https://", "s3://"]
+)
+def test_illegal_paths(path) -> None:
+    assert complaint({"datasets": {"mine": MINE | {"train": path}}}).startswith(
+        "datasets.mine.train: "
+    )
 
 
 @pytest.mark.parametrize(
-    "path", ['it\'s "$(touch x)" `y`.csv', "-rf", "é中", "https://${USER}:${KEY}@h/a?t=${B}", "s3://b/a"]
+    "path",
+    ['it\'s "$(touch x)" `y`.csv', "-rf", "é中", "https://${USER}:${KEY}@h/a?t=${B}", "s3://b/a"],
 )
-def test_legal_paths(path):
+def test_legal_paths(path) -> None:
     assert made(mine=MINE | {"train": path}).datasets["mine"].train == path

@@ -9,7 +9,13 @@ from solving import posed
 
 from ovaflow.solver.coordinate_descent import minimise_l1
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO, loss_curvature, loss_slope, loss_value
-from ovaflow.solver.objective import collect_active, fill_curved, fill_gradient, fill_preconditioner, value
+from ovaflow.solver.objective import (
+    collect_active,
+    fill_curved,
+    fill_gradient,
+    fill_preconditioner,
+    value,
+)
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import transpose
 
@@ -25,20 +31,25 @@ def along(directions, function):
 
 
 @pytest.mark.parametrize(("loss", "C", "cost"), PROBLEMS)
-def test_newton_and_coordinate_descent(text_like, loss, C, cost):
+def test_newton_and_coordinate_descent(text_like, loss, C, cost) -> None:
     X, dense, labels = text_like
     settings = Settings(C, LOSSES[loss], 0.01, preconditioning=1.0)
     for seed, y in enumerate(labels):
         costs = np.where(y > 0, cost, 1.0)
-        weights, direction = np.random.default_rng(seed).normal(size=(2, X.n_columns)).astype(np.float32)
+        weights, direction = (
+            np.random.default_rng(seed).normal(size=(2, X.n_columns)).astype(np.float32)
+        )
 
         def gradient(shift, problem=(loss, C, costs), y=y, w=weights):
             return w + shift + naive.loss_gradient(dense, y, w + shift, *problem)
 
-        slopes, diagonal = gradient(0.0), along(np.eye(X.n_columns), gradient).diagonal()
+        slopes = gradient(0.0)
+        diagonal = along(np.eye(X.n_columns), gradient).diagonal()
         work = posed(X, y, weights, cost)
         wide = weights.astype(float)
-        assert value(work, settings) == pytest.approx(naive.objective(dense, y, wide, loss, C, costs))
+        assert value(work, settings) == pytest.approx(
+            naive.objective(dense, y, wide, loss, C, costs)
+        )
         n_active = collect_active(work, settings)
         norm = fill_gradient(X, work, n_active, settings.C)
         assert work.gradient == pytest.approx(slopes, rel=1e-3, abs=1e-3)
@@ -64,20 +75,24 @@ THEIRS = {
 
 @pytest.mark.parametrize("name", LOSSES)
 @given(margin=st.floats(-50, 50, width=32))
-def test_losses(name, margin):
-    loss, value = LOSSES[name], THEIRS[name]
+def test_losses(name, margin) -> None:
+    loss = LOSSES[name]
+    value = THEIRS[name]
     h = 1e-4
     slope = (value(margin + h) - value(margin - h)) / (2 * h)
     curvature = (value(margin + h) - 2 * value(margin) + value(margin - h)) / h**2
     assert loss_value(loss, float(margin)) == pytest.approx(value(margin), rel=1e-6, abs=1e-9)
     assert loss_slope(loss, np.float32(margin)) == pytest.approx(slope, rel=1e-3, abs=1e-3)
     if abs(margin - 1) > 1e-3:
-        assert loss_curvature(loss, np.float32(margin)) == pytest.approx(curvature, rel=1e-3, abs=2e-3)
+        assert loss_curvature(loss, np.float32(margin)) == pytest.approx(
+            curvature, rel=1e-3, abs=2e-3
+        )
     assert loss_slope(loss, np.float32(0)) == SLOPE_AT_ZERO[loss]
 
 
 @pytest.mark.parametrize("margin", [-1e4, -200.0, 200.0, 1e4])
-def test_logistic_is_finite_far_out(margin):
-    loss, single = LOSSES["logistic"], np.float32(margin)
+def test_logistic_is_finite_far_out(margin) -> None:
+    loss = LOSSES["logistic"]
+    single = np.float32(margin)
     found = loss_value(loss, margin), loss_slope(loss, single), loss_curvature(loss, single)
     assert np.isfinite(found).all()

@@ -1,4 +1,6 @@
-"""Both fast paths against the plain solver; tests/training/test_optima.py has the optima that they reach."""
+"""Both fast paths against the plain solver; tests/training/test_optima.py has the optima that they
+reach.
+"""
 
 from dataclasses import replace
 
@@ -36,27 +38,29 @@ def both(jobs):
     return solved(jobs, labels), solved(jobs, labels, fast=False)
 
 
-def assert_same_objectives(ours, theirs, rel=1e-3):
+def assert_same_objectives(ours, theirs, rel=1e-3) -> None:
     for label, solution in ours.items():
         assert solution.outcome.objective == pytest.approx(theirs[label].outcome.objective, rel=rel)
 
 
-def test_the_same_in_fewer_passes_over_all_instances(jobs, both):
+def test_the_same_in_fewer_passes_over_all_instances(jobs, both) -> None:
     assert_same_objectives(*both)
-    ours, theirs = (np.mean([each.outcome.full_passes for each in solutions.values()]) for solutions in both)
+    ours, theirs = (
+        np.mean([each.outcome.full_passes for each in solutions.values()]) for solutions in both
+    )
     sampled_evenly = jobs.alone.settings.loss and (jobs.costs.positives == 1).all()
     assert ours < (min(4, theirs) if sampled_evenly else theirs)
 
 
-def test_company_changes_no_bit(jobs, both):
+def test_company_changes_no_bit(jobs, both) -> None:
     assert_same_bits(both[0][5], solved(jobs, [5])[5])
     assert_same_bits(both[0][5], solved(jobs, reversed(range(20)))[5])
 
 
-def test_recovers_from_a_poor_first_working_set():
+def test_recovers_from_a_poor_first_working_set() -> None:
     # a start that separates nothing ranks all instances alike
     class Useless(Start):
-        def fill(self, label, X, positives, weights):
+        def fill(self, label, X, positives, weights) -> None:
             weights[:] = 0
             weights[-1] = 5.0
 
@@ -65,7 +69,7 @@ def test_recovers_from_a_poor_first_working_set():
     assert_same_objectives(ours, solved(jobs, range(5), fast=False), rel=2e-3)
 
 
-def test_sigmoids_as_scipy_does():
+def test_sigmoids_as_scipy_does() -> None:
     panel = make_panel(1, 1)
     scores = np.linspace(-79, 79, 64 * 500, dtype=np.float32).reshape(500, 64)
     theirs = scipy.special.expit(scores.astype(float))
@@ -77,10 +81,11 @@ def test_sigmoids_as_scipy_does():
     assert_allclose(far, np.repeat([0.0, 1.0], 32), atol=1e-30)
 
 
-def test_what_the_sample_does_not_solve_goes_to_the_plain_solver(monkeypatch):
+def test_what_the_sample_does_not_solve_goes_to_the_plain_solver(monkeypatch) -> None:
     jobs = jobs_of(topics(), loss="logistic")
     monkeypatch.setattr(sampled, "MOST_ROUNDS", 1)
-    ours, theirs = solved(jobs, range(10)), solved(jobs, range(10), fast=False)
+    ours = solved(jobs, range(10))
+    theirs = solved(jobs, range(10), fast=False)
     assert max(each.outcome.full_passes for each in ours.values()) > 2
     assert all(each.outcome.status == Status.CONVERGED for each in ours.values())
     assert_same_objectives(ours, theirs)
@@ -90,5 +95,8 @@ def test_what_the_sample_does_not_solve_goes_to_the_plain_solver(monkeypatch):
     ("n", "loss", "theirs"),
     [(6000, "squared-hinge", [False, True, True, False, False]), (500, "logistic", [False] * 5)],
 )
-def test_labels_that_need_most_instances_are_left_to_the_plain_solver(n, loss, theirs):
-    assert jobs_of(topics(n=n), loss=loss).suits_fast_path(np.array([0, 1, 10, 1000, 5000])).tolist() == theirs
+def test_labels_that_need_most_instances_are_left_to_the_plain_solver(n, loss, theirs) -> None:
+    assert (
+        jobs_of(topics(n=n), loss=loss).suits_fast_path(np.array([0, 1, 10, 1000, 5000])).tolist()
+        == theirs
+    )

@@ -15,7 +15,7 @@ from ovaflow.solver.stopping import relative_tolerance
 
 
 @pytest.mark.parametrize("loss", [0, 1])
-def test_same_steps_as_the_dense_reference(text_like, loss):
+def test_same_steps_as_the_dense_reference(text_like, loss) -> None:
     X, dense, labels = text_like
     settings = Settings(2.0, loss, 0.01)
     for seed, y in enumerate(labels):
@@ -25,8 +25,11 @@ def test_same_steps_as_the_dense_reference(text_like, loss):
         fill_gradient(X, work, n_active, settings.C)
         fill_preconditioner(X, work, n_active, settings)
         steps = solve_newton_system(X, work, n_active, settings)
-        active, curvatures = work.active[:n_active], work.curvatures[:n_active].astype(float)
-        theirs, their_steps = naive.truncated_newton_step(dense, active, curvatures, work.gradient.astype(float), C=2.0)
+        active = work.active[:n_active]
+        curvatures = work.curvatures[:n_active].astype(float)
+        theirs, their_steps = naive.truncated_newton_step(
+            dense, active, curvatures, work.gradient.astype(float), C=2.0
+        )
         assert steps == their_steps
         assert work.step == pytest.approx(theirs, rel=1e-3, abs=1e-4)
 
@@ -36,12 +39,14 @@ def searched(X, dense, y, weights, step, share=0.01):
     work.score_steps[:] = dense @ step
     work.step[:] = step
     work.gradient[:] = weights + naive.loss_gradient(dense, y, weights)
-    return search_step(work, Settings(1.0, LOSSES["squared-hinge"], 0.01, sufficient_decrease=share))
+    return search_step(
+        work, Settings(1.0, LOSSES["squared-hinge"], 0.01, sufficient_decrease=share)
+    )
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5])
 @pytest.mark.parametrize("stretch", [0.1, 5.0, 1000.0])
-def test_first_halving_with_sufficient_decrease(text_like, stretch, share):
+def test_first_halving_with_sufficient_decrease(text_like, stretch, share) -> None:
     X, dense, labels = text_like
     rng = np.random.default_rng(3)
     for y in labels:
@@ -58,7 +63,7 @@ def test_first_halving_with_sufficient_decrease(text_like, stretch, share):
         assert searched(X, dense, y, weights, step, share) == (0.5**theirs, theirs)
 
 
-def test_uphill_is_refused(text_like):
+def test_uphill_is_refused(text_like) -> None:
     X, dense, labels = text_like
     weights = np.zeros(X.n_columns)
     uphill = naive.loss_gradient(dense, labels[0], weights)
@@ -66,7 +71,7 @@ def test_uphill_is_refused(text_like):
     assert length == FAILED
 
 
-def test_labels_of_few_positives_may_have_the_tolerance_of_twenty():
+def test_labels_of_few_positives_may_have_the_tolerance_of_twenty() -> None:
     ours = relative_tolerance(0.01, np.array([0, 1, 2, 5, 19, 20, 30, 980, 999]), 1000, loosest=0.1)
     theirs = [1e-4, 1e-4, 2e-4, 2e-4, 2e-4, 2e-4, 3e-4, 2e-4, 1e-4]
     assert_allclose(ours, theirs)
@@ -81,6 +86,6 @@ def test_labels_of_few_positives_may_have_the_tolerance_of_twenty():
         ({"regularization": "l1"}, (0.01, 0.0)),
     ],
 )
-def test_only_auto_is_looser_and_only_where_that_was_measured(given, theirs):
+def test_only_auto_is_looser_and_only_where_that_was_measured(given, theirs) -> None:
     settings = Settings.of(TrainLabels(**given))
     assert (settings.epsilon, settings.loosest) == theirs

@@ -40,25 +40,30 @@ def bounds_of(X, weights):
 @pytest.mark.parametrize("d", [50, 5000])
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=15)
-def test_no_score_exceeds_its_bound(d, negative, seed):
+def test_no_score_exceeds_its_bound(d, negative, seed) -> None:
     X = skewed(300, d, seed, negative)
     weights = np.random.default_rng(seed).normal(size=(WIDTH, d)).astype(np.float32)
     weights[:, ::3] = 0
     assert (bounds_of(X, weights) >= scores_of(X, weights) - 1e-5).all()
 
 
-def test_bounds_are_tight_where_weights_are_positive_and_where_all_features_are_popular():
-    for d, weights_of in ((5000, np.random.default_rng(0).random), (50, np.random.default_rng(0).standard_normal)):
+def test_bounds_are_tight_where_weights_are_positive_and_where_all_features_are_popular() -> None:
+    for d, weights_of in (
+        (5000, np.random.default_rng(0).random),
+        (50, np.random.default_rng(0).standard_normal),
+    ):
         X = skewed(400, d, 1)
         weights = weights_of((3, d)).astype(np.float32) + np.float32(0.001 if d > 2048 else 0)
         assert bounds_of(X, weights) == pytest.approx(scores_of(X, weights), abs=0.01)
 
 
-def test_stripes_of_instances_are_screened_like_one():
-    n, weights = 140_000, (0.5 * np.random.default_rng(0).random(4000)).astype(np.float32)
+def test_stripes_of_instances_are_screened_like_one() -> None:
+    n = 140_000
+    weights = (0.5 * np.random.default_rng(0).random(4000)).astype(np.float32)
     weights[:20] = -5.0
     X = skewed(n, 4000, 0, words=3, tail=0.5)
-    screen, scores = make_screen(X), scores_of(X, weights)
+    screen = make_screen(X)
+    scores = scores_of(X, weights)
     batch = make_batch(n, 4000, len(screen.popular_features))
     batch.state[7] = SOLVED
     batch.support[7] = np.arange(4000)
@@ -79,8 +84,11 @@ def test_stripes_of_instances_are_screened_like_one():
     assert np.median(scores[highest]) > np.quantile(scores, 0.98)
 
 
-@given(st.lists(st.floats(-5, 5, width=32, allow_subnormal=False), min_size=1, max_size=300), st.integers(1, 300))
-def test_threshold_leaves_about_as_many_as_wanted(values, wanted):
+@given(
+    st.lists(st.floats(-5, 5, width=32, allow_subnormal=False), min_size=1, max_size=300),
+    st.integers(1, 300),
+)
+def test_threshold_leaves_about_as_many_as_wanted(values, wanted) -> None:
     values = np.array(values, np.float32)
     threshold = threshold_for(values, len(values), wanted, np.zeros(4096, np.int64))
     above = (values > threshold).sum()

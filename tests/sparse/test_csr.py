@@ -22,13 +22,18 @@ from ovaflow.sparse.panel import WIDTH, panel_product
 
 @st.composite
 def matrices(draw):
-    n, d = draw(st.integers(1, 30)), draw(st.integers(1, 30))
+    n = draw(st.integers(1, 30))
+    d = draw(st.integers(1, 30))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    return sp.random_array((n, d), density=draw(st.floats(0, 1)), rng=rng, format="csr", dtype=np.float32)
+    return sp.random_array(
+        (n, d), density=draw(st.floats(0, 1)), rng=rng, format="csr", dtype=np.float32
+    )
 
 
-def test_repeated_and_unsorted_entries_are_put_in_order_without_touching_the_source():
-    source = sp.csr_array((np.array([1.0, 2.0, 4.0]), np.array([3, 0, 3]), np.array([0, 3])), shape=(1, 5))
+def test_repeated_and_unsorted_entries_are_put_in_order_without_touching_the_source() -> None:
+    source = sp.csr_array(
+        (np.array([1.0, 2.0, 4.0]), np.array([3, 0, 3]), np.array([0, 3])), shape=(1, 5)
+    )
     ours = from_scipy(source)
     assert ours.indices.tolist() == [0, 3]
     assert ours.data.tolist() == [2.0, 5.0]
@@ -36,7 +41,7 @@ def test_repeated_and_unsorted_entries_are_put_in_order_without_touching_the_sou
 
 
 @given(matrices())
-def test_transposed_and_counted_as_by_numpy(theirs):
+def test_transposed_and_counted_as_by_numpy(theirs) -> None:
     dense = theirs.toarray()
     ours = transpose(from_scipy(theirs))
     assert_array_equal(ours.to_scipy().toarray(), dense.T)
@@ -51,20 +56,22 @@ def test_transposed_and_counted_as_by_numpy(theirs):
 
 
 @given(matrices(), st.booleans(), st.integers(0, 2**32 - 1))
-def test_products(theirs, full, seed):
+def test_products(theirs, full, seed) -> None:
     X = for_kernels(fill_rows(from_scipy(theirs))) if full else from_scipy(theirs)
     assert X.indices is not None or full
     panel = np.random.default_rng(seed).normal(size=(X.n_columns, WIDTH)).astype(np.float32)
     products = np.full((X.n_rows, WIDTH), np.nan, np.float32)
     panel_product(*X.arrays, panel, products)
     assert products == pytest.approx(theirs @ panel, rel=1e-4, abs=1e-4)
-    vector, ours = panel[:, 0].copy(), np.empty(X.n_rows, np.float32)
+    vector = panel[:, 0].copy()
+    ours = np.empty(X.n_rows, np.float32)
     product(*X.arrays, vector, ours)
     assert ours == pytest.approx(theirs @ vector, rel=1e-4, abs=1e-4)
     for i, row in enumerate(theirs.toarray()):
         entries = X.data, X.indices, *X.indptr[i : i + 2]
         assert row_dot(*entries, vector) == pytest.approx(row @ vector, rel=1e-4, abs=1e-4)
-        added, squared = vector.copy(), vector.copy()
+        added = vector.copy()
+        squared = vector.copy()
         add_row(*entries, np.float32(-2), added)
         add_squared_row(*entries, np.float32(3), squared)
         assert added == pytest.approx(vector - 2 * row, rel=1e-5, abs=1e-5)

@@ -7,10 +7,15 @@ import ovaflow
 from ovaflow.sparse import fingerprint
 
 KERNELS = "from ovaflow.sparse.jit import kernel\n"
-MODULES = {"jit.py": "", "csr.py": KERNELS, "newton.py": "from ovaflow.sparse.csr import dot\n", "new.py": KERNELS}
+MODULES = {
+    "jit.py": "",
+    "csr.py": KERNELS,
+    "newton.py": "from ovaflow.sparse.csr import dot\n",
+    "new.py": KERNELS,
+}
 
 
-def test_only_modules_of_kernels_count(tmp_path, monkeypatch):
+def test_only_modules_of_kernels_count(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(fingerprint, "_PACKAGE", tmp_path)
     found = []
     for name, text in MODULES.items():
@@ -21,10 +26,12 @@ def test_only_modules_of_kernels_count(tmp_path, monkeypatch):
     assert fingerprint.kernel_fingerprint.__wrapped__() not in found
 
 
-def test_kernels_use_nothing_of_modules_without_kernels():
+def test_kernels_use_nothing_of_modules_without_kernels() -> None:
     # what they use of others would not count
     root = Path(ovaflow.__file__).parent
-    with_kernels = {path for path in root.rglob("*.py") if fingerprint._HAS_KERNELS.search(path.read_bytes())}
+    with_kernels = {
+        path for path in root.rglob("*.py") if fingerprint._HAS_KERNELS.search(path.read_bytes())
+    }
     assert len(with_kernels) > 30
     for path in with_kernels:
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -33,8 +40,17 @@ def test_kernels_use_nothing_of_modules_without_kernels():
             if isinstance(node, ast.ImportFrom):
                 place = root.parent / Path(*node.module.split(".")).with_suffix(".py")
                 places |= {alias.name: place for alias in node.names}
-        foreign = {name for name, place in places.items() if place.is_file() and place not in with_kernels}
+        foreign = {
+            name for name, place in places.items() if place.is_file() and place not in with_kernels
+        }
         for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef) and any("kernel" in ast.unparse(each) for each in node.decorator_list):
-                used = {each.id for body in node.body for each in ast.walk(body) if isinstance(each, ast.Name)}
+            if isinstance(node, ast.FunctionDef) and any(
+                "kernel" in ast.unparse(each) for each in node.decorator_list
+            ):
+                used = {
+                    each.id
+                    for body in node.body
+                    for each in ast.walk(body)
+                    if isinstance(each, ast.Name)
+                }
                 assert not used & foreign, (path, node.name)

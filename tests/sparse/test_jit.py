@@ -49,7 +49,8 @@ def folder(tmp_path_factory):
 
 def start(code, folder, **environment):
     """A process that runs some code in a folder."""
-    variables, pipe = os.environ | {name: str(value) for name, value in environment.items()}, subprocess.PIPE
+    variables = os.environ | {name: str(value) for name, value in environment.items()}
+    pipe = subprocess.PIPE
     words = sys.executable, "-c", code
     return subprocess.Popen(words, env=variables, cwd=folder, text=True, stdout=pipe, stderr=pipe)
 
@@ -62,7 +63,9 @@ def functions_in(folder):
     return sorted(path.name.split("-")[0] for path in folder.rglob("*.nbi"))
 
 
-def test_each_function_has_its_cache_which_processes_that_start_together_share(folder, tmp_path):
+def test_each_function_has_its_cache_which_processes_that_start_together_share(
+    folder, tmp_path
+) -> None:
     processes = [start(WORK, folder, OVAFLOW_CACHE=tmp_path) for _ in range(2)]
     assert [process.communicate() for process in processes] == [(PRINTED, "")] * 2
     assert functions_in(tmp_path) == [f"kernels.{name}" for name in ("half", "quarter", "third")]
@@ -73,16 +76,18 @@ def test_each_function_has_its_cache_which_processes_that_start_together_share(f
     assert "saved" not in written
 
 
-def test_nan_and_infinity_keep_their_meaning():
+def test_nan_and_infinity_keep_their_meaning() -> None:
     row = np.array([1.0, np.nan], np.float32), np.array([0, 1], np.int32)
     assert np.isnan(row_dot(*row, 0, 2, np.ones(2, np.float32)))
     assert np.isinf(row_dot(*row, 0, 1, np.full(2, np.inf, np.float32)))
 
 
 @pytest.mark.long
-def test_the_cache_of_changed_code_is_not_used(tmp_path):
+def test_the_cache_of_changed_code_is_not_used(tmp_path) -> None:
     package = tmp_path / "ovaflow"
-    shutil.copytree(Path(ovaflow.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(ovaflow.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
+    )
     # a caller whose own file stays as it is
     (package / "solver" / "caller.py").write_text(
         "from ovaflow.sparse.csr import row_dot\nfrom ovaflow.sparse.jit import kernel\n\n"
@@ -90,10 +95,15 @@ def test_the_cache_of_changed_code_is_not_used(tmp_path):
     )
     code = "import numpy as np; from ovaflow.solver.caller import first_score; "
     code += "print(first_score(np.ones(2, np.float32), np.arange(2, dtype=np.int32), np.ones(2, np.float32)))"
-    places = {"PYTHONPATH": tmp_path, "PYTHONDONTWRITEBYTECODE": 1, "OVAFLOW_CACHE": tmp_path / "cache"}
+    places = {
+        "PYTHONPATH": tmp_path,
+        "PYTHONDONTWRITEBYTECODE": 1,
+        "OVAFLOW_CACHE": tmp_path / "cache",
+    }
     assert run(code, tmp_path, **places) == ("2.0\n", "")
     callee = package / "sparse" / "csr.py"
-    before, source = callee.stat(), callee.read_text()
+    before = callee.stat()
+    source = callee.read_text()
     changed = source.replace("total += data[k] * vector", "total -= data[k] * vector")
     assert changed != source
     callee.write_text(changed)
@@ -103,7 +113,7 @@ def test_the_cache_of_changed_code_is_not_used(tmp_path):
     assert run(code, tmp_path, **places) == ("-2.0\n", "")
 
 
-def test_without_any_folder_kernels_are_compiled_in_memory(folder, tmp_path):
+def test_without_any_folder_kernels_are_compiled_in_memory(folder, tmp_path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     printed, complaint = run(WORK, folder, OVAFLOW_CACHE=blocked)
@@ -114,7 +124,7 @@ def test_without_any_folder_kernels_are_compiled_in_memory(folder, tmp_path):
 
 
 @pytest.mark.long
-def test_files_cut_short_by_a_crash_are_compiled_anew(folder, tmp_path):
+def test_files_cut_short_by_a_crash_are_compiled_anew(folder, tmp_path) -> None:
     run(WORK, folder, OVAFLOW_CACHE=tmp_path)
     for pattern, end in {"*.half-*.nbi": -9, "*.quarter-*.nbc": None, "*.third-*.nbc": 0}.items():
         (path,) = tmp_path.rglob(pattern)

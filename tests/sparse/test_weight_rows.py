@@ -1,4 +1,6 @@
-"""Rounded weights are off by half a step at most, round to themselves, and score like SciPy's product of them."""
+"""Rounded weights are off by half a step at most, round to themselves, and score like SciPy's
+product of them.
+"""
 
 import numpy as np
 import pytest
@@ -32,7 +34,7 @@ def matrices(draw, values=FLOATS, d=None):
 
 
 @given(matrices())
-def test_there_and_back(weights):
+def test_there_and_back(weights) -> None:
     ours = rounded(weights)
     steps = np.repeat(ours.steps, np.diff(weights.indptr)).astype(float)
     again = decoded(ours)
@@ -49,19 +51,27 @@ def test_there_and_back(weights):
 
 
 @given(matrices())
-def test_any_rows_of_any_form(weights):
+def test_any_rows_of_any_form(weights) -> None:
     for form in (weights, WeightRows(weights.n_columns, *weights.arrays), rounded(weights)):
         whole = decoded(form).to_scipy()
         for row in range(weights.n_rows):
-            ours, theirs = decoded(form, row, row + 1).to_scipy(), whole[[row]]
-            assert all(map(np.array_equal, (ours.indices, ours.data), (theirs.indices, theirs.data)))
+            ours = decoded(form, row, row + 1).to_scipy()
+            theirs = whole[[row]]
+            assert all(
+                map(np.array_equal, (ours.indices, ours.data), (theirs.indices, theirs.data))
+            )
         assert (form.n_rows, form.to_scipy().shape) == (weights.n_rows, whole.shape)
         assert_array_equal(values_at(form, np.arange(len(form.data))), whole.data)
 
 
-@given(matrices(st.floats(-4, 4, width=32)), st.sampled_from([0.0, 0.25, 1.0]), st.sampled_from([0.0, 0.5, 2.0]))
-def test_pruned_rounded_weights_are_rounded_pruned_ones(weights, one, other):
-    ours, theirs = rounded(weights), decoded(rounded(weights)).to_scipy()
+@given(
+    matrices(st.floats(-4, 4, width=32)),
+    st.sampled_from([0.0, 0.25, 1.0]),
+    st.sampled_from([0.0, 0.5, 2.0]),
+)
+def test_pruned_rounded_weights_are_rounded_pruned_ones(weights, one, other) -> None:
+    ours = rounded(weights)
+    theirs = decoded(rounded(weights)).to_scipy()
     theirs.data[np.abs(theirs.data) < max(one, other)] = 0
     for pruned in (prune(ours, max(one, other)), prune(prune(ours, one), other)):
         assert_array_equal(pruned.to_scipy().nonzero(), theirs.nonzero())
@@ -74,9 +84,11 @@ NEAR = st.floats(0.125, 4, width=16) | st.floats(-4, -0.125, width=16)
 
 @pytest.mark.parametrize("d", WIDTHS)
 @given(st.data())
-def test_scores_like_the_product_of_scipy(d, data):
-    X, weights = data.draw(matrices(NEAR, d)), data.draw(matrices(NEAR, d))
-    rows, trained = rounded(weights), np.ones(weights.n_rows, bool)
+def test_scores_like_the_product_of_scipy(d, data) -> None:
+    X = data.draw(matrices(NEAR, d))
+    weights = data.draw(matrices(NEAR, d))
+    rows = rounded(weights)
+    trained = np.ones(weights.n_rows, bool)
     theirs = (X.to_scipy() @ rows.to_scipy().T).toarray()
     labels = np.arange(weights.n_rows, dtype=np.int32)
     ours = scores_of(rows, X, labels)
@@ -96,5 +108,5 @@ def test_scores_like_the_product_of_scipy(d, data):
 @given(st.integers(1, 1 << 22))
 @example(65_536)
 @example(65_537)
-def test_blocks(d):
+def test_blocks(d) -> None:
     assert n_blocks(d) == len(range(0, d, 65_536))

@@ -30,7 +30,7 @@ def stored(tmp_path):
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text()))
-def test_any_text_comes_back(stored, texts):
+def test_any_text_comes_back(stored, texts) -> None:
     file = stored(lambda file: write_strings(file, "names", texts))
     ours = read_strings(file, "names")
     assert ours == texts
@@ -41,16 +41,20 @@ def test_any_text_comes_back(stored, texts):
         ours[len(texts)]
 
 
-def test_mapped_arrays_share_their_pages_and_never_write_to_their_file(stored):
+def test_mapped_arrays_share_their_pages_and_never_write_to_their_file(stored) -> None:
     file = stored(lambda file: create_array(file, "values", np.ones(1 << 20)))
     mapped = map_array(file["values"])
     assert mapped.sum() == 1 << 20
-    (own,) = (each.anonymous for each in psutil.Process().memory_maps() if each.path.endswith("arrays.h5"))
+    (own,) = (
+        each.anonymous for each in psutil.Process().memory_maps() if each.path.endswith("arrays.h5")
+    )
     assert own == 0
     mapped[0] = 99
     assert file["values"][0] == 1
 
 
-def test_compressed_arrays_of_other_programs_are_read(stored):
-    file = stored(lambda file: file.create_dataset("packed", data=np.arange(5000), compression="gzip"))
+def test_compressed_arrays_of_other_programs_are_read(stored) -> None:
+    file = stored(
+        lambda file: file.create_dataset("packed", data=np.arange(5000), compression="gzip")
+    )
     assert map_array(file["packed"]).tolist() == list(range(5000))

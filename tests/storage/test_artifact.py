@@ -29,7 +29,7 @@ def read(path):
         return map_array(file["group/values"]).tolist(), file["group"].attrs["n_columns"]
 
 
-def test_other_programs_read_what_is_written(artifact):
+def test_other_programs_read_what_is_written(artifact) -> None:
     assert read(artifact) == (list(range(10_000)), 7)
     with h5py.File(artifact) as theirs:
         assert theirs["group/values"][()].tolist() == list(range(10_000))
@@ -46,15 +46,18 @@ def test_other_programs_read_what_is_written(artifact):
         ([0.0], 1.0, np.inf, "a number among its settings is not finite"),
     ],
 )
-def test_what_is_not_finite_is_not_written(tmp_path, values, norm, C, said):
+def test_what_is_not_finite_is_not_written(tmp_path, values, norm, C, said) -> None:
     message = rf"x\.h5: not written: {said}"
-    with pytest.raises(InputError, match=message), create_artifact(tmp_path / "x.h5", "means", {"C": C}) as file:  # noqa: PT012
+    with (  # noqa: PT012
+        pytest.raises(InputError, match=message),
+        create_artifact(tmp_path / "x.h5", "means", {"C": C}) as file,
+    ):
         create_array(file, "scores", values)
         file.attrs["gradient_norm"] = norm
     assert not list(tmp_path.iterdir())
 
 
-def test_same_content_same_bytes(tmp_path):
+def test_same_content_same_bytes(tmp_path) -> None:
     contents = []
     for seconds, parameters in ((0, {"z": 1, "a": 2}), (1.1, {"a": 2, "z": 1})):
         time.sleep(seconds)
@@ -65,9 +68,10 @@ def test_same_content_same_bytes(tmp_path):
     assert contents[0] == contents[1]
 
 
-def test_many_attributes_groups_and_arrays(tmp_path):
+def test_many_attributes_groups_and_arrays(tmp_path) -> None:
     """More than HDF5 keeps in one header, and settings that are too long for one."""
-    numbers, long = {f"number{j}": j for j in range(40)}, {"files": "x" * 100_000}
+    numbers = {f"number{j}": j for j in range(40)}
+    long = {"files": "x" * 100_000}
     with create_artifact(tmp_path / "x.h5", "means", long) as file:
         file.attrs.update(numbers)
         for j in range(100):
@@ -81,14 +85,14 @@ def test_many_attributes_groups_and_arrays(tmp_path):
 def changed(change):
     """Change an open file as another program does."""
 
-    def edit(path):
+    def edit(path) -> None:
         with h5py.File(path, "r+") as file:
             change(file)
 
     return edit
 
 
-def another_kind(path):
+def another_kind(path) -> None:
     with create_artifact(path, "model"):
         pass
 
@@ -111,7 +115,7 @@ WRONG_FILES = {
 
 
 @pytest.mark.parametrize("case", WRONG_FILES)
-def test_a_wrong_file_is_refused_in_one_line(artifact, case):
+def test_a_wrong_file_is_refused_in_one_line(artifact, case) -> None:
     change, message = WRONG_FILES[case]
     change(artifact)
     with pytest.raises(InputError) as caught:
@@ -120,13 +124,13 @@ def test_a_wrong_file_is_refused_in_one_line(artifact, case):
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_not_there_is_said_in_one_line(artifact):
+def test_what_is_not_there_is_said_in_one_line(artifact) -> None:
     with pytest.raises(InputError, match=r"thing\.h5: damaged \(.*'weights' doesn't exist"):
         with open_artifact(artifact, "means") as file:
             file["group/weights"]
 
 
-def test_a_failed_step_leaves_the_old_file_and_no_other(artifact, tmp_path):
+def test_a_failed_step_leaves_the_old_file_and_no_other(artifact, tmp_path) -> None:
     before = artifact.read_bytes()
     with pytest.raises(RuntimeError), create_artifact(artifact, "means") as file:  # noqa: PT012
         create_array(file, "values", np.arange(5))
@@ -135,8 +139,10 @@ def test_a_failed_step_leaves_the_old_file_and_no_other(artifact, tmp_path):
     assert os.listdir(tmp_path) == ["thing.h5"]
 
 
-def test_what_killed_processes_left_is_removed(tmp_path, monkeypatch):
-    stale, young, others = ".0.h5.a_b1c2d3.partial", ".0.h5.abcdefgh.partial", ".10.h5.abcdefgh.partial"
+def test_what_killed_processes_left_is_removed(tmp_path, monkeypatch) -> None:
+    stale = ".0.h5.a_b1c2d3.partial"
+    young = ".0.h5.abcdefgh.partial"
+    others = ".10.h5.abcdefgh.partial"
     for name in (young, others, ".0.h5.partial"):
         (tmp_path / name).touch()
     umask = os.umask(0)
@@ -152,17 +158,19 @@ def test_what_killed_processes_left_is_removed(tmp_path, monkeypatch):
     assert (tmp_path / "0.h5").stat().st_mode & 0o777 == 0o666 & ~umask
 
 
-def test_an_unfinished_folder_is_there_while_it_is_filled(tmp_path):
+def test_an_unfinished_folder_is_there_while_it_is_filled(tmp_path) -> None:
     with unfinished_folder(tmp_path / "model") as folder:
         (folder / "model.h5").touch()
         assert os.listdir(tmp_path) == [folder.name]
     assert os.listdir(tmp_path) == []
 
 
-def test_what_gets_a_name_is_on_disk_before_and_its_folder_after(tmp_path, monkeypatch):
-    path, synced, fsync = tmp_path / "0.h5", [], os.fsync
+def test_what_gets_a_name_is_on_disk_before_and_its_folder_after(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "0.h5"
+    synced = []
+    fsync = os.fsync
 
-    def record(handle):
+    def record(handle) -> None:
         synced.append((os.fstat(handle).st_ino, path.exists()))
         fsync(handle)
 

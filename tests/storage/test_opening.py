@@ -15,7 +15,7 @@ from ovaflow.storage.texts import read_json
 
 
 @pytest.mark.parametrize("path", ["pipe", "/dev/zero"])
-def test_neither_pipes_nor_devices(tmp_path, monkeypatch, path):
+def test_neither_pipes_nor_devices(tmp_path, monkeypatch, path) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
     for read in (
@@ -25,7 +25,9 @@ def test_neither_pipes_nor_devices(tmp_path, monkeypatch, path):
         lambda: open_artifact(path, "model").__enter__(),
         lambda: read_json(path, "metrics"),
     ):
-        with pytest.raises(InputError, match=f"{path}: is not a regular file; write its content to a file"):
+        with pytest.raises(
+            InputError, match=f"{path}: is not a regular file; write its content to a file"
+        ):
             read()
     for command in (
         "convert --output=x {}",
@@ -37,7 +39,7 @@ def test_neither_pipes_nor_devices(tmp_path, monkeypatch, path):
         assert f"{path}: is not a regular file" in ovaflow(*command.format(path).split(), status=2)
 
 
-def test_an_error_of_reading_names_the_file():
+def test_an_error_of_reading_names_the_file() -> None:
     for read in (lambda file: file.read(), lambda file: file.read1(100)):
         with (
             open_regular("/proc/self/mem") as file,

@@ -27,18 +27,22 @@ def output(tmp_path):
 
 
 def kept(output, digest="digest"):
-    return {number: piece["values"].tolist() for number, piece in Parts(output, digest).earlier().items()}
+    return {
+        number: piece["values"].tolist()
+        for number, piece in Parts(output, digest).earlier().items()
+    }
 
 
-def test_what_a_failing_job_holds_is_written(tmp_path):
+def test_what_a_failing_job_holds_is_written(tmp_path) -> None:
     with pytest.raises(KeyboardInterrupt), open_parts(tmp_path / "0.h5", "digest") as opened:  # noqa: PT012
         opened.keep(1, values=np.zeros(1))
         raise KeyboardInterrupt
     assert kept(tmp_path / "0.h5") == {1: [0]}
 
 
-def test_they_are_written_every_few_seconds(tmp_path, monkeypatch):
-    opened, theirs = Parts(tmp_path / "0.h5", "digest"), {number: [number] * number for number in range(4)}
+def test_they_are_written_every_few_seconds(tmp_path, monkeypatch) -> None:
+    opened = Parts(tmp_path / "0.h5", "digest")
+    theirs = {number: [number] * number for number in range(4)}
     for number, values in theirs.items():
         monkeypatch.setattr(parts, "SECONDS", -1.0 if number % 2 else 1000.0)
         opened.keep(number, values=np.array(values))
@@ -46,7 +50,7 @@ def test_they_are_written_every_few_seconds(tmp_path, monkeypatch):
     assert len(os.listdir(parts_folder(tmp_path / "0.h5"))) == 2
 
 
-def test_core_seconds_of_all_attempts(tmp_path):
+def test_core_seconds_of_all_attempts(tmp_path) -> None:
     began = time.process_time()
     for number in range(3):
         with open_parts(tmp_path / "0.h5", "digest") as opened:
@@ -60,7 +64,7 @@ def test_core_seconds_of_all_attempts(tmp_path):
     assert opened.core_seconds < 0.2 * 3
 
 
-def test_a_damaged_part_is_made_again(output, capsys):
+def test_a_damaged_part_is_made_again(output, capsys) -> None:
     path = parts_folder(output) / "0003.h5"
     flip(path, offset_of(path, "pieces/values/values"))
     assert kept(output) == {7: [1.5, 2.5], 0: []}
@@ -68,24 +72,26 @@ def test_a_damaged_part_is_made_again(output, capsys):
     assert not path.exists()
 
 
-def test_a_part_that_cannot_be_read_is_kept(output):
+def test_a_part_that_cannot_be_read_is_kept(output) -> None:
     part = parts_folder(output) / "0001.h5"
     # a circle, which unlike a closed file not even root can read
     aside = part.rename(output.with_name("aside"))
     part.symlink_to(part)
-    with pytest.raises(InputError, match=r"3.parts/0001.h5: cannot be read .*check its permissions"):
+    with pytest.raises(
+        InputError, match=r"3.parts/0001.h5: cannot be read .*check its permissions"
+    ):
         kept(output)
     aside.replace(part)
     assert kept(output) == PIECES
 
 
-def test_what_a_killed_writer_left_is_no_part(output):
+def test_what_a_killed_writer_left_is_no_part(output) -> None:
     part = parts_folder(output) / "0001.h5"
     part.rename(part.with_name(".0001.h5.abcd1234.partial"))
     assert kept(output) == {number: PIECES[number] for number in (0, 2)}
 
 
-def test_parts_add_up_and_another_job_begins_again(output):
+def test_parts_add_up_and_another_job_begins_again(output) -> None:
     assert sorted(os.listdir(parts_folder(output))) == ["0001.h5", "0002.h5", "0003.h5"]
     assert kept(output) == PIECES
     assert kept(output, "other") == {}
@@ -105,9 +111,10 @@ def finished(output):
     return output
 
 
-def test_a_finished_output_replaces_its_parts_and_comes_back(finished):
+def test_a_finished_output_replaces_its_parts_and_comes_back(finished) -> None:
     (kept,) = parts_folder(finished).iterdir()
-    theirs, before = finished.read_bytes(), time.time()
+    theirs = finished.read_bytes()
+    before = time.time()
     os.utime(kept, (0, 0))
     finished.unlink()
     # the second time it is still there
@@ -119,7 +126,7 @@ def test_a_finished_output_replaces_its_parts_and_comes_back(finished):
 
 
 @pytest.mark.parametrize("digest", ["digest", "other"])
-def test_what_is_damaged_or_of_another_job_does_not_come_back(finished, digest, capsys):
+def test_what_is_damaged_or_of_another_job_does_not_come_back(finished, digest, capsys) -> None:
     if digest == "digest":
         flip(finished, offset_of(finished, "values"))
     finished.unlink()
@@ -128,7 +135,7 @@ def test_what_is_damaged_or_of_another_job_does_not_come_back(finished, digest, 
     assert os.listdir(parts_folder(finished)) == []
 
 
-def test_parts_stay_on_a_file_system_without_hard_links(output, monkeypatch):
+def test_parts_stay_on_a_file_system_without_hard_links(output, monkeypatch) -> None:
     def refuse(*paths):
         raise PermissionError
 
@@ -138,7 +145,7 @@ def test_parts_stay_on_a_file_system_without_hard_links(output, monkeypatch):
     assert kept(output) == PIECES
 
 
-def test_merged_outputs_leave_nothing(output, tmp_path):
+def test_merged_outputs_leave_nothing(output, tmp_path) -> None:
     for name in ("17.parts", "my.parts"):
         (tmp_path / name).mkdir()
     output.touch()
@@ -146,9 +153,16 @@ def test_merged_outputs_leave_nothing(output, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["3.h5", "my.parts"]
 
 
-def test_digests_tell_things_apart():
+def test_digests_tell_things_apart() -> None:
     numbers = np.arange(3)
-    things = [[numbers], [numbers * 1.0], [np.arange(4)], [numbers[:2], numbers[2:]], [{"C": 1.0}], [{"C": 1.1}]]
+    things = [
+        [numbers],
+        [numbers * 1.0],
+        [np.arange(4)],
+        [numbers[:2], numbers[2:]],
+        [{"C": 1.0}],
+        [{"C": 1.1}],
+    ]
     things += [["C", 1.0], [None]]
     assert len({digest_of(*of_one) for of_one in things}) == len(things)
     assert digest_of({"a": 1, "b": 2}) == digest_of({"b": 2, "a": 1})

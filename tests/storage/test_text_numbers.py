@@ -12,11 +12,15 @@ TEXTS = st.lists(st.text(alphabet="aä\ud800\n", max_size=3) | st.text(max_size=
 
 
 @given(TEXTS, TEXTS)
-def test_texts_are_found_as_a_dictionary_finds_them(texts, others):
+def test_texts_are_found_as_a_dictionary_finds_them(texts, others) -> None:
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    strings = Strings(np.frombuffer(bytearray().join(encoded), np.uint8), offsets(list(map(len, encoded))))
+    strings = Strings(
+        np.frombuffer(bytearray().join(encoded), np.uint8), offsets(list(map(len, encoded)))
+    )
     ours = strings.numbers
     theirs = {text: number for number, text in enumerate(texts)}
     assert ours.of(texts + others) == [theirs.get(text, -1) for text in texts + others]
-    assert strings.beginning_with("a") == [number for number, text in enumerate(texts) if text.startswith("a")]
+    assert strings.beginning_with("a") == [
+        number for number, text in enumerate(texts) if text.startswith("a")
+    ]
     assert [ours.get(text) for text in others] == list(map(theirs.get, others))

@@ -12,7 +12,7 @@ from ovaflow.storage.texts import read_json, read_lines, write_json, write_lines
 FIGURES = {"P@1": 0.1 + 0.2, "P@3": 1e-7, "name": "Straße\n", "of": None, "points": [{"k": 1}, []]}
 
 
-def test_json_comes_back_and_stays_plain(tmp_path):
+def test_json_comes_back_and_stays_plain(tmp_path) -> None:
     path = tmp_path / "metrics.json"
     write_json(path, "metrics", FIGURES)
     plain = json.loads(path.read_text())
@@ -24,14 +24,14 @@ def test_json_comes_back_and_stays_plain(tmp_path):
 
 
 @given(st.lists(st.text(st.characters(blacklist_characters="\n\r", blacklist_categories=["Cs"]))))
-def test_lines_come_back(tmp_path_factory, lines):
+def test_lines_come_back(tmp_path_factory, lines) -> None:
     path = tmp_path_factory.mktemp("lines") / "shards.tsv"
     write_lines(path, "plan", ["header", *lines])
     assert read_lines(path, "plan") == ["header", *lines]
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{}", '{"checksum": 3}', "\ud800"])
-def test_other_json_is_refused(tmp_path, text):
+def test_other_json_is_refused(tmp_path, text) -> None:
     (tmp_path / "m.json").write_text(text, errors="surrogatepass")
     with pytest.raises(InputError, match=r"m\.json: .*damaged"):
         read_json(tmp_path / "m.json", "metrics")
@@ -41,24 +41,26 @@ def test_other_json_is_refused(tmp_path, text):
     ("name", "said"),
     [("m", "does not match"), ("none", "make it first"), ("folder", "Is a directory")],
 )
-def test_another_kind_missing_or_no_file(tmp_path, name, said):
+def test_another_kind_missing_or_no_file(tmp_path, name, said) -> None:
     (tmp_path / "folder").mkdir()
     write_json(tmp_path / "m", "metrics", FIGURES)
     with pytest.raises(InputError, match=said):
         read_json(tmp_path / name, "analysis")
 
 
-def test_what_is_not_finite_is_not_written(tmp_path):
+def test_what_is_not_finite_is_not_written(tmp_path) -> None:
     with pytest.raises(InputError, match=r"m\.json: not written"):
         write_json(tmp_path / "m.json", "metrics", {"P@1": float("nan")})
     assert not list(tmp_path.iterdir())
 
 
-def test_what_tells_of_another_model_is_stale(tmp_path):
+def test_what_tells_of_another_model_is_stale(tmp_path) -> None:
     path = tmp_path / "m.json"
     write_json(path, "metrics", FIGURES, of="ab" * 16)
     assert read_json(path, "metrics") == read_json(path, "metrics", "ab" * 16) == FIGURES
-    with pytest.raises(InputError, match=r"stale: it describes another model; make it again \(ovaflow evaluate"):
+    with pytest.raises(
+        InputError, match=r"stale: it describes another model; make it again \(ovaflow evaluate"
+    ):
         read_json(path, "metrics", "cd" * 16)
     path.write_text(path.read_text().replace("ab" * 16, "cd" * 16))
     with pytest.raises(InputError, match="does not match its checksum"):

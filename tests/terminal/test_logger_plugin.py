@@ -35,7 +35,9 @@ def record(event=None, message="", level=logging.INFO, **extra):
 
 def job(jobid, rule, log=None, outputs=(), local=True):
     logs = [] if log is None else [str(log)]
-    return record(LogEvent.JOB_INFO, jobid=jobid, rule_name=rule, output=list(outputs), log=logs, local=local)
+    return record(
+        LogEvent.JOB_INFO, jobid=jobid, rule_name=rule, output=list(outputs), log=logs, local=local
+    )
 
 
 def begin(**jobs):
@@ -52,14 +54,23 @@ def error(message, event=None, **extra):
 
 
 def failure(jobid=1, logs=(), output="shards/1.h5", message=None, indent=False):
-    details = {"jobid": jobid, "rule_name": "train_shard", "log": list(map(str, logs)), "output": [output]}
+    details = {
+        "jobid": jobid,
+        "rule_name": "train_shard",
+        "log": list(map(str, logs)),
+        "output": [output],
+    }
     return error("", LogEvent.JOB_ERROR, rule_msg=message, indent=indent, **details)
 
 
 def group_failure(reason, jobs, aux_logs=()):
     """What Snakemake's loggers get of a group that failed, with what the plugin adds."""
     failures = [failure(k, [log], made, indent=True) for k, (made, log) in jobs.items()]
-    details = {"groupid": "shards", "job_error_info": list(map(vars, failures)), "aux_logs": aux_logs}
+    details = {
+        "groupid": "shards",
+        "job_error_info": list(map(vars, failures)),
+        "aux_logs": aux_logs,
+    }
     return [error(reason, of_group="shards"), error("", LogEvent.GROUP_ERROR, **details), *failures]
 
 
@@ -67,7 +78,8 @@ def group_failure(reason, jobs, aux_logs=()):
 def make(monkeypatch):
     def made(**options):
         given = MockOutputSettings()
-        given.printshellcmds, given.nocolor = False, True
+        given.printshellcmds = False
+        given.nocolor = True
         given.__dict__.update(options)
         monkeypatch.setattr("sys.stderr", io.StringIO())
         return LogHandler(given, None)
@@ -82,9 +94,12 @@ def written(handler, *records):
     return handler._stream.getvalue().splitlines()
 
 
-def test_a_run_in_a_log(make, tmp_path):
-    log, stages = tmp_path / "prepare.log", {1: "prepare_dataset a", 2: "merge_shards a", 3: "all"}
-    log.write_text("reading: 5 texts in 0.1 s\nresults/a/dataset.h5: 5 training instances\nremark: odd\n")
+def test_a_run_in_a_log(make, tmp_path) -> None:
+    log = tmp_path / "prepare.log"
+    stages = {1: "prepare_dataset a", 2: "merge_shards a", 3: "all"}
+    log.write_text(
+        "reading: 5 texts in 0.1 s\nresults/a/dataset.h5: 5 training instances\nremark: odd\n"
+    )
     lines = written(
         make(),
         record(message="Building DAG of jobs..."),
@@ -108,14 +123,14 @@ def test_a_run_in_a_log(make, tmp_path):
     ]
 
 
-def test_without_names_a_stage_is_a_rule(make):
+def test_without_names_a_stage_is_a_rule(make) -> None:
     lines = written(make(), begin(other_train_shard=1), job(7, "other_train_shard"), end(7))
     assert lines[1].split() == ["other_train_shard", "0.0", "s"]
     assert lines[-1] == "Done: 1 of 1 jobs"
 
 
 @pytest.mark.parametrize("failed", [False, True])
-def test_without_lines_about_rules_jobs_are_counted_and_failures_told(make, failed):
+def test_without_lines_about_rules_jobs_are_counted_and_failures_told(make, failed) -> None:
     handler = make(quiet={Quietness.RULES})
     # as Snakemake does, which drops events of jobs by it
     handler.addFilter(DefaultFilter(handler.common_settings.quiet, False, False, False, False))
@@ -127,11 +142,13 @@ def test_without_lines_about_rules_jobs_are_counted_and_failures_told(make, fail
     assert handler._stream.getvalue().splitlines() == ["1 job to do", *middle, last]
 
 
-def test_the_estimate_follows_the_jobs_logs(tmp_path, monkeypatch):
+def test_the_estimate_follows_the_jobs_logs(tmp_path, monkeypatch) -> None:
     stage = Stage("train_shard a/b", 2)
     logs = [tmp_path / f"{shard}.log" for shard in range(2)]
     for shard, log in enumerate(logs):
-        stage.running[shard] = job(shard, "train_shard", log=log, outputs=[tmp_path / f"{shard}.h5"], local=False)
+        stage.running[shard] = job(
+            shard, "train_shard", log=log, outputs=[tmp_path / f"{shard}.h5"], local=False
+        )
     assert stage.line(15).endswith("  waiting to start")
     said = io.StringIO()
     with Progress("shard 0: a title", 4000, "labels", every=0, stream=said) as progress:
@@ -154,7 +171,7 @@ def test_the_estimate_follows_the_jobs_logs(tmp_path, monkeypatch):
     assert stage.line(15).endswith("30 s  2 jobs")
 
 
-def test_a_finished_stage_took_the_time_in_which_its_jobs_ran(monkeypatch):
+def test_a_finished_stage_took_the_time_in_which_its_jobs_ran(monkeypatch) -> None:
     now = time.time()
     monkeypatch.setattr("time.time", lambda: now)
     stage = Stage("estimate_training a", 2)
@@ -166,7 +183,7 @@ def test_a_finished_stage_took_the_time_in_which_its_jobs_ran(monkeypatch):
     assert stage.line(19).endswith("20 s  2 jobs")
 
 
-def test_a_log_of_an_earlier_attempt_does_not_count(tmp_path):
+def test_a_log_of_an_earlier_attempt_does_not_count(tmp_path) -> None:
     log = tmp_path / "a.log"
     log.write_text("old\n")
     sent = job(1, "merge_shards", log=log, local=False)
@@ -174,7 +191,7 @@ def test_a_log_of_an_earlier_attempt_does_not_count(tmp_path):
     assert "waiting to start" in Stage("merge_shards", 1, running={1: sent}).line(12)
 
 
-def test_a_running_stage_is_shown_now_and_then(make, monkeypatch):
+def test_a_running_stage_is_shown_now_and_then(make, monkeypatch) -> None:
     monkeypatch.setattr(plugin, "_EVERY", 0.01)
     handler = make()
     handler.emit(begin(train_shard=2))
@@ -198,7 +215,7 @@ def test_a_running_stage_is_shown_now_and_then(make, monkeypatch):
         ("", "died with <Signals.SIGKILL: 9>.", "  the command died with <Signals.SIGKILL: 9>"),
     ],
 )
-def test_a_failed_job_says_why(make, tmp_path, log, status, expected):
+def test_a_failed_job_says_why(make, tmp_path, log, status, expected) -> None:
     path = tmp_path / "a.log"
     path.write_text(log)
     raised = error(f"CalledProcessError: Command 'x' {status}", LogEvent.ERROR)
@@ -209,10 +226,12 @@ def test_a_failed_job_says_why(make, tmp_path, log, status, expected):
     assert lines[-1] == f"  log: {path}"
 
 
-def test_what_an_executor_says_of_a_job_is_shown_with_its_log(make, tmp_path):
+def test_what_an_executor_says_of_a_job_is_shown_with_its_log(make, tmp_path) -> None:
     slurm = tmp_path / "12.log"
     slurm.write_text("x\nslurmstepd-node1: error: *** JOB 12 CANCELLED DUE TO TIME LIMIT ***\n")
-    lines = written(make(), failure(logs=[tmp_path / "job.log", slurm], message="SLURM status is: 'TIMEOUT'."))
+    lines = written(
+        make(), failure(logs=[tmp_path / "job.log", slurm], message="SLURM status is: 'TIMEOUT'.")
+    )
     assert lines[1:] == [
         "  SLURM status is: 'TIMEOUT'.",
         "  slurmstepd-node1: error: *** JOB 12 CANCELLED DUE TO TIME LIMIT ***",
@@ -221,7 +240,7 @@ def test_what_an_executor_says_of_a_job_is_shown_with_its_log(make, tmp_path):
     ]
 
 
-def test_a_refused_group_is_one_block(make):
+def test_a_refused_group_is_one_block(make) -> None:
     reason = "sbatch failed. 'sbatch: error: too many CPUs'.\n    sbatch call:\n  sbatch --mem {} --wrap=\"a page\""
     jobs = {k: (f"{k}.h5", f"{k}.log") for k in range(8)}
     attempts = [each for mem in (100, 200, 300) for each in group_failure(reason.format(mem), jobs)]
@@ -236,8 +255,10 @@ def test_a_refused_group_is_one_block(make):
     ]
 
 
-@pytest.mark.parametrize("begun", [("0.log", "1.log"), ("1.log (check log file(s) for error details)", "0.log")])
-def test_of_a_group_the_job_that_failed_is_named(make, tmp_path, begun):
+@pytest.mark.parametrize(
+    "begun", [("0.log", "1.log"), ("1.log (check log file(s) for error details)", "0.log")]
+)
+def test_of_a_group_the_job_that_failed_is_named(make, tmp_path, begun) -> None:
     jobs = {k: (f"{k}.h5", str(tmp_path / f"{k}.log")) for k in range(3)}
     (tmp_path / "1.log").write_text("ovaflow: error: here\n")
     slurm = tmp_path / "12.log"
@@ -252,17 +273,20 @@ def test_of_a_group_the_job_that_failed_is_named(make, tmp_path, begun):
     ]
 
 
-def test_other_errors_are_shown(make):
+def test_other_errors_are_shown(make) -> None:
     errors = [
         error("MissingInputException in rule x", LogEvent.ERROR),
         error("Error: Directory cannot be locked."),
         error("WorkflowError:\nAt least one job did not complete successfully.", LogEvent.ERROR),
     ]
-    assert written(make(), *errors) == ["MissingInputException in rule x", "Error: Directory cannot be locked."]
+    assert written(make(), *errors) == [
+        "MissingInputException in rule x",
+        "Error: Directory cannot be locked.",
+    ]
 
 
 @pytest.mark.parametrize("option", ["dryrun", "verbose", "printshellcmds", "debug_dag"])
-def test_snakemakes_own_messages_on_demand(make, option):
+def test_snakemakes_own_messages_on_demand(make, option) -> None:
     handler = make(**{option: True})
     assert not handler.writes_to_stream
     assert written(handler, record(message="Select jobs to execute...")) == []

@@ -12,8 +12,10 @@ from ovaflow.sparse.csr import from_scipy
 
 def weighted():
     """Instances of unlike weights, and after them the names of all labels but one: two words each."""
-    documents, rng = topics(n=5000, d=800, n_labels=70, signed=True), np.random.default_rng(1)
-    X, Y = documents.train.X.to_scipy(), documents.train.Y.to_scipy()
+    documents = topics(n=5000, d=800, n_labels=70, signed=True)
+    rng = np.random.default_rng(1)
+    X = documents.train.X.to_scipy()
+    Y = documents.train.Y.to_scipy()
     words = np.zeros((69, X.shape[1]))
     for row in words:
         row[rng.choice(X.shape[1] - 1, 2, replace=False)] = 0.5**0.5
@@ -21,7 +23,11 @@ def weighted():
     names = sp.csr_array(words), sp.eye_array(70, format="csr")[1:]
     matrices = (from_scipy(sp.vstack(both)) for both in zip((X, Y), names, strict=True))
     weights = np.pad(rng.choice(np.float32([0.25, 1, 2.5]), 5000), (0, 69), constant_values=1)
-    return replace(documents, train=Split(*matrices, weights=weights), parameters={"bias": 1.0, "named_labels": 69})
+    return replace(
+        documents,
+        train=Split(*matrices, weights=weights),
+        parameters={"bias": 1.0, "named_labels": 69},
+    )
 
 
 def in_full():
@@ -30,7 +36,11 @@ def in_full():
     return replace(made, train=replace(made.train, X=fill_rows(made.train.X)))
 
 
-MADE = {"sparse": lambda: topics(n=5000, d=800, n_labels=70), "weighted": weighted, "in full": in_full}
+MADE = {
+    "sparse": lambda: topics(n=5000, d=800, n_labels=70),
+    "weighted": weighted,
+    "in full": in_full,
+}
 
 
 @pytest.fixture(scope="session")

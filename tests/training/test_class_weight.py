@@ -25,41 +25,61 @@ Y = (X @ RNG.normal(size=(40, 4)) > RNG.uniform(0.3, 1.8, 4)).astype(int)
 def oracle(loss, regularization="l2", **more):
     if loss == "squared-hinge":
         return LinearSVC(penalty=regularization, dual=False, **EXACT, **more)
-    return LogisticRegression(solver="liblinear", l1_ratio=float(regularization == "l1"), **EXACT, **more)
+    return LogisticRegression(
+        solver="liblinear", l1_ratio=float(regularization == "l1"), **EXACT, **more
+    )
 
 
-PROBLEMS = [*(("squared-hinge", "l2", start) for start in COLD), ("logistic", "l2", "mean-separating")]
+PROBLEMS = [
+    *(("squared-hinge", "l2", start) for start in COLD),
+    ("logistic", "l2", "mean-separating"),
+]
 PROBLEMS += [(loss, "l1", "mean-separating") for loss in ("squared-hinge", "logistic")]
 
 
 @pytest.mark.parametrize(("loss", "regularization", "start"), PROBLEMS)
-def test_every_start_ends_at_the_optimum_of_scikit_learn(loss, regularization, start):
+def test_every_start_ends_at_the_optimum_of_scikit_learn(loss, regularization, start) -> None:
     settings = {"C": 2.0, "loss": loss, "regularization": regularization, "initialization": start}
-    model = OneVsAllClassifier(class_weight="balanced", **settings, epsilon=1e-6, prune=0.0).fit(X, Y)
+    model = OneVsAllClassifier(class_weight="balanced", **settings, epsilon=1e-6, prune=0.0).fit(
+        X, Y
+    )
     ours = np.hstack([model.coef_.toarray(), model.intercept_[:, None]])
     with_bias = sp.csr_array(sp.hstack([X, np.ones((len(Y), 1))]))
     theirs = OneVsRestClassifier(oracle(loss, regularization, C=2.0)).fit(with_bias, Y)
-    np.testing.assert_allclose(ours, np.vstack([each.coef_ for each in theirs.estimators_]), atol=1e-4)
+    np.testing.assert_allclose(
+        ours, np.vstack([each.coef_ for each in theirs.estimators_]), atol=1e-4
+    )
 
 
-def test_a_dict_weighs_the_instances_of_each_class():
-    y, weights = (X @ RNG.normal(size=(40, 3))).argmax(axis=1), {0: 3.0, 2: 0.5}
+def test_a_dict_weighs_the_instances_of_each_class() -> None:
+    y = (X @ RNG.normal(size=(40, 3))).argmax(axis=1)
+    weights = {0: 3.0, 2: 0.5}
     ours = OneVsAllClassifier(class_weight=weights, epsilon=1e-6, prune=0.0, bias=0).fit(X, y)
     of_instances = compute_sample_weight(weights, y)
     for label, coefficients in enumerate(ours.coef_.toarray()):
-        theirs = LinearSVC(**EXACT | {"class_weight": None}, dual=False).fit(X, y == label, of_instances).coef_[0]
+        theirs = (
+            LinearSVC(**EXACT | {"class_weight": None}, dual=False)
+            .fit(X, y == label, of_instances)
+            .coef_[0]
+        )
         np.testing.assert_allclose(coefficients, theirs, atol=1e-4)
-    with pytest.raises(ValueError, match="a dict needs one class for each instance; give 'balanced'"):
+    with pytest.raises(
+        ValueError, match="a dict needs one class for each instance; give 'balanced'"
+    ):
         ours.fit(X, Y)
     assert OneVsAllClassifier(class_weight="balanced").fit(X, Y)
 
 
 @pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])
-def test_it_is_balanced_by_weights_and_counts_names_of_labels(made, loss):
+def test_it_is_balanced_by_weights_and_counts_names_of_labels(made, loss) -> None:
     dataset = made["weighted"]
     labels = np.argsort(dataset.counts)[:: dataset.n_labels // 5]
-    done = trained(dataset, labels, epsilon=1e-5, stored_threshold=0.0, loss=loss, class_weight="balanced")
-    n, features, all_labels = dataset.n_documents, dataset.train.X.to_scipy(), dataset.train.Y.to_scipy()
+    done = trained(
+        dataset, labels, epsilon=1e-5, stored_threshold=0.0, loss=loss, class_weight="balanced"
+    )
+    n = dataset.n_documents
+    features = dataset.train.X.to_scipy()
+    all_labels = dataset.train.Y.to_scipy()
     for row, label in enumerate(labels):
         positive = all_labels[:, [label]].toarray().ravel() > 0
         rows = np.flatnonzero(positive | (np.arange(len(positive)) < n))
@@ -69,20 +89,26 @@ def test_it_is_balanced_by_weights_and_counts_names_of_labels(made, loss):
         np.testing.assert_allclose(ours, theirs, atol=1e-4)
 
 
-def test_many_labels_at_a_time_end_where_each_does_alone(made):
-    dataset, settings = made["sparse"], {"class_weight": "balanced", "epsilon": 1e-5, "stored_threshold": 0.0}
+def test_many_labels_at_a_time_end_where_each_does_alone(made) -> None:
+    dataset = made["sparse"]
+    settings = {"class_weight": "balanced", "epsilon": 1e-5, "stored_threshold": 0.0}
     assert jobs_of(dataset, **settings).suits_fast_path(dataset.counts).any()
-    ours, theirs = (trained(dataset, **settings, reference=alone).weights.to_scipy() for alone in (False, True))
+    ours, theirs = (
+        trained(dataset, **settings, reference=alone).weights.to_scipy() for alone in (False, True)
+    )
     assert abs(ours - theirs).max() < 1e-4
 
 
-def test_a_label_of_all_or_of_no_instances_is_no_trouble():
-    all_, none = np.ones(len(Y), int), np.zeros(len(Y), int)
-    model = OneVsAllClassifier(class_weight="balanced").fit(X, np.stack([all_, none, Y[:, 0]], axis=1))
+def test_a_label_of_all_or_of_no_instances_is_no_trouble() -> None:
+    all_ = np.ones(len(Y), int)
+    none = np.zeros(len(Y), int)
+    model = OneVsAllClassifier(class_weight="balanced").fit(
+        X, np.stack([all_, none, Y[:, 0]], axis=1)
+    )
     assert (model.decision_function(X)[:, 0] > 0).all()
 
 
-def test_C_is_chosen_with_it():
+def test_C_is_chosen_with_it() -> None:
     model = OneVsAllClassifier(C="auto", class_weight="balanced").fit(X, Y)
     assert model.model_.parameters["train"]["class_weight"] == "balanced"
     assert model.C_ in ChooseC().candidates
@@ -91,21 +117,27 @@ def test_C_is_chosen_with_it():
 DATA = {"format": "csv", "train": "a.csv"}
 
 
-def test_it_and_weighting_exclude_each_other():
-    with pytest.raises(ValueError, match="weighting: propensity and class_weight: balanced exclude each other"):
+def test_it_and_weighting_exclude_each_other() -> None:
+    with pytest.raises(
+        ValueError, match="weighting: propensity and class_weight: balanced exclude each other"
+    ):
         OneVsAllClassifier(class_weight="balanced", weighting="propensity").fit(X, Y)
     written = {
         "datasets": {"a": DATA},
         "runs": {"b": {"weighting": "propensity"}},
         "train": {"class_weight": "balanced"},
     }
-    with pytest.raises(InputError, match=r"runs\.b: weighting: propensity and class_weight: balanced exclude"):
+    with pytest.raises(
+        InputError, match=r"runs\.b: weighting: propensity and class_weight: balanced exclude"
+    ):
         resolve(written, {})
     resolve(written | {"runs": {"b": {"method": "fastxml", "weighting": "propensity"}}}, {})
 
 
-def test_nothing_is_recorded_of_it_unless_it_is_set():
-    config = resolve({"datasets": {"a": DATA}, "runs": {"b": {}, "c": {"class_weight": "balanced"}}}, {})
+def test_nothing_is_recorded_of_it_unless_it_is_set() -> None:
+    config = resolve(
+        {"datasets": {"a": DATA}, "runs": {"b": {}, "c": {"class_weight": "balanced"}}}, {}
+    )
     assert "class_weight" not in parameters_of("train-shard", config, "a", "b")
     assert parameters_of("train-shard", config, "a", "c")["class_weight"] == "balanced"
     assert estimate_key(config, "a", "b") != estimate_key(config, "a", "c")

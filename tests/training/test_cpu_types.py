@@ -1,4 +1,6 @@
-"""Weights from kernels compiled for different CPU types differ by less than what docs/numerics.md promises."""
+"""Weights from kernels compiled for different CPU types differ by less than what docs/numerics.md
+promises.
+"""
 
 import os
 import subprocess
@@ -31,10 +33,11 @@ def trained(path, **environment):
     return np.load(path)
 
 
-def test_weights_differ_by_no_more_than_their_gradients(tmp_path):
+def test_weights_differ_by_no_more_than_their_gradients(tmp_path) -> None:
     # no more than every x86-64 or ARM CPU has
     other = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "OVAFLOW_CACHE": str(tmp_path)}
-    ours, theirs = trained(tmp_path / "ours.npz"), trained(tmp_path / "theirs.npz", **other)
+    ours = trained(tmp_path / "ours.npz")
+    theirs = trained(tmp_path / "theirs.npz", **other)
     assert list(tmp_path.glob("kernels-*-generic"))
     assert np.all(ours["norms"] <= ours["targets"])
     # the objective is strongly convex with modulus 1, so |w - w*| <= |g(w)|

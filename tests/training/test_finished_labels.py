@@ -32,9 +32,10 @@ def dataset():
 @contextmanager
 def interrupted_after(count, monkeypatch):
     """The job ends that keeps so many labels or trees, each in a part of its own."""
-    keep, kept = Parts.keep, []
+    keep = Parts.keep
+    kept = []
 
-    def count_kept(self, number, **arrays):
+    def count_kept(self, number, **arrays) -> None:
         if len(kept) == count:
             raise Interrupted
         kept.append(keep(self, number, **arrays))
@@ -57,10 +58,17 @@ TREE = {"initialization": "label-tree"}
 
 @pytest.mark.parametrize(
     ("settings", "threads"),
-    [({}, 3), (TREE, 1), (TREE | {"reference": True}, 3), ({"loss": "logistic", "initialization": "zero"}, 3),
-     ({"regularization": "l1"}, 3)],
-)  # fmt: skip
-def test_labels_go_on_to_the_same_bytes(settings, threads, dataset, tmp_path, monkeypatch, capsys):
+    [
+        ({}, 3),
+        (TREE, 1),
+        (TREE | {"reference": True}, 3),
+        ({"loss": "logistic", "initialization": "zero"}, 3),
+        ({"regularization": "l1"}, 3),
+    ],
+)
+def test_labels_go_on_to_the_same_bytes(
+    settings, threads, dataset, tmp_path, monkeypatch, capsys
+) -> None:
     training = TrainLabels(**settings)
     inputs = compute_start_inputs(dataset, training)
     labels = np.arange(dataset.n_labels, dtype=np.int32)

@@ -14,7 +14,8 @@ from ovaflow.training.label_jobs import LabelQueue
 def random_parents(seed, n_labels):
     """A forest: each label hangs at the root or at one that comes before it in a random order."""
     rng = np.random.default_rng(seed)
-    order, parents = rng.permutation(n_labels), np.full(n_labels, ROOT)
+    order = rng.permutation(n_labels)
+    parents = np.full(n_labels, ROOT)
     for place, label in enumerate(order):
         if place and rng.random() < 0.8:
             parents[label] = order[rng.integers(place)]
@@ -22,12 +23,13 @@ def random_parents(seed, n_labels):
 
 
 @given(st.integers(0, 1000), st.integers(0, 40), st.integers(1, 4))
-def test_threads_solve_each_label_once_and_parents_first(seed, n_labels, threads):
+def test_threads_solve_each_label_once_and_parents_first(seed, n_labels, threads) -> None:
     parents = random_parents(seed, n_labels)
     fast = (np.random.default_rng(seed).random(n_labels) < 0.5).tolist()
-    queue, solved = LabelQueue(list(range(n_labels)), fast, parents, threads), []
+    queue = LabelQueue(list(range(n_labels)), fast, parents, threads)
+    solved = []
 
-    def work():
+    def work() -> None:
         while queue.wait():
             for kind in (False, True):
                 label = queue.take(kind)
@@ -44,24 +46,26 @@ def test_threads_solve_each_label_once_and_parents_first(seed, n_labels, threads
         assert not worker.is_alive()
     assert sorted(solved) == list(range(n_labels))
     place = np.argsort(solved)
-    assert all(place[parents[label]] < place[label] for label in range(n_labels) if parents[label] != ROOT)
+    assert all(
+        place[parents[label]] < place[label] for label in range(n_labels) if parents[label] != ROOT
+    )
 
 
-def test_children_are_taken_before_what_was_ready_before():
+def test_children_are_taken_before_what_was_ready_before() -> None:
     queue = LabelQueue([0, 1, 2, 3], [False] * 4, np.array([ROOT, ROOT, 0, 0]))
     assert queue.take(False) == 0
     queue.finish(0)
     assert [queue.take(False) for _ in range(3)] == [2, 3, 1]
 
 
-def test_labels_are_shared_out():
+def test_labels_are_shared_out() -> None:
     queue = LabelQueue(list(range(10)), [True] * 10, threads=2)
     assert [queue.take(True, held) for held in range(6)] == [0, 1, 2, 3, 4, None]
     assert [queue.take(True, held) for held in range(5)] == [5, 6, 7, 8, 9]
     assert not queue.wait()
 
 
-def test_a_stop_ends_those_who_wait():
+def test_a_stop_ends_those_who_wait() -> None:
     queue = LabelQueue([0, 1], [False, False], np.array([ROOT, 0]))
     assert queue.take(False) == 0
     said = []

@@ -1,4 +1,6 @@
-"""Every problem, from every start and on every path of the solvers, ends at the optimum that scikit-learn finds."""
+"""Every problem, from every start and on every path of the solvers, ends at the optimum that
+scikit-learn finds.
+"""
 
 import naive
 import numpy as np
@@ -24,24 +26,41 @@ def dataset(request, made, tmp_path_factory):
         return made[request.param]
     folder = request.getfixturevalue("real_data") / request.param
     path = tmp_path_factory.mktemp(request.param) / "dataset.h5"
-    kind, suffix = ("text-tsv", "_raw.tsv.gz") if (folder / "train_raw.tsv.gz").exists() else ("xmc-text", ".txt.gz")
+    kind, suffix = (
+        ("text-tsv", "_raw.tsv.gz")
+        if (folder / "train_raw.tsv.gz").exists()
+        else ("xmc-text", ".txt.gz")
+    )
     files = [f"--{part}={folder / part}{suffix}" for part in ("train", "test")]
     files += [f"--labels={folder}/labels.txt.gz", "--no-label-names"] if kind == "text-tsv" else []
     ovaflow("prepare", f"--format={kind}", *files, f"--output={path}")
     whole = open_dataset(path)
-    rows = np.sort(np.random.default_rng(0).permutation(whole.train.X.n_rows)[: REAL[request.param]])
+    rows = np.sort(
+        np.random.default_rng(0).permutation(whole.train.X.n_rows)[: REAL[request.param]]
+    )
     split = Split(rows_of(whole.train.X, rows), rows_of(whole.train.Y, rows))
     return Dataset("memory", split, split, "", whole.parameters)
 
 
 def problem_of(dataset, label, weighting):
     """Instances, signs and costs: names of other labels are no negatives."""
-    n, Y = dataset.n_documents, dataset.train.Y.to_scipy()
+    n = dataset.n_documents
+    Y = dataset.train.Y.to_scipy()
     positive = Y[:, [label]].toarray().ravel() > 0
     rows = np.flatnonzero(positive | (np.arange(len(positive)) < n))
-    worth = 2 * inverse_propensity(Y[:n, [label]].sum(), n, 0.55, 1.5) - 1 if weighting == "propensity" else 1.0
-    costs = np.where(positive, worth, 1.0) * (1 if dataset.train.weights is None else dataset.train.weights)
-    X = dataset.train.X.to_scipy() if dataset.train.X.indices is not None else dataset.train.X.data.reshape(len(Y), -1)
+    worth = (
+        2 * inverse_propensity(Y[:n, [label]].sum(), n, 0.55, 1.5) - 1
+        if weighting == "propensity"
+        else 1.0
+    )
+    costs = np.where(positive, worth, 1.0) * (
+        1 if dataset.train.weights is None else dataset.train.weights
+    )
+    X = (
+        dataset.train.X.to_scipy()
+        if dataset.train.X.indices is not None
+        else dataset.train.X.data.reshape(len(Y), -1)
+    )
     return X[rows].astype(float), np.where(positive[rows], 1.0, -1.0), costs[rows]
 
 
@@ -50,19 +69,26 @@ def optimum(X, y, loss, C, costs, regularization):
     if loss == "squared-hinge":
         solver = LinearSVC(penalty=regularization, dual=False, **given)
     else:
-        solver = LogisticRegression(solver="liblinear", l1_ratio=float(regularization == "l1"), **given)
+        solver = LogisticRegression(
+            solver="liblinear", l1_ratio=float(regularization == "l1"), **given
+        )
     return solver.fit(X, y, costs).coef_[0]
 
 
-def assert_optimal(dataset, labels, settings, epsilon=0.01, step=1, **more):
-    """Weights are the optimum's, and statistics those of the weights: of every so many of the labels trained."""
-    loss, regularization, weighting, C = (settings[name] for name in ("loss", "regularization", "weighting", "C"))
+def assert_optimal(dataset, labels, settings, epsilon=0.01, step=1, **more) -> None:
+    """Weights are the optimum's, and statistics those of the weights: of every so many of the
+    labels trained.
+    """
+    loss, regularization, weighting, C = (
+        settings[name] for name in ("loss", "regularization", "weighting", "C")
+    )
     done = trained(dataset, labels, epsilon=epsilon, stored_threshold=0.0, **settings, **more)
     for row, label in [*enumerate(labels)][::step]:
         X, y, costs = problem_of(dataset, label, weighting)
         problem = loss, C, costs
         reported = {name: values[row] for name, values in done.statistics.items()}
-        norm, target = reported["gradient_norm"], reported["gradient_target"]
+        norm = reported["gradient_norm"]
+        target = reported["gradient_target"]
         weights = done.weights.to_scipy()[[row]].toarray()[0].astype(float)
         found = weights, optimum(X, y, *problem, regularization)
         ours, theirs = (naive.objective(X, y, w, *problem, regularization) for w in found)
@@ -70,26 +96,36 @@ def assert_optimal(dataset, labels, settings, epsilon=0.01, step=1, **more):
         assert reported["objective"] == pytest.approx(ours, rel=1e-4)
         curved = y * (X @ weights) < 1 if loss == "squared-hinge" else y
         assert reported["active_end"] == pytest.approx(np.count_nonzero(curved), abs=2)
-        violations = [naive.violation(X, y, w, *problem, regularization) for w in (weights, 0 * weights)]
+        violations = [
+            naive.violation(X, y, w, *problem, regularization) for w in (weights, 0 * weights)
+        ]
         assert norm == pytest.approx(violations[0], rel=0.02, abs=0.05 * target + 5e-3)
         assert (reported["status"], norm <= target) == (Status.CONVERGED, True)
         if regularization == "l1" or dataset.train.weights is None:
-            count, n = np.count_nonzero(y > 0), dataset.n_documents
-            share = epsilon * max(1, min(count, n - count)) / n * (0.1 if regularization == "l1" else 1)
+            count = np.count_nonzero(y > 0)
+            n = dataset.n_documents
+            share = (
+                epsilon * max(1, min(count, n - count)) / n * (0.1 if regularization == "l1" else 1)
+            )
             assert target == pytest.approx(share * violations[1], rel=1e-4)
 
 
-WEIGHTING = {"sparse": ("none", 1.0), "weighted": ("propensity", 0.5), "in full": ("propensity", 3.0)}
+WEIGHTING = {
+    "sparse": ("none", 1.0),
+    "weighted": ("propensity", 0.5),
+    "in full": ("propensity", 3.0),
+}
 
 
 @pytest.mark.parametrize("reference", [False, True])
 @pytest.mark.parametrize("regularization", REGULARIZATIONS)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("dataset", WEIGHTING, indirect=True)
-def test_every_problem(request, dataset, loss, regularization, reference):
+def test_every_problem(request, dataset, loss, regularization, reference) -> None:
     weighting, C = WEIGHTING[request.node.callspec.params["dataset"]]
     settings = {"loss": loss, "regularization": regularization, "weighting": weighting, "C": C}
-    labels, step = np.argsort(dataset.counts), dataset.n_labels // 7
+    labels = np.argsort(dataset.counts)
+    step = dataset.n_labels // 7
     assert_optimal(dataset, labels, settings, step=step, reference=reference)
     suited = jobs_of(dataset, loss=loss).suits_fast_path(dataset.counts[labels[::step]])
     assert 0 < suited.sum() < len(suited)
@@ -109,10 +145,11 @@ def test_every_problem(request, dataset, loss, regularization, reference):
     ],
     indirect=["dataset"],
 )
-def test_every_problem_of_real_data(dataset, loss, regularization, weighting):
+def test_every_problem_of_real_data(dataset, loss, regularization, weighting) -> None:
     settings = {"loss": loss, "regularization": regularization, "weighting": weighting, "C": 1.0}
     labels = np.random.default_rng(0).permutation(np.flatnonzero(dataset.counts))[:12]
-    # at 0.01 bibtex's label of a seventh of the instances stops 4 % above the optimum, with LIBLINEAR 2 %
+    # at 0.01 bibtex's label of a seventh of the instances stops 4 % above the optimum, with
+    # LIBLINEAR 2 %
     assert_optimal(dataset, labels, settings, epsilon=0.001)
 
 
@@ -127,9 +164,10 @@ def test_every_problem_of_real_data(dataset, loss, regularization, weighting):
     ],
     indirect=["dataset"],
 )
-def test_every_start(dataset, loss, regularization, initialization):
+def test_every_start(dataset, loss, regularization, initialization) -> None:
     settings = {"loss": loss, "regularization": regularization, "weighting": "none", "C": 1.0}
-    labels, earlier = np.arange(dataset.n_labels), None
+    labels = np.arange(dataset.n_labels)
+    earlier = None
     if initialization == "pretrained":
         earlier = as_earlier(dataset, labels, trained(dataset, **settings | {"C": 3.0}))
     start = {"initialization": initialization, "earlier": earlier}

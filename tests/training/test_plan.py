@@ -1,4 +1,6 @@
-"""Shards: complete, balanced, along the label tree, cut where that costs least; and samples of labels."""
+"""Shards: complete, balanced, along the label tree, cut where that costs least; and samples of
+labels.
+"""
 
 import itertools
 
@@ -36,7 +38,9 @@ def nested_labels(seed, n_labels, n=40):
 
 
 works = st.lists(st.floats(0, 1e6), min_size=1, max_size=60).map(np.array)
-label_matrices = st.builds(nested_labels, st.integers(0, 10_000), st.integers(0, 40), st.sampled_from([0, 1, 40]))
+label_matrices = st.builds(
+    nested_labels, st.integers(0, 10_000), st.integers(0, 40), st.sampled_from([0, 1, 40])
+)
 
 
 def costed(Y):
@@ -45,25 +49,27 @@ def costed(Y):
     return compute_label_tree(from_scipy(Y)), counts, estimated_work(counts)
 
 
-def assert_complete(shards, n_shards, n_labels):
+def assert_complete(shards, n_shards, n_labels) -> None:
     assert len(shards) == n_shards
     assert np.sort(np.concatenate(shards)).tolist() == list(range(n_labels))
 
 
 @given(works, st.integers(1, 20))
-def test_shards_are_complete_and_within_a_label_of_the_mean(work, n_shards):
+def test_shards_are_complete_and_within_a_label_of_the_mean(work, n_shards) -> None:
     shards = plan_shards(work, n_shards)
     assert_complete(shards, n_shards, len(work))
     assert all((np.diff(labels) > 0).all() for labels in shards)
     assert max(work[labels].sum() for labels in shards) <= work.sum() / n_shards + work.max() + 1e-6
 
 
-@pytest.mark.parametrize(("n_labels", "n_shards", "theirs"), [(10, 4, [3, 3, 2, 2]), (2, 5, [1, 1, 0, 0, 0])])
-def test_equal_labels_are_dealt_out(n_labels, n_shards, theirs):
+@pytest.mark.parametrize(
+    ("n_labels", "n_shards", "theirs"), [(10, 4, [3, 3, 2, 2]), (2, 5, [1, 1, 0, 0, 0])]
+)
+def test_equal_labels_are_dealt_out(n_labels, n_shards, theirs) -> None:
     assert [len(labels) for labels in plan_shards(np.ones(n_labels), n_shards)] == theirs
 
 
-def test_work_grows_with_positives():
+def test_work_grows_with_positives() -> None:
     work = estimated_work([0, 1, 10, 1000])
     assert (np.diff(work) > 0).all()
     assert work[0] < 0.1 < work[1]
@@ -75,13 +81,18 @@ def cost_of_cuts(tree, counts, cut):
 
 
 @given(label_matrices, st.integers(1, 12))
-def test_shards_along_the_tree(Y, n_shards):
+def test_shards_along_the_tree(Y, n_shards) -> None:
     tree, counts, work = costed(Y)
     shards = plan_shards(work, n_shards, tree, counts)
     assert_complete(shards, n_shards, Y.shape[1])
     loads = [work[labels].sum() for labels in shards]
-    assert max(loads) <= work.sum() / n_shards + max(work.sum() / n_shards, work.max(initial=0)) + 1e-6
-    position, columns, theirs, cut = np.argsort(tree.order), np.pad(Y, [(0, 0), (0, 1)]), 0, []
+    assert (
+        max(loads) <= work.sum() / n_shards + max(work.sum() / n_shards, work.max(initial=0)) + 1e-6
+    )
+    position = np.argsort(tree.order)
+    columns = np.pad(Y, [(0, 0), (0, 1)])
+    theirs = 0
+    cut = []
     for labels in shards:
         # depth first: parents before children
         assert (np.diff(position[labels]) > 0).all()
@@ -93,11 +104,12 @@ def test_shards_along_the_tree(Y, n_shards):
 
 
 @given(label_matrices, st.floats(1, 60))
-def test_parts_fit_or_are_single_labels(Y, limit):
+def test_parts_fit_or_are_single_labels(Y, limit) -> None:
     tree, counts, work = costed(Y)
     part = divide_tree(tree, counts, work, limit)
     assert sorted(set(part)) == list(range(part.max(initial=-1) + 1))
-    loads, sizes = np.bincount(part, weights=work), np.bincount(part)
+    loads = np.bincount(part, weights=work)
+    sizes = np.bincount(part)
     assert ((loads <= limit + 1e-6) | (sizes == 1)).all()
     whole = np.bincount(tree.subtree, weights=work) <= limit
     for subtree in np.flatnonzero(whole):
@@ -107,7 +119,7 @@ def test_parts_fit_or_are_single_labels(Y, limit):
     assert tops.sum() == len(sizes)
 
 
-def test_cuts_cost_little_more_than_the_cheapest():
+def test_cuts_cost_little_more_than_the_cheapest() -> None:
     ours = theirs = 0
     for seed in range(30):
         tree, counts, work = costed(nested_labels(seed, 8))
@@ -121,7 +133,9 @@ def test_cuts_cost_little_more_than_the_cheapest():
 
 def cheapest_cuts(tree, counts, work, limit):
     """Least cost of all sets of cuts under which every part fits."""
-    edges, best, size = np.flatnonzero(tree.parent != ROOT), np.inf, len(work)
+    edges = np.flatnonzero(tree.parent != ROOT)
+    best = np.inf
+    size = len(work)
     for kept in map(np.array, itertools.product([False, True], repeat=len(edges))):
         up = edges[kept]
         graph = sp.coo_array((np.ones(len(up)), (up, tree.parent[up])), (size, size))
@@ -130,15 +144,18 @@ def cheapest_cuts(tree, counts, work, limit):
     return best
 
 
-def test_the_file_gives_back_what_was_written(tmp_path):
-    path, shards = tmp_path / "shards.tsv", plan_shards(np.array([3.0, 1.0, 2.0, 0.5]), 5)
+def test_the_file_gives_back_what_was_written(tmp_path) -> None:
+    path = tmp_path / "shards.tsv"
+    shards = plan_shards(np.array([3.0, 1.0, 2.0, 0.5]), 5)
     with pytest.raises(InputError, match="no such file"):
         read_plan(path, 0, 4)
     write_plan(path, shards, np.ones(4))
     for shard, labels in enumerate(shards):
         again = read_plan(path, shard, 4)
         assert (again.dtype, again.tolist()) == (np.int32, labels.tolist())
-    with pytest.raises(InputError, match="divides 4 labels, but the dataset has 5; run `ovaflow plan` again"):
+    with pytest.raises(
+        InputError, match="divides 4 labels, but the dataset has 5; run `ovaflow plan` again"
+    ):
         read_plan(path, 0, 5)
 
 
@@ -146,7 +163,7 @@ some_counts = st.lists(st.integers(0, 5000), min_size=1, max_size=200).map(np.ar
 
 
 @given(some_counts, st.integers(2, 60), st.integers(0, 3))
-def test_a_sample_represents_every_magnitude(counts, n_labels, seed):
+def test_a_sample_represents_every_magnitude(counts, n_labels, seed) -> None:
     labels, multiplicities = stratified_sample(counts, n_labels, seed)
     assert len(set(labels)) == len(labels)
     assert (counts[labels] > 0).all()
@@ -156,10 +173,13 @@ def test_a_sample_represents_every_magnitude(counts, n_labels, seed):
     again = stratified_sample(counts, n_labels, seed)[0]
     assert again.tolist() == labels.tolist()
     every, multiplicities = stratified_sample(counts, len(counts), 0)
-    assert (sorted(every), set(multiplicities)) == (np.flatnonzero(counts).tolist(), {1.0} if counts.any() else set())
+    assert (sorted(every), set(multiplicities)) == (
+        np.flatnonzero(counts).tolist(),
+        {1.0} if counts.any() else set(),
+    )
 
 
-def test_intervals_hold_the_total_as_often_as_they_say():
+def test_intervals_hold_the_total_as_often_as_they_say() -> None:
     rng = np.random.default_rng(1)
     counts = np.minimum(rng.zipf(1.6, 8000), 3000)
     values = counts**0.6 * rng.lognormal(0, 0.5, 8000)

@@ -16,20 +16,26 @@ from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy, rows_of
 from ovaflow.training.shard_job import train_model
 
-L, OLD_L = 30, 24
+L = 30
+OLD_L = 24
 WARM = {"initialization": "pretrained"}
 
 
 def part(whole, n, labels, digest):
     """The first instances with some of the labels."""
-    X, Y = rows_of(whole.train.X, np.arange(n)), from_scipy(whole.train.Y.to_scipy()[:n, labels])
-    names = Names([f"label {label}" for label in labels], [f"feature {j}" for j in range(X.n_columns - 1)])
+    X = rows_of(whole.train.X, np.arange(n))
+    Y = from_scipy(whole.train.Y.to_scipy()[:n, labels])
+    names = Names(
+        [f"label {label}" for label in labels], [f"feature {j}" for j in range(X.n_columns - 1)]
+    )
     return Dataset("memory", Split(X, Y), Split(X, Y), digest, {"bias": 1.0}, names)
 
 
 @pytest.fixture(scope="module")
 def models():
-    """A dataset with labels that an earlier model lacks, in between its labels, that model, and one from scratch."""
+    """A dataset with labels that an earlier model lacks, in between its labels, that model, and one
+    from scratch.
+    """
     whole = topics(n=2000, d=600, n_labels=L)
     grown = part(whole, 2000, np.random.default_rng(1).permutation(L), "grown")
     earlier = train_model(part(whole, 1800, np.arange(OLD_L), "earlier"), TrainLabels(), 0.01)
@@ -37,19 +43,25 @@ def models():
 
 
 def retrained(grown, earlier, retrain):
-    return train_model(grown, TrainLabels(retrain=retrain, **WARM), 0.01, 1, match_model(earlier, grown))
+    return train_model(
+        grown, TrainLabels(retrain=retrain, **WARM), 0.01, 1, match_model(earlier, grown)
+    )
 
 
 def weights(model):
     return dict(zip(model.label_names, model.weights.to_scipy().toarray(), strict=True))
 
 
-def test_labels_with_other_counts_are_trained_again(models):
+def test_labels_with_other_counts_are_trained_again(models) -> None:
     grown, earlier, scratch = models
     model = retrained(grown, earlier, "changed")
     ours, old, theirs = (weights(each) for each in (model, earlier, scratch))
     before = dict(zip(earlier.label_names, earlier.counts, strict=True))
-    same = {name for name, count in zip(model.label_names, model.counts, strict=True) if before.get(name) == count}
+    same = {
+        name
+        for name, count in zip(model.label_names, model.counts, strict=True)
+        if before.get(name) == count
+    }
     assert 0 < len(same) < OLD_L
     for name in ours:
         if name in same:
@@ -59,7 +71,7 @@ def test_labels_with_other_counts_are_trained_again(models):
             assert_allclose(ours[name], theirs[name], atol=0.05)
 
 
-def test_labels_that_have_lost_their_instances_keep_their_weights(models):
+def test_labels_that_have_lost_their_instances_keep_their_weights(models) -> None:
     grown, earlier, _ = models
     Y = grown.train.Y.to_scipy().tolil()
     lost = grown.label_names.index("label 3")
@@ -72,26 +84,31 @@ def test_labels_that_have_lost_their_instances_keep_their_weights(models):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"C": 2.0}, {"loss": "logistic"}, {"weighting": "propensity"}, {"class_weight": "balanced"}]
+    "settings",
+    [{"C": 2.0}, {"loss": "logistic"}, {"weighting": "propensity"}, {"class_weight": "balanced"}],
 )
-def test_labels_of_another_problem_are_not_mixed(models, settings):
+def test_labels_of_another_problem_are_not_mixed(models, settings) -> None:
     name = next(iter(settings))
     with pytest.raises(InputError, match=f"trained with {name} .*; set retrain: all"):
         require_same_problem(models[1], TrainLabels(retrain="new", **WARM, **settings))
     require_same_problem(models[1], TrainLabels(retrain="all", **WARM, **settings))
 
 
-def test_added_labels_are_those_of_a_training_from_scratch(models, tmp_path, capsys):
+def test_added_labels_are_those_of_a_training_from_scratch(models, tmp_path, capsys) -> None:
     grown, earlier, scratch = models
     path = tmp_path / "dataset.h5"
-    write_dataset(path, grown.train, grown.test, grown.label_names, grown.feature_names, grown.parameters)
+    write_dataset(
+        path, grown.train, grown.test, grown.label_names, grown.feature_names, grown.parameters
+    )
     earlier.write(tmp_path / "earlier.h5")
     warm = f"--earlier={tmp_path}/earlier.h5 --initialization=pretrained --retrain=new"
     training = Trained("one-vs-all", path, tmp_path / "run", train=warm)
     model = OneVsAll.open(training.whole())
     assert f"{OLD_L} labels taken over" in capsys.readouterr().out
     training.shard(0, "--C=2", status=2)
-    assert "its labels were trained with C 1.0, new ones would be with 2.0" in capsys.readouterr().err
+    assert (
+        "its labels were trained with C 1.0, new ones would be with 2.0" in capsys.readouterr().err
+    )
     ours, old, theirs = (weights(each) for each in (model, earlier, scratch))
     in_memory = weights(retrained(grown, earlier, "new"))
     assert len(old) < len(ours) == L

@@ -1,4 +1,6 @@
-"""Shards of labels: the same bits whatever the threads and the company, and optima from every start."""
+"""Shards of labels: the same bits whatever the threads and the company, and optima from every
+start.
+"""
 
 import time
 from dataclasses import replace
@@ -27,8 +29,12 @@ def random_dataset(n=120, d=40, n_labels=15):
 
 @pytest.fixture(scope="module")
 def nested():
-    """Labels that are parts of each other, so that the label tree has height; some too frequent for working sets."""
-    n, n_labels, rng = 12000, 60, np.random.default_rng(0)
+    """Labels that are parts of each other, so that the label tree has height; some too frequent for
+    working sets.
+    """
+    n = 12000
+    n_labels = 60
+    rng = np.random.default_rng(0)
     X = random_dataset(n=n).train.X
     Y = np.zeros((n, n_labels), bool)
     for label in range(n_labels):
@@ -37,7 +43,7 @@ def nested():
     return in_memory(X.to_scipy(), Y.astype(float))
 
 
-def assert_same_label(alone, together, label):
+def assert_same_label(alone, together, label) -> None:
     """The first label of a shard has the bits that it has among others."""
     start, end = together.weights.indptr[label : label + 2]
     assert alone.weights.data[: end - start].tobytes() == together.weights.data[start:end].tobytes()
@@ -45,11 +51,13 @@ def assert_same_label(alone, together, label):
 
 @pytest.mark.parametrize("name", ["sparse", "in full"])
 @pytest.mark.parametrize("settings", [{}, {"loss": "logistic"}, {"regularization": "l1"}])
-def test_company_threads_and_place_in_memory_change_no_bit(made, name, settings):
+def test_company_threads_and_place_in_memory_change_no_bit(made, name, settings) -> None:
     dataset = made[name]
     moved = np.empty(len(dataset.train.X.data) + 7, np.float32)[7:]
     moved[:] = dataset.train.X.data
-    elsewhere = replace(dataset, train=replace(dataset.train, X=dataset.train.X._replace(data=moved)))
+    elsewhere = replace(
+        dataset, train=replace(dataset.train, X=dataset.train.X._replace(data=moved))
+    )
     together = trained(dataset, **settings)
     for each, threads in ((dataset, 3), (elsewhere, 1)):
         assert_same_bits(trained(each, threads=threads, **settings).weights, together.weights)
@@ -57,18 +65,21 @@ def test_company_threads_and_place_in_memory_change_no_bit(made, name, settings)
         assert_same_label(trained(dataset, labels=[label], **settings), together, label)
 
 
-def test_statistics_agree_with_the_dataset():
+def test_statistics_agree_with_the_dataset() -> None:
     dataset = random_dataset()
     done = trained(dataset)
-    statistics, counts = done.statistics, dataset.counts
+    statistics = done.statistics
+    counts = dataset.counts
     assert statistics["positives"].tolist() == counts.tolist()
     assert done.trained.tolist() == (counts > 0).tolist()
-    assert (statistics["status"] == np.where(counts > 0, Status.CONVERGED, Status.NO_POSITIVES)).all()
+    assert (
+        statistics["status"] == np.where(counts > 0, Status.CONVERGED, Status.NO_POSITIVES)
+    ).all()
     assert done.weights.indptr[3] == done.weights.indptr[4]
     assert done.core_seconds >= statistics["seconds"].sum()
 
 
-def test_core_time_is_that_of_the_processor(nested):
+def test_core_time_is_that_of_the_processor(nested) -> None:
     # eight threads wait for the cores and for each other, which costs nothing
     trained(nested)
     began = time.process_time()
@@ -78,14 +89,16 @@ def test_core_time_is_that_of_the_processor(nested):
     assert 0.5 * theirs < done.statistics["seconds"].sum() < theirs
 
 
-def test_small_weights_are_dropped_and_nothing_else():
+def test_small_weights_are_dropped_and_nothing_else() -> None:
     dataset = random_dataset()
-    whole, ours = (trained(dataset, stored_threshold=each).weights.to_scipy().toarray() for each in (0.0, 0.1))
+    whole, ours = (
+        trained(dataset, stored_threshold=each).weights.to_scipy().toarray() for each in (0.0, 0.1)
+    )
     assert_array_equal(ours, np.where(np.abs(whole) >= np.float32(0.1), whole, 0))
 
 
 @pytest.mark.parametrize("reference", [False, True])
-def test_labels_start_at_their_parents_whatever_the_threads(nested, reference):
+def test_labels_start_at_their_parents_whatever_the_threads(nested, reference) -> None:
     parents = compute_label_tree(nested.train.Y).parent
     settings = {"initialization": "label-tree", "reference": reference}
     together = trained(nested, **settings)
@@ -100,7 +113,7 @@ def test_labels_start_at_their_parents_whatever_the_threads(nested, reference):
     assert together.statistics["newton_steps"].sum() < 0.7 * from_root["newton_steps"].sum()
 
 
-def test_labels_whose_parent_is_trained_elsewhere_start_at_the_root(nested):
+def test_labels_whose_parent_is_trained_elsewhere_start_at_the_root(nested) -> None:
     parents = compute_label_tree(nested.train.Y).parent
     orphans = np.flatnonzero(parents != ROOT)
     orphans = orphans[~np.isin(parents[orphans], orphans)]
@@ -114,13 +127,16 @@ DEGENERATE = {
     "no positives": ([[1.0]], [[0.0]]),
     "one instance": ([[0.6, 0.8, 1.0]], [[1.0, 0.0]]),
     "bias only": ([[0.0, 1.0], [0.0, 1.0], [1.0, 1.0]], [[1.0], [1.0], [0.0]]),
-    "instance without features": ([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]),
+    "instance without features": (
+        [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]],
+        [[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]],
+    ),
     "all positive": ([[1.0, 0.0], [0.0, 1.0]], [[1.0, 1.0], [1.0, 0.0]]),
 }
 
 
 @pytest.mark.parametrize("case", DEGENERATE)
-def test_degenerate_datasets(case):
+def test_degenerate_datasets(case) -> None:
     X, Y = map(np.array, DEGENERATE[case])
     for initialization in COLD:
         done = trained(in_memory(X, Y), initialization=initialization)
@@ -129,13 +145,13 @@ def test_degenerate_datasets(case):
         assert done.trained.tolist() == (Y.sum(axis=0) > 0).tolist()
 
 
-def test_an_empty_shard_is_legal():
+def test_an_empty_shard_is_legal() -> None:
     done = trained(random_dataset(), labels=np.empty(0, np.int32))
     assert (done.weights.n_rows, done.weights.n_columns, len(done.trained)) == (0, 41, 0)
 
 
 @pytest.mark.parametrize("n", [120, 3000])
-def test_numbers_that_are_not_finite_are_refused(n):
+def test_numbers_that_are_not_finite_are_refused(n) -> None:
     for value in (np.nan, np.inf):
         dataset = random_dataset(n=n)
         dataset.train.X.data[7] = value

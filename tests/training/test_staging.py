@@ -19,10 +19,12 @@ def scratch(tmp_path_factory):
 
 
 def left_in(scratch):
-    return [path.name for path in scratch.rglob("*") if path.is_file() and path.name != "copies.lock"]
+    return [
+        path.name for path in scratch.rglob("*") if path.is_file() and path.name != "copies.lock"
+    ]
 
 
-def test_a_copy_while_it_is_needed(dataset, scratch):
+def test_a_copy_while_it_is_needed(dataset, scratch) -> None:
     with staged(dataset) as place:
         assert place == dataset
     with staged(dataset, scratch) as copy:
@@ -39,7 +41,7 @@ def test_a_copy_while_it_is_needed(dataset, scratch):
     assert left_in(scratch) == []
 
 
-def test_a_folder_that_is_missing_or_full(dataset, scratch, tmp_path, monkeypatch, capsys):
+def test_a_folder_that_is_missing_or_full(dataset, scratch, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(staging, "_SPARE", 1 << 62)
     for folder, reason in (
         (scratch, "MB needed"),

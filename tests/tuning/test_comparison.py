@@ -26,9 +26,10 @@ CASES = [(2, 0.1, 1), (25, 0.1, 1), (3000, 0.1, 1), (10, 0.9, 1), (9000, 0.5, 1)
 
 
 @pytest.mark.parametrize(("n", "share", "size"), CASES)
-def test_folds_hold_out_each_instance_at_most_once_and_never_part_a_group(n, share, size):
+def test_folds_hold_out_each_instance_at_most_once_and_never_part_a_group(n, share, size) -> None:
     groups = np.random.default_rng(0).permutation(n) // size
-    rounds, amount = list(folds(groups, share)), max(1, round(share * n))
+    rounds = list(folds(groups, share))
+    amount = max(1, round(share * n))
     together = np.concatenate([held for _, held in rounds])
     assert len(np.unique(together)) == len(together) == amount * len(rounds)
     for fit, held in rounds:
@@ -37,7 +38,7 @@ def test_folds_hold_out_each_instance_at_most_once_and_never_part_a_group(n, sha
     assert len(together) >= 1200 or len(rounds) == 10 or len(together) + amount > n
 
 
-def test_large_groups_are_held_out_no_more_often_than_they_occur():
+def test_large_groups_are_held_out_no_more_often_than_they_occur() -> None:
     # near twins are numbered by their first rows, so that large groups have low numbers
     groups = np.concatenate([np.arange(200).repeat(10), np.arange(200, 2200)])
     [(fit, held), *_] = folds(groups, 0.1)
@@ -45,10 +46,11 @@ def test_large_groups_are_held_out_no_more_often_than_they_occur():
     assert len(fit) + len(held) > 3990
 
 
-def test_contributions_add_up_to_the_metrics():
+def test_contributions_add_up_to_the_metrics() -> None:
     rng = np.random.default_rng(0)
     Y = from_scipy((rng.random((200, 30)) < 0.1) * 1.0)
-    ids, inverse = np.argsort(rng.random((200, 30)), axis=1)[:, :5].astype(np.int32), 1 + rng.random(30)
+    ids = np.argsort(rng.random((200, 30)), axis=1)[:, :5].astype(np.int32)
+    inverse = 1 + rng.random(30)
     theirs = ranking_metrics(ids, Y, inverse)
     for metric in ("P@1", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@5", "recall@3"):
         found, k = named(metric)
@@ -57,7 +59,8 @@ def test_contributions_add_up_to_the_metrics():
 
 
 def test_what_cannot_win_is_not_tried_again():
-    rng, tried = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    tried = []
     strengths = {"bad": 0.1, "good": 0.6, "as good": 0.6}
 
     def attempt(candidate, part):
@@ -69,8 +72,11 @@ def test_what_cannot_win_is_not_tried_again():
     assert [part for candidate, part in tried if candidate == "bad"] == [1]
     assert [part for candidate, part in tried if candidate == "good"] == [1, 2, 3]
     assert best in ("good", "as good")
-    found = {each["candidate"]: each for each in decide("nDCG@5", trials, best, "bad")["candidates"]}
-    bad, chosen = found["bad"], found[best]
+    found = {
+        each["candidate"]: each for each in decide("nDCG@5", trials, best, "bad")["candidates"]
+    }
+    bad = found["bad"]
+    chosen = found[best]
     theirs = np.mean(trials["bad"][0].scores) - np.mean(trials[best][0].scores)
     assert bad["difference"] == pytest.approx(theirs)
     assert (bad["held_out"], chosen["held_out"], chosen["seconds"]) == (400, 1200, 6.0)
@@ -80,14 +86,22 @@ def test_what_cannot_win_is_not_tried_again():
 def made_trial(scores, right=0):
     """A trial where the first label of so many instances is right."""
     first = np.arange(len(scores)) < right
-    return Trial(np.asarray(scores, float), first, dict.fromkeys(comparison.METRICS, first.mean()), 1.0)
+    return Trial(
+        np.asarray(scores, float), first, dict.fromkeys(comparison.METRICS, first.mean()), 1.0
+    )
 
 
-def test_the_default_stays_unless_another_is_surely_better():
+def test_the_default_stays_unless_another_is_surely_better() -> None:
     rng = np.random.default_rng(0)
-    scores, noise = rng.random(2000), 0.2 * rng.standard_normal(2000)
+    scores = rng.random(2000)
+    noise = 0.2 * rng.standard_normal(2000)
     # of 10 changes for the worse the standard error is 0.0016, and P@1 may fall by 0.002
-    for gain, right, expected in ((0.05, 1000, "new"), (0.05, 994, "new"), (0.05, 990, "old"), (0.001, 1200, "old")):
+    for gain, right, expected in (
+        (0.05, 1000, "new"),
+        (0.05, 994, "new"),
+        (0.05, 990, "old"),
+        (0.001, 1200, "old"),
+    ):
         better = made_trial(scores + noise - noise.mean() + gain, right)
         trials = {"old": [made_trial(scores, 1000)], "new": [better]}
         found = decide("nDCG@5", trials, "new", "old")
@@ -98,17 +112,27 @@ def test_the_default_stays_unless_another_is_surely_better():
         assert decide("PSP@5", trials, "new", "old")["chosen"] == ("new" if gain == 0.05 else "old")
 
 
-def test_what_wins_on_a_part_is_checked_with_all():
-    low, high = [made_trial([0.1, 0.2, 0.3])], [made_trial([0.5, 0.7, 0.6], 1)]
-    part, tried = {"old": low, "other": low, "new": high}, []
+def test_what_wins_on_a_part_is_checked_with_all() -> None:
+    low = [made_trial([0.1, 0.2, 0.3])]
+    high = [made_trial([0.5, 0.7, 0.6], 1)]
+    part = {"old": low, "other": low, "new": high}
+    tried = []
     for whole, expected in (({"old": low, "new": high}, "new"), ({"old": high, "new": low}, "old")):
-        found = decide("nDCG@5", part, "new", "old", lambda name, whole=whole: tried.append(name) or whole[name][0])
+        found = decide(
+            "nDCG@5",
+            part,
+            "new",
+            "old",
+            lambda name, whole=whole: tried.append(name) or whole[name][0],
+        )
         assert found["chosen"] == expected
         assert [each["candidate"] for each in found["check"]] == ["old", "new"]
         assert {each["candidate"]: each["difference"] for each in found["check"]}[expected] == 0
     assert tried == ["old", "new"] * 2
     # the default is not tried again
-    assert decide("nDCG@5", {"old": high, "new": low}, "old", "old", tried.append)["chosen"] == "old"
+    assert (
+        decide("nDCG@5", {"old": high, "new": low}, "old", "old", tried.append)["chosen"] == "old"
+    )
     assert len(tried) == 4
 
 
@@ -120,11 +144,16 @@ def noisy_dataset(n=1000, d=300, n_labels=8, seed=0):
     Y = np.where(rng.random(truth.shape) < 0.4, rng.random(truth.shape) < 0.2, truth)
     X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1)
     dataset = in_memory(np.hstack([X, np.ones((n, 1))]), Y * 1.0)
-    return replace(dataset, test=dataset.train.take(np.arange(100)), names_in_memory=Names(list("abcdefgh"), []))
+    return replace(
+        dataset,
+        test=dataset.train.take(np.arange(100)),
+        names_in_memory=Names(list("abcdefgh"), []),
+    )
 
 
-def test_C_is_the_best_of_those_tried_and_no_test_instance_is_seen():
-    dataset, settings = noisy_dataset(), ChooseC(candidates=[0.01, 0.1, 1, 10, 100])
+def test_C_is_the_best_of_those_tried_and_no_test_instance_is_seen() -> None:
+    dataset = noisy_dataset()
+    settings = ChooseC(candidates=[0.01, 0.1, 1, 10, 100])
     found = choose_C(dataset, TrainLabels(), settings, 2)
     by_C = {each["candidate"]: each for each in found["candidates"]}
     # 10 is no better than 1, so that 100 is not tried
@@ -143,7 +172,9 @@ def grouped(monkeypatch):
     """Groups of each choice of C or of features."""
     groups = []
     for module in (cost, features):
-        monkeypatch.setattr(module, "folds", lambda each, share: groups.append(each) or folds(each, share))
+        monkeypatch.setattr(
+            module, "folds", lambda each, share: groups.append(each) or folds(each, share)
+        )
     return groups
 
 
@@ -155,8 +186,9 @@ def choose(folder, rows, *options):
     return table
 
 
-def test_groups_are_held_out_together(tmp_path, grouped):
-    dataset, series = noisy_dataset(n=600), np.arange(600) % 20
+def test_groups_are_held_out_together(tmp_path, grouped) -> None:
+    dataset = noisy_dataset(n=600)
+    series = np.arange(600) % 20
     dataset = replace(dataset, train=replace(dataset.train, units=series))
     choose_C(dataset, TrainLabels(), ChooseC(candidates=[1.0]), 1)
     series = series[np.random.default_rng(0).permutation(600)]
@@ -166,7 +198,7 @@ def test_groups_are_held_out_together(tmp_path, grouped):
     assert set(np.unique(grouped[1], return_counts=True)[1]) == {30}
 
 
-def test_short_copies_are_held_out_together(tmp_path, grouped):
+def test_short_copies_are_held_out_together(tmp_path, grouped) -> None:
     rows = [f"x,word{i % 100} more{i % 100}{'.' * (i // 100)}" for i in range(150)] + ["x,?"] * 20
     table = choose(tmp_path, ["labels,text", *rows])
     ovaflow("prepare", *table, "--no-label-names", f"--output={tmp_path}/a.h5")
@@ -182,24 +214,29 @@ def metrics_of(dataset, **settings):
     return ranking_metrics(model.top_k(dataset.test.X, 5)[0], dataset.test.Y, np.ones(8))
 
 
-def test_figures_of_a_choice_are_those_of_models_trained_directly():
+def test_figures_of_a_choice_are_those_of_models_trained_directly() -> None:
     dataset = noisy_dataset(n=400)
     found = choose_C(dataset, TrainLabels(), ChooseC(candidates=[1.0, 3.0], held_out=0.25), 1)
     sample = np.random.default_rng(0).permutation(400)
     for each in found["candidates"]:
-        directly, sizes = [], []
+        directly = []
+        sizes = []
         for fit, held in list(folds(np.arange(400), 0.25))[: each["rounds"]]:
             train, test = (dataset.train.take(np.sort(sample[part])) for part in (fit, held))
             part = replace(dataset, train=train, test=test)
             directly.append(metrics_of(part, C=each["candidate"], epsilon=0.01)["P@1"])
             sizes.append(len(held))
-        assert each["metrics"]["P@1"] == pytest.approx(np.average(directly, weights=sizes), abs=1e-12)
+        assert each["metrics"]["P@1"] == pytest.approx(
+            np.average(directly, weights=sizes), abs=1e-12
+        )
 
 
-def test_C_chosen_on_a_part_is_checked_with_all_but_those_held_out(monkeypatch):
+def test_C_chosen_on_a_part_is_checked_with_all_but_those_held_out(monkeypatch) -> None:
     dataset = noisy_dataset(n=3000)
     monkeypatch.setattr(comparison, "_sure", lambda metric, trials, best, default: best)
-    found = choose_C(dataset, TrainLabels(), ChooseC(candidates=[0.1, 1.0], instances=300, held_out=0.2), 1)
+    found = choose_C(
+        dataset, TrainLabels(), ChooseC(candidates=[0.1, 1.0], instances=300, held_out=0.2), 1
+    )
     assert (found["instances"], found["chosen"], found["default"]) == (300, 0.1, 1.0)
     parts = hold_out(dataset, 0.2)
     for each in found["check"]:
@@ -211,21 +248,29 @@ def test_C_chosen_on_a_part_is_checked_with_all_but_those_held_out(monkeypatch):
 
 
 def timeless(found, entries="candidates"):
-    return [{name: value for name, value in each.items() if name != "seconds"} for each in found[entries]]
+    return [
+        {name: value for name, value in each.items() if name != "seconds"}
+        for each in found[entries]
+    ]
 
 
 ENDINGS = ["s", "ing", "ed", "er", "ers", "able", "ment", "ness", "ful", "less"]
 
 
 def inflected(folder, **sizes):
-    """Files whose subjects are told by the beginnings of words, of which most endings occur once, as options."""
+    """Files whose subjects are told by the beginnings of words, of which most endings occur once,
+    as options.
+    """
     rng = np.random.default_rng(0)
     for part, rows in sizes.items():
         lines = []
         for number in range(rows):
             subject = rng.integers(12)
-            letter, (first, second, third) = chr(97 + subject), rng.choice(ENDINGS, 3)
-            words = f"common{letter}{first}{second} noise{rng.integers(50)} {letter * 6}{third}{number}"
+            letter = chr(97 + subject)
+            (first, second, third) = rng.choice(ENDINGS, 3)
+            words = (
+                f"common{letter}{first}{second} noise{rng.integers(50)} {letter * 6}{third}{number}"
+            )
             lines.append(f"subject{subject}\t{words} text{number}\n")
         (folder / f"{part}.tsv").write_text("".join(lines))
     return [f"--{part}={folder}/{part}.tsv" for part in sizes]
@@ -237,16 +282,25 @@ def chosen(output, *options):
     return json.loads(output.read_text())
 
 
-def test_features_are_chosen_without_the_test_set_and_prepared(tmp_path, capsys):
-    choice, files = tmp_path / "features.json", inflected(tmp_path, train=400, test=50)
+def test_features_are_chosen_without_the_test_set_and_prepared(tmp_path, capsys) -> None:
+    choice = tmp_path / "features.json"
+    files = inflected(tmp_path, train=400, test=50)
     found = chosen(choice, *files)
     assert found["chosen"] == "words+prefixes=6"
-    assert re.fullmatch(r"words\+prefixes=6  chosen, the default: .*", capsys.readouterr().out.splitlines()[-1])
+    assert re.fullmatch(
+        r"words\+prefixes=6  chosen, the default: .*", capsys.readouterr().out.splitlines()[-1]
+    )
     (tmp_path / "test.tsv").write_text("subject1\tother\n")
     assert timeless(chosen(tmp_path / "again.json", *files)) == timeless(found)
     fewer = chosen(tmp_path / "fewer.json", *files, "--instances=100")
     assert (found["instances"], fewer["instances"]) == (400, 100)
-    prepare = "prepare", *files, "--format=text-tsv", "--features=auto", f"--output={tmp_path}/dataset.h5"
+    prepare = (
+        "prepare",
+        *files,
+        "--format=text-tsv",
+        "--features=auto",
+        f"--output={tmp_path}/dataset.h5",
+    )
     assert "--features=auto needs --chosen-features" in ovaflow(*prepare, status=2)
     ovaflow(*prepare, f"--chosen-features={choice}")
     dataset = open_dataset(tmp_path / "dataset.h5")
@@ -255,14 +309,16 @@ def test_features_are_chosen_without_the_test_set_and_prepared(tmp_path, capsys)
 
 
 @pytest.mark.parametrize(("cheap", "size"), [(301, 50), (300, 80)])
-def test_features_are_compared_on_more_instances_of_a_large_dataset(tmp_path, monkeypatch, cheap, size):
+def test_features_are_compared_on_more_instances_of_a_large_dataset(
+    tmp_path, monkeypatch, cheap, size
+) -> None:
     for name, value in (("_CHEAP", cheap), ("_FEW", 50), ("_MANY", 80)):
         monkeypatch.setattr(features, name, value)
     files = inflected(tmp_path, train=300, test=1)
     assert chosen(tmp_path / "a.json", *files, "--candidates=words")["instances"] == size
 
 
-def test_features_chosen_on_a_part_are_checked_with_all(tmp_path, capsys):
+def test_features_chosen_on_a_part_are_checked_with_all(tmp_path, capsys) -> None:
     files = inflected(tmp_path, train=600, test=1)
     options = *files, "--candidates=words", "--candidates=prefixes=6", "--held-out=0.6"
     found = chosen(tmp_path / "a.json", *options, "--instances=200")
@@ -279,7 +335,7 @@ def test_features_chosen_on_a_part_are_checked_with_all(tmp_path, capsys):
     assert "check" not in whole
 
 
-def test_texts_without_a_word_are_sampled_one_by_one():
+def test_texts_without_a_word_are_sampled_one_by_one() -> None:
     texts = [*(f"word{i} more" for i in range(300)), *["", " ", "?!", "2019", "\n", "."] * 50]
     for size in (60, 100):
         sample, available = features._sample_of(map(TextInstance, texts), size)
@@ -289,20 +345,23 @@ def test_texts_without_a_word_are_sampled_one_by_one():
         assert abs(len(without) - size / 2) < 15
 
 
-def test_instances_set_aside_for_testing_are_not_seen(tmp_path):
-    train, candidates = inflected(tmp_path, train=300), ["--candidates=words", "--candidates=words+pairs"]
+def test_instances_set_aside_for_testing_are_not_seen(tmp_path) -> None:
+    train = inflected(tmp_path, train=300)
+    candidates = ["--candidates=words", "--candidates=words+pairs"]
     theirs = chosen(tmp_path / "a.json", *train, *candidates)
     ovaflow("prepare", *train, "--format=text-tsv", f"--output={tmp_path}/dataset.h5")
     aside = set(open_dataset(tmp_path / "dataset.h5").test_texts())
     assert len(aside) > 30
     lines = (tmp_path / "train.tsv").read_text().splitlines(True)
-    (tmp_path / "train.tsv").write_text("".join(line for line in lines if line.split("\t")[1].strip() not in aside))
+    (tmp_path / "train.tsv").write_text(
+        "".join(line for line in lines if line.split("\t")[1].strip() not in aside)
+    )
     ours = chosen(tmp_path / "b.json", *train, *candidates)
     assert timeless(ours) == timeless(theirs)
     assert ours["instances"] == 300 - len(aside)
 
 
-def test_features_are_not_chosen_for_features(tmp_path):
+def test_features_are_not_chosen_for_features(tmp_path) -> None:
     (tmp_path / "train.txt").write_text("2 2 1\n0 0:1\n0 1:1\n")
     options = "--format=xmc-text", f"--train={tmp_path}/train.txt", f"--output={tmp_path}/out.json"
     assert "holds features, not texts" in ovaflow("choose-features", *options, status=2)

@@ -16,23 +16,28 @@ from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
 from ovaflow.tuning.pruning import CANDIDATES, KIND, choose_prune, threshold_of
 
-A, B = 0.55, 1.5
+A = 0.55
+B = 1.5
 
 
 @pytest.fixture
 def made(tmp_path):
-    """A dataset in which features stand for labels, and a model with noise on the weights of all other features."""
+    """A dataset in which features stand for labels, and a model with noise on the weights of all
+    other features.
+    """
 
     def make(noise, n=400, d=30, n_labels=8):
         rng = np.random.default_rng(0)
         Y = (rng.random((n, n_labels)) < 0.2).astype(np.float32)
         X = np.hstack([Y, rng.random((n, d - n_labels)), np.ones((n, 1))]).astype(np.float32)
         X[:, :-1] /= np.linalg.norm(X[:, :-1], axis=1, keepdims=True)
-        split, names = Split(from_scipy(X), from_scipy(Y)), [f"n{number}" for number in range(d + 1)]
+        split = Split(from_scipy(X), from_scipy(Y))
+        names = [f"n{number}" for number in range(d + 1)]
         about = {"bias": 1.0, "normalize": True}
         write_dataset(tmp_path / "dataset.h5", split, split, names[:n_labels], names, about)
         weights = rng.choice(noise, (n_labels, d + 1)).astype(np.float32)
-        weights[:, :n_labels], weights[:, -1] = np.eye(n_labels), -1
+        weights[:, :n_labels] = np.eye(n_labels)
+        weights[:, -1] = -1
         dataset = open_dataset(tmp_path / "dataset.h5")
         return write_weights(tmp_path / "model.h5", dataset, weights, prune=0.01), dataset
 
@@ -41,21 +46,25 @@ def made(tmp_path):
 
 def worth(model, dataset, threshold):
     """nDCG@5 and PSP@5 of dense weights without the small ones."""
-    dense, (X, Y) = model.weights.to_scipy().toarray(), (dataset.test.X.to_scipy().toarray(), dataset.test.Y)
+    dense = model.weights.to_scipy().toarray()
+    (X, Y) = (dataset.test.X.to_scipy().toarray(), dataset.test.Y)
     dense[np.abs(dense) < np.float32(threshold)] = 0
     ids, _ = naive.top_k(X, dense, model.trained, 5)
     metrics = ranking_metrics(ids, Y, dataset.inverse_propensity(A, B))
     return {name: metrics[name] for name in ("nDCG@5", "PSP@5")}
 
 
-def test_differences_are_those_of_the_metrics(made):
+def test_differences_are_those_of_the_metrics(made) -> None:
     model, dataset = made([-0.3, -0.08, 0.02, 0.04, 0.12, 0.18])
-    choice, before = choose_prune(model, dataset, A, B), worth(model, dataset, 0.01)
+    choice = choose_prune(model, dataset, A, B)
+    before = worth(model, dataset, 0.01)
     assert [point["prune"] for point in choice["points"]] == list(CANDIDATES)
     for point in choice["points"]:
         theirs = worth(model, dataset, point["prune"])
         ours = {name: change["mean"] for name, change in point["change"].items()}
-        assert ours == pytest.approx({name: theirs[name] - before[name] for name in theirs}, abs=1e-6)
+        assert ours == pytest.approx(
+            {name: theirs[name] - before[name] for name in theirs}, abs=1e-6
+        )
 
 
 @pytest.mark.parametrize(
@@ -67,11 +76,11 @@ def test_differences_are_those_of_the_metrics(made):
         ([0.0], 0.2),
     ],
 )
-def test_what_is_noise_goes(made, noise, chosen):
+def test_what_is_noise_goes(made, noise, chosen) -> None:
     assert choose_prune(*made(noise), A, B)["chosen"] == chosen
 
 
-def test_what_is_needed_stays(made):
+def test_what_is_needed_stays(made) -> None:
     model, dataset = made([0.0])
     small = model.weights.data
     # so that labels are told apart by weights of 0.06
@@ -84,7 +93,7 @@ def test_what_is_needed_stays(made):
     assert choice["points"][-1]["change"]["nDCG@5"]["mean"] == pytest.approx(lost["mean"], abs=0.1)
 
 
-def test_what_auto_is(made, tmp_path):
+def test_what_auto_is(made, tmp_path) -> None:
     _, dataset = made([0.0])
     write_json(tmp_path / "chosen.json", KIND, {"chosen": 0.07})
     assert threshold_of(0.03, dataset) == 0.03
@@ -94,15 +103,20 @@ def test_what_auto_is(made, tmp_path):
     assert threshold_of("auto", dataset) == 0.01
 
 
-def test_on_the_command_line(made_once, tmp_path):
+def test_on_the_command_line(made_once, tmp_path) -> None:
     finished = of_every_method(made_once)
-    chosen, files = tmp_path / "chosen.json", f"--dataset={finished['held']}"
+    chosen = tmp_path / "chosen.json"
+    files = f"--dataset={finished['held']}"
     said = ovaflow("choose-prune", finished["held_shard"], files, f"--output={chosen}")
     assert "chosen: " in said.splitlines()[-1]
     said = ovaflow(
-        "merge", finished["held_shard"], files, f"--chosen-prune={chosen}",
-        f"--output={tmp_path}/model.h5", f"--statistics={tmp_path}/training.h5",
-    )  # fmt: skip
+        "merge",
+        finished["held_shard"],
+        files,
+        f"--chosen-prune={chosen}",
+        f"--output={tmp_path}/model.h5",
+        f"--statistics={tmp_path}/training.h5",
+    )
     ours = OneVsAll.open(tmp_path / "model.h5").parameters["prune"]
     assert ours == json.loads(chosen.read_text())["chosen"]
     assert f"those of at least {ours:g}" in said

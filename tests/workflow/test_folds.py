@@ -19,7 +19,7 @@ def folded(finished, tmp_path_factory):
     return place
 
 
-def test_each_run_is_measured_on_each_fold(folded):
+def test_each_run_is_measured_on_each_fold(folded) -> None:
     for run in RUNS:
         ours = json.loads(folded.result(run, "folds.json").read_text())["metrics"]["P@1"]
         metrics = [folded.result(f"fold-{fold}-of-2", run, "metrics.json") for fold in (1, 2)]
@@ -29,16 +29,22 @@ def test_each_run_is_measured_on_each_fold(folded):
     assert ">Cross-validation<" in (folded.folder / "results" / "report.html").read_text()
 
 
-def test_another_C_trains_the_folds_of_its_run_again(folded):
+def test_another_C_trains_the_folds_of_its_run_again(folded) -> None:
     folded.configure(**SECTIONS)
     assert folded.jobs() == {}
     folded.configure(**SECTIONS, runs=RUNS | {"msi": RUNS["msi"] | {"C": 2}})
     # of the two folds, and of the run itself
-    trained = {"train_shard": 6, "merge_shards": 3, "predict_labels": 3, "evaluate_predictions": 3, "join_folds": 1}
+    trained = {
+        "train_shard": 6,
+        "merge_shards": 3,
+        "predict_labels": 3,
+        "evaluate_predictions": 3,
+        "join_folds": 1,
+    }
     assert folded.jobs() == {"msi": trained, None: {"estimate_training": 1, "write_report": 1}}
 
 
-def test_folds_have_a_second_stage_of_their_own(folded):
+def test_folds_have_a_second_stage_of_their_own(folded) -> None:
     folded.configure(**SECTIONS, predict={"rerank": 0.3})
     jobs = folded.jobs()
     assert jobs[None]["hold_out_instances"] == 3

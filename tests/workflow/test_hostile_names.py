@@ -1,4 +1,6 @@
-"""Names, paths and separators that a shell or Snakemake would take for commands, patterns or options."""
+"""Names, paths and separators that a shell or Snakemake would take for commands, patterns or
+options.
+"""
 
 import re
 import shutil
@@ -11,20 +13,23 @@ from tiny_table import write_table
 from ovaflow.dataset.dataset import open_dataset
 
 NUMBERS = {"threads", "wildcards.shard", "wildcards.share", "wildcards.fold", "wildcards.folds"}
-"""Placeholders that can hold nothing but digits, points, dashes and e; wildcard_constraints see to it."""
+"""Placeholders that can hold nothing but digits, points, dashes and e; wildcard_constraints see to
+it.
+"""
 QUOTED = {"params.shards"}
 """Quoted where it is made, since the shell expands its braces."""
 
-COMMANDS = (
-    """$(touch taken1) `touch taken2` '; touch taken3; "' & touch taken4 | * ? ~ ! # % \\ ../\u00e9e\u0301\u4e2d -x"""
-)
-DATASET, RUN = "CON.-_x..y" + "Az9-_." * 15, "_-.-rf" + "0.-e" * 18
+COMMANDS = """$(touch taken1) `touch taken2` '; touch taken3; "' & touch taken4 | * ? ~ ! # % \\ ../\u00e9e\u0301\u4e2d -x"""
+DATASET = "CON.-_x..y" + "Az9-_." * 15
+RUN = "_-.-rf" + "0.-e" * 18
 COLUMNS = ("--te'xt, $(touch taken5)`touch taken6`\n{x}{{*}}\"", "-l;touch taken7;#\n\t\u202ex")
 SEPARATOR = "';$(touch taken8)\"{y}"
 
 
-def test_every_placeholder_of_a_command_is_quoted():
-    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow" / "rules").glob("*.smk"))
+def test_every_placeholder_of_a_command_is_quoted() -> None:
+    text = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "workflow" / "rules").glob("*.smk")
+    )
     commands = re.findall(r"^    shell:\n((?: +\".*\"\n)+)", text, re.MULTILINE)
     assert len(commands) == text.count(" shell:\n") >= 25
     placeholders = re.findall(r"\{([^{}]+)\}", "".join(commands))
@@ -38,13 +43,18 @@ def test_every_placeholder_of_a_command_is_quoted():
 @pytest.mark.workflow
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_the_nastiest_legal_names_at_once(place):
+def test_the_nastiest_legal_names_at_once(place) -> None:
     folder = place.folder / COMMANDS.replace("/", "\u2215")
     folder.mkdir()
     write_table(folder / " -rf *.csv", rows=60, separator=SEPARATOR, columns=COLUMNS)
-    train, test = f"{folder.name}/ -rf *.csv", f"./{folder.name}//../{folder.name}/-t.csv"
+    train = f"{folder.name}/ -rf *.csv"
+    test = f"./{folder.name}//../{folder.name}/-t.csv"
     shutil.copy(place.folder / train, folder / "-t.csv")
-    columns = {"text_column": COLUMNS[:1], "labels_column": COLUMNS[1], "label_separator": SEPARATOR}
+    columns = {
+        "text_column": COLUMNS[:1],
+        "labels_column": COLUMNS[1],
+        "label_separator": SEPARATOR,
+    }
     datasets = {DATASET: {"format": "csv", "train": train, "test": test, **columns, "min_df": 1}}
     quick = {"train": {"shards": 1}, "report": {"examples": 1}}
     place.configure(datasets=datasets, runs={RUN: {"initialization": "zero"}}, **quick)
@@ -59,7 +69,7 @@ def test_the_nastiest_legal_names_at_once(place):
 
 
 @pytest.mark.workflow
-def test_secrets_of_addresses_are_nowhere(place, monkeypatch):
+def test_secrets_of_addresses_are_nowhere(place, monkeypatch) -> None:
     secret = "s3cr3t-Zq9"
     with local_server() as server:
         server.files["/records.csv"] = (place.folder / "records.csv").read_bytes()

@@ -38,7 +38,7 @@ OFTEN = "from ovaflow.storage import parts; parts.SECONDS = 0.05"
 MODEL = "results/made/tree/model.h5"
 
 
-def write_made(path, n=5000, n_labels=600):
+def write_made(path, n=5000, n_labels=600) -> None:
     """Write XMC text; of three labels two are parts of the third, at whose solution they start."""
     made = topics(n=n, d=1500, n_labels=n_labels).train
     Y = made.Y.to_scipy().toarray()
@@ -52,21 +52,23 @@ def write_made(path, n=5000, n_labels=600):
 class Attacked(Place):
     """A place where a pipeline runs whose processes are killed."""
 
-    def __init__(self, folder):
+    def __init__(self, folder) -> None:
         super().__init__(folder)
         write_made(folder / "made.txt")
         (folder / "my.yaml").write_text(CONFIG)
         (folder / "patch").mkdir()
         (folder / "patch" / "sitecustomize.py").write_text(OFTEN)
         self.written = folder / "written.txt"
-        self.driver, self.killed_in_training, self.continued = None, 0, 0
+        self.driver = None
+        self.killed_in_training = 0
+        self.continued = 0
 
     def environment(self, **variables):
         environment = super().environment(**variables)
         patched = f"{self.folder / 'patch'}:{environment['PYTHONPATH']}"
         return environment | {"PYTHONPATH": patched}
 
-    def begin(self):
+    def begin(self) -> None:
         """Call the command that the user would call again."""
         command = [*OVAFLOW, "run", "my.yaml", "--cores=2", "--retries=1000", MODEL]
         with open(self.written, "a") as file:
@@ -78,7 +80,8 @@ class Attacked(Place):
         if not jobs:
             time.sleep(0.3)
             return False
-        job, parts = rng.choice(jobs), self.count_parts() + rng.randint(0, 3)
+        job = rng.choice(jobs)
+        parts = self.count_parts() + rng.randint(0, 3)
         with contextlib.suppress(psutil.Error):
             while self.count_parts() < parts and job.status() != psutil.STATUS_ZOMBIE:
                 time.sleep(0.01)
@@ -102,12 +105,12 @@ class Attacked(Place):
     def count_parts(self):
         return sum(1 for _ in self.folder.glob("results/made/tree/shards/*.parts/*.h5"))
 
-    def count_continued(self):
+    def count_continued(self) -> None:
         """Count jobs that found what an earlier attempt had finished."""
         for log in self.folder.glob("logs/*/*/train-*.log"):
             self.continued += "continues, " in log.read_text(errors="replace")
 
-    def assert_finished(self, model):
+    def assert_finished(self, model) -> None:
         """The model is there to the last byte, and nothing else is left."""
         deadline = time.monotonic() + 120
         # orphans end by themselves
@@ -131,8 +134,9 @@ def model(tmp_path_factory):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_killed_at_random_moments(model, tmp_path, seed):
-    place, rng = Attacked(tmp_path), random.Random(seed)
+def test_killed_at_random_moments(model, tmp_path, seed) -> None:
+    place = Attacked(tmp_path)
+    rng = random.Random(seed)
     kills = rng.sample(KILLS, len(KILLS))
     place.begin()
     try:

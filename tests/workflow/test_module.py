@@ -21,7 +21,9 @@ class OthersPlace(Place):
 def others(tmp_path):
     place = OthersPlace(tmp_path)
     (written,) = (block.code for block in blocks_of(PAGE) if block.title == "Snakefile")
-    (place.folder / "Snakefile").write_text(written.replace("your-own-command >", "cp original.csv"))
+    (place.folder / "Snakefile").write_text(
+        written.replace("your-own-command >", "cp original.csv")
+    )
     write_table(place.folder / "original.csv")
     ours = CONFIG | {"runs": {"msi": {}}, "train": {"shards": 1}}
     (place.folder / "config.yaml").write_text(yaml.safe_dump({"labels": ours}))
@@ -29,23 +31,35 @@ def others(tmp_path):
 
 
 @pytest.mark.long
-def test_a_module_runs_to_the_report(others):
+def test_a_module_runs_to_the_report(others) -> None:
     written = others.snakemake("--logger", "ovaflow", configfile=None)
     assert "\novaflow_train_shard" in written
     assert "localrules" not in written
     metrics = others.folder / "labels/results/tiny/msi/metrics.json"
     assert json.loads(metrics.read_text())["P@1"] > 0.9
     names = {path.name for path in others.folder.iterdir()}
-    assert names == {".snakemake", "Snakefile", "config.yaml", "original.csv", "records.csv", "labels"}
+    assert names == {
+        ".snakemake",
+        "Snakefile",
+        "config.yaml",
+        "original.csv",
+        "records.csv",
+        "labels",
+    }
     assert (others.folder / "labels/results/report.html").exists()
     assert "Nothing to be done" in others.dry_run(configfile=None)
 
 
-def test_a_code_in_a_section_of_another_workflow_must_be_in_quotes(others):
+def test_a_code_in_a_section_of_another_workflow_must_be_in_quotes(others) -> None:
     path = others.folder / "config.yaml"
     config = path.read_text(encoding="utf-8")
-    path.write_text(config.replace("label_separator:", "exclude: [010]\n      label_separator:"), encoding="utf-8")
-    assert "datasets.tiny.exclude: YAML takes 010 for a number; put it in quotes" in others.dry_run(configfile=None)
+    path.write_text(
+        config.replace("label_separator:", "exclude: [010]\n      label_separator:"),
+        encoding="utf-8",
+    )
+    assert "datasets.tiny.exclude: YAML takes 010 for a number; put it in quotes" in others.dry_run(
+        configfile=None
+    )
 
 
 EVERY_STEP = """
@@ -63,7 +77,7 @@ web: {format: csv, train: https://example.org/a.csv}
 """
 
 
-def test_every_step_keeps_to_the_prefix(others):
+def test_every_step_keeps_to_the_prefix(others) -> None:
     config = yaml.safe_load((others.folder / "config.yaml").read_text())
     config["labels"]["runs"] = yaml.safe_load(EVERY_STEP)
     config["labels"]["datasets"] |= yaml.safe_load(DOWNLOADED)
@@ -74,4 +88,7 @@ def test_every_step_keeps_to_the_prefix(others):
     folders = ("results/", "logs/", "downloads/")
     paths = [part.rpartition("=")[2].strip("'\"") for line in commands for part in line.split()]
     assert [path for path in paths if path.startswith(folders)] == []
-    assert sum(path.startswith(tuple(f"labels/{folder}" for folder in folders)) for path in paths) > 100
+    assert (
+        sum(path.startswith(tuple(f"labels/{folder}" for folder in folders)) for path in paths)
+        > 100
+    )

@@ -1,4 +1,6 @@
-"""Runs of other methods, a second stage, sweeps, and runs that start from others, added to a finished run."""
+"""Runs of other methods, a second stage, sweeps, and runs that start from others, added to a
+finished run.
+"""
 
 import json
 
@@ -30,14 +32,26 @@ PLANNED = {"plan_shards": 1, **TRAINED}
 FITTED = {"fit_reranker": 1, "measure_reliability": 1, **PREDICTED}
 RERANKED = FITTED | {"predict_labels": 2, "list_doubts": 1}
 # once without the instances that are held out
-SECOND_STAGE = {"plan_shards": 1, "train_shard": 2, "choose_prune": 1, "merge_shards": 2, **RERANKED}
+SECOND_STAGE = {
+    "plan_shards": 1,
+    "train_shard": 2,
+    "choose_prune": 1,
+    "merge_shards": 2,
+    **RERANKED,
+}
 HELD_OUT = {"hold_out_instances": 1, "compute_means": 1}
-REPORT, TREES, EMBEDDING = {"write_report": 1}, {"estimate_training": 1}, {"embed_labels": 1}
+REPORT = {"write_report": 1}
+TREES = {"estimate_training": 1}
+EMBEDDING = {"embed_labels": 1}
 
 
-def write(place, settings=None, **changes):
+def write(place, settings=None, **changes) -> None:
     """The config with some runs changed; None leaves a run out."""
-    runs = {run: RUNS.get(run, {}) | changes.get(run, {}) for run in RUNS | changes if changes.get(run, 0) is not None}
+    runs = {
+        run: RUNS.get(run, {}) | changes.get(run, {})
+        for run in RUNS | changes
+        if changes.get(run, 0) is not None
+    }
     sections = {"report": {"examples": 1}} | (settings or {})
     place.configure(runs=runs, **sections)
 
@@ -62,32 +76,43 @@ def more(finished, tmp_path_factory):
 
 
 @pytest.mark.parametrize(("run", "least"), [("trees", 0.5), ("embedded", 0.8)])
-def test_trees_and_embeddings(more, run, least):
+def test_trees_and_embeddings(more, run, least) -> None:
     assert more.metrics(run)["P@1"] > least
 
 
-def test_a_run_leaves_nothing_behind(more):
-    left = [path for place in (more.folder, more.temporary) for path in place.rglob("*") if path.is_file()]
+def test_a_run_leaves_nothing_behind(more) -> None:
+    left = [
+        path
+        for place in (more.folder, more.temporary)
+        for path in place.rglob("*")
+        if path.is_file()
+    ]
     assert not [path for path in left if ".partial" in path.name or more.temporary in path.parents]
     assert not list(more.folder.glob(".snakemake/locks/*"))
-    assert {path.name for path in private_folder().iterdir()} - more.shared <= {f"cpu{cpu}.lock" for cpu in range(999)}
+    assert {path.name for path in private_folder().iterdir()} - more.shared <= {
+        f"cpu{cpu}.lock" for cpu in range(999)
+    }
     assert more.processes() == []
 
 
-def test_a_second_stage_of_few_instances_is_not_used(more):
+def test_a_second_stage_of_few_instances_is_not_used(more) -> None:
     assert Reranker.about(more.result("msi", "reranker.h5")).parameters["fraction"] == 0.3
-    assert "predictions stay as they are: " in (more.folder / "logs" / "tiny" / "msi" / "rerank.log").read_text()
+    assert (
+        "predictions stay as they are: "
+        in (more.folder / "logs" / "tiny" / "msi" / "rerank.log").read_text()
+    )
     assert "F1-fit" not in more.metrics("msi")
 
 
-def test_a_second_stage_with_suggestions_of_a_file(place):
-    records, guesses = place.folder / "records.csv", place.folder / "guesses.csv"
+def test_a_second_stage_with_suggestions_of_a_file(place) -> None:
+    records = place.folder / "records.csv"
+    guesses = place.folder / "guesses.csv"
     write_named_table(records)
     lines = range(2, records.read_text().count("\n") + 1)
     guesses.write_text("id,label\n" + "".join(f"line {number},name1\n" for number in lines))
     sources = {"rerank": 0.6, "rerank_with": ["guesses.csv"], "optimise": "macro-F1"}
 
-    def write(**msi):
+    def write(**msi) -> None:
         place.configure(runs={"msi": msi}, train={"shards": 1}, report={"examples": 0})
 
     write(**sources)
@@ -103,14 +128,17 @@ def test_a_second_stage_with_suggestions_of_a_file(place):
     assert place.jobs() == {"msi": FITTED, None: REPORT}
 
 
-def test_each_run_of_a_sweep_starts_from_its_neighbour(more):
+def test_each_run_of_a_sweep_starts_from_its_neighbour(more) -> None:
     with open_artifact(more.result("swept.C-2", "shards", "0.h5"), "shard") as file:
-        assert inputs_of(file)["earlier"] == OneVsAll.open(more.result("swept.C-1", "model.h5")).checksum
+        assert (
+            inputs_of(file)["earlier"]
+            == OneVsAll.open(more.result("swept.C-1", "model.h5")).checksum
+        )
     log = (more.folder / "logs" / "tiny" / "swept.C-2" / "train-shard.0.log").read_text()
     assert "10 of 10 labels start from the earlier model" in log
 
 
-def test_the_report_has_a_section_of_each_kind(more):
+def test_the_report_has_a_section_of_each_kind(more) -> None:
     page = (more.folder / "results" / "report.html").read_text()
     for text in (">Trees of instances<", ">Label embeddings<", "<h3>Sweeps</h3>", "swept.C-2"):
         assert text in page
@@ -149,46 +177,58 @@ CHANGES = {
         "{trees: {weighting: propensity}, embedded: {features: gaussian, random_features: 20}, "
         "swept: {sweep: {C: [1, 1.5, 2]}}}",
         "{}",
-        {None: TREES, "trees": TRAINED, "embedded": PROJECTED, "swept.C-1.5": PLANNED, "swept.C-2": TRAINED},
+        {
+            None: TREES,
+            "trees": TRAINED,
+            "embedded": PROJECTED,
+            "swept.C-1.5": PLANNED,
+            "swept.C-2": TRAINED,
+        },
     ),
     "the decoder": ("embedded: {decoder: softmax}", "{}", {"embedded": PROJECTED}),
     "a run that starts from another": (
-        "later: {initialization: pretrained, pretrained: swept.C-1, shards: 1}", "{}", {"later": PLANNED}
+        "later: {initialization: pretrained, pretrained: swept.C-1, shards: 1}",
+        "{}",
+        {"later": PLANNED},
     ),
     "what is not used, and a value less": (
-        "{trees: {threads: 2}, embedded: {random_features: 20}, swept: {sweep: {C: [1]}}}", "{}", {None: {}}
+        "{trees: {threads: 2}, embedded: {random_features: 20}, swept: {sweep: {C: [1]}}}",
+        "{}",
+        {None: {}},
     ),
     "another share held out": ("msi: {rerank: 0.4}", "{}", {None: HELD_OUT, "msi": SECOND_STAGE}),
     "suggestions of a file": ("msi: {rerank_with: [guesses.csv]}", "{}", {"msi": FITTED}),
     "no second stage": ("msi: {rerank: 0}", "{}", {"msi": JOINED}),
     "methods less": ("{trees: null, embedded: null}", "{}", {None: {}}),
     "top_k and decoder_C": (
-        "{trees: {top_k: 3}, embedded: {decoder_C: [1, 2]}}", "{}", {"trees": PREDICTED, "embedded": TUNED}
+        "{trees: {top_k: 3}, embedded: {decoder_C: [1, 2]}}",
+        "{}",
+        {"trees": PREDICTED, "embedded": TUNED},
     ),
     "shards of a decoder, and a run that shares its embedding": (
         "{embedded: {shards: 3}, other: {method: rembrandt, rank: 8, shards: 1, decoder_epsilon: 0.01}}",
         "{}",
         {"embedded": {"train_shard": 3, **JOINED}, "other": {"describe_embedding": 1, **PROJECTED}},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_changed_setting_runs_what_depends_on_it(more, change):
+def test_a_changed_setting_runs_what_depends_on_it(more, change) -> None:
     runs, settings, expected = CHANGES[change]
     write(more, yaml.safe_load(settings), **yaml.safe_load(runs))
     assert more.jobs() == (expected and expected | {None: expected.get(None, {}) | REPORT})
 
 
 @pytest.mark.parametrize("profile", ["slurm", "cluster-generic"])
-def test_a_profile_groups_the_shards_of_runs_that_start_from_each_other(more, profile):
+def test_a_profile_groups_the_shards_of_runs_that_start_from_each_other(more, profile) -> None:
     # a group that contained shards of both would depend on itself
     write(more, later={"initialization": "pretrained", "pretrained": "swept.C-1", "shards": 1})
     jobs = more.jobs("--forceall", f"--workflow-profile={profile}")
     assert [jobs[run]["train_shard"] for run in ("swept.C-1", "swept.C-2", "later")] == [1, 1, 1]
 
 
-def test_a_model_from_elsewhere(more):
+def test_a_model_from_elsewhere(more) -> None:
     run = {"initialization": "pretrained", "pretrained": "old.h5"}
     write(more, new=run)
     assert "runs.new.pretrained: no run and no file old.h5; paths are relative to" in more.dry_run()
@@ -196,7 +236,7 @@ def test_a_model_from_elsewhere(more):
     assert "--earlier=old.h5" in more.dry_run("--printshellcmds")
 
 
-def test_an_estimate_starts_from_a_model(more, capfd):
+def test_an_estimate_starts_from_a_model(more, capfd) -> None:
     start = ["estimate", str(more.result("dataset.h5")), "--initialization=pretrained"]
     earlier = f"--earlier={more.result('swept.C-2', 'model.h5')}"
     assert main([*start, earlier, "--json"]) == 0

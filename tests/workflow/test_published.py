@@ -1,4 +1,6 @@
-"""Published precision of one-vs-all training, reached by its commands on the data's published splits."""
+"""Published precision of one-vs-all training, reached by its commands on the data's published
+splits.
+"""
 
 import json
 
@@ -8,7 +10,9 @@ from commands import ovaflow
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
 PUBLISHED = {"bibtex": (62.62, 39.09, 28.79), "delicious": (65.02, 58.88, 53.28)}
-"""P@1, P@3, P@5 in percent: XMC repository, 2019 revision (its splits are close to these, not identical)."""
+"""P@1, P@3, P@5 in percent: XMC repository, 2019 revision (its splits are close to these, not
+identical).
+"""
 
 STEPS = """
 prepare --format=xmc-text --train={data}/train.txt.gz --test={data}/test.txt.gz --output=dataset.h5
@@ -22,7 +26,9 @@ evaluate predictions.h5 --dataset=dataset.h5 --model=model.h5 --training=trainin
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_precision_is_at_most_a_point_below_the_published(tmp_path, monkeypatch, real_data, name):
+def test_precision_is_at_most_a_point_below_the_published(
+    tmp_path, monkeypatch, real_data, name
+) -> None:
     monkeypatch.chdir(tmp_path)
     for step in STEPS.strip().splitlines():
         ovaflow(*step.format(data=real_data / name).split())

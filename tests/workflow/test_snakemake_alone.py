@@ -1,4 +1,6 @@
-"""A machine with only Snakemake: OVAFLOW_SNAKEMAKE_ALONE names the command in such an environment (.ci/run)."""
+"""A machine with only Snakemake: OVAFLOW_SNAKEMAKE_ALONE names the command in such an environment
+(.ci/run).
+"""
 
 import ast
 import os
@@ -41,7 +43,12 @@ def checkout(tmp_path_factory):
             shutil.copy(ROOT / name, folder / name)
     (folder / "profiles").symlink_to("workflow/profiles")
     author = ["-c", "user.name=ovaflow", "-c", "user.email=ovaflow@example.org"]
-    for arguments in (["init", "--quiet"], ["add", "."], [*author, "commit", "-qm", "all"], ["tag", "v1"]):
+    for arguments in (
+        ["init", "--quiet"],
+        ["add", "."],
+        [*author, "commit", "-qm", "all"],
+        ["tag", "v1"],
+    ):
         subprocess.run(["git", *arguments], cwd=folder, check=True)
     return folder
 
@@ -59,20 +66,31 @@ def snakemake(folder, *arguments, path="/usr/bin:/bin"):
     kept = {name: value for name, value in os.environ.items() if name.startswith(names)}
     variables = kept | {"PATH": path, "HOME": str(folder)}
     command = [SNAKEMAKE, *arguments]
-    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=folder, env=variables, capture_output=True, text=True, check=False
+    )
 
 
-@pytest.mark.parametrize(("option", "said"), [("--lint", "good condition"), ("--dry-run", "train_shard")])
-def test_a_clean_clone(checkout, option, said):
+@pytest.mark.parametrize(
+    ("option", "said"), [("--lint", "good condition"), ("--dry-run", "train_shard")]
+)
+def test_a_clean_clone(checkout, option, said) -> None:
     done = snakemake(checkout, option)
     assert done.returncode == 0, done.stderr
     assert said in done.stdout + done.stderr
 
 
-def test_jobs_run_the_ovaflow_on_the_path(checkout, tiny):
+def test_jobs_run_the_ovaflow_on_the_path(checkout, tiny) -> None:
     (tiny / "bin").mkdir()
     (tiny / "bin" / "ovaflow").symlink_to(Path(sys.executable).with_name("ovaflow"))
-    options = ["--snakefile", str(checkout / "Snakefile"), "--configfile", "my.yaml", "--cores", "2"]
+    options = [
+        "--snakefile",
+        str(checkout / "Snakefile"),
+        "--configfile",
+        "my.yaml",
+        "--cores",
+        "2",
+    ]
     model = "results/tiny/msi/model.h5"
     done = snakemake(tiny, *options, model)
     assert done.returncode == 2
@@ -84,7 +102,7 @@ def test_jobs_run_the_ovaflow_on_the_path(checkout, tiny):
     assert "Nothing to be done" in snakemake(tiny, *options, model, path=path).stderr
 
 
-def test_the_module_statement_of_snakedeploy(checkout, tiny):
+def test_the_module_statement_of_snakedeploy(checkout, tiny) -> None:
     config = yaml.safe_load((tiny / "my.yaml").read_text())
     (tiny / "Snakefile").write_text(MODULE.format(checkout=checkout, config=config))
     done = snakemake(tiny, "--dry-run", "all")
@@ -92,7 +110,7 @@ def test_the_module_statement_of_snakedeploy(checkout, tiny):
     assert "train_shard" in done.stdout
 
 
-def test_no_module_is_brought_along_in_vain(checkout, tiny):
+def test_no_module_is_brought_along_in_vain(checkout, tiny) -> None:
     # what rules import while they are read, and nothing else
     script = (
         "import atexit, sys; from snakemake.cli import main;"
@@ -101,9 +119,17 @@ def test_no_module_is_brought_along_in_vain(checkout, tiny):
     arguments = ["--snakefile", str(checkout / "Snakefile"), "--configfile", "my.yaml", "--summary"]
     python = Path(SNAKEMAKE).with_name("python")
     command = [str(python), "-c", script, *arguments]
-    done = subprocess.run(command, cwd=tiny, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, cwd=tiny, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=True
+    )
     names = {name for name in done.stdout.split() if name.partition(".")[0] == "ovaflow"}
     rules = (checkout / "workflow" / "rules" / "modules.smk").read_text(encoding="utf-8")
-    listed = ast.literal_eval(re.search(r"^MODULES = (\{.*?\n\})", rules, re.DOTALL | re.MULTILINE)[1])
-    modules = {f"ovaflow.{room.replace('/', '.')}.{name}" for room, its in listed.items() for name in its.split()}
+    listed = ast.literal_eval(
+        re.search(r"^MODULES = (\{.*?\n\})", rules, re.DOTALL | re.MULTILINE)[1]
+    )
+    modules = {
+        f"ovaflow.{room.replace('/', '.')}.{name}"
+        for room, its in listed.items()
+        for name in its.split()
+    }
     assert names == {name.replace("..", ".").removesuffix(".__init__") for name in modules}

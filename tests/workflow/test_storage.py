@@ -34,7 +34,7 @@ if ! [ -e "$1/status" ]; then echo running; elif grep -qx 0 "$1/status"; then ec
 class PlaceWithBucket(Place):
     """A folder in which Snakemake runs the pipeline with its files in a bucket."""
 
-    def __init__(self, folder, bucket):
+    def __init__(self, folder, bucket) -> None:
         super().__init__(folder)
         self.bucket = bucket
 
@@ -46,7 +46,9 @@ class PlaceWithBucket(Place):
         # jobs on other machines call python
         variables["PATH"] = f"{Path(sys.executable).parent}:/usr/bin:/bin"
         variables["SNAKEMAKE_STORAGE_S3_ENDPOINT_URL"] = self.bucket.meta.client.meta.endpoint_url
-        keys = dict.fromkeys(("SNAKEMAKE_STORAGE_S3_ACCESS_KEY", "SNAKEMAKE_STORAGE_S3_SECRET_KEY"), KEY)
+        keys = dict.fromkeys(
+            ("SNAKEMAKE_STORAGE_S3_ACCESS_KEY", "SNAKEMAKE_STORAGE_S3_SECRET_KEY"), KEY
+        )
         return super().environment(**keys, **variables)
 
     def fetch(self, name):
@@ -61,7 +63,9 @@ def place(tmp_path):
     server.start()
     address = "http://{}:{}".format(*server.get_host_and_port())
     keys = {"aws_access_key_id": KEY, "aws_secret_access_key": KEY}
-    bucket = boto3.resource("s3", endpoint_url=address, region_name="us-east-1", **keys).Bucket("bucket")
+    bucket = boto3.resource("s3", endpoint_url=address, region_name="us-east-1", **keys).Bucket(
+        "bucket"
+    )
     bucket.create()
     bucket.upload_file(tmp_path / "records.csv", "records.csv")
     place = PlaceWithBucket(tmp_path, bucket)
@@ -72,13 +76,15 @@ def place(tmp_path):
     server.stop()
 
 
-def test_a_run_in_storage_looks_like_one_in_a_folder(place):
+def test_a_run_in_storage_looks_like_one_in_a_folder(place) -> None:
     written = place.snakemake()
     assert re.search(r"^train_shard tiny/msi .*  2 jobs$", written, re.MULTILINE)
     assert re.search(r"^predict_labels tiny/msi .*  top 5 of 42 instances", written, re.MULTILINE)
     assert re.search(r"^Done: (\d+) of \1 jobs$", written, re.MULTILINE)
     assert "The report is ready: s3://bucket/here/results/report.html\n" in written
-    assert "ovaflow predict model.h5 FILE, in a copy of s3://bucket/here/results/tiny/msi\n" in written
+    assert (
+        "ovaflow predict model.h5 FILE, in a copy of s3://bucket/here/results/tiny/msi\n" in written
+    )
     assert "get a right first label" in place.fetch("results/report.html")
     assert [path.name for path in place.folder.rglob("results/*")] == [".warm-up"]
 
@@ -91,7 +97,7 @@ def test_a_run_in_storage_looks_like_one_in_a_folder(place):
     assert "line 1: no column 'title'" in written
 
 
-def test_jobs_run_on_machines_that_share_no_disk(place, tmp_path):
+def test_jobs_run_on_machines_that_share_no_disk(place, tmp_path) -> None:
     # a file of this machine, which the others do not see
     place.configure(**SETTINGS | {"datasets": {"tiny": CONFIG["datasets"]["tiny"]}})
     place.snakefile = shutil.copyfile(ROOT / "Snakefile", place.folder / "Snakefile")
@@ -107,8 +113,15 @@ def test_jobs_run_on_machines_that_share_no_disk(place, tmp_path):
         (machines / name).write_text(script)
         (machines / name).chmod(0o755)
     commands = [f"--cluster-generic-{name}-cmd={machines / name}" for name in ("submit", "status")]
-    executor = ["--executor=cluster-generic", *commands, "--jobs=2", "--seconds-between-status-checks=1"]
+    executor = [
+        "--executor=cluster-generic",
+        *commands,
+        "--jobs=2",
+        "--seconds-between-status-checks=1",
+    ]
     no_disk = ["--shared-fs-usage=none", "--job-deploy-sources"]
     written = place.snakemake(*executor, *no_disk, "results/tiny/means.h5")
-    assert re.search(r"^prepare_dataset tiny .*  158 training and 42 test instances", written, re.MULTILINE)
+    assert re.search(
+        r"^prepare_dataset tiny .*  158 training and 42 test instances", written, re.MULTILINE
+    )
     assert re.search(r"^compute_means tiny .*  means of 158 instances", written, re.MULTILINE)

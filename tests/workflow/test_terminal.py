@@ -20,7 +20,7 @@ def server(place):
     """Has the table, and does not answer until its list of answers is cleared."""
     end = threading.Event()
 
-    def wait(handler, content):
+    def wait(handler, content) -> None:
         end.wait()
 
     with local_server() as server:
@@ -38,7 +38,9 @@ def start(place, server):
     place.configure(datasets={"tiny": source})
 
     def start():
-        process = place.start(place.command(DATASET, "--configfile", "my.yaml"), start_new_session=True)
+        process = place.start(
+            place.command(DATASET, "--configfile", "my.yaml"), start_new_session=True
+        )
         processes.append(process)
         deadline = time.monotonic() + 120
         while not server.asked:
@@ -54,7 +56,7 @@ def start(place, server):
         process.wait()
 
 
-def test_a_failure_says_why(place):
+def test_a_failure_says_why(place) -> None:
     place.configure(prepare={"text_column": "nope"})
     lines = place.snakemake("results/tiny/dataset.h5", status=2).splitlines()
     failed = lines.index(
@@ -67,12 +69,14 @@ def test_a_failure_says_why(place):
     assert "Traceback" not in "".join(lines)
 
 
-def test_a_code_that_yaml_changes_is_refused_and_kept_in_quotes(place, monkeypatch):
+def test_a_code_that_yaml_changes_is_refused_and_kept_in_quotes(place, monkeypatch) -> None:
     monkeypatch.chdir(place.folder)
     config = place.folder / "my.yaml"
     plain = config.read_text(encoding="utf-8")
     config.write_text(f"{plain}prepare: {{exclude: [250.10]}}\n", encoding="utf-8")
-    refusal = f"my.yaml, line {len(plain.splitlines()) + 1}: prepare.exclude: YAML takes 250.10 for "
+    refusal = (
+        f"my.yaml, line {len(plain.splitlines()) + 1}: prepare.exclude: YAML takes 250.10 for "
+    )
     assert refusal in place.dry_run(DATASET)
     assert f"ovaflow: error: {refusal}" in ovaflow("run", "my.yaml", "--dry-run", status=2)
     config.write_text(f"{plain}prepare: {{exclude: ['250.10']}}\n", encoding="utf-8")
@@ -80,7 +84,7 @@ def test_a_code_that_yaml_changes_is_refused_and_kept_in_quotes(place, monkeypat
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_to_snakemake_ends_the_jobs(place, start, number):
+def test_a_signal_to_snakemake_ends_the_jobs(place, start, number) -> None:
     process = start()
     jobs = place.running_jobs()
     assert jobs
@@ -95,7 +99,9 @@ def test_a_signal_to_snakemake_ends_the_jobs(place, start, number):
 
 
 @pytest.mark.long
-def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(place, start, server):
+def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(
+    place, start, server
+) -> None:
     process = start()
     run = "run", "my.yaml", "--cores=2"
     second = place.ovaflow(*run, status=2)
@@ -116,15 +122,20 @@ def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(place, 
     assert "--unlock" not in place.ovaflow(*run, DATASET)
 
 
-def test_no_cores_are_refused(place):
-    assert "ovaflow: error: no job runs on --cores 0; give --cores 1 or more" in place.dry_run("--cores", "0")
+def test_no_cores_are_refused(place) -> None:
+    assert "ovaflow: error: no job runs on --cores 0; give --cores 1 or more" in place.dry_run(
+        "--cores", "0"
+    )
 
 
-def test_a_folder_that_jobs_could_not_write_is_one_line_before_they_run(place):
+def test_a_folder_that_jobs_could_not_write_is_one_line_before_they_run(place) -> None:
     folder = place.folder / "results" / DATASET.split("/")[1]
     folder.parent.mkdir()
     # unlike a closed folder, one that even root cannot write
     folder.touch()
     written = place.snakemake(DATASET, status=2)
-    assert f"ovaflow: error: {folder}: cannot be written; allow writing there, or use another folder" in written
+    assert (
+        f"ovaflow: error: {folder}: cannot be written; allow writing there, or use another folder"
+        in written
+    )
     assert "Traceback" not in written

@@ -6,7 +6,7 @@ from tiny_table import write_table
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 
-def test_a_table_is_all_that_a_person_needs(place, monkeypatch):
+def test_a_table_is_all_that_a_person_needs(place, monkeypatch) -> None:
     (place.folder / "my.yaml").unlink()
     write_table(place.folder / "records.csv", columns=("title", "subjects"))
     columns = ["--text-column=title", "--labels-column=subjects", "--label-separator=|"]
@@ -38,7 +38,13 @@ def test_a_table_is_all_that_a_person_needs(place, monkeypatch):
         (["corpus"], {"format": "annif", "train": "corpus"}),
         (
             ["corpus.tsv", "--vocabulary=v.ttl", "--language=fi", "--test=corpus"],
-            {"format": "annif", "train": "corpus.tsv", "test": "corpus", "vocabulary": "v.ttl", "language": "fi"},
+            {
+                "format": "annif",
+                "train": "corpus.tsv",
+                "test": "corpus",
+                "vocabulary": "v.ttl",
+                "language": "fi",
+            },
         ),
         (
             ["corpus.tsv", "--vocabulary=v.ttl", "--format=text-tsv"],
@@ -46,15 +52,18 @@ def test_a_table_is_all_that_a_person_needs(place, monkeypatch):
         ),
     ],
 )
-def test_annifs_corpora(tmp_path, monkeypatch, arguments, expected):
+def test_annifs_corpora(tmp_path, monkeypatch, arguments, expected) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "corpus").mkdir()
     for name in ("corpus.tsv", "v.ttl"):
         (tmp_path / name).touch()
-    assert yaml.safe_load(ovaflow("train", *arguments, "--print-config"))["datasets"]["corpus"] == expected
+    assert (
+        yaml.safe_load(ovaflow("train", *arguments, "--print-config"))["datasets"]["corpus"]
+        == expected
+    )
 
 
-def test_a_pattern_that_the_shell_expands_is_refused(tmp_path, monkeypatch):
+def test_a_pattern_that_the_shell_expands_is_refused(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("a.csv", "b.csv", "c.csv"):
         (tmp_path / name).touch()
@@ -63,9 +72,11 @@ def test_a_pattern_that_the_shell_expands_is_refused(tmp_path, monkeypatch):
     assert written.count("\n") == 1
 
 
-def test_a_dry_run_leaves_nothing(place):
+def test_a_dry_run_leaves_nothing(place) -> None:
     (place.folder / "my.yaml").unlink()
-    written = place.ovaflow("train", "records.csv", "--label-separator=|", "--dry-run", "--output=elsewhere")
+    written = place.ovaflow(
+        "train", "records.csv", "--label-separator=|", "--dry-run", "--output=elsewhere"
+    )
     assert f"train: {place.folder / 'records.csv'}" in written
     assert "train_shard " in written
     assert {path.name for path in place.folder.iterdir()} == {"records.csv", ".snakemake"}

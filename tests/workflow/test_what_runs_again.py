@@ -20,7 +20,13 @@ PREDICTED = {"predict_labels": 1, **EVALUATED}
 MERGED = {"merge_shards": 1, **PREDICTED}
 TRAINED = {"train_shard": 2, **MERGED}
 PLANNED = {"plan_shards": 1, **TRAINED}
-FOLDED = {"plan_shards": 3, "train_shard": 6, "merge_shards": 3, "predict_labels": 3, "evaluate_predictions": 3}
+FOLDED = {
+    "plan_shards": 3,
+    "train_shard": 6,
+    "merge_shards": 3,
+    "predict_labels": 3,
+    "evaluate_predictions": 3,
+}
 REPORT = {None: {"write_report": 1}}
 
 MSI = CONFIG["runs"]["msi"]
@@ -44,10 +50,14 @@ CHANGES = {
     ),
     "features and C are chosen": (
         "{prepare: {features: auto}, runs: {msi: {C: auto}, dismec: {initialization: zero}}}",
-        PREPARED | {None: PREPARED[None] | {"choose_features": 1, "choose_C": 1, "estimate_training": 2}},
+        PREPARED
+        | {None: PREPARED[None] | {"choose_features": 1, "choose_C": 1, "estimate_training": 2}},
     ),
     "min_df": ("prepare: {min_df: 3}", PREPARED),
-    "shards": ("train: {shards: 3}", done(PLANNED | {"train_shard": 3}, PLANNED | {"train_shard": 3})),
+    "shards": (
+        "train: {shards: 3}",
+        done(PLANNED | {"train_shard": 3}, PLANNED | {"train_shard": 3}),
+    ),
     "C and regularization": (
         "runs: {msi: {C: 2}, dismec: {initialization: zero, regularization: l1}}",
         done(TRAINED, TRAINED, estimate_training=2, warm_up=1),
@@ -72,7 +82,9 @@ CHANGES = {
     "propensity_a": ("evaluate: {propensity_a: 0.6}", done(EVALUATED, EVALUATED)),
     "folds": (
         "evaluate: {folds: 3}",
-        done(FOLDED | {"join_folds": 1}, FOLDED | {"join_folds": 1}, hold_out_fold=3, compute_means=3),
+        done(
+            FOLDED | {"join_folds": 1}, FOLDED | {"join_folds": 1}, hold_out_fold=3, compute_means=3
+        ),
     ),
     "no folds": ("evaluate: {folds: null}", {}),
     "the report": ("report: {examples: 5}", REPORT),
@@ -89,11 +101,11 @@ CHANGES = {
         """,
         {run: jobs for run, jobs in PREPARED.items() if run != "dismec"},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_changed_setting_runs_what_depends_on_it(finished, change):
+def test_a_changed_setting_runs_what_depends_on_it(finished, change) -> None:
     sections, expected = CHANGES[change]
     finished.configure(**yaml.safe_load(sections))
     try:
@@ -102,7 +114,7 @@ def test_a_changed_setting_runs_what_depends_on_it(finished, change):
         finished.configure()
 
 
-def test_changed_data(finished, tmp_path):
+def test_changed_data(finished, tmp_path) -> None:
     place = finished.copy(tmp_path)
     (place.folder / "records.csv").touch()
     assert place.jobs() == {}
@@ -111,8 +123,10 @@ def test_changed_data(finished, tmp_path):
     assert place.jobs() == PREPARED
 
 
-@pytest.mark.parametrize(("file", "expected"), [("model.h5", done(MERGED, {})), ("metrics.json", done(EVALUATED, {}))])
-def test_what_was_deleted_is_made_again(finished, tmp_path, file, expected):
+@pytest.mark.parametrize(
+    ("file", "expected"), [("model.h5", done(MERGED, {})), ("metrics.json", done(EVALUATED, {}))]
+)
+def test_what_was_deleted_is_made_again(finished, tmp_path, file, expected) -> None:
     place = finished.copy(tmp_path)
     place.result("msi", file).unlink()
     assert place.jobs() == expected
@@ -122,23 +136,29 @@ REVISED = {"train-shard": done(TRAINED, TRAINED), "merge": done(MERGED, MERGED)}
 
 
 @pytest.mark.parametrize("step", REVISED)
-def test_a_revised_step_runs_again_and_what_depends_on_it(finished, monkeypatch, step):
+def test_a_revised_step_runs_again_and_what_depends_on_it(finished, monkeypatch, step) -> None:
     method = type(find_method("one-vs-all"))
     monkeypatch.setattr(method, "revisions", {**method.revisions, step: 9})
     assert finished.jobs() == REVISED[step]
 
 
-def test_other_code_of_the_same_revision_runs_nothing_but_kernels_are_compiled(finished, tmp_path):
+def test_other_code_of_the_same_revision_runs_nothing_but_kernels_are_compiled(
+    finished, tmp_path
+) -> None:
     for part in ("src", "workflow", "config", "profiles"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     for path in tmp_path.glob("src/ovaflow/**/*.py"):
         path.write_text(f"{path.read_text()}# the end\nCHANGED = True\n")
     other = Place(finished.folder)
     other.snakefile = shutil.copy(ROOT / "Snakefile", tmp_path)
-    assert jobs_in(other.snakemake("--dry-run", PYTHONPATH=f"{tmp_path}/src")) == {None: {"warm_up": 1}}
+    assert jobs_in(other.snakemake("--dry-run", PYTHONPATH=f"{tmp_path}/src")) == {
+        None: {"warm_up": 1}
+    }
 
 
-def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished, tmp_path, monkeypatch):
+def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(
+    finished, tmp_path, monkeypatch
+) -> None:
     place = finished.copy(tmp_path / "place")
     monkeypatch.chdir(place.folder)
     place.configure(runs={"renamed": MSI})
@@ -158,7 +178,10 @@ def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished
     place.configure(runs={"renamed": MSI})
     for removed in (False, True):
         listed = ovaflow("clean", "my.yaml", *["--remove"] * removed)
-        assert re.findall(r"^(\S+): \d+ files, ", listed, re.MULTILINE) == ["logs/tiny/dismec", "results/tiny/dismec"]
+        assert re.findall(r"^(\S+): \d+ files, ", listed, re.MULTILINE) == [
+            "logs/tiny/dismec",
+            "results/tiny/dismec",
+        ]
         assert removed != Path("results/tiny/dismec/model.h5").exists()
     assert list(Path("results/tiny/dismec").rglob("*")) == [mine]
     assert Path("results/tiny/renamed/model.h5").exists()

@@ -35,7 +35,9 @@ if Path("config/config.yaml").is_file() and not (IS_MODULE or workflow.overwrite
 
 try:
     if (cores := workflow.resource_settings.cores) is not None and cores < 1:
-        raise InputError(f"no job runs on --cores {cores}", remedy="give --cores 1 or more, or --cores all")
+        raise InputError(
+            f"no job runs on --cores {cores}", remedy="give --cores 1 or more, or --cores all"
+        )
     # Snakemake silently takes the last of two keys of the same name, and 8 for a label 010
     CONFIGS = list(map(str, workflow.overwrite_configfiles or workflow.configfiles))
     for path in CONFIGS:
@@ -86,7 +88,8 @@ wildcard_constraints:
 
 # an installed ovaflow runs whatever PATH says, and never imports from the working directory
 IS_DEPLOYED = bool(
-    {DeploymentMethod.CONDA, DeploymentMethod.APPTAINER} & workflow.deployment_settings.deployment_method
+    {DeploymentMethod.CONDA, DeploymentMethod.APPTAINER}
+    & workflow.deployment_settings.deployment_method
 )
 if IS_INSTALLED and not IS_DEPLOYED:
     PYTHON = shlex.quote(sys.executable).replace("{", "{{").replace("}", "}}")
@@ -142,7 +145,11 @@ def in_report(path, caption, file, subcategory="{run}"):
 
 def file_options(files):
     """Files as options of a command."""
-    return [f"--{name.replace('_', '-')}={path}" for name, paths in files.items() for path in listed(paths)]
+    return [
+        f"--{name.replace('_', '-')}={path}"
+        for name, paths in files.items()
+        for path in listed(paths)
+    ]
 
 
 def options_of(names, input):

@@ -19,7 +19,11 @@ rule download_dataset:
 
 use rule download_dataset as download_arrays with:
     output:
-        expand(paths.CATALOGUE, file=["X.trn.npz", "Y.trn.npz", "X.tst.npz", "Y.tst.npz"], allow_missing=True),
+        expand(
+            paths.CATALOGUE,
+            file=["X.trn.npz", "Y.trn.npz", "X.tst.npz", "Y.tst.npz"],
+            allow_missing=True,
+        ),
 
 
 rule download_file:

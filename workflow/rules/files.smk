@@ -23,13 +23,19 @@ def raw_files(wildcards):
 
 def revision_of_reading(step):
     """Datasets without a vocabulary are not read again when vocabularies come to be read in another way."""
-    return lambda wildcards: STEPS[step].revision + OF_VOCABULARIES * ("vocabulary" in raw_files(wildcards))
+    return lambda wildcards: STEPS[step].revision + OF_VOCABULARIES * (
+        "vocabulary" in raw_files(wildcards)
+    )
 
 
 def locations_of(wildcards):
     """What the config names, a pattern or a folder perhaps, by role; without files that a rule fetches."""
     locations = paths.raw_files(SETTINGS, wildcards.dataset).items()
-    return {role: location for role, location in locations if not str(location).startswith(f"{paths.DOWNLOADS}/")}
+    return {
+        role: location
+        for role, location in locations
+        if not str(location).startswith(f"{paths.DOWNLOADS}/")
+    }
 
 
 def parts(location):
@@ -45,7 +51,11 @@ def parts(location):
 def options_of_files(wildcards, input):
     """Files that a dataset is made from as options; of several files the pattern or the folder that the config names."""
     locations = locations_of(wildcards)
-    here = {role: location for role, location in locations.items() if not any(map(is_stored, listed(location)))}
+    here = {
+        role: location
+        for role, location in locations.items()
+        if not any(map(is_stored, listed(location)))
+    }
     return file_options(dict(input.items()) | here)
 
 
@@ -66,7 +76,9 @@ def folders_of_documents(wildcards):
     """Folders of Annif's corpora, or patterns of these."""
     entry = SETTINGS.datasets[wildcards.dataset]
     locations = entry.train, entry.test or [], entry.dev or []
-    return [folder for each in locations for folder in listed(each)] if entry.format == "annif" else []
+    return (
+        [folder for each in locations for folder in listed(each)] if entry.format == "annif" else []
+    )
 
 
 def chosen_C(wildcards):
@@ -84,7 +96,11 @@ def tree_file(wildcards):
 def estimates(dataset, run):
     """The estimate, by its name as an input, shared by runs that train alike and by the folds of a dataset."""
     whole, method = dataset.partition("/")[0], method_of(run)
-    path = paths.ESTIMATE.format(dataset=whole, problem=method.problem(SETTINGS, whole, run)) if method.sample else ""
+    path = (
+        paths.ESTIMATE.format(dataset=whole, problem=method.problem(SETTINGS, whole, run))
+        if method.sample
+        else ""
+    )
     return {"estimate": path} if method.needs_estimate(SETTINGS, dataset, path) else {}
 
 
@@ -100,8 +116,14 @@ def inputs_of_merging(wildcards):
 def shard_files(wildcards):
     """What a shard needs."""
     names = wildcards.dataset, wildcards.run
-    files = inputs_of_shards(*names) | {name: ancient(path) for name, path in estimates(*names).items()}
-    if IN_STORAGE and "earlier" in files and SETTINGS.runs[wildcards.run].pretrained not in SETTINGS.runs:
+    files = inputs_of_shards(*names) | {
+        name: ancient(path) for name, path in estimates(*names).items()
+    }
+    if (
+        IN_STORAGE
+        and "earlier" in files
+        and SETTINGS.runs[wildcards.run].pretrained not in SETTINGS.runs
+    ):
         files["earlier"] = local(files["earlier"])
     return files
 
@@ -124,7 +146,9 @@ def merging_options(wildcards, input):
 
 def held_out_by(template):
     """A file of the dataset whose held-out instances a run's second stage is fitted to."""
-    return lambda wildcards: template.format(dataset=paths.held_out_of(SETTINGS, **wildcards), run=wildcards.run)
+    return lambda wildcards: template.format(
+        dataset=paths.held_out_of(SETTINGS, **wildcards), run=wildcards.run
+    )
 
 
 def held_out_shards(wildcards):
@@ -139,19 +163,26 @@ def sources_of_run(wildcards):
 
 def suggestions_of_run(wildcards):
     """The same as inputs of a rule."""
-    return {"suggestions": [local(os.path.normpath(path)) for path in sources_of_run(wildcards).values()]}
+    return {
+        "suggestions": [
+            local(os.path.normpath(path)) for path in sources_of_run(wildcards).values()
+        ]
+    }
 
 
 def suggestion_options(wildcards, input):
     """Files of suggestions as options of a command."""
     files = sources_of_run(wildcards)
-    return [f"--suggestions={name}={path}" for name, path in zip(files, input.get("suggestions", []))]
+    return [
+        f"--suggestions={name}={path}" for name, path in zip(files, input.get("suggestions", []))
+    ]
 
 
 def metrics_of_folds(wildcards):
     """Metrics of a run on each fold of a dataset."""
     return [
-        paths.METRICS.format(dataset=fold, run=wildcards.run) for fold in paths.folds_of(SETTINGS, wildcards.dataset)
+        paths.METRICS.format(dataset=fold, run=wildcards.run)
+        for fold in paths.folds_of(SETTINGS, wildcards.dataset)
     ]
 
 

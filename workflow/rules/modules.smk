@@ -32,7 +32,9 @@ FILES = ["Snakefile", "config/datasets.yaml"]
 def fetch_modules(folder):
     """Copy the modules to a folder, from a checkout or from the repository that a module statement names."""
     modules = [
-        str(Path("src/ovaflow", room, f"{name}.py")) for room, names in MODULES.items() for name in names.split()
+        str(Path("src/ovaflow", room, f"{name}.py"))
+        for room, names in MODULES.items()
+        for name in names.split()
     ]
     for name in modules + FILES:
         path = folder / name

@@ -16,7 +16,9 @@ rule embed_labels:
     benchmark:
         "logs/{dataset}/embed.{embedding}.tsv"
     params:
-        options=lambda wildcards: parameters("embed", wildcards.dataset, RUN_OF_EMBEDDING[wildcards.embedding]),
+        options=lambda wildcards: parameters(
+            "embed", wildcards.dataset, RUN_OF_EMBEDDING[wildcards.embedding]
+        ),
         revision=STEPS["embed"].revision,
     threads: lambda wildcards: train_of(RUN_OF_EMBEDDING[wildcards.embedding]).threads
     resources:
@@ -38,7 +40,9 @@ rule project_instances:
     input:
         dataset=paths.DATASET,
         sizes=paths.SIZES,
-        embedding=lambda wildcards: embedding_files.embedding_of(SETTINGS, wildcards.dataset, wildcards.run),
+        embedding=lambda wildcards: embedding_files.embedding_of(
+            SETTINGS, wildcards.dataset, wildcards.run
+        ),
     output:
         embedding_files.PROJECTED,
     log:
@@ -51,7 +55,9 @@ rule project_instances:
     threads: threads_of_run
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt
-        * embedding_demand.projecting_memory_mb(SETTINGS, wildcards.run, shape_of(input), input.size_mb),
+        * embedding_demand.projecting_memory_mb(
+            SETTINGS, wildcards.run, shape_of(input), input.size_mb
+        ),
         kernels=1,
     conda:
         ENVIRONMENT
@@ -64,7 +70,9 @@ rule tune_decoder:
     input:
         dataset=paths.DATASET,
         sizes=paths.SIZES,
-        embedding=lambda wildcards: embedding_files.embedding_of(SETTINGS, wildcards.dataset, wildcards.run),
+        embedding=lambda wildcards: embedding_files.embedding_of(
+            SETTINGS, wildcards.dataset, wildcards.run
+        ),
         projected=embedding_files.PROJECTED,
     output:
         embedding_files.DECODER,
@@ -78,7 +86,9 @@ rule tune_decoder:
     threads: threads_of_run
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt
-        * embedding_demand.tuning_memory_mb(SETTINGS, wildcards.run, shape_of(input), input.size_mb),
+        * embedding_demand.tuning_memory_mb(
+            SETTINGS, wildcards.run, shape_of(input), input.size_mb
+        ),
         kernels=1,
     conda:
         ENVIRONMENT
@@ -90,7 +100,9 @@ rule tune_decoder:
 rule describe_embedding:
     input:
         dataset=paths.DATASET,
-        embedding=lambda wildcards: embedding_files.embedding_of(SETTINGS, wildcards.dataset, wildcards.run),
+        embedding=lambda wildcards: embedding_files.embedding_of(
+            SETTINGS, wildcards.dataset, wildcards.run
+        ),
     output:
         in_report(embedding_files.EMBEDDING_CURVE, "embedding", "label embedding"),
     log:

@@ -1,5 +1,7 @@
 CHOICES = [inputs.chosen_features(SETTINGS, dataset) for dataset in SETTINGS.datasets] + [
-    inputs.chosen_C(SETTINGS, dataset, run) for dataset in SETTINGS.datasets for run in SETTINGS.runs_of(ONE_VS_ALL)
+    inputs.chosen_C(SETTINGS, dataset, run)
+    for dataset in SETTINGS.datasets
+    for run in SETTINGS.runs_of(ONE_VS_ALL)
 ]
 
 
@@ -7,7 +9,14 @@ rule write_report:
     input:
         datasets=expand([paths.DATASET, paths.READING], dataset=SETTINGS.datasets),
         runs=expand(
-            [paths.MODEL, paths.TRAINING, paths.PREDICTIONS, paths.METRICS, paths.ANALYSIS, paths.ERRORS],
+            [
+                paths.MODEL,
+                paths.TRAINING,
+                paths.PREDICTIONS,
+                paths.METRICS,
+                paths.ANALYSIS,
+                paths.ERRORS,
+            ],
             dataset=SETTINGS.datasets,
             run=SETTINGS.runs,
         ),
@@ -28,7 +37,9 @@ rule write_report:
     benchmark:
         "logs/report.tsv"
     params:
-        folders=lambda wildcards, input: list(dict.fromkeys(str(Path(path).parent) for path in input.runs)),
+        folders=lambda wildcards, input: list(
+            dict.fromkeys(str(Path(path).parent) for path in input.runs)
+        ),
         options=[*settings_of("report")({}), *inputs.sweep_options(SETTINGS)],
         choices=lambda wildcards, input: [f"--choice={path}" for path in input.get("choices", [])],
         version=__version__,

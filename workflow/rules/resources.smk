@@ -1,7 +1,9 @@
 # Memory and minutes that jobs request; no rules. Here and elsewhere, a retried job requests more.
 from ovaflow.estimate import demand
 
-MODEL, DATASET, PREDICTIONS = (Path(path).name for path in (paths.MODEL, paths.DATASET, paths.PREDICTIONS))
+MODEL, DATASET, PREDICTIONS = (
+    Path(path).name for path in (paths.MODEL, paths.DATASET, paths.PREDICTIONS)
+)
 
 
 def megabytes(factor, base=demand.PROGRAM, models=True):
@@ -11,7 +13,9 @@ def megabytes(factor, base=demand.PROGRAM, models=True):
     """
 
     def request(wildcards, input, attempt):
-        size = input.size_mb if models else megabytes_of(input, lambda path: Path(path).name != MODEL)
+        size = (
+            input.size_mb if models else megabytes_of(input, lambda path: Path(path).name != MODEL)
+        )
         return attempt * int(base + factor * size)
 
     return request
@@ -32,10 +36,14 @@ def choosing_megabytes(wildcards, input, attempt):
 
 def request_of_shard(wildcards, input):
     """Memory and minutes of a shard, as its method knows them from an estimate or from sizes."""
-    files = {name: fetched(input[name]) for name in ("estimate", "plan", "sizes") if name in input.keys()}
+    files = {
+        name: fetched(input[name]) for name in ("estimate", "plan", "sizes") if name in input.keys()
+    }
     division = number_of_shards(wildcards.dataset, wildcards.run)
     shard, threads = int(wildcards.shard), threads_of_run(wildcards)
-    return method_of(wildcards.run).request(SETTINGS, wildcards.run, shard, division, threads, files)
+    return method_of(wildcards.run).request(
+        SETTINGS, wildcards.run, shard, division, threads, files
+    )
 
 
 def shape_of(input):

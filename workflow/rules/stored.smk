@@ -68,5 +68,9 @@ def local_copies(jobs):
     copies, shared = {}, SharedFSUsage.STORAGE_LOCAL_COPIES in SHARED
     for job in jobs:
         elsewhere = not (shared or workflow.local_exec or job.is_local)
-        copies[job.jobid] = {"log": list(job.log), "output": list(job.output), "elsewhere": elsewhere}
+        copies[job.jobid] = {
+            "log": list(job.log),
+            "output": list(job.output),
+            "elsewhere": elsewhere,
+        }
     return copies

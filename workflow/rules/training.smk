@@ -44,13 +44,16 @@ rule train_shard:
         method=lambda wildcards: method_of(wildcards.run).name,
         files=shard_options,
         # unless a plan divides them
-        division=lambda wildcards: [] if method_of(wildcards.run).divided_by_plan else division_of_run(wildcards),
+        division=lambda wildcards: (
+            [] if method_of(wildcards.run).divided_by_plan else division_of_run(wildcards)
+        ),
         options=settings_of("train-shard"),
         revision=lambda wildcards: method_of(wildcards.run).revisions["train-shard"],
     threads: threads_of_run
     resources:
         mem_mb=lambda wildcards, input, attempt: attempt * request_of_shard(wildcards, input).mem_mb,
-        runtime=lambda wildcards, input, attempt: attempt * request_of_shard(wildcards, input).runtime,
+        runtime=lambda wildcards, input, attempt: attempt
+        * request_of_shard(wildcards, input).runtime,
         kernels=1,
     conda:
         ENVIRONMENT

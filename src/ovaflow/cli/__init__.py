@@ -1,4 +1,6 @@
-"""The command line: subcommands are functions named after them, in modules that are loaded when one is called."""
+"""The command line: subcommands are functions named after them, in modules that are loaded when one
+is called.
+"""
 
 import contextlib
 import importlib
@@ -53,7 +55,7 @@ class _LazyGroup(click.Group):
         items = [CompletionItem(name, help=all_steps()[name].help) for name in names]
         return items + click.Command.shell_complete(self, context, incomplete)
 
-    def format_commands(self, context, formatter):
+    def format_commands(self, context, formatter) -> None:
         for title, names in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, all_steps()[name].help) for name in names])
@@ -88,7 +90,8 @@ def main(arguments=None):
     # before any library is loaded
     limit_libraries()
     try:
-        # what click hands back where a command ends with a status of its own; commands return nothing
+        # what click hands back where a command ends with a status of its own; commands return
+        # nothing
         return group.main(arguments, prog_name="ovaflow", standalone_mode=False) or 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -107,7 +110,9 @@ def main(arguments=None):
     except InputError as error:
         return _complain(error, 2)
     except MemoryError:
-        return _complain("out of memory; give the job more memory or lower the number of threads", 1)
+        return _complain(
+            "out of memory; give the job more memory or lower the number of threads", 1
+        )
     except OSError as error:
         name = error.filename or "input/output"
         explanation = explanation_of(error, name)

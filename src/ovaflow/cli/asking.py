@@ -8,13 +8,17 @@ _MAY_BE_FILES = ("include", "exclude")
 
 
 def asks(*names):
-    """Decorator: options of what can be asked, all of it or some fields; the command takes them as a ``question``."""
+    """Decorator: options of what can be asked, all of it or some fields; the command takes them as
+    a ``question``.
+    """
     options = {}
     for name in names or Question.model_fields:
         more = {}
         if name in _MAY_BE_FILES:
             sentence = Question.model_fields[name].description
-            more["help"] = f"{sentence[:1].upper()}{sentence[1:]}, or a .txt file of these; repeatable."
+            more["help"] = (
+                f"{sentence[:1].upper()}{sentence[1:]}, or a .txt file of these; repeatable."
+            )
         options[name] = option(Question, name, **more)
     return taken_together("question", options, _question)
 

@@ -5,7 +5,16 @@ from dataclasses import replace
 import click
 import numpy as np
 
-from ovaflow.cli.options import DATASET, THREADS, file_option, number, option, output, reads, source_files
+from ovaflow.cli.options import (
+    DATASET,
+    THREADS,
+    file_option,
+    number,
+    option,
+    output,
+    reads,
+    source_files,
+)
 from ovaflow.dataset.dataset import open_dataset, write_dataset
 from ovaflow.dataset.hold_out import hold_out
 from ovaflow.dataset.prepare import prepare
@@ -25,16 +34,20 @@ from ovaflow.tuning import cost, features
 
 @click.command("download")
 @click.option("--dataset", help="Name in the catalogue.")
-@click.option("--catalogue", type=click.Path(dir_okay=False), help="Catalogue; ovaflow's own by default.")
+@click.option(
+    "--catalogue", type=click.Path(dir_okay=False), help="Catalogue; ovaflow's own by default."
+)
 @click.option("--url", help="Address (http or https) of a single file to fetch instead.")
 @click.option("--sha256", help="Checksum that the single file must have.")
-@click.option("--output", required=True, type=click.Path(), help="Folder of the dataset, or the single file.")
+@click.option(
+    "--output", required=True, type=click.Path(), help="Folder of the dataset, or the single file."
+)
 @click.option(
     "--record",
     type=click.Path(dir_okay=False),
     help="Checksums, recorded at the first download and enforced afterwards; OUTPUT.sha256 by default.",
 )
-def download_command(dataset, catalogue, url, sha256, output, record):
+def download_command(dataset, catalogue, url, sha256, output, record) -> None:
     """Download a dataset or a file, unless it exists with the recorded checksum."""
     # the libraries that download are loaded by no other command
     from ovaflow.records.download import download_dataset, download_file
@@ -58,9 +71,10 @@ VOCABULARY = file_option("--vocabulary", help=_SUBJECTS)
 SIZES = file_option("--sizes", help="JSON file to write: instances, features, labels, positives.")
 
 
-def write_sizes_of(path, train, parameters):
+def write_sizes_of(path, train, parameters) -> None:
     if path is not None:
-        X, Y = train.X, train.Y
+        X = train.X
+        Y = train.Y
         files = parameters.get("source", {}).get("files", {})
         names = {role: file["name"] for role, file in files.items()}
         write_sizes(path, Shape(X.n_rows, X.n_columns, Y.n_columns, len(Y.indices)), names)
@@ -80,7 +94,9 @@ def _source_of(settings, files):
 @file_option("--train-labels", help="Labels of the training instances (npz).")
 @source_files("--test", "Test instances (by default a share of the training instances)")
 @file_option("--test-labels", help="Labels of the test instances (npz).")
-@source_files("--dev", "Validation instances, on which models are measured apart from the test instances")
+@source_files(
+    "--dev", "Validation instances, on which models are measured apart from the test instances"
+)
 @source_files("--extra", "Further training instances, each file with an --extra-weight")
 @LABELS
 @VOCABULARY
@@ -88,9 +104,10 @@ def _source_of(settings, files):
 @SIZES
 @file_option("--reading", help="JSON file to write: how the files were read, for the report.")
 @output("The dataset file.")
-def prepare_command(settings, threads, sizes, reading, output, **files):
+def prepare_command(settings, threads, sizes, reading, output, **files) -> None:
     """Turn a dataset's source into dataset.h5."""
-    source, listed = _source_of(settings, files), output.with_name(UNKNOWN_SUBJECTS)
+    source = _source_of(settings, files)
+    listed = output.with_name(UNKNOWN_SUBJECTS)
     require_another_file(settings.label_map, listed)
     glance = Glance({})
     if holds_texts(settings.format):
@@ -105,8 +122,12 @@ def prepare_command(settings, threads, sizes, reading, output, **files):
         write_unknown_subjects(listed, prepared.unknown_subjects)
     write_sizes_of(sizes, prepared.train, prepared.parameters)
     if reading is not None:
-        further = prepared.columns_in_words | _weights_in_words(settings.weight_column, prepared.documents)
-        write_json(reading, "reading", {"lines": glance.of_all(*prepared.label_counts(), further).lines})
+        further = prepared.columns_in_words | _weights_in_words(
+            settings.weight_column, prepared.documents
+        )
+        write_json(
+            reading, "reading", {"lines": glance.of_all(*prepared.label_counts(), further).lines}
+        )
     click.echo(f"{output}: {prepared.summary()}")
     for remark in remarks_on(prepared, listed):
         click.echo(f"remark: {remark}")
@@ -116,7 +137,8 @@ def _weights_in_words(column, dataset):
     """What the records of the training file weigh, if a column says so."""
     if column is None:
         return {}
-    weights, extra = dataset.instance_weights, dataset.train.extra
+    weights = dataset.instance_weights
+    extra = dataset.train.extra
     return {"weights": in_words_of_weights(column, weights if extra is None else weights[~extra])}
 
 
@@ -125,12 +147,21 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 @click.command("hold-out")
 @DATASET
-@click.option("--fraction", default=0.2, show_default=True, type=_SHARE, help="Share of the training instances.")
+@click.option(
+    "--fraction",
+    default=0.2,
+    show_default=True,
+    type=_SHARE,
+    help="Share of the training instances.",
+)
 @number("--seed", 0, "Seed of the draw.", least=0)
-@file_option("--records", help="CSV to write: the id of each instance and its part: train, held-out, test or dev.")
+@file_option(
+    "--records",
+    help="CSV to write: the id of each instance and its part: train, held-out, test or dev.",
+)
 @SIZES
 @output("Dataset file to write; its test instances are those held out.")
-def hold_out_command(dataset, fraction, seed, records, sizes, output):
+def hold_out_command(dataset, fraction, seed, records, sizes, output) -> None:
     """Set training instances of DATASET (dataset.h5) aside, for the second stage."""
     opened = open_dataset(dataset)
     train = replace(opened.train, records=opened.ids("train"))
@@ -139,13 +170,19 @@ def hold_out_command(dataset, fraction, seed, records, sizes, output):
         ids = {"train": parts.train.records, "held-out": parts.test.records}
         ids |= {name: opened.ids(name) for name in opened.measured}
         write_csv(records, [("id", "part"), *((each, part) for part in ids for each in ids[part])])
-    write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
+    write_dataset(
+        output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters
+    )
     write_sizes_of(sizes, parts.train, parts.parameters)
-    held, n, n_extra = parts.test.X.n_rows, opened.n_documents, 0
+    held = parts.test.X.n_rows
+    n = opened.n_documents
+    n_extra = 0
     if train.extra is not None:
         n_extra = int(np.count_nonzero(train.extra))
         n -= n_extra
-    click.echo(f"{output}: {held:,} of {n:,} training instances held out{_extra_left_out(train, parts, n_extra)}")
+    click.echo(
+        f"{output}: {held:,} of {n:,} training instances held out{_extra_left_out(train, parts, n_extra)}"
+    )
     if is_far(held, n, fraction):
         click.echo(f"remark: not about {round(fraction * n):,}: {kept_together(opened.parameters)}")
 
@@ -161,14 +198,16 @@ def _extra_left_out(train, parts, n_extra):
 @click.command("choose-features")
 @reads("choose-features")
 @source_files("--train", "Training instances")
-@source_files("--test", "Test instances, which are not read (without them a share of the others is set aside)")
+@source_files(
+    "--test", "Test instances, which are not read (without them a share of the others is set aside)"
+)
 @source_files("--dev", "Validation instances, which are not read")
 @source_files("--extra", "Further training instances, which are not read")
 @LABELS
 @VOCABULARY
 @THREADS
 @output("JSON file to write, for ovaflow prepare --features=auto.")
-def choose_features_command(settings, threads, output, **files):
+def choose_features_command(settings, threads, output, **files) -> None:
     """Compare blocks of text features on held-out training instances."""
     choice = features.choose_features(_source_of(settings, files), settings, threads)
     write_json(output, features.KIND, choice)
@@ -180,14 +219,14 @@ def choose_features_command(settings, threads, output, **files):
 @reads("choose-c")
 @THREADS
 @output("JSON file to write, for --C=auto of the commands that train.")
-def choose_c_command(dataset, settings, threads, output):
+def choose_c_command(dataset, settings, threads, output) -> None:
     """Compare values of C on held-out training instances of DATASET (dataset.h5)."""
     choice = cost.choose_C(open_dataset(dataset), settings, settings, threads)
     write_json(output, cost.KIND, choice)
     _print_choice(choice)
 
 
-def _print_choice(choice):
+def _print_choice(choice) -> None:
     _print_trials(choice["candidates"], choice["metric"])
     if "check" in choice:
         click.echo("checked with all training instances:")
@@ -196,18 +235,23 @@ def _print_choice(choice):
     click.echo(f"{choice['chosen']}  chosen, {_gain_of(choice)}")
 
 
-def _print_trials(entries, metric):
+def _print_trials(entries, metric) -> None:
     for each in entries:
         difference = f"{100 * each['difference']:+.1f} ± {200 * each['error']:.1f}"
         quality = f"{metric} {100 * each['metrics'][metric]:.1f} ({difference}), P@1 {100 * each['metrics']['P@1']:.1f}"
-        click.echo(f"{each['candidate']}: {quality} on {each['held_out']:,} instances, {each['seconds']:.0f} s")
+        click.echo(
+            f"{each['candidate']}: {quality} on {each['held_out']:,} instances, {each['seconds']:.0f} s"
+        )
 
 
 def _gain_of(choice):
     """What the choice gained over the default, in words."""
-    default, chosen = choice["default"], choice["chosen"]
+    default = choice["default"]
+    chosen = choice["chosen"]
     if chosen == default:
         return "the default: no other is surely better"
-    [entry] = [each for each in choice.get("check", choice["candidates"]) if each["candidate"] == default]
+    [entry] = [
+        each for each in choice.get("check", choice["candidates"]) if each["candidate"] == default
+    ]
     gain = f"{-100 * entry['difference']:+.1f} ± {200 * entry['error']:.1f}"
     return f"{choice['metric']} {gain} to the default, {default}"

@@ -25,7 +25,9 @@ _TITLES = {"wrong": "Given, but improbable", "missing": "Not given, but probable
 @click.command("doubts")
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN|MODEL")
 @file_option("--dataset", help="The dataset file; by default that of the RUN.")
-@file_option("--held-out", help="Dataset by ovaflow hold-out; MODEL is then one of its training data.")
+@file_option(
+    "--held-out", help="Dataset by ovaflow hold-out; MODEL is then one of its training data."
+)
 @click.option(
     "--all",
     "every",
@@ -33,12 +35,15 @@ _TITLES = {"wrong": "Given, but improbable", "missing": "Not given, but probable
     help="All training records instead of a fifth: train five times, each time without a fifth of them.",
 )
 @THREADS
-@file_option("--output", help="Table of all doubts to write: Parquet if it ends in .parquet, else CSV.")
-def doubts_command(run, dataset, held_out, every, threads, output):
-    """List training labels that are probably wrong or missing, by models that have not seen their records.
+@file_option(
+    "--output", help="Table of all doubts to write: Parquet if it ends in .parquet, else CSV."
+)
+def doubts_command(run, dataset, held_out, every, threads, output) -> None:
+    """List training labels that are probably wrong or missing, by models that have not seen their
+    records.
 
-    RUN is the folder of a run with a second stage, such as results/catalog/msi: the fifth of the training records
-    that was held out for it is looked at.
+    RUN is the folder of a run with a second stage, such as results/catalog/msi: the fifth of the
+    training records that was held out for it is looked at.
     """
     if every and held_out:
         raise click.UsageError("--all and --held-out exclude each other")
@@ -52,7 +57,8 @@ def doubts_command(run, dataset, held_out, every, threads, output):
         if held_out is None:
             held_out = _held_out_by(model)
             model = held_out.parent / model.parent.name / model.name
-        parts, trained = open_dataset(held_out), open_any_model(model)
+        parts = open_dataset(held_out)
+        trained = open_any_model(model)
         require_parts_of_one(opened, parts, trained)
         doubts, n = doubts_of_held_out(opened, parts, trained, threads)
     rows = table(opened, doubts.worst_first())
@@ -81,7 +87,7 @@ def _held_out_by(model):
     return model.parent.parent / f"{HELD_OUT}{share:g}" / "dataset.h5"
 
 
-def _print_summary(rows, n, dataset, output):
+def _print_summary(rows, n, dataset, output) -> None:
     if n < FEWEST:
         click.echo(f"{n:,} records were held out; doubts need {FEWEST:,}")
         return

@@ -1,4 +1,6 @@
-"""ovaflow errors: what a run predicts wrongly for its test records, record by record or for one label."""
+"""ovaflow errors: what a run predicts wrongly for its test records, record by record or for one
+label.
+"""
 
 import shlex
 from functools import partial
@@ -34,17 +36,22 @@ FREQUENT = 5  # labels named that are missed most often, and wrong
     multiple=True,
     help="Only errors of this label, a name or URI, with the words and the evidence behind each; repeatable.",
 )
-@file_option("--output", help="Table of all errors to write: Parquet if it ends in .parquet, else CSV.")
-def errors_command(run, names, output):
-    """List the test records of RUN with a label that was missed or wrongly predicted, the worst first.
+@file_option(
+    "--output", help="Table of all errors to write: Parquet if it ends in .parquet, else CSV."
+)
+def errors_command(run, names, output) -> None:
+    """List the test records of RUN with a label that was missed or wrongly predicted, the worst
+    first.
 
-    RUN is the folder of a run, such as results/catalog/msi. The labels that fit count as predicted, without a second
-    stage the first five. Records without known labels are left out.
+    RUN is the folder of a run, such as results/catalog/msi. The labels that fit count as predicted,
+    without a second stage the first five. Records without known labels are left out.
     """
     opened = open_run(run)
     errors = RunErrors(opened.dataset, opened.measured)
     if names:
-        listing = _list_errors_of_labels(errors, opened.open_predictor(), names, None if output else OF_LABEL)
+        listing = _list_errors_of_labels(
+            errors, opened.open_predictor(), names, None if output else OF_LABEL
+        )
     else:
         listing = _list_records(errors, None if output else SHOWN)
     if output:
@@ -72,11 +79,16 @@ def _list_errors_of_labels(errors, predictor, names, most):
     return Listing("Errors", [*_OF_LABEL, StoredColumn(errors.value, float)], (), rows)
 
 
-def _say_what_is_wrong(errors):
-    """Print how many labels are missed and wrong, which ones most often, and what the worst records are."""
+def _say_what_is_wrong(errors) -> None:
+    """Print how many labels are missed and wrong, which ones most often, and what the worst records
+    are.
+    """
     click.echo(errors.summary())
     for kind, labels in errors.most_frequent(FREQUENT).items():
-        named = [f"{wording.plain(errors.dataset.label_name(label), 40)} ({amount:,})" for label, amount in labels]
+        named = [
+            f"{wording.plain(errors.dataset.label_name(label), 40)} ({amount:,})"
+            for label, amount in labels
+        ]
         if named:
             click.echo(f"{kind} most often: {', '.join(named)}")
     click.echo(f"worst records first: {MEASURE}")
@@ -84,7 +96,15 @@ def _say_what_is_wrong(errors):
 
 def _where_all_are(run, names):
     page = run / "errors.html"
-    words = shlex.join(["ovaflow", "errors", str(run), *(f"--label={name}" for name in names), "--output=errors.csv"])
+    words = shlex.join(
+        [
+            "ovaflow",
+            "errors",
+            str(run),
+            *(f"--label={name}" for name in names),
+            "--output=errors.csv",
+        ]
+    )
     return f"all of them: {words}" + f"; in a browser: {page}" * (page.exists() and not names)
 
 
@@ -131,7 +151,10 @@ def _row(errors, record):
         "missed": record.missed,
         "wrong": record.wrong,
     }
-    named = {kind: [errors.dataset.label_name(label) for label, _ in pairs] for kind, pairs in labels.items()}
+    named = {
+        kind: [errors.dataset.label_name(label) for label, _ in pairs]
+        for kind, pairs in labels.items()
+    }
     values = {errors.value: [value for _, value in predicted]}
     return _about(record) | {"F1": round(record.f1, 4)} | named | values
 
@@ -143,28 +166,44 @@ def _about(record):
 def _rows_of_label(errors, predictor, label, most):
     """Errors of a label, ``most`` of each kind, and why."""
     *found, values = errors.of_label(label, predictor.model)
-    name, rows = errors.dataset.label_name(label), []
+    name = errors.dataset.label_name(label)
+    rows = []
     click.echo(f"{name}: {len(found[0]):,} false positives, {len(found[1]):,} false negatives")
     for kind, instances in zip(("false positive", "false negative"), found, strict=True):
         with Progress(f"{kind}s", len(instances[:most]), "records") as progress:
             for record in errors.records(instances[:most]):
-                reasons = reasons_for(predictor, errors.dataset, record.row, label, record.text, WORDS)
+                reasons = reasons_for(
+                    predictor, errors.dataset, record.row, label, record.text, WORDS
+                )
                 value = round(float(values[record.row]), 4)
-                about = {"label": name, "kind": kind, errors.value: value if np.isfinite(value) else None}
-                rows.append(about | _about(record) | dict(zip(("up", "down", "evidence"), reasons, strict=True)))
+                about = {
+                    "label": name,
+                    "kind": kind,
+                    errors.value: value if np.isfinite(value) else None,
+                }
+                rows.append(
+                    about
+                    | _about(record)
+                    | dict(zip(("up", "down", "evidence"), reasons, strict=True))
+                )
                 progress.advance()
     return rows
 
 
-def _show_reasons(rows, value):
+def _show_reasons(rows, value) -> None:
     console = Console(highlight=False)
     for row in rows:
-        record, about = wording.plain(row["record"], 60), wording.plain(f"{row['kind']} of {row['label']}")
+        record = wording.plain(row["record"], 60)
+        about = wording.plain(f"{row['kind']} of {row['label']}")
         outcome = "unknown" if row[value] is None else row[value]
-        console.print(Text.assemble("\n", (record, "bold"), f"  {about}, ", (f"{value} {outcome}", "cyan")))
+        console.print(
+            Text.assemble("\n", (record, "bold"), f"  {about}, ", (f"{value} {outcome}", "cyan"))
+        )
         console.print(Text(wording.plain(row["text"], 160)))
         if row["up"] or row["down"]:
-            console.print(Text(", ".join(row["up"]), "green"), Text(", ".join(row["down"]), "red"), sep="; ")
+            console.print(
+                Text(", ".join(row["up"]), "green"), Text(", ".join(row["down"]), "red"), sep="; "
+            )
         for text in row["evidence"]:
             console.print(Text(f"• {wording.plain(text, 200)}"))
     console.print()

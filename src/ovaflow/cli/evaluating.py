@@ -38,29 +38,43 @@ from ovaflow.storage.writing import write_csv, write_text
 
 @click.command("evaluate")
 @click.argument("data", type=click.Path(path_type=Path), metavar="FILE|PREDICTIONS")
-@file_option("--model", "models", required=True, multiple=True, help="A model.h5; repeatable for a FILE.")
+@file_option(
+    "--model", "models", required=True, multiple=True, help="A model.h5; repeatable for a FILE."
+)
 @reads_labelled_file
 @asks("include", "exclude")
-@file_option("--labels", help="Table of labels to write, labels.csv; of several models side by side.")
+@file_option(
+    "--labels", help="Table of labels to write, labels.csv; of several models side by side."
+)
 @THREADS
 @file_option("--dataset", help="The dataset.h5 of the PREDICTIONS.")
 @file_option("--training", help="PREDICTIONS: statistics of the training, training.h5.")
 @reads("evaluate")
-@file_option("--output", help="JSON file to write: metrics.json for PREDICTIONS, what is printed for a FILE.")
-@file_option("--analysis", help="PREDICTIONS: also write what the report says of labels, analysis.json.")
+@file_option(
+    "--output", help="JSON file to write: metrics.json for PREDICTIONS, what is printed for a FILE."
+)
+@file_option(
+    "--analysis", help="PREDICTIONS: also write what the report says of labels, analysis.json."
+)
 @file_option("--errors", help="PREDICTIONS: also write a page of the worst records, errors.html.")
 @click.option(
-    "--metrics", "table", type=click.Choice(["annif"]), help="PREDICTIONS: also print what annif eval prints."
+    "--metrics",
+    "table",
+    type=click.Choice(["annif"]),
+    help="PREDICTIONS: also print what annif eval prints.",
 )
-def evaluate_command(data, models, dataset, threads, labels, settings, table, question, **options):
+def evaluate_command(
+    data, models, dataset, threads, labels, settings, table, question, **options
+) -> None:
     """Measure models on a labelled FILE, or compare PREDICTIONS with the test labels.
 
-    FILE holds records that the models have not seen, with their labels, and is read as the data of each model was. With
-    a second stage next to a model, F1 of the labels that fit and a table by probability are added. Several models are
-    compared with the first one, record by record. With --include or --exclude other labels do not count at all.
+    FILE holds records that the models have not seen, with their labels, and is read as the data of
+    each model was. With a second stage next to a model, F1 of the labels that fit and a table by
+    probability are added. Several models are compared with the first one, record by record. With
+    --include or --exclude other labels do not count at all.
 
-    PREDICTIONS (predictions.h5) are compared with the labels of the test instances of --dataset; --training and
-    --output are then needed.
+    PREDICTIONS (predictions.h5) are compared with the labels of the test instances of --dataset;
+    --training and --output are then needed.
     """
     reading = options.pop("reading")
     if dataset is None:
@@ -73,18 +87,31 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, qu
         raise click.UsageError("--include and --exclude go with a FILE")
     lacking = [name for name in ("training", "output") if options[name] is None]
     if lacking or len(models) > 1:
-        raise click.UsageError(f"--dataset needs --{lacking[0]}" if lacking else "--dataset goes with one --model")
+        raise click.UsageError(
+            f"--dataset needs --{lacking[0]}" if lacking else "--dataset goes with one --model"
+        )
     _evaluate_predictions(data, dataset, *models, settings, table, labels=labels, **options)
 
 
-def _evaluate_predictions(predictions, dataset, model, settings, table, training, output, analysis, errors, labels):
-    predicted, opened, trained = Predictions.open(predictions), open_dataset(dataset), open_any_model(model)
+def _evaluate_predictions(
+    predictions, dataset, model, settings, table, training, output, analysis, errors, labels
+) -> None:
+    predicted = Predictions.open(predictions)
+    opened = open_dataset(dataset)
+    trained = open_any_model(model)
     measured = measure(predicted, opened, trained, settings)
-    metrics = evaluate(measured, predicted, opened, trained, Training.open(training)) | settings.model_dump()
+    metrics = (
+        evaluate(measured, predicted, opened, trained, Training.open(training))
+        | settings.model_dump()
+    )
     metrics |= count_test_texts(opened, Predictor(trained))
     write_json(output, "metrics", metrics, of=trained.checksum)
     if analysis:
-        write_json(analysis, "analysis", {"model": trained.checksum} | analyse(measured.order, opened.counts))
+        write_json(
+            analysis,
+            "analysis",
+            {"model": trained.checksum} | analyse(measured.order, opened.counts),
+        )
     if errors:
         names = (folder.name for folder in (model.absolute().parents[1], model.absolute().parent))
         write_text(errors, render_errors(*names, RunErrors(opened, measured)))
@@ -98,7 +125,7 @@ def _evaluate_predictions(predictions, dataset, model, settings, table, training
             click.echo(f"{name:<31}{value}" if isinstance(value, int) else f"{name:<31}{value:.4f}")
 
 
-def _evaluate_file(path, models, labels, output, threads, reading, question):
+def _evaluate_file(path, models, labels, output, threads, reading, question) -> None:
     predictors = {}
     for model in map(str, models):
         if model in predictors:
@@ -129,7 +156,8 @@ def _evaluate_file(path, models, labels, output, threads, reading, question):
 
 def _entries(predictors, answers, each_label):
     """Figures of each model, their intervals, and their differences from those of the first."""
-    entries, first = [], None
+    entries = []
+    first = None
     for (model, predictor), name in zip(predictors.items(), each_label, strict=True):
         measured = answers[model].measured
         figures = Figures.of(measured)
@@ -138,7 +166,9 @@ def _entries(predictors, answers, each_label):
         if first is not None:
             differences = figures.differences_from(first)
             entry["differences"] = {figure: each.entry for figure, each in differences.items()}
-            entry["changed_labels"] = changed_most(side_by_side(each_label), next(iter(each_label)), name)
+            entry["changed_labels"] = changed_most(
+                side_by_side(each_label), next(iter(each_label)), name
+            )
         entry["checksum"] = predictor.model.checksum
         entry["unknown_words"] = unknown_words(answers[model], predictor.model)
         entry["by_level"] = by_level(measured, predictor.model)

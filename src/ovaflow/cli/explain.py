@@ -33,19 +33,34 @@ from ovaflow.sparse.csr import rows_of
 @click.argument("path", required=False, type=FILE, metavar="[MODEL]")
 @click.option("--model", type=FILE, help="The model file, model.h5, unless it is the argument.")
 @click.option("--text", help="Explain what is predicted for this text; - reads standard input.")
-@click.option("--dataset", type=FILE, help="The model's dataset.h5: for --row, or for the training records of labels.")
-@click.option("--row", type=click.IntRange(min=0), help="Explain a test instance of the dataset: its number, from 0.")
-@click.option("--label", "names", multiple=True, help="Label to explain, instead of those predicted; repeatable.")
+@click.option(
+    "--dataset",
+    type=FILE,
+    help="The model's dataset.h5: for --row, or for the training records of labels.",
+)
+@click.option(
+    "--row",
+    type=click.IntRange(min=0),
+    help="Explain a test instance of the dataset: its number, from 0.",
+)
+@click.option(
+    "--label",
+    "names",
+    multiple=True,
+    help="Label to explain, instead of those predicted; repeatable.",
+)
 @number("--labels", 3, "Number of predicted labels to explain.")
 @number("--top", 10, "Number of words listed for each sign.")
 @second_stage
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-def explain_command(path, model, text, dataset, row, names, labels, top, reranker, rerank, as_json):
+def explain_command(
+    path, model, text, dataset, row, names, labels, top, reranker, rerank, as_json
+) -> None:
     """Show which words push labels up and down.
 
-    For a text or a test instance: what each word adds to the labels' scores, and what the second stage, if there is
-    one, knows besides. For labels alone: their strongest words and nearest labels, and with --dataset those of
-    their training records that fit worst.
+    For a text or a test instance: what each word adds to the labels' scores, and what the second
+    stage, if there is one, knows besides. For labels alone: their strongest words and nearest
+    labels, and with --dataset those of their training records that fit worst.
     """
     if (path is None) == (model is None):
         raise click.UsageError("give one MODEL")
@@ -53,7 +68,9 @@ def explain_command(path, model, text, dataset, row, names, labels, top, reranke
     chosen = find_labels(predictor, names)
     if text is None and row is None:
         if not chosen:
-            raise click.UsageError("nothing to explain: give --text, --dataset and --row, or --label")
+            raise click.UsageError(
+                "nothing to explain: give --text, --dataset and --row, or --label"
+            )
         opened = None if dataset is None else _open_dataset_of(predictor.model, dataset)
         answer = {"labels": [_described(predictor, opened, label, top) for label in chosen]}
     else:
@@ -104,16 +121,23 @@ def _open_dataset_of(model, path):
 def _described(predictor, dataset, label, top):
     positives = {"positives": int(predictor.model.counts[label])}
     entry = label_entry(predictor, label) | positives | describe_label(predictor, label, top, top)
-    return entry if dataset is None else entry | {"records": _records(predictor.model, dataset, label, top)}
+    return (
+        entry
+        if dataset is None
+        else entry | {"records": _records(predictor.model, dataset, label, top)}
+    )
 
 
 def _records(model, dataset, label, top):
-    """The training records of a label that fit it worst by the model itself; names of labels are not records."""
+    """The training records of a label that fit it worst by the model itself; names of labels are
+    not records.
+    """
     rows = dataset.positives.part(label, label + 1).indices
     rows = rows[rows < dataset.n_documents]
     scores = model.score(model.instances(dataset.train.take(rows)), np.array([label]))[:, 0]
     worst = np.argsort(scores, kind="stable")[:top]
-    rows, scores = rows[worst].tolist(), scores[worst].tolist()
+    rows = rows[worst].tolist()
+    scores = scores[worst].tolist()
     records = []
     for row, record, score in zip(rows, dataset.records("train", rows), scores, strict=True):
         # in place of the text, which is not kept
@@ -129,7 +153,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 _STYLES = {"up": "green", "down": "red"}
 
 
-def _show_contributions(console, explained, text):
+def _show_contributions(console, explained, text) -> None:
     outcome = f"score {explained['score']:+.3f}"
     if "probability" in explained:
         outcome += f", {_sureness(explained['probability'])}"
@@ -137,7 +161,9 @@ def _show_contributions(console, explained, text):
     if text:
         console.print(_marked(text, explained), soft_wrap=False)
     console.print(_two_sides(explained, "contribution", ("pushed up by", "pushed down by")))
-    console.print(f"bias {explained['bias']:+.3f}, other words {explained['others']:+.3f}", style="dim")
+    console.print(
+        f"bias {explained['bias']:+.3f}, other words {explained['others']:+.3f}", style="dim"
+    )
     for each in explained.get("evidence", ()):
         console.print(Text(f"• {_plain(each['text'])}"))
 
@@ -148,16 +174,22 @@ def _sureness(probability):
     return f"probability {100 * probability:.0f} %"
 
 
-def _show_label(console, answer):
-    console.print(_heading(answer, f"{answer['positives']:,} training positives, bias {answer['bias']:+.3f}"))
+def _show_label(console, answer) -> None:
+    console.print(
+        _heading(answer, f"{answer['positives']:,} training positives, bias {answer['bias']:+.3f}")
+    )
     console.print(_two_sides(answer, "weight", ("speaks for it", "speaks against it")))
     nearest = [(shown_name(each), each["cosine"]) for each in answer["nearest"]]
-    console.print(_table("nearest labels", nearest, "cyan", "", max((cosine for _, cosine in nearest), default=0)))
+    console.print(
+        _table(
+            "nearest labels", nearest, "cyan", "", max((cosine for _, cosine in nearest), default=0)
+        )
+    )
     if "records" in answer:
         _show_records(console, answer)
 
 
-def _show_records(console, answer):
+def _show_records(console, answer) -> None:
     shown = len(answer["records"])
     title = "no training records"
     if shown:
@@ -218,4 +250,7 @@ def _marked(text, explained):
 
 def _plain(text):
     """Control characters as spaces, one for one: a text must not steer the terminal."""
-    return "".join(" " if unicodedata.category(character) in ("Cc", "Cf", "Cs") else character for character in text)
+    return "".join(
+        " " if unicodedata.category(character) in ("Cc", "Cf", "Cs") else character
+        for character in text
+    )

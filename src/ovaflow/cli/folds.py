@@ -23,7 +23,7 @@ from ovaflow.storage.texts import read_json, write_json
 @number("--folds", 5, "Folds into which the training instances are divided.", least=2)
 @SIZES
 @output("Dataset file to write; its test instances are those of the fold.")
-def hold_out_fold_command(dataset, fold, folds, sizes, output):
+def hold_out_fold_command(dataset, fold, folds, sizes, output) -> None:
     """Set a fold of the training instances of DATASET (dataset.h5) aside, for cross-validation."""
     if fold > folds:
         raise click.UsageError(f"--fold={fold} is above --folds={folds}")
@@ -32,7 +32,8 @@ def hold_out_fold_command(dataset, fold, folds, sizes, output):
     parts = hold_out_fold(replace(opened, train=train), fold - 1, folds)
     parts.write(output)
     write_sizes_of(sizes, parts.train, parts.parameters)
-    held, n = parts.test.X.n_rows, opened.n_documents
+    held = parts.test.X.n_rows
+    n = opened.n_documents
     n -= 0 if train.extra is None else int(np.count_nonzero(train.extra))
     click.echo(f"{output}: {held:,} of {n:,} training instances are in fold {fold} of {folds}")
     if is_far(held, n, 1 / folds):
@@ -41,16 +42,24 @@ def hold_out_fold_command(dataset, fold, folds, sizes, output):
 
 @click.command("join-folds")
 @click.argument("metrics", nargs=-1, required=True, type=FILE)
-@file_option("--model", required=True, help="The model of all training instances that these figures are about.")
+@file_option(
+    "--model",
+    required=True,
+    help="The model of all training instances that these figures are about.",
+)
 @output("JSON file to write, folds.json.")
-def join_folds_command(metrics, model, output):
-    """Join the METRICS (metrics.json) of a run on each fold: mean, deviation and interval of each figure."""
+def join_folds_command(metrics, model, output) -> None:
+    """Join the METRICS (metrics.json) of a run on each fold: mean, deviation and interval of each
+    figure.
+    """
     if len(metrics) < 2:
         raise click.UsageError("give the metrics of at least two folds")
     folds = [read_json(path, "metrics") for path in metrics]
     joined = join_folds(folds)
     write_json(output, "folds", {"model": open_any_model(model).checksum, **joined})
-    words = (_words(name, joined["metrics"][name]) for name in first_names() if name in joined["metrics"])
+    words = (
+        _words(name, joined["metrics"][name]) for name in first_names() if name in joined["metrics"]
+    )
     click.echo(f"{output}: {', '.join(words)} in {len(folds)} folds")
     without = sum("F1-fit" not in fold for fold in folds)
     if 0 < without < len(folds):

@@ -17,14 +17,20 @@ from ovaflow.settings.source import ReadTexts
 
 reads_labelled_file = reads_files(
     [name for name in ReadTexts.model_fields if name != "html"],
-    format=click.option("--format", type=click.Choice(list(FORMATS)), help="Format of FILE; by default by name."),
-    file_labels=file_option("--file-labels", help="npz: labels of FILE; by default a file of its name with Y for X."),
+    format=click.option(
+        "--format", type=click.Choice(list(FORMATS)), help="Format of FILE; by default by name."
+    ),
+    file_labels=file_option(
+        "--file-labels", help="npz: labels of FILE; by default a file of its name with Y for X."
+    ),
 )
 """Decorator: options of a labelled FILE, which the command takes as a dict, ``reading``."""
 
 
 def distinct_names(models):
-    """The parts in which paths differ: ``old`` and ``new`` of old/msi/model.h5 and new/msi/model.h5."""
+    """The parts in which paths differ: ``old`` and ``new`` of old/msi/model.h5 and
+    new/msi/model.h5.
+    """
     if len(models) == 1:
         return [str(models[0])]
     parts = [Path(model).parts for model in models]
@@ -62,7 +68,9 @@ def words_in_a_line(share, reference, far_off):
 
 
 def tables_of(path, entries):
-    """Tables of the models' figures, of how each differs from the first one, and those that only some have."""
+    """Tables of the models' figures, of how each differs from the first one, and those that only
+    some have.
+    """
     yield _metrics(f"{path}, means with 95 % intervals:", entries)
     first, *others = entries
     for entry in others:
@@ -72,7 +80,9 @@ def tables_of(path, entries):
             title = f"{entry['model']} against {first['model']}, labels whose F1 changed most, losses first:"
             yield make_table(title, "label", _CHANGED, entry["changed_labels"], _row_of_label)
     for key, title, make in _FURTHER:
-        yield from (make(f"{entry['model']}, {title}:", entry[key]) for entry in entries if entry[key])
+        yield from (
+            make(f"{entry['model']}, {title}:", entry[key]) for entry in entries if entry[key]
+        )
 
 
 def _metrics(title, entries):
@@ -128,7 +138,9 @@ _LEVELS = (
 
 
 def _levels_table(title, rows):
-    return make_table(title, "level", _LEVELS, rows, lambda row, cells: Row(str(row["level"]), cells))
+    return make_table(
+        title, "level", _LEVELS, rows, lambda row, cells: Row(str(row["level"]), cells)
+    )
 
 
 _FURTHER = (

@@ -41,7 +41,8 @@ class Listing:
 
 def print_table(table: Table, *, whole: bool = False) -> None:
     """Print a table as wide as the terminal, or ``whole``, on lines as long as it needs."""
-    console, shown = Console(highlight=False), table.terminal
+    console = Console(highlight=False)
+    shown = table.terminal
     if whole:
         # the terminal breaks the lines, and no column is left out
         needed = Measurement.get(console, console.options.update(max_width=WIDEST), shown)

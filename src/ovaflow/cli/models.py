@@ -21,11 +21,16 @@ from ovaflow.settings.train import Propensities
 
 @click.command("prune")
 @file_argument("model")
-@click.option("--threshold", type=click.FloatRange(min=0), required=True, help="Drop weights smaller than this.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(min=0),
+    required=True,
+    help="Drop weights smaller than this.",
+)
 @file_option("--dataset", help="Measure what it costs on the test instances of this dataset.h5.")
 @THREADS
 @output("Model file to write.")
-def prune_command(model, threshold, dataset, threads, output):
+def prune_command(model, threshold, dataset, threads, output) -> None:
     """Drop the smallest weights of MODEL (model.h5)."""
     opened = OneVsAll.open(model)
     measured = None if dataset is None else open_dataset(dataset)
@@ -33,23 +38,41 @@ def prune_command(model, threshold, dataset, threads, output):
     renew_index(LabelWeights.open(output))
     size = output.stat().st_size
     kept = f"{pruned.nonzeros:,} of {opened.nonzeros:,} weights"
-    click.echo(f"{output}: {kept}, those of at least {pruned.parameters['prune']:.6g}, {size:,} bytes")
+    click.echo(
+        f"{output}: {kept}, those of at least {pruned.parameters['prune']:.6g}, {size:,} bytes"
+    )
     if measured is not None:
         constants = Propensities().model_dump().values()
         before = quality_of(opened, measured, *constants, threads)
         after = quality_of(pruned, measured, *constants, threads)
-        click.echo(", ".join(f"{name} {100 * before[name]:.2f} -> {100 * after[name]:.2f}" for name in before))
+        click.echo(
+            ", ".join(
+                f"{name} {100 * before[name]:.2f} -> {100 * after[name]:.2f}" for name in before
+            )
+        )
 
 
 @click.command("convert")
 @file_argument("source")
-@click.option("--to", type=click.Choice(["model", "npz"]), default="model", show_default=True, help="Format to write.")
-@file_option("--like", help="Model of the same labels and features, to take names and all but the weights from.")
-@option(Prepare, "bias", help="For an npz from another program: value of the last column's feature.")
+@click.option(
+    "--to",
+    type=click.Choice(["model", "npz"]),
+    default="model",
+    show_default=True,
+    help="Format to write.",
+)
+@file_option(
+    "--like",
+    help="Model of the same labels and features, to take names and all but the weights from.",
+)
+@option(
+    Prepare, "bias", help="For an npz from another program: value of the last column's feature."
+)
 @option(Prepare, "normalize", help="For an npz from another program: instances had length 1.")
 @file_option("--output", required=True, help="File to write.")
-def convert_command(source, to, like, bias, normalize, output):
-    """Convert the model SOURCE, a model.h5 or an npz, to the npz that SciPy and PECOS read and write, or back.
+def convert_command(source, to, like, bias, normalize, output) -> None:
+    """Convert the model SOURCE, a model.h5 or an npz, to the npz that SciPy and PECOS read and
+    write, or back.
 
     Weights are the same to the last bit.
     """
@@ -62,7 +85,9 @@ def convert_command(source, to, like, bias, normalize, output):
         write_npz(output, model)
     else:
         model.write(output)
-    click.echo(f"{output}: {model.n_labels:,} labels, {model.n_features:,} features, {model.nonzeros:,} weights")
+    click.echo(
+        f"{output}: {model.n_labels:,} labels, {model.n_features:,} features, {model.nonzeros:,} weights"
+    )
 
 
 def _named_like(model, other):
@@ -75,11 +100,11 @@ def _named_like(model, other):
 
 @click.command("index")
 @file_argument("model")
-def index_command(model):
+def index_command(model) -> None:
     """Write the index of MODEL (model.h5) next to it, for processes that score one text at a time.
 
-    They map the file and share it. Without it, each of them builds an index in its own memory after some instances.
-    An index of an earlier model is ignored.
+    They map the file and share it. Without it, each of them builds an index in its own memory after
+    some instances. An index of an earlier model is ignored.
     """
     path = index_path(model)
     write_index(path, LabelWeights.open(model))

@@ -1,4 +1,6 @@
-"""Options of subcommands: those that several share, and those made of the settings that their steps read."""
+"""Options of subcommands: those that several share, and those made of the settings that their steps
+read.
+"""
 
 import functools
 from pathlib import Path
@@ -21,8 +23,12 @@ file_option = functools.partial(click.option, type=FILE)
 file_argument = functools.partial(click.argument, type=FILE)
 DATASET = file_argument("dataset")
 OF_DATASET = file_option("--dataset", required=True, help="The dataset file, dataset.h5.")
-EMBEDDING = file_option("--embedding", required=True, help="Embedding of the dataset, by ovaflow embed.")
-STATISTICS = file_option("--statistics", required=True, help="Statistics file to write, training.h5.")
+EMBEDDING = file_option(
+    "--embedding", required=True, help="Embedding of the dataset, by ovaflow embed."
+)
+STATISTICS = file_option(
+    "--statistics", required=True, help="Statistics file to write, training.h5."
+)
 
 
 def several(options):
@@ -37,7 +43,9 @@ def several(options):
 
 
 def taken_together(argument, options, make):
-    """Decorator: options by name, of which the command takes one object; ``make`` has the values that were given."""
+    """Decorator: options by name, of which the command takes one object; ``make`` has the values
+    that were given.
+    """
 
     def decorate(command):
         @functools.wraps(command)
@@ -52,7 +60,9 @@ def taken_together(argument, options, make):
 
 
 def second_stage(command):
-    use = click.option("--rerank/--no-rerank", default=True, help="Whether to use the second stage.")
+    use = click.option(
+        "--rerank/--no-rerank", default=True, help="Whether to use the second stage."
+    )
     path = file_option("--reranker", help="Second stage; by default reranker.h5 next to the model.")
     return path(use(command))
 
@@ -72,15 +82,21 @@ def source_files(name, text):
 
 
 def number(name, default, text, least=1):
-    return click.option(name, type=click.IntRange(least), default=default, show_default=True, help=text)
+    return click.option(
+        name, type=click.IntRange(least), default=default, show_default=True, help=text
+    )
 
 
 SHARD = number("--shard", 0, "Number of the shard.", least=0)
 
 
 def _checked(model, field):
-    """Callback of an option: its value, written as in a config file, legal by the model that has it first."""
-    owner = [each for each in model.__mro__ if issubclass(each, Section) and field in each.model_fields][-1]
+    """Callback of an option: its value, written as in a config file, legal by the model that has it
+    first.
+    """
+    owner = [
+        each for each in model.__mro__ if issubclass(each, Section) and field in each.model_fields
+    ][-1]
 
     def check(context, option, written):
         value = one_or_several(written)
@@ -100,7 +116,7 @@ def _checked(model, field):
 class _Words(click.Choice):
     """Words, of which true, false and null may be written as in YAML."""
 
-    def __init__(self, words, parts):
+    def __init__(self, words, parts) -> None:
         booleans = ["true", "false"] if {"type": "boolean"} in parts else []
         super().__init__([*words, *booleans])
         self.may_be_null = {"type": "null"} in parts
@@ -109,12 +125,16 @@ class _Words(click.Choice):
         meant = parsed(value)
         if meant is None and self.may_be_null:
             return None
-        return super().convert(str(meant).lower() if isinstance(meant, bool) else value, param, context)
+        return super().convert(
+            str(meant).lower() if isinstance(meant, bool) else value, param, context
+        )
 
 
 def _entry(schema):
     """Schema of one value, where there may be several or none."""
-    parts = [part for part in schema.get("anyOf", [schema]) if part.get("type") not in ("null", "array")]
+    parts = [
+        part for part in schema.get("anyOf", [schema]) if part.get("type") not in ("null", "array")
+    ]
     if not parts:
         return schema["items"]
     return parts[0] if len(parts) == 1 else {"anyOf": parts}
@@ -122,16 +142,21 @@ def _entry(schema):
 
 def option(model, field, name=None, **more):
     """A click option made of a field: its name, legal values, default and sentence."""
-    schema, info = schema_at(model, [field]), model.model_fields[field]
+    schema = schema_at(model, [field])
+    info = model.model_fields[field]
     parts = schema.get("anyOf", [schema])
     told = about(info)
-    sentence, default = told.told, told.null
+    sentence = told.told
+    default = told.null
     # names of formats and of constants stay as they are
     first = sentence.split()[0]
     if first.isalpha() and len(first) > 1:
         sentence = sentence[:1].upper() + sentence[1:]
     several = any(part.get("type") == "array" for part in parts)
-    attributes = {"help": f"{sentence}; repeatable." if several else f"{sentence}.", "show_default": True}
+    attributes = {
+        "help": f"{sentence}; repeatable." if several else f"{sentence}.",
+        "show_default": True,
+    }
     declaration = "--" + (name or field).replace("_", "-")
     if schema.get("type") == "boolean":
         declaration += f"/--no-{declaration[2:]}"
@@ -152,12 +177,18 @@ def reading_option(name):
     sentence = about(ReadTexts.model_fields[name]).told
     text = f"{sentence[:1].upper()}{sentence[1:]}" if sentence.split()[0].isalpha() else sentence
     return option(
-        ReadTexts, name, default=None, show_default=False, help=f"{text}; by default as the model's data were read."
+        ReadTexts,
+        name,
+        default=None,
+        show_default=False,
+        help=f"{text}; by default as the model's data were read.",
     )
 
 
 def reads_files(names, **others):
-    """Decorator: options of how files of texts are read, and others, which the command takes as ``reading``."""
+    """Decorator: options of how files of texts are read, and others, which the command takes as
+    ``reading``.
+    """
 
     def make(given):
         chosen = {name: given[name] for name in names if name in given}
@@ -182,7 +213,9 @@ SHARDS = number("--shards", 1, "Number of training jobs that a run is divided in
 
 
 def reads_files_of_method(files):
-    """Decorator: an option for each file that a method reads; the command takes those that were given as ``files``."""
+    """Decorator: an option for each file that a method reads; the command takes those that were
+    given as ``files``.
+    """
     options = {}
     for name, file in files.items():
         option = "--" + name.replace("_", "-")
@@ -191,7 +224,9 @@ def reads_files_of_method(files):
 
 
 def reads(step, method=ONE_VS_ALL):
-    """Decorator: options of all settings that a step reads; the command takes them as one object, ``settings``."""
+    """Decorator: options of all settings that a step reads; the command takes them as one object,
+    ``settings``.
+    """
     reads = settings_read(step, method)
     model = placed(reads.model)
     options = {field: option(model, field, reads.options.get(field)) for field in reads.fields}
@@ -205,7 +240,9 @@ def reads(step, method=ONE_VS_ALL):
             raise click.UsageError(explain(error, given, model)) from None
         return with_chosen(settings, chosen)
 
-    return taken_together("settings", options | {file: chosen_option(name) for file, name in files.items()}, make)
+    return taken_together(
+        "settings", options | {file: chosen_option(name) for file, name in files.items()}, make
+    )
 
 
 CHOSEN = ("features", "C")  # settings that may be ``auto``
@@ -238,7 +275,9 @@ def one_or_several(value):
 
 
 def scratch_option(command):
-    """Decorate a command with ``--scratch``; its argument ``dataset`` is then the copy, as long as the command runs."""
+    """Decorate a command with ``--scratch``; its argument ``dataset`` is then the copy, as long as
+    the command runs.
+    """
 
     @click.option(
         "--scratch",

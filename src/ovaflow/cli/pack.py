@@ -44,7 +44,7 @@ def _languages(context, parameter, codes):
     help="ISO 639 code of a language of the texts, such as fi; repeatable.",
 )
 @click.option("--intended-use", help="What the model is for; shown on the card.")
-def pack_command(model, output, licence, languages, intended_use):
+def pack_command(model, output, licence, languages, intended_use) -> None:
     """Pack MODEL (model.h5) into one zip that opens elsewhere.
 
     It holds the model with its index, second stage and metrics, a model card (README.md) as model
@@ -53,7 +53,8 @@ def pack_command(model, output, licence, languages, intended_use):
     opened = Predictor.open(model).model
     name = output.stem if output else _name(opened.path)
     output = output or Path(f"{name}.zip")
-    metrics, text = _metrics(opened), _text_of(licence)
+    metrics = _metrics(opened)
+    text = _text_of(licence)
     statements = Statements(LICENCE if text else licence, languages, intended_use)
     card = write_card(name, _dataset(opened.path), opened, metrics, statements)
     files = {NAME: card.encode()}
@@ -110,7 +111,7 @@ def _text_of(licence):
     metavar="FOLDER",
     help="Folder to make; by default one named after the file, in this folder.",
 )
-def unpack_command(pack, output):
+def unpack_command(pack, output) -> None:
     """Unpack the PACK that ovaflow pack wrote into a new folder, and compare all checksums.
 
     Nothing is written unless all files are intact.

@@ -21,7 +21,12 @@ from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answer_files import Record
 from ovaflow.prediction.familiarity import WordCount, remark_on_languages, remark_on_words
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage
-from ovaflow.prediction.predictor import FeaturesAndFamiliarity, Predictor, remark_on_memory, without_words
+from ovaflow.prediction.predictor import (
+    FeaturesAndFamiliarity,
+    Predictor,
+    remark_on_memory,
+    without_words,
+)
 from ovaflow.prediction.question import Question, Ranked, answers_of
 from ovaflow.prediction.sources import (
     BATCH,
@@ -49,7 +54,9 @@ from ovaflow.settings.source import COLUMNS
         *("missing", "encoding", "quotes", "sheet", "repeated"),
     ),
     format=click.option(
-        "--format", type=click.Choice(READ_FORMATS), help="Format of the files; by default as the model's data."
+        "--format",
+        type=click.Choice(READ_FORMATS),
+        help="Format of the files; by default as the model's data.",
     ),
     first_feature=click.option(
         "--first-feature",
@@ -76,13 +83,20 @@ from ovaflow.settings.source import COLUMNS
     help="File to write, or folder of annif; of a dataset a .h5 file holds all arrays, for ovaflow evaluate.  "
     "[default: standard output]",
 )
-@click.option("--output-format", type=OUTPUT_FORMAT, help="Format of the output; by default by its name or place.")
+@click.option(
+    "--output-format",
+    type=OUTPUT_FORMAT,
+    help="Format of the output; by default by its name or place.",
+)
 @click.option(
     "--joined",
     metavar="MARK",
     help="csv or tsv with one row per record, its labels joined by this, such as ' | '.",
 )
-@click.option("--marc-source", help="Vocabulary in marcxml, 650 $2, such as yso/fin; by default its file's name.")
+@click.option(
+    "--marc-source",
+    help="Vocabulary in marcxml, 650 $2, such as yso/fin; by default its file's name.",
+)
 def predict_command(
     inputs,
     model,
@@ -98,13 +112,14 @@ def predict_command(
     threads,
     output,
     **options,
-):
-    """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
+) -> None:
+    """Find the best labels of texts, of files of texts or features, or of a dataset's test
+    instances.
 
-    A FILE, or a pattern of several in quotes, is read as the data of the model were where its name ends alike, else as
-    its name says, or holds one text per line; a folder holds Annif's documents; - is standard input. Files are read and
-    answered batch by batch; the predictions of a dataset, and all with --optimise, are kept in memory first, with
-    --sure the unsure records.
+    A FILE, or a pattern of several in quotes, is read as the data of the model were where its name
+    ends alike, else as its name says, or holds one text per line; a folder holds Annif's documents;
+    - is standard input. Files are read and answered batch by batch; the predictions of a dataset,
+    and all with --optimise, are kept in memory first, with --sure the unsure records.
     """
     if model is None:
         if not inputs:
@@ -115,14 +130,20 @@ def predict_command(
     if dataset is not None and (inputs or texts):
         raise click.UsageError("--dataset takes no FILE and no --text")
     if dataset is not None and output is not None and output.suffix == ".h5":
-        only_lines = options["joined"] or options["keep"] or options["marc_source"] or division != Division()
+        only_lines = (
+            options["joined"] or options["keep"] or options["marc_source"] or division != Division()
+        )
         if only_lines or question != Question(top_k=question.top_k):
             message = "predictions.h5 takes only --top-k, --suggestions and --threads; name a .csv or .jsonl file"
             raise click.UsageError(message)
-        _predict_dataset(predictor.model, dataset, files, reranker, question.top_k, optimise, threads, output)
+        _predict_dataset(
+            predictor.model, dataset, files, reranker, question.top_k, optimise, threads, output
+        )
         return
     if not (inputs or texts or dataset is not None):
-        raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
+        raise click.UsageError(
+            "nothing to predict: give --text, a file, - for standard input, or --dataset"
+        )
     question = _asked(question, optimise, division, predictor.model, output)
     if question.language is not None:
         predictor = predictor.in_language(question.language)
@@ -130,7 +151,9 @@ def predict_command(
     _check_kept(options["keep"], sources, texts, dataset)
     titled = bool(sources) or dataset is not None or len(texts) > 1
     sinks = partial(written, predictor, titled=titled, divides=division.sure is not None, **options)
-    plain = texts or any(source.kind.holds_texts and not source.kind.has_columns for source in sources)
+    plain = texts or any(
+        source.kind.holds_texts and not source.kind.has_columns for source in sources
+    )
     if plain and (remark := remark_on_columns(predictor.model)):
         click.echo(f"ovaflow: {remark}", err=True)
     quiet = not inputs or (output is None and sys.stdout.isatty())
@@ -142,7 +165,9 @@ def predict_command(
 
 
 def _asked(question, optimise, division, model, output):
-    """Return what is asked of the model, where options go together; records are divided by the labels that fit."""
+    """Return what is asked of the model, where options go together; records are divided by the
+    labels that fit.
+    """
     if optimise:
         require_second_stage(model)
         if question.fit or question.most_specific:
@@ -154,7 +179,7 @@ def _asked(question, optimise, division, model, output):
     return question
 
 
-def _write(answered, records, division, sinks, output):
+def _write(answered, records, division, sinks, output) -> None:
     """Write batches of records and answers to one file, or divide them into sure ones and others."""
     with sinks(output) as lines:
         if division.sure is not None:
@@ -172,7 +197,7 @@ def _write(answered, records, division, sinks, output):
         report_division(records.predictor.model, division, output, amounts, labels, right)
 
 
-def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, output):
+def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, output) -> None:
     opened = open_dataset(dataset)
     suggestions = {part: {} for part in opened.measured}
     for part, (name, file) in itertools.product(suggestions, files.items()):
@@ -190,20 +215,27 @@ def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, 
     predictions.write(output)
     n = len(predictions.ids)
     each = 1000 * predictions.core_seconds / max(n, 1)
-    click.echo(f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s, {each:.2f} core-ms each")
+    click.echo(
+        f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s, {each:.2f} core-ms each"
+    )
 
 
-def _check_kept(keep, sources, texts, dataset):
+def _check_kept(keep, sources, texts, dataset) -> None:
     has_columns = all(source.kind.has_columns for source in sources)
     if keep and (texts or dataset or not has_columns):
         raise click.UsageError(f"--keep goes with files of {COLUMNS.words}, which have columns")
 
 
 class _Records:
-    """Records batch by batch with their features and what files suggest for them; and what is to be said of them."""
+    """Records batch by batch with their features and what files suggest for them; and what is to be
+    said of them.
+    """
 
-    def __init__(self, predictor, batches, files, progress):
-        self.predictor, self._batches, self._files, self._progress = predictor, batches, files, progress
+    def __init__(self, predictor, batches, files, progress) -> None:
+        self.predictor = predictor
+        self._batches = batches
+        self._files = files
+        self._progress = progress
         self._known = dict.fromkeys(files, 0)
         self._unknown = 0
         self._word_count = WordCount()
@@ -228,7 +260,7 @@ class _Records:
             yield _records(batch, first), batch.read, suggestions
             self._progress.advance(len(batch.names))
 
-    def remark_on_unknown(self):
+    def remark_on_unknown(self) -> None:
         """Say how many texts, words and languages of texts the model does not know."""
         if self._unknown:
             fits = "is by their other columns alone" if self.predictor.columns else "fits any text"
@@ -242,7 +274,7 @@ class _Records:
             if remark:
                 click.echo(f"ovaflow: {remark}", err=True)
 
-    def require_suggestions(self):
+    def require_suggestions(self) -> None:
         """Refuse files that suggest nothing for any instance; say for how many the others do."""
         for name, file in self._files.items():
             if not self._known[name]:
@@ -257,17 +289,22 @@ class _Records:
 def _each(records, question, threads):
     """Batches of records with their answers."""
     for batch, read, suggestions in records:
-        yield zip(batch, records.predictor.answer(read, question, threads, suggestions), strict=True)
+        yield zip(
+            batch, records.predictor.answer(read, question, threads, suggestions), strict=True
+        )
 
 
 def _macro_f1(records, question, threads):
     """All records with their answers, chosen together."""
-    everybody, ranked = [], []
+    everybody = []
+    ranked = []
     for batch, read, suggestions in records:
         everybody += batch
         ranked.append(records.predictor.rank(read, question, threads, suggestions))
     if everybody:
-        ids, probabilities = (np.concatenate([getattr(each, name) for each in ranked]) for name in ("ids", "scores"))
+        ids, probabilities = (
+            np.concatenate([getattr(each, name) for each in ranked]) for name in ("ids", "scores")
+        )
         about = [fields for each in ranked for fields in each.about]
         together = Ranked(ids, probabilities, ranked[0].missed, about)
         chosen = labels_for_macro_f1(ids, probabilities, question.top_k)
@@ -281,7 +318,9 @@ def _records(batch, first):
 
 def _ids(names, first):
     """What instances are called in files of suggestions: as in the output, by name or by number."""
-    return [clean(str(number if name is None else name)) for number, name in enumerate(names, first)]
+    return [
+        clean(str(number if name is None else name)) for number, name in enumerate(names, first)
+    ]
 
 
 def _batches(predictor, texts, sources, dataset):
@@ -297,7 +336,8 @@ def _batches(predictor, texts, sources, dataset):
 def _test_instances(predictor, dataset):
     """The test instances of a dataset, by their ids."""
     predictor.model.require(dataset=dataset)
-    ids, X = dataset.ids("test"), predictor.from_split(dataset.test)
+    ids = dataset.ids("test")
+    X = predictor.from_split(dataset.test)
     for low in range(0, X.n_rows, BATCH):
         high = min(low + BATCH, X.n_rows)
         read = FeaturesAndFamiliarity(X.part(low, high))

@@ -1,4 +1,6 @@
-"""In which form and where predicted labels are written: the formats of ovaflow predict, by name and by ending."""
+"""In which form and where predicted labels are written: the formats of ovaflow predict, by name and
+by ending.
+"""
 
 import sys
 from contextlib import contextmanager
@@ -7,7 +9,14 @@ from datetime import date
 import click
 
 from ovaflow.prediction.annif_files import AnnifLines, files_of_records
-from ovaflow.prediction.answer_files import BYTE_ORDER_MARK, Csv, JoinedCsv, JsonLines, TerminalTable, XmcText
+from ovaflow.prediction.answer_files import (
+    BYTE_ORDER_MARK,
+    Csv,
+    JoinedCsv,
+    JsonLines,
+    TerminalTable,
+    XmcText,
+)
 from ovaflow.prediction.marcxml import MarcXml
 from ovaflow.storage.writing import write_atomically
 
@@ -41,11 +50,12 @@ def written(predictor, path, output_format, titled, divides, **described):
 class _Lines:
     """What is written of records, some after the others."""
 
-    def __init__(self, out, writer):
-        self._out, self.writer = out, writer
+    def __init__(self, out, writer) -> None:
+        self._out = out
+        self.writer = writer
         self.n = self.empty = 0
 
-    def add(self, answered):
+    def add(self, answered) -> None:
         for record, answer in answered:
             self.n += 1
             self.empty += not answer.labels
@@ -55,7 +65,8 @@ class _Lines:
 
 def _writer(name, output, predictor, titled, joined, keep, marc_source):
     name = name or _format_of_output(output, joined)
-    tables, probabilistic = (*_DELIMITERS,), predictor.model.probabilistic
+    tables = (*_DELIMITERS,)
+    probabilistic = predictor.model.probabilistic
     for given, value, formats in (
         ("--joined", joined, tables),
         ("--keep", keep, tables),
@@ -84,14 +95,18 @@ def _writer(name, output, predictor, titled, joined, keep, marc_source):
     return JsonLines()
 
 
-def _require_place(name, output):
+def _require_place(name, output) -> None:
     """Refuse standard output for what cannot go there, and a folder for a file."""
     if name == "xmc-text" and output is None:
-        raise click.UsageError("xmc-text begins with the number of instances: name a file with --output")
+        raise click.UsageError(
+            "xmc-text begins with the number of instances: name a file with --output"
+        )
     if name == "annif" and (output is None or output.is_file()):
         raise click.UsageError("annif writes a file for each record: name a folder with --output")
     if name != "annif" and output is not None and output.is_dir():
-        raise click.UsageError(f"{output} is a folder, for --output-format=annif: name a file for {name}")
+        raise click.UsageError(
+            f"{output} is a folder, for --output-format=annif: name a file for {name}"
+        )
 
 
 def _format_of_output(output, mark):
@@ -109,7 +124,7 @@ def _format_of_output(output, mark):
     return "table" if sys.stdout.isatty() else "jsonl"
 
 
-def _require_absent(mark, names):
+def _require_absent(mark, names) -> None:
     name = next((name for name in names if mark in name), None)
     if name is not None:
         message = f"--joined {mark!r}: the label {name!r} has it in its name; choose another"
@@ -119,7 +134,10 @@ def _require_absent(mark, names):
 @contextmanager
 def _destination(path):
     if path is not None:
-        with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        with (
+            write_atomically(path) as temporary,
+            open(temporary, "w", encoding="utf-8", newline="") as file,
+        ):
             yield file
         return
     sys.stdout.reconfigure(encoding="utf-8")

@@ -12,7 +12,13 @@ from ovaflow.console.errors import InputError
 from ovaflow.evaluation.labelled_file import rank_file, unknown_words
 from ovaflow.evaluation.model_comparison import COMPARED, ENOUGH, Figures
 from ovaflow.prediction.earlier_models import superseded
-from ovaflow.prediction.promotion import checksums_of, discard, model_in_use, promote, promotion_lock
+from ovaflow.prediction.promotion import (
+    checksums_of,
+    discard,
+    model_in_use,
+    promote,
+    promotion_lock,
+)
 
 LOST = (
     "it has no second stage, so no probabilities, which the model in use has"
@@ -67,7 +73,9 @@ LOST = (
 )
 @THREADS
 @click.pass_context
-def promote_command(context, new, link, path, reading, metric, tolerance, without_probabilities, keep, threads):
+def promote_command(
+    context, new, link, path, reading, metric, tolerance, without_probabilities, keep, threads
+) -> None:
     """Take the model NEW (model.h5) into use, unless it is worse than the CURRENT one.
 
     Both are measured on the records of FILE that have labels. NEW is refused, with exit status 1,
@@ -79,10 +87,12 @@ def promote_command(context, new, link, path, reading, metric, tolerance, withou
     CURRENT, which then leads there. Whoever opens CURRENT/model.h5 meanwhile gets the old files or
     the new ones. Earlier folders stay, unless --keep says otherwise.
     """
-    model, metric = open_predictor(new), COMPARED[metric]
+    model = open_predictor(new)
+    metric = COMPARED[metric]
     with promotion_lock(link):
         current = model_in_use(link)
-        predictors, lost = {str(new): model}, False
+        predictors = {str(new): model}
+        lost = False
         if current is not None:
             theirs = predictors[str(current)] = open_predictor(current)
             if checksums_of(theirs.model) == checksums_of(model.model):
@@ -95,7 +105,8 @@ def promote_command(context, new, link, path, reading, metric, tolerance, withou
         ours, *others = _figures(predictors, answers, path, metric)
         if line := words_in_a_line(**unknown_words(answers[str(new)], model.model)):
             click.echo(f"{new}: {line}")
-        words, refusal = f"{metric} {percent(ours.means[metric])}", ""
+        words = f"{metric} {percent(ours.means[metric])}"
+        refusal = ""
         if others:
             difference = ours.differences_from(others[0])[metric]
             words += f" after {percent(others[0].means[metric])}, {_words(difference)}"
@@ -109,18 +120,20 @@ def promote_command(context, new, link, path, reading, metric, tolerance, withou
             _discard(superseded(link, keep, before), link)
 
 
-def _discard(folders, link):
+def _discard(folders, link) -> None:
     """Remove folders; the new model is in use, whether that succeeds or not."""
     for folder in folders:
         try:
             discard(folder, link)
         except OSError as error:
-            click.echo(f"ovaflow: {folder}: not removed ({error.strerror}); remove it yourself", err=True)
+            click.echo(
+                f"ovaflow: {folder}: not removed ({error.strerror}); remove it yourself", err=True
+            )
         else:
             click.echo(f"removed {folder}")
 
 
-def _refuse(context, new, link, reason):
+def _refuse(context, new, link, reason) -> None:
     click.echo(f"ovaflow: {new}: {reason}; {link} stays as it is", err=True)
     context.exit(1)
 
@@ -129,12 +142,15 @@ def _figures(predictors, answers, path, metric):
     for model in predictors:
         figures = Figures.of(answers[model].measured)
         if metric not in figures.records:
-            message, remedy = f"has no second stage, so no {metric}", "choose another --metric"
+            message = f"has no second stage, so no {metric}"
+            remedy = "choose another --metric"
             raise InputError(message, path=model, remedy=remedy)
         n = figures.n_records
         if n < ENOUGH:
             message = f"{n:,} records with labels are too few to compare models"
-            raise InputError(message, path=path, remedy=f"give {ENOUGH} at least, better some hundred")
+            raise InputError(
+                message, path=path, remedy=f"give {ENOUGH} at least, better some hundred"
+            )
         yield figures
 
 

@@ -20,7 +20,9 @@ def _sweeps(context, parameter, values):
 
 
 @click.command("report")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument(
+    "runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
 @number("--seed", 0, "Seed of the sample of test documents.", least=0)
 @click.option(
     "--sweep",
@@ -36,17 +38,21 @@ def _sweeps(context, parameter, values):
     multiple=True,
     help="Output of choose-features or choose-c, in the folder of its dataset; repeatable.",
 )
-@file_option("--csv", "tidy", help="CSV file of all figures of all runs to write, too, one in each row.")
+@file_option(
+    "--csv", "tidy", help="CSV file of all figures of all runs to write, too, one in each row."
+)
 @reads("report")
 @output("The page to write, such as results/report.html.")
-def report_command(runs, seed, sweeps, choices, tidy, settings, output):
+def report_command(runs, seed, sweeps, choices, tidy, settings, output) -> None:
     """Write one self-contained HTML page about all RUNS.
 
-    Each of RUNS is a folder results/{dataset}/{run} with model.h5, predictions.h5, metrics.json and, where the method
-    keeps it, training.h5; dataset.h5 is in its parent.
+    Each of RUNS is a folder results/{dataset}/{run} with model.h5, predictions.h5, metrics.json
+    and, where the method keeps it, training.h5; dataset.h5 is in its parent.
     """
     page_folder = output.absolute().parent
-    results = gather(runs, seed=seed, sweeps=sweeps, settings=settings, choices=choices, page_folder=page_folder)
+    results = gather(
+        runs, seed=seed, sweeps=sweeps, settings=settings, choices=choices, page_folder=page_folder
+    )
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_text(output, render(results, describe_machine(), describe_software(), written))
     if tidy is not None:

@@ -20,14 +20,24 @@ from ovaflow.storage.texts import write_json
 @file_argument("model")
 @OF_DATASET
 @file_option("--held-out", required=True, help="Dataset file, by ovaflow hold-out.")
-@file_option("--predictions", required=True, help="Predictions for it by a model of its training data.")
-@file_option("--held-out-model", help="This model: its scores of a text's first words may be evidence, too.")
+@file_option(
+    "--predictions", required=True, help="Predictions for it by a model of its training data."
+)
+@file_option(
+    "--held-out-model", help="This model: its scores of a text's first words may be evidence, too."
+)
 @SUGGESTIONS
 @THREADS
 @output("Second stage to write, reranker.h5.")
-def rerank_command(model, dataset, held_out, held_out_model, predictions, suggestions, threads, output):
-    """Fit a second stage for MODEL (model.h5): it ranks candidates by more than scores, and gives probabilities."""
-    opened, parts, predicted = open_any_model(model), open_dataset(held_out), Predictions.open(predictions)
+def rerank_command(
+    model, dataset, held_out, held_out_model, predictions, suggestions, threads, output
+) -> None:
+    """Fit a second stage for MODEL (model.h5): it ranks candidates by more than scores, and gives
+    probabilities.
+    """
+    opened = open_any_model(model)
+    parts = open_dataset(held_out)
+    predicted = Predictions.open(predictions)
     opened.require(dataset=(whole := open_dataset(dataset)))
     require_parts_of_one(whole, parts, predicted)
     sources = {}
@@ -43,9 +53,7 @@ def rerank_command(model, dataset, held_out, held_out_model, predictions, sugges
         click.echo(f"{output}: predictions stay as they are: {reranker.unused}")
         return
     check = reranker.parameters["check"]
-    change = (
-        f"nDCG@5 {100 * check['first_stage']:.1f} to {100 * check['second_stage']:.1f} ± {100 * check['error']:.1f}"
-    )
+    change = f"nDCG@5 {100 * check['first_stage']:.1f} to {100 * check['second_stage']:.1f} ± {100 * check['error']:.1f}"
     order = "; so the order stays that of the scores" if reranker.keeps_order else ""
     click.echo(
         f"{output}: from {reranker.parameters['texts']:,} instances; {change} on {check['texts']:,} of them{order}"
@@ -72,13 +80,17 @@ def _suggestions_of_file(file, dataset, held_out):
 @OF_DATASET
 @file_option("--reranker", required=True, help="The second stage that made them, reranker.h5.")
 @output("Measurements to write, reliability.json.")
-def reliability_command(predictions, dataset, reranker, output):
+def reliability_command(predictions, dataset, reranker, output) -> None:
     """Measure the probabilities of PREDICTIONS (predictions.h5), and how many labels to suggest."""
-    predicted, opened, second = Predictions.open(predictions), open_dataset(dataset), Reranker.about(reranker)
+    predicted = Predictions.open(predictions)
+    opened = open_dataset(dataset)
+    second = Reranker.about(reranker)
     predicted.require(dataset=opened)
     same_model = predicted.inputs["model"] == second.inputs["model"]
     if not same_model or predicted.inputs.get("reranker", second.checksum) != second.checksum:
-        raise InputError("the predictions were not made with it", path=reranker, remedy="predict again")
+        raise InputError(
+            "the predictions were not made with it", path=reranker, remedy="predict again"
+        )
     measured = measure_reliability(Measured.of(predicted, opened.test.Y), second)
     write_json(output, "reliability", measured)
     if second.unused:
@@ -91,7 +103,8 @@ def reliability_command(predictions, dataset, reranker, output):
 
 def _words_of_likely(measured):
     """How far probabilities of labels that one would assign are right."""
-    likely, row = measured["likely"], measured["automatic"][0]
+    likely = measured["likely"]
+    row = measured["automatic"][0]
     if likely is None:
         return "no label is 50 % sure"
     said = f"{100 * row['expected']:.1f} % of {row['predictions']:,} labels that are at least 50 % sure were expected"

@@ -36,22 +36,27 @@ from ovaflow.workflow import owner, require_writable, snakefile
 _TELLS_CORES = re.compile(r"(--cores|--jobs|--profile|--workflow-profile)(=|$)|-[cj]").match
 
 
-@click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(
+    "run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)
 @click.argument("config", required=False, type=click.Path())
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE OPTION]...")
-def run_command(config, options):
-    """Run the pipeline here: all that CONFIG asks for; without it config/config.yaml, or else the default run.
+def run_command(config, options) -> None:
+    """Run the pipeline here: all that CONFIG asks for; without it config/config.yaml, or else the
+    default run.
 
-    The same as snakemake --snakefile "$(ovaflow snakefile)" --cores all --configfile CONFIG. Options after CONFIG go to
-    Snakemake, such as --dry-run, --cores 4 or --workflow-profile slurm.
+    The same as snakemake --snakefile "$(ovaflow snakefile)" --cores all --configfile CONFIG.
+    Options after CONFIG go to Snakemake, such as --dry-run, --cores 4 or --workflow-profile slurm.
     """
     if config is not None and config.startswith("-"):
         config, options = None, (config, *options)
     become_snakemake(config, options)
 
 
-def become_snakemake(config, options):
-    """Run the pipeline in the current folder: Snakemake takes this process over, with its signals and its terminal."""
+def become_snakemake(config, options) -> None:
+    """Run the pipeline in the current folder: Snakemake takes this process over, with its signals
+    and its terminal.
+    """
     command = pipeline_command(config, options)
     if any(Path(".snakemake/locks").glob("*")) and owner() == 0:
         # the locks are those of a process that was killed
@@ -72,26 +77,38 @@ def pipeline_command(config, options):
 
 
 def snakemake_command(config):
-    """The beginning of a command line of Snakemake; a wrong config is one line, before Snakemake reads it."""
+    """The beginning of a command line of Snakemake; a wrong config is one line, before Snakemake
+    reads it.
+    """
     workflow = snakefile()
     # -P: Python does not import what is in the folder
-    command = [sys.executable, "-P", "-m", "ovaflow.console.snakemake", "--snakefile", str(workflow)]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "ovaflow.console.snakemake",
+        "--snakefile",
+        str(workflow),
+    ]
     if config is None:
         return command
     return [*command, "--configfile", str(config)]
 
 
-def show_beginnings(config):
-    """Print how the data of a config are read; what cannot be read is refused before anything is computed."""
+def show_beginnings(config) -> None:
+    """Print how the data of a config are read; what cannot be read is refused before anything is
+    computed.
+    """
     settings = resolve(load(config), load(snakefile().parent / "config" / "config.yaml"), config)
     for name, look in beginnings(settings).items():
         if not Path(paths.DATASET.format(dataset=name)).exists():
             click.echo(
-                f"datasets.{name} is read like this:\n{Glance.at(look, settings.datasets[name].format)}", err=True
+                f"datasets.{name} is read like this:\n{Glance.at(look, settings.datasets[name].format)}",
+                err=True,
             )
 
 
-def _require_folders():
+def _require_folders() -> None:
     """Refuse a place where Snakemake cannot begin."""
     require_writable(f"{folder}/new" for folder in (".snakemake", "results", "logs"))
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "snakemake"
@@ -99,7 +116,7 @@ def _require_folders():
 
 
 @click.command("snakefile")
-def snakefile_command():
+def snakefile_command() -> None:
     """Print where the workflow's Snakefile is.
 
     Use it as: snakemake --snakefile "$(ovaflow snakefile)" --cores all
@@ -118,7 +135,9 @@ def format_of(path: StrPath) -> str:
     named = formats.format_of(path)
     if named is None:
         legal = ", ".join(FORMATS)
-        raise InputError("the name does not tell the format", path=path, remedy=f"give --format, one of {legal}")
+        raise InputError(
+            "the name does not tell the format", path=path, remedy=f"give --format, one of {legal}"
+        )
     return named
 
 
@@ -145,8 +164,10 @@ def config_for(data: StrPath, **entry: str) -> str:
     )
 
 
-def _refuse_unknown(options):
-    """Refuse an option that neither this command nor Snakemake has, before a config file is written."""
+def _refuse_unknown(options) -> None:
+    """Refuse an option that neither this command nor Snakemake has, before a config file is
+    written.
+    """
     # loaded here: it takes a second
     from snakemake.cli import get_argument_parser
 
@@ -154,7 +175,9 @@ def _refuse_unknown(options):
     known = [name for option in context.command.params for name in option.opts]
     for word in get_argument_parser().parse_known_args(list(options))[1]:
         name = word.partition("=")[0]
-        raise click.NoSuchOption(name, possibilities=difflib.get_close_matches(name, known), ctx=context)
+        raise click.NoSuchOption(
+            name, possibilities=difflib.get_close_matches(name, known), ctx=context
+        )
 
 
 _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -171,10 +194,16 @@ _DATA = click.Path(path_type=Path)
     type=click.Choice(list(FORMATS)),
     help="Format of DATA; by default from its name, and annif with a vocabulary.",
 )
-@click.option("--test", type=_DATA, help="Test file; by default a fifth of the instances is set aside.")
+@click.option(
+    "--test", type=_DATA, help="Test file; by default a fifth of the instances is set aside."
+)
 @click.option("--dev", type=_DATA, help="Validation file, on which settings are chosen.")
 @click.option("--labels", type=_FILE, help="Label names, one per line in order of their ids.")
-@click.option("--vocabulary", type=_FILE, help="Subject vocabulary whose subjects are the labels: SKOS or Annif's.")
+@click.option(
+    "--vocabulary",
+    type=_FILE,
+    help="Subject vocabulary whose subjects are the labels: SKOS or Annif's.",
+)
 @click.option("--language", help="Language of the subjects' names, if the vocabulary has several.")
 @click.option(
     "--output",
@@ -186,7 +215,9 @@ _DATA = click.Path(path_type=Path)
 @click.option("--dry-run", is_flag=True, help="Print the config file and the jobs that would run.")
 @click.option("--print-config", is_flag=True, help="Print only the config file.")
 @click.option("--force", is_flag=True, help="Replace a config file that differs.")
-def train_command(data, options, reading, output, cores, dry_run, print_config, force, format_, **entry):
+def train_command(
+    data, options, reading, output, cores, dry_run, print_config, force, format_, **entry
+) -> None:
     """Train on DATA, a file of texts and labels or a pattern of several, from raw file to model and report.
 
     Writes a config file, NAME.yaml, and does what `ovaflow run NAME.yaml` does; called again, it continues where it
@@ -199,13 +230,19 @@ def train_command(data, options, reading, output, cores, dry_run, print_config, 
     """  # noqa: D301
     if options:
         _refuse_unknown(options)
-    others = [option for option in options if Path(option).suffix == data.suffix and Path(option).is_file()]
+    others = [
+        option
+        for option in options
+        if Path(option).suffix == data.suffix and Path(option).is_file()
+    ]
     if others:
         message = f"{data} and {others[0]}: give one DATA; several are a pattern in quotes, '*{data.suffix}'"
         raise click.UsageError(message)
     for location in filter(None, (data, entry["test"], entry["dev"])):
         if not matching_paths(location)[0].exists():
-            raise InputError("no such file", path=location, remedy=f"paths are relative to {Path.cwd()}")
+            raise InputError(
+                "no such file", path=location, remedy=f"paths are relative to {Path.cwd()}"
+            )
     entry["train"] = data
     entry["format"] = format_ or ("annif" if entry["vocabulary"] else None)
     if output.resolve() != Path.cwd():
@@ -235,7 +272,7 @@ def train_command(data, options, reading, output, cores, dry_run, print_config, 
     become_snakemake(path.name, options)
 
 
-def _show_jobs(text, folder, options):
+def _show_jobs(text, folder, options) -> None:
     """Let Snakemake print the jobs of a config that is not written."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as config:
         config.write(text)
@@ -251,11 +288,11 @@ def _show_jobs(text, folder, options):
 @click.command("clean")
 @file_argument("config")
 @click.option("--remove", is_flag=True, help="Remove them, too.")
-def clean_command(config, remove):
+def clean_command(config, remove) -> None:
     """List the pipeline's results in this folder that CONFIG does not produce.
 
-    Results of other configs in this folder are among them. Files that the pipeline did not write and downloads are
-    neither listed nor removed.
+    Results of other configs in this folder are among them. Files that the pipeline did not write
+    and downloads are neither listed nor removed.
     """
     folders = defaultdict(list)
     for path in _left_over(config):
@@ -272,7 +309,9 @@ def clean_command(config, remove):
     if not folders:
         click.echo("nothing is left over")
     else:
-        click.echo("removed" if remove else f"nothing was removed; ovaflow clean {config} --remove does it")
+        click.echo(
+            "removed" if remove else f"nothing was removed; ovaflow clean {config} --remove does it"
+        )
 
 
 def _left_over(config):
@@ -281,7 +320,8 @@ def _left_over(config):
     done = subprocess.run(listing, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise InputError(f"Snakemake could not list its files: {done.stderr.strip()}", path=config)
-    untracked, files = set(done.stdout.splitlines()), set()
+    untracked = set(done.stdout.splitlines())
+    files = set()
     records = Path(".snakemake/metadata")
     for record in filter(Path.is_file, records.rglob("*")):
         # a long name is in folders that begin with @

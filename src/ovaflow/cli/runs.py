@@ -15,13 +15,19 @@ from ovaflow.workflow import snakefile
 
 @click.command("runs")
 @file_argument("config", required=False)
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, figures in full, with all metrics that have intervals.")
+@click.option(
+    "--csv",
+    "as_csv",
+    is_flag=True,
+    help="Print CSV, figures in full, with all metrics that have intervals.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with all settings and metrics.")
-def runs_command(config, as_csv, as_json):
+def runs_command(config, as_csv, as_json) -> None:
     """Compare all runs of CONFIG, those in this folder and those still to be made, in one table.
 
-    Without CONFIG those of config/config.yaml, or else of the default run. It has the settings in which runs differ,
-    metrics with half of their 95 % intervals, processor time of training, wall time of prediction, and sizes of models.
+    Without CONFIG those of config/config.yaml, or else of the default run. It has the settings in
+    which runs differ, metrics with half of their 95 % intervals, processor time of training, wall
+    time of prediction, and sizes of models.
     """
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other")
@@ -36,4 +42,7 @@ def runs_command(config, as_csv, as_json):
     else:
         print_table(table_of(runs, brief_figures()), whole=True)
         if any(run.remark for run in runs):
-            click.echo(f"\novaflow run {path or ''}".rstrip() + " makes what is missing or was made otherwise")
+            click.echo(
+                f"\novaflow run {path or ''}".rstrip()
+                + " makes what is missing or was made otherwise"
+            )

@@ -20,9 +20,15 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.command("serve", context_settings={"show_default": True})
 @click.argument("models", nargs=-1, required=True, metavar="[NAME=]MODEL...")
 @second_stage
-@click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 and :: are open to everyone.")
-@click.option("--port", default=8000, type=click.IntRange(0, 65535), help="Port; 0 takes a free one.")
-@click.option("--unix-socket", type=click.Path(path_type=Path), help="Listen there instead of on a port.")
+@click.option(
+    "--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 and :: are open to everyone."
+)
+@click.option(
+    "--port", default=8000, type=click.IntRange(0, 65535), help="Port; 0 takes a free one."
+)
+@click.option(
+    "--unix-socket", type=click.Path(path_type=Path), help="Listen there instead of on a port."
+)
 @click.option(
     "--allowed-host",
     multiple=True,
@@ -36,7 +42,9 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
     "the service's own page.",
 )
 @click.option("--root-path", default="", help="Path under which a proxy offers the service.")
-@click.option("--marc-source", help="Vocabulary in MARC 650 $2, such as yso/fin; by default its file's name.")
+@click.option(
+    "--marc-source", help="Vocabulary in MARC 650 $2, such as yso/fin; by default its file's name."
+)
 @click.option(
     "--corrections",
     multiple=True,
@@ -51,31 +59,67 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
     help="File of labels that are suggested to nobody, one name, URI or pattern per line, read again when it changes; "
     "of the first model, or of the one called NAME; repeatable.",
 )
-@click.option("--workers", default=1, type=_POSITIVE, help="Processes, which share the model's arrays.")
+@click.option(
+    "--workers", default=1, type=_POSITIVE, help="Processes, which share the model's arrays."
+)
 @click.option("--threads", default=1, type=_POSITIVE, help="Scoring threads of each worker.")
-@click.option("--max-body", default=4 << 20, type=_POSITIVE, help="Maximum size of a request, in bytes.")
-@click.option("--max-batch", default=128, type=_POSITIVE, help="Maximum number of texts per request.")
-@click.option("--max-text", default=1_000_000, type=_POSITIVE, help="Maximum length of a text, in characters.")
-@click.option("--max-top-k", default=100, type=_POSITIVE, help="Maximum number of labels per instance.")
-@click.option("--queue", default=64, type=click.IntRange(min=0), help="Maximum number of waiting requests per worker.")
-@click.option("--max-connections", default=1000, type=_POSITIVE, help="Maximum number of connections per worker.")
-@click.option("--timeout", default=30.0, type=_SECONDS, help="Seconds for a body to arrive, and for its answer.")
-@click.option("--grace", default=30, type=_POSITIVE, help="Seconds to finish requests after SIGTERM.")
-@click.option("--access-log/--no-access-log", default=True, help="Log one line per request, without texts.")
+@click.option(
+    "--max-body", default=4 << 20, type=_POSITIVE, help="Maximum size of a request, in bytes."
+)
+@click.option(
+    "--max-batch", default=128, type=_POSITIVE, help="Maximum number of texts per request."
+)
+@click.option(
+    "--max-text", default=1_000_000, type=_POSITIVE, help="Maximum length of a text, in characters."
+)
+@click.option(
+    "--max-top-k", default=100, type=_POSITIVE, help="Maximum number of labels per instance."
+)
+@click.option(
+    "--queue",
+    default=64,
+    type=click.IntRange(min=0),
+    help="Maximum number of waiting requests per worker.",
+)
+@click.option(
+    "--max-connections",
+    default=1000,
+    type=_POSITIVE,
+    help="Maximum number of connections per worker.",
+)
+@click.option(
+    "--timeout",
+    default=30.0,
+    type=_SECONDS,
+    help="Seconds for a body to arrive, and for its answer.",
+)
+@click.option(
+    "--grace", default=30, type=_POSITIVE, help="Seconds to finish requests after SIGTERM."
+)
+@click.option(
+    "--access-log/--no-access-log", default=True, help="Log one line per request, without texts."
+)
 @click.pass_context
-def serve_command(context, models, host, port, unix_socket, allowed_host, corrections, exclude, **options):
+def serve_command(
+    context, models, host, port, unix_socket, allowed_host, corrections, exclude, **options
+) -> None:
     """Serve each MODEL (model.h5) over HTTP, with a page for people at /.
 
-    The first model answers on the page and in ovaflow's own interface. All models are projects of Annif's
-    interface, called NAME or else after their files, model.h5 after its folder.
+    The first model answers on the page and in ovaflow's own interface. All models are projects of
+    Annif's interface, called NAME or else after their files, model.h5 after its folder.
 
-    SIGTERM ends it once requests in flight are answered. SIGHUP restarts one worker after the other, so that they open
-    a model that has been replaced.
+    SIGTERM ends it once requests in flight are answered. SIGHUP restarts one worker after the
+    other, so that they open a model that has been replaced.
     """
     if options["reranker"] and len(models) > 1:
         raise click.UsageError("--reranker belongs to one model: put a reranker.h5 next to each")
     _require("allowed-host", allowed_host, _HOST, "give a name without port, or * or *. and a name")
-    _require("allowed-origin", options["allowed_origin"], _ORIGIN, "give http:// or https:// and a name, or *")
+    _require(
+        "allowed-origin",
+        options["allowed_origin"],
+        _ORIGIN,
+        "give http:// or https:// and a name, or *",
+    )
     named = _named(models)
     options["corrections"] = _by_model("corrections", corrections, named)
     options["exclude"] = _by_model("exclude", exclude, named)
@@ -84,7 +128,7 @@ def serve_command(context, models, host, port, unix_socket, allowed_host, correc
     context.exit(serve(SimpleNamespace(models=named, allowed_host=hosts, **options), listener))
 
 
-def _require(option, values, pattern, remedy):
+def _require(option, values, pattern, remedy) -> None:
     for value in values:
         if not pattern.fullmatch(value):
             raise click.UsageError(f"--{option} {value}: {remedy}")
@@ -97,14 +141,18 @@ def _named(models):
         # a link that is switched to the newest model keeps its name
         name = name if equals else _default_name(Path(os.path.abspath(path)))
         if not _NAME.fullmatch(name):
-            raise click.UsageError(f"{name!r} is not a valid project name: use letters, digits, '.', '_' and '-'")
+            raise click.UsageError(
+                f"{name!r} is not a valid project name: use letters, digits, '.', '_' and '-'"
+            )
         if named.setdefault(name, path) != path:
             raise click.UsageError(f"two models are named {name!r}: write NAME=MODEL")
     return named
 
 
 def _by_model(option, files, models):
-    """Files of an option by the name of the model; the first model's where a file comes without a name."""
+    """Files of an option by the name of the model; the first model's where a file comes without a
+    name.
+    """
     named = {}
     for file in files:
         name, equals, path = file.rpartition("=")

@@ -1,4 +1,6 @@
-"""Options --sure and --unsure of ovaflow predict: records that can go without a look, and the others."""
+"""Options --sure and --unsure of ovaflow predict: records that can go without a look, and the
+others.
+"""
 
 import itertools
 from pathlib import Path
@@ -11,12 +13,14 @@ from ovaflow.prediction.predictions import require_second_stage
 
 
 class Division(NamedTuple):
-    """The least expected precision of sure records, and the file of the others; None: records are not divided."""
+    """The least expected precision of sure records, and the file of the others; None: records are
+    not divided.
+    """
 
     sure: float | None = None
     unsure: Path | None = None
 
-    def require_sense(self, model, output, question, optimise):
+    def require_sense(self, model, output, question, optimise) -> None:
         """Refuse options that do not go together."""
         if (self.sure is None) != (self.unsure is None) or (self.sure and output is None):
             message = "--sure, --output and --unsure go together: a share, and a file for each kind"
@@ -24,10 +28,16 @@ class Division(NamedTuple):
         if self.sure is None:
             return
         require_second_stage(model)
-        others = {"optimise": optimise, "min-probability": question.min_probability, "min-score": question.min_score}
+        others = {
+            "optimise": optimise,
+            "min-probability": question.min_probability,
+            "min-score": question.min_score,
+        }
         for other, value in others.items():
             if value is not None:
-                raise click.UsageError(f"--sure takes the labels that fit, so it goes without --{other}")
+                raise click.UsageError(
+                    f"--sure takes the labels that fit, so it goes without --{other}"
+                )
 
 
 divides_records = taken_together(
@@ -51,7 +61,9 @@ divides_records = taken_together(
 
 def divide(batches, sure, lines, others):
     """Write sure records of batches to ``lines``; number of their labels, and of right ones."""
-    labels, right, unsure = 0, 0.0, []
+    labels = 0
+    right = 0.0
+    unsure = []
     for record, answer in itertools.chain.from_iterable(batches):
         if answer.quality.precision >= sure:
             lines.add([(record, answer)])
@@ -68,13 +80,15 @@ def _expected_errors(pair):
     return answer.quality.errors
 
 
-def report_division(model, division, output, amounts, labels, right):
+def report_division(model, division, output, amounts, labels, right) -> None:
     """Say how many records are sure, and what the second stage measured of such records."""
     n, n_others = amounts
     parts = f"{output}: {n:,} of {n + n_others:,} records, {labels:,} labels"
     if labels:
         parts += f", of which {100 * right / labels:.0f} % should be right"
-    click.echo(f"ovaflow: {parts}; {division.unsure}: the others, most expected errors first", err=True)
+    click.echo(
+        f"ovaflow: {parts}; {division.unsure}: the others, most expected errors first", err=True
+    )
     click.echo(f"ovaflow: {_measured(model.reranker.parameters['check'], division.sure)}", err=True)
 
 

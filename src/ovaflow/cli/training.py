@@ -26,19 +26,25 @@ from ovaflow.registry import ONE_VS_ALL, find_method, method_names
 
 
 class MethodCommand(click.Command):
-    """A command that reads other files and settings with each ``--method``; by itself it is that of one-vs-all."""
+    """A command that reads other files and settings with each ``--method``; by itself it is that of
+    one-vs-all.
+    """
 
-    def __init__(self, make):
+    def __init__(self, make) -> None:
         self.make = make
         command = self.of(ONE_VS_ALL)
-        super().__init__(command.name, params=command.params, callback=command.callback, help=command.help)
+        super().__init__(
+            command.name, params=command.params, callback=command.callback, help=command.help
+        )
 
     def of(self, name):
         """The command of a method."""
         choice = {"type": click.Choice(method_names()), "default": name, "show_default": True}
         text = "How it trains; other methods have other options: see --method=NAME --help."
         command = self.make(find_method(name))
-        command.params.insert(1, click.Option(["--method"], expose_value=False, help=text, **choice))
+        command.params.insert(
+            1, click.Option(["--method"], expose_value=False, help=text, **choice)
+        )
         return command
 
     def for_arguments(self, arguments):
@@ -62,7 +68,7 @@ def _train_shard(method):
     @THREADS
     @output("Shard file to write.")
     @scratch_option
-    def command(dataset, shard, threads, output, settings, files, shards=None):
+    def command(dataset, shard, threads, output, settings, files, shards=None) -> None:
         from ovaflow.training.shares import train_shard
 
         if shards is not None and shard >= shards:
@@ -82,7 +88,7 @@ def _merge(method):
     @reads("merge", method.name)
     @output("Model file to write, model.h5.")
     @STATISTICS
-    def command(shards, dataset, settings, output, statistics, files):
+    def command(shards, dataset, settings, output, statistics, files) -> None:
         from ovaflow.storage.parts import remove_parts
 
         said = method.merge(shards, open_dataset(dataset), settings, files, output, statistics)
@@ -100,8 +106,10 @@ def _estimate(method):
     @reads_files_of_method(method.sampling_files)
     @reads("estimate", method.name)
     @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead.")
-    @file_option("--output", help="JSON file to write for the workflow; no suggestion is printed then.")
-    def command(dataset, threads, shards, settings, as_json, output, files):
+    @file_option(
+        "--output", help="JSON file to write for the workflow; no suggestion is printed then."
+    )
+    def command(dataset, threads, shards, settings, as_json, output, files) -> None:
         from ovaflow.estimate.sample import in_separate_process
         from ovaflow.estimate.summary import describe, summarize
 
@@ -115,7 +123,8 @@ def _estimate(method):
             click.echo(json.dumps(figures))
             return
         for name, text in describe(figures, method.unit, method.sampled or method.unit):
-            # a run, for which the file is written, has chosen its jobs and threads, and shows both trainings
+            # a run, for which the file is written, has chosen its jobs and threads, and shows both
+            # trainings
             if output is None or name not in ("suggestion", "with rerank"):
                 click.echo(f"{name:<12}{text}")
 

@@ -31,7 +31,9 @@ def _warm_up_of(name):
 
 def _method_options(command):
     for name in filter(_warm_up_of, method_names()):
-        command = click.option(f"--{name}", is_flag=True, help=f"Also compile the kernels of {name}.")(command)
+        command = click.option(
+            f"--{name}", is_flag=True, help=f"Also compile the kernels of {name}."
+        )(command)
     return command
 
 
@@ -39,7 +41,9 @@ def _method_options(command):
 @click.option(
     "--problem",
     "problems",
-    type=click.Choice([f"{loss}/{regularization}" for loss in LOSSES for regularization in REGULARIZATIONS]),
+    type=click.Choice(
+        [f"{loss}/{regularization}" for loss in LOSSES for regularization in REGULARIZATIONS]
+    ),
     multiple=True,
     default=["squared-hinge/l2"],
     show_default=True,
@@ -47,7 +51,7 @@ def _method_options(command):
 )
 @_method_options
 @click.option("--rerank", is_flag=True, help="Also compile the kernels of the second stage.")
-def warm_up_command(problems, rerank, **methods):
+def warm_up_command(problems, rerank, **methods) -> None:
     """Compile the kernels of training and prediction by running these steps on made-up instances.
 
     Jobs that start together would otherwise each compile them.
@@ -64,7 +68,9 @@ def warm_up_command(problems, rerank, **methods):
 
 
 def _marker(steps):
-    """File beside the kernels that says that these steps have compiled theirs; None where none are kept."""
+    """File beside the kernels that says that these steps have compiled theirs; None where none are
+    kept.
+    """
     if cache_directory() is None or numba.config.DISABLE_JIT:
         return None
     # by these Numba knows whether a kernel that it has kept is that of a source
@@ -75,7 +81,7 @@ def _marker(steps):
     return cache_directory() / f"compiled-{name}"
 
 
-def _remove_unused():
+def _remove_unused() -> None:
     """Remove kernels that no process has read for a month, those of earlier versions."""
     for folder in cache_folder().glob("kernels-*"):
         # another process may remove it, too
@@ -88,7 +94,7 @@ def _remove_unused():
 _MONTH = 30 * 24 * 3600.0
 
 
-def _run(steps):
+def _run(steps) -> None:
     with tempfile.TemporaryDirectory() as folder:
         _write_tiny_dataset(Path(folder) / "dataset.h5")
         Path(folder, "texts.tsv").write_text("sea\tsalt water\nhill\tgreen grass\n" * 9)
@@ -99,11 +105,13 @@ def _run(steps):
             for step in steps:
                 # what a step says of made-up instances interests nobody
                 with silence(), contextlib.redirect_stdout(io.StringIO()):
-                    group.main([word.format(folder) for word in step.split()], standalone_mode=False)
+                    group.main(
+                        [word.format(folder) for word in step.split()], standalone_mode=False
+                    )
                 progress.advance()
 
 
-def _write_tiny_dataset(path):
+def _write_tiny_dataset(path) -> None:
     generator = np.random.default_rng(0)
     # large enough for working sets, with labels for these and labels too frequent for them
     X = generator.random((6000, 13)) * (generator.random((6000, 13)) < 0.4)
@@ -113,7 +121,9 @@ def _write_tiny_dataset(path):
     # similar instances tell it, no sum over features does: a second stage is used
     Y[:, 0] = (X[:, 0] > 0) != (X[:, 1] > 0)
     split = Split(from_scipy(X), from_scipy(Y))
-    write_dataset(path, split, split, [f"label-{j}" for j in range(6)], [], {"bias": 1.0, "normalize": True})
+    write_dataset(
+        path, split, split, [f"label-{j}" for j in range(6)], [], {"bias": 1.0, "normalize": True}
+    )
 
 
 _BEFORE = (

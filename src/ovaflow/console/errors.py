@@ -9,7 +9,11 @@ class InputError(Exception):
     """A mistake of the user, in one line: file, line counted from 1, what is wrong, what to do."""
 
     def __init__(
-        self, message: object, path: StrPath | None = None, line: int | None = None, remedy: str | None = None
+        self,
+        message: object,
+        path: StrPath | None = None,
+        line: int | None = None,
+        remedy: str | None = None,
     ) -> None:
         place = "" if path is None else f"{path}: "
         if line is not None:
@@ -17,7 +21,9 @@ class InputError(Exception):
         ending = "" if remedy is None else f"; {remedy}"
         text = " ".join(f"{place}{message}{ending}".split())
         # names and contents of files may hold control characters, which a terminal would obey
-        super().__init__("".join(each if each.isprintable() else ascii(each)[1:-1] for each in text))
+        super().__init__(
+            "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+        )
 
 
 class UnreadableError(InputError):

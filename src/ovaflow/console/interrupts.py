@@ -8,7 +8,9 @@ INTERRUPTED = 130  # exit status after Ctrl-C
 
 
 def end_at_once() -> None:
-    """Let Ctrl-C end this process where it stands: while modules are loaded there is nothing to tidy up."""
+    """Let Ctrl-C end this process where it stands: while modules are loaded there is nothing to
+    tidy up.
+    """
     # whoever starts a process in the background has it ignore Ctrl-C
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)

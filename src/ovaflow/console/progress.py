@@ -50,13 +50,17 @@ class Progress:
         quiet: bool = False,
         work: float | None = None,
     ) -> None:
-        self._title, self.total, self._unit = title, total, unit
+        self._title = title
+        self.total = total
+        self._unit = unit
         self._stream = sys.stderr if stream is None else stream
         self._live = self._stream.isatty()
         self._every = 0.2 if self._live else every
         self._quiet = quiet or _SILENT.get()
         self._started = self._written = time.monotonic()
-        self.done, self._work, self._worked = 0, total if work is None else work, 0.0
+        self.done = 0
+        self._work = total if work is None else work
+        self._worked = 0.0
 
     def __enter__(self) -> Self:
         return self

@@ -1,4 +1,6 @@
-"""``python -m snakemake``, whose end by Ctrl-C is one line from its first import on; later the workflow takes over."""
+"""``python -m snakemake``, whose end by Ctrl-C is one line from its first import on; later the
+workflow takes over.
+"""
 
 from ovaflow.console.interrupts import end_at_once
 

@@ -1,4 +1,6 @@
-"""The dataset file: train, test and perhaps dev as CSR, names, and the transform that made the features."""
+"""The dataset file: train, test and perhaps dev as CSR, names, and the transform that made the
+features.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -30,10 +32,12 @@ from ovaflow.storage.hdf5 import checksum_of, create_artifact, open_artifact, pa
 
 @dataclass(frozen=True)
 class Names:
-    """Names of labels, of features (without the bias feature, or none), and inverse document frequencies.
+    """Names of labels, of features (without the bias feature, or none), and inverse document
+    frequencies.
 
-    Labels of a subject vocabulary also have URIs, notations and names in further languages, which are
-    empty where a subject has none, and groups: ids of labels by URI of scheme, collection or type.
+    Labels of a subject vocabulary also have URIs, notations and names in further languages, which
+    are empty where a subject has none, and groups: ids of labels by URI of scheme, collection or
+    type.
     """
 
     labels: list
@@ -44,7 +48,8 @@ class Names:
     translations: dict = field(default_factory=dict)
     groups: dict = field(default_factory=dict)
     above: CSR | None = None  # (l, l): labels above each label, where they are a hierarchy
-    former_uris: Sequence = ()  # of each label those of the deprecated subjects that it stands for, with spaces between
+    # of each label those of the deprecated subjects that it stands for, with spaces between
+    former_uris: Sequence = ()
 
     @cached_property
     def replaced(self):
@@ -60,7 +65,9 @@ _FIELDS = {
     "label_former_uris": "former_uris",
 }
 """Fields of :class:`Names` by their names in artifacts."""
-_TRANSLATIONS, _GROUPS, _ABOVE = "label_translations", "label_groups", "labels_above"
+_TRANSLATIONS = "label_translations"
+_GROUPS = "label_groups"
+_ABOVE = "labels_above"
 
 
 def read_all_names(path, kind):
@@ -85,13 +92,14 @@ def _read_groups(file):
     if _GROUPS not in file:
         return {}
     group = file[_GROUPS]
-    members, indptr = map_array(group["members"]), map_array(group["indptr"]).tolist()
+    members = map_array(group["members"])
+    indptr = map_array(group["indptr"]).tolist()
     ranges = pairwise(indptr)
     uris = read_strings(group, "uris")
     return {uri: members[start:end] for uri, (start, end) in zip(uris, ranges, strict=True)}
 
 
-def write_names(file, names):
+def write_names(file, names) -> None:
     """Write names into an artifact; labels always, even if there are none."""
     for name, key in _FIELDS.items():
         strings = getattr(names, key)
@@ -127,12 +135,18 @@ class Split:
     Y: CSR
     texts: list = field(default_factory=list)
     norms: np.ndarray | None = None  # float32 (n,), of rows that were scaled to length 1
-    records: list = field(default_factory=list)  # ids, or places in the file; none of names of labels
-    units: np.ndarray | None = None  # int64, of training documents: the first of those that no split parts from it
+    records: list = field(
+        default_factory=list
+    )  # ids, or places in the file; none of names of labels
+    units: np.ndarray | None = (
+        None  # int64, of training documents: the first of those that no split parts from it
+    )
     twins: np.ndarray | None = None  # bool (n,), of test instances with a near twin in training
     weights: np.ndarray | None = None  # float32 (n,), of the losses; all 1 by default
     extra: np.ndarray | None = None  # bool (n,), of training instances that are never held out
-    tokens: Tokens | None = None  # of texts, without stop words, where names of labels are looked for in them
+    tokens: Tokens | None = (
+        None  # of texts, without stop words, where names of labels are looked for in them
+    )
 
     def take(self, rows):
         """Return some of the instances, without their texts."""
@@ -198,7 +212,9 @@ class Named:
 
 @dataclass(frozen=True)
 class Dataset(Named):
-    """An open dataset file, whose matrices are mapped, or one in memory; only this has its test texts at hand."""
+    """An open dataset file, whose matrices are mapped, or one in memory; only this has its test
+    texts at hand.
+    """
 
     path: Path
     train: Split
@@ -236,9 +252,15 @@ class Dataset(Named):
 
     @property
     def columns_in_words(self):
-        """What training records have in columns of numbers and categories, by kind; empty without such columns."""
+        """What training records have in columns of numbers and categories, by kind; empty without
+        such columns.
+        """
         columns = ColumnFeatures.from_parameters(self.parameters, self.feature_names)
-        return {kind: f"{words} (training)" for kind, words in columns.in_words.items()} if columns else {}
+        return (
+            {kind: f"{words} (training)" for kind, words in columns.in_words.items()}
+            if columns
+            else {}
+        )
 
     @property
     def n_word_features(self):
@@ -258,7 +280,13 @@ class Dataset(Named):
             return self
         arrays = self.train.arrays_of(slice(n))
         tokens = self.train.tokens and self.train.tokens.part(0, n)
-        train = Split(self.train.X.part(0, n), self.train.Y.part(0, n), units=self.train.units, tokens=tokens, **arrays)
+        train = Split(
+            self.train.X.part(0, n),
+            self.train.Y.part(0, n),
+            units=self.train.units,
+            tokens=tokens,
+            **arrays,
+        )
         return replace(self, train=train, parameters=self.parameters | {"named_labels": 0})
 
     @cached_property
@@ -270,7 +298,9 @@ class Dataset(Named):
 
     @property
     def word_features(self):
-        """Features of the training documents without those of columns, CSR (n, d), and the bias feature or -1."""
+        """Features of the training documents without those of columns, CSR (n, d), and the bias
+        feature or -1.
+        """
         X = of_words(self.train.X.part(0, self.n_documents), self.parameters)
         return X, X.n_columns - 1 if self.bias_feature >= 0 else -1
 
@@ -288,7 +318,7 @@ class Dataset(Named):
             return np.ones(self.train.X.n_rows, np.float32)
         return self.train.weights
 
-    def require_equal_weights(self, method):
+    def require_equal_weights(self, method) -> None:
         """Refuse weights of training instances, which only one-vs-all models take."""
         if (self.instance_weights != 1).any():
             message = f"has records of other weights than 1, which {method} does not take"
@@ -303,14 +333,17 @@ class Dataset(Named):
 
     def label_counts(self):
         """How many records have each label, by name, and how many records there are."""
-        counts, n = self.counts, self.n_documents
+        counts = self.counts
+        n = self.n_documents
         for split in self.measured.values():
-            counts, n = counts + np.bincount(split.Y.indices, minlength=self.n_labels), n + split.Y.n_rows
+            counts = counts + np.bincount(split.Y.indices, minlength=self.n_labels)
+            n = n + split.Y.n_rows
         return Counter(dict(zip(self.label_names, counts.tolist(), strict=True))), n
 
     def summary(self):
         """Sizes, in one line."""
-        n, X = self.n_documents, self.train.X
+        n = self.n_documents
+        X = self.train.X
         named = f"; {X.n_rows - n:,} names of labels as instances" if X.n_rows > n else ""
         nnz = int(nonzeros_of_rows(X)[:n].sum())
         dev = f", {self.dev.X.n_rows:,} dev" if self.dev is not None else ""
@@ -320,7 +353,7 @@ class Dataset(Named):
             f"{nnz:,} nonzeros in training ({nnz / n:.1f} per instance){named}"
         )
 
-    def write(self, path):
+    def write(self, path) -> None:
         """Write the dataset file; parameters are what shaped it, ``source`` among them."""
         with create_artifact(path, KIND, self.parameters) as file:
             for name, split in self.parts.items():
@@ -349,20 +382,28 @@ class Dataset(Named):
         return transpose(self.train.Y)
 
     def test_texts(self, rows=None):
-        """Beginnings of test texts, of some rows; empty when the source had features instead of texts."""
+        """Beginnings of test texts, of some rows; empty when the source had features instead of
+        texts.
+        """
         with open_artifact(self.path, KIND) as file:
             texts = _strings(file, "test_texts")
         return list(texts) if rows is None or not texts else [texts[row] for row in rows]
 
     def records(self, part, rows):
-        """What some instances of a part, such as ``"test"``, are called in their file; empty where not known."""
+        """What some instances of a part, such as ``"test"``, are called in their file; empty where
+        not known.
+        """
         with open_artifact(self.path, KIND) as file:
             records = _strings(file, f"{part}_records")
         return [records[row] for row in rows] if records else [""] * len(rows)
 
     def ids(self, part):
-        """Ids of the instances of a part: ``line 3``, or ``train line 3`` if another part has it, too."""
-        amounts = {name: split.X.n_rows for name, split in self.parts.items()} | {"train": self.n_documents}
+        """Ids of the instances of a part: ``line 3``, or ``train line 3`` if another part has it,
+        too.
+        """
+        amounts = {name: split.X.n_rows for name, split in self.parts.items()} | {
+            "train": self.n_documents
+        }
         ids = {each: self.records(each, range(amount)) for each, amount in amounts.items()}
         if any(set(some) & set(others) - {""} for some, others in combinations(ids.values(), 2)):
             return [f"{part} {record}" for record in ids[part]]
@@ -374,14 +415,17 @@ class Dataset(Named):
         return names[label] if len(names) and names[label].strip() else f"label {label}"
 
     def heaviest_features(self, part, row, amount):
-        """Names of the largest features of an instance of ``"train"`` or ``"test"``, as far as they have names."""
-        x, names = getattr(self, part).X.part(row, row + 1), self.feature_names
+        """Names of the largest features of an instance of ``"train"`` or ``"test"``, as far as they
+        have names.
+        """
+        x = getattr(self, part).X.part(row, row + 1)
+        names = self.feature_names
         named = x.indices < len(names)
         order = np.argsort(-np.abs(x.data[named]), kind="stable")[:amount]
         return [names[feature] for feature in x.indices[named][order]]
 
 
-def write_dataset(path, train, test, label_names, feature_names, parameters):
+def write_dataset(path, train, test, label_names, feature_names, parameters) -> None:
     """Write a dataset file of its parts."""
     Dataset(path, train, test, "", parameters, Names(label_names, feature_names)).write(path)
 
@@ -389,7 +433,9 @@ def write_dataset(path, train, test, label_names, feature_names, parameters):
 def open_dataset(path):
     with open_artifact(path, KIND) as file:
         splits = {name: _read_split(file[name]) for name in _PARTS if name in file}
-        return Dataset(Path(path), **splits, checksum=checksum_of(file), parameters=parameters_of(file))
+        return Dataset(
+            Path(path), **splits, checksum=checksum_of(file), parameters=parameters_of(file)
+        )
 
 
 def _read_split(group):
@@ -398,14 +444,17 @@ def _read_split(group):
     return Split(read_csr(group["X"]), read_csr(group["Y"]), tokens=tokens, **arrays)
 
 
-def _write_tokens(group, tokens):
+def _write_tokens(group, tokens) -> None:
     write_strings(group, "words", [word or "" for word in tokens.words])
     for name in ("ids", "indptr", "fields"):
         create_array(group, name, getattr(tokens, name))
 
 
 def _read_tokens(group):
-    return Tokens(read_strings(group, "words"), *(map_array(group[name]) for name in ("ids", "indptr", "fields")))
+    return Tokens(
+        read_strings(group, "words"),
+        *(map_array(group[name]) for name in ("ids", "indptr", "fields")),
+    )
 
 
 def without_known_labels(Y, positives, left_out=0):
@@ -441,7 +490,7 @@ def copy_to_local_node(dataset, pinning):
         parts = zip(X.arrays, starts, strict=True)
         return [np.frombuffer(memory, array.dtype, array.size, start) for array, start in parts]
 
-    def fill(memory):
+    def fill(memory) -> None:
         with open_artifact(dataset.path, KIND) as file:
             for name, array in zip(("data", "indices", "indptr"), arrays_in(memory), strict=True):
                 read_into(file[f"train/X/{name}"], array)

@@ -7,20 +7,26 @@ from ovaflow.dataset.hold_out import held_out_documents
 from ovaflow.dataset.parted import parted, without_unseen_labels
 
 SEED = 1
-"""Of the draw; by that of a second stage, which is 0, all or none of a fold's training documents would be held out."""
+"""Of the draw; by that of a second stage, which is 0, all or none of a fold's training documents
+would be held out.
+"""
 
 
 def folds_of_documents(dataset, folds, seed=0):
-    """Return the fold of each training document, from 0 on: int (n,); documents of a unit are in one."""
+    """Return the fold of each training document, from 0 on: int (n,); documents of a unit are in
+    one.
+    """
     shares = np.arange(1, folds)[:, None] / folds
     # what a share sets aside, a larger one does, too
     return folds - 1 - np.sum(held_out_documents(dataset, shares, seed), axis=0)
 
 
 def hold_out_fold(dataset, fold, folds):
-    """Return a dataset that tests a fold, from 0 on, of the training documents, and trains on the other folds.
+    """Return a dataset that tests a fold, from 0 on, of the training documents, and trains on the
+    other folds.
 
-    Extra instances are never tested; those of the fold, which may be near twins of tested ones, are left out.
+    Extra instances are never tested; those of the fold, which may be near twins of tested ones, are
+    left out.
     """
     held = folds_of_documents(dataset, folds, SEED) == fold
     tested = held & ~dataset.extra_documents

@@ -29,7 +29,8 @@ def held_out_documents(dataset, fraction, seed=0):
 def hold_out(dataset, fraction, seed=0):
     """Return a dataset that tests a share of the training documents and trains on the others.
 
-    Of extra instances a share is left out of training, too, near twins of held-out documents with them.
+    Of extra instances a share is left out of training, too, near twins of held-out documents with
+    them.
     """
     held = held_out_documents(dataset, fraction, seed)
     if held.all() or not held.any():
@@ -46,11 +47,15 @@ def hold_out(dataset, fraction, seed=0):
 
 
 def truncate_every_third(split, normalized):
-    """Return texts of which each third ends early, as titles do: log-uniformly from :data:`SHORTEST` tokens on."""
-    X, n = split.X, split.X.n_rows
+    """Return texts of which each third ends early, as titles do: log-uniformly from
+    :data:`SHORTEST` tokens on.
+    """
+    X = split.X
+    n = split.X.n_rows
     if X.places is None:
         return split
-    rows, words = np.repeat(np.arange(n), np.diff(X.indptr)), X.places != NOWHERE
+    rows = np.repeat(np.arange(n), np.diff(X.indptr))
+    words = X.places != NOWHERE
     tokens = np.zeros(n)
     np.maximum.at(tokens, rows[words], X.places[words] + 1.0)
     shares = np.arange(n) * _GOLDEN % 1

@@ -9,7 +9,8 @@ from ovaflow.sparse.csr import nonzeros_of_rows
 
 
 def parted(dataset, trained_on, tested, **parameters):
-    """Return a dataset that trains on some training documents and all names of labels, and tests others.
+    """Return a dataset that trains on some training documents and all names of labels, and tests
+    others.
 
     Both are rows of training documents; the parameters say what was done.
     """
@@ -28,7 +29,9 @@ def parted(dataset, trained_on, tested, **parameters):
 
 
 def without_unseen_labels(dataset):
-    """Return a dataset without labels that no training document has, as if prepared from these documents."""
+    """Return a dataset without labels that no training document has, as if prepared from these
+    documents.
+    """
     n = dataset.n_documents
     seen = dataset.counts > 0
     test = replace(dataset.test, Y=without_labels(dataset.test.Y, seen))

@@ -27,13 +27,17 @@ from ovaflow.records.units import copies_of, units_of_features
 from ovaflow.settings.prepare import blocks_for
 
 _FEWEST = 3
-"""Ready-made features of a copy: rows of one or two are alike by chance, on delicious in a fifth of the test set."""
+"""Ready-made features of a copy: rows of one or two are alike by chance, on delicious in a fifth of
+the test set.
+"""
 _IN_MEMORY = Path("prepared")
 _LIMITS = ("min_df", "max_df", "max_features")
 
 
 def prepare(source, threads=1, folder=None):
-    """A source as a :class:`Dataset` in memory; with a folder, features of texts are mapped from there."""
+    """A source as a :class:`Dataset` in memory; with a folder, features of texts are mapped from
+    there.
+    """
     source.require_files()
     if source.settings.has_texts:
         return _prepare_texts(source, threads, folder)
@@ -41,7 +45,8 @@ def prepare(source, threads=1, folder=None):
 
 
 def _prepare_texts(source, threads, folder):
-    settings, labels = source.settings, labels_of(source)
+    settings = source.settings
+    labels = labels_of(source)
     train, test, read, doubt, dev = read_parts(source, labels, threads, folder, EXCERPT)
     if doubt is not None and doubt.is_sure:
         message = f"label_separator is {settings.label_separator!r}, but {doubt}"
@@ -49,13 +54,19 @@ def _prepare_texts(source, threads, folder):
     of_labels = partial(labels.names_in, train.labels)
     blocks = blocks_for(settings.features, source.has_vocabulary)
     chosen = settings.model_copy(update={"features": blocks})
-    fitted = fit_tokens(train.tokens, chosen, of_labels, settings.weighs, threads, folder, train.beside)
+    fitted = fit_tokens(
+        train.tokens, chosen, of_labels, settings.weighs, threads, folder, train.beside
+    )
     transform = fitted.transform
     left_out = frozenset(transform.left_out)
 
     def measured(records, Y):
         X, norms = features_of_tokens(transform, records.tokens, threads, folder, records.beside)
-        tokens = without_words(records.tokens, left_out).of_used_words() if settings.label_names else None
+        tokens = (
+            without_words(records.tokens, left_out).of_used_words()
+            if settings.label_names
+            else None
+        )
         return Split(X, Y, list(records.excerpts), norms, records.names, tokens=tokens)
 
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
@@ -63,16 +74,21 @@ def _prepare_texts(source, threads, folder):
     weights = train.column("weight")
     if train.extra.any() or (weights != 1).any():
         split = replace(split, extra=train.extra if train.extra.any() else None, weights=weights)
-    test_split = _with_twins(measured(test, Y_test), split, test.word_sets, train.word_sets, transform.parameters)
+    test_split = _with_twins(
+        measured(test, Y_test), split, test.word_sets, train.word_sets, transform.parameters
+    )
     parts = {"test": test_split}
     if dev is not None:
         _, _, Y_dev, of_dev = labels.matrices(train.labels, dev.labels)
-        label_counts["dev_with_unknown_labels_only"] = of_dev.get("test_with_unknown_labels_only", 0)
+        label_counts["dev_with_unknown_labels_only"] = of_dev.get(
+            "test_with_unknown_labels_only", 0
+        )
         parts["dev"] = measured(dev, Y_dev)
     counts = dict(read) | fitted.counts | label_counts
     if labels.choice is not None:
         counts["labels_left_out"] = labels.choice.n_left_out()
-    training, named = split, {}
+    training = split
+    named = {}
     if settings.label_names:
         split = replace(split, tokens=without_words(train.tokens, left_out))
         learnt = labels.names_learnt(names)
@@ -117,7 +133,9 @@ def _parameters_of_texts(source, labels, train, transform, counts, named):
 
 
 def _with_twins(test, train, copies, others, parameters=None):
-    """Test instances, marked if a training instance has the same number, or else is a near twin, in their words."""
+    """Test instances, marked if a training instance has the same number, or else is a near twin, in
+    their words.
+    """
     twins = np.isin(copies, others[others >= 0])
     if not is_dense(train.X):
         words, words_of_training = (of_words(each.X, parameters or {}) for each in (test, train))
@@ -126,9 +144,12 @@ def _with_twins(test, train, copies, others, parameters=None):
 
 
 def _prepare_features(source, settings):
-    """Prepare files of features and label ids, which keep their numbers; dense training rows are stored in full."""
+    """Prepare files of features and label ids, which keep their numbers; dense training rows are
+    stored in full.
+    """
     numbering, names, train, test, counts = _read_records(source)
-    include, exclude = entries_of(settings.include), entries_of(settings.exclude)
+    include = entries_of(settings.include)
+    exclude = entries_of(settings.exclude)
     if include or exclude:
         allowed = LabelFinder(names).allowed(include, exclude)
         left_out = sum(np.count_nonzero(~allowed[part.Y.indices]) for part in (train, test))
@@ -139,8 +160,10 @@ def _prepare_features(source, settings):
         n = train.X.n_rows + test.X.n_rows
         train, test = (part.take(np.flatnonzero(np.diff(part.Y.indptr))) for part in (train, test))
         counts["instances_without_labels"] = n - train.X.n_rows - test.X.n_rows
-    weighting, idf = {"tfidf": settings.weighs}, None
-    X, X_test = train.X, test.X
+    weighting = {"tfidf": settings.weighs}
+    idf = None
+    X = train.X
+    X_test = test.X
     copies, others = (copies_of(each, fewest=_FEWEST) for each in (X_test, X))
     if settings.weighs:
         weighting["sublinear"] = settings.sublinear
@@ -161,7 +184,8 @@ def _prepare_features(source, settings):
         "normalize": settings.normalize,
         "bias": settings.bias,
         "dense": dense,
-        "source": source.provenance() | {"counts": counts | _counts(parts, {"bias": settings.bias}, {})},
+        "source": source.provenance()
+        | {"counts": counts | _counts(parts, {"bias": settings.bias}, {})},
     }
     if settings.split == "random":
         parameters["split"] = "random"
@@ -171,8 +195,12 @@ def _prepare_features(source, settings):
 
 
 def _read_records(source):
-    """How features are numbered, if the format leaves it open, label names, train, test, counts of the division."""
-    roles, numbering, counts = ("train", "test")[: 1 + (source.test is not None)], {}, {}
+    """How features are numbered, if the format leaves it open, label names, train, test, counts of
+    the division.
+    """
+    roles = ("train", "test")[: 1 + (source.test is not None)]
+    numbering = {}
+    counts = {}
     labels = labels_of(source) if source.settings.vector_column else None
     if labels is None:
         numbering, names, parts = _read_matrices(source, roles)
@@ -197,14 +225,18 @@ def _read_records(source):
 
 
 def _read_matrices(source, roles):
-    paths, labels_paths = ([getattr(source, f"{role}{end}") for role in roles] for end in ("", "_labels"))
+    paths, labels_paths = (
+        [getattr(source, f"{role}{end}") for role in roles] for end in ("", "_labels")
+    )
     numbering, matrices = FORMATS[source.format].read(paths, labels_paths)
     matrices = [(X, _from_first_label(Y, source)) for X, Y in matrices]
     names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
-    d, parts = max(X.n_columns for X, _ in matrices), []
+    d = max(X.n_columns for X, _ in matrices)
+    parts = []
     require_backed(d, "features", sum(len(X.data) for X, _ in matrices), source.train_name)
     for X, Y in matrices:
-        X, Y = X._replace(n_columns=d), Y._replace(n_columns=len(names))
+        X = X._replace(n_columns=d)
+        Y = Y._replace(n_columns=len(names))
         parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
     return numbering, names, parts
 
@@ -213,26 +245,38 @@ def _from_first_label(Y, source):
     """Labels (n, l) whose first one has the number 0."""
     first = source.settings.first_label
     if first and Y.indices.min(initial=first) < first:
-        raise InputError("a label has the number 0", path=source.train_name, remedy="leave out first_label: 1")
-    return Y._replace(indices=Y.indices - np.int32(first), n_columns=Y.n_columns - first) if first else Y
+        raise InputError(
+            "a label has the number 0", path=source.train_name, remedy="leave out first_label: 1"
+        )
+    return (
+        Y._replace(indices=Y.indices - np.int32(first), n_columns=Y.n_columns - first)
+        if first
+        else Y
+    )
 
 
 def _counts(parts, parameters, label_counts):
-    train, test = parts["train"], parts["test"]
+    train = parts["train"]
+    test = parts["test"]
     if len(train.Y.indices) == 0:
         message = f"none of the {train.Y.n_rows:,} training instances has a label"
         remedy = "check the settings labels_column and label_separator"
         if label_counts.get("train_with_unknown_labels_only"):
             message += " of the vocabulary, by URI or name"
-            remedy += "; labels that are numbers get their names from labels: FILE, without vocabulary"
+            remedy += (
+                "; labels that are numbers get their names from labels: FILE, without vocabulary"
+            )
         raise InputError(message, remedy=remedy)
-    counts, positives = {}, np.bincount(train.Y.indices, minlength=train.Y.n_columns)
+    counts = {}
+    positives = np.bincount(train.Y.indices, minlength=train.Y.n_columns)
     for name, split in parts.items():
         left_out = label_counts.get(f"{name}_with_unknown_labels_only", 0)
         unlabelled, unseen = without_known_labels(split.Y, positives, left_out)
         counts[f"{name}_instances"] = split.X.n_rows
         n_features = np.diff(of_words(split.X, parameters).indptr)
-        counts[f"{name}_without_features"] = int(np.count_nonzero(n_features == (parameters["bias"] != 0)))
+        counts[f"{name}_without_features"] = int(
+            np.count_nonzero(n_features == (parameters["bias"] != 0))
+        )
         counts[f"{name}_without_labels"] = unlabelled
         counts[f"{name}_with_unseen_labels_only"] = unseen
     if test.twins is not None:

@@ -9,8 +9,10 @@ from ovaflow.labels.label_map import DEPRECATED
 from ovaflow.labels.successors import CIRCLE, SEVERAL, UNKNOWN
 from ovaflow.settings.source import holds_texts
 
-_NOTICED, _SEVERAL = 0.01, 5
-"""Share and number of test instances with a near twin in training from which on a remark is made."""
+_NOTICED = 0.01
+_SEVERAL = 5
+"""Share and number of test instances with a near twin in training from which on a remark is made.
+"""
 
 _NO_FEATURE = "have no feature: an empty text, or only words that are too rare or too frequent"
 _COUNTED = {
@@ -64,13 +66,17 @@ _COUNTED |= {
     for name in ("test_without_features", "test_without_labels", "test_with_unseen_labels_only")
 }
 _REPEATED = 0.05
-"""Share of texts without ids that occur again with other labels, above which they may be rows of one record."""
+"""Share of texts without ids that occur again with other labels, above which they may be rows of
+one record.
+"""
 _RARE = 0.1
 """Share of labels without instances below which it is strange that the first is one of them."""
 _HTML = 0.01
 """Share of texts with markup above which a remark is made."""
 _ODD = 0.9
-"""Share of labels that occur once, and of test instances without a known label, above which something is wrong."""
+"""Share of labels that occur once, and of test instances without a known label, above which
+something is wrong.
+"""
 
 
 def remarks_on(prepared, listed=None):
@@ -78,11 +84,18 @@ def remarks_on(prepared, listed=None):
     source = prepared.parameters["source"]
     counts = source["counts"]
     test_labels = counts.get("test_labels_unknown_in_train", 0) + len(prepared.test.Y.indices)
-    figures = counts | {"test_labels": test_labels, "listed": _how_to_map(prepared.unknown_subjects, listed)}
+    figures = counts | {
+        "test_labels": test_labels,
+        "listed": _how_to_map(prepared.unknown_subjects, listed),
+    }
     return [
         *_on_share(prepared, counts),
         *_on_test_file(source, counts),
-        *(text.format(count=counts[name], **figures) for name, text in _COUNTED.items() if counts.get(name)),
+        *(
+            text.format(count=counts[name], **figures)
+            for name, text in _COUNTED.items()
+            if counts.get(name)
+        ),
         *_on_extra(counts),
         *_on_headings(counts),
         *_on_repeated(counts),
@@ -95,14 +108,20 @@ def remarks_on(prepared, listed=None):
 
 def _on_test_file(source, counts):
     """Why figures may be too good."""
-    files, twins, instances = source.get("files", {}), counts.get("test_with_near_twin", 0), counts["test_instances"]
+    files = source.get("files", {})
+    twins = counts.get("test_with_near_twin", 0)
+    instances = counts["test_instances"]
     sums = {role: file["sha256"] for role, file in files.items()}
     if "dev" in sums and sums["dev"] in (sums["train"], sums.get("test")):
         yield "the dev file is the training file or the test file: what is chosen on it is not fit for new texts"
     if "test" in sums and sums["test"] == sums["train"]:
         yield "the test file is the training file: figures say what the model remembers, not how good it is"
     elif are_noticed(twins, instances):
-        others = "the report also has those of the others" if twins < instances else "there are no others"
+        others = (
+            "the report also has those of the others"
+            if twins < instances
+            else "there are no others"
+        )
         yield (
             f"{twins:,} of {instances:,} test instances have a near twin in training, such as a copy or another "
             f"edition: figures contain some memory, and {others}"
@@ -130,7 +149,9 @@ _EXTRA_LEFT_OUT = {
 
 def _on_extra(counts):
     """Say how many records of extra files are training instances, and why others are not."""
-    left_out = [words.format(counts[name]) for name, words in _EXTRA_LEFT_OUT.items() if counts.get(name)]
+    left_out = [
+        words.format(counts[name]) for name, words in _EXTRA_LEFT_OUT.items() if counts.get(name)
+    ]
     used = f"{counts.get('extra_instances', 0):,} of {counts['train_instances']:,} training instances are extra ones"
     if left_out:
         yield f"{used}; others of the extra files are not among them: {', '.join(left_out)}"
@@ -140,7 +161,8 @@ def _on_extra(counts):
 
 def _on_headings(counts):
     """What is odd in a catalogue that has identifiers."""
-    without, headings = counts.get("headings_without_identifier", 0), counts.get("headings", 0)
+    without = counts.get("headings_without_identifier", 0)
+    headings = counts.get("headings", 0)
     if 0 < without < headings / 2:
         yield f"{without:,} of {headings:,} headings have no identifier ($0): they are the labels of the same name"
 
@@ -148,11 +170,16 @@ def _on_headings(counts):
 def _on_repeated(counts):
     """What may be one record in several rows, or several versions of a record."""
     joins = "repeated: join makes one record of each, with all of their labels"
-    different, alike = (counts.get(f"ids_with_different_labels{name}", 0) for name in ("", "_alike"))
+    different, alike = (
+        counts.get(f"ids_with_different_labels{name}", 0) for name in ("", "_alike")
+    )
     if different:
-        first, remedy = counts["first_id_with_different_labels"], "repeated: last keeps the last record of each id"
+        first = counts["first_id_with_different_labels"]
+        remedy = "repeated: last keeps the last record of each id"
         if alike > different / 2:
-            whose = "their texts are" if alike == different else f"the texts of {alike:,} of them are"
+            whose = (
+                "their texts are" if alike == different else f"the texts of {alike:,} of them are"
+            )
             remedy = f"{whose} the same, as in tables of one row per label: {joins}; after corrections, {remedy}"
         yield f"{different:,} ids occur more than once with different labels, such as {first}; {remedy}"
     texts = counts.get("texts_with_different_labels", 0)
@@ -174,7 +201,9 @@ def are_noticed(twins, instances):
 def kept_together(parameters, largest=None):
     """Why a share is far from the one asked for, and what to do about it."""
     has_groups = "group_column" in parameters
-    alike = "records of a group, and those that are alike," if has_groups else "records that are alike"
+    alike = (
+        "records of a group, and those that are alike," if has_groups else "records that are alike"
+    )
     most = "" if largest is None else f" (up to {largest:,})"
     advice = "split: random draws each by itself"
     if has_groups:
@@ -183,14 +212,16 @@ def kept_together(parameters, largest=None):
 
 
 def _on_spaces(prepared, counts):
-    spaceless, n = counts.get("texts_without_spaces", 0), counts["train_instances"]
+    spaceless = counts.get("texts_without_spaces", 0)
+    n = counts["train_instances"]
     if spaceless and "characters" not in " ".join(prepared.parameters["features"]):
         many = "many" if spaceless > n / 2 else f"{spaceless:,} of {n:,} training"
         yield f"{many} texts have no spaces between words: {pieces_for(spaceless, n)}"
 
 
 def _on_markup(counts):
-    marked, instances = counts.get("texts_with_markup", 0), counts["train_instances"] + counts["test_instances"]
+    marked = counts.get("texts_with_markup", 0)
+    instances = counts["train_instances"] + counts["test_instances"]
     if marked > _HTML * instances:
         yield (
             f"{marked:,} of {instances:,} texts contain HTML such as &amp; or <b>, which becomes words: "
@@ -200,7 +231,11 @@ def _on_markup(counts):
 
 def _on_ids(prepared, source):
     """Whether ids, of the lines of a file of names, may be counted from 1."""
-    if "labels" not in source.get("files", {}) or not holds_texts(source["format"]) or source.get("first_label"):
+    if (
+        "labels" not in source.get("files", {})
+        or not holds_texts(source["format"])
+        or source.get("first_label")
+    ):
         return
     unused = prepared.counts == 0
     if unused[0] and np.count_nonzero(unused) <= max(1, _RARE * prepared.n_labels):

@@ -1,4 +1,6 @@
-"""Sizes of a dataset file and names of its source's files, as JSON for Snakemake, which may lack HDF5."""
+"""Sizes of a dataset file and names of its source's files, as JSON for Snakemake, which may lack
+HDF5.
+"""
 
 import json
 from collections.abc import Mapping

@@ -11,9 +11,14 @@ from ovaflow.sparse.csr import from_scipy
 
 
 def read_vectors(source, labels, role):
-    """Records of the training or the test files; their labels are columns by the numbers that ``labels`` gives."""
+    """Records of the training or the test files; their labels are columns by the numbers that
+    ``labels`` gives.
+    """
     corpus = Corpus(source, labels, role)
-    lists, vectors, records, weights = LabelLists(labels.meanings.number_of), [], [], []
+    lists = LabelLists(labels.meanings.number_of)
+    vectors = []
+    records = []
+    weights = []
     for instance in corpus:
         vectors.append(instance.text)
         lists.append(instance.labels)

@@ -1,7 +1,9 @@
-"""What a job requests from a scheduler: memory and time, by estimates or by the sizes of its inputs.
+"""What a job requests from a scheduler: memory and time, by estimates or by the sizes of its
+inputs.
 
-Snakemake calls this for every job of every run, perhaps in a Python that has none of the jobs' packages:
-nothing imported here compiles kernels or reads HDF5, and files are read without their checksums.
+Snakemake calls this for every job of every run, perhaps in a Python that has none of the jobs'
+packages: nothing imported here compiles kernels or reads HDF5, and files are read without their
+checksums.
 """
 
 import json
@@ -23,7 +25,9 @@ _SCHEDULER = 200_000_000  # bytes of the scheduler's processes, which count as t
 _SLOWER = 2.0
 PROGRAM = 500  # megabytes of a job that holds nothing yet, with those of the scheduler
 PANEL = 1 << 16
-"""Labels of an index that are made at a time, as in :mod:`ovaflow.model.index`, which compiles kernels."""
+"""Labels of an index that are made at a time, as in :mod:`ovaflow.model.index`, which compiles
+kernels.
+"""
 
 EXPANDING = (*PACKED, ".parquet", ".npz", ".xlsx", ".xlsm", ".ods")
 
@@ -68,7 +72,7 @@ class Demand:
         return Request(100 * math.ceil(memory / 1e8), math.ceil(minutes) + 1)
 
 
-def write_demand(path, demand):
+def write_demand(path, demand) -> None:
     write_json(path, _KIND, vars(demand))
 
 
@@ -114,6 +118,8 @@ def reranking_memory_mb(datasets: float, predictions: float, suggestions: float 
 
 
 def merging_memory_mb(labels: int, shards: float) -> int:
-    """Memory of a job that joins shards piece by piece: arrays of the labels and a panel of an index."""
+    """Memory of a job that joins shards piece by piece: arrays of the labels and a panel of an
+    index.
+    """
     panel = shards * min(1, PANEL / max(labels, 1))
     return int(650 + 200 * labels / 1e6 + 0.4 * panel)

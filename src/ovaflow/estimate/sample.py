@@ -28,7 +28,9 @@ class Sample:
     demand: Demand
     model_bytes: float  # weights or trees in the model
     weights: float  # number of weights
-    core_error: float | None = None  # half of a 95 % interval of core_seconds; unknown from one tree
+    core_error: float | None = (
+        None  # half of a 95 % interval of core_seconds; unknown from one tree
+    )
 
 
 def sample_units(method, path, settings):
@@ -44,7 +46,8 @@ def sample_units(method, path, settings):
     shard, seconds = repeat(lambda: method.train(dataset, numbers, settings, title="sample"))
     shard = replace(shard, parameters=method.recorded(settings))
     model = method.join([(shard, place) for place in range(size)], dataset)
-    scale, of_thread = units / size, max(0, peak_rss_bytes() - job_bytes)
+    scale = units / size
+    of_thread = max(0, peak_rss_bytes() - job_bytes)
     demand = Demand(scale * seconds, job_seconds, job_bytes, of_thread, float(scale * shard.nbytes))
     return Sample(size, units, demand, demand.result_bytes, float(scale * model.nonzeros))
 
@@ -75,15 +78,19 @@ def repeat(train):
 def in_separate_process(method, path, settings, files):
     """Sample in a separate process, whose memory is that of a job."""
     chosen = settings.model_dump(exclude_unset=True)
-    request = json.dumps({"method": method, "path": str(path), "settings": chosen, "files": files}, default=str)
+    request = json.dumps(
+        {"method": method, "path": str(path), "settings": chosen, "files": files}, default=str
+    )
     command = [sys.executable, "-P", "-m", "ovaflow.estimate.sample"]
 
-    def ignore_interrupts():
+    def ignore_interrupts() -> None:
         # Ctrl-C reaches both processes; the parent reports it and ends the child
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     for _ in range(2):
-        child = subprocess.run(command, input=request, stdout=subprocess.PIPE, text=True, preexec_fn=ignore_interrupts)
+        child = subprocess.run(
+            command, input=request, stdout=subprocess.PIPE, text=True, preexec_fn=ignore_interrupts
+        )
         if child.returncode:
             raise click.exceptions.Exit(child.returncode)
         sample = json.loads(child.stdout)
@@ -94,7 +101,7 @@ def in_separate_process(method, path, settings, files):
     return Sample(**sample)
 
 
-def _main():
+def _main() -> None:
     request = json.load(sys.stdin)
     method = find_method(request["method"])
     try:

@@ -1,4 +1,6 @@
-"""How many shards ``shards: auto`` is: by the size of the training files, which Snakemake knows before any job runs."""
+"""How many shards ``shards: auto`` is: by the size of the training files, which Snakemake knows
+before any job runs.
+"""
 
 import math
 from pathlib import Path
@@ -21,11 +23,14 @@ _ELSEWHERE = math.inf
 
 
 def number_of_shards(config: Config, dataset: str, run: str) -> int:
-    """Shards of a run; no number of cores is asked, since another number of shards trains everything again."""
+    """Shards of a run; no number of cores is asked, since another number of shards trains
+    everything again.
+    """
     shards = config.train_of(run).shards
     if shards != "auto":
         return shards
-    size, plan = training_bytes(config, dataset), Path(paths.PLAN.format(dataset=dataset, run=run))
+    size = training_bytes(config, dataset)
+    plan = Path(paths.PLAN.format(dataset=dataset, run=run))
     if size is None and plan.exists():
         return len(shares_of_work(plan))
     if size in (None, _ELSEWHERE) or not find_method(config.runs[run].method).divided_by_plan:
@@ -34,13 +39,17 @@ def number_of_shards(config: Config, dataset: str, run: str) -> int:
 
 
 def is_small(config: Config, dataset: str, estimate: str) -> bool:
-    """Whether one shard would do, so that no estimate is worth its time; without the files, whether none was made."""
+    """Whether one shard would do, so that no estimate is worth its time; without the files, whether
+    none was made.
+    """
     size = training_bytes(config, dataset)
     return not Path(estimate).exists() if size is None else size <= _BYTES
 
 
 def training_bytes(config: Config, dataset: str) -> float | None:
-    """About the size of the training files when unpacked; infinite of those elsewhere, None where they are gone."""
+    """About the size of the training files when unpacked; infinite of those elsewhere, None where
+    they are gone.
+    """
     if config.entry_of(dataset).source == "builtin":
         return 0.0
     files = paths.raw_files(config, dataset.partition("/")[0])

@@ -20,8 +20,10 @@ _LABEL = 17
 
 def summarize(sample, dataset, threads, shards, unit):
     """Figures of a training, for JSON: seconds on an idle machine, bytes, numbers."""
-    demand, allowance = sample.demand, read_allowance()
-    cores, memory = allowance.cores, min(psutil.virtual_memory().total, allowance.memory)
+    demand = sample.demand
+    allowance = read_allowance()
+    cores = allowance.cores
+    memory = min(psutil.virtual_memory().total, allowance.memory)
     at_a_time = max(1, min(shards, cores // threads))
     job_seconds = demand.seconds_of(1 / shards, min(threads, cores))
     suggested_shards, suggested_threads = suggest(demand, cores, memory)
@@ -51,7 +53,9 @@ def summarize(sample, dataset, threads, shards, unit):
 
 
 def _with_rerank(core_seconds, dataset):
-    """Processor time of both trainings of ``rerank: auto``; None of features, which are trained once."""
+    """Processor time of both trainings of ``rerank: auto``; None of features, which are trained
+    once.
+    """
     with open_artifact(dataset, "dataset") as file:
         has_texts = "token_pattern" in parameters_of(file)
     return (2 - AUTO_RERANK) * core_seconds if has_texts else None
@@ -69,7 +73,9 @@ def _other_bytes(dataset):
 
 
 def suggest(demand, cores, memory):
-    """Numbers of jobs, of at most ten minutes and one per core if the start-up pays, and of threads."""
+    """Numbers of jobs, of at most ten minutes and one per core if the start-up pays, and of
+    threads.
+    """
     threads = 1
     # jobs that do not fit into memory get more threads each, which share most arrays
     while True:

@@ -53,13 +53,16 @@ def _has_second_stage(estimator: "LabelClassifier") -> bool:
     if estimator.reranker_ is None:
         raise AttributeError("no second stage, so no probabilities: set rerank=0.2 and fit again")
     if estimator.reranker_.unused:
-        raise AttributeError(f"no probabilities: the second stage is not used: {estimator.reranker_.unused}")
+        raise AttributeError(
+            f"no probabilities: the second stage is not used: {estimator.reranker_.unused}"
+        )
     return True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LabelClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier for few or very many labels; a subclass has the name and the settings of a method.
+    """A classifier for few or very many labels; a subclass has the name and the settings of a
+    method.
 
     Parameters
     ----------
@@ -72,8 +75,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     verbose : bool
         Show the progress of the training.
     rerank : float
-        Share of the instances held out to fit the second stage, which ranks the candidates of the model and gives them
-        probabilities; 0: none.
+        Share of the instances held out to fit the second stage, which ranks the candidates of the
+        model and gives them probabilities; 0: none.
 
     Attributes
     ----------
@@ -121,15 +124,16 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         X : array_like or sparse matrix, shape (n, d)
             Features, one row for each instance.
         y : array_like, sparse matrix, or sequence of sequences
-            One class for each instance, of shape (n,); an indicator of shape (n, l), dense or sparse, with 0 and 1
-            only; or a list of labels for each instance. Classes and labels are texts, numbers, truth values or dates.
+            One class for each instance, of shape (n,); an indicator of shape (n, l), dense or
+            sparse, with 0 and 1 only; or a list of labels for each instance. Classes and labels are
+            texts, numbers, truth values or dates.
         label_names : sequence of str, length l, optional
             Of the columns of an indicator; by default the names that a data frame's columns have.
         feature_names : sequence of str, length d, optional
             Kept in the model, for explanations.
-        label_features : callable, optional
-            Features of names of labels, such as :meth:`TextFeatures.transform`: each name is one more training text of
-            its label, as with ``label_names`` in the config.
+        label_features : callable, optional Features of names of labels, such as
+            :meth:`TextFeatures.transform`: each name is one more training text of its label, as
+            with ``label_names`` in the config.
 
         Returns
         -------
@@ -155,7 +159,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
         Y = form.matrix(y)
         if Y.n_rows != X.shape[0]:
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], Y.n_rows]}")
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: {[X.shape[0], Y.n_rows]}"
+            )
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", ())
         if len(feature_names) not in (0, X.shape[1]):
@@ -168,7 +174,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         self._part(Prepare, ("bias", "normalize"))
         share = self._part(Predict, ("rerank",)).rerank
         if isinstance(share, str):
-            raise ValueError("rerank: auto is for config files, give a number of at least 0 and below 1")
+            raise ValueError(
+                "rerank: auto is for config files, give a number of at least 0 and below 1"
+            )
         with silence(not self.verbose):
             dataset = self._dataset(X, Y, names, X.shape[0] - n_documents, weights)
             self.model_ = self._train(dataset)
@@ -200,17 +208,29 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         return method.train_model(dataset, self._part(placed(method.settings)), self.threads)
 
     def _hold(self, form: LabelForm) -> None:
-        self.classes_, self._form = form.classes, form
+        self.classes_ = form.classes
+        self._form = form
         self._open()
 
     def _open(self) -> None:
         model = self.model_
-        self._predictor = Predictor(model if self.reranker_ is None else reranked(model, self.reranker_))
+        self._predictor = Predictor(
+            model if self.reranker_ is None else reranked(model, self.reranker_)
+        )
 
-    def _dataset(self, X: Matrix, Y: CSR, names: Names, named: int, weights: np.ndarray | None = None) -> Dataset:
-        """The training set as the pipeline's prepare step makes it of the same features, the last ones of names."""
+    def _dataset(
+        self, X: Matrix, Y: CSR, names: Names, named: int, weights: np.ndarray | None = None
+    ) -> Dataset:
+        """The training set as the pipeline's prepare step makes it of the same features, the last
+        ones of names.
+        """
         matrix, norms = self._finished(X)
-        parameters = {"format": "arrays", "tfidf": False, "normalize": self.normalize, "bias": float(self.bias)}
+        parameters = {
+            "format": "arrays",
+            "tfidf": False,
+            "normalize": self.normalize,
+            "bias": float(self.bias),
+        }
         parameters |= {"dense": is_dense(matrix)} | ({"named_labels": named} if named else {})
         if weights is not None:
             weights = np.pad(weights, (0, named), constant_values=1)
@@ -223,7 +243,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         matrix = from_scipy(X)
         # kernels are compiled for writable arrays only; rows are scaled in place
         data, indices, indptr = (np.array(array) for array in matrix.arrays)
-        return model_features(CSR(data, indices, indptr, matrix.n_columns), self.normalize, float(self.bias), unscaled)
+        return model_features(
+            CSR(data, indices, indptr, matrix.n_columns), self.normalize, float(self.bias), unscaled
+        )
 
     def _instances(self, X: Matrix) -> CSR:
         check_is_fitted(self)
@@ -252,7 +274,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(explain(error, settings, model)) from None
 
     def decision_function(self, X: Matrix, labels: Sequence[Any] | None = None) -> np.ndarray:
-        """Scores of labels by the model alone; without a second stage :meth:`predict` gives those above 0.
+        """Scores of labels by the model alone; without a second stage :meth:`predict` gives those
+        above 0.
 
         Parameters
         ----------
@@ -264,8 +287,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of float32, shape (n, m)
-            The smallest float32, which is finite, for labels without training instances. Of two classes: the second's
-            score less the first's, shape (n,).
+            The smallest float32, which is finite, for labels without training instances. Of two
+            classes: the second's score less the first's, shape (n,).
 
         Raises
         ------
@@ -297,9 +320,10 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,), indicator of shape (n, l) or ndarray of ndarray
-            The first class of :meth:`predict_topk` where each instance has one. Otherwise, with a second stage, as many
-            labels as fit each instance; without one all labels with a decision function above 0, which may be none:
-            :meth:`predict_topk` always has some. A warning tells of sparse instances without any feature.
+            The first class of :meth:`predict_topk` where each instance has one. Otherwise, with a
+            second stage, as many labels as fit each instance; without one all labels with a
+            decision function above 0, which may be none: :meth:`predict_topk` always has some. A
+            warning tells of sparse instances without any feature.
         """
         instances = self._instances(X)
         if sp.issparse(X) and (empty := without_words(self._predictor, instances)):
@@ -308,7 +332,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         if self._form.kind == CLASSES or self._has_one_label():
             ids = self._predictor.top_k(instances, 1, self.threads)[0][:, 0]
             ends = np.arange(len(ids) + 1, dtype=np.int64)
-            return self._form.in_this_form(CSR(np.ones(len(ids), np.float32), ids, ends, len(self.classes_)))
+            return self._form.in_this_form(
+                CSR(np.ones(len(ids), np.float32), ids, ends, len(self.classes_))
+            )
         if self._predictor.model.probabilistic:
             return self._form.in_this_form(self._fitting(instances))
         return self._form.in_this_form(self._likely(instances))
@@ -327,9 +353,10 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         csr_array or ndarray of float32, shape (n, l)
-            Of at most 50 labels of each instance; those of the others are near 0, and not stored. They are
-            probabilities of labels by themselves, and have no common sum. Where each instance was given one class,
-            they are divided by their sum, which is then 1, and dense; those of the other classes are 0.
+            Of at most 50 labels of each instance; those of the others are near 0, and not stored.
+            They are probabilities of labels by themselves, and have no common sum. Where each
+            instance was given one class, they are divided by their sum, which is then 1, and dense;
+            those of the other classes are 0.
         """
         instances = self._instances(X)
         ids, found = self._predictor.top_k(instances, CANDIDATES, self.threads)
@@ -350,16 +377,19 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _likely(self, instances: CSR) -> CSR:
         """Labels with a score above 0, from lists of best labels that are long enough."""
-        n_labels, n = len(self.classes_), instances.n_rows
+        n_labels = len(self.classes_)
+        n = instances.n_rows
         labels = [np.empty(0, np.int32)] * n
-        rows, k = np.arange(n), min(_FIRST_BEST, n_labels)
+        rows = np.arange(n)
+        k = min(_FIRST_BEST, n_labels)
         while len(rows):
             ids, scores = self._predictor.top_k(rows_of(instances, rows), k, self.threads)
             likely = scores > self.neutral
             complete = ~likely[:, -1] | (k == n_labels)
             for i in np.flatnonzero(complete):
                 labels[rows[i]] = np.sort(ids[i][likely[i]])
-            rows, k = rows[~complete], min(4 * k, n_labels)
+            rows = rows[~complete]
+            k = min(4 * k, n_labels)
         ends = offsets([*map(len, labels)])
         ids = np.concatenate([np.empty(0, np.int32), *labels])
         return CSR(np.ones(len(ids), np.float32), ids, ends, n_labels)
@@ -377,8 +407,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         labels : ndarray, shape (n, k)
-            Of ``classes_``, by falling score, ties in the order of ``classes_``; None where there are fewer than k.
-        scores : ndarray of float32, shape (n, k)
+            Of ``classes_``, by falling score, ties in the order of ``classes_``; None where there
+        are fewer than k. scores : ndarray of float32, shape (n, k)
             -inf where there is no label. Probabilities where there is a second stage.
         """
         ids, scores = self._predictor.top_k(self._instances(X), k, self.threads)
@@ -430,14 +460,16 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         return float(np.average(find_hits(ids, self._form.matrix(y))[:, 0], weights=weights))
 
     def save(self, path: StrPath, text_features: TextFeatures | None = None) -> None:
-        """Write the model file, which every subcommand of ``ovaflow`` reads, and the second stage next to it.
+        """Write the model file, which every subcommand of ``ovaflow`` reads, and the second stage
+        next to it.
 
         Parameters
         ----------
         path : path-like
-            The file, model.h5; the second stage is reranker.h5 in its folder, which holds one model.
-        text_features : TextFeatures, optional
-            What made X from texts, such as the first step of the pipeline: the saved model reads texts.
+            The file, model.h5; the second stage is reranker.h5 in its folder, which holds one
+        model. text_features : TextFeatures, optional
+            What made X from texts, such as the first step of the pipeline: the saved model reads
+            texts.
 
         Raises
         ------
@@ -448,9 +480,14 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         model = self.model_ if text_features is None else self._with_texts(text_features)
-        beside, reranker = Path(path).with_name(FILE_NAME), self.reranker_
+        beside = Path(path).with_name(FILE_NAME)
+        reranker = self.reranker_
         if reranker is None and beside.exists():
-            raise InputError("belongs to another model", path=beside, remedy="remove it, or save in another folder")
+            raise InputError(
+                "belongs to another model",
+                path=beside,
+                remedy="remove it, or save in another folder",
+            )
         parameters = model.parameters | {"labels": self._form.parameters}
         replace(model, parameters=parameters).write(path)
         if reranker is not None:
@@ -459,10 +496,13 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _with_texts(self, text_features: TextFeatures) -> MethodModel:
         """The model with what makes its features from texts."""
-        model, transform = self.model_, text_features.fitted_transform
+        model = self.model_
+        transform = text_features.fitted_transform
         names = transform.feature_names
         if len(names) != self.n_features_in_:
-            raise ValueError(f"text_features makes {len(names)} features, the classifier takes {self.n_features_in_}")
+            raise ValueError(
+                f"text_features makes {len(names)} features, the classifier takes {self.n_features_in_}"
+            )
         normalize = transform.normalize or self.normalize
         recorded = replace(transform, normalize=normalize, bias=float(self.bias)).parameters
         settings = model.transform | recorded | {"tfidf": True}
@@ -487,26 +527,31 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         list of lists of dict
-            For each instance and label what ``ovaflow explain --json`` has: ``name``, ``score``, ``bias``, the features
-            ``up`` and ``down`` with their contributions, and ``others``, which sum to the score; with a second stage
-            ``probability`` and ``evidence``. Features have names if ``fit`` was given ``feature_names``.
+            For each instance and label what ``ovaflow explain --json`` has: ``name``, ``score``,
+            ``bias``, the features ``up`` and ``down`` with their contributions, and ``others``,
+            which sum to the score; with a second stage ``probability`` and ``evidence``. Features
+            have names if ``fit`` was given ``feature_names``.
 
         Raises
         ------
         InputError
             If the method has no weights of labels.
         """
-        instances, reasons = self._instances(X), []
+        instances = self._instances(X)
+        reasons = []
         ids, _ = self._predictor.top_k(instances, k, self.threads)
         for row, labels in enumerate(ids.tolist()):
             known = [label for label in labels if label != NO_LABEL]
-            explained = explain_labels(self._predictor, rows_of(instances, np.array([row])), known, words)
+            explained = explain_labels(
+                self._predictor, rows_of(instances, np.array([row])), known, words
+            )
             reasons.append([each.as_json() for each in explained])
         return reasons
 
     @classmethod
     def load(cls, path: StrPath) -> Self:
-        """Read a model file of this method, the pipeline's or one of :meth:`save`, with the second stage next to it.
+        """Read a model file of this method, the pipeline's or one of :meth:`save`, with the second
+        stage next to it.
 
         Parameters
         ----------
@@ -516,9 +561,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         LabelClassifier
-            Fitted; its settings are those of the training, as far as the file tells. A model of the pipeline
-            predicts sparse indicators. X are features as they were before normalisation and bias; of models made
-            from texts those after tf-idf.
+            Fitted; its settings are those of the training, as far as the file tells. A model of the
+            pipeline predicts sparse indicators. X are features as they were before normalisation
+            and bias; of models made from texts those after tf-idf.
 
         Raises
         ------
@@ -527,10 +572,16 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         """
         model = open_any_model(path)
         if model.method != cls.method:
-            raise InputError(f"a model of {model.method}", path=path, remedy="load it with the class of its method")
+            raise InputError(
+                f"a model of {model.method}",
+                path=path,
+                remedy="load it with the class of its method",
+            )
         if n_beside(model.transform):
             message = "reads numbers and categories beside texts, which classifiers do not take"
-            raise InputError(message, path=path, remedy="use ovaflow.prediction.predictor.Predictor")
+            raise InputError(
+                message, path=path, remedy="use ovaflow.prediction.predictor.Predictor"
+            )
         estimator = cls(**cls._settings_of(model.parameters)).set_params(
             bias=model.bias, normalize=bool(model.transform.get("normalize", False))
         )
@@ -540,7 +591,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         estimator.reranker_ = Reranker.open(beside, model=model) if beside.exists() else None
         if estimator.reranker_ is not None:
             estimator.rerank = estimator.reranker_.parameters["fraction"]
-        estimator._hold(LabelForm.from_parameters(model.parameters.get("labels", {}), model.label_names))
+        estimator._hold(
+            LabelForm.from_parameters(model.parameters.get("labels", {}), model.label_names)
+        )
         return estimator
 
     @classmethod
@@ -549,7 +602,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         return settings.model_dump(include=cls().get_params().keys())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_predictor"}
+        return {
+            name: value for name, value in super().__getstate__().items() if name != "_predictor"
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

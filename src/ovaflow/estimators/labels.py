@@ -19,10 +19,15 @@ Matrix = Any
 Labels = Any
 """Classes, an indicator, or a sequence of sequences."""
 
-CLASSES, DENSE, SPARSE, LISTS = "classes", "dense indicator", "sparse indicator", "lists"
+CLASSES = "classes"
+DENSE = "dense indicator"
+SPARSE = "sparse indicator"
+LISTS = "lists"
 _SEVERAL = list | tuple | set | frozenset | np.ndarray
 _NUMBERS = "biufcM"
-"""Kinds of arrays with numbers, truth values and NumPy's dates; scikit-learn refuses complex numbers."""
+"""Kinds of arrays with numbers, truth values and NumPy's dates; scikit-learn refuses complex
+numbers.
+"""
 _DATES: dict[str, type[date]] = {"date": date, "datetime": datetime}
 
 
@@ -33,8 +38,8 @@ class LabelForm:
     Attributes
     ----------
     kind : str
-        ``"classes"`` (one for each instance), ``"dense indicator"``, ``"sparse indicator"`` or ``"lists"``.
-    classes : ndarray, shape (l,)
+        ``"classes"`` (one for each instance), ``"dense indicator"``, ``"sparse indicator"`` or
+    ``"lists"``. classes : ndarray, shape (l,)
         Ascending, but for indicators whose columns have names.
     dtype : str
         Of an indicator.
@@ -51,7 +56,8 @@ class LabelForm:
             raise ValueError("requires y to be passed, but the target y is None")
         if scipy.sparse.issparse(Y):
             return cls(SPARSE, _columns(Y.shape[1], names), Y.dtype.str)
-        columns, Y = _names_of_columns(Y) if names is None else names, _complete(Y)
+        columns = _names_of_columns(Y) if names is None else names
+        Y = _complete(Y)
         if _are_lists(Y):
             return cls(LISTS, np.unique(_flat(Y)))
         Y = _checked(Y)
@@ -61,7 +67,9 @@ class LabelForm:
 
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any], names: Sequence[str]) -> Self:
-        """Form by the :attr:`parameters` in a model file; none are in models of the pipeline: a sparse indicator."""
+        """Form by the :attr:`parameters` in a model file; none are in models of the pipeline: a
+        sparse indicator.
+        """
         classes = _from_names(names, parameters.get("classes"))
         return cls(parameters.get("kind", SPARSE), classes, parameters.get("indicator", "<i8"))
 
@@ -71,13 +79,18 @@ class LabelForm:
         first = next(iter(self.classes), None)
         # a datetime is a date, too: the last is the closest
         dates = [name for name, kind in _DATES.items() if isinstance(first, kind)]
-        return {"kind": self.kind, "classes": [self.classes.dtype.str, *dates][-1], "indicator": self.dtype}
+        return {
+            "kind": self.kind,
+            "classes": [self.classes.dtype.str, *dates][-1],
+            "indicator": self.dtype,
+        }
 
     def matrix(self, Y: Labels) -> CSR:
         """Labels (n, l) as every method takes them, without those that are not among the classes."""
         if scipy.sparse.issparse(Y):
             return self._indicated(Y)
-        columns, Y = _names_of_columns(Y), _complete(Y)
+        columns = _names_of_columns(Y)
+        Y = _complete(Y)
         rows = Y
         if not _are_lists(Y):
             Y = _checked(Y)
@@ -97,7 +110,9 @@ class LabelForm:
         """An indicator; ValueError if it holds votes, weights, -1 or nan."""
         matrix = scipy.sparse.csr_array(Y, copy=True)
         if matrix.shape[1] != len(self.classes):
-            raise ValueError(f"Y has {matrix.shape[1]} columns where {len(self.classes)} are expected")
+            raise ValueError(
+                f"Y has {matrix.shape[1]} columns where {len(self.classes)} are expected"
+            )
         matrix.sum_duplicates()
         wrong = ~np.isin(matrix.data, (0, 1))
         if wrong.any():
@@ -110,7 +125,8 @@ class LabelForm:
 
     def _in_order(self, Y: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The values of a data frame, in the order of the classes where these are its columns."""
-        order, classes = {name: column for column, name in enumerate(columns.tolist())}, self.classes.tolist()
+        order = {name: column for column, name in enumerate(columns.tolist())}
+        classes = self.classes.tolist()
         if len(order) != len(classes) or order.keys() != set(classes):
             return Y
         return Y[:, [order[name] for name in classes]]
@@ -130,7 +146,9 @@ class LabelForm:
         if self.kind == CLASSES:
             return self.classes[predicted.indices]
         if self.kind == LISTS:
-            lists = (self.classes[ids] for ids in np.split(predicted.indices, predicted.indptr[1:-1]))
+            lists = (
+                self.classes[ids] for ids in np.split(predicted.indices, predicted.indptr[1:-1])
+            )
             return np.fromiter(lists, object, predicted.n_rows)
         indicator = predicted.to_scipy().astype(self.dtype)
         return indicator if self.kind == SPARSE else indicator.toarray()
@@ -149,7 +167,9 @@ def is_missing(value: Any) -> bool:
     # pandas.NA, without importing pandas
     if value is None or type(value).__name__ == "NAType":
         return True
-    return isinstance(value, float | np.floating | np.datetime64 | datetime) and bool(value != value)
+    return isinstance(value, float | np.floating | np.datetime64 | datetime) and bool(
+        value != value
+    )
 
 
 def _columns(count: int, names: Sequence[str] | np.ndarray | None) -> np.ndarray:
@@ -175,12 +195,16 @@ def _complete(Y: Labels) -> Labels:
     for row, labels in enumerate(Y):
         for label in labels if isinstance(labels, _SEVERAL) else (labels,):
             if is_missing(label):
-                raise ValueError(f"y has {label} for instance {row}; an instance without labels has an empty list")
+                raise ValueError(
+                    f"y has {label} for instance {row}; an instance without labels has an empty list"
+                )
     return Y
 
 
 def _are_lists(Y: Labels) -> bool:
-    """Whether Y is a list of labels for each instance; rows of zeros and ones of one length are an indicator."""
+    """Whether Y is a list of labels for each instance; rows of zeros and ones of one length are an
+    indicator.
+    """
     Y = Y if isinstance(Y, list | tuple) else np.asarray(Y)
     if isinstance(Y, np.ndarray) and (Y.dtype != object or Y.ndim != 1):
         return False
@@ -188,7 +212,12 @@ def _are_lists(Y: Labels) -> bool:
         return False
     lengths = {len(labels) for labels in Y}
     alike = len(lengths) == 1 and lengths != {1} and lengths != {0}
-    return not (alike and all(isinstance(label, Number | np.bool_) and label in (0, 1) for row in Y for label in row))
+    return not (
+        alike
+        and all(
+            isinstance(label, Number | np.bool_) and label in (0, 1) for row in Y for label in row
+        )
+    )
 
 
 def _flat(rows: Labels) -> np.ndarray:
@@ -196,7 +225,9 @@ def _flat(rows: Labels) -> np.ndarray:
 
 
 def _array(labels: Any) -> np.ndarray:
-    """Labels of one type as an array; ValueError if they are of several, or of one that names do not tell."""
+    """Labels of one type as an array; ValueError if they are of several, or of one that names do
+    not tell.
+    """
     array = np.asarray(labels)
     if array.dtype.kind in _NUMBERS:
         return array
@@ -211,7 +242,9 @@ def _array(labels: Any) -> np.ndarray:
     if numbers.dtype.kind in _NUMBERS and numbers.ndim == 1:
         return numbers.reshape(array.shape)
     found = " and ".join(sorted(each.__name__ for each in types))
-    raise ValueError(f"Unknown label type: {found}; expected texts, numbers, truth values or dates, all of one type")
+    raise ValueError(
+        f"Unknown label type: {found}; expected texts, numbers, truth values or dates, all of one type"
+    )
 
 
 def _from_names(names: Sequence[str], recorded: str | None) -> np.ndarray:
@@ -227,7 +260,9 @@ def _checked(Y: Labels) -> np.ndarray:
     Y = check_array(_array(Y), ensure_2d=False, dtype=None, input_name="y")
     if Y.ndim == 2 and Y.shape[1] > 1:
         if Y.dtype.kind not in "biuf":
-            raise ValueError("Unknown label type: a table of texts or dates; give a list of labels for each instance")
+            raise ValueError(
+                "Unknown label type: a table of texts or dates; give a list of labels for each instance"
+            )
         return Y
     if not isinstance(Y.flat[0], date):
         check_classification_targets(Y)

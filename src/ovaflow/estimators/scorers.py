@@ -40,7 +40,8 @@ class precision_at_k_scorer:
         steps = getattr(estimator, "steps", None)
         if steps is not None:
             # a pipeline may be the classifier alone
-            X, estimator = estimator[:-1].transform(X) if len(steps) > 1 else X, steps[-1][1]
+            X = estimator[:-1].transform(X) if len(steps) > 1 else X
+            estimator = steps[-1][1]
         return estimator.precision_at_k(X, Y, self.k)
 
 
@@ -51,8 +52,8 @@ class f1_scorer:
     Parameters
     ----------
     average : str
-        ``"micro"``: of all pairs of an instance and a label; ``"macro"`` or ``"weighted"``: mean over the labels;
-        ``"samples"``: mean over the instances; as in ``sklearn.metrics.f1_score``.
+        ``"micro"``: of all pairs of an instance and a label; ``"macro"`` or ``"weighted"``: mean
+        over the labels; ``"samples"``: mean over the instances; as in ``sklearn.metrics.f1_score``.
     """
 
     average: str = "micro"
@@ -72,7 +73,7 @@ class f1_scorer:
         Returns
         -------
         float
-            Lists: of the labels that are true or predicted for an instance, also of those that no training
-            instance has.
+            Lists: of the labels that are true or predicted for an instance, also of those that no
+            training instance has.
         """
         return float(f1_score(*as_indicators(Y, estimator.predict(X)), average=self.average))

@@ -23,27 +23,29 @@ from ovaflow.settings.schema import explain
 from ovaflow.storage.hdf5 import create_artifact, kind_of, open_artifact, parameters_of
 from ovaflow.tuning.features import choose_features_of_texts
 
-KIND, MODEL = "text-features", "model"
+KIND = "text-features"
+MODEL = "model"
 """Kinds of files that have features of texts."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class TextFeatures(TransformerMixin, BaseEstimator):
-    """Blocks of text features (words, pairs, prefixes, stems, characters) with their tf-idf weights.
+    """Blocks of text features (words, pairs, prefixes, stems, characters) with their tf-idf
+    weights.
 
-    The same numbers as those of ``ovaflow prepare``, without the bias feature, which the classifiers append.
+    The same numbers as those of ``ovaflow prepare``, without the bias feature, which the
+    classifiers append.
 
     Parameters
     ----------
     features : sequence of str and dict, or "auto"
-        Blocks of features, side by side: ``"words"``, ``"pairs"`` of neighbouring words, ``{"prefixes": 6}`` of longer
-        words, ``{"stems": "finnish"}``, ``{"characters": [4, 5]}`` inside words; auto: the best on held-out texts,
-        whose labels :meth:`fit` is given.
+        Blocks of features, side by side: ``"words"``, ``"pairs"`` of neighbouring words,
+        ``{"prefixes": 6}`` of longer words, ``{"stems": "finnish"}``, ``{"characters": [4, 5]}``
+        inside words; auto: the best on held-out texts, whose labels :meth:`fit` is given.
     stop_words : str or path-like, optional
         Words to leave out: a language, such as ``"german"``, or a file with one per line.
-    min_df, max_df : int or float
-        Terms in fewer texts than the first or in more than the second are dropped; a number of texts, or as float a
-        share.
+    min_df, max_df : int or float Terms in fewer texts than the first or in more than the second are
+        dropped; a number of texts, or as float a share.
     max_features : int, optional
         Only the most frequent terms are kept; None: all.
     sublinear : bool
@@ -113,12 +115,16 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         except ValidationError as error:
             raise ValueError(explain(error, parameters, Prepare)) from None
         if NAMES in settings.features:
-            raise ValueError("features: names of labels are for the pipeline, which knows the labels")
+            raise ValueError(
+                "features: names of labels are for the pipeline, which knows the labels"
+            )
         texts = _texts(X)
         with silence():
             if settings.features == "auto":
                 texts = list(texts)
-                settings = settings.model_copy(update={"features": _chosen_blocks(texts, y, parameters)})
+                settings = settings.model_copy(
+                    update={"features": _chosen_blocks(texts, y, parameters)}
+                )
             fitted = fit_features(texts, settings)
         self._hold(list(settings.features), fitted.transform)
         return fitted.X.to_scipy()
@@ -139,7 +145,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return self._transform.transform(_texts(X), quiet=True).to_scipy()
 
     def save(self, path: StrPath) -> None:
-        """Write a file of these features, for :meth:`load`; a classifier's ``save`` takes them into its own.
+        """Write a file of these features, for :meth:`load`; a classifier's ``save`` takes them into
+        its own.
 
         Parameters
         ----------
@@ -150,7 +157,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         settings = self.get_params(deep=False) | {"features": self.features_}
         if self.stop_words is not None:
             settings["stop_words"] = str(self.stop_words)
-        with create_artifact(path, KIND, self._transform.parameters | {"settings": settings}) as file:
+        with create_artifact(
+            path, KIND, self._transform.parameters | {"settings": settings}
+        ) as file:
             write_names(file, Names([], *self._transform.all_features))
 
     @classmethod
@@ -160,8 +169,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         path : path-like
-            One of :meth:`save`, or a model.h5 of the pipeline or of a classifier that was saved with its text features:
-            so a whole scikit-learn pipeline comes back from one file.
+            One of :meth:`save`, or a model.h5 of the pipeline or of a classifier that was saved
+            with its text features: so a whole scikit-learn pipeline comes back from one file.
 
         Returns
         -------
@@ -179,11 +188,16 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         if kind == MODEL:
             parameters = parameters.get("transform", {})
         if n_beside(parameters) or parameters.get("html"):
-            message = "reads HTML, or numbers and categories beside texts, which TextFeatures does not"
-            raise InputError(message, path=path, remedy="use ovaflow.prediction.predictor.Predictor")
+            message = (
+                "reads HTML, or numbers and categories beside texts, which TextFeatures does not"
+            )
+            raise InputError(
+                message, path=path, remedy="use ovaflow.prediction.predictor.Predictor"
+            )
         names = read_all_names(path, kind)
         transform = TfIdf.from_parameters(parameters, names.features, names.idf)
-        blocks, read = list(transform.features), ("sublinear", "normalize")
+        blocks = list(transform.features)
+        read = ("sublinear", "normalize")
         settings = {"features": blocks} | {name: getattr(transform, name) for name in read}
         loaded = cls(**settings | parameters.get("settings", {}))
         # a model has a bias feature of its own
@@ -191,10 +205,13 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return loaded
 
     def _hold(self, blocks: list[str], transform: TfIdf) -> None:
-        self.features_, self._transform, self.idf_ = blocks, transform, transform.idf
+        self.features_ = blocks
+        self._transform = transform
+        self.idf_ = transform.idf
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
-        """Names of the features: ``dragon``, ``train dragon``, ``dragon*``, ``dragon-``, ``"drag"``.
+        """Names of the features: ``dragon``, ``train dragon``, ``dragon*``, ``dragon-``,
+        ``"drag"``.
 
         Parameters
         ----------
@@ -228,11 +245,14 @@ def _chosen_blocks(texts: list[str], y: Labels, parameters: dict[str, Any]) -> l
         message = "features: auto is for the pipeline, and for fit(texts, labels)"
         raise ValueError(f"{message}; give labels, or blocks, such as ['words', {{'prefixes': 6}}]")
     form = LabelForm.of(y)
-    Y, names = form.matrix(y), [str(label) for label in form.classes]
+    Y = form.matrix(y)
+    names = [str(label) for label in form.classes]
     check_consistent_length(texts, Y.to_scipy())
     labels = [tuple(names[label] for label in row) for row in np.split(Y.indices, Y.indptr[1:-1])]
     # the classifiers append a bias, and are given no names of labels
-    settings = ChooseFeatures.model_validate(parameters | {"format": "builtin", "label_names": False})
+    settings = ChooseFeatures.model_validate(
+        parameters | {"format": "builtin", "label_names": False}
+    )
     return choose_features_of_texts(texts, labels, settings)["chosen"].split("+")
 
 
@@ -240,7 +260,9 @@ def _texts(X: Iterable[Any]) -> Iterable[str]:
     if isinstance(X, str):
         raise ValueError("expected texts, a list for instance, found a single text")
     if getattr(X, "ndim", 1) != 1:
-        raise ValueError("expected texts, one for each instance, found a table; give one of its columns")
+        raise ValueError(
+            "expected texts, one for each instance, found a table; give one of its columns"
+        )
     # items of Arrow's arrays are no strings
     return map(_text, X.to_pylist() if hasattr(X, "to_pylist") else X)
 

@@ -18,7 +18,9 @@ LIKELY = 0.2
 
 
 def results_of_labels(measured, dataset):
-    """Head and rows of labels.csv: how often each is true, predicted and right; at 5 places, and where it fits."""
+    """Head and rows of labels.csv: how often each is true, predicted and right; at 5 places, and
+    where it fits.
+    """
     order = measured.order
     at_places = order.count_labels(order.first(max(PLACES)))
     columns = {
@@ -40,7 +42,9 @@ def _quality_of_labels(counts):
     true, predicted, right = counts
 
     def share(part, whole):
-        return [round(p / w, 4) if w else "" for p, w in zip(part.tolist(), whole.tolist(), strict=True)]
+        return [
+            round(p / w, 4) if w else "" for p, w in zip(part.tolist(), whole.tolist(), strict=True)
+        ]
 
     return {
         "predicted": predicted.tolist(),
@@ -63,37 +67,52 @@ def frequency_groups(ranked, counts, k, starts):
         members = group == g
         if not members.any():
             continue
-        n_hits, n_true = int(right[members].sum()), int(true[members].sum())
-        rows.append({
-            "from": start,
-            "to": starts[g + 1] - 1 if g + 1 < len(starts) else None,
-            "labels": int(members.sum()),
-            "true": n_true,
-            "predicted": int(predicted[members].sum()),
-            "hits": n_hits,
-            "recall": ratio(n_hits, n_true),
-            "precision": ratio(n_hits, places),
-            "coverage": ratio((right[members] > 0).sum(), (true[members] > 0).sum()),
-            "psp": ratio(gains[g], best),
-        })  # fmt: skip
+        n_hits = int(right[members].sum())
+        n_true = int(true[members].sum())
+        rows.append(
+            {
+                "from": start,
+                "to": starts[g + 1] - 1 if g + 1 < len(starts) else None,
+                "labels": int(members.sum()),
+                "true": n_true,
+                "predicted": int(predicted[members].sum()),
+                "hits": n_hits,
+                "recall": ratio(n_hits, n_true),
+                "precision": ratio(n_hits, places),
+                "coverage": ratio((right[members] > 0).sum(), (true[members] > 0).sum()),
+                "psp": ratio(gains[g], best),
+            }
+        )
     return rows
 
 
 def confused(ranked, k, amount):
-    """Pairs of a label missed among the first k and one predicted instead, those that exceed chance most first."""
-    ids, hits, Y = ranked.ids[:, :k], ranked.hits[:, :k], ranked.Y
+    """Pairs of a label missed among the first k and one predicted instead, those that exceed chance
+    most first.
+    """
+    ids = ranked.ids[:, :k]
+    hits = ranked.hits[:, :k]
+    Y = ranked.Y
     # with m labels there are min(m, k) places: a wrong prediction takes that of a missed label
     places = np.arange(ids.shape[1]) < np.diff(Y.indptr)[:, None]
     wrong = indicator(np.where(hits | ~places, NO_LABEL, ids), Y)
     missed = Y.to_scipy() > indicator(np.where(hits, ids, NO_LABEL), Y)
     together = missed.T.astype(np.int64) @ wrong.astype(np.int64)
     together.sort_indices()
-    pairs, of_missed, of_wrong = together.tocoo(), together.sum(axis=1), together.sum(axis=0)
-    times, (left, right) = pairs.data, pairs.coords
+    pairs = together.tocoo()
+    of_missed = together.sum(axis=1)
+    of_wrong = together.sum(axis=0)
+    times = pairs.data
+    (left, right) = pairs.coords
     expected = of_missed[left] * of_wrong[right] / times.sum()
     order = np.argsort(expected - times, kind="stable")[:amount]
     return [
-        {"true": int(left[i]), "predicted": int(right[i]), "times": int(times[i]), "expected": float(expected[i])}
+        {
+            "true": int(left[i]),
+            "predicted": int(right[i]),
+            "times": int(times[i]),
+            "expected": float(expected[i]),
+        }
         for i in order
         if times[i] > 1
     ]
@@ -111,13 +130,17 @@ def analyse(ranked, counts):
 
 
 def why_missed(measured):
-    """Count the true labels of test instances that a second stage found, and those that it missed, by reason.
+    """Count the true labels of test instances that a second stage found, and those that it missed,
+    by reason.
 
-    Candidates are its labels by falling probability: a missed label is none of them, or ranked after the first
-    five, or among these and below the cut between labels that fit and others. ``listed``: true labels among the first
-    five and ten; ``likely``: labels of a probability of at least :data:`LIKELY`, and the true ones of them.
+    Candidates are its labels by falling probability: a missed label is none of them, or ranked
+    after the first five, or among these and below the cut between labels that fit and others.
+    ``listed``: true labels among the first five and ten; ``likely``: labels of a probability of at
+    least :data:`LIKELY`, and the true ones of them.
     """
-    ranked, hits, fits = measured.candidates, measured.hits, measured.predicted
+    ranked = measured.candidates
+    hits = measured.hits
+    fits = measured.predicted
     Y = ranked.Y
     first = ranked.first(FIRST)
     likely = (ranked.ids != NO_LABEL) & (measured.values >= LIKELY)
@@ -134,7 +157,11 @@ def why_missed(measured):
 
 
 def _missed_candidates(ranked, missed):
-    """Labels that are missed in the most instances though they are candidates: how often, and how often true."""
+    """Labels that are missed in the most instances though they are candidates: how often, and how
+    often true.
+    """
     true, times, _ = ranked.count_labels(missed)
     order = np.argsort(-times, kind="stable")[:MISSED_SHOWN]
-    return [{"label": int(j), "missed": int(times[j]), "true": int(true[j])} for j in order if times[j]]
+    return [
+        {"label": int(j), "missed": int(times[j]), "true": int(true[j])} for j in order if times[j]
+    ]

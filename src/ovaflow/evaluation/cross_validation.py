@@ -8,9 +8,11 @@ from ovaflow.evaluation.resampling import CONFIDENCE
 
 
 def join_folds(folds):
-    """What the folds' metrics of quality are on average: for each mean, deviation, interval and values.
+    """What the folds' metrics of quality are on average: for each mean, deviation, interval and
+    values.
 
-    The interval is that of the mean of N independent values, by the t distribution with N - 1 degrees of freedom.
+    The interval is that of the mean of N independent values, by the t distribution with N - 1
+    degrees of freedom.
     """
     # a fold of few instances may have no second stage, or no labels
     names = [name for name, value in folds[0].items() if is_metric(name) and value is not None]
@@ -24,6 +26,12 @@ def join_folds(folds):
 
 def spread(values):
     """Mean, standard deviation, and 95 % interval of the mean: mean +- t s / sqrt(N)."""
-    mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
+    mean = float(np.mean(values))
+    deviation = float(np.std(values, ddof=1))
     half = float(stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2)) * deviation / len(values) ** 0.5
-    return {"mean": mean, "deviation": deviation, "interval": [mean - half, mean + half], "values": values}
+    return {
+        "mean": mean,
+        "deviation": deviation,
+        "interval": [mean - half, mean + half],
+        "values": values,
+    }

@@ -1,4 +1,6 @@
-"""Doubts about the labels of training records: of those held out for the second stage, or of all in five folds."""
+"""Doubts about the labels of training records: of those held out for the second stage, or of all in
+five folds.
+"""
 
 import numpy as np
 
@@ -30,7 +32,9 @@ COLUMNS = (
 
 
 def doubts_of_held_out(dataset, held_out, model, threads=1):
-    """Doubts about the training instances that were held out, by a model of the others; how many these are."""
+    """Doubts about the training instances that were held out, by a model of the others; how many
+    these are.
+    """
     settings = held_out.parameters["held_out"]
     held = held_out_documents(dataset, settings["fraction"], settings["seed"])
     rows = np.flatnonzero(held & ~dataset.extra_documents)
@@ -41,14 +45,19 @@ def doubts_of_held_out(dataset, held_out, model, threads=1):
 
 
 def doubts_by_cross_validation(dataset, model, threads=1):
-    """Doubts about all training instances, each by a model of four fifths without it; how many these are."""
+    """Doubts about all training instances, each by a model of four fifths without it; how many
+    these are.
+    """
     n = int(np.count_nonzero(~dataset.extra_documents))
     if n < FOLDS * FEWEST:
-        message = f"{n:,} training records are too few to look at all; {FOLDS * FEWEST:,} are needed"
+        message = (
+            f"{n:,} training records are too few to look at all; {FOLDS * FEWEST:,} are needed"
+        )
         raise InputError(message, path=dataset.path)
     method = find_method(model.method)
     settings = method.settings_of(model.parameters)
-    folds, parts = folds_of_documents(dataset, FOLDS), []
+    folds = folds_of_documents(dataset, FOLDS)
+    parts = []
     with Progress("doubts", FOLDS, "folds") as progress:
         for fold in range(FOLDS):
             with silence():
@@ -64,7 +73,9 @@ def table(dataset, doubts):
     """Return doubts as rows of :data:`COLUMNS`, records by their ids."""
     ids = dataset.ids("train")
     rows = []
-    for row, label, probability, similar, lift in zip(*(array.tolist() for array in doubts), strict=True):
+    for row, label, probability, similar, lift in zip(
+        *(array.tolist() for array in doubts), strict=True
+    ):
         record = ids[row] or f"training instance {row}"
         name = dataset.label_name(label)
         is_missing = np.isnan(lift)

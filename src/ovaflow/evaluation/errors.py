@@ -1,4 +1,6 @@
-"""Errors on the test records: true labels that were missed, and predicted ones that are not true; and why."""
+"""Errors on the test records: true labels that were missed, and predicted ones that are not true;
+and why.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +20,9 @@ HEAVIEST = 12
 
 
 class RecordErrors(NamedTuple):
-    """Each label of a test record once: pairs of id and probability or score, None where that is unknown."""
+    """Each label of a test record once: pairs of id and probability or score, None where that is
+    unknown.
+    """
 
     row: int  # of the test set, from 0
     name: str  # its id, or where in the file it is
@@ -33,7 +37,8 @@ class RecordErrors(NamedTuple):
 class RunErrors:
     """What a run predicts for the test records of its dataset, beside what is true.
 
-    Records without a label that a model can know are left out: of them nothing is known to be wrong.
+    Records without a label that a model can know are left out: of them nothing is known to be
+    wrong.
     """
 
     dataset: Dataset
@@ -81,14 +86,20 @@ class RunErrors:
         return self.tested[(wrong + missed)[self.tested] > 0]
 
     def summary(self):
-        """Say in words how many records have errors, and how many labels are right, wrong and missed."""
+        """Say in words how many records have errors, and how many labels are right, wrong and
+        missed.
+        """
         right, wrong, missed = (int(each[self.tested].sum()) for each in self.amounts)
         which = f"{len(self.rows):,} of {len(self.tested):,} test records with labels have errors"
-        predicted = f"of {self.measured.rule} of each record {right:,} are right and {wrong:,} wrong"
+        predicted = (
+            f"of {self.measured.rule} of each record {right:,} are right and {wrong:,} wrong"
+        )
         return f"{which}; {predicted}, and {missed:,} true labels are missed"
 
     def most_frequent(self, amount):
-        """Labels that are missed, and wrong, in the most records, with the numbers of these: pairs by kind."""
+        """Labels that are missed, and wrong, in the most records, with the numbers of these: pairs
+        by kind.
+        """
         ranked = self.measured.candidates
         labelled = self.positives[:, None] > 0
         wrong = ranked.count_labels(self.wrongly & labelled).predicted
@@ -98,30 +109,40 @@ class RunErrors:
 
     def records(self, rows):
         """The :class:`RecordErrors` of some records."""
-        names, texts = self.dataset.records("test", rows), self.dataset.test_texts(rows)
+        names = self.dataset.records("test", rows)
+        texts = self.dataset.test_texts(rows)
         texts = texts or [", ".join(heaviest_features(self.dataset, row)) for row in rows]
-        return [self._record(int(row), *about) for row, *about in zip(rows, names, texts, strict=True)]
+        return [
+            self._record(int(row), *about) for row, *about in zip(rows, names, texts, strict=True)
+        ]
 
     def _record(self, row, name, text):
-        ids, values = self.measured.candidates.ids[row], self.measured.values[row]
+        ids = self.measured.candidates.ids[row]
+        values = self.measured.values[row]
         predicted = self.measured.predicted[row]
         known = dict(zip(ids.tolist(), np.round(values, 4).tolist(), strict=True))
-        answer, true = set(ids[predicted].tolist()), set(self.dataset.test.Y.part(row, row + 1).indices.tolist())
+        answer = set(ids[predicted].tolist())
+        true = set(self.dataset.test.Y.part(row, row + 1).indices.tolist())
         groups = true & answer, answer - true, true - answer
         pairs = (by_falling_value((label, known.get(label)) for label in group) for group in groups)
         return RecordErrors(row, name or f"test instance {row}", text, float(self.f1[row]), *pairs)
 
     def of_label(self, label, model):
-        """Records of a label: where it is wrong, by falling value, where it is missed, by rising; values of all (n,).
+        """Records of a label: where it is wrong, by falling value, where it is missed, by rising;
+        values of all (n,).
 
         Where it is no candidate its probability is -inf, and the lowest score comes first.
         """
-        ids, values, predicted = self.measured.candidates.ids, self.measured.values, self.measured.predicted
-        test, here = self.dataset.test, ids == label
+        ids = self.measured.candidates.ids
+        values = self.measured.values
+        predicted = self.measured.predicted
+        test = self.dataset.test
+        here = ids == label
         value = np.where(here, values, -np.inf).max(axis=1)
         true = np.repeat(np.arange(len(ids)), self.positives)[test.Y.indices == label]
         assigned = np.flatnonzero((here & predicted).any(axis=1) & (self.positives > 0))
-        wrong, missed = np.setdiff1d(assigned, true), np.setdiff1d(true, assigned)
+        wrong = np.setdiff1d(assigned, true)
+        missed = np.setdiff1d(true, assigned)
         scores = model.score(model.instances(test.take(missed)), np.array([label]))[:, 0]
         if not self.measured.probabilistic:
             value[missed] = scores
@@ -137,7 +158,9 @@ def _largest(amounts, most):
 
 def by_falling_value(pairs):
     """Pairs of label and value; unknown values last."""
-    return sorted(pairs, key=lambda pair: (-np.inf if pair[1] is None else pair[1], -pair[0]), reverse=True)
+    return sorted(
+        pairs, key=lambda pair: (-np.inf if pair[1] is None else pair[1], -pair[0]), reverse=True
+    )
 
 
 def heaviest_features(dataset, row):
@@ -150,11 +173,16 @@ def heaviest_features(dataset, row):
 
 
 def reasons_for(predictor, dataset, row, label, text, top):
-    """Words that push a label up and down, ``top`` each, with what they add, and the evidence in words."""
+    """Words that push a label up and down, ``top`` each, with what they add, and the evidence in
+    words.
+    """
     model = predictor.model
     if model.linear is None or not model.trained[label]:
         return [], [], [model.why_unexplainable if model.linear is None else "it has no classifier"]
     x = predictor.from_split(dataset.test.take(np.array([row])))
     (entry,) = explain(predictor, x, [label], top, text if predictor.takes_text else None)
-    up, down = ([f"{each.feature} {each.contribution:+.3f}" for each in side] for side in (entry.up, entry.down))
+    up, down = (
+        [f"{each.feature} {each.contribution:+.3f}" for each in side]
+        for side in (entry.up, entry.down)
+    )
     return up, down, [each.text for each in entry.evidence or ()]

@@ -17,7 +17,13 @@ from ovaflow.labels.matrix import numbers_of_labels
 from ovaflow.prediction.familiarity import WordCount, has_many_unknown_words
 from ovaflow.prediction.predictor import FeaturesAndFamiliarity
 from ovaflow.prediction.question import Question
-from ovaflow.prediction.sources import BATCH, LINES, NamedColumns, features_of_vectors, settings_of_file
+from ovaflow.prediction.sources import (
+    BATCH,
+    LINES,
+    NamedColumns,
+    features_of_vectors,
+    settings_of_file,
+)
 from ovaflow.prediction.usual_texts import read_usual_texts
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import counted_once
@@ -35,14 +41,17 @@ class RankedRecords(NamedTuple):
 
 
 def settings_of_labelled(model, path, **chosen):
-    """Settings to read a file of labelled records: those of the model's data, except what is chosen."""
+    """Settings to read a file of labelled records: those of the model's data, except what is
+    chosen.
+    """
     settings = settings_of_file(model, path, **chosen)
     if settings.format == LINES:
         trained = model.transform.get("source", {}).get("format")
         settings = settings.model_copy(update={"format": trained})
     if settings.format not in FORMATS:
         raise InputError("unknown format", path=path, remedy="give it with --format")
-    kind, beside = FORMATS[settings.format], NamedColumns.of(model).beside
+    kind = FORMATS[settings.format]
+    beside = NamedColumns.of(model).beside
     if beside and kind.holds_texts and not kind.has_columns:
         message = f"{settings.format} has no columns, and the model also reads {', '.join(beside)}"
         raise InputError(message, path=path, remedy="give a table, such as csv or jsonl")
@@ -51,7 +60,8 @@ def settings_of_labelled(model, path, **chosen):
 
 def rank_file(predictors, path, chosen, threads=1, question=None):
     """What models rank for the records of a file, by their names; all must read the same."""
-    answers, file_labels = {}, chosen.get("file_labels")
+    answers = {}
+    file_labels = chosen.get("file_labels")
     for name, predictor in predictors.items():
         settings = settings_of_labelled(predictor.model, path, **chosen)
         answers[name] = rank_records(predictor, path, settings, question, threads, file_labels)
@@ -75,7 +85,10 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
         read = partial(_read_features, file_labels=file_labels)
     question = (question or Question()).model_copy(update={"top_k": CANDIDATES})
     allowed = predictor.allowed_by(question)
-    predictions, rows, n_true, word_counts = [], [], [], []
+    predictions = []
+    rows = []
+    n_true = []
+    word_counts = []
     for instances, labels, counts in read(predictor, path, settings):
         ranked = predictor.rank(instances, question, threads)
         predictions.append((ranked.ids, ranked.scores))
@@ -90,7 +103,11 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
         what = "no record has a label"
         if any(n_true):
             what = f"no label of any record is one of those of {predictor.model.path}"
-        remedy = "check --labels-column and --label-separator" if read is _read_texts else "check the file"
+        remedy = (
+            "check --labels-column and --label-separator"
+            if read is _read_texts
+            else "check the file"
+        )
         raise InputError(what, path=path, remedy=remedy)
     ids, scores = map(np.concatenate, zip(*predictions, strict=True))
     ranked = ranking.Ranked(ids, _matrix(rows, predictor.n_labels))
@@ -109,14 +126,16 @@ def _read_texts(predictor, path, settings):
     """Batches of features, known labels of each record, and the number of all its labels."""
     uris = [*predictor.label_uris, *predictor.model.names.replaced]
     instances = counted_once(read_file(settings, path, uris), settings.repeated)
-    numbers, above = numbers_of_labels(predictor.model, predictor.model.transform), predictor.model.above
+    numbers = numbers_of_labels(predictor.model, predictor.model.transform)
+    above = predictor.model.above
     while batch := list(itertools.islice(instances, BATCH)):
         labels = [set(map(numbers.get, each.labels)) - {None} for each in batch]
         counts = [len(each.labels) for each in batch]
         if above is not None:
             for number, known in enumerate(labels):
                 higher = set().union(*(labels_above(above, label) for label in known)) - known
-                labels[number], counts[number] = known | higher, counts[number] + len(higher)
+                labels[number] = known | higher
+                counts[number] = counts[number] + len(higher)
         texts = [each.text for each in batch]
         if settings.vector_column:
             features = FeaturesAndFamiliarity(features_of_vectors(predictor, texts, path))
@@ -130,7 +149,9 @@ def _read_features(predictor, path, settings, file_labels):
     _, [(X, Y)] = FORMATS[settings.format].read([path], [file_labels], first)
     d = predictor.n_source_features
     if X.n_columns > d:
-        raise InputError(f"{X.n_columns:,} features, the model has {d:,}", path=path, remedy="give its features")
+        raise InputError(
+            f"{X.n_columns:,} features, the model has {d:,}", path=path, remedy="give its features"
+        )
     labels = np.split(Y.indices, Y.indptr[1:-1])
     known = [set(row[row < predictor.n_labels].tolist()) for row in labels]
     features = FeaturesAndFamiliarity(predictor.transformed(X._replace(n_columns=d)))
@@ -139,7 +160,8 @@ def _read_features(predictor, path, settings, file_labels):
 
 def amounts_and_means(measured, figures):
     """Numbers of records and labels, and the means of figures, by name."""
-    n_true, known = measured.n_true, measured.candidates.positives
+    n_true = measured.n_true
+    known = measured.candidates.positives
     return {
         "records": len(n_true),
         "records without labels": int((n_true == 0).sum()),
@@ -158,16 +180,21 @@ def by_probability(measured):
 
 
 def by_precision(measured):
-    """How good answers of high expected precision are, on records with labels; as :func:`sure_records`."""
+    """How good answers of high expected precision are, on records with labels; as
+    :func:`sure_records`.
+    """
     labelled = measured.with_labels()
     return sure_records(SURE, labelled.values, labelled.hits)
 
 
 def by_level(measured, model):
-    """How often the first label predicted at each level is right, of the records with a label there."""
+    """How often the first label predicted at each level is right, of the records with a label
+    there.
+    """
     if model.above is None:
         return []
-    levels, ranked = levels_of(model.above), measured.candidates
+    levels = levels_of(model.above)
+    ranked = measured.candidates
     Y = ranked.Y.to_scipy()
     rows = []
     for level in range(1, levels.max() + 1):
@@ -175,14 +202,17 @@ def by_level(measured, model):
         here = (ranked.ids >= 0) & (levels[ranked.ids] == level)
         first = here & (here.cumsum(axis=1) == 1)
         right = (first & ranked.hits).any(axis=1)[labelled]
-        n_labels, records = int((levels == level).sum()), int(labelled.sum())
+        n_labels = int((levels == level).sum())
+        records = int(labelled.sum())
         share = float(right.mean()) if records else None
         rows.append({"level": level, "labels": n_labels, "records": records, "right": share})
     return rows
 
 
 def unknown_words(answers, model):
-    """Compare the share of words that a model does not know with that of its test set; None where one is not known."""
+    """Compare the share of words that a model does not know with that of its test set; None where
+    one is not known.
+    """
     share = answers.word_count.unknown_share
     usual_share = read_usual_texts(model).unknown_share
     far_off = has_many_unknown_words(len(answers.measured.n_true), share, usual_share)
@@ -190,10 +220,14 @@ def unknown_words(answers, model):
 
 
 def by_label(measured, model):
-    """How often labels are true and predicted, and how well, by their numbers; those that are neither are left out."""
+    """How often labels are true and predicted, and how well, by their numbers; those that are
+    neither are left out.
+    """
     labelled = measured.with_labels()
     positives, predicted, _ = labelled.candidates.count_labels(labelled.predicted)
-    assigned = ranking.indicator(np.where(labelled.predicted, labelled.candidates.ids, -1), labelled.candidates.Y)
+    assigned = ranking.indicator(
+        np.where(labelled.predicted, labelled.candidates.ids, -1), labelled.candidates.Y
+    )
     precision, recall, f1 = averages(labelled.candidates.Y.to_scipy() > 0, assigned, None)
     columns = {"label": model.label_names}
     if len(model.label_uris):
@@ -206,7 +240,12 @@ def by_label(measured, model):
     }
 
 
-_AVERAGES = {"doc avg": "samples", "subj avg": "macro", "weighted subj avg": "weighted", "microavg": "micro"}
+_AVERAGES = {
+    "doc avg": "samples",
+    "subj avg": "macro",
+    "weighted subj avg": "weighted",
+    "microavg": "micro",
+}
 
 
 def annif_metrics(ranked):
@@ -214,8 +253,10 @@ def annif_metrics(ranked):
 
     Averages are scikit-learn's, with 0 for 0 / 0; instances without labels have an NDCG of 1.
     """
-    ids, Y = ranked.ids, ranked.Y
-    true, predicted = Y.to_scipy() > 0, ranking.indicator(ids, Y)
+    ids = ranked.ids
+    Y = ranked.Y
+    true = Y.to_scipy() > 0
+    predicted = ranking.indicator(ids, Y)
     metrics = {}
     for name, average in _AVERAGES.items():
         values = averages(true, predicted, average)
@@ -226,8 +267,11 @@ def annif_metrics(ranked):
     for k in (5, 10):
         metrics[f"NDCG@{k}"] = _ndcg(ranked, k)
     for k in (1, 3, 5):
-        metrics[f"Precision@{k}"] = float(averages(true, ranking.indicator(ids[:, :k], Y), "samples")[0])
-    true_positives, assigned = int(ranked.hits.sum()), int((ids >= 0).sum())
+        metrics[f"Precision@{k}"] = float(
+            averages(true, ranking.indicator(ids[:, :k], Y), "samples")[0]
+        )
+    true_positives = int(ranked.hits.sum())
+    assigned = int((ids >= 0).sum())
     return metrics | {
         "True positives": true_positives,
         "False positives": assigned - true_positives,
@@ -248,6 +292,8 @@ def averages(true, assigned, average):
 
 
 def _ndcg(ranked, k):
-    """Mean of DCG / ideal DCG, the ideal with k labels of the instance at most; 1 for instances without labels."""
+    """Mean of DCG / ideal DCG, the ideal with k labels of the instance at most; 1 for instances
+    without labels.
+    """
     reached, some = ranking.ndcg(ranked, k)
     return float(np.where(some, reached, 1).mean())

@@ -20,9 +20,13 @@ class Measured:
 
     order: Ranked  # the labels that it predicts
     candidates: Ranked  # all that it ranks, by falling value
-    values: np.ndarray  # float32 (n, K) of the candidates: probabilities with a second stage, else scores
+    values: (
+        np.ndarray
+    )  # float32 (n, K) of the candidates: probabilities with a second stage, else scores
     probabilistic: bool
-    n_true: np.ndarray  # int64 (n,): labels of each instance, also those that the model does not know
+    n_true: (
+        np.ndarray
+    )  # int64 (n,): labels of each instance, also those that the model does not know
     zero_decides: bool = False  # whether labels of a score above 0 are the answer
 
     @classmethod
@@ -48,7 +52,9 @@ class Measured:
 
     @cached_property
     def predicted(self) -> np.ndarray:
-        """Which candidates count as predicted, wherever right, wrong and missed labels are counted: bool (n, K)."""
+        """Which candidates count as predicted, wherever right, wrong and missed labels are counted:
+        bool (n, K).
+        """
         return count_as_predicted(self.candidates.ids, self.values, self.probabilistic)
 
     @property
@@ -72,12 +78,20 @@ class Measured:
         """All metrics by name."""
         at_places = sorted(in_order(self.order), key=lambda entry: entry[2])
         metrics = values_of(self.order, at_places) | values_of(self.candidates, of_candidates())
-        return metrics if self.answer is None else metrics | values_of(self.answer, self._of_answer())
+        return (
+            metrics if self.answer is None else metrics | values_of(self.answer, self._of_answer())
+        )
 
     def samples(self) -> dict[str, np.ndarray]:
-        """Metrics of instances drawn with replacement, (RESAMPLES,) by name; the same draws for all models."""
-        samples = samples_of(self.order, in_order(self.order)) | samples_of(self.candidates, of_candidates())
-        return samples if self.answer is None else samples | samples_of(self.answer, self._of_answer())
+        """Metrics of instances drawn with replacement, (RESAMPLES,) by name; the same draws for all
+        models.
+        """
+        samples = samples_of(self.order, in_order(self.order)) | samples_of(
+            self.candidates, of_candidates()
+        )
+        return (
+            samples if self.answer is None else samples | samples_of(self.answer, self._of_answer())
+        )
 
     def intervals(self) -> dict[str, tuple[float, float]]:
         """Intervals of the metrics that have them."""
@@ -101,8 +115,12 @@ def values_of(ranked: Ranked, entries: list[NamedMetric]) -> dict[str, float]:
 
 
 def samples_of(ranked: Ranked, entries: list[NamedMetric]) -> dict[str, np.ndarray]:
-    """Metrics of ranked labels that have intervals, on samples of the instances, (RESAMPLES,) by name."""
-    sampled = [(name, *metric.each(ranked, k)) for name, metric, k in entries if metric.each is not None]
+    """Metrics of ranked labels that have intervals, on samples of the instances, (RESAMPLES,) by
+    name.
+    """
+    sampled = [
+        (name, *metric.each(ranked, k)) for name, metric, k in entries if metric.each is not None
+    ]
     names, gains, best = zip(*sampled, strict=True)
     samples = resampling.resample(np.stack(gains, axis=1), np.stack(best, axis=1))
     return dict(zip(names, samples.T, strict=True))

@@ -1,4 +1,6 @@
-"""What is measured of ranked labels: each metric is one entry, and files, tables and pages follow from the list."""
+"""What is measured of ranked labels: each metric is one entry, and files, tables and pages follow
+from the list.
+"""
 
 import re
 from collections.abc import Callable, Iterable
@@ -18,7 +20,9 @@ CANDIDATES = "candidates"
 ANSWER = "answer"
 
 ANSWERS = ("fit", "above-0")
-"""How the names of an answer's metrics end: its labels are those that fit, or those with scores above 0."""
+"""How the names of an answer's metrics end: its labels are those that fit, or those with scores
+above 0.
+"""
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,9 @@ class Metric:
     formula : str
         The same in the notation of the reference page.
     each, whole : callable, optional
-        One of them, a function of :class:`ovaflow.evaluation.ranking.Ranked` and k: what each instance adds to two
-        sums whose ratio is the metric, two arrays (n,), so that it has intervals; or the metric itself.
+        One of them, a function of :class:`ovaflow.evaluation.ranking.Ranked` and k: what each
+        instance adds to two sums whose ratio is the metric, two arrays (n,), so that it has
+        intervals; or the metric itself.
     of : {"order", "candidates", "answer"}
         Of the first k labels, of all candidates, or of the labels of an answer.
     unit : {"fraction", "labels"}
@@ -201,7 +206,9 @@ class NamedMetric(NamedTuple):
 
 
 def find_metric(name: str) -> tuple[Metric, int] | None:
-    """The metric of a name such as ``P@5`` or ``F1-fit``, and its place, 0 for none; None for other figures."""
+    """The metric of a name such as ``P@5`` or ``F1-fit``, and its place, 0 for none; None for other
+    figures.
+    """
     found = re.fullmatch(rf"(.+)@(\d+)|(.+)-({'|'.join(ANSWERS)})|(.+)", name)
     if found is None:
         return None
@@ -259,7 +266,9 @@ def places_up_to(most: int) -> list[int]:
 
 
 def places_of(ranked: Ranked) -> list[int]:
-    """1, 3, 5 and the number of predicted labels, as far as there are so many, and these are not all labels."""
+    """1, 3, 5 and the number of predicted labels, as far as there are so many, and these are not
+    all labels.
+    """
     predicted = ranked.ids.shape[1]
     further = [predicted] if predicted < ranked.Y.n_columns else []
     return sorted({*places_up_to(ranked.most), *further})
@@ -268,7 +277,12 @@ def places_of(ranked: Ranked) -> list[int]:
 def in_order(ranked: Ranked, places: Iterable[int] | None = None) -> list[NamedMetric]:
     """The metrics of the order of labels at some places, with their names and places."""
     chosen = places_of(ranked) if places is None else places
-    return [NamedMetric(f"{metric.name}@{k}", metric, k) for metric in METRICS if metric.of == ORDER for k in chosen]
+    return [
+        NamedMetric(f"{metric.name}@{k}", metric, k)
+        for metric in METRICS
+        if metric.of == ORDER
+        for k in chosen
+    ]
 
 
 def of_candidates() -> list[NamedMetric]:
@@ -278,11 +292,15 @@ def of_candidates() -> list[NamedMetric]:
 
 def of_answer(kind: str) -> list[NamedMetric]:
     """The metrics of answers of a kind, see :data:`ANSWERS`."""
-    return [NamedMetric(f"{metric.name}-{kind}", metric, 0) for metric in METRICS if metric.of == ANSWER]
+    return [
+        NamedMetric(f"{metric.name}-{kind}", metric, 0) for metric in METRICS if metric.of == ANSWER
+    ]
 
 
 def shown_of_files(ranked: Ranked) -> list[NamedMetric]:
-    """The metrics of a labelled file: those that a report begins with and those of candidates, with intervals."""
+    """The metrics of a labelled file: those that a report begins with and those of candidates, with
+    intervals.
+    """
     chosen = [*in_order(ranked, places_up_to(ranked.most)), *of_candidates()]
     shown = []
     for named in chosen:

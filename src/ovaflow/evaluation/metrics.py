@@ -13,7 +13,9 @@ STEPS = ("newton_steps", "cg_steps")
 
 
 def ranking_metrics(ids, Y, inverse, places=None):
-    """Every metric of the order of labels at some places, by default 1, 3, 5 and all, by names such as ``P@5``."""
+    """Every metric of the order of labels at some places, by default 1, 3, 5 and all, by names such
+    as ``P@5``.
+    """
     ranked = Ranked(ids, Y, inverse)
     return values_of(ranked, sorted(in_order(ranked, places), key=lambda entry: entry[2]))
 
@@ -37,12 +39,18 @@ def evaluate(measured, predictions, dataset, model, training):
     dev = {}
     # without labels its figures would mean nothing
     if dataset.dev is not None and len(dataset.dev.Y.indices):
-        dev["dev"] = _on_dev(predictions.dev, dataset.dev.Y, measured.order.inverse, model.zero_decides)
+        dev["dev"] = _on_dev(
+            predictions.dev, dataset.dev.Y, measured.order.inverse, model.zero_decides
+        )
     return metrics | {
         "intervals": measured.intervals(),
         "train_seconds": training.core_seconds,
         "train_peak_rss_bytes": training.peak_rss_bytes,
-        **{name: int(training.statistics[name].sum()) for name in STEPS if name in training.statistics},
+        **{
+            name: int(training.statistics[name].sum())
+            for name in STEPS
+            if name in training.statistics
+        },
         "predict_seconds": predictions.seconds,
         "predict_threads": predictions.threads,
         "model_bytes": model.path.stat().st_size,
@@ -61,7 +69,9 @@ def _quality(measured, predictions):
     metrics = measured.metrics()
     if predictions.ranking is not None:
         first_ids = predictions.ranking.first_ids[:, : measured.order.most]
-        metrics["first_stage"] = ranking_metrics(first_ids, measured.order.Y, measured.order.inverse)
+        metrics["first_stage"] = ranking_metrics(
+            first_ids, measured.order.Y, measured.order.inverse
+        )
     return metrics
 
 
@@ -84,13 +94,18 @@ def _without_near_twins(ranked, twins):
     """P@k of test instances without a near twin in training, and how many have one."""
     hits = ranked.hits[~twins]
     precisions = {f"P@{k}": precision_of_hits(hits, k) for k in places_up_to(ranked.most)}
-    return {"instances_with_near_twin": int(np.count_nonzero(twins)), "without_near_twins": precisions}
+    return {
+        "instances_with_near_twin": int(np.count_nonzero(twins)),
+        "without_near_twins": precisions,
+    }
 
 
-def require_training_of(model, training):
+def require_training_of(model, training) -> None:
     """Refuse statistics of a training on other data or with other settings."""
     settings = model.parameters.get("train", {})
-    differing = [name for name, value in training.parameters.items() if settings.get(name, value) != value]
+    differing = [
+        name for name, value in training.parameters.items() if settings.get(name, value) != value
+    ]
     if differing or training.inputs.get("dataset") not in (None, model.inputs.get("dataset")):
         other = f"with another {differing[0]}" if differing else "on another dataset"
         message = f"the statistics are from a training {other}"

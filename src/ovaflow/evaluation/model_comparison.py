@@ -56,7 +56,9 @@ class Figures(NamedTuple):
 
     @property
     def means(self):
-        return {name: ratio(gains.sum(), best.sum()) for name, (gains, best) in self.records.items()}
+        return {
+            name: ratio(gains.sum(), best.sum()) for name, (gains, best) in self.records.items()
+        }
 
     @property
     def intervals(self):
@@ -81,12 +83,16 @@ _OF_A_MODEL = ("predicted", "precision", "recall", "F1")
 
 
 def side_by_side(entries_of_models):
-    """What :func:`by_label` gives of each model, by its name, as one table by URI or name of the label: its rows."""
+    """What :func:`by_label` gives of each model, by its name, as one table by URI or name of the
+    label: its rows.
+    """
     rows = {}
     for model, entries in entries_of_models.items():
         for entry in entries.values():
             key = entry.get("uri") or entry["label"]
-            row = rows.setdefault(key, {"label": entry["label"], "uri": entry.get("uri", ""), "positives": 0})
+            row = rows.setdefault(
+                key, {"label": entry["label"], "uri": entry.get("uri", ""), "positives": 0}
+            )
             row["positives"] = max(row["positives"], int(entry["positives"]))
             row[model] = {name: entry[name] for name in _OF_A_MODEL}
     return list(rows.values())
@@ -94,9 +100,16 @@ def side_by_side(entries_of_models):
 
 def table_by_label(entries_of_models):
     """Head and rows of a table of labels; with several models each has its columns. 0 / 0 is empty."""
-    rows, several = side_by_side(entries_of_models), len(entries_of_models) > 1
-    about = ["label", "uri", "positives"] if any(row["uri"] for row in rows) else ["label", "positives"]
-    yield about + [f"{name} {model}" if several else name for model in entries_of_models for name in _OF_A_MODEL]
+    rows = side_by_side(entries_of_models)
+    several = len(entries_of_models) > 1
+    about = (
+        ["label", "uri", "positives"] if any(row["uri"] for row in rows) else ["label", "positives"]
+    )
+    yield about + [
+        f"{name} {model}" if several else name
+        for model in entries_of_models
+        for name in _OF_A_MODEL
+    ]
     for row in rows:
         figures = [_figures_of(row.get(model), row["positives"]) for model in entries_of_models]
         yield [row[name] for name in about] + list(chain.from_iterable(figures))
@@ -107,7 +120,10 @@ def _figures_of(entry, positives):
     if entry is None:
         return [""] * len(_OF_A_MODEL)
     known = {"precision": entry["predicted"], "recall": positives, "F1": True}
-    return [entry["predicted"], *(f"{entry[name]:.4f}" if known[name] else "" for name in _OF_A_MODEL[1:])]
+    return [
+        entry["predicted"],
+        *(f"{entry[name]:.4f}" if known[name] else "" for name in _OF_A_MODEL[1:]),
+    ]
 
 
 def changed_most(rows, before, after):
@@ -116,7 +132,14 @@ def changed_most(rows, before, after):
     for row in rows:
         f1 = [float(row[model]["F1"]) if model in row else 0.0 for model in (before, after)]
         if row["positives"] and f1[0] != f1[1]:
-            changes.append({"label": row["label"], "positives": row["positives"], "before": f1[0], "after": f1[1]})
+            changes.append(
+                {
+                    "label": row["label"],
+                    "positives": row["positives"],
+                    "before": f1[0],
+                    "after": f1[1],
+                }
+            )
     changes.sort(key=lambda each: (each["after"] - each["before"]) * each["positives"])
     if len(changes) > 2 * MOST_CHANGED:
         changes = changes[:MOST_CHANGED] + changes[-MOST_CHANGED:]
@@ -125,9 +148,13 @@ def changed_most(rows, before, after):
 
 def _of_records(measured):
     """What each record with labels adds to the two sums of each figure."""
-    ranked, n_true = measured.candidates, measured.n_true
-    hits, ones = ranked.hits, np.ones(len(n_true))
-    figures = {f"P@{k}": (hits[:, :k].sum(axis=1) / k, ones) for k in places_up_to(ranked.Y.n_columns)}
+    ranked = measured.candidates
+    n_true = measured.n_true
+    hits = ranked.hits
+    ones = np.ones(len(n_true))
+    figures = {
+        f"P@{k}": (hits[:, :k].sum(axis=1) / k, ones) for k in places_up_to(ranked.Y.n_columns)
+    }
     figures["recall@5 of all labels"] = hits[:, :5].sum(axis=1) / n_true, ones
     for name, metric, k in shown_of_files(ranked):
         figures.setdefault(name, metric.each(ranked, k))

@@ -20,7 +20,9 @@ def sample_of_test(dataset):
 
 
 def measure_pruned(model, thresholds, test, inverse, threads=1):
-    """Yield size and quality of a model pruned at growing thresholds, and the best labels of each test instance."""
+    """Yield size and quality of a model pruned at growing thresholds, and the best labels of each
+    test instance.
+    """
     model.prepare()
     pruned = model
     with Progress("prune", len(thresholds), "thresholds") as progress:
@@ -28,7 +30,14 @@ def measure_pruned(model, thresholds, test, inverse, threads=1):
             if threshold > model.parameters["prune"]:
                 pruned = replace(pruned, weights=prune(pruned.weights, threshold))
             ids = _best_labels(pruned, test, threads)
-            yield {"prune": threshold, **_sizes(model, pruned), **_quality_of_top(ids, test.Y, inverse)}, ids
+            yield (
+                {
+                    "prune": threshold,
+                    **_sizes(model, pruned),
+                    **_quality_of_top(ids, test.Y, inverse),
+                },
+                ids,
+            )
             progress.advance()
 
 

@@ -1,7 +1,8 @@
 """How good ranked labels are, as the scripts of the XMC repository define it.
 
-Functions of :class:`Ranked` labels and a place k, at most K, give what each instance adds to two sums, whose ratio is
-the metric, as arrays (n,); or the metric itself, a float that is 0 where nothing can be averaged.
+Functions of :class:`Ranked` labels and a place k, at most K, give what each instance adds to two
+sums, whose ratio is the metric, as arrays (n,); or the metric itself, a float that is 0 where
+nothing can be averaged.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +22,9 @@ class Ranked:
 
     ids: np.ndarray  # int (n, K), best first, -1 where there is none
     Y: CSR  # true labels (n, l)
-    inverse: np.ndarray | None = None  # float64 (l,): 1 / p of each label; None where no metric asks for it
+    inverse: np.ndarray | None = (
+        None  # float64 (l,): 1 / p of each label; None where no metric asks for it
+    )
     amounts: np.ndarray | None = None  # int64 (n,): how many of the first labels are the answer
 
     @cached_property
@@ -67,7 +70,9 @@ class LabelCounts(NamedTuple):
 
 
 def precision(ranked, k):
-    """P@k = hits / (n k), over all instances: those without labels count as misses, as do missing predictions."""
+    """P@k = hits / (n k), over all instances: those without labels count as misses, as do missing
+    predictions.
+    """
     return ranked.hits[:, :k].sum(axis=1), np.full(len(ranked.ids), k)
 
 
@@ -77,8 +82,11 @@ def recall(ranked, k):
 
 
 def ndcg(ranked, k):
-    """Mean over the instances with labels of DCG / ideal DCG; DCG = sum over hits at r of 1 / log2(r + 1)."""
-    # the scripts of the XMC repository count instances without labels, which have no ideal nDCG, as 0
+    """Mean over the instances with labels of DCG / ideal DCG; DCG = sum over hits at r of 1 /
+    log2(r + 1).
+    """
+    # the scripts of the XMC repository count instances without labels, which have no ideal nDCG, as
+    # 0
     return _mean_of_some(dcg(ranked.hits, k), ideal_dcg(ranked.positives, k))
 
 
@@ -88,7 +96,9 @@ def propensity_scored_precision(ranked, k):
 
 
 def propensity_scored_ndcg(ranked, k):
-    """PSnDCG@k: like PSP@k, with gains divided by log2(r + 1) and by the instance's perfect, unweighted DCG@k."""
+    """PSnDCG@k: like PSP@k, with gains divided by log2(r + 1) and by the instance's perfect,
+    unweighted DCG@k.
+    """
     ideal = ideal_dcg(ranked.positives, k)
     some = ideal > 0
     reached = _gains(ranked, k)[some] @ discounts(k) / ideal[some]
@@ -133,11 +143,15 @@ def coverage_error(ranked, k):
 
 def answer_figure(name):
     """One of the figures of :func:`answer_of_each`, as a function of ranked labels."""
-    return lambda ranked, k: (answer_of_each(ranked.hits, ranked.amounts, ranked.positives)[name], _ones(ranked))
+    return lambda ranked, k: (
+        answer_of_each(ranked.hits, ranked.amounts, ranked.positives)[name],
+        _ones(ranked),
+    )
 
 
 def answer_of_each(hits, amounts, positives):
-    """Precision, recall and F1 of the first labels of each instance, and how many these are: float64 (n,) by name.
+    """Precision, recall and F1 of the first labels of each instance, and how many these are:
+    float64 (n,) by name.
 
     An empty answer has precision 0.
     """
@@ -165,7 +179,8 @@ def indicator(ids, Y):
     """Predictions as an indicator, bool (n, l)."""
     assigned = ids >= 0
     indptr = np.concatenate([[0], np.cumsum(assigned.sum(axis=1))])
-    ones, shape = np.ones(indptr[-1], bool), (Y.n_rows, Y.n_columns)
+    ones = np.ones(indptr[-1], bool)
+    shape = (Y.n_rows, Y.n_columns)
     return scipy.sparse.csr_array((ones, ids[assigned], indptr), shape=shape)
 
 
@@ -184,7 +199,9 @@ def _gains(ranked, k):
 
 
 def best_gains(Y, inverse, k):
-    """The k largest 1/p of each instance's labels in descending order, 0 where it has fewer: float64 (n, k)."""
+    """The k largest 1/p of each instance's labels in descending order, 0 where it has fewer:
+    float64 (n, k).
+    """
     rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
     weights = inverse[Y.indices]
     order = np.lexsort((-weights, rows))

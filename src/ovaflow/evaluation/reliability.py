@@ -1,4 +1,6 @@
-"""How far the probabilities of a second stage can be trusted, and how many labels to suggest, on the test instances."""
+"""How far the probabilities of a second stage can be trusted, and how many labels to suggest, on
+the test instances.
+"""
 
 import numpy as np
 
@@ -11,7 +13,9 @@ BINS = 15
 """Of equal width, as in Guo et al. 2017."""
 
 LIKELY = 0.5
-"""Least probability of labels that one would assign; nine of ten candidates are below 0.1, where errors are small."""
+"""Least probability of labels that one would assign; nine of ten candidates are below 0.1, where
+errors are small.
+"""
 
 LEVELS = (LIKELY, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Least probabilities of labels that might be assigned without a person."""
@@ -24,11 +28,14 @@ SUGGESTED = 10
 
 
 def measure_reliability(measured, reranker):
-    """What probabilities of all candidates say, beside what is right, and F1 as more labels are suggested."""
+    """What probabilities of all candidates say, beside what is right, and F1 as more labels are
+    suggested.
+    """
     fitted = {"reranker": reranker.checksum, "fitted": reranker.parameters}
     if reranker.unused:
         return fitted
-    hits, all_ = measured.hits, measured.candidates.ids != NO_LABEL
+    hits = measured.hits
+    all_ = measured.candidates.ids != NO_LABEL
     probabilities = np.where(all_, measured.values, 0).astype(np.float64)
     likely = probabilities >= LIKELY
     return fitted | {
@@ -41,7 +48,9 @@ def measure_reliability(measured, reranker):
 
 
 def by_amount(probabilities, hits, positives):
-    """Precision, recall and F1, means over texts, of the first 1, 2, ... labels, and of as many as fit."""
+    """Precision, recall and F1, means over texts, of the first 1, 2, ... labels, and of as many as
+    fit.
+    """
     most = min(SUGGESTED, hits.shape[1])
     ways = [(str(m), np.full(len(hits), m)) for m in range(1, most + 1)]
     return [
@@ -55,7 +64,8 @@ def automatic(probabilities, hits, positives):
     rows = []
     for level in LEVELS:
         chosen = probabilities >= np.float32(level)
-        amount, right = int(chosen.sum()), int((hits & chosen).sum())
+        amount = int(chosen.sum())
+        right = int((hits & chosen).sum())
         rows.append(
             {
                 "probability": level,
@@ -71,7 +81,9 @@ def automatic(probabilities, hits, positives):
 
 
 def reliability(probabilities, hits):
-    """Log loss, Brier score and expected calibration error (mean gap of probability and hit rate by bin) of m pairs."""
+    """Log loss, Brier score and expected calibration error (mean gap of probability and hit rate by
+    bin) of m pairs.
+    """
     place = np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
     amounts = np.bincount(place, minlength=BINS)
     sums = [np.bincount(place, values, BINS) for values in (probabilities, hits)]
@@ -82,7 +94,11 @@ def reliability(probabilities, hits):
         "brier": float(np.mean((probabilities - hits) ** 2)),
         "ece": float(np.abs(sums[0] - sums[1]).sum() / max(len(hits), 1)),
         "bins": [
-            {"probability": float(means[0][b]), "hits": float(means[1][b]), "predictions": int(amounts[b])}
+            {
+                "probability": float(means[0][b]),
+                "hits": float(means[1][b]),
+                "predictions": int(amounts[b]),
+            }
             for b in np.flatnonzero(amounts)
         ],
     }

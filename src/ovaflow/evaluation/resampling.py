@@ -1,4 +1,6 @@
-"""How much of a figure is the choice of test instances: the bootstrap (Efron and Tibshirani 1993, chapter 13)."""
+"""How much of a figure is the choice of test instances: the bootstrap (Efron and Tibshirani 1993,
+chapter 13).
+"""
 
 import math
 from typing import NamedTuple
@@ -11,12 +13,15 @@ RESAMPLES = 1000
 CONFIDENCE = 0.95
 
 _MOST = 20_000
-"""Instances that are drawn one by one; of more, random groups of equal size are, which vary as much."""
+"""Instances that are drawn one by one; of more, random groups of equal size are, which vary as
+much.
+"""
 
 
 def resample(gains, best):
     """Metrics sum(gains) / sum(best) over each sample: float64 (RESAMPLES, m), of arrays (n, m)."""
-    n, generator = len(gains), np.random.default_rng(0)
+    n = len(gains)
+    generator = np.random.default_rng(0)
     both = np.hstack([gains, best])
     if n > _MOST:
         both = np.add.reduceat(both[generator.permutation(n)], np.arange(0, n, -(-n // _MOST)))
@@ -36,12 +41,16 @@ def interval(values):
 
 
 def interval_of_difference(samples, others):
-    """Bounds of the difference of two metrics on the same samples, so that what both find hard cancels out."""
+    """Bounds of the difference of two metrics on the same samples, so that what both find hard
+    cancels out.
+    """
     return interval(samples - others)
 
 
 def by_chance(better, worse):
-    """Whether the difference of two metrics, on the same samples, may be chance: its interval reaches 0."""
+    """Whether the difference of two metrics, on the same samples, may be chance: its interval
+    reaches 0.
+    """
     low, _ = interval_of_difference(better, worse)
     return low <= 0
 

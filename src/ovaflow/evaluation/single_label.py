@@ -1,4 +1,6 @@
-"""Metrics where an instance has one label: accuracy, confusion, and how well a score separates two classes."""
+"""Metrics where an instance has one label: accuracy, confusion, and how well a score separates two
+classes.
+"""
 
 import numpy as np
 import scipy.sparse
@@ -6,12 +8,17 @@ import scipy.sparse
 
 def has_one_label(dataset):
     """Whether no instance of a dataset has more than one label."""
-    return all(np.diff(split.Y.indptr).max(initial=0) <= 1 for split in (dataset.train, dataset.test))
+    return all(
+        np.diff(split.Y.indptr).max(initial=0) <= 1 for split in (dataset.train, dataset.test)
+    )
 
 
 def single_label_metrics(measured, dataset):
-    """Accuracy and balanced accuracy of the first label, on instances that have one, and metrics of two classes."""
-    true, right = _true_labels(dataset.test.Y), measured.order.hits[:, 0]
+    """Accuracy and balanced accuracy of the first label, on instances that have one, and metrics of
+    two classes.
+    """
+    true = _true_labels(dataset.test.Y)
+    right = measured.order.hits[:, 0]
     labelled = true >= 0
     if not labelled.any():
         return {}
@@ -37,9 +44,14 @@ def rarer_label(dataset):
 
 
 def _of_two_classes(measured, dataset, true):
-    """Area under the ROC curve and average precision of the rarer label; nothing where classes are more or fewer."""
-    ids, values = (each[:, : dataset.n_labels] for each in (measured.candidates.ids, measured.values))
-    positive, classes = true == rarer_label(dataset), dataset.n_labels + bool((true < 0).any())
+    """Area under the ROC curve and average precision of the rarer label; nothing where classes are
+    more or fewer.
+    """
+    ids, values = (
+        each[:, : dataset.n_labels] for each in (measured.candidates.ids, measured.values)
+    )
+    positive = true == rarer_label(dataset)
+    classes = dataset.n_labels + bool((true < 0).any())
     every_score = ids.shape[1] == dataset.n_labels and (ids >= 0).all()
     if classes != 2 or not every_score or positive.all() or not positive.any():
         return {}
@@ -54,8 +66,13 @@ def _of_two_classes(measured, dataset, true):
 
 
 def confusion(ranked):
-    """How often each label is predicted first for instances of each label: CSR of int64 (l, l), true by predicted."""
-    true, first = _true_labels(ranked.Y), ranked.ids[:, 0].astype(np.int64)
+    """How often each label is predicted first for instances of each label: CSR of int64 (l, l),
+    true by predicted.
+    """
+    true = _true_labels(ranked.Y)
+    first = ranked.ids[:, 0].astype(np.int64)
     both = (true >= 0) & (first >= 0)
     ones = np.ones(int(both.sum()), np.int64)
-    return scipy.sparse.csr_array((ones, (true[both], first[both])), shape=(ranked.Y.n_columns,) * 2)
+    return scipy.sparse.csr_array(
+        (ones, (true[both], first[both])), shape=(ranked.Y.n_columns,) * 2
+    )

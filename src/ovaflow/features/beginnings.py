@@ -11,9 +11,12 @@ def beginnings(X, ends, normalized):
     Rows are scaled to length 1 if they are ``normalized``; the bias feature stays.
     """
     n = X.n_rows
-    rows, words = np.repeat(np.arange(n), np.diff(X.indptr)), X.places != NOWHERE
+    rows = np.repeat(np.arange(n), np.diff(X.indptr))
+    words = X.places != NOWHERE
     kept = ~words | (X.places < ends[rows])
-    data, rows, words = X.data[kept], rows[kept], words[kept]
+    data = X.data[kept]
+    rows = rows[kept]
+    words = words[kept]
     squares = np.bincount(rows[words], data[words] ** 2.0, n)
     lengths = np.sqrt(np.where(squares > 0, squares, 1))
     if normalized:

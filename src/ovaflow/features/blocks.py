@@ -1,8 +1,10 @@
-"""Blocks of text features: words, pairs of neighbours, prefixes, stems, characters and names of labels.
+"""Blocks of text features: words, pairs of neighbours, prefixes, stems, characters and names of
+labels.
 
-All but pairs and names are made of one word, so that a text's counts are sums over its words. A feature's name tells
-its block, since its marks are in no word: ``dragon``, ``train dragon``, ``dragon*`` (longer words that begin so),
-``dragon-`` (a stem), ``"drag"`` (characters, with a space where the word ends), ``<train dragons>`` (a name).
+All but pairs and names are made of one word, so that a text's counts are sums over its words. A
+feature's name tells its block, since its marks are in no word: ``dragon``, ``train dragon``,
+``dragon*`` (longer words that begin so), ``dragon-`` (a stem), ``"drag"`` (characters, with a space
+where the word ends), ``<train dragons>`` (a name).
 """
 
 import re
@@ -10,7 +12,9 @@ from collections import Counter
 
 import Stemmer
 
-WORDS, PAIRS, NAMES = "words", "pairs", "names"
+WORDS = "words"
+PAIRS = "pairs"
+NAMES = "names"
 
 PHRASE = "<"
 """With which the names of features begin that are names of labels."""
@@ -19,8 +23,11 @@ _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai and Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]"  # Japanese, Chinese
 )
-_SHARE, _LARGE_SHARE = 0.01, 0.1
-"""Share of spaceless texts that is noticed, and that is worth characters whatever they cost the others."""
+_SHARE = 0.01
+_LARGE_SHARE = 0.1
+"""Share of spaceless texts that is noticed, and that is worth characters whatever they cost the
+others.
+"""
 
 
 def is_spaceless(text):
@@ -38,7 +45,9 @@ def pieces_for(spaceless, texts):
 
 
 def names_of_word(blocks):
-    """Function from a word to the names of its features in all blocks of one word, each as often as it counts."""
+    """Function from a word to the names of its features in all blocks of one word, each as often as
+    it counts.
+    """
     makers = []
     for block in blocks:
         name, _, argument = block.partition("=")
@@ -48,7 +57,9 @@ def names_of_word(blocks):
 
 
 def places_in_word(blocks):
-    """Function from a word to (name, start, end) of each of its features, empty for an end of the word alone."""
+    """Function from a word to (name, start, end) of each of its features, empty for an end of the
+    word alone.
+    """
     makers = [names_of_word([block]) for block in blocks]
 
     def places(word):
@@ -89,7 +100,8 @@ def _prefixes(argument):
 
 
 _LONGEST = 1000
-"""Letters of a word that are stemmed; some stemmers take quadratic time, and hold the interpreter."""
+"""Letters of a word that are stemmed; some stemmers take quadratic time, and hold the interpreter.
+"""
 
 
 def _stems(argument):

@@ -1,8 +1,9 @@
 """Columns beside a text, as features: of numbers and of categories.
 
-As scikit-learn's StandardScaler and OneHotEncoder(handle_unknown="ignore") make them, but that a number outside of
-those of training counts as the nearest of them, and a category of one training record has no feature. The marks in
-their names are in no word: ``price (number)``, ``publisher=Springer``, ``publisher (missing)``.
+As scikit-learn's StandardScaler and OneHotEncoder(handle_unknown="ignore") make them, but that a
+number outside of those of training counts as the nearest of them, and a category of one training
+record has no feature. The marks in their names are in no word: ``price (number)``,
+``publisher=Springer``, ``publisher (missing)``.
 """
 
 from collections import Counter
@@ -61,7 +62,8 @@ class NumberColumn:
     @classmethod
     def fit(cls, name, values):
         known = np.array([value for value in values if not isnan(value)] or [0.0])
-        least, most = float(known.min()), float(known.max())
+        least = float(known.min())
+        most = float(known.max())
         # rounding makes the deviation of equal numbers other than 0
         deviation = float(known.std()) if most > least else 1.0
         n_missing = sum(map(isnan, values))
@@ -103,7 +105,9 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class CategoryColumn:
-    """A column of categories, each with a feature of its own; that of the empty name says that there is none."""
+    """A column of categories, each with a feature of its own; that of the empty name says that
+    there is none.
+    """
 
     name: str
     categories: list
@@ -154,7 +158,9 @@ class CategoryColumn:
     @classmethod
     def from_parameters(cls, parameters, feature_names):
         prefix = f"{parameters['name']}="
-        names = [name.removeprefix(prefix) if name.startswith(prefix) else "" for name in feature_names]
+        names = [
+            name.removeprefix(prefix) if name.startswith(prefix) else "" for name in feature_names
+        ]
         return cls(**parameters | {"categories": names})
 
 
@@ -185,7 +191,9 @@ class ColumnFeatures:
     @cached_property
     def beside(self):
         """The columns with their kinds, as records have them."""
-        return [ColumnBeside(each.name, kind) for kind in KINDS for each in self.by_kind[kind.plural]]
+        return [
+            ColumnBeside(each.name, kind) for kind in KINDS for each in self.by_kind[kind.plural]
+        ]
 
     @cached_property
     def column_names(self):
@@ -199,7 +207,11 @@ class ColumnFeatures:
     @property
     def in_words(self):
         """What training records have in the columns, by kind."""
-        return {kind: "; ".join(each.in_words for each in columns) for kind, columns in self.by_kind.items() if columns}
+        return {
+            kind: "; ".join(each.in_words for each in columns)
+            for kind, columns in self.by_kind.items()
+            if columns
+        }
 
     @property
     def form_fields(self) -> list[FormField]:
@@ -212,14 +224,18 @@ class ColumnFeatures:
         return tuple(column.kind.value_of(record.get(column.name)) for column in self.beside)
 
     def missing_of(self, values):
-        """Return the names of the columns that a record lacks, given its values; an empty tuple stands for none."""
+        """Return the names of the columns that a record lacks, given its values; an empty tuple
+        stands for none.
+        """
         pairs = zip(self.beside, values or missing_values(self.beside), strict=True)
         return [column.name for column, value in pairs if column.kind.is_missing(value)]
 
     def transform(self, rows, n):
-        """Features of the values of n records; an empty tuple stands for those of a record that has none.
+        """Features of the values of n records; an empty tuple stands for those of a record that has
+        none.
 
-        Without values there are no features: of names of labels nothing is known, not even that it is missing.
+        Without values there are no features: of names of labels nothing is known, not even that it
+        is missing.
         """
         if not rows:
             return self._placed(from_scipy(scipy.sparse.csr_array((n, len(self.features)))))
@@ -234,18 +250,25 @@ class ColumnFeatures:
     @property
     def parameters(self):
         """What :meth:`from_parameters` rebuilds it from, besides the names of its features."""
-        stored = {kind: [column.parameters for column in columns] for kind, columns in self.by_kind.items()}
+        stored = {
+            kind: [column.parameters for column in columns]
+            for kind, columns in self.by_kind.items()
+        }
         return stored | {"weight": self.weight, "features": len(self.features)}
 
     @classmethod
     def from_parameters(cls, parameters, feature_names):
-        """Rebuild those of a dataset or model, whose last features they are; None where there are none."""
+        """Rebuild those of a dataset or model, whose last features they are; None where there are
+        none.
+        """
         stored = parameters.get(KEY)
         if stored is None:
             return None
-        by_kind, first = {}, len(feature_names) - stored["features"]
+        by_kind = {}
+        first = len(feature_names) - stored["features"]
         for kind in KINDS:
-            features, columns = placed(kind.features), []
+            features = placed(kind.features)
+            columns = []
             # a kind that came later is in no older model
             for each in stored.get(kind.plural, ()):
                 end = first + features.n_features(each)
@@ -269,5 +292,7 @@ def of_words(X, parameters):
 
 
 def n_beside(parameters):
-    """How many of the features of a dataset or model are such ones, the last before the bias feature."""
+    """How many of the features of a dataset or model are such ones, the last before the bias
+    feature.
+    """
     return parameters.get(KEY, {}).get("features", 0)

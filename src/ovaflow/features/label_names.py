@@ -24,6 +24,8 @@ def with_label_names(train, names, transform, folder=None, others=()):
     X = stack([train.X, rows_of(X, rows)], X.n_columns, folder)
     tokens = train.tokens and joined(train.tokens, tokens.take(rows), folder)
     named = replace(train, X=X, Y=stack([train.Y, Y], len(names)), norms=norms, tokens=tokens)
-    weights = None if train.weights is None else np.pad(train.weights, (0, len(rows)), constant_values=1)
+    weights = (
+        None if train.weights is None else np.pad(train.weights, (0, len(rows)), constant_values=1)
+    )
     extra = None if train.extra is None else np.pad(train.extra, (0, len(rows)))
     return replace(named, weights=weights, extra=extra)

@@ -1,4 +1,5 @@
-"""The last step to features: rows of length 1, the bias feature, and zeros stored where there are few.
+"""The last step to features: rows of length 1, the bias feature, and zeros stored where there are
+few.
 
 Kernels run over full rows without indices, in about a fifth of a gather's time per feature. Zeros
 change no result beyond rounding, and are counted nowhere as nonzeros.
@@ -15,7 +16,9 @@ FULL_SHARE = 1 / 3
 
 
 def normalize_rows(matrix):
-    """Divide each row by its Euclidean length, in place; returns the lengths, float64 (n,), 1 for rows of zeros."""
+    """Divide each row by its Euclidean length, in place; returns the lengths, float64 (n,), 1 for
+    rows of zeros.
+    """
     norms = np.ones(matrix.n_rows)
     for start, end in row_blocks(matrix.indptr, _BLOCK):
         bounds = matrix.indptr[start : end + 1]
@@ -39,7 +42,9 @@ def unit_rows(X, n_columns=None):
 
 
 def unscale(matrix, norms, bias):
-    """Features before they were scaled to length 1, x_i |x_i|; the bias feature, where there is one, stays."""
+    """Features before they were scaled to length 1, x_i |x_i|; the bias feature, where there is
+    one, stays.
+    """
     data = matrix.data * np.repeat(np.asarray(norms, np.float32), np.diff(matrix.indptr))
     if bias != 0:
         data[matrix.indices == matrix.n_columns - 1] = bias
@@ -59,7 +64,8 @@ def append_bias(matrix, bias):
     """Append a feature that has the same value in every row; 0 appends nothing."""
     if bias == 0:
         return matrix
-    ends, places = matrix.indptr[1:], matrix.places
+    ends = matrix.indptr[1:]
+    places = matrix.places
     if places is not None:
         places = np.insert(places, ends, NOWHERE)
     return CSR(

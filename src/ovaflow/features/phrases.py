@@ -1,7 +1,7 @@
 """Names of labels that stand in a text, word by word.
 
-A word of a text stands for one of a name if it begins with all but the last two letters of this, five at least: German
-and Finnish words rarely change more.
+A word of a text stands for one of a name if it begins with all but the last two letters of this,
+five at least: German and Finnish words rarely change more.
 """
 
 from array import array
@@ -21,7 +21,7 @@ _SHORTEST = 5
 class Phrases:
     """Phrases of words, which are sought in tokens all at once."""
 
-    def __init__(self, phrases):
+    def __init__(self, phrases) -> None:
         self._stems = Numbers()
         stems = map(_stem, chain.from_iterable(phrases))
         self._words = np.array([self._stems[stem] for stem in stems], np.int32)
@@ -32,12 +32,15 @@ class Phrases:
         self._starts = offsets(np.bincount(firsts, minlength=len(self._stems)))
 
     def find(self, tokens, stems):
-        """Tokens at which a phrase begins, ascending, and the number of the phrase; ``stems`` of their words."""
+        """Tokens at which a phrase begins, ascending, and the number of the phrase; ``stems`` of
+        their words.
+        """
         phrases = self._starts, self._by_first, self._indptr, self._words
         parts = tokens.ids, tokens.indptr, tokens.fields, *stems, phrases
         nothing = np.empty(0, np.int32)
         count = _find(*parts, nothing, nothing)
-        positions, numbers = np.empty(count, np.int32), np.empty(count, np.int32)
+        positions = np.empty(count, np.int32)
+        numbers = np.empty(count, np.int32)
         _find(*parts, positions, numbers)
         return positions, numbers
 
@@ -48,7 +51,8 @@ class Phrases:
     @cached_property
     def _stems_of(self):
         """Function from a word to its stems, which remembers words: in new texts most come again."""
-        known, longest = self._stems, self._longest
+        known = self._stems
+        longest = self._longest
 
         @lru_cache(REMEMBERED)
         def stems_of(word):
@@ -74,7 +78,8 @@ def _find(ids, indptr, fields, starts, stems, phrases, positions, numbers):
                 for p in range(firsts[stems[s]], firsts[stems[s] + 1]):
                     if _stands(by_first[p], phrases, k, indptr[i + 1], ids, fields, starts, stems):
                         if count < len(positions):
-                            positions[count], numbers[count] = k, by_first[p]
+                            positions[count] = k
+                            numbers[count] = by_first[p]
                         count += 1
     return count
 
@@ -87,7 +92,8 @@ def _stands(phrase, phrases, token, end, ids, fields, starts, stems):
     if token + length > end or fields[token] != fields[token + length - 1]:
         return False
     for place in range(1, length):
-        word, stands = ids[token + place], False
+        word = ids[token + place]
+        stands = False
         for s in range(starts[word], starts[word + 1]):
             stands |= stems[s] == words[indptr[phrase] + place]
         if not stands:

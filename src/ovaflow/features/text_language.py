@@ -1,8 +1,8 @@
 """The language of a text, told by its stop words and its script.
 
-It is told where enough words are stop words of one language, and far fewer those of any other one; a word that several
-languages have counts little. Short texts, and those in languages that are much alike, stay open: a wrong language would
-be worse than none.
+It is told where enough words are stop words of one language, and far fewer those of any other one;
+a word that several languages have counts little. Short texts, and those in languages that are much
+alike, stay open: a wrong language would be worse than none.
 """
 
 import functools
@@ -20,12 +20,21 @@ from ovaflow.sparse.jit import strict_kernel
 LANGUAGES = tuple(LANGUAGE_MAPPING)
 """Codes, as in ISO 639-1, of the languages that can be told."""
 
-FEWEST, LEAST_SHARE, MARGIN = 4, 0.15, 2.5
-"""How many stop words a text needs, which share of its words they are, and how many times those of the next."""
+FEWEST = 4
+LEAST_SHARE = 0.15
+MARGIN = 2.5
+"""How many stop words a text needs, which share of its words they are, and how many times those of
+the next.
+"""
 
-# the lists are not clean: that of English has domains of the internet, that of Slovak has English words
-_TWO_LETTERS = frozenset(re.findall(r"\w+", "am an as at be by do go he if in is it me my no of on or so to up us we"))
-_DOMAINS = frozenset(["com", "edu", "gov", "http", "https", "html", "inc", "int", "mil", "net", "org", "www"])
+# the lists are not clean: that of English has domains of the internet, that of Slovak has English
+# words
+_TWO_LETTERS = frozenset(
+    re.findall(r"\w+", "am an as at be by do go he if in is it me my no of on or so to up us we")
+)
+_DOMAINS = frozenset(
+    ["com", "edu", "gov", "http", "https", "html", "inc", "int", "mil", "net", "org", "www"]
+)
 _ENGLISH_IN_SLOVAK = frozenset(("and", "for", "of", "the"))
 
 _OWN_SCRIPT = re.compile(
@@ -56,7 +65,9 @@ def _languages_of(words):
     by_word = _languages_by_word()
     of_words = [by_word.get(word, ()) for word in words]
     if max(words, default="") >= _FIRST_OWN_SCRIPT:
-        of_words = [_by_script(word) or languages for word, languages in zip(words, of_words, strict=True)]
+        of_words = [
+            _by_script(word) or languages for word, languages in zip(words, of_words, strict=True)
+        ]
     starts = offsets(list(map(len, of_words)))
     return starts, np.fromiter(itertools.chain.from_iterable(of_words), np.int32, starts[-1])
 
@@ -83,7 +94,7 @@ def _no_votes():
 
 
 @strict_kernel
-def _vote(ids, starts, languages, votes, weights):
+def _vote(ids, starts, languages, votes, weights) -> None:
     """A word that n languages have weighs 1 / n for each."""
     for word in ids:
         for place in range(starts[word], starts[word + 1]):
@@ -92,10 +103,11 @@ def _vote(ids, starts, languages, votes, weights):
 
 
 @strict_kernel
-def _tell(ids, indptr, starts, languages, votes, weights, told):
+def _tell(ids, indptr, starts, languages, votes, weights, told) -> None:
     """The number of the language of each text; -1 where it cannot be told."""
     for text in range(len(told)):
-        votes[:], weights[:] = 0, 0
+        votes[:] = 0
+        weights[:] = 0
         words = ids[indptr[text] : indptr[text + 1]]
         _vote(words, starts, languages, votes, weights)
         first, second = np.argsort(-weights)[:2]
@@ -104,12 +116,18 @@ def _tell(ids, indptr, starts, languages, votes, weights, told):
 
 
 def language_scores(text, candidates):
-    """Scores of candidates, best first, whose sum is 1; that of None is what the best one lacks to be told."""
-    tokens, (counts, weights) = numbered([text]), _no_votes()
+    """Scores of candidates, best first, whose sum is 1; that of None is what the best one lacks to
+    be told.
+    """
+    tokens = numbered([text])
+    (counts, weights) = _no_votes()
     _vote(tokens.ids, *_languages_of(list(tokens.words)), counts, weights)
     votes = dict(zip(LANGUAGES, counts.tolist(), strict=True))
     scores = {code: votes.pop(code) for code in dict.fromkeys(candidates)}
     needed = max(FEWEST, LEAST_SHARE * len(tokens.ids), *votes.values())
     scores[None] = max(needed - max(scores.values()), 0)
     total = sum(scores.values())
-    return {code: round(score / total, 4) for code, score in sorted(scores.items(), key=lambda item: -item[1])}
+    return {
+        code: round(score / total, 4)
+        for code, score in sorted(scores.items(), key=lambda item: -item[1])
+    }

@@ -1,7 +1,7 @@
 """Texts to features: counts of terms, and their tf-idf weights.
 
-A term has the weight log(1 + tf) log(N / df) in a text, or tf log(N / df) when not sublinear: tf is its
-count in the text, df the number of training texts it occurs in, N their number.
+A term has the weight log(1 + tf) log(N / df) in a text, or tf log(N / df) when not sublinear: tf is
+its count in the text, df the number of training texts it occurs in, N their number.
 """
 
 import io
@@ -29,7 +29,13 @@ from ovaflow.features.columns import KEY as COLUMNS
 from ovaflow.features.columns import ColumnFeatures, n_beside
 from ovaflow.features.normalize import model_features
 from ovaflow.features.phrases import Phrases
-from ovaflow.features.tokens import REMEMBERED, TOKEN_PATTERN, Tokens, of_each_word, tokens_in_batches
+from ovaflow.features.tokens import (
+    REMEMBERED,
+    TOKEN_PATTERN,
+    Tokens,
+    of_each_word,
+    tokens_in_batches,
+)
 from ovaflow.sparse.csr import CSR, NOWHERE, offsets
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.arrays import Strings
@@ -39,7 +45,9 @@ _LARGEST_COUNT = 1 << 24
 _BATCH = 1 << 20
 """Entries, or tokens, that are worked on together."""
 RECORDED = ("features", "left_out", "column_weights", "sublinear", "normalize", "bias")
-"""Parameters of a dataset or model from which its transform is rebuilt, with the names and idf of its features."""
+"""Parameters of a dataset or model from which its transform is rebuilt, with the names and idf of
+its features.
+"""
 
 
 class Features(NamedTuple):
@@ -81,15 +89,20 @@ class TfIdf:
     def from_parameters(cls, parameters, feature_names, idf):
         """Rebuild the transform of a dataset or model file; without idf every term counts alike."""
         if "token_pattern" not in parameters:
-            raise InputError("made from features, not from texts: there is no transform of raw text")
+            raise InputError(
+                "made from features, not from texts: there is no transform of raw text"
+            )
         if idf is None:
             idf = np.ones(len(feature_names), np.float32)
         recorded = {name: parameters[name] for name in RECORDED if name in parameters}
-        unscaled, n = parameters.get("unscaled", False), len(feature_names) - n_beside(parameters)
+        unscaled = parameters.get("unscaled", False)
+        n = len(feature_names) - n_beside(parameters)
         columns = ColumnFeatures.from_parameters(parameters, feature_names)
         # those of a file stay there
         names = feature_names if n == len(feature_names) else feature_names[:n]
-        return cls(names, np.asarray(idf[:n], np.float32), **recorded, unscaled=unscaled, columns=columns)
+        return cls(
+            names, np.asarray(idf[:n], np.float32), **recorded, unscaled=unscaled, columns=columns
+        )
 
     @property
     def parameters(self):
@@ -105,7 +118,9 @@ class TfIdf:
 
     def features_and_norms(self, texts, quiet=False):
         """:class:`Features` of texts, read once in batches."""
-        return self.stack(map(self.features_of, tokens_in_batches(texts, frozenset(self.left_out), quiet=quiet)))
+        return self.stack(
+            map(self.features_of, tokens_in_batches(texts, frozenset(self.left_out), quiet=quiet))
+        )
 
     def stack(self, parts, folder=None):
         """:class:`Features` of parts one after the other; with a folder they are mapped from there."""
@@ -129,12 +144,15 @@ class TfIdf:
         if self.columns is None:
             return NamedFeatures(self.feature_names, self.idf)
         names = self.columns.features
-        return NamedFeatures([*self.feature_names, *names], np.append(self.idf, np.ones(len(names), np.float32)))
+        return NamedFeatures(
+            [*self.feature_names, *names], np.append(self.idf, np.ones(len(names), np.float32))
+        )
 
     def features_of(self, tokens, terms=None, beside=None):
         """:class:`Features` of tokenized texts; ``terms`` are :meth:`terms_of` their words.
 
-        ``beside`` is what each record has in the columns, if there are such, see :meth:`ColumnFeatures.transform`.
+        ``beside`` is what each record has in the columns, if there are such, see
+        :meth:`ColumnFeatures.transform`.
         """
         matrix = self._counts(tokens, terms or self.terms_of(tokens.words))
         weigh(matrix, self.idf, self.sublinear)
@@ -148,8 +166,11 @@ class TfIdf:
 
     @cached_property
     def _columns_of(self):
-        """Function from a word to the columns of its terms, which remembers words: in new texts most come again."""
-        names, columns_named = names_of_word(self.features), self._columns_named
+        """Function from a word to the columns of its terms, which remembers words: in new texts
+        most come again.
+        """
+        names = names_of_word(self.features)
+        columns_named = self._columns_named
 
         @lru_cache(REMEMBERED)
         def columns_of(word):
@@ -175,8 +196,10 @@ class TfIdf:
         starts, columns, stems = terms
         first, later = self._beginning_at(tokens, stems)
         room = int((starts[1:] - starts[:-1])[tokens.ids].sum()) + len(later)
-        keys, indptr = np.empty(room, np.int64), np.zeros(n + 1, np.int64)
-        data, indices = np.empty(room, np.float32), np.empty(room, np.int32)
+        keys = np.empty(room, np.int64)
+        indptr = np.zeros(n + 1, np.int64)
+        data = np.empty(room, np.float32)
+        indices = np.empty(room, np.int32)
         places = np.empty(room, np.uint16)
         weights = np.array(self.column_weights, np.float32)
         parts = tokens.ids, tokens.fields, first, later, tokens.indptr
@@ -186,7 +209,8 @@ class TfIdf:
 
     def _beginning_at(self, tokens, stems):
         """Columns of the pairs and phrases that begin at each token, as (starts, columns)."""
-        positions, columns = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+        positions = [np.empty(0, np.int64)]
+        columns = [np.empty(0, np.int32)]
         if PAIRS in self.features:
             positions.append(neighbours(tokens)[0])
             columns.append(self._pairs_of(tokens))
@@ -195,9 +219,11 @@ class TfIdf:
             places, numbers = phrases.find(tokens, stems)
             positions.append(places)
             columns.append(columns_of_phrases[numbers])
-        positions, columns = np.concatenate(positions), np.concatenate(columns)
+        positions = np.concatenate(positions)
+        columns = np.concatenate(columns)
         known = columns >= 0
-        positions, columns = positions[known], columns[known]
+        positions = positions[known]
+        columns = columns[known]
         counts = np.bincount(positions, minlength=len(tokens.ids))
         return offsets(counts), columns[np.argsort(positions, kind="stable")]
 
@@ -210,9 +236,12 @@ class TfIdf:
         return Phrases(list(phrases.values())), np.array(list(phrases), np.int32)
 
     def phrases_in(self, words):
-        """Names of labels in a text of these words: feature, and numbers of its first and last word."""
+        """Names of labels in a text of these words: feature, and numbers of its first and last
+        word.
+        """
         phrases, columns = self._phrases
-        ends, fields = np.array([0, len(words)]), np.zeros(len(words), np.uint8)
+        ends = np.array([0, len(words)])
+        fields = np.zeros(len(words), np.uint8)
         ids = np.arange(len(words), dtype=np.int32)
         tokens = Tokens(words, ids, ends, fields)
         positions, numbers = phrases.find(tokens, phrases.stems_of(words))
@@ -227,24 +256,35 @@ class TfIdf:
         words = list(tokens.words)
         firsts, seconds = np.divmod(distinct, max(len(words), 1))
         pairs = zip(firsts.tolist(), seconds.tolist(), strict=True)
-        columns = self._columns_named([name_of_pair(words[first], words[second]) for first, second in pairs])
+        columns = self._columns_named(
+            [name_of_pair(words[first], words[second]) for first, second in pairs]
+        )
         return np.array(columns, np.int32)[pair_of]
 
 
 def neighbours(tokens):
-    """Tokens that have a next one in the same field of the same text, and the numbers v V + w of the pairs."""
+    """Tokens that have a next one in the same field of the same text, and the numbers v V + w of
+    the pairs.
+    """
     before = np.ones(len(tokens.ids), bool)
     ends = tokens.indptr[1:][np.diff(tokens.indptr) > 0]
     before[ends - 1] = False
     before[:-1] &= tokens.fields[1:] == tokens.fields[:-1]
     positions = np.flatnonzero(before)
-    return positions, tokens.ids[positions].astype(np.int64) * len(tokens.words) + tokens.ids[positions + 1]
+    return positions, tokens.ids[positions].astype(np.int64) * len(tokens.words) + tokens.ids[
+        positions + 1
+    ]
 
 
 @strict_kernel
-def _count(ids, fields, first, later, indptr, starts, columns, weights, keys, data, indices, places, ends):
-    """tf_t = sum over the tokens of a text that have term t of the weights of their fields; t ascending."""
-    n_fields, filled = len(weights), 0
+def _count(
+    ids, fields, first, later, indptr, starts, columns, weights, keys, data, indices, places, ends
+) -> None:
+    """tf_t = sum over the tokens of a text that have term t of the weights of their fields; t
+    ascending.
+    """
+    n_fields = len(weights)
+    filled = 0
     for i in range(len(indptr) - 1):
         end = 0
         for k in range(indptr[i], indptr[i + 1]):
@@ -262,7 +302,9 @@ def _count(ids, fields, first, later, indptr, starts, columns, weights, keys, da
         for key in row:
             column = (key >> 16) // n_fields
             if column != last:
-                indices[filled], data[filled], places[filled] = column, 0, key & NOWHERE
+                indices[filled] = column
+                data[filled] = 0
+                places[filled] = key & NOWHERE
                 last = column
                 filled += 1
             data[filled - 1] += weights[(key >> 16) % n_fields]
@@ -292,25 +334,32 @@ def weigh_counts(matrix, sublinear, idf=None):
             raise InputError(
                 f"feature {matrix.indices[start + first]} has the value {values[first]:g}, "
                 "which is not a count, so tf-idf makes no sense",
-                remedy="set tfidf to false or auto" if idf is None else "give counts, as the training set has",
+                remedy="set tfidf to false or auto"
+                if idf is None
+                else "give counts, as the training set has",
             )
     if idf is None:
-        document_frequency = np.bincount(matrix.indices[matrix.data > 0], minlength=matrix.n_columns)
+        document_frequency = np.bincount(
+            matrix.indices[matrix.data > 0], minlength=matrix.n_columns
+        )
         idf = inverse_document_frequency(document_frequency, matrix.n_rows)
     return weigh(matrix, idf, sublinear), idf
 
 
 class GrowingVector:
-    """Values are appended to a temporary file without a name, and mapped; without a folder they are in memory."""
+    """Values are appended to a temporary file without a name, and mapped; without a folder they are
+    in memory.
+    """
 
-    def __init__(self, dtype, folder=None):
-        self._dtype, self._length = np.dtype(dtype), 0
+    def __init__(self, dtype, folder=None) -> None:
+        self._dtype = np.dtype(dtype)
+        self._length = 0
         self._file = io.BytesIO()
         if folder is not None:
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, arrays that map it outlast it
             weakref.finalize(self, self._file.close)
 
-    def extend(self, values):
+    def extend(self, values) -> None:
         self._file.write(np.ascontiguousarray(values, self._dtype))
         self._length += len(values)
 
@@ -327,7 +376,8 @@ class GrowingVector:
 
 def stack(blocks, n_columns, folder=None):
     """Blocks of rows as one matrix; with a folder they are kept there meanwhile, and mapped."""
-    data, indices = GrowingVector(np.float32, folder), GrowingVector(np.int32, folder)
+    data = GrowingVector(np.float32, folder)
+    indices = GrowingVector(np.int32, folder)
     places = GrowingVector(np.uint16, folder)
     lengths = [np.zeros(1, np.int64)]
     for block in blocks:

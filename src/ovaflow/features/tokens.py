@@ -1,7 +1,7 @@
 """Tokens of texts, as numbers of words, and their places in the text.
 
-Tokens are taken from the normal form of a text, which may be longer or shorter ("ﬁ" is "fi"). To map
-them back it is computed cluster by cluster: a character and the marks that compose with it.
+Tokens are taken from the normal form of a text, which may be longer or shorter ("ﬁ" is "fi"). To
+map them back it is computed cluster by cluster: a character and the marks that compose with it.
 """
 
 import functools
@@ -47,8 +47,11 @@ def normal_form(text):
 
 
 def _stream_safe(characters):
-    """A text with at most 30 marks in a row, as in UAX #15: to put n of them in order takes n^2 time."""
-    safe, n_marks = [], 0
+    """A text with at most 30 marks in a row, as in UAX #15: to put n of them in order takes n^2
+    time.
+    """
+    safe = []
+    n_marks = 0
     for character in characters[0]:
         is_mark = unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0
         if is_mark and n_marks == _MOST_MARKS:
@@ -75,7 +78,8 @@ class Tokens(NamedTuple):
 
     def part(self, low, high):
         """Texts low..high, sharing memory."""
-        start, end = self.indptr[low], self.indptr[high]
+        start = self.indptr[low]
+        end = self.indptr[high]
         indptr = self.indptr[low : high + 1] - start
         return Tokens(self.words, self.ids[start:end], indptr, self.fields[start:end])
 
@@ -103,9 +107,14 @@ _MARK_OF_BLOCK = re.compile(r'[ *\-"<]')
 
 
 def tokens_of_counts(counts, names):
-    """Tokens of texts of which only the counts of words are known, by the names of all features; in no order."""
+    """Tokens of texts of which only the counts of words are known, by the names of all features; in
+    no order.
+    """
     columns, numbers = np.unique(counts.indices, return_inverse=True)
-    words = [None if _MARK_OF_BLOCK.search(names[column]) else names[column] for column in columns.tolist()]
+    words = [
+        None if _MARK_OF_BLOCK.search(names[column]) else names[column]
+        for column in columns.tolist()
+    ]
     amounts = np.rint(counts.data).astype(np.int64)
     ends = offsets(amounts)[counts.indptr]
     ids = np.repeat(numbers.astype(np.int32), amounts)
@@ -141,7 +150,8 @@ def _spans(form):
     """Code points of a normal form, and where its tokens begin and end."""
     codes = np.frombuffer(form.encode("utf-32-le", "surrogatepass"), np.uint32)
     classes = _classes(min(1 << int(codes.max(initial=0)).bit_length(), sys.maxunicode + 1))[codes]
-    starts, ends = np.empty(len(codes) // 2 + 1, np.int64), np.empty(len(codes) // 2 + 1, np.int64)
+    starts = np.empty(len(codes) // 2 + 1, np.int64)
+    ends = np.empty(len(codes) // 2 + 1, np.int64)
     n = _find_tokens(classes, starts, ends)
     return codes, starts[:n], ends[:n]
 
@@ -161,7 +171,9 @@ def _classes(limit):
 
 @strict_kernel
 def _find_tokens(classes, starts, ends):
-    """A token is a run of letters, digits and marks that begins with a letter or digit and is more than digits."""
+    """A token is a run of letters, digits and marks that begins with a letter or digit and is more
+    than digits.
+    """
     n_tokens = end = 0
     while end < len(classes):
         start = end
@@ -175,7 +187,8 @@ def _find_tokens(classes, starts, ends):
         while end < len(classes) and classes[end] > _NEITHER:
             end += 1
         if end - start > 1:
-            starts[n_tokens], ends[n_tokens] = start, end
+            starts[n_tokens] = start
+            ends[n_tokens] = end
             n_tokens += 1
     return n_tokens
 
@@ -191,14 +204,16 @@ def without_words(tokens, left_out):
 
 
 def word_sets(tokens):
-    """A number of the set of words of each text, by which copies are told; -1 without a word: int64 (n,)."""
+    """A number of the set of words of each text, by which copies are told; -1 without a word: int64
+    (n,).
+    """
     sets = np.empty(len(tokens.indptr) - 1, np.int64)
     _number_sets(tokens.words.letters, tokens.words.places, tokens.ids, tokens.indptr, sets)
     return sets
 
 
 @strict_kernel
-def _number_sets(letters, places, ids, indptr, sets):
+def _number_sets(letters, places, ids, indptr, sets) -> None:
     """The sum of the hashes of a text's different words, in 63 bits."""
     hashes = np.empty(len(places) - 1, np.uint64)
     for word in range(len(hashes)):
@@ -226,19 +241,23 @@ def tokens_in_batches(texts, left_out=frozenset(), threads=1, quiet=False):
 
 
 def _batches(texts):
-    batch, size = [], 0
+    batch = []
+    size = 0
     for text in texts:
         batch.append(text)
         size += len(text)
         if size >= _BATCH:
             yield batch
-            batch, size = [], 0
+            batch = []
+            size = 0
     if batch:
         yield batch
 
 
 def in_order(function, items, threads):
-    """Results of a function for some items, in their order; with several threads a few are worked on ahead."""
+    """Results of a function for some items, in their order; with several threads a few are worked
+    on ahead.
+    """
     if threads == 1:
         yield from map(function, items)
         return
@@ -272,7 +291,9 @@ def token_spans(text, html=False):
             TokenSpan(token, [begins[start] for start in starts], [stops[end - 1] for end in ends])
             for token, starts, ends in token_spans(plain)
         ]
-    starts, ends, pieces = [], [], []
+    starts = []
+    ends = []
+    pieces = []
     for start, end in _clusters(text):
         piece = normal_form(text[start:end])
         pieces.append(piece)
@@ -301,8 +322,11 @@ def _composes_backwards(character):
 
 
 def of_each_word(words, numbers_of):
-    """The numbers that a function gives for each word, as (starts, numbers); none for one that is forgotten."""
-    starts, numbers = np.zeros(len(words) + 1, np.int64), array("i")
+    """The numbers that a function gives for each word, as (starts, numbers); none for one that is
+    forgotten.
+    """
+    starts = np.zeros(len(words) + 1, np.int64)
+    numbers = array("i")
     for place, word in enumerate(words, 1):
         if word is not None:
             numbers.extend(numbers_of(word))

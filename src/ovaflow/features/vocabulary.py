@@ -1,8 +1,9 @@
-"""Which terms are features: those of each block, chosen by the number of training texts they occur in.
+"""Which terms are features: those of each block, chosen by the number of training texts they occur
+in.
 
-Texts are read once. Meanwhile their tokens are kept on disk, so that memory depends on the number of
-different words and pairs. Where there is no room for these, the rarest are forgotten, as in lossy
-counting (Manku and Motwani, 2002).
+Texts are read once. Meanwhile their tokens are kept on disk, so that memory depends on the number
+of different words and pairs. Where there is no room for these, the rarest are forgotten, as in
+lossy counting (Manku and Motwani, 2002).
 """
 
 import math
@@ -67,18 +68,25 @@ class FittedFeatures(NamedTuple):
 
 
 def fit_features(texts, settings, label_names=list, tfidf=True):
-    """Choose features, compute idf, and transform texts, which are read once, before ``label_names`` is called."""
+    """Choose features, compute idf, and transform texts, which are read once, before
+    ``label_names`` is called.
+    """
     tokens, _ = read_tokens(texts)
     return fit_tokens(tokens, settings, label_names, tfidf)
 
 
 def fit_tokens(tokens, settings, label_names, tfidf, threads=1, folder=None, beside=None):
-    """What :func:`fit_features` gives, for tokens and what is ``beside`` each text, if the settings name columns."""
+    """What :func:`fit_features` gives, for tokens and what is ``beside`` each text, if the settings
+    name columns.
+    """
     left_out = stop_words(settings.stop_words)
     tokens = without_words(tokens, frozenset(left_out))
     document_frequency = document_frequencies(tokens.ids, tokens.indptr, len(tokens.words))
     forgotten = tokens.words.count(None)
-    counts = {"tokens": int(np.count_nonzero(document_frequency)) - forgotten, "tokens_forgotten": forgotten}
+    counts = {
+        "tokens": int(np.count_nonzero(document_frequency)) - forgotten,
+        "tokens_forgotten": forgotten,
+    }
     spaceless = _without_spaces(tokens)
     n = len(tokens.indptr) - 1
     if pieces_for(spaceless, n):
@@ -86,8 +94,10 @@ def fit_tokens(tokens, settings, label_names, tfidf, threads=1, folder=None, bes
     if n == 0:
         raise InputError("no training texts", remedy="give a training file with texts")
     # a term in every text has idf 0
-    fewest, most = _texts(settings.min_df, n, math.ceil), min(_texts(settings.max_df, n, math.floor), n - tfidf)
-    names, frequencies = [], []
+    fewest = _texts(settings.min_df, n, math.ceil)
+    most = min(_texts(settings.max_df, n, math.floor), n - tfidf)
+    names = []
+    frequencies = []
     for block in settings.features:
         if block == PAIRS:
             terms, counts["pairs_forgotten"] = _pairs(tokens, document_frequency, fewest, most)
@@ -104,7 +114,9 @@ def fit_tokens(tokens, settings, label_names, tfidf, threads=1, folder=None, bes
         remedy = "lower min_df, raise max_df or give more texts"
         if pieces := pieces_for(counts.get("texts_without_spaces", 0), n):
             remedy = f"{pieces}, or {remedy}"
-        message = f"no token occurs in at least {fewest} and at most {most} of the {n} training texts"
+        message = (
+            f"no token occurs in at least {fewest} and at most {most} of the {n} training texts"
+        )
         raise NoTermsError(message, remedy=remedy)
     idf = np.ones(len(names), np.float32)
     if tfidf:
@@ -124,7 +136,9 @@ def fit_tokens(tokens, settings, label_names, tfidf, threads=1, folder=None, bes
 
 
 def stop_words(origin):
-    """Words to leave out, in normal form, ascending: those of a language, or the lines of a file; None: none."""
+    """Words to leave out, in normal form, ascending: those of a language, or the lines of a file;
+    None: none.
+    """
     if origin is None:
         return ()
     if not is_language(origin):
@@ -142,10 +156,15 @@ def _texts(limit, n, rounded):
 
 
 def read_tokens(texts, threads=1, folder=None):
-    """Tokens of all texts, mapped from disk, and their :func:`word_sets`; words that were forgotten are None."""
-    table, folder = WordTable(), folder or tempfile.gettempdir()
-    ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
-    lengths, sets = [np.zeros(1, np.int64)], [np.empty(0, np.int64)]
+    """Tokens of all texts, mapped from disk, and their :func:`word_sets`; words that were forgotten
+    are None.
+    """
+    table = WordTable()
+    folder = folder or tempfile.gettempdir()
+    ids = GrowingVector(np.int32, folder)
+    fields = GrowingVector(np.uint8, folder)
+    lengths = [np.zeros(1, np.int64)]
+    sets = [np.empty(0, np.int64)]
     for tokens in tokens_in_batches(texts, threads=threads):
         sets.append(word_sets(tokens))
         places = tokens.words.places
@@ -161,7 +180,8 @@ def read_tokens(texts, threads=1, folder=None):
 
 def taken(tokens, rows, folder=None):
     """Tokens of some of the texts; with a folder they are mapped from there."""
-    ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
+    ids = GrowingVector(np.int32, folder)
+    fields = GrowingVector(np.uint8, folder)
     indptr = offsets(np.diff(tokens.indptr)[rows])
     for low, high in row_blocks(indptr, _TOKENS):
         part = tokens.take(rows[low:high])
@@ -172,7 +192,8 @@ def taken(tokens, rows, folder=None):
 
 def joined(tokens, others, folder=None):
     """Tokens of texts, then those of others; with a folder they are mapped from there."""
-    ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
+    ids = GrowingVector(np.int32, folder)
+    fields = GrowingVector(np.uint8, folder)
     for part in _parts(tokens):
         ids.extend(part.ids)
         fields.extend(part.fields)
@@ -183,13 +204,19 @@ def joined(tokens, others, folder=None):
 
 
 def features_of_tokens(transform, tokens, threads=1, folder=None, beside=None):
-    """Features of texts by their tokens, and of what is ``beside`` each, as ``transform`` makes them."""
-    return _features(transform, without_words(tokens, frozenset(transform.left_out)), threads, folder, beside)
+    """Features of texts by their tokens, and of what is ``beside`` each, as ``transform`` makes
+    them.
+    """
+    return _features(
+        transform, without_words(tokens, frozenset(transform.left_out)), threads, folder, beside
+    )
 
 
 def _without_spaces(tokens):
     """How many texts have a word of a script that puts no spaces between words."""
-    words = (word is not None and not word.isascii() and is_spaceless(word) for word in tokens.words)
+    words = (
+        word is not None and not word.isascii() and is_spaceless(word) for word in tokens.words
+    )
     places = np.flatnonzero(np.fromiter(words, bool, len(tokens.words))[tokens.ids])
     return len(np.unique(np.searchsorted(tokens.indptr, places, "right")))
 
@@ -205,12 +232,14 @@ def _features(transform, tokens, threads, folder, beside):
     return transform.stack(in_order(count, row_blocks(tokens.indptr, _TOKENS), threads), folder)
 
 
-def _make_room(table, ids, lengths):
+def _make_room(table, ids, lengths) -> None:
     """Forget the rarest words until half of the room is free."""
     is_known = np.diff(table.words.places) > 0
     least = 1
     if np.count_nonzero(is_known) > _ROOM:
-        document_frequency = document_frequencies(ids.mapped(), np.cumsum(np.concatenate(lengths)), table.issued)
+        document_frequency = document_frequencies(
+            ids.mapped(), np.cumsum(np.concatenate(lengths)), table.issued
+        )
         while np.count_nonzero(is_known) > _ROOM // 2:
             least += 1
             is_known &= document_frequency >= least
@@ -225,14 +254,16 @@ def _parts(tokens):
 def document_frequencies(ids, indptr, n_terms, starts=None, terms=None):
     """Document frequency of each term of the words, which by default are terms themselves."""
     if starts is None:
-        starts, terms = np.arange(n_terms + 1), np.arange(n_terms, dtype=np.int32)
-    last_text, frequency = np.full(n_terms, -1, np.int64), np.zeros(n_terms, np.int64)
+        starts = np.arange(n_terms + 1)
+        terms = np.arange(n_terms, dtype=np.int32)
+    last_text = np.full(n_terms, -1, np.int64)
+    frequency = np.zeros(n_terms, np.int64)
     _count_documents(ids, indptr, starts, terms, last_text, frequency)
     return frequency
 
 
 @strict_kernel
-def _count_documents(ids, indptr, starts, terms, last_text, frequency):
+def _count_documents(ids, indptr, starts, terms, last_text, frequency) -> None:
     """df_t = number of texts with a token that has term t; last_text_t is the last of them."""
     for i in range(len(indptr) - 1):
         for k in range(indptr[i], indptr[i + 1]):
@@ -244,22 +275,28 @@ def _count_documents(ids, indptr, starts, terms, last_text, frequency):
 
 
 def _words(words, document_frequency, fewest, most):
-    """(-df, name) of the words that are frequent enough and not too frequent; a forgotten one is too rare."""
+    """(-df, name) of the words that are frequent enough and not too frequent; a forgotten one is
+    too rare.
+    """
     chosen = np.flatnonzero((document_frequency >= fewest) & (document_frequency <= most)).tolist()
     return [(-int(document_frequency[v]), words[v]) for v in chosen if words[v] is not None]
 
 
 def _terms(tokens, block, fewest, most):
     """(-df, name) of the terms of another block, each made of one word."""
-    names_of, numbers = names_of_word([block]), Numbers()
-    starts, terms = np.zeros(len(tokens.words) + 1, np.int64), array("i")
+    names_of = names_of_word([block])
+    numbers = Numbers()
+    starts = np.zeros(len(tokens.words) + 1, np.int64)
+    terms = array("i")
     for number, word in enumerate(tokens.words, 1):
         if word is not None:
             terms.extend([numbers[name] for name in names_of(word)])
         starts[number] = len(terms)
     of_words = starts, np.array(terms, np.int32)
     frequency = document_frequencies(tokens.ids, tokens.indptr, len(numbers), *of_words).tolist()
-    return [(-df, name) for name, df in zip(numbers, frequency, strict=True) if fewest <= df <= most]
+    return [
+        (-df, name) for name, df in zip(numbers, frequency, strict=True) if fewest <= df <= most
+    ]
 
 
 def _phrases(tokens, label_names, left_out, most):
@@ -268,18 +305,23 @@ def _phrases(tokens, label_names, left_out, most):
     distinct = list(names.words)
     words = [distinct[word] for word in names.ids]
     words = sorted({tuple(words[start:end]) for start, end in pairwise(names.indptr)} - {()})
-    phrases, frequency = Phrases(words), np.zeros(len(words), np.int64)
+    phrases = Phrases(words)
+    frequency = np.zeros(len(words), np.int64)
     stems = phrases.stems_of(tokens.words)
     for part in _parts(tokens):
         positions, numbers = phrases.find(part, stems)
         indptr = np.searchsorted(positions, part.indptr)
         frequency += document_frequencies(numbers, indptr, len(words))
     frequency = np.maximum(frequency, 1).tolist()
-    return [(-df, name_of_phrase(name)) for name, df in zip(words, frequency, strict=True) if df <= most]
+    return [
+        (-df, name_of_phrase(name)) for name, df in zip(words, frequency, strict=True) if df <= most
+    ]
 
 
 def _pairs(tokens, document_frequency, fewest, most):
-    """(-df, name) of pairs of neighbours, whose words are at least as frequent, and the number of forgotten pairs."""
+    """(-df, name) of pairs of neighbours, whose words are at least as frequent, and the number of
+    forgotten pairs.
+    """
     rare = document_frequency < fewest
     counts = _Counts()
     for part in _parts(tokens):
@@ -301,10 +343,13 @@ def _pairs(tokens, document_frequency, fewest, most):
 class _Counts:
     """Counts by key, in as many sorted runs as fit into the room."""
 
-    def __init__(self):
-        self._keys, self._counts, self._size, self.forgotten = [], [], 0, 0
+    def __init__(self) -> None:
+        self._keys = []
+        self._counts = []
+        self._size = 0
+        self.forgotten = 0
 
-    def add(self, keys, counts):
+    def add(self, keys, counts) -> None:
         self._keys.append(keys)
         self._counts.append(counts)
         self._size += len(keys)
@@ -314,8 +359,11 @@ class _Counts:
             while len(keys) > _PAIRS // 2:
                 least += 1
                 self.forgotten += int(np.count_nonzero(counts < least))
-                keys, counts = keys[counts >= least], counts[counts >= least]
-            self._keys, self._counts, self._size = [keys], [counts], len(keys)
+                keys = keys[counts >= least]
+                counts = counts[counts >= least]
+            self._keys = [keys]
+            self._counts = [counts]
+            self._size = len(keys)
 
     def all(self):
         """Keys, ascending, and their counts."""

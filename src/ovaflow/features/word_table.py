@@ -15,7 +15,9 @@ _SEED = np.uint64(secrets.randbits(64))
 
 @dataclass(frozen=True)
 class WordList:
-    """Words as code points, made strings where they are iterated over; a forgotten word has no letters."""
+    """Words as code points, made strings where they are iterated over; a forgotten word has no
+    letters.
+    """
 
     letters: np.ndarray  # uint32
     places: np.ndarray  # int64; word v has the letters places[v] to places[v + 1]
@@ -31,12 +33,13 @@ class WordList:
 class WordTable:
     """Numbers of words, in order of appearance: a hash table with open addressing."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._clear(slots=16)
 
-    def _clear(self, slots):
+    def _clear(self, slots) -> None:
         self.issued = 0
-        self._letters, self._places = np.empty(0, np.uint32), np.zeros(1, np.int64)
+        self._letters = np.empty(0, np.uint32)
+        self._places = np.zeros(1, np.int64)
         self._slots = np.full(slots, -1, np.int32)
 
     @property
@@ -49,32 +52,39 @@ class WordTable:
         most = self.issued + len(starts)
         if 2 * most > len(self._slots):
             self._fill(self.words, 1 << (2 * most).bit_length())
-        self._letters = with_room(self._letters, self._places[self.issued] + int((ends - starts).sum()))
+        self._letters = with_room(
+            self._letters, self._places[self.issued] + int((ends - starts).sum())
+        )
         self._places = with_room(self._places, most + 1)
         numbers = np.empty(len(starts), np.int32)
         table = self._slots, _SEED, self._letters, self._places
         self.issued = _number_words(letters, starts, ends, *table, self.issued, numbers)
         return numbers
 
-    def forget(self, is_forgotten):
+    def forget(self, is_forgotten) -> None:
         """Forget some words, whose numbers are not used again: bool, one for each number issued."""
-        words, lengths = self.words, np.diff(self.words.places)
+        words = self.words
+        lengths = np.diff(self.words.places)
         letters = words.letters[np.repeat(~is_forgotten, lengths)]
         self._fill(WordList(letters, offsets(np.where(is_forgotten, 0, lengths))), len(self._slots))
 
-    def _fill(self, words, slots):
+    def _fill(self, words, slots) -> None:
         self._clear(slots)
         self.number(words.letters, words.places[:-1], words.places[1:])
 
 
 @strict_kernel
 def _number_words(letters, starts, ends, slots, seed, known, places, n_words, numbers):
-    """Number equal words alike, each one without letters anew; word v has known[places[v]:places[v + 1]]."""
+    """Number equal words alike, each one without letters anew; word v has known[places[v]:places[v
+    + 1]].
+    """
     mask = np.uint64(len(slots) - 1)
     for word in range(len(starts)):
-        start, length = starts[word], ends[word] - starts[word]
+        start = starts[word]
+        length = ends[word] - starts[word]
         if length == 0:
-            numbers[word], places[n_words + 1] = n_words, places[n_words]
+            numbers[word] = n_words
+            places[n_words + 1] = places[n_words]
             n_words += 1
             continue
         hashed = seed

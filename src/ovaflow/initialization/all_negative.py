@@ -27,7 +27,7 @@ class Root(Artifact, kind="root", made_from=("dataset",), remedy="run `ovaflow r
     weights: np.ndarray  # float64 (d,)
     outcome: Outcome = field(metadata=AT_ROOT)
 
-    def require_settings(self, training):
+    def require_settings(self, training) -> None:
         """Refuse a root that was solved with other settings."""
         for name, value in _settings_of(training).items():
             if self.parameters.get(name) != value:
@@ -55,8 +55,8 @@ def solve_root(X, training):
 class AllNegative(Start):
     """Every label starts at the root."""
 
-    def __init__(self, root):
+    def __init__(self, root) -> None:
         self._weights = root
 
-    def fill(self, label, X, positives, weights):
+    def fill(self, label, X, positives, weights) -> None:
         weights[:] = self._weights

@@ -11,14 +11,14 @@ from ovaflow.initialization.start import Start
 class FromParent(Start):
     """Labels start at their parent's solution, kept for its last child, or at the root."""
 
-    def __init__(self, root, parents):
+    def __init__(self, root, parents) -> None:
         self.parents = parents
         self._root = root
         self._n_children = _children(parents, parents)
         self._solutions = {}
         self._lock = Lock()
 
-    def fill(self, label, X, positives, weights):
+    def fill(self, label, X, positives, weights) -> None:
         parent = int(self.parents[label])
         if parent == ROOT:
             weights[:] = self._root
@@ -31,7 +31,7 @@ class FromParent(Start):
             if not self._n_children[parent]:
                 del self._solutions[parent]
 
-    def resume(self, labels, solutions):
+    def resume(self, labels, solutions) -> None:
         self._n_children = _children(self.parents[labels], self.parents)
         for label, solution in solutions.items():
             if self._n_children[label]:
@@ -59,7 +59,8 @@ def parents_within(parents, labels):
 
 def with_ancestors(labels, parents):
     """Labels in their order, then all others that must be solved before them."""
-    needed, above = np.zeros(len(parents), bool), parents[labels]
+    needed = np.zeros(len(parents), bool)
+    above = parents[labels]
     while (above := np.unique(above[above != ROOT])).size:
         needed[above] = True
         above = parents[above]
@@ -69,7 +70,8 @@ def with_ancestors(labels, parents):
 
 def parents_first(labels, parents):
     """Labels in an order in which each can be solved after its parent."""
-    depth, above = np.zeros(len(parents), np.int64), parents.copy()
+    depth = np.zeros(len(parents), np.int64)
+    above = parents.copy()
     while (below := above != ROOT).any():
         depth[below] += 1
         above[below] = parents[above[below]]

@@ -33,8 +33,11 @@ def _parallel(pp, xp, xx, r, s):
     longer = np.maximum(pp, xx)
     safe = np.where(longer > 0, longer, 1.0)
     along = np.where(xp < 0, -1.0, 1.0)
-    a, b = np.sqrt(pp), along * np.sqrt(xx)
-    length = np.where(longer > 0, (a * s + b * r) / np.where(longer > 0, pp + xx, 1.0), 0.0) / np.sqrt(safe)
+    a = np.sqrt(pp)
+    b = along * np.sqrt(xx)
+    length = np.where(
+        longer > 0, (a * s + b * r) / np.where(longer > 0, pp + xx, 1.0), 0.0
+    ) / np.sqrt(safe)
     by_positives = pp >= xx
     return np.where(by_positives, length, 0.0), np.where(by_positives, 0.0, along * length)
 
@@ -42,18 +45,18 @@ def _parallel(pp, xp, xx, r, s):
 class MeanSeparating(Start):
     """Start of each label from its means; s and t are the mean scores to aim at."""
 
-    def __init__(self, means, n, s=1.0, t=-2.0):
+    def __init__(self, means, n, s=1.0, t=-2.0) -> None:
         self._counts = means.counts
         self._x_mean = means.x_mean.astype(np.float32)
         self._u, self._v = coefficients(means.pp, means.xp, means.xx, means.counts / n, s, t)
 
-    def fill(self, label, X, positives, weights):
+    def fill(self, label, X, positives, weights) -> None:
         share = self._u[label] / max(len(positives), 1)
         _combine(X, positives, np.float32(share), np.float32(self._v[label]), self._x_mean, weights)
 
 
 @kernel
-def _combine(X, positives, share, v, x_mean, weights):
+def _combine(X, positives, share, v, x_mean, weights) -> None:
     """w_0 = v x_mean + u / |P| sum_{i in P} x_i."""
     for j in range(len(weights)):
         weights[j] = v * x_mean[j]

@@ -1,4 +1,6 @@
-"""Means of all instances and of each label's positives: what starting points and stopping rules need."""
+"""Means of all instances and of each label's positives: what starting points and stopping rules
+need.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -31,7 +33,8 @@ def compute_means(X, positives, threads=1, n_documents=None):
     x_mean = np.zeros(X.n_columns)
     _add_rows(X.data[: X.indptr[n]], X.indices[: X.indptr[n]], x_mean)
     x_mean /= max(n, 1)
-    pp, xp = np.zeros(positives.n_rows), np.zeros(positives.n_rows)
+    pp = np.zeros(positives.n_rows)
+    xp = np.zeros(positives.n_rows)
 
     def fill(block):
         first, last = block
@@ -39,7 +42,10 @@ def compute_means(X, positives, threads=1, n_documents=None):
         _inner_products(*arrays, first, last, x_mean, pp, xp)
         return last - first
 
-    with Progress("means", positives.n_rows, "labels") as progress, ThreadPoolExecutor(threads) as pool:
+    with (
+        Progress("means", positives.n_rows, "labels") as progress,
+        ThreadPoolExecutor(threads) as pool,
+    ):
         for n_labels in pool.map(fill, _blocks(positives.indptr, threads * _BLOCKS_PER_THREAD)):
             progress.advance(n_labels)
     # not np.dot, whose order of addition depends on the number of BLAS threads
@@ -50,26 +56,28 @@ def compute_means(X, positives, threads=1, n_documents=None):
 def _blocks(indptr, n_blocks):
     """Consecutive ranges of labels with about equally many positives."""
     cuts = np.searchsorted(indptr, np.linspace(0, indptr[-1], n_blocks + 1))
-    cuts[0], cuts[-1] = 0, len(indptr) - 1
+    cuts[0] = 0
+    cuts[-1] = len(indptr) - 1
     return [(int(first), int(last)) for first, last in pairwise(cuts) if first < last]
 
 
 @kernel
-def _add_rows(data, indices, out):
+def _add_rows(data, indices, out) -> None:
     """out += sum_i x_i."""
     for k in range(len(data)):
         out[indices[k]] += data[k]
 
 
 @kernel
-def _inner_products(data, indices, indptr, instances, starts, first, last, x_mean, pp, xp):
+def _inner_products(data, indices, indptr, instances, starts, first, last, x_mean, pp, xp) -> None:
     """pp = <p, p> and xp = <x_mean, p> with p = sum_{i in P} x_i / |P|, for labels first to last."""
     total = np.zeros(len(x_mean))
     for label in range(first, last):
         members = instances[starts[label] : starts[label + 1]]
         for i in members:
             add_row(data, indices, indptr[i], indptr[i + 1], 1.0, total)
-        squares, products = 0.0, 0.0
+        squares = 0.0
+        products = 0.0
         # a full row has all features
         for i in members[:1] if indices is None else members:
             for k in range(indptr[i], indptr[i + 1]):

@@ -10,7 +10,15 @@ from ovaflow.initialization.start import Start
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.weight_rows import WeightRows, decoded
 
-_PROBLEM = ("C", "loss", "regularization", "weighting", "class_weight", "propensity_a", "propensity_b")
+_PROBLEM = (
+    "C",
+    "loss",
+    "regularization",
+    "weighting",
+    "class_weight",
+    "propensity_a",
+    "propensity_b",
+)
 
 _NAMES_IN_LOG = 5
 
@@ -29,7 +37,8 @@ class Earlier(NamedTuple):
     def weights_of(self, label):
         """Weights of a label that has a row: the dataset's features, ascending, and data."""
         old = decoded(self.weights, self.rows[label], self.rows[label] + 1)
-        places, data = self.columns[old.indices], self.factors[old.indices] * old.data
+        places = self.columns[old.indices]
+        data = self.factors[old.indices] * old.data
         order = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
         return places[order], data[order]
 
@@ -44,7 +53,8 @@ class Earlier(NamedTuple):
     @property
     def summary(self):
         """How much of the model fits, for the log."""
-        n_labels, n_features = int((self.rows >= 0).sum()), int((self.columns >= 0).sum())
+        n_labels = int((self.rows >= 0).sum())
+        n_features = int((self.columns >= 0).sum())
         return (
             f"{n_labels:,} of {len(self.rows):,} labels start from the earlier model, "
             f"the others mean-separating; {n_features:,} of its features are known, "
@@ -54,21 +64,28 @@ class Earlier(NamedTuple):
 
 
 def match_model(model, dataset):
-    bias, old_bias, old_l = dataset.parameters.get("bias", 0), model.bias, model.n_labels
-    d, old_d = dataset.n_features - (bias != 0), model.n_features - (old_bias != 0)
+    bias = dataset.parameters.get("bias", 0)
+    old_bias = model.bias
+    old_l = model.n_labels
+    d = dataset.n_features - (bias != 0)
+    old_d = model.n_features - (old_bias != 0)
     if model.inputs.get("dataset") == dataset.checksum:
-        rows, places = np.arange(dataset.n_labels), np.arange(d)
+        rows = np.arange(dataset.n_labels)
+        places = np.arange(d)
     else:
         rows = _places("label", dataset.n_labels, old_l, model, dataset)
         places = _places("feature", d, old_d, model, dataset)
-    new, gone = np.flatnonzero(rows < 0), np.setdiff1d(np.arange(old_l), rows)
+    new = np.flatnonzero(rows < 0)
+    gone = np.setdiff1d(np.arange(old_l), rows)
     changes = [dataset.label_names[j] for j in new], [model.label_names[j] for j in gone]
     rows = np.where((rows >= 0) & model.trained[rows], rows, -1)
     columns = np.full(model.n_features, -1, np.int64)
     columns[places[places >= 0]] = np.flatnonzero(places >= 0)
     if bias and old_bias:
         columns[-1] = d
-    return Earlier(model.weights, rows, columns, _factors(model, dataset, columns), model.counts, *changes)
+    return Earlier(
+        model.weights, rows, columns, _factors(model, dataset, columns), model.counts, *changes
+    )
 
 
 def _first_names(title, names):
@@ -81,11 +98,12 @@ def _first_names(title, names):
     return f"; {title}: {len(names):,} ({', '.join(first)})"
 
 
-def require_same_problem(model, training):
+def require_same_problem(model, training) -> None:
     """Refuse to mix labels of an earlier model with new ones of another problem."""
     if training.retrain == "all":
         return
-    old, new = model.parameters.get("train", {}), training.recorded
+    old = model.parameters.get("train", {})
+    new = training.recorded
     for name in _PROBLEM:
         if old.get(name) != new.get(name):
             trained = f"its labels were trained with {name} {old.get(name)}"
@@ -98,8 +116,10 @@ def _factors(model, dataset, columns):
     factors = np.ones(model.n_features, np.float32)
     if model.inputs.get("dataset") == dataset.checksum:
         return factors
-    bias, old_bias = dataset.parameters.get("bias", 0), model.bias
-    old, new = model.idf, dataset.names.idf
+    bias = dataset.parameters.get("bias", 0)
+    old_bias = model.bias
+    old = model.idf
+    new = dataset.names.idf
     if old is not None and new is not None:
         known = columns[: len(old)]
         factors[: len(old)][known >= 0] = old[known >= 0] / new[known[known >= 0]]
@@ -110,7 +130,8 @@ def _factors(model, dataset, columns):
 
 def _places(kind, count, old_count, model, dataset):
     """Position of each label or feature in the model: by name if both have names, else by number."""
-    names, old_names = getattr(dataset, f"{kind}_names"), getattr(model, f"{kind}_names")
+    names = getattr(dataset, f"{kind}_names")
+    old_names = getattr(model, f"{kind}_names")
     if len(names) and len(old_names):
         places = places_of(names, old_names)
         if count and not (places >= 0).any():
@@ -134,10 +155,11 @@ def places_of(names, old_names):
 class Pretrained(Start):
     """Labels start at their weights in an earlier model, those without any ``otherwise``."""
 
-    def __init__(self, earlier, otherwise):
-        self._earlier, self._otherwise = earlier, otherwise
+    def __init__(self, earlier, otherwise) -> None:
+        self._earlier = earlier
+        self._otherwise = otherwise
 
-    def fill(self, label, X, positives, weights):
+    def fill(self, label, X, positives, weights) -> None:
         if self._earlier.rows[label] < 0:
             self._otherwise.fill(label, X, positives, weights)
             return

@@ -2,12 +2,13 @@
 
 Fang et al. 2019 (OVA-Primal++), sections 3.4-3.6. The vertices are the labels and the root, which
 is a label without positives; an edge weighs the Hamming distance of two label columns,
-|P_i| + |P_j| - 2 |P_i & P_j|, to the root |P_i|. The tree is unique here: among edges of equal weight
-those to the root come first (short trees train in parallel), then those of smaller label ids.
+|P_i| + |P_j| - 2 |P_i & P_j|, to the root |P_i|. The tree is unique here: among edges of equal
+weight those to the root come first (short trees train in parallel), then those of smaller label
+ids.
 
-Two facts keep memory at O(l). In the cycle root, i, j the heaviest edge belongs to no tree, so a pair
-counts only if 2 |P_i & P_j| > min(|P_i|, |P_j|). And the tree of a set of edges is the tree of any
-part's tree and the rest, so whenever a buffer of edges is full, only the tree's stay.
+Two facts keep memory at O(l). In the cycle root, i, j the heaviest edge belongs to no tree, so a
+pair counts only if 2 |P_i & P_j| > min(|P_i|, |P_j|). And the tree of a set of edges is the tree of
+any part's tree and the rest, so whenever a buffer of edges is full, only the tree's stay.
 """
 
 from dataclasses import dataclass
@@ -23,7 +24,9 @@ from ovaflow.storage.artifact import Artifact
 ROOT = -1
 """Parent of the labels that are children of the all-negative root."""
 _BUFFER = 1 << 22
-"""Edges in memory, at 12 bytes each, or four per label if that is more; the tree does not depend on it."""
+"""Edges in memory, at 12 bytes each, or four per label if that is more; the tree does not depend on
+it.
+"""
 _LABELS_PER_STEP = 4096
 
 
@@ -52,15 +55,27 @@ def _spanning_edges(Y, positives):
     """The l edges of the tree as (head, tail, weight); the root is vertex l."""
     n_labels = Y.n_columns
     head, tail, weight = (np.empty(max(4 * n_labels, _BUFFER), np.int32) for _ in range(3))
-    head[:n_labels], tail[:n_labels] = np.arange(n_labels), n_labels
+    head[:n_labels] = np.arange(n_labels)
+    tail[:n_labels] = n_labels
     weight[:n_labels] = np.diff(positives.indptr)
     shared = np.zeros(n_labels, np.int32)
-    size, label = n_labels, 0
+    size = n_labels
+    label = 0
     with Progress("label tree", n_labels, "labels") as progress:
         while label < n_labels:
             stop = min(label + _LABELS_PER_STEP, n_labels)
             reached, size = _append_pairs(
-                Y.indices, Y.indptr, positives.indices, positives.indptr, label, stop, shared, head, tail, weight, size
+                Y.indices,
+                Y.indptr,
+                positives.indices,
+                positives.indptr,
+                label,
+                stop,
+                shared,
+                head,
+                tail,
+                weight,
+                size,
             )
             if reached < stop:
                 size = _keep_tree(head, tail, weight, size, n_labels)
@@ -71,8 +86,11 @@ def _spanning_edges(Y, positives):
 
 
 @strict_kernel
-def _append_pairs(labels, label_starts, instances, starts, first, last, shared, head, tail, weight, size):
-    """Append (i, j, |P_i| + |P_j| - 2 |P_i & P_j|) for j < i with 2 |P_i & P_j| > min(|P_i|, |P_j|).
+def _append_pairs(
+    labels, label_starts, instances, starts, first, last, shared, head, tail, weight, size
+):
+    """Append (i, j, |P_i| + |P_j| - 2 |P_i & P_j|) for j < i with 2 |P_i & P_j| > min(|P_i|,
+    |P_j|).
 
     Returns the next label, less than last when the buffer is full, and the number of edges.
     """
@@ -94,7 +112,8 @@ def _append_pairs(labels, label_starts, instances, starts, first, last, shared, 
         for j in touched[:n_touched]:
             positives_j = starts[j + 1] - starts[j]
             if 2 * shared[j] > min(positives_i, positives_j):
-                head[size], tail[size] = i, j
+                head[size] = i
+                tail[size] = j
                 weight[size] = positives_i + positives_j - 2 * shared[j]
                 size += 1
             shared[j] = 0
@@ -132,18 +151,23 @@ def _directed(head, tail, weight, star_cost):
     distance[np.where(parent[head] == tail, head, tail)] = weight
     parent[parent == n_labels] = ROOT
     costs = int(distance.sum()), star_cost
-    subtrees, height = int(np.count_nonzero(parent[:-1] == ROOT)), int(depth[:-1].max(initial=0))
-    return LabelTree(parent[:-1], distance, order, subtree[:-1], depth[:-1], subtrees, height, *costs)
+    subtrees = int(np.count_nonzero(parent[:-1] == ROOT))
+    height = int(depth[:-1].max(initial=0))
+    return LabelTree(
+        parent[:-1], distance, order, subtree[:-1], depth[:-1], subtrees, height, *costs
+    )
 
 
 @strict_kernel
-def _depth_first(neighbours, starts, parent, depth, subtree, order):
+def _depth_first(neighbours, starts, parent, depth, subtree, order) -> None:
     """Visit from the last vertex, the root, with an explicit stack: a path may be as long as l."""
     root = len(parent) - 1
     parent[root] = root
     stack = np.empty(len(parent), np.int32)
-    stack[0], height = root, 1
-    n_visited, n_subtrees = 0, 0
+    stack[0] = root
+    height = 1
+    n_visited = 0
+    n_subtrees = 0
     while height > 0:
         height -= 1
         vertex = stack[height]

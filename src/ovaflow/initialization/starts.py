@@ -22,7 +22,9 @@ class StartInputs:
     n: int  # instances, without names of labels
     bias: float = 0.0  # value of the bias feature; 0 where there is none
     earlier: Earlier | None = None  # for the pretrained start
-    root: np.ndarray | None = None  # weights of the root, for the starts whose labels descend from it
+    root: np.ndarray | None = (
+        None  # weights of the root, for the starts whose labels descend from it
+    )
     parents: np.ndarray | None = None  # of the label tree, for the start of that name
 
     @classmethod
@@ -61,14 +63,18 @@ def _mean_separating(training, inputs):
 
 def _pretrained(training, inputs):
     if inputs.earlier is None:
-        raise InputError("the pretrained start needs an earlier model", remedy="give --earlier=MODEL")
+        raise InputError(
+            "the pretrained start needs an earlier model", remedy="give --earlier=MODEL"
+        )
     return Pretrained(inputs.earlier, otherwise=_mean_separating(training, inputs))
 
 
 _STARTS = {
     "all-negative": lambda training, inputs: AllNegative(_require(inputs, "root")),
     "bias": lambda training, inputs: Bias(training.bias_lambda, inputs.bias),
-    "label-tree": lambda training, inputs: FromParent(_require(inputs, "root"), _require(inputs, "parents")),
+    "label-tree": lambda training, inputs: FromParent(
+        _require(inputs, "root"), _require(inputs, "parents")
+    ),
     "mean-separating": _mean_separating,
     "pretrained": _pretrained,
     "zero": lambda training, inputs: Zero(),
@@ -96,5 +102,7 @@ def make_start(training, inputs):
 
 
 def ranking_start(inputs):
-    """The start that chooses first working sets if the label's start separates too little: MSI, sec. 4."""
+    """The start that chooses first working sets if the label's start separates too little: MSI,
+    sec. 4.
+    """
     return MeanSeparating(inputs.means, inputs.n)

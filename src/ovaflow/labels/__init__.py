@@ -1,1 +1,3 @@
-"""From what is written as a label to columns of the label matrix: vocabularies, choices, hierarchies."""
+"""From what is written as a label to columns of the label matrix: vocabularies, choices,
+hierarchies.
+"""

@@ -1,4 +1,6 @@
-"""Which labels a choice means: names, URIs, patterns with ``*``, and groups of a vocabulary; files of these."""
+"""Which labels a choice means: names, URIs, patterns with ``*``, and groups of a vocabulary; files
+of these.
+"""
 
 import difflib
 import fnmatch
@@ -33,7 +35,9 @@ def entries_of(values):
 
 
 def _pattern(entry):
-    """Whether a name matches an entry, in which ``*`` stands for any characters and nothing else is special."""
+    """Whether a name matches an entry, in which ``*`` stands for any characters and nothing else is
+    special.
+    """
     plain = entry.replace("[", "[[]").replace("?", "[?]")
     return re.compile(fnmatch.translate(plain)).match
 
@@ -44,9 +48,11 @@ class LabelFinder:
     What is a name and another label's ``translation`` means the first.
     """
 
-    def __init__(self, names, uris=(), groups=None, translations=()):
-        self._names, self._uris = names, uris
-        self._groups, self._translations = groups or {}, translations
+    def __init__(self, names, uris=(), groups=None, translations=()) -> None:
+        self._names = names
+        self._uris = uris
+        self._groups = groups or {}
+        self._translations = translations
 
     @cached_property
     def _ids(self):
@@ -95,8 +101,9 @@ class LabelFinder:
 class ListChoice:
     """Which labels are left out of those of a list, by what instances have in their place."""
 
-    def __init__(self, left_out, amount):
-        self._left_out, self._amount = frozenset(left_out), amount
+    def __init__(self, left_out, amount) -> None:
+        self._left_out = frozenset(left_out)
+        self._amount = amount
 
     def keeps(self, label):
         return label not in self._left_out
@@ -108,10 +115,12 @@ class ListChoice:
 class NameChoice:
     """Which names are labels, where these become known one by one."""
 
-    def __init__(self, include, exclude):
-        self._include, self._exclude = include, exclude
+    def __init__(self, include, exclude) -> None:
+        self._include = include
+        self._exclude = exclude
         self._is_kept, self.identifiers = {}, {}  # identifiers of names
-        self._included, self._excluded = _any_of(include), _any_of(exclude)
+        self._included = _any_of(include)
+        self._excluded = _any_of(exclude)
 
     def keeps(self, name):
         if name not in self._is_kept:
@@ -124,7 +133,9 @@ class NameChoice:
         """Number of names that are no labels; entries that mean none of all names are refused."""
         names = list(self._is_kept)
         uris = [self.identifiers.get(name, name) for name in names]
-        return int(np.count_nonzero(~LabelFinder(names, uris).allowed(self._include, self._exclude)))
+        return int(
+            np.count_nonzero(~LabelFinder(names, uris).allowed(self._include, self._exclude))
+        )
 
 
 def without_labels(Y, allowed):
@@ -135,5 +146,6 @@ def without_labels(Y, allowed):
 
 def _any_of(entries):
     """Whether a name is one of the entries, or one of these is a pattern of it."""
-    plain, patterns = frozenset(entries), [_pattern(entry) for entry in entries if "*" in entry]
+    plain = frozenset(entries)
+    patterns = [_pattern(entry) for entry in entries if "*" in entry]
     return lambda name: name in plain or any(matches(name) for matches in patterns)

@@ -1,4 +1,6 @@
-"""Trees of labels: which labels are above each one, by its name's parts or by a vocabulary's broader subjects."""
+"""Trees of labels: which labels are above each one, by its name's parts or by a vocabulary's
+broader subjects.
+"""
 
 import numpy as np
 import scipy
@@ -10,7 +12,9 @@ BROADER = "broader"
 
 
 def above_by_name(separator):
-    """A function that gives the names above a name: ``home`` and ``home > kitchen`` of ``home > kitchen > knives``."""
+    """A function that gives the names above a name: ``home`` and ``home > kitchen`` of ``home >
+    kitchen > knives``.
+    """
 
     def above(name):
         parts = name.split(separator)
@@ -20,7 +24,9 @@ def above_by_name(separator):
 
 
 def above_by_relation(broader):
-    """A function that gives all subjects above a subject, from those directly above each; circles end nowhere."""
+    """A function that gives all subjects above a subject, from those directly above each; circles
+    end nowhere.
+    """
     known = {}
 
     def above(subject):
@@ -40,7 +46,8 @@ def above_by_relation(broader):
 def matrix_above(marks, above):
     """Which labels are above each label: CSR (l, l), by their names or URIs."""
     ids = {mark: label for label, mark in enumerate(marks)}
-    rows, columns = [], []
+    rows = []
+    columns = []
     for label, mark in enumerate(marks):
         parents = [ids[parent] for parent in above(mark) if parent in ids]
         rows += [label] * len(parents)
@@ -63,8 +70,11 @@ def levels_of(matrix):
 
 
 def most_specific(labels, matrix, most):
-    """The labels, by falling score, that have none of the others below them; as many as lead to ``most`` of these."""
-    kept, covered = [], set()
+    """The labels, by falling score, that have none of the others below them; as many as lead to
+    ``most`` of these.
+    """
+    kept = []
+    covered = set()
     for label in labels:
         if label in covered:
             continue

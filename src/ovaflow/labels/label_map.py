@@ -1,4 +1,6 @@
-"""What labels become: files of old and new names, and the list of unknown subjects that a person fills in."""
+"""What labels become: files of old and new names, and the list of unknown subjects that a person
+fills in.
+"""
 
 import os
 from itertools import chain
@@ -11,7 +13,8 @@ from ovaflow.reading.streams import Lines, open_stream
 from ovaflow.storage.writing import text_of_cell, write_csv
 
 UNKNOWN_SUBJECTS = "unknown_subjects.csv"
-DEPRECATED, UNKNOWN = "deprecated", "unknown"
+DEPRECATED = "deprecated"
+UNKNOWN = "unknown"
 """Why subjects of records are no labels."""
 
 
@@ -30,7 +33,9 @@ _FILLED_IN = list(UnknownSubject._fields[:2])
 
 
 def read_label_map(path):
-    """New names of labels by their old ones, of rows with a comma, a semicolon or a tab between them."""
+    """New names of labels by their old ones, of rows with a comma, a semicolon or a tab between
+    them.
+    """
     new_names = {}
     with open_stream(path) as stream:
         lines = list(Lines(stream, path))
@@ -41,9 +46,13 @@ def read_label_map(path):
             continue
         if len(names) != 2:
             message = f"{len(row)} fields, expected an old name and a new one"
-            raise InputError(message, path=path, line=number, remedy="leave the new name empty to drop a label")
+            raise InputError(
+                message, path=path, line=number, remedy="leave the new name empty to drop a label"
+            )
         if names[0] in new_names:
-            raise InputError(f"{names[0]!r} appears twice", path=path, line=number, remedy="delete all but one")
+            raise InputError(
+                f"{names[0]!r} appears twice", path=path, line=number, remedy="delete all but one"
+            )
         new_names[names[0]] = names[1]
     return new_names
 
@@ -54,19 +63,25 @@ def _pairs(rows, path, delimiter):
     if not {*_FILLED_IN} <= {*first}:
         yield from chain([(number, first)], rows)
         return
-    for line, (subject, stands_for) in table_fields(first, rows, _FILLED_IN, path, delimiter=delimiter):
+    for line, (subject, stands_for) in table_fields(
+        first, rows, _FILLED_IN, path, delimiter=delimiter
+    ):
         if stands_for.strip():
             yield line, [text_of_cell(subject), stands_for]
 
 
-def require_another_file(label_map, path):
-    """Refuse the list of unknown subjects that is about to be written as the one that was filled in."""
+def require_another_file(label_map, path) -> None:
+    """Refuse the list of unknown subjects that is about to be written as the one that was filled
+    in.
+    """
     if label_map and os.path.realpath(label_map) == os.path.realpath(path):
         message = "label_map is the list that each preparation writes anew"
-        raise InputError(message, path=path, remedy="copy it to another folder, and set label_map to the copy")
+        raise InputError(
+            message, path=path, remedy="copy it to another folder, and set label_map to the copy"
+        )
 
 
-def write_unknown_subjects(path, subjects):
+def write_unknown_subjects(path, subjects) -> None:
     """Write the list; one of before goes where there are none."""
     if subjects:
         write_csv(path, [UnknownSubject._fields, *subjects])

@@ -12,17 +12,19 @@ from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
 class LabelLists:
     """The labels of one instance after the other, as numbers."""
 
-    def __init__(self, number_of):
+    def __init__(self, number_of) -> None:
         self._number_of = number_of
-        self._numbers, self._indptr = array("i"), array("q", [0])
+        self._numbers = array("i")
+        self._indptr = array("q", [0])
 
     @classmethod
     def made_of(cls, numbers, indptr):
         lists = cls(None)
-        lists._numbers, lists._indptr = numbers, indptr
+        lists._numbers = numbers
+        lists._indptr = indptr
         return lists
 
-    def append(self, labels):
+    def append(self, labels) -> None:
         self._numbers.extend([self._number_of(label) for label in labels])
         self._indptr.append(len(self._numbers))
 
@@ -51,7 +53,9 @@ class LabelLists:
         return LabelLists.made_of(chosen.indices, chosen.indptr)
 
     def through(self, column):
-        """Return what the numbers stand for in a column, which has a list for each number; each once an instance."""
+        """Return what the numbers stand for in a column, which has a list for each number; each
+        once an instance.
+        """
         # unknown labels have negative numbers
         lowest = int(column.numbers.min(initial=0))
         product = self._rows(0, len(column.lengths)) @ column._rows(lowest)
@@ -64,7 +68,9 @@ class LabelLists:
         if n_columns is None:
             n_columns = int(numbers.max(initial=-1)) + 1
         shape = len(self.lengths), n_columns
-        return scipy.sparse.csr_array((np.ones(len(numbers), bool), numbers, self.indptr), shape=shape)
+        return scipy.sparse.csr_array(
+            (np.ones(len(numbers), bool), numbers, self.indptr), shape=shape
+        )
 
     def given(self):
         """A matrix of ones, with a column for each label that any file has."""
@@ -74,7 +80,9 @@ class LabelLists:
         """Labels of all instances with the same number, below n, each once."""
         # those of unknown labels are negative
         lowest = int(self.numbers.min(initial=0))
-        joins = scipy.sparse.csr_array((np.ones(len(numbers), bool), (numbers, np.arange(len(numbers)))))
+        joins = scipy.sparse.csr_array(
+            (np.ones(len(numbers), bool), (numbers, np.arange(len(numbers))))
+        )
         joins.resize(n, len(numbers))
         united = (joins @ self._rows(lowest)).tocsr()
         return LabelLists.made_of(united.indices + np.int32(lowest), united.indptr)

@@ -26,10 +26,12 @@ class Labels:
     n_labels = None
     choice = None  # which of them are labels, where not all are
     above = None  # gives the labels above a label, where they are a hierarchy
-    others, language = (), None
+    others = ()
+    language = None
 
-    def __init__(self, **described):
-        self.identified, self.described = Identified(), described
+    def __init__(self, **described) -> None:
+        self.identified = Identified()
+        self.described = described
         self.new_names = {}  # by label_map
         self.replaced = {}  # URIs of the subjects that stand for others
         self.followed = Counter()  # how many instances had each of these
@@ -51,16 +53,20 @@ class Labels:
 class NamedLabels(Labels):
     """Labels given by name: those of training instances, in the order of their names."""
 
-    def __init__(self, choice=None, above=None):
+    def __init__(self, choice=None, above=None) -> None:
         super().__init__()
-        self.choice, self.above = choice, above
+        self.choice = choice
+        self.above = above
         if choice is not None:
             choice.identifiers = self.identified.identifiers
-        self._numbers, self._written = Numbers(), []
+        self._numbers = Numbers()
+        self._written = []
         self.number_of = self._numbers.__getitem__
 
     def matrices(self, train, test):
-        """Names, training matrix (n, l), test matrix, and figures; names of test instances alone are left out."""
+        """Names, training matrix (n, l), test matrix, and figures; names of test instances alone
+        are left out.
+        """
         in_train = np.zeros(len(self._numbers), bool)
         in_train[train.numbers] = True
         names = sorted(name for name, number in self._numbers.items() if in_train[number])
@@ -99,7 +105,7 @@ def _with_unknown_labels_only(lists, Y):
 class ListedLabels(Labels):
     """Labels that a file lists; all of them are labels."""
 
-    def __init__(self, names, **described):
+    def __init__(self, names, **described) -> None:
         super().__init__(**described)
         self._names = names
 
@@ -118,9 +124,10 @@ class NumberedLabels(ListedLabels):
 
     number_of = int
 
-    def __init__(self, names, uris=(), include=(), exclude=()):
+    def __init__(self, names, uris=(), include=(), exclude=()) -> None:
         super().__init__(names, uris=uris)
-        self.n_labels, self._left_out = len(names), np.empty(0, np.int64)
+        self.n_labels = len(names)
+        self._left_out = np.empty(0, np.int64)
         if include or exclude:
             # the others keep their numbers
             allowed = LabelFinder(names, uris).allowed(include, exclude)
@@ -140,7 +147,7 @@ class NumberedLabels(ListedLabels):
 class SubjectLabels(ListedLabels):
     """Labels given by URIs, or names, of a subject vocabulary."""
 
-    def __init__(self, vocabulary, include=(), exclude=(), hierarchical=False):
+    def __init__(self, vocabulary, include=(), exclude=(), hierarchical=False) -> None:
         every = vocabulary
         if include or exclude:
             finder = LabelFinder(every.names, every.uris, every.groups)
@@ -148,34 +155,54 @@ class SubjectLabels(ListedLabels):
             vocabulary = every.take(np.flatnonzero(allowed))
             marks = {*every.names, *every.uris} - {*vocabulary.names, *vocabulary.uris}
             self.choice = ListChoice(marks, int(np.count_nonzero(~allowed)))
-        uris, names = vocabulary.uris, vocabulary.names
-        self._numbers = {mark: number for marks in (names, uris) for number, mark in enumerate(marks)}
-        described = {name: getattr(vocabulary, name) for name in ("notations", "translations", "groups", "former_uris")}
+        uris = vocabulary.uris
+        names = vocabulary.names
+        self._numbers = {
+            mark: number for marks in (names, uris) for number, mark in enumerate(marks)
+        }
+        described = {
+            name: getattr(vocabulary, name)
+            for name in ("notations", "translations", "groups", "former_uris")
+        }
         super().__init__(names, uris=uris, **described)
-        self.replaced, self._vocabulary, self._unknown = every.replaced, every, []
-        self.others, self.language, self._counts = vocabulary.others, vocabulary.language, vocabulary.counts
+        self.replaced = every.replaced
+        self._vocabulary = every
+        self._unknown = []
+        self.others = vocabulary.others
+        self.language = vocabulary.language
+        self._counts = vocabulary.counts
         if hierarchical:
             above = above_by_relation(vocabulary.broader)
             self.described["above"] = matrix_above(uris, above)
-            uri_of, known = dict(zip(names, uris, strict=True)), {*every.uris}
+            uri_of = dict(zip(names, uris, strict=True))
+            known = {*every.uris}
             self.above = lambda label: filter(known.__contains__, above(uri_of.get(label, label)))
-        self._uris, self.identified = uris, Identified([*every.uris, *every.replaced])
+        self._uris = uris
+        self.identified = Identified([*every.uris, *every.replaced])
 
     def written(self, number):
         return self._uris[number] if number >= 0 else self._unknown[-1 - number]
 
     def number_of(self, label):
-        """Number of the subject with a URI or a name; what the vocabulary lacks has a negative number of its own."""
+        """Number of the subject with a URI or a name; what the vocabulary lacks has a negative
+        number of its own.
+        """
         if label not in self._numbers:
             self._unknown.append(label)
             self._numbers[label] = -len(self._unknown)
         return self._numbers[label]
 
     def unknown_subjects(self, *lists):
-        """Subjects of instances that are no labels, deprecated ones first, by falling number of instances."""
+        """Subjects of instances that are no labels, deprecated ones first, by falling number of
+        instances.
+        """
         numbers = np.concatenate([each.numbers for each in lists])
         amounts = np.bincount(-1 - numbers[numbers < 0], minlength=len(self._unknown)).tolist()
-        found = [self._unknown_subject(*each) for each in zip(self._unknown, amounts, strict=True) if each[1]]
+        found = [
+            self._unknown_subject(*each)
+            for each in zip(self._unknown, amounts, strict=True)
+            if each[1]
+        ]
         return sorted(found, key=lambda each: (each.why, -each.records, each.subject))
 
     def _unknown_subject(self, label, amount):
@@ -192,7 +219,10 @@ class SubjectLabels(ListedLabels):
         name_of = dict(zip(self._vocabulary.uris, self._vocabulary.names, strict=True))
         pairs = [(old, self.replaced[old]) for old, _ in self.followed.most_common(_EXAMPLES)]
         some = [f"{old} for {new} ({name_of[new]!r:.60})" for old, new in pairs]
-        return {"replaced_subjects_of_records": len(self.followed), "replaced_subjects_such_as": "; ".join(some)}
+        return {
+            "replaced_subjects_of_records": len(self.followed),
+            "replaced_subjects_such_as": "; ".join(some),
+        }
 
     def matrices(self, train, test):
         names, Y, Y_test, _ = super().matrices(train, test)
@@ -207,7 +237,9 @@ class SubjectLabels(ListedLabels):
 
 
 def labels_of(source):
-    """How the labels of texts are given: by name, by number in a file of names, or by a subject vocabulary."""
+    """How the labels of texts are given: by name, by number in a file of names, or by a subject
+    vocabulary.
+    """
     choice = entries_of(source.settings.include), entries_of(source.settings.exclude)
     hierarchy = source.settings.hierarchy
     if (hierarchy == BROADER) != (source.vocabulary is not None) and hierarchy:
@@ -233,7 +265,8 @@ def labels_of(source):
 
 def read_label_names(path):
     """Names of lines ``name`` or ``identifier<TAB>name``, and identifiers, if all have one."""
-    identifiers, names = [], []
+    identifiers = []
+    names = []
     for _, line in read_lines(path):
         identifier, tab, name = line.partition("\t")
         if not tab:
@@ -248,37 +281,53 @@ def read_label_names(path):
 
 
 def names_of_ids(source, n_labels):
-    """Names of labels that are ids: those of the source's file, which must have one for each, or their numbers."""
+    """Names of labels that are ids: those of the source's file, which must have one for each, or
+    their numbers.
+    """
     if source.labels is None:
         return [str(label) for label in range(n_labels)]
     names, _ = read_label_names(source.labels)
     # svmlight does not say how many labels there are
     if len(names) < n_labels or (len(names) > n_labels and source.format != "svmlight"):
         message = f"{len(names)} names for {n_labels} labels"
-        remedy = "give one line per label, in id order; if ids are counted from 1, set first_label: 1"
+        remedy = (
+            "give one line per label, in id order; if ids are counted from 1, set first_label: 1"
+        )
         raise InputError(message, path=source.labels, remedy=remedy)
     return names
 
 
 def names_as_given(source):
-    """The names of each label by what texts have in its place, an id, a URI or a name; None where labels are names."""
+    """The names of each label by what texts have in its place, an id, a URI or a name; None where
+    labels are names.
+    """
     if source.vocabulary is not None:
         subjects = read_vocabulary(source.vocabulary, source.settings.language)
-        names = [(name, *others) for name, others in zip(subjects.names, subjects.others, strict=True)]
-        return dict(zip(subjects.names, names, strict=True)) | dict(zip(subjects.uris, names, strict=True))
+        names = [
+            (name, *others) for name, others in zip(subjects.names, subjects.others, strict=True)
+        ]
+        return dict(zip(subjects.names, names, strict=True)) | dict(
+            zip(subjects.uris, names, strict=True)
+        )
     if source.labels is not None:
-        return {str(number): (name,) for number, name in enumerate(read_label_names(source.labels)[0])}
+        return {
+            str(number): (name,) for number, name in enumerate(read_label_names(source.labels)[0])
+        }
     return None
 
 
 def numbers_of_marks(named):
     """Labels of a dataset or a model by name, URI and replaced URI."""
     marks = named.label_names, named.label_uris
-    return {mark: label for each in marks for label, mark in enumerate(each) if mark} | named.names.replaced
+    return {
+        mark: label for each in marks for label, mark in enumerate(each) if mark
+    } | named.names.replaced
 
 
 def numbers_of_labels(named, parameters):
-    """Labels of a dataset or a model as :func:`numbers_of_marks`, and by number if its source had these."""
+    """Labels of a dataset or a model as :func:`numbers_of_marks`, and by number if its source had
+    these.
+    """
     numbers = numbers_of_marks(named)
     source = parameters.get("source", {})
     if "labels" in source.get("files", {}):

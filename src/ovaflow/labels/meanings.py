@@ -1,4 +1,6 @@
-"""What labels mean as records write them: each written label stands for one label, for none or for several."""
+"""What labels mean as records write them: each written label stands for one label, for none or for
+several.
+"""
 
 from itertools import islice
 
@@ -9,15 +11,18 @@ from ovaflow.labels.lists import LabelLists
 
 
 class Meanings:
-    """What becomes of each different written label: columns of a table with a row for each, as they first occur.
+    """What becomes of each different written label: columns of a table with a row for each, as they
+    first occur.
 
-    A written label is renamed by ``label_map`` and replaced by its successor, the labels above it join it, and what a
-    choice leaves out is no label. Labels of records are the product (records x written) (written x meant).
+    A written label is renamed by ``label_map`` and replaced by its successor, the labels above it
+    join it, and what a choice leaves out is no label. Labels of records are the product (records x
+    written) (written x meant).
     """
 
-    def __init__(self, labels):
+    def __init__(self, labels) -> None:
         self._labels = labels
-        self.written, self._replaced_uris = Numbers(), Numbers()
+        self.written = Numbers()
+        self._replaced_uris = Numbers()
         self.number_of = self.written.__getitem__
         self._is_renamed = []
         self._replaced = LabelLists(self._replaced_uris.__getitem__)
@@ -25,7 +30,9 @@ class Meanings:
         self._left_out = LabelLists(Numbers().__getitem__)
 
     def of(self, written, counts):
-        """Return the labels that records mean by the numbers of written ones, and count what became of these."""
+        """Return the labels that records mean by the numbers of written ones, and count what became
+        of these.
+        """
         for label in islice(self.written, len(self._is_renamed), None):
             self._look_up(label)
         renamed = np.array(self._is_renamed, bool)[written.numbers]
@@ -37,7 +44,7 @@ class Meanings:
             counts["labels_of_instances_left_out"] += len(written.through(self._left_out).numbers)
         return written.through(self._meant)
 
-    def _look_up(self, label):
+    def _look_up(self, label) -> None:
         labels = self._labels
         self._is_renamed.append(label in labels.new_names)
         name = labels.new_names.get(label, label)
@@ -48,9 +55,11 @@ class Meanings:
             meant += labels.above(name)
         is_label = [labels.choice is None or labels.choice.keeps(each) for each in meant]
         self._meant.append([each for each, kept in zip(meant, is_label, strict=True) if kept])
-        self._left_out.append([each for each, kept in zip(meant, is_label, strict=True) if not kept])
+        self._left_out.append(
+            [each for each, kept in zip(meant, is_label, strict=True) if not kept]
+        )
 
-    def _count_replaced(self, replaced, counts):
+    def _count_replaced(self, replaced, counts) -> None:
         counts["records_with_replaced_subjects"] += int(np.count_nonzero(replaced.lengths))
         amounts = np.bincount(replaced.numbers, minlength=len(self._replaced_uris)).tolist()
         for uri, amount in zip(self._replaced_uris, amounts, strict=True):

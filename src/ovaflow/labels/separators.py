@@ -14,13 +14,16 @@ _FEW = 20
 """Fewer different labels say nothing about the separator."""
 _RARELY = 0.01
 """Share of instances with several labels, below which the separator seems to take none apart."""
-_MOSTLY, _OFTEN = 0.8, 0.2
+_MOSTLY = 0.8
+_OFTEN = 0.2
 _CODE = re.compile(r"[A-Z0-9][A-Z0-9._-]{0,11}")
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """Another separator, the numbers of labels without and with it, and a label that it would take apart."""
+    """Another separator, the numbers of labels without and with it, and a label that it would take
+    apart.
+    """
 
     mark: str
     n_labels: int
@@ -42,9 +45,15 @@ class Doubt:
 
 
 def cut_sentence(cells, separator):
-    """A cell that a comma cuts, if nearly all that have one go on in lower case as sentences do; else None."""
+    """A cell that a comma cuts, if nearly all that have one go on in lower case as sentences do;
+    else None.
+    """
     several = [cell for cell in islice(cells, SAMPLE) if len(cell) > 1]
-    on = [cell for cell in several if cell[0][:1].isupper() and all(part[:1].islower() for part in cell[1:])]
+    on = [
+        cell
+        for cell in several
+        if cell[0][:1].isupper() and all(part[:1].islower() for part in cell[1:])
+    ]
     if separator.strip() != "," or len(on) < max(_FEW, _MOSTLY * len(several)):
         return None
     return ", ".join(on[0])
@@ -54,12 +63,18 @@ _ESCAPED = {"\n": "\\n", "\t": "\\t"}
 
 
 def doubt_about(written, share_with_several, separator, cells=()):
-    """The :class:`Doubt` about labels as they are written, and cells of several; None where there is none."""
+    """The :class:`Doubt` about labels as they are written, and cells of several; None where there
+    is none.
+    """
     names = [name for name in map(str.strip, islice(written, SAMPLE)) if name]
     if len(names) < _FEW:
         return None
     takes_none_apart = share_with_several < _RARELY
-    doubts = [_doubt(names, mark, takes_none_apart) for mark in (*_STRONG, *_WEAK) if mark.strip() != separator.strip()]
+    doubts = [
+        _doubt(names, mark, takes_none_apart)
+        for mark in (*_STRONG, *_WEAK)
+        if mark.strip() != separator.strip()
+    ]
     # the mark that leaves the fewest labels, the strong ones first
     found = [each for each in doubts if each is not None]
     doubt = min(found, key=lambda each: (not each.is_sure, each.n_parts), default=None)
@@ -79,7 +94,9 @@ def _doubt(names, mark, takes_none_apart):
     different = alone | uses.keys()
     fewer = len(different) <= len(names) / 2
     of_others = sum(all(part in alone for part in parts) for parts in combined.values())
-    of_known = sum(all(part in alone or uses[part] > 1 for part in parts) for parts in combined.values())
+    of_known = sum(
+        all(part in alone or uses[part] > 1 for part in parts) for parts in combined.values()
+    )
     half = len(combined) >= len(names) / 2
     if mark in _STRONG:
         is_doubtful = half and (fewer or takes_none_apart)
@@ -87,7 +104,9 @@ def _doubt(names, mark, takes_none_apart):
         codes = all(_CODE.fullmatch(part) for part in uses) and fewer
         is_doubtful = of_others >= _MOSTLY * len(combined) or (half and codes)
         if mark != " ":
-            is_doubtful |= half and fewer and takes_none_apart and of_known >= _MOSTLY * len(combined)
+            is_doubtful |= (
+                half and fewer and takes_none_apart and of_known >= _MOSTLY * len(combined)
+            )
     if not is_doubtful:
         return None
     is_sure = half and takes_none_apart and (fewer or mark in _STRONG)

@@ -1,4 +1,6 @@
-"""Subject vocabularies: labels with a URI, names in several languages and a notation (SKOS, or Annif's TSV and CSV)."""
+"""Subject vocabularies: labels with a URI, names in several languages and a notation (SKOS, or
+Annif's TSV and CSV).
+"""
 
 import json
 import logging
@@ -64,12 +66,18 @@ class Vocabulary(NamedTuple):
     def others(self):
         """Alternative names of each subject."""
         known = self.language, None
-        return [tuple(name for tongue, name in subject.others if tongue in known) for subject in self.subjects]
+        return [
+            tuple(name for tongue, name in subject.others if tongue in known)
+            for subject in self.subjects
+        ]
 
     @property
     def translations(self):
         """Names of all subjects by further languages; empty where a subject has none."""
-        return {each: [subject.names.get(each, "") for subject in self.subjects] for each in self.languages}
+        return {
+            each: [subject.names.get(each, "") for subject in self.subjects]
+            for each in self.languages
+        }
 
     @property
     def groups(self):
@@ -82,7 +90,9 @@ class Vocabulary(NamedTuple):
 
     @property
     def former_uris(self):
-        """URIs of what each subject stands for, with spaces between them; none where nothing is replaced."""
+        """URIs of what each subject stands for, with spaces between them; none where nothing is
+        replaced.
+        """
         found = defaultdict(list)
         for old, new in self.replaced.items():
             found[new].append(old)
@@ -90,7 +100,9 @@ class Vocabulary(NamedTuple):
 
     def take(self, numbers):
         """Some of the subjects."""
-        subjects, names = ([each[number] for number in numbers] for each in (self.subjects, self.names))
+        subjects, names = (
+            [each[number] for number in numbers] for each in (self.subjects, self.names)
+        )
         return self._replace(subjects=subjects, names=names)
 
 
@@ -114,15 +126,25 @@ def read_vocabulary(path, language=None):
     }
     names = distinct_names([name_in(subject, language) for subject in subjects], uris)
     languages = sorted(set().union(*(subject.names for subject in subjects)) - {None, language})
-    broader = {subject.uri: [replaced.get(uri, uri) for uri in subject.broader] for subject in every if subject.broader}
-    former = {subject.uri: subject for subject in every if not subject.is_in_use or subject.uri in replaced}
+    broader = {
+        subject.uri: [replaced.get(uri, uri) for uri in subject.broader]
+        for subject in every
+        if subject.broader
+    }
+    former = {
+        subject.uri: subject
+        for subject in every
+        if not subject.is_in_use or subject.uri in replaced
+    }
     counts |= {"replaced_subjects": len(replaced)} if replaced else {}
     counts |= Counter(reason for uri, reason in why.items() if uri in former)
     return Vocabulary(subjects, names, language, languages, counts, broader, replaced, former)
 
 
 def distinct_names(names, marks):
-    """Names, all different: those that several labels share carry a mark of each in brackets, or else their number."""
+    """Names, all different: those that several labels share carry a mark of each in brackets, or
+    else their number.
+    """
     while len(set(names)) < len(names):
         counts = Counter(names)
         names = [
@@ -149,11 +171,15 @@ def _read(path, language):
 def _language_of(subjects, language, path):
     counts = Counter(tongue for subject in subjects for tongue in subject.names)
     if not counts:
-        raise InputError("no subject has a name", path=path, remedy="give a vocabulary with skos:prefLabel")
+        raise InputError(
+            "no subject has a name", path=path, remedy="give a vocabulary with skos:prefLabel"
+        )
     if language is None and len(counts) == 1:
         return next(iter(counts))
     if language not in counts and None not in counts:
-        languages = ", ".join(f"{tongue} ({count:,} names)" for tongue, count in counts.most_common(20))
+        languages = ", ".join(
+            f"{tongue} ({count:,} names)" for tongue, count in counts.most_common(20)
+        )
         message = f"no name is in language {language!r}"
         if language is None:
             message = "names are in several languages"
@@ -176,7 +202,10 @@ def _read_tsv(path, language):
 
 def _read_csv(path):
     with open_stream(path) as stream:
-        rows = ([clean(field).strip() for field in row] for _, row in csv_records(Lines(stream, path), path))
+        rows = (
+            [clean(field).strip() for field in row]
+            for _, row in csv_records(Lines(stream, path), path)
+        )
         existing = next(rows, [])
         columns = [name for name in existing if name.startswith("label_")]
         remedy = "name uri, label_en, label_fi, ..., and notation in the first line"
@@ -189,10 +218,12 @@ def _read_csv(path):
                 yield Subject(without_brackets(fields["uri"]), names, fields["notation"])
 
 
-def _check_entities(path):
-    """Refuse XML with entities that grow or fetch something, before any is expanded; namespaces may be entities."""
+def _check_entities(path) -> None:
+    """Refuse XML with entities that grow or fetch something, before any is expanded; namespaces may
+    be entities.
+    """
 
-    def check(name, _is_parameter, value, *_):
+    def check(name, _is_parameter, value, *_) -> None:
         if value is None or len(value) > _LONGEST_ENTITY or re.search("<|&(?!#)", value):
             remedy = "write what it stands for in its place"
             raise InputError(f"the entity {name} is not a short text", path=path, remedy=remedy)
@@ -237,7 +268,9 @@ def _parsed(path, syntax):
         if syntax == "xml":
             _check_entities(path)
         with open_stream(path) as stream:
-            graph.parse(_read_json_ld(stream, path) if syntax == "json-ld" else stream, format=syntax)
+            graph.parse(
+                _read_json_ld(stream, path) if syntax == "json-ld" else stream, format=syntax
+            )
     except InputError:
         raise
     except Exception as error:
@@ -256,7 +289,9 @@ def _read_skos(path, syntax):
         return clean(str(term))
 
     def texts(concept, property):
-        return [each for each in graph.objects(concept, property) if isinstance(each, rdflib.Literal)]
+        return [
+            each for each in graph.objects(concept, property) if isinstance(each, rdflib.Literal)
+        ]
 
     def are_of_two_schemes(*both):
         ours, theirs = (set(graph.objects(each, SKOS.inScheme)) for each in both)
@@ -266,7 +301,10 @@ def _read_skos(path, syntax):
         named = set(graph.objects(concept, DCTERMS.isReplacedBy))
         if named or concept not in deprecated:
             return named
-        matches = {*graph.objects(concept, SKOS.exactMatch), *graph.subjects(SKOS.exactMatch, concept)} - deprecated
+        matches = {
+            *graph.objects(concept, SKOS.exactMatch),
+            *graph.subjects(SKOS.exactMatch, concept),
+        } - deprecated
         return {each for each in matches & concepts if not are_of_two_schemes(each, concept)}
 
     graph = _parsed(path, syntax)
@@ -282,7 +320,9 @@ def _read_skos(path, syntax):
         for property in (RDFS.label, SKOS.prefLabel):
             labels += sorted(texts(concept, property), reverse=True)
         names = {label.language: text(label) for label in labels}
-        others = sorted((label.language or "", text(label)) for label in texts(concept, SKOS.altLabel))
+        others = sorted(
+            (label.language or "", text(label)) for label in texts(concept, SKOS.altLabel)
+        )
         notations = sorted(map(text, graph.objects(concept, SKOS.notation)))
         groups = set(collections[concept])
         for property in (SKOS.inScheme, RDF.type):

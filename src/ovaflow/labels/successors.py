@@ -1,14 +1,18 @@
 """Which subjects stand for replaced ones: chains of successors, to their ends."""
 
-SEVERAL, CIRCLE, UNKNOWN = (f"subjects_replaced_{how}" for how in ("by_several", "in_a_circle", "by_unknown_ones"))
+SEVERAL, CIRCLE, UNKNOWN = (
+    f"subjects_replaced_{how}" for how in ("by_several", "in_a_circle", "by_unknown_ones")
+)
 """Why no subject stands for a replaced one, as counts call it."""
 
 
 def successors(replaced_by, assignable):
     """The assignable subject that stands for each replaced one; of those that have none, why."""
-    ends, why = {}, {}
+    ends = {}
+    why = {}
     for subject in replaced_by:
-        chain, last = {}, subject
+        chain = {}
+        last = subject
         while last not in chain and len(replaced_by.get(last, ())) == 1:
             chain[last] = True
             [last] = replaced_by[last]

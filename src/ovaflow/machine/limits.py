@@ -1,4 +1,6 @@
-"""What a scheduler or a container leaves this process of the machine, and what it takes: CPUs, memory, threads."""
+"""What a scheduler or a container leaves this process of the machine, and what it takes: CPUs,
+memory, threads.
+"""
 
 import math
 import os
@@ -36,7 +38,9 @@ def read_allowance(proc="/proc"):
 
 
 def memory_left():
-    """Bytes of memory that are free, or hold cached files, in this machine and in this process's control groups."""
+    """Bytes of memory that are free, or hold cached files, in this machine and in this process's
+    control groups.
+    """
     return min(psutil.virtual_memory().available, read_allowance().memory_left)
 
 
@@ -48,7 +52,9 @@ def _usable_cpus():
 
 
 def _groups(proc):
-    """Folders of this process's control groups and of the groups that contain them, whose limits hold as well."""
+    """Folders of this process's control groups and of the groups that contain them, whose limits
+    hold as well.
+    """
     of_process = {}
     for line in text_of(proc / "self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
@@ -74,12 +80,17 @@ def _upwards(point, root, path):
 
 
 def _quota(group):
-    words = _words(group / "cpu.max") or _words(group / "cpu.cfs_quota_us") + _words(group / "cpu.cfs_period_us")
+    words = _words(group / "cpu.max") or _words(group / "cpu.cfs_quota_us") + _words(
+        group / "cpu.cfs_period_us"
+    )
     return int(words[0]) / int(words[1]) if words and words[0] not in ("max", "-1") else math.inf
 
 
 def _memory_limits(group):
-    for limit, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
+    for limit, used in (
+        ("memory.max", "memory.current"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ):
         words = _words(group / limit)
         if words and words[0] != "max" and int(words[0]) < _UNLIMITED:
             statistics = dict(line.split() for line in text_of(group / "memory.stat").splitlines())
@@ -103,14 +114,21 @@ def peak_rss_bytes():
 
 ONE_THREAD = dict.fromkeys(
     [
-        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "NUMEXPR_NUM_THREADS",
-        "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "ARROW_IO_THREADS",
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "BLIS_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+        "RAYON_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "ARROW_IO_THREADS",
     ],
     "1",
-)  # fmt: skip
+)
 """Environment that keeps libraries from starting threads of their own."""
 
 
-def limit_libraries():
+def limit_libraries() -> None:
     """Limit libraries to one thread, BLAS before NumPy is imported, also in child processes."""
     os.environ.update(ONE_THREAD)

@@ -4,8 +4,8 @@ Linux gives a page to the node of the thread that touches it first, and keeps it
 pinned before it has much memory, and what many jobs read, which the first reader would pull to its
 own node, is copied once for each node. On a machine of one node nothing is done.
 
-A job holds a lock on a file for each of its CPUs, in a folder in memory (tmpfs); the kernel releases
-the locks when the job dies.
+A job holds a lock on a file for each of its CPUs, in a folder in memory (tmpfs); the kernel
+releases the locks when the job dies.
 """
 
 import contextlib
@@ -26,8 +26,10 @@ _LARGEST_COPY = 0.9  # of the free memory
 class Pinning:
     """A CPU for each thread of a job, and the nodes that these are on; both empty if not pinned."""
 
-    def __init__(self, note, cpus=(), nodes=()):
-        self.note, self.cpus, self.nodes = note, cpus, nodes
+    def __init__(self, note, cpus=(), nodes=()) -> None:
+        self.note = note
+        self.cpus = cpus
+        self.nodes = nodes
         self.next_cpus = itertools.cycle(cpus)  # for threads
         self._copy = None
 
@@ -45,7 +47,7 @@ class Pinning:
         protection = mmap.PROT_READ | mmap.PROT_WRITE
         return mmap.mmap(self._copy.handle, size, flags=mmap.MAP_PRIVATE, prot=protection)
 
-    def _make_copy(self, path, size, fill):
+    def _make_copy(self, path, size, fill) -> None:
         self._require_room(path, size)
         with open(path, "w+b") as file:
             # allocates every page now: a write to a full tmpfs would kill the process
@@ -53,7 +55,7 @@ class Pinning:
             with mmap.mmap(file.fileno(), size) as shared:
                 fill(shared)
 
-    def _require_room(self, path, size):
+    def _require_room(self, path, size) -> None:
         files = os.statvfs(path.parent)
         left = min(files.f_bavail * files.f_frsize, free_memory(self.nodes[0]))
         if size > _LARGEST_COPY * left:
@@ -62,7 +64,7 @@ class Pinning:
         if size > left:
             raise OSError(0, f"only {left / 1e6:,.0f} MB are left to this job")
 
-    def release(self):
+    def release(self) -> None:
         """Give up the copy, which the last job of the node removes."""
         if self._copy is not None:
             self._copy.release()
@@ -73,7 +75,7 @@ NOT_PINNED = Pinning("not pinned")
 _current = NOT_PINNED
 
 
-def pin_thread():
+def pin_thread() -> None:
     """Pin the calling thread to a CPU of its own if the job is on several nodes."""
     if len(_current.nodes) > 1:
         os.sched_setaffinity(0, [next(_current.next_cpus)])
@@ -122,7 +124,8 @@ def _take(threads, stack):
 @contextlib.contextmanager
 def take_cpus(nodes, threads):
     """Hold a CPU for each thread until the block or the process ends; none if too few are free."""
-    folder, free = private_folder(), {}
+    folder = private_folder()
+    free = {}
     try:
         # one at a time: two that try all CPUs would keep each other from those they do not take
         with open(open_locked(folder / "choice.lock", fcntl.LOCK_EX)):
@@ -141,13 +144,17 @@ def take_cpus(nodes, threads):
 
 def choose(nodes, free, threads):
     """A CPU for each thread, whole cores of one node first; none where too few are free."""
-    cores = {node.number: [core[0] for core in node.cores if free.issuperset(core)] for node in nodes}
+    cores = {
+        node.number: [core[0] for core in node.cores if free.issuperset(core)] for node in nodes
+    }
     every = {node.number: _cores_first(node, free) for node in nodes}
     for left in (cores, every):
         if sum(map(len, left.values())) >= threads:
             # jobs spread over all nodes; what fits into none takes CPUs of the nearest
             first = max(nodes, key=lambda node: (len(left[node.number]), -node.number))
-            nearest = sorted(left, key=lambda number: (number != first.number, first.distances[number], number))
+            nearest = sorted(
+                left, key=lambda number: (number != first.number, first.distances[number], number)
+            )
             return [cpu for number in nearest for cpu in left[number]][:threads]
     return []
 

@@ -1,7 +1,8 @@
 """Files that the first of several jobs makes and the last removes, even if some are killed.
 
-A job holds a shared lock on a file while it uses it. It looks for, makes or gives up a file while it
-holds the lock of the folder. So jobs wait for one that makes a file, and never for one that uses it.
+A job holds a shared lock on a file while it uses it. It looks for, makes or gives up a file while
+it holds the lock of the folder. So jobs wait for one that makes a file, and never for one that uses
+it.
 """
 
 import contextlib
@@ -40,7 +41,7 @@ def private_folder(base=None):
 class SharedFile:
     """A file that exists while jobs use it, written by ``make`` under the path that it takes."""
 
-    def __init__(self, path, make):
+    def __init__(self, path, make) -> None:
         self.path = Path(path)
         with self._turn():
             # what killed jobs left
@@ -56,7 +57,7 @@ class SharedFile:
                     partial.unlink(missing_ok=True)
             self.handle = open_locked(self.path, fcntl.LOCK_SH)
 
-    def release(self):
+    def release(self) -> None:
         """End the use; the last user removes the file."""
         with self._turn():
             # by this handle, of which a map keeps a copy
@@ -67,7 +68,7 @@ class SharedFile:
         return open(open_locked(self.path.with_name("copies.lock"), fcntl.LOCK_EX))
 
 
-def _remove_if_unused(path, handle):
+def _remove_if_unused(path, handle) -> None:
     with contextlib.suppress(BlockingIOError):
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         path.unlink()

@@ -39,7 +39,11 @@ def read_topology():
 def _node(devices, number, folder, numbers):
     words = text_of(folder / "distance").split()
     # a node whose distance the kernel does not give is as far as any neighbour
-    distances = dict.fromkeys(numbers, 2 * NEAR) | {number: NEAR} | dict(zip(numbers, map(int, words), strict=False))
+    distances = (
+        dict.fromkeys(numbers, 2 * NEAR)
+        | {number: NEAR}
+        | dict(zip(numbers, map(int, words), strict=False))
+    )
     cores = _cores(devices, parse_list(text_of(folder / "cpulist")))
     return Node(number, cores, distances)
 
@@ -66,7 +70,9 @@ def free_memory(number):
 def parse_list(text):
     """Numbers of a kernel's list such as ``"0-3,8"``, ascending."""
     ranges = [part.partition("-") for part in text.split(",") if part.strip()]
-    return sorted(number for low, _, high in ranges for number in range(int(low), int(high or low) + 1))
+    return sorted(
+        number for low, _, high in ranges for number in range(int(low), int(high or low) + 1)
+    )
 
 
 def format_list(numbers):

@@ -30,10 +30,11 @@ PANEL = 1 << 16
 """Most labels of a panel: their numbers within it are stored in 16 bits."""
 
 DENSE_SHARE = 0.125
-"""A feature with listed weights in this share of a panel becomes a dense row. Measured: 1/4 takes an eighth more time
-and a twentieth less space; 1/12 the same time and a tenth more space."""
+"""A feature with listed weights in this share of a panel becomes a dense row. Measured: 1/4 takes
+an eighth more time and a twentieth less space; 1/12 the same time and a tenth more space."""
 
-LARGEST_LISTED, LARGEST_DENSE = 32767, 127
+LARGEST_LISTED = 32767
+LARGEST_DENSE = 127
 """The largest rounded weight in a list, and in a dense row."""
 
 _SMALLEST_STEP = 1e-30
@@ -45,7 +46,9 @@ _SAMPLE = 1_000_000
 """Weights from which the largest of those is estimated."""
 
 INDEX_PAYS = 10_000_000
-"""Weights from which on a model gets an index when it is made: a text takes 60 ms without, 1 ms with one."""
+"""Weights from which on a model gets an index when it is made: a text takes 60 ms without, 1 ms
+with one.
+"""
 
 KIND = "index"
 
@@ -80,8 +83,11 @@ def build_panel(weights, trained, first, end, cut=None):
 
     With ``cut`` 0, lists have all negative weights, too.
     """
-    d, m, cut = weights.n_columns, end - first, _cut(weights, first, end) if cut is None else cut
-    counts, largest = np.zeros(d, np.int64), np.zeros(d, np.float32)
+    d = weights.n_columns
+    m = end - first
+    cut = _cut(weights, first, end) if cut is None else cut
+    counts = np.zeros(d, np.int64)
+    largest = np.zeros(d, np.float32)
     _survey(segments_of(weights), first, end, cut, counts, largest)
     counts[d - 1 :] = 0
     frequent = np.flatnonzero(counts >= max(DENSE_SHARE * m, 1))
@@ -89,7 +95,9 @@ def build_panel(weights, trained, first, end, cut=None):
     dense_row[frequent] = np.arange(len(frequent))
     rounded = np.where(dense_row >= 0, LARGEST_DENSE, LARGEST_LISTED)
     # a tiny step could not be divided by: everything becomes 0, which is off by half a step
-    step = np.where(largest < rounded * _SMALLEST_STEP, 2 * largest, largest / rounded).astype(np.float32)
+    step = np.where(largest < rounded * _SMALLEST_STEP, 2 * largest, largest / rounded).astype(
+        np.float32
+    )
     counts[frequent] = 0
     indptr = offsets(counts)
     panel = IndexPanel(
@@ -111,7 +119,8 @@ def build_panel(weights, trained, first, end, cut=None):
 
 def _cut(weights, first, end):
     _, _, indptr, _, blocks = segments_of(weights)
-    start, stop = indptr[first * blocks], indptr[end * blocks]
+    start = indptr[first * blocks]
+    stop = indptr[end * blocks]
     sample = values_at(weights, np.arange(start, stop, 1 + (stop - start) // _SAMPLE))
     negative = sample[sample < 0]
     return float(-np.quantile(negative, 1 - LEFT_OUT)) if len(negative) else 0.0
@@ -123,24 +132,28 @@ def _listed(weight, cut):
 
 
 @strict_kernel
-def _survey(weights, first, end, cut, counts, largest):
+def _survey(weights, first, end, cut, counts, largest) -> None:
     data, indices, indptr, steps, blocks = weights
     for segment in range(first * blocks, end * blocks):
-        step, offset = step_of(steps, segment // blocks), np.uint32((segment % blocks) << BLOCK_BITS)
+        step = step_of(steps, segment // blocks)
+        offset = np.uint32((segment % blocks) << BLOCK_BITS)
         for k in range(np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])):
-            weight, feature = step * np.float32(data[k]), offset + np.uint32(indices[k])
+            weight = step * np.float32(data[k])
+            feature = offset + np.uint32(indices[k])
             counts[feature] += _listed(weight, cut)
             largest[feature] = max(largest[feature], abs(weight))
 
 
 @strict_kernel
-def _fill(weights, panel, scale, slots):
+def _fill(weights, panel, scale, slots) -> None:
     data, indices, indptr, steps, blocks = weights
     for segment in range(panel.first * blocks, (panel.first + len(panel.base)) * blocks):
-        j, offset = segment // blocks - panel.first, np.uint32((segment % blocks) << BLOCK_BITS)
+        j = segment // blocks - panel.first
+        offset = np.uint32((segment % blocks) << BLOCK_BITS)
         step = step_of(steps, segment // blocks)
         for k in range(np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])):
-            weight, feature = step * np.float32(data[k]), offset + np.uint32(indices[k])
+            weight = step * np.float32(data[k])
+            feature = offset + np.uint32(indices[k])
             rounded = np.int16(np.rint(weight * scale[feature]))
             if feature == len(scale) - 1:
                 panel.base[j] = weight
@@ -155,10 +168,12 @@ def _fill(weights, panel, scale, slots):
 @kernel
 def error_bound(data, indices, start, end, panel):
     """Most by which a score exceeds the optimistic one, both summed in float32."""
-    # rounding: 1/2 step |x_f|, and w / step is rounded too; sums: n terms of at most |x_f| step times the largest
-    # rounded weight, n 2^-24 of them each; underflow: 2^-150 of a factor x_f step, which counts up to LARGEST_LISTED
-    # times, and of each product
-    steps, terms, raised = 0.0, 0.0, 0.0
+    # rounding: 1/2 step |x_f|, and w / step is rounded too; sums: n terms of at most |x_f| step
+    # times the largest rounded weight, n 2^-24 of them each; underflow: 2^-150 of a factor x_f
+    # step, which counts up to LARGEST_LISTED times, and of each product
+    steps = 0.0
+    terms = 0.0
+    raised = 0.0
     for k in range(start, end):
         step = abs(np.float64(data[k])) * panel.step[indices[k]]
         steps += step
@@ -169,9 +184,10 @@ def error_bound(data, indices, start, end, panel):
 
 
 @kernel
-def upper_bounds(data, indices, start, end, panel, out):
+def upper_bounds(data, indices, start, end, panel, out) -> None:
     """out = base x_d + sum_f x_f step_f q_f for every label of the panel."""
-    rows, factors = np.empty(end - start + 3, np.int32), np.zeros(end - start + 3, np.float32)
+    rows = np.empty(end - start + 3, np.int32)
+    factors = np.zeros(end - start + 3, np.float32)
     dense = 0
     bias = np.float32(0)
     for k in range(start, end):
@@ -180,16 +196,22 @@ def upper_bounds(data, indices, start, end, panel, out):
         if feature == len(panel.step) - 1:
             bias = data[k]
         elif panel.dense_row[feature] >= 0:
-            rows[dense], factors[dense] = panel.dense_row[feature], factor
+            rows[dense] = panel.dense_row[feature]
+            factors[dense] = factor
             dense += 1
     for j in range(np.uint64(len(out))):
         out[j] = bias * panel.base[j] if panel.trained[j] else -np.inf
     # each pass over the sums costs a load and a store besides its products, so it takes four rows
     rows[dense : dense + 3] = 0
     for r in range(0, dense, 4):
-        q0, q1 = panel.dense[rows[r]], panel.dense[rows[r + 1]]
-        q2, q3 = panel.dense[rows[r + 2]], panel.dense[rows[r + 3]]
-        f0, f1, f2, f3 = factors[r], factors[r + 1], factors[r + 2], factors[r + 3]
+        q0 = panel.dense[rows[r]]
+        q1 = panel.dense[rows[r + 1]]
+        q2 = panel.dense[rows[r + 2]]
+        q3 = panel.dense[rows[r + 3]]
+        f0 = factors[r]
+        f1 = factors[r + 1]
+        f2 = factors[r + 2]
+        f3 = factors[r + 3]
         for j in range(len(out)):
             out[j] += f0 * q0[j] + f1 * q1[j] + f2 * q2[j] + f3 * q3[j]
     for k in range(start, end):
@@ -210,8 +232,10 @@ def build_index(weights, trained, cut=None):
         yield build_panel(weights, trained, first, end, cut)
 
 
-def renew_index(model):
-    """Write the index next to a model file that was just made, or remove that of a former one where it does not pay."""
+def renew_index(model) -> None:
+    """Write the index next to a model file that was just made, or remove that of a former one where
+    it does not pay.
+    """
     path = index_path(model.path)
     if len(model.weights.data) >= INDEX_PAYS:
         write_index(path, model)
@@ -219,7 +243,7 @@ def renew_index(model):
         path.unlink(missing_ok=True)
 
 
-def write_index(path, model):
+def write_index(path, model) -> None:
     """Build and write a model's index, one panel at a time in memory."""
     with create_artifact(path, KIND, {"scheme": SCHEME}, {"model": model.checksum}) as file:
         for number, panel in enumerate(build_index(model.weights, model.trained)):
@@ -232,6 +256,9 @@ def open_index(model):
     if model.names_in_memory is not None or not path.exists():
         return None
     with open_artifact(path, KIND) as file:
-        if inputs_of(file).get("model") != model.checksum or parameters_of(file).get("scheme") != SCHEME:
+        if (
+            inputs_of(file).get("model") != model.checksum
+            or parameters_of(file).get("scheme") != SCHEME
+        ):
             return None
         return [IndexPanel(**load_fields(group, IndexPanel)) for group in file.values()]

@@ -32,7 +32,8 @@ class _Plan:
 
 
 def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
-    """Merge the shards of one training, ``piece`` weights at a time; any division gives the same bytes.
+    """Merge the shards of one training, ``piece`` weights at a time; any division gives the same
+    bytes.
 
     Returns the number of weights, and of those that the shards hold.
     """
@@ -59,7 +60,9 @@ def _survey(paths, dataset, threshold):
     plan = _Plan(paths, [], *of_labels)
     trained = np.zeros(dataset.n_labels, bool)
     statistics = {name: np.zeros(dataset.n_labels, dtype) for name, dtype in STATISTICS.items()}
-    first, seconds, peaks = None, [], []
+    first = None
+    seconds = []
+    peaks = []
     with Progress("checking shards", len(paths), "shards") as progress:
         for number, path in enumerate(paths):
             shard = Shard.open(path)
@@ -84,7 +87,7 @@ def _survey(paths, dataset, threshold):
     return plan, trained, training
 
 
-def _check_shard(shard, first, dataset, threshold):
+def _check_shard(shard, first, dataset, threshold) -> None:
     require_alike(shard, first, dataset)
     stored = shard.parameters.get("stored_threshold", 0.0)
     if threshold < stored:
@@ -93,15 +96,16 @@ def _check_shard(shard, first, dataset, threshold):
         raise InputError(message, path=shard.path, remedy=remedy)
 
 
-def _check_duplicates(shard, plan):
+def _check_duplicates(shard, plan) -> None:
     duplicates = shard.labels[plan.shard[shard.labels] != NO_SHARD]
     if len(duplicates):
         other = plan.paths[plan.shard[duplicates[0]]]
-        message, remedy = f"label {duplicates[0]} is also in {other}", "give the shards of one plan, each once"
+        message = f"label {duplicates[0]} is also in {other}"
+        remedy = "give the shards of one plan, each once"
         raise InputError(message, path=shard.path, remedy=remedy)
 
 
-def _check_cover(owners, dataset):
+def _check_cover(owners, dataset) -> None:
     missing = np.flatnonzero(owners == NO_SHARD)
     if len(missing):
         labels = f"{len(missing):,} labels of {dataset.path}, the first {missing[0]},"
@@ -123,7 +127,8 @@ def _pieces(plan, threshold, piece, n_features):
 
 
 def _gather(plan, threshold, low, high, offsets):
-    data, indices = np.empty(offsets[-1], np.float32), np.empty(offsets[-1], np.int32)
+    data = np.empty(offsets[-1], np.float32)
+    indices = np.empty(offsets[-1], np.int32)
     owners = plan.shard[low:high]
     for number in np.unique(owners):
         places = np.flatnonzero(owners == number)

@@ -22,12 +22,17 @@ from ovaflow.storage.hdf5 import create_artifact, open_artifact, parameters_of
 
 @dataclass(frozen=True)
 class ModelFile(
-    Artifact, Named, ABC, kind="model", made_from=("dataset",), remedy="give the dataset that it was trained on"
+    Artifact,
+    Named,
+    ABC,
+    kind="model",
+    made_from=("dataset",),
+    remedy="give the dataset that it was trained on",
 ):
     """What every method keeps in its model file; names are loaded on demand.
 
-    Parameters are ``train``, settings of the training, among them ``method``, and ``transform``, parameters of the
-    dataset, see :class:`ovaflow.dataset.dataset.Dataset`.
+    Parameters are ``train``, settings of the training, among them ``method``, and ``transform``,
+    parameters of the dataset, see :class:`ovaflow.dataset.dataset.Dataset`.
     """
 
     trained: np.ndarray  # bool (l,); labels without a classifier are never predicted
@@ -36,7 +41,7 @@ class ModelFile(
     names_in_memory: Names | None = field(default=None, kw_only=True, metadata=NOT_STORED)
     of_method: ClassVar[str]
 
-    def store(self, file):
+    def store(self, file) -> None:
         super().store(file)
         write_names(file, self.names)
 
@@ -44,7 +49,11 @@ class ModelFile(
     def fields_of(cls, file):
         method = _method_in(parameters_of(file))
         if method != cls.of_method:
-            raise InputError(f"a model of {method}", path=file.filename, remedy=f"give a model of {cls.of_method}")
+            raise InputError(
+                f"a model of {method}",
+                path=file.filename,
+                remedy=f"give a model of {cls.of_method}",
+            )
         return super().fields_of(file)
 
     @classmethod
@@ -102,7 +111,11 @@ class ModelFile(
     def feature_ids(self):
         """Features by name, by ``get``."""
         names = self.feature_names
-        return names.numbers if isinstance(names, Strings) else {name: number for number, name in enumerate(names)}
+        return (
+            names.numbers
+            if isinstance(names, Strings)
+            else {name: number for number, name in enumerate(names)}
+        )
 
     @cached_property
     def idf(self):
@@ -141,15 +154,17 @@ class Model(ModelFile):
     def prepare(self):
         """Load or compile the kernels, so that what is timed later is scoring alone."""
 
-    def prepare_for_single(self):
+    def prepare_for_single(self) -> None:
         """Make, too, what answers single instances fast."""
         self.prepare()
 
     @abstractmethod
     def top_k(self, X, k, threads=1, quiet=True, allowed=None):
-        """Best k labels of each instance: ids int32 and scores float32 (n, k), -1 and -inf where there are fewer.
+        """Best k labels of each instance: ids int32 and scores float32 (n, k), -1 and -inf where
+        there are fewer.
 
-        By falling score, ties by the smaller id; of the labels that are ``allowed``, bool (l,), or all.
+        By falling score, ties by the smaller id; of the labels that are ``allowed``, bool (l,), or
+        all.
         """
 
     @abstractmethod
@@ -210,22 +225,42 @@ class LabelWeights(ModelFile):
         return self.weights.n_columns
 
 
-def write_model(path, weights_per_label, pieces, n_features, trained, counts, names, parameters, inputs, rounds=False):
-    """Write the model file from pieces, CSRs of labels one after the other, and round their weights if it is asked."""
+def write_model(
+    path,
+    weights_per_label,
+    pieces,
+    n_features,
+    trained,
+    counts,
+    names,
+    parameters,
+    inputs,
+    rounds=False,
+) -> None:
+    """Write the model file from pieces, CSRs of labels one after the other, and round their weights
+    if it is asked.
+    """
     indptr = offsets(weights_per_label)
     with create_artifact(path, ModelFile.kind, parameters, inputs) as file:
         group = file.create_group("weights")
         group.attrs["n_columns"] = np.int64(n_features)
-        data = create_array(group, "data", shape=indptr[-1:], dtype=np.int16 if rounds else np.float32)
-        indices = create_array(group, "indices", shape=indptr[-1:], dtype=np.uint16 if rounds else np.int32)
-        start, ends, steps = 0, [np.zeros(1, np.int64)], []
+        data = create_array(
+            group, "data", shape=indptr[-1:], dtype=np.int16 if rounds else np.float32
+        )
+        indices = create_array(
+            group, "indices", shape=indptr[-1:], dtype=np.uint16 if rounds else np.int32
+        )
+        start = 0
+        ends = [np.zeros(1, np.int64)]
+        steps = []
         for piece in pieces:
             end = start + len(piece.data)
             require_finite(piece.data, start, indptr, range(len(indptr) - 1))
             if rounds:
                 piece = rounded(piece)
                 steps.append(piece.steps)
-            data[start:end], indices[start:end] = piece.data, piece.indices
+            data[start:end] = piece.data
+            indices[start:end] = piece.indices
             ends.append(start + piece.indptr[1:])
             start = end
         create_array(group, "indptr", np.concatenate(ends))
@@ -245,7 +280,10 @@ class ModelHeader(Artifact, kind=ModelFile.kind):
 
     @classmethod
     def fields_of(cls, file: h5py.File) -> dict[str, Any]:
-        return {"n_trained": int(map_array(file["trained"]).sum()), "version": text_attribute(file, "ovaflow_version")}
+        return {
+            "n_trained": int(map_array(file["trained"]).sum()),
+            "version": text_attribute(file, "ovaflow_version"),
+        }
 
     @property
     def method(self) -> str:
@@ -270,8 +308,12 @@ def open_any_model(path):
         found = find_method(method)
     except InputError:
         package = parameters.get("train", {}).get("package", "")
-        remedy = f"install {package}" if package else "use the ovaflow that wrote it, or a newer one"
-        raise InputError(f"a model of {method}, which is not installed here", path=path, remedy=remedy) from None
+        remedy = (
+            f"install {package}" if package else "use the ovaflow that wrote it, or a newer one"
+        )
+        raise InputError(
+            f"a model of {method}, which is not installed here", path=path, remedy=remedy
+        ) from None
     return placed(found.model).open(path)
 
 
@@ -280,7 +322,7 @@ def what_scores_are(settings):
     return placed(find_method(settings.get("method", ONE_VS_ALL)).model).what_scores_are(settings)
 
 
-def require_finite(data, start, indptr, labels, path=None):
+def require_finite(data, start, indptr, labels, path=None) -> None:
     """Refuse weights that are not finite, naming the label; the first is number ``start`` of all."""
     finite = np.isfinite(data)
     if not finite.all():

@@ -20,7 +20,7 @@ _KEY = "ovaflow"
 """Entry of the file with its description, as JSON."""
 
 
-def write_npz(path, model):
+def write_npz(path, model) -> None:
     weights = decoded(model.weights)
     description = {
         "label_names": list(model.label_names),
@@ -45,8 +45,11 @@ def write_npz(path, model):
 
 
 def read_npz(path, bias=1.0, normalize=True):
-    """Read a model; ``bias`` and ``normalize`` say how instances were prepared for another program's weights."""
-    weights, description = read_matrix(path), None
+    """Read a model; ``bias`` and ``normalize`` say how instances were prepared for another
+    program's weights.
+    """
+    weights = read_matrix(path)
+    description = None
     try:
         description = _description(path) or _default_description(weights, bias, normalize)
         return _model(Path(path), weights, _Description.model_validate(description))
@@ -77,7 +80,8 @@ class _Description(BaseModel, allow_inf_nan=False):
 def _model(path, weights, description):
     idf = None if description.idf is None else np.array(description.idf, np.float32)
     names = Names(description.label_names, description.feature_names, idf)
-    trained, counts = np.array(description.trained, bool), np.array(description.counts, np.int64)
+    trained = np.array(description.trained, bool)
+    counts = np.array(description.counts, np.int64)
     n_labels = len(names.labels)
     if not weights.n_rows == n_labels == len(trained) == len(counts):
         raise ValueError(f"{weights.n_rows:,} rows of weights, but {n_labels:,} names of labels")
@@ -93,7 +97,9 @@ def _model(path, weights, description):
     n_features = model.n_features - (model.bias != 0)
     for what, values in (("names of features", names.features or None), ("idf", idf)):
         if values is not None and len(values) != n_features:
-            raise ValueError(f"{n_features:,} columns of weights without the bias, but {len(values):,} {what}")
+            raise ValueError(
+                f"{n_features:,} columns of weights without the bias, but {len(values):,} {what}"
+            )
     return model
 
 
@@ -114,7 +120,12 @@ def _default_description(weights, bias, normalize):
         "parameters": {
             "train": {"method": ONE_VS_ALL},
             "prune": 0.0,
-            "transform": {"format": "foreign", "tfidf": False, "normalize": normalize, "bias": bias},
+            "transform": {
+                "format": "foreign",
+                "tfidf": False,
+                "normalize": normalize,
+                "bias": bias,
+            },
         },
         "inputs": {},
     }

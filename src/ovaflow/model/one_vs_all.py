@@ -30,15 +30,15 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
     def nonzeros(self):
         return len(self.weights.data)
 
-    def write(self, path):
+    def write(self, path) -> None:
         weights = self.weights
         require_finite(weights.data, 0, weights.indptr, range(len(weights.indptr)))
         super().write(path)
 
-    def prepare(self):
+    def prepare(self) -> None:
         load_kernels(self.weights)
 
-    def prepare_for_single(self):
+    def prepare_for_single(self) -> None:
         load_kernels(self.weights)
         self._index.build()
 
@@ -56,12 +56,14 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
         return scores_of_each(self.weights, X, ids, threads)
 
     def label_weights(self, label, features):
-        vector, row = np.zeros(self.n_features, np.float32), decoded(self.weights, label, label + 1)
+        vector = np.zeros(self.n_features, np.float32)
+        row = decoded(self.weights, label, label + 1)
         vector[row.indices] = row.data
         return vector[features]
 
     def cosines(self, label):
-        vector, bias_feature = self.label_weights(label, slice(None)), self.bias_feature
+        vector = self.label_weights(label, slice(None))
+        bias_feature = self.bias_feature
         if bias_feature >= 0:
             vector[bias_feature] = 0
         cosines = np.empty(self.n_labels)
@@ -71,7 +73,7 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
 
 
 @strict_kernel
-def _fill_cosines(weights, vector, left_out, out):
+def _fill_cosines(weights, vector, left_out, out) -> None:
     """out_j = <w_j, v> / |w_j| without one feature, whatever the step of w_j."""
     data, indices, indptr, _, blocks = weights
     for j in range(len(out)):
@@ -79,7 +81,8 @@ def _fill_cosines(weights, vector, left_out, out):
         for segment in range(j * blocks, (j + 1) * blocks):
             offset = (segment % blocks) << BLOCK_BITS
             for k in range(indptr[segment], indptr[segment + 1]):
-                feature, weight = offset + indices[k], np.float32(data[k])
+                feature = offset + indices[k]
+                weight = np.float32(data[k])
                 if feature != left_out:
                     product += weight * vector[feature]
                     square += weight * weight

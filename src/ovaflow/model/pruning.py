@@ -16,9 +16,12 @@ from ovaflow.sparse.weight_rows import segments_of
 
 
 def prune(weights, threshold):
-    """Drop weights below a threshold from a CSR (m, d), or from rounded rows; 0 drops exact zeros only."""
+    """Drop weights below a threshold from a CSR (m, d), or from rounded rows; 0 drops exact zeros
+    only.
+    """
     indptr = offsets(kept_per_row(weights, threshold))
-    data, indices = np.empty(indptr[-1], weights.data.dtype), np.empty(indptr[-1], weights.indices.dtype)
+    data = np.empty(indptr[-1], weights.data.dtype)
+    indices = np.empty(indptr[-1], weights.indices.dtype)
     copy_kept(weights, np.arange(len(indptr) - 1), threshold, data, indices, indptr[:-1])
     return weights._replace(data=data, indices=indices, indptr=indptr)
 
@@ -37,8 +40,10 @@ def _in_steps(weights, threshold):
     return np.repeat(np.float32(threshold) / scale, blocks)
 
 
-def copy_kept(weights, rows, threshold, data, indices, starts):
-    """Copy what pruning leaves of some rows, or segments, to ``data`` and ``indices``, each row from its start."""
+def copy_kept(weights, rows, threshold, data, indices, starts) -> None:
+    """Copy what pruning leaves of some rows, or segments, to ``data`` and ``indices``, each row
+    from its start.
+    """
     rows = np.asarray(rows, np.int64)
     _copy_kept(*weights.arrays, rows, _in_steps(weights, threshold), data, indices, starts)
 
@@ -46,10 +51,12 @@ def copy_kept(weights, rows, threshold, data, indices, starts):
 @strict_kernel
 def large_weights(weights, threshold):
     """(indices, data) of the weights that pruning leaves of one dense row (d,)."""
-    indices, data = np.empty(len(weights), np.int32), np.empty(len(weights), np.float32)
+    indices = np.empty(len(weights), np.int32)
+    data = np.empty(len(weights), np.float32)
     count = 0
     for j in range(len(weights)):
-        indices[count], data[count] = j, weights[j]
+        indices[count] = j
+        data[count] = weights[j]
         count += _keeps(weights[j], threshold)
     return indices[:count].copy(), data[:count].copy()
 
@@ -60,7 +67,7 @@ def _keeps(weight, threshold):
 
 
 @strict_kernel
-def _count_kept(data, indptr, thresholds, counts):
+def _count_kept(data, indptr, thresholds, counts) -> None:
     for row in range(len(counts)):
         count = 0
         for k in range(indptr[row], indptr[row + 1]):
@@ -69,7 +76,7 @@ def _count_kept(data, indptr, thresholds, counts):
 
 
 @strict_kernel
-def _copy_kept(data, indices, indptr, rows, thresholds, out_data, out_indices, starts):
+def _copy_kept(data, indices, indptr, rows, thresholds, out_data, out_indices, starts) -> None:
     for r in range(len(rows)):
         slot = starts[r]
         for k in range(indptr[rows[r]], indptr[rows[r] + 1]):

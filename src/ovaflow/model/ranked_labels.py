@@ -6,7 +6,9 @@ from ovaflow.sparse.csr import CSR
 
 
 def find_hits(ids: np.ndarray, Y: CSR) -> np.ndarray:
-    """Which of the ranked labels, int (n, K) and -1 for none, are among the true ones (n, l): bool (n, K)."""
+    """Which of the ranked labels, int (n, K) and -1 for none, are among the true ones (n, l): bool
+    (n, K).
+    """
     rows = np.arange(Y.n_rows, dtype=np.int64)
     true = np.repeat(rows, np.diff(Y.indptr)) * Y.n_columns + Y.indices
     return np.isin(rows[:, None] * Y.n_columns + ids, true) & (ids >= 0)

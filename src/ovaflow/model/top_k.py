@@ -29,40 +29,54 @@ _RUN = 64
 """Labels that are skipped together."""
 
 LONG = 32
-"""A label of this many weights for each feature of an instance is searched for the features; a shorter one is read."""
+"""A label of this many weights for each feature of an instance is searched for the features; a
+shorter one is read.
+"""
 
 LONGEST_LIST = 1024
-"""Up to this k, best labels are kept in order while labels are scored; beyond it, all scores are sorted."""
+"""Up to this k, best labels are kept in order while labels are scored; beyond it, all scores are
+sorted.
+"""
 
 FEW = 0.005
-"""Share of allowed labels up to which to score each takes no longer than an index. Measured with 4,000 and 35,000."""
+"""Share of allowed labels up to which to score each takes no longer than an index. Measured with
+4,000 and 35,000.
+"""
 
 SCANS = 16
-"""Instances that are scored without an index before one is built, which takes as long as 20 to 30 of them."""
+"""Instances that are scored without an index before one is built, which takes as long as 20 to 30
+of them.
+"""
 
 
 class KeptIndex:
     """The index of a model: the one next to its file, or one that is built once it pays."""
 
-    def __init__(self, model):
-        self._model, self._panels, self._asked = model, open_index(model), 0
+    def __init__(self, model) -> None:
+        self._model = model
+        self._panels = open_index(model)
+        self._asked = 0
 
-    def build(self):
+    def build(self) -> None:
         if self._panels is None:
             self._panels = list(build_index(self._model.weights, self._model.trained))
 
     def top_k(self, X, k, threads=1, quiet=True, allowed=None):
         """Best k labels, as :meth:`Model.top_k` has them."""
-        weights, trained = self._model.weights, self._model.trained
+        weights = self._model.weights
+        trained = self._model.trained
         if k <= LONGEST_LIST and self._scans(X.n_rows, allowed):
             return scan(weights, chosen(trained, allowed), X, k, threads)
         return predict_top_k(weights, trained, X, k, threads, quiet, self._panels, allowed)
 
     def _scans(self, n, allowed):
         """Whether to score every label of n further instances takes less time than an index does."""
-        if allowed is not None and np.count_nonzero(self._model.trained & allowed) <= FEW * len(allowed):
+        if allowed is not None and np.count_nonzero(self._model.trained & allowed) <= FEW * len(
+            allowed
+        ):
             return True
-        asked_before, self._asked = self._asked, self._asked + n
+        asked_before = self._asked
+        self._asked = self._asked + n
         if self._panels is None and self._asked > SCANS and asked_before:
             # whoever asks for all at once needs no panel twice
             self.build()
@@ -98,7 +112,9 @@ def no_labels(*shape):
 
 
 def predict_top_k(weights, trained, X, k, threads=1, quiet=False, panels=None, allowed=None):
-    """Best k labels, as :meth:`Model.top_k` has them; without ``panels`` of an index they are built in turn."""
+    """Best k labels, as :meth:`Model.top_k` has them; without ``panels`` of an index they are built
+    in turn.
+    """
     if k > LONGEST_LIST:
         return sort_all(weights, chosen(trained, allowed), X, k)
     panels = restricted(panels or build_index(weights, trained), allowed)
@@ -107,12 +123,20 @@ def predict_top_k(weights, trained, X, k, threads=1, quiet=False, panels=None, a
 
 
 def search_index(panels, weights, X, k, threads=1, tell=lambda n_scores: None):
-    """Find them by panels of the whole model; ``tell`` is called with numbers of scores that are done."""
+    """Find them by panels of the whole model; ``tell`` is called with numbers of scores that are
+    done.
+    """
     ids, scores = no_labels(X.n_rows, k)
 
     def search(panel, rows):
         _search(
-            *X.arrays, *rows, panel, segments_of(weights), *_scratch.take(len(panel.base), X.n_columns), ids, scores
+            *X.arrays,
+            *rows,
+            panel,
+            segments_of(weights),
+            *_scratch.take(len(panel.base), X.n_columns),
+            ids,
+            scores,
         )
         return (rows[1] - rows[0]) * len(panel.base)
 
@@ -126,7 +150,7 @@ def search_rounded(panels, X, k, threads=1):
     """Find them by the sums of rounded weights alone, which are the scores."""
     ids, scores = no_labels(X.n_rows, k)
 
-    def search(panel, rows):
+    def search(panel, rows) -> None:
         _search_rounded(*X.arrays, *rows, panel, _scratch.take(len(panel.base), 0)[0], ids, scores)
 
     for panel in panels:
@@ -139,8 +163,16 @@ def scan(weights, trained, X, k, threads=1):
     """Find them without an index: every label is scored exactly."""
     ids, scores = no_labels(X.n_rows, k)
 
-    def search(rows):
-        _scan(*X.arrays, *rows, segments_of(weights), trained, _scratch.take(0, X.n_columns)[1], ids, scores)
+    def search(rows) -> None:
+        _scan(
+            *X.arrays,
+            *rows,
+            segments_of(weights),
+            trained,
+            _scratch.take(0, X.n_columns)[1],
+            ids,
+            scores,
+        )
 
     for _ in _in_blocks(search, X.n_rows, threads):
         pass
@@ -162,7 +194,8 @@ def _in_blocks(search, n, threads):
 class _Scratch(threading.local):
     """Arrays that a thread uses again: fresh ones cost more in page faults than they take to fill."""
 
-    scores, zeros = np.zeros(0, np.float32), np.zeros(0, np.float32)
+    scores = np.zeros(0, np.float32)
+    zeros = np.zeros(0, np.float32)
 
     def take(self, n_labels, n_features):
         if len(self.scores) < n_labels:
@@ -183,22 +216,27 @@ def sort_all(weights, trained, X, k):
     for i in range(X.n_rows):
         every = scores_of(weights, X.part(i, i + 1), labels)[0]
         order = np.argsort(-every, kind="stable")[best]
-        ids[i, best], scores[i, best] = labels[order], every[order]
+        ids[i, best] = labels[order]
+        scores[i, best] = every[order]
     return ids, scores
 
 
 def scores_of(weights, X, labels):
     """Scores of chosen labels, float32 (n, m), to the bit those of the best."""
     out = np.zeros((X.n_rows, len(labels)), np.float32)
-    _score_labels(*X.arrays, segments_of(weights), labels, np.zeros(weights.n_columns, np.float32), out)
+    _score_labels(
+        *X.arrays, segments_of(weights), labels, np.zeros(weights.n_columns, np.float32), out
+    )
     return out
 
 
 def scores_of_each(weights, X, ids, threads=1):
-    """Scores of labels (n, k), other ones for each instance: float32 (n, k), to the bit those of the best."""
+    """Scores of labels (n, k), other ones for each instance: float32 (n, k), to the bit those of
+    the best.
+    """
     out = np.empty(ids.shape, np.float32)
 
-    def score(rows):
+    def score(rows) -> None:
         _score_each(*X.arrays, *rows, segments_of(weights), ids, out)
 
     for _ in _in_blocks(score, X.n_rows, threads):
@@ -206,19 +244,22 @@ def scores_of_each(weights, X, ids, threads=1):
     return out
 
 
-def load_kernels(weights):
+def load_kernels(weights) -> None:
     """Load or compile the kernels for such weights, so that what is timed later is scoring alone."""
-    x, trained = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1), np.ones(1, bool)
+    x = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1)
+    trained = np.ones(1, bool)
     one = x if weights.data.dtype == np.float32 else rounded(x)
     search_index([build_panel(one, trained, 0, 1)], one, x, 1)
     scan(one, trained, x, 1)
 
 
 @strict_kernel
-def insert_label(score, label, ids, best):
+def insert_label(score, label, ids, best) -> None:
     """Put a label in its place: by falling score, ties by the smaller id; the last falls out."""
     place = len(best) - 1
-    while place > 0 and (best[place - 1] < score or (best[place - 1] == score and ids[place - 1] > label)):
+    while place > 0 and (
+        best[place - 1] < score or (best[place - 1] == score and ids[place - 1] > label)
+    ):
         best[place] = best[place - 1]
         ids[place] = ids[place - 1]
         place -= 1
@@ -227,9 +268,12 @@ def insert_label(score, label, ids, best):
 
 
 @strict_kernel
-def _search(data, indices, indptr, low, high, panel, weights, bounds, spread, ids, best):
-    """Insert a panel's best labels into the lists of instances low..high, which may hold smaller labels already."""
-    near, near_ids = np.empty(ids.shape[1], np.float32), np.empty(ids.shape[1], np.int32)
+def _search(data, indices, indptr, low, high, panel, weights, bounds, spread, ids, best) -> None:
+    """Insert a panel's best labels into the lists of instances low..high, which may hold smaller
+    labels already.
+    """
+    near = np.empty(ids.shape[1], np.float32)
+    near_ids = np.empty(ids.shape[1], np.int32)
     for i in range(low, high):
         error = error_bound(data, indices, indptr[i], indptr[i + 1], panel)
         upper_bounds(data, indices, indptr[i], indptr[i + 1], panel, bounds)
@@ -247,7 +291,7 @@ def _search(data, indices, indptr, low, high, panel, weights, bounds, spread, id
 
 
 @strict_kernel
-def _search_rounded(data, indices, indptr, low, high, panel, sums, ids, best):
+def _search_rounded(data, indices, indptr, low, high, panel, sums, ids, best) -> None:
     """As :func:`_search`, by the rounded weights alone."""
     for i in range(low, high):
         upper_bounds(data, indices, indptr[i], indptr[i + 1], panel, sums)
@@ -255,8 +299,10 @@ def _search_rounded(data, indices, indptr, low, high, panel, sums, ids, best):
 
 
 @strict_kernel
-def _keep_near(scores, first, near, ids):
-    """The best scores of labels from ``first`` on, best first; a whole run is skipped when none is among them."""
+def _keep_near(scores, first, near, ids) -> None:
+    """The best scores of labels from ``first`` on, best first; a whole run is skipped when none is
+    among them.
+    """
     for start in range(0, len(scores), _RUN):
         end = min(start + _RUN, len(scores))
         above = False
@@ -270,8 +316,10 @@ def _keep_near(scores, first, near, ids):
 
 
 @strict_kernel
-def _keep_exact(bounds, error, first, weights, row, ids, best):
-    """Score exactly what may be among the best: what is -inf is not, what is nan, by overflow, may be."""
+def _keep_exact(bounds, error, first, weights, row, ids, best) -> None:
+    """Score exactly what may be among the best: what is -inf is not, what is nan, by overflow, may
+    be.
+    """
     for start in range(0, len(bounds), _RUN):
         end = min(start + _RUN, len(bounds))
         floor = np.float32(best[-1] - error)
@@ -285,7 +333,7 @@ def _keep_exact(bounds, error, first, weights, row, ids, best):
 
 
 @strict_kernel
-def _scan(data, indices, indptr, low, high, weights, trained, spread, ids, best):
+def _scan(data, indices, indptr, low, high, weights, trained, spread, ids, best) -> None:
     for i in range(low, high):
         row = _row(data, indices, indptr, i, spread)
         for label in range(len(trained)):
@@ -297,13 +345,14 @@ def _scan(data, indices, indptr, low, high, weights, trained, spread, ids, best)
 @strict_kernel
 def _row(data, indices, indptr, i, spread):
     """An instance: its values, their features, and the same spread out."""
-    values, features = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
+    values = data[indptr[i] : indptr[i + 1]]
+    features = indices[indptr[i] : indptr[i + 1]]
     scatter(features, values, spread)
     return values, features, spread
 
 
 @strict_kernel
-def _score_and_insert(label, weights, row, ids, best):
+def _score_and_insert(label, weights, row, ids, best) -> None:
     """Score a label exactly, and insert it if it is among the best."""
     _, _, indptr, _, blocks = weights
     values, features, spread = row
@@ -316,30 +365,34 @@ def _score_and_insert(label, weights, row, ids, best):
 
 
 @strict_kernel
-def _score_labels(data, indices, indptr, weights, labels, spread, out):
+def _score_labels(data, indices, indptr, weights, labels, spread, out) -> None:
     """Each label's weights are spread out once for all instances."""
     for c in range(len(labels)):
         _spread_out(weights, labels[c], np.float32(1), spread)
         for i in range(len(out)):
-            out[i, c] = _sum((data, indices, indptr, None, 1), i, spread) * step_of(weights[3], labels[c])
+            out[i, c] = _sum((data, indices, indptr, None, 1), i, spread) * step_of(
+                weights[3], labels[c]
+            )
         _spread_out(weights, labels[c], np.float32(0), spread)
 
 
 @strict_kernel
-def _spread_out(weights, label, factor, spread):
+def _spread_out(weights, label, factor, spread) -> None:
     """v_f = factor * q_f for every weight of a label."""
     data, indices, indptr, _, blocks = weights
     for block in range(blocks):
-        segment, part = label * blocks + block, spread[block << BLOCK_BITS :]
+        segment = label * blocks + block
+        part = spread[block << BLOCK_BITS :]
         for k in range(indptr[segment], indptr[segment + 1]):
             part[np.uint32(indices[k])] = factor * np.float32(data[k])
 
 
 @strict_kernel
-def _score_each(data, indices, indptr, low, high, weights, ids, out):
+def _score_each(data, indices, indptr, low, high, weights, ids, out) -> None:
     """out_ic = <w_j, x_i> for the label j that stands at (i, c)."""
     for i in range(low, high):
-        values, features = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
+        values = data[indptr[i] : indptr[i + 1]]
+        features = indices[indptr[i] : indptr[i + 1]]
         for c in range(ids.shape[1]):
             out[i, c] = _dot(weights, ids[i, c], values, features)
 
@@ -350,7 +403,8 @@ def _sum(weights, label, spread):
     data, indices, indptr, steps, blocks = weights
     total = np.float32(0)
     for block in range(blocks):
-        segment, part = label * blocks + block, spread[block << BLOCK_BITS :]
+        segment = label * blocks + block
+        part = spread[block << BLOCK_BITS :]
         for k in range(np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])):
             total += np.float32(data[k]) * part[np.uint32(indices[k])]
     return total * step_of(steps, label)
@@ -358,16 +412,23 @@ def _sum(weights, label, spread):
 
 @strict_kernel
 def _dot(weights, label, values, features):
-    """<w_j, x> over the features of x, ascending; each is searched for in what is left of w, by doubled steps."""
+    """<w_j, x> over the features of x, ascending; each is searched for in what is left of w, by
+    doubled steps.
+    """
     data, indices, indptr, steps, blocks = weights
-    total, one, block = np.float32(0), np.uint64(1), -1
+    total = np.float32(0)
+    one = np.uint64(1)
+    block = -1
     low = last = np.uint64(0)
     for k in range(np.uint64(len(values))):
         here = min(features[k] >> BLOCK_BITS, blocks - 1)
         if here != block:
-            block, segment = here, label * blocks + here
-            low, last = np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])
-        feature, step = np.uint32(features[k] - (block << BLOCK_BITS)), one
+            block = here
+            segment = label * blocks + here
+            low = np.uint64(indptr[segment])
+            last = np.uint64(indptr[segment + 1])
+        feature = np.uint32(features[k] - (block << BLOCK_BITS))
+        step = one
         while low + step < last and np.uint32(indices[low + step]) <= feature:
             low += step
             step += step

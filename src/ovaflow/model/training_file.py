@@ -44,21 +44,24 @@ class Shard(Artifact, kind="shard", made_from=("dataset",), remedy="train it aga
     core_seconds: float  # processor time of the solver, of all attempts
     peak_rss_bytes: int  # largest resident memory of the job
 
-    def write(self, path, **made_from):
+    def write(self, path, **made_from) -> None:
         require_finite(self.weights.data, 0, self.weights.indptr, self.labels, path)
         super().write(path, **made_from)
 
 
 def read_weights(path, checksum):
-    """Weights of a shard file, not compared again with their checksum if the file's is the one given."""
+    """Weights of a shard file, not compared again with their checksum if the file's is the one
+    given.
+    """
     with open_artifact(path, Shard.kind) as file:
         return read_csr(file["weights"], compare=checksum_of(file) != checksum)
 
 
-def require_alike(shard, first, dataset):
+def require_alike(shard, first, dataset) -> None:
     """Refuse a shard of another dataset, or with other settings or inputs than the first one."""
     shard.require(dataset=dataset)
-    ours, theirs = shard.parameters | shard.inputs, first.parameters | first.inputs
+    ours = shard.parameters | shard.inputs
+    theirs = first.parameters | first.inputs
     names = sorted(ours.keys() | theirs.keys())
     differences = ", ".join(name for name in names if ours.get(name) != theirs.get(name))
     if differences:

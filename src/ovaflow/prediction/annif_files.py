@@ -26,7 +26,8 @@ def score_within_one(label: AnsweredLabel) -> np.float32:
 
 
 class AnnifLines(Answers):
-    """Lines ``<URI>``, name, notation if there is one, and score, with tabs between them, as ``annif index`` has them.
+    """Lines ``<URI>``, name, notation if there is one, and score, with tabs between them, as
+    ``annif index`` has them.
 
     A label without a URI has none there. Scores lie within 0 and 1, as those of the service do.
     """
@@ -50,10 +51,10 @@ class AnnifLines(Answers):
 class _Files:
     """A folder of files, one for each record."""
 
-    def __init__(self, folder):
+    def __init__(self, folder) -> None:
         self._folder = folder
 
-    def write(self, named):
+    def write(self, named) -> None:
         name, lines = named
         path = self._folder / f"{_stem(name)}{ENDING}"
         try:

@@ -1,7 +1,7 @@
 """What a model answers for one record.
 
-A field of an answer is declared here once. Python, JSON Lines, the service, its OpenAPI document and, where a
-:class:`Column` says so, tables have it.
+A field of an answer is declared here once. Python, JSON Lines, the service, its OpenAPI document
+and, where a :class:`Column` says so, tables have it.
 """
 
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -13,7 +13,9 @@ from ovaflow.reranking.expected_quality import ExpectedQuality
 
 
 class Column(NamedTuple):
-    """Columns of a field in tables with a row per label, and with a row per record, whose labels are joined."""
+    """Columns of a field in tables with a row per label, and with a row per record, whose labels
+    are joined.
+    """
 
     name: str
     joined: str | None = None  # None: no such column
@@ -47,17 +49,21 @@ class AnsweredLabel(LabelName):
     score: Annotated[float, Column("score", joined="scores")] = Field(
         description="Labels are in its order; with a second stage it is the probability."
     )
-    probability: Annotated[float | None, Column("probability", joined="probabilities", needs="second stage")] = Field(
-        None, description="That the label is right; only where the model has a second stage."
-    )
+    probability: Annotated[
+        float | None, Column("probability", joined="probabilities", needs="second stage")
+    ] = Field(None, description="That the label is right; only where the model has a second stage.")
 
 
 class Answer(BaseModel):
     """The best labels of an instance."""
 
     labels: list[AnsweredLabel]
-    fit: int | None = Field(description="How many labels fit, the first ones; null without a second stage.")
-    features: int = Field(description="How many of the model's features it has; with 0 the labels mean nothing.")
+    fit: int | None = Field(
+        description="How many labels fit, the first ones; null without a second stage."
+    )
+    features: int = Field(
+        description="How many of the model's features it has; with 0 the labels mean nothing."
+    )
     known_words: float | None = Field(
         description="Share of its words that the model knows or leaves out on purpose; null for features."
     )
@@ -68,14 +74,19 @@ class Answer(BaseModel):
         description="Why the labels may mean little: the model knows less than a tenth of the words; training did not "
         "have the language."
     )
-    expected_precision: Annotated[float | None, Column("expected_precision", needs="second stage")] = Field(
+    expected_precision: Annotated[
+        float | None, Column("expected_precision", needs="second stage")
+    ] = Field(
         description="Share of these labels that are probably right; null without a second stage, or without labels."
     )
-    expected_recall: Annotated[float | None, Column("expected_recall", needs="second stage")] = Field(
-        description="Share of its true labels that are probably among these; null without a second stage."
+    expected_recall: Annotated[float | None, Column("expected_recall", needs="second stage")] = (
+        Field(
+            description="Share of its true labels that are probably among these; null without a second stage."
+        )
     )
     missing: list[str] | None = Field(
-        None, description="Columns of numbers and categories that it lacks; only where the model reads such columns."
+        None,
+        description="Columns of numbers and categories that it lacks; only where the model reads such columns.",
     )
     _quality: ExpectedQuality | None = PrivateAttr(None)
 
@@ -94,7 +105,9 @@ class Answer(BaseModel):
         return self._quality
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as objects of JSON; what it has no value for, such as URIs, is left out."""
+        """Return the answer as objects of JSON; what it has no value for, such as URIs, is left
+        out.
+        """
         return self.model_dump(exclude_unset=True)
 
 

@@ -28,10 +28,10 @@ class Answers:
 
     head = tail = ""
 
-    def begin(self, out):
+    def begin(self, out) -> None:
         out.write(self.head)
 
-    def end(self, out, n):
+    def end(self, out, n) -> None:
         """Write what follows n answers."""
         out.write(self.tail)
 
@@ -51,15 +51,24 @@ class JsonLines(Answers):
 class _Table(Answers):
     """Columns of an instance, of its labels and of the answer, as their fields declare them."""
 
-    def __init__(self, uris, probabilistic, kept, delimiter=","):
+    def __init__(self, uris, probabilistic, kept, delimiter=",") -> None:
         has = {None: True, "uris": uris, "second stage": probabilistic}
         label_columns = columns_of_fields(AnsweredLabel)
         # URIs are long, so they come last
         label_columns["uri"] = label_columns.pop("uri")
-        self._label_fields = self._names_of({field: each for field, each in label_columns.items() if has[each.needs]})
+        self._label_fields = self._names_of(
+            {field: each for field, each in label_columns.items() if has[each.needs]}
+        )
         answer_columns = columns_of_fields(Answer)
-        self._answer_fields = {field: each.name for field, each in answer_columns.items() if has[each.needs]}
-        self.columns = ["instance", *kept, *self._label_fields.values(), *self._answer_fields.values()]
+        self._answer_fields = {
+            field: each.name for field, each in answer_columns.items() if has[each.needs]
+        }
+        self.columns = [
+            "instance",
+            *kept,
+            *self._label_fields.values(),
+            *self._answer_fields.values(),
+        ]
         self._delimiter = delimiter
         self.head = self._lines([self.columns])
 
@@ -94,7 +103,7 @@ class Csv(_Table):
 class JoinedCsv(_Table):
     """One instance per line, with its ``kept`` columns, and its labels in one field."""
 
-    def __init__(self, mark, *described):
+    def __init__(self, mark, *described) -> None:
         super().__init__(*described)
         self._mark = mark
 
@@ -117,7 +126,7 @@ BYTE_ORDER_MARK = "\ufeff"
 class XmcText(Answers):
     """``label:score label:score`` per line, below a header of instances and labels."""
 
-    def __init__(self, n_labels):
+    def __init__(self, n_labels) -> None:
         self._n_labels = n_labels
         self.head = self.first_line(0)
 
@@ -128,7 +137,7 @@ class XmcText(Answers):
     def write(self, record, answer):
         return " ".join(f"{label.id}:{label.score}" for label in answer.labels) + "\n"
 
-    def end(self, out, n):
+    def end(self, out, n) -> None:
         out.seek(0)
         out.write(self.first_line(n))
 
@@ -136,13 +145,17 @@ class XmcText(Answers):
 class TerminalTable(Answers):
     """Answers as people read them: one label per line."""
 
-    def __init__(self, titled):
+    def __init__(self, titled) -> None:
         self._titled = titled
 
     def write(self, record, answer):
         lines = []
         for rank, label in enumerate(answer.labels, 1):
-            figure = f"{label.score:8.4f}" if label.probability is None else f"{100 * label.probability:6.1f} %"
+            figure = (
+                f"{label.score:8.4f}"
+                if label.probability is None
+                else f"{100 * label.probability:6.1f} %"
+            )
             lines.append(f"{rank:4}  {figure}  {label.name}\n")
         table = "".join(lines) or "   no labels\n"
         if not self._titled:

@@ -12,9 +12,11 @@ _PROMOTED = re.compile(r"\d{4}-\d\d-\d\d-\d{6}-([0-9a-f]{8})")
 
 
 def superseded(link, keep, before):
-    """Folders of promotions beside a link, oldest first, without the newest and those that a link leads to.
+    """Folders of promotions beside a link, oldest first, without the newest and those that a link
+    leads to.
 
-    The model in use and the one ``before`` it count as the newest: workers may still open its files.
+    The model in use and the one ``before`` it count as the newest: workers may still open its
+    files.
     """
     used = {os.path.realpath(each) for each in link.parent.iterdir() if each.is_symlink()}
     first = {os.path.realpath(link), before}
@@ -33,7 +35,11 @@ def _is_promoted(folder):
     named = _PROMOTED.fullmatch(folder.name)
     if named is None or folder.is_symlink() or not folder.is_dir():
         return False
-    files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    files = (
+        path.relative_to(folder)
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    )
     return all(map(is_file_of_model, files)) and _begins_with(folder / MODEL, named[1])
 
 

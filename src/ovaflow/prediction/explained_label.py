@@ -1,4 +1,6 @@
-"""What is said of why a label has its score: the same in Python, on the command line, in files and over HTTP."""
+"""What is said of why a label has its score: the same in Python, on the command line, in files and
+over HTTP.
+"""
 
 from typing import Any
 
@@ -26,7 +28,9 @@ class Contribution(BaseModel):
 
     feature: str
     contribution: float
-    spans: list[tuple[int, int]] = Field(description="Where it is in the text: start and end in code points.")
+    spans: list[tuple[int, int]] = Field(
+        description="Where it is in the text: start and end in code points."
+    )
 
 
 def numbers_of_evidence() -> dict[str, Any]:
@@ -39,7 +43,10 @@ def numbers_of_evidence() -> dict[str, Any]:
             described = descriptions.setdefault(name, [])
             if description not in described:
                 described.append(description)
-    return {name: (types[name] | None, Field(None, description=_sentence(descriptions[name]))) for name in types}
+    return {
+        name: (types[name] | None, Field(None, description=_sentence(descriptions[name])))
+        for name in types
+    }
 
 
 def _sentence(descriptions: list[str]) -> str:
@@ -64,7 +71,9 @@ Evidence = create_model(
 
 
 class ExplainedLabel(LabelName):
-    """A label with what its score is the sum of: the bias, the contributions listed, and the others."""
+    """A label with what its score is the sum of: the bias, the contributions listed, and the
+    others.
+    """
 
     score: float = Field(description="That of the first stage, which words add up to.")
     bias: float
@@ -72,7 +81,8 @@ class ExplainedLabel(LabelName):
     down: list[Contribution]
     others: float
     probability: float | None = Field(
-        None, description="Where there is a second stage; null for labels that are not among its candidates."
+        None,
+        description="Where there is a second stage; null for labels that are not among its candidates.",
     )
     evidence: list[Evidence] | None = Field(None, description="Where there is a second stage.")
 

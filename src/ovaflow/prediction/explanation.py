@@ -25,8 +25,8 @@ class LabelContributions(NamedTuple):
     # scores of predictions differ in the last digits
     score: float
     bias: float  # the same for every instance
-    # features that push the score up and down, and their contributions; the strongest first, ties by
-    # the smaller feature id
+    # features that push the score up and down, and their contributions; the strongest first, ties
+    # by the smaller feature id
     up: list
     down: list
     others: float  # sum of the contributions that are not listed
@@ -34,13 +34,15 @@ class LabelContributions(NamedTuple):
 
 def contributions(predictor, x, label, top=None):
     """What pushes a label's score up and down for one instance, ``top`` features of each sign."""
-    linear, model = _require_weights(predictor.model, label), predictor.model
+    linear = _require_weights(predictor.model, label)
+    model = predictor.model
     if model.probabilistic:
         x = model.features_of_first_stage(x)
     values = x.data.astype(np.float64) * linear.label_weights(label, x.indices)
     is_bias = x.indices == linear.bias_feature
     bias = math.fsum(values[is_bias]) + linear.intercept(label)
-    features, values = x.indices[~is_bias], values[~is_bias]
+    features = x.indices[~is_bias]
+    values = values[~is_bias]
     up, down, others = _by_sign(features, values, top)
     return LabelContributions(int(label), math.fsum([bias, *values]), bias, up, down, others)
 
@@ -76,7 +78,8 @@ def describe_label(predictor, label, top, nearest):
 
 def label_entry(predictor, label):
     """A label for JSON: its id and name, and its URI and notation where it has them."""
-    names, notations = predictor.label_names, predictor.model.label_notations
+    names = predictor.label_names
+    notations = predictor.model.label_notations
     entry = {"id": int(label), "name": names[label] if len(names) else ""}
     for key, values in (("uri", predictor.label_uris), ("notation", notations)):
         if len(values) and values[label]:
@@ -88,7 +91,8 @@ def contributions_in_text(predictor, features, spans):
     """Features by name with what they add, and their places in the text, by :func:`spans_in_text`."""
     entries = []
     for feature, value in features:
-        name, places = _feature_name(predictor, feature), spans.get(feature, [])
+        name = _feature_name(predictor, feature)
+        places = spans.get(feature, [])
         entries.append({"feature": name, "contribution": value, "spans": places})
     return entries
 
@@ -103,13 +107,18 @@ def _feature_name(predictor, feature):
 
 
 def spans_in_text(predictor, text):
-    """Places in a text, (start, end), of the words, stems and the like that stand for each feature, by feature."""
+    """Places in a text, (start, end), of the words, stems and the like that stand for each feature,
+    by feature.
+    """
     model = predictor.model
     if not predictor.takes_text:
         message = "made from features, not from texts: no words to find"
         raise InputError(message, path=model.path, remedy="give a model that was made from texts")
-    transform, ids, spans = predictor.transform, model.feature_ids, {}
-    places_of, left_out = places_in_word(transform.features), frozenset(transform.left_out)
+    transform = predictor.transform
+    ids = model.feature_ids
+    spans = {}
+    places_of = places_in_word(transform.features)
+    left_out = frozenset(transform.left_out)
     tokens = token_spans(text, model.transform.get("html"))
     tokens = [span for span in tokens if span.token not in left_out]
     for number, (token, starts, ends) in enumerate(tokens):
@@ -145,8 +154,10 @@ def _require_weights(model, label):
 def _by_sign(features, values, top):
     """Positive and negative values, the largest first, and the sum of those not listed."""
     order = np.lexsort((features, -np.abs(values)))
-    up, down = order[values[order] > 0], order[values[order] < 0]
-    listed, rest = [], []
+    up = order[values[order] > 0]
+    down = order[values[order] < 0]
+    listed = []
+    rest = []
     for side in (up, down):
         end = len(side) if top is None else top
         listed.append([(int(features[k]), float(values[k])) for k in side[:end]])
@@ -164,7 +175,11 @@ def find_labels(predictor, names):
     if not names:
         return []
     known = [shown_name(label_entry(predictor, label)) for label in range(predictor.n_labels)]
-    exact = {mark: label for marks in (predictor.label_uris, known) for label, mark in reversed([*enumerate(marks)])}
+    exact = {
+        mark: label
+        for marks in (predictor.label_uris, known)
+        for label, mark in reversed([*enumerate(marks)])
+    }
     folded = {name.casefold(): label for label, name in reversed([*enumerate(known)])}
     labels = [exact.get(name, folded.get(name.casefold())) for name in names]
     if None in labels:

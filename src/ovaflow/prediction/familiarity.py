@@ -15,12 +15,17 @@ _ENOUGH_TEXTS = 100
 """Texts below which unknown words are never said to be too many."""
 
 _FAR_ABOVE = 0.05
-"""More than the usual share of unknown words: samples of one test set never reach it, see docs/results.md."""
+"""More than the usual share of unknown words: samples of one test set never reach it, see
+docs/results.md.
+"""
 
 _LEAST_SHARE = 0.01
-"""A language of at least this share of the texts whose language can be told is one that training had."""
+"""A language of at least this share of the texts whose language can be told is one that training
+had.
+"""
 _ENOUGH = 20
-"""Texts whose language can be told, below which nothing is known about the languages of training."""
+"""Texts whose language can be told, below which nothing is known about the languages of training.
+"""
 
 
 class WordCount(NamedTuple):
@@ -49,7 +54,9 @@ class Familiarity(NamedTuple):
 
     @classmethod
     def of(cls, tokens, read, terms):
-        """Of tokenized texts, of what is left of them without stop words, and the terms of these words."""
+        """Of tokenized texts, of what is left of them without stop words, and the terms of these
+        words.
+        """
         words = np.diff(tokens.indptr)
         unknown_words = np.empty(len(words), np.int64)
         _count_unknown_words(read.ids, read.indptr, terms.starts, unknown_words)
@@ -70,17 +77,24 @@ class Familiarity(NamedTuple):
         return WordCount(sum(self.words), sum(self.unknown_words))
 
     def fields(self, trained):
-        """What is said of each text, given the languages of training, None where these are not known."""
-        for words, unknown_words, language in zip(self.words, self.unknown_words, self.languages, strict=True):
+        """What is said of each text, given the languages of training, None where these are not
+        known.
+        """
+        for words, unknown_words, language in zip(
+            self.words, self.unknown_words, self.languages, strict=True
+        ):
             # a model knows nothing of a text without words
             known = 1 - unknown_words / words if words else 0.0
-            doubts = {"unknown_words": known < FEWEST_KNOWN, "language": is_foreign(language, trained)}
+            doubts = {
+                "unknown_words": known < FEWEST_KNOWN,
+                "language": is_foreign(language, trained),
+            }
             doubtful = [doubt for doubt, exists in doubts.items() if exists]
             yield {"known_words": round(known, 4), "language": language, "doubts": doubtful}
 
 
 @strict_kernel
-def _count_unknown_words(ids, ends, starts, unknown_words):
+def _count_unknown_words(ids, ends, starts, unknown_words) -> None:
     for text in range(len(unknown_words)):
         unknown = 0
         for k in range(ends[text], ends[text + 1]):
@@ -98,15 +112,23 @@ def is_foreign(language, trained):
 
 
 def trained_languages(texts):
-    """Languages of training, the most frequent first, given how many texts are in each; None if too few are told."""
+    """Languages of training, the most frequent first, given how many texts are in each; None if too
+    few are told.
+    """
     told = sum(texts.values())
     if told < _ENOUGH:
         return None
-    return tuple(language for language, amount in Counter(texts).most_common() if amount >= _LEAST_SHARE * told)
+    return tuple(
+        language
+        for language, amount in Counter(texts).most_common()
+        if amount >= _LEAST_SHARE * told
+    )
 
 
 def has_many_unknown_words(texts, share, usual_share):
-    """Tell if far more words are unknown than usual; never for few texts, or where a share is not known."""
+    """Tell if far more words are unknown than usual; never for few texts, or where a share is not
+    known.
+    """
     if texts < _ENOUGH_TEXTS or share is None or usual_share is None:
         return False
     return share - usual_share > _FAR_ABOVE
@@ -120,10 +142,15 @@ def remark_on_words(texts, share, usual_share):
 
 
 def remark_on_languages(texts, languages, trained):
-    """A remark on texts in languages that training did not have, given how many texts are in each; else empty."""
-    foreign = Counter({language: n for language, n in languages.items() if is_foreign(language, trained)})
+    """A remark on texts in languages that training did not have, given how many texts are in each;
+    else empty.
+    """
+    foreign = Counter(
+        {language: n for language, n in languages.items() if is_foreign(language, trained)}
+    )
     if not foreign:
         return ""
     amounts = ", ".join(f"{language} {n:,}" for language, n in foreign.most_common())
-    noun, verb = "text" if texts == 1 else "texts", "is" if foreign.total() == 1 else "are"
+    noun = "text" if texts == 1 else "texts"
+    verb = "is" if foreign.total() == 1 else "are"
     return f"{foreign.total():,} of {texts:,} {noun} {verb} in a language that training did not have ({amounts})"

@@ -15,7 +15,8 @@ def names_in(model, language):
     """Names of all labels in a language; the model's own where the vocabulary has none."""
     languages = languages_of(model)
     if language not in languages:
-        message, remedy = f"has no names of labels in language {language!r}", None
+        message = f"has no names of labels in language {language!r}"
+        remedy = None
         if languages:
             message = f"{message}, but in {', '.join(languages)}"
         else:
@@ -29,8 +30,9 @@ def names_in(model, language):
 class _Translated(Sequence):
     """Names in a language, in their absence those of the model; decoded on demand."""
 
-    def __init__(self, names, own):
-        self._names, self._own = names, own
+    def __init__(self, names, own) -> None:
+        self._names = names
+        self._own = own
 
     def __len__(self):
         return len(self._own)

@@ -28,7 +28,9 @@ def files_of(model):
 
 
 def read_metrics(model):
-    """Read what was measured of an open model on its test set, metrics.json next to it; empty without this file."""
+    """Read what was measured of an open model on its test set, metrics.json next to it; empty
+    without this file.
+    """
     path = model.path.with_name(METRICS)
     return read_json(path, "metrics", model.checksum) if path.exists() else {}
 

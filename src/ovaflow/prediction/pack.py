@@ -24,7 +24,7 @@ _PIECE = 1 << 20
 _UNREADABLE = (EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 
 
-def write_pack(path, files):
+def write_pack(path, files) -> None:
     """Pack files, each a path or bytes, by their names in the pack."""
     sums = ""
     with write_atomically(path) as temporary, zipfile.ZipFile(temporary, "w") as pack:
@@ -36,7 +36,8 @@ def write_pack(path, files):
 def _add(pack, name, content):
     """Add a file; returns its SHA-256."""
     entry = zipfile.ZipInfo(name, _EARLIEST)
-    entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, _READABLE
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = _READABLE
     with BytesIO(content) if isinstance(content, bytes) else open(content, "rb") as source:
         # tells whether the entry needs the zip format for more than 2 GB
         entry.file_size = source.seek(0, os.SEEK_END)
@@ -77,7 +78,9 @@ def _open(path):
     except FileNotFoundError as error:
         if error.filename != str(path):
             raise
-        raise InputError("no such file", path=path, remedy="give the output of ovaflow pack") from None
+        raise InputError(
+            "no such file", path=path, remedy="give the output of ovaflow pack"
+        ) from None
     except zipfile.BadZipFile:
         raise _damage(path, "not a pack, or cut short") from None
 
@@ -106,7 +109,7 @@ def _read_sums(pack, path):
     return sums
 
 
-def _extract(pack, path, name, target, digest):
+def _extract(pack, path, name, target, digest) -> None:
     try:
         with pack.open(name) as source, open(target, "wb") as file:
             intact = _copy(source, file) == digest

@@ -16,7 +16,8 @@ from ovaflow.storage.artifact import NOT_STORED, Artifact, MayBeInfinite
 
 
 def with_second_stage(model, path=None):
-    """A model with its second stage: of a file, or of the one next to the model; the model itself without one.
+    """A model with its second stage: of a file, or of the one next to the model; the model itself
+    without one.
 
     One that was no better than the scores on held-out instances says that it is not used.
     """
@@ -33,13 +34,16 @@ def reranked(model, reranker):
     return RerankedModel.of(model, reranker)
 
 
-def require_second_stage(model):
+def require_second_stage(model) -> None:
     """Refuse a model without a second stage, which has no probabilities."""
     if not model.probabilistic:
-        beside, remedy = Path(model.path).with_name(FILE_NAME), "set predict: {rerank: 0.2} in the config and run again"
+        beside = Path(model.path).with_name(FILE_NAME)
+        remedy = "set predict: {rerank: 0.2} in the config and run again"
         if beside.exists():
             unused = Reranker.about(beside).unused
-            remedy = f"the one next to it is not used: {unused}" if unused else "leave out --no-rerank"
+            remedy = (
+                f"the one next to it is not used: {unused}" if unused else "leave out --no-rerank"
+            )
         message = "has no second stage, so no probabilities, and does not know how many labels fit"
         raise InputError(message, path=model.path, remedy=remedy)
 
@@ -53,15 +57,24 @@ class PredictedLabels(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Predictions(Artifact, kind="predictions", made_from=("dataset", "model"), remedy="run predict again"):
-    """The best labels of each test instance; ``inputs`` name ``reranker``, too, where there is a second stage."""
+class Predictions(
+    Artifact, kind="predictions", made_from=("dataset", "model"), remedy="run predict again"
+):
+    """The best labels of each test instance; ``inputs`` name ``reranker``, too, where there is a
+    second stage.
+    """
 
-    ids: np.ndarray  # int32 (n, k); by falling score, ties by the smaller id; -1 where there are fewer than k
+    ids: (
+        np.ndarray
+    )  # int32 (n, k); by falling score, ties by the smaller id; -1 where there are fewer than k
     # float32 (n, k); -inf where the id is -1; probabilities where there is a second stage
     scores: MayBeInfinite
-    # all candidates of a second stage by probability, and the best k of the scores alone; None without one
+    # all candidates of a second stage by probability, and the best k of the scores alone; None
+    # without one
     ranking: Ranking | None = field(default=None, kw_only=True)
-    dev: PredictedLabels | None = field(default=None, kw_only=True)  # of the dev part; None where there is none
+    dev: PredictedLabels | None = field(
+        default=None, kw_only=True
+    )  # of the dev part; None where there is none
     seconds: float  # wall time of scoring, without opening files
     threads: int
     # processor time of scoring
@@ -69,16 +82,22 @@ class Predictions(Artifact, kind="predictions", made_from=("dataset", "model"), 
 
 
 def predict_test_set(model, dataset, k, threads=1, suggestions=None, optimise=None):
-    """Predict the best k labels of each test, and dev, instance of the dataset that the model was trained on.
+    """Predict the best k labels of each test, and dev, instance of the dataset that the model was
+    trained on.
 
-    ``suggestions`` of files for them, by part and name, are for the second stage; ``optimise``: macro-F1.
+    ``suggestions`` of files for them, by part and name, are for the second stage; ``optimise``:
+    macro-F1.
     """
     model.require(dataset=dataset)
     model.prepare()
     suggestions = suggestions or {}
-    wall, processor = time.perf_counter(), time.process_time()
-    ids, scores, ranking = _predict(model, dataset.test, k, threads, suggestions.get("test"), optimise)
-    seconds, core_seconds = time.perf_counter() - wall, time.process_time() - processor
+    wall = time.perf_counter()
+    processor = time.process_time()
+    ids, scores, ranking = _predict(
+        model, dataset.test, k, threads, suggestions.get("test"), optimise
+    )
+    seconds = time.perf_counter() - wall
+    core_seconds = time.process_time() - processor
     dev = dataset.dev and _predict(model, dataset.dev, k, threads, suggestions.get("dev"), optimise)
     inputs = {"dataset": dataset.checksum, "model": model.checksum}
     if ranking is not None:
@@ -92,7 +111,10 @@ def _predict(model, split, k, threads, suggestions, optimise):
     if not model.probabilistic:
         return PredictedLabels(*model.top_k(X, k, threads, quiet=False))
     ranking = model.ranking(X, k, threads, quiet=False, suggestions=suggestions)
-    ids, scores = ranking.ids[:, :k], ranking.probabilities[:, :k]
+    ids = ranking.ids[:, :k]
+    scores = ranking.probabilities[:, :k]
     if optimise is not None:
-        ids, scores = labels_for_macro_f1(*(values[:, : max(k, CANDIDATES)] for values in ranking[:2]), k)
+        ids, scores = labels_for_macro_f1(
+            *(values[:, : max(k, CANDIDATES)] for values in ranking[:2]), k
+        )
     return PredictedLabels(ids, scores, ranking)

@@ -41,7 +41,9 @@ _SEVERAL = 10
 
 
 class FeaturesAndFamiliarity(NamedTuple):
-    """Features of instances, and where they are texts how familiar each is, and the columns that each lacks."""
+    """Features of instances, and where they are texts how familiar each is, and the columns that
+    each lacks.
+    """
 
     X: CSR
     familiarity: Familiarity | None = None
@@ -86,13 +88,15 @@ class Predictor:
         Raises
         ------
         InputError
-            If the file is missing, foreign, of an unknown method or another format version, or damaged.
+            If the file is missing, foreign, of an unknown method or another format version, or
+            damaged.
         """
         model = open_any_model(path)
         return cls(with_second_stage(model, reranker) if rerank else model)
 
     def prepare(self) -> None:
-        """Make ready for many calls: load kernels, names and, unless it lies on disk, build the index.
+        """Make ready for many calls: load kernels, names and, unless it lies on disk, build the
+        index.
 
         Without it the first calls are slower, and the 17th instance builds the index in memory.
         """
@@ -138,8 +142,8 @@ class Predictor:
         texts : iterable of str
             Read once.
         beside : sequence of tuple, optional
-            What each record has in the model's columns of numbers and categories, by :meth:`beside`; none by
-            default.
+            What each record has in the model's columns of numbers and categories, by
+            :meth:`beside`; none by default.
 
         Returns
         -------
@@ -155,7 +159,11 @@ class Predictor:
     @property
     def columns(self) -> Sequence[str]:
         """Names of the columns of numbers and categories that the model reads beside texts."""
-        return self.transform.columns.column_names if self.takes_text and self.transform.columns else ()
+        return (
+            self.transform.columns.column_names
+            if self.takes_text and self.transform.columns
+            else ()
+        )
 
     def beside(self, record: Mapping[str, Any]) -> tuple:
         """What a record has in these columns, for :meth:`from_texts`.
@@ -176,7 +184,9 @@ class Predictor:
         """
         return self.transform.columns.values_of(record) if self.transform.columns else ()
 
-    def read_texts(self, texts: Iterable[str], beside: Sequence[tuple] | None = None) -> FeaturesAndFamiliarity:
+    def read_texts(
+        self, texts: Iterable[str], beside: Sequence[tuple] | None = None
+    ) -> FeaturesAndFamiliarity:
         """Features of texts, and how familiar each text is.
 
         Parameters
@@ -217,7 +227,9 @@ class Predictor:
         X = self.transform.stack(parts()).X._replace(n_columns=self.model.n_columns)
         missing = None
         if self.transform.columns:
-            missing = [self.transform.columns.missing_of(values) for values in beside or [()] * X.n_rows]
+            missing = [
+                self.transform.columns.missing_of(values) for values in beside or [()] * X.n_rows
+            ]
         return FeaturesAndFamiliarity(X, Familiarity.together(familiar), missing)
 
     @cached_property
@@ -244,7 +256,9 @@ class Predictor:
         InputError
             If a feature or a value is not one of the model's.
         """
-        values, columns, ends = [], [], [0]
+        values = []
+        columns = []
+        ends = [0]
         for row in rows:
             for feature, value in row.items():
                 column = self._column(feature)
@@ -253,12 +267,15 @@ class Predictor:
                     values.append(_finite(feature, value))
             ends.append(len(values))
         data = np.array(values, np.float32), np.array(columns, np.int32), np.array(ends, np.int64)
-        return self.transformed(from_scipy(scipy.sparse.csr_array(data, shape=(len(ends) - 1, self.n_source_features))))
+        return self.transformed(
+            from_scipy(scipy.sparse.csr_array(data, shape=(len(ends) - 1, self.n_source_features)))
+        )
 
     def from_split(self, split: Split) -> CSR:
         """Features of a dataset's instances as the model takes them.
 
-        Those of the file, ``split.X``, are scaled to length 1 where FastXML needs them as they were before.
+        Those of the file, ``split.X``, are scaled to length 1 where FastXML needs them as they were
+        before.
 
         Parameters
         ----------
@@ -272,7 +289,8 @@ class Predictor:
         return self.model.instances(split)
 
     def transformed(self, matrix: CSR) -> CSR:
-        """What the model's dataset made of its source's features: weights, lengths and the bias feature.
+        """What the model's dataset made of its source's features: weights, lengths and the bias
+        feature.
 
         Parameters
         ----------
@@ -288,16 +306,20 @@ class Predictor:
         InputError
             If a value is not a count where the model needs counts.
         """
-        settings, tokens = self.model.transform, None
+        settings = self.model.transform
+        tokens = None
         if self.takes_text and self.model.n_columns > self.n_features:
             tokens = tokens_of_counts(matrix, self.feature_names)
         if self.takes_text or settings.get("tfidf"):
             idf = self.transform.idf if self.takes_text else self.model.idf
             matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)
         normalize, unscaled = (settings.get(name, False) for name in ("normalize", "unscaled"))
-        n, columns = matrix.n_rows, self.transform.columns if self.takes_text else None
+        n = matrix.n_rows
+        columns = self.transform.columns if self.takes_text else None
         further = columns and columns.transform([()] * n, n)
-        return self.model.with_tokens(model_features(matrix, normalize, self.model.bias, unscaled, further)[0], tokens)
+        return self.model.with_tokens(
+            model_features(matrix, normalize, self.model.bias, unscaled, further)[0], tokens
+        )
 
     def in_language(self, language: str) -> Self:
         """The same model with names of labels in a language.
@@ -320,7 +342,8 @@ class Predictor:
         if language not in self._languages:
             other = copy(self)
             other.__dict__.pop("_chosen", None)
-            other._names, other._finder = names_in(self.model, language), None
+            other._names = names_in(self.model, language)
+            other._finder = None
             self._languages[language] = other
         return self._languages[language]
 
@@ -338,8 +361,8 @@ class Predictor:
         Parameters
         ----------
         include : sequence of str
-            Names, URIs, patterns with ``*``, and URIs of groups of the vocabulary; empty: all labels.
-        exclude : sequence of str
+            Names, URIs, patterns with ``*``, and URIs of groups of the vocabulary; empty: all
+        labels. exclude : sequence of str
             Likewise; left out, also of those to include.
 
         Returns
@@ -372,7 +395,8 @@ class Predictor:
         """
         other = copy(self)
         other.__dict__.pop("_chosen", None)
-        other._languages, other._offered = {}, offered
+        other._languages = {}
+        other._offered = offered
         return other
 
     def top_k(
@@ -394,8 +418,8 @@ class Predictor:
         threads : int
             They change no result.
         suggestions : mapping of str to Suggestions, optional
-            Of other programs for these instances, by the names that the second stage was fitted with.
-        allowed : ndarray of bool, shape (l,), optional
+            Of other programs for these instances, by the names that the second stage was fitted
+        with. allowed : ndarray of bool, shape (l,), optional
             Which labels to predict, see :meth:`allowed`; all by default.
 
         Returns
@@ -420,7 +444,9 @@ class Predictor:
         threads: int = 1,
         suggestions: Mapping[str, Suggestions] | None = None,
     ) -> Ranked:
-        """The labels from which a question is answered, see :func:`ovaflow.prediction.question.answers_of`."""
+        """The labels from which a question is answered, see
+        :func:`ovaflow.prediction.question.answers_of`.
+        """
         question.require(self.model)
         read = FeaturesAndFamiliarity(instances) if isinstance(instances, CSR) else instances
         allowed = self.allowed_by(question)
@@ -431,9 +457,19 @@ class Predictor:
     def _about(self, read: FeaturesAndFamiliarity) -> Iterator[dict[str, Any]]:
         """Fields of the answer to each instance that do not depend on labels."""
         n = read.X.n_rows
-        familiar = repeat(UNKNOWN, n) if read.familiarity is None else read.familiarity.fields(self.usual.languages)
-        missing = repeat({}, n) if read.missing is None else ({"missing": names} for names in read.missing)
-        for features, known, lacking in zip(known_features(self, read.X).tolist(), familiar, missing, strict=True):
+        familiar = (
+            repeat(UNKNOWN, n)
+            if read.familiarity is None
+            else read.familiarity.fields(self.usual.languages)
+        )
+        missing = (
+            repeat({}, n)
+            if read.missing is None
+            else ({"missing": names} for names in read.missing)
+        )
+        for features, known, lacking in zip(
+            known_features(self, read.X).tolist(), familiar, missing, strict=True
+        ):
             yield {"features": features} | known | lacking
 
     def allowed_by(self, question: Question) -> np.ndarray | None:
@@ -459,8 +495,9 @@ class Predictor:
         Parameters
         ----------
         instances : CSR of shape (n, d), FeaturesAndFamiliarity, or iterable of str
-            Features, by :meth:`from_texts`, :meth:`from_features` or :meth:`from_split`; what :meth:`read_texts`
-            returns; or texts. Of features alone an answer does not say how familiar they are.
+            Features, by :meth:`from_texts`, :meth:`from_features` or :meth:`from_split`; what
+            :meth:`read_texts` returns; or texts. Of features alone an answer does not say how
+            familiar they are.
         question : Question, optional
             What is asked.
         threads : int
@@ -482,7 +519,11 @@ class Predictor:
         """
         question = question or Question.model_validate(asked)
         named = self if question.language is None else self.in_language(question.language)
-        read = instances if isinstance(instances, CSR | FeaturesAndFamiliarity) else self.read_texts(instances)
+        read = (
+            instances
+            if isinstance(instances, CSR | FeaturesAndFamiliarity)
+            else self.read_texts(instances)
+        )
         return answers_of(named, question, named.rank(read, question, threads, suggestions))
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
@@ -526,7 +567,9 @@ class Predictor:
     def _require_features(self, X: CSR) -> None:
         if X.n_columns != self.model.n_columns:
             made = "from_texts, from_features and from_split make them"
-            raise ValueError(f"instances have {X.n_columns} columns, the model takes {self.model.n_columns}: {made}")
+            raise ValueError(
+                f"instances have {X.n_columns} columns, the model takes {self.model.n_columns}: {made}"
+            )
         if self.model.transform.get("unscaled") and X.n_rows >= _SEVERAL:
             squares = X.to_scipy().power(2).sum(axis=1) - self.model.bias**2
             if np.allclose(squares[squares > 0], 1, atol=1e-4):
@@ -538,7 +581,9 @@ class Predictor:
             column = self.model.feature_ids.get(feature)
             if column is not None and column >= self.n_source_features:
                 remedy = f"give {', '.join(self.columns)} beside a text"
-                raise InputError(f"{feature!r} is made of a column", path=self.model.path, remedy=remedy)
+                raise InputError(
+                    f"{feature!r} is made of a column", path=self.model.path, remedy=remedy
+                )
             return column
         try:
             column = int(feature)
@@ -553,7 +598,9 @@ class Predictor:
 
 def _finite(feature: str | int, value: Any) -> float:
     if not isinstance(value, int | float | np.number) or not math.isfinite(value):
-        raise InputError(f"feature {feature!r}: {value!r} is not a number", remedy="give a finite number")
+        raise InputError(
+            f"feature {feature!r}: {value!r} is not a number", remedy="give a finite number"
+        )
     return float(value)
 
 
@@ -572,8 +619,11 @@ def remark_on_memory(predictor: Predictor, left: float) -> str:
 
 
 def known_features(predictor: Predictor, X: CSR) -> np.ndarray:
-    """Number of features of each instance besides those of columns and the bias feature, int64 (n,)."""
-    first, n = predictor.model.n_word_features, n_beside(predictor.model.transform)
+    """Number of features of each instance besides those of columns and the bias feature, int64
+    (n,).
+    """
+    first = predictor.model.n_word_features
+    n = n_beside(predictor.model.transform)
     beside = columns_of(X, first, first + n)
     return np.diff(X.indptr) - np.diff(beside.indptr) - (predictor.model.bias != 0)
 

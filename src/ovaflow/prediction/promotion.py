@@ -39,7 +39,8 @@ def model_in_use(link):
 
 def checksums_of(model):
     """Checksums of an open model and of the second stage next to it, which may be unused."""
-    beside, second = model.path.with_name(FILE_NAME), ""
+    beside = model.path.with_name(FILE_NAME)
+    second = ""
     if beside.exists():
         second = Reranker.about(beside).checksum
     return model.checksum, second
@@ -93,7 +94,9 @@ def _is_at(handle, folder):
 
 
 def promote(model, link):
-    """Copy the files of an open model into a folder, and let the link lead to it; returns the folder."""
+    """Copy the files of an open model into a folder, and let the link lead to it; returns the
+    folder.
+    """
     folder = link.with_name(f"{time.strftime('%Y-%m-%d-%H%M%S')}-{model.checksum[:8]}")
     if folder.exists():
         raise InputError("exists", path=folder, remedy="wait a second, and run the command again")
@@ -111,7 +114,7 @@ def promote(model, link):
     return folder
 
 
-def discard(folder, link):
+def discard(folder, link) -> None:
     """Remove a folder beside a link, at once for whoever looks for it."""
     with _partial_of(link) as partial:
         folder.rename(partial / folder.name)
@@ -127,14 +130,14 @@ def _partial_of(link):
         _remove(partial)
 
 
-def _copy_files(model, folder):
+def _copy_files(model, folder) -> None:
     for name, path in files_of(model).items():
         copy = folder / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
 
 
-def _remove(partial):
+def _remove(partial) -> None:
     """Remove an unfinished promotion, and its folder if no link leads there yet."""
     for link in filter(Path.is_symlink, partial.iterdir()):
         shutil.rmtree(partial.parent / link.readlink(), ignore_errors=True)

@@ -17,11 +17,15 @@ from ovaflow.settings.predict import CANDIDATES
 from ovaflow.settings.section import Positive, Section, Text, listed, setting
 
 Entries = Annotated[list[Text], BeforeValidator(listed)]
-_ENTRIES = "names, URIs, patterns such as http://example.org/places/*, URIs of schemes and collections"
+_ENTRIES = (
+    "names, URIs, patterns such as http://example.org/places/*, URIs of schemes and collections"
+)
 
 
 class Question(Section):
-    """What is asked; doors to a model, its command line, service and programs, have all of these fields."""
+    """What is asked; doors to a model, its command line, service and programs, have all of these
+    fields.
+    """
 
     top_k: Positive = setting(5, "number of labels predicted for each instance")
     fit: bool = setting(False, "as many labels as fit, whatever top_k says; needs a second stage")
@@ -29,11 +33,15 @@ class Question(Section):
         None, "only labels that are at least this probable; needs a second stage", ge=0, le=1
     )
     min_score: float | None = setting(None, "only labels with at least this score")
-    most_specific: bool = setting(False, "no label above another one of the answer; needs a hierarchy of labels")
+    most_specific: bool = setting(
+        False, "no label above another one of the answer; needs a hierarchy of labels"
+    )
     include: Entries = setting([], f"only these labels: {_ENTRIES}")
     exclude: Entries = setting([], f"none of these labels, in whose places others come: {_ENTRIES}")
     language: str | None = setting(
-        None, "language of the labels' names, such as sv, where the vocabulary has it", null="that of the model"
+        None,
+        "language of the labels' names, such as sv, where the vocabulary has it",
+        null="that of the model",
     )
 
     def require(self, model: Any) -> None:
@@ -69,7 +77,9 @@ class Question(Section):
 
 
 class Ranked(NamedTuple):
-    """The labels of each instance (n, k), of which a question keeps some; -1 and -inf where there are fewer."""
+    """The labels of each instance (n, k), of which a question keeps some; -1 and -inf where there
+    are fewer.
+    """
 
     ids: np.ndarray
     scores: np.ndarray  # probabilities where there is a second stage
@@ -78,10 +88,14 @@ class Ranked(NamedTuple):
 
 
 def answers_of(predictor, question, ranked, chosen=None):
-    """The answers to a question from ranked labels; ``chosen`` are ids and scores of labels picked from these."""
-    model, (ids, scores) = predictor.model, chosen or ranked[:2]
+    """The answers to a question from ranked labels; ``chosen`` are ids and scores of labels picked
+    from these.
+    """
+    model = predictor.model
+    (ids, scores) = chosen or ranked[:2]
     kept = question.keeps(model, ids, scores)
-    qualities, fits = [None] * len(ids), [None] * len(ids)
+    qualities = [None] * len(ids)
+    fits = [None] * len(ids)
     if model.probabilistic:
         probabilities = ranked.scores
         quality = expected_quality(np.where(kept, scores, -np.inf), probabilities, ranked.missed)
@@ -90,8 +104,14 @@ def answers_of(predictor, question, ranked, chosen=None):
         if question.most_specific:
             fits = np.count_nonzero(kept & (np.arange(ids.shape[1]) < fits[:, None]), axis=1)
         fits = fits.tolist()
-    for quality, fit, about, *row in zip(qualities, fits, ranked.about, ids.tolist(), kept, scores, strict=True):
-        labels = [_label_fields(predictor, label, score) for label, is_kept, score in zip(*row, strict=True) if is_kept]
+    for quality, fit, about, *row in zip(
+        qualities, fits, ranked.about, ids.tolist(), kept, scores, strict=True
+    ):
+        labels = [
+            _label_fields(predictor, label, score)
+            for label, is_kept, score in zip(*row, strict=True)
+            if is_kept
+        ]
         yield Answer.of(quality, labels=labels, fit=fit, **about)
 
 
@@ -103,7 +123,9 @@ def _label_fields(predictor, label, score):
 
 
 def missed_by(model, allowed, ranked):
-    """True labels, of those allowed, that are not ranked, see :func:`expected_quality`; None: of all."""
+    """True labels, of those allowed, that are not ranked, see :func:`expected_quality`; None: of
+    all.
+    """
     if not model.probabilistic:
         return 0.0
     missed = model.reranker.missed
@@ -116,7 +138,8 @@ def missed_by(model, allowed, ranked):
 
 def _most_specific(model, ids, kept, most):
     """Which of the kept labels have none of the others below them: bool (n, k)."""
-    above, chosen = require_hierarchy(model), np.zeros_like(kept)
+    above = require_hierarchy(model)
+    chosen = np.zeros_like(kept)
     for row, (labels, is_kept) in enumerate(zip(ids, kept, strict=True)):
         deepest = most_specific(labels[is_kept].tolist(), above, most)
         chosen[row] = np.isin(labels, deepest)

@@ -1,11 +1,19 @@
-"""Why labels are suggested: what their scores are made of, and the evidence of the second stage in words."""
+"""Why labels are suggested: what their scores are made of, and the evidence of the second stage in
+words.
+"""
 
 import numpy as np
 
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.answer import shortest
 from ovaflow.prediction.explained_label import ExplainedLabel
-from ovaflow.prediction.explanation import contributions, contributions_in_text, label_entry, shown_name, spans_in_text
+from ovaflow.prediction.explanation import (
+    contributions,
+    contributions_in_text,
+    label_entry,
+    shown_name,
+    spans_in_text,
+)
 from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import ExplainedText
 from ovaflow.reranking.evidence.kinds import told_to_people
@@ -17,7 +25,8 @@ NO_CANDIDATE: dict = {"probability": None, "evidence": []}
 
 
 def explain(predictor, x, labels, top, text=None):
-    """Return the :class:`ExplainedLabel` of each label for one instance, its text or features alone.
+    """Return the :class:`ExplainedLabel` of each label for one instance, its text or features
+    alone.
 
     It has ``top`` features of each sign; with a second stage ``probability`` and ``evidence``.
     """
@@ -25,7 +34,10 @@ def explain(predictor, x, labels, top, text=None):
     if predictor.model.probabilistic:
         candidates = evidence_of_candidates(predictor, x, text, len(labels))
     spans = {} if text is None else spans_in_text(predictor, text)
-    return [_explained(predictor, contributions(predictor, x, label, top), spans, candidates) for label in labels]
+    return [
+        _explained(predictor, contributions(predictor, x, label, top), spans, candidates)
+        for label in labels
+    ]
 
 
 def _explained(predictor, found, spans, candidates):
@@ -44,7 +56,8 @@ def _explained(predictor, found, spans, candidates):
 def evidence_of_candidates(predictor, x, text=None, amount=0):
     """Probability and evidence of each candidate of one instance, of ``amount`` at least, by label.
 
-    Evidence is a list of what there is, each with the name of its ``kind``, its ``text``, and numbers.
+    Evidence is a list of what there is, each with the name of its ``kind``, its ``text``, and
+    numbers.
     """
     most = min(max(amount, CANDIDATES), predictor.n_labels)
     ids, probabilities = (row[0] for row in predictor.top_k(x, most))
@@ -53,7 +66,9 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
     reasons = _reasons(predictor, x, text or "", ids)
     return {
         label: {"probability": shortest(probability), "evidence": evidence}
-        for label, probability, evidence in zip(ids.tolist(), probabilities[known], reasons, strict=True)
+        for label, probability, evidence in zip(
+            ids.tolist(), probabilities[known], reasons, strict=True
+        )
     }
 
 

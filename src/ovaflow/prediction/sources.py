@@ -1,4 +1,6 @@
-"""Instances to predict, read as the model's data were: files or standard input, in any format, a few at a time."""
+"""Instances to predict, read as the model's data were: files or standard input, in any format, a
+few at a time.
+"""
 
 from fnmatch import fnmatch
 from pathlib import Path
@@ -35,7 +37,9 @@ class RecordBatch(NamedTuple):
 
 
 class InputFile(NamedTuple):
-    """Where instances come from, a file or those of a pattern, in which format, and how they are read."""
+    """Where instances come from, a file or those of a pattern, in which format, and how they are
+    read.
+    """
 
     files: list[File]
     format: str
@@ -49,7 +53,9 @@ class InputFile(NamedTuple):
 
 
 def input_file(model, path, kept=(), first_feature=None, **chosen):
-    """How to read a file, or those of a pattern, to predict: as the model's data were, except what is chosen."""
+    """How to read a file, or those of a pattern, to predict: as the model's data were, except what
+    is chosen.
+    """
     paths = [STDIN] if path == STDIN else matching_paths(path)
     settings = settings_of_file(model, paths[0], **chosen)
     if settings.format != LINES and not FORMATS[settings.format].holds_texts:
@@ -57,20 +63,26 @@ def input_file(model, path, kept=(), first_feature=None, **chosen):
         return InputFile(list(map(File, paths)), settings.format, first_feature=first)
     # a pipe is read only once, so its header cannot tell which commas are in a name
     quoting = ", names with commas in double quotes" if "," in settings.text_column else ""
-    others = "".join(f"--{name.replace('_', '-')}, " for name in _BESIDE if getattr(settings, name, None))
+    others = "".join(
+        f"--{name.replace('_', '-')}, " for name in _BESIDE if getattr(settings, name, None)
+    )
     reading = reading_of(
         settings.model_copy(update={"id_column": chosen.get("id_column")}),
         labels=[],
         kept=tuple(kept),
         # a column of labels names no records
-        default_ids=tuple(name for name in id_columns_of(model) if name not in labels_columns_of(model)),
+        default_ids=tuple(
+            name for name in id_columns_of(model) if name not in labels_columns_of(model)
+        ),
         weighted=weighs_columns(model),
         remedy=f"name it with --text-column, {others}--id-column or --keep{quoting}",
         early=True,
     )
     files = [File(each, reading.encoding) for each in paths]
     # vectors are never taken together
-    return InputFile(files, settings.format, reading, repeated="keep" if reading.vectors else settings.repeated)
+    return InputFile(
+        files, settings.format, reading, repeated="keep" if reading.vectors else settings.repeated
+    )
 
 
 def settings_of_file(model, path, **chosen):
@@ -90,26 +102,35 @@ def settings_of_file(model, path, **chosen):
 _BESIDE = tuple(kind.setting for kind in KINDS)
 
 
-def _require_as_many(model, remembered, options):
+def _require_as_many(model, remembered, options) -> None:
     """Refuse other columns of numbers or categories than one for each of the model's."""
     for name in filter(options.get, _BESIDE):
         theirs, ours = (split_names(each.get(name) or "") for each in (remembered, options))
         if len(ours) != len(theirs):
-            message = f"{len(ours)} {name} ({options[name]}), the model has {', '.join(theirs) or 'none'}"
-            raise InputError(message, path=model.path, remedy="name a column for each of these, in their order")
+            message = (
+                f"{len(ours)} {name} ({options[name]}), the model has {', '.join(theirs) or 'none'}"
+            )
+            raise InputError(
+                message, path=model.path, remedy="name a column for each of these, in their order"
+            )
 
 
 def format_for(model, path):
-    """Format of a file for a model: that of its data where the names end alike, else as the name says, else lines."""
+    """Format of a file for a model: that of its data where the names end alike, else as the name
+    says, else lines.
+    """
     takes_text = "token_pattern" in model.transform
     if path == STDIN:
         return LINES if takes_text else "svmlight"
     if takes_text and Path(path).is_dir():
         return "annif"
     source = model.transform.get("source", {})
-    trained, ending = source.get("format"), ending_of(path)
+    trained = source.get("format")
+    ending = ending_of(path)
     names = source.get("files", {}).get("train", {}).get("name", "").split(", ")
-    if trained in FORMATS and any(ending == ending_of(name) or fnmatch(Path(path).name, name) for name in names):
+    if trained in FORMATS and any(
+        ending == ending_of(name) or fnmatch(Path(path).name, name) for name in names
+    ):
         return trained
     refuse_foreign(path)
     named = format_of(path)
@@ -139,7 +160,9 @@ def vocabulary_of(model):
 
 
 def columns_of(model):
-    """Columns of the text in the files that a model was trained on; ``text`` where they had no columns."""
+    """Columns of the text in the files that a model was trained on; ``text`` where they had no
+    columns.
+    """
     return split_names(model.transform.get("source", {}).get("text_column", "text"))
 
 
@@ -154,13 +177,18 @@ def text_of_columns(model, columns):
 
 
 def remark_on_columns(model):
-    """What to know before a plain text is given to a model that weighs columns apart; empty for other models."""
-    columns, remarks = columns_of(model), []
+    """What to know before a plain text is given to a model that weighs columns apart; empty for
+    other models.
+    """
+    columns = columns_of(model)
+    remarks = []
     if weighs_columns(model):
         counted = f"all words of a plain text count as those of {columns[0]}"
         remarks.append(f"the model weighs the columns {', '.join(columns)}: {counted}")
     if beside := NamedColumns.of(model).beside:
-        remarks.append(f"the model also reads {', '.join(beside)}, which a plain text lacks: they count as missing")
+        remarks.append(
+            f"the model also reads {', '.join(beside)}, which a plain text lacks: they count as missing"
+        )
     return "; ".join(remarks)
 
 
@@ -192,15 +220,20 @@ def batches_of(source, predictor):
     """Read instances as batches, which end where the next line would have to be waited for."""
     if not source.kind.holds_texts:
         for file in source.files:
-            for X in source.kind.read_batches(file, predictor.n_source_features, source.first_feature):
+            for X in source.kind.read_batches(
+                file, predictor.n_source_features, source.first_feature
+            ):
                 read = FeaturesAndFamiliarity(predictor.transformed(X))
                 yield RecordBatch(read, [None] * X.n_rows, None, [()] * X.n_rows)
         return
     for instances in _batched(source):
-        texts, names = [instance.text for instance in instances], [instance.record for instance in instances]
+        texts = [instance.text for instance in instances]
+        names = [instance.record for instance in instances]
         kept = [instance.kept for instance in instances]
         if source.reading.vectors:
-            read = FeaturesAndFamiliarity(features_of_vectors(predictor, texts, source.files[0].name))
+            read = FeaturesAndFamiliarity(
+                features_of_vectors(predictor, texts, source.files[0].name)
+            )
             yield RecordBatch(read, names, None, kept)
             continue
         read = predictor.read_texts(texts, [instance.beside for instance in instances])
@@ -217,10 +250,13 @@ def features_of_vectors(predictor, vectors, path):
 
 
 def _batched(source):
-    records, batch = _read(source), []
+    records = _read(source)
+    batch = []
     if source.repeated != "keep":
         # the last one may be the same as the first
-        records = ((each, True) for each in counted_once((each for each, _ in records), source.repeated))
+        records = (
+            (each, True) for each in counted_once((each for each, _ in records), source.repeated)
+        )
     for instance, ready in records:
         batch.append(instance)
         if len(batch) == BATCH or not ready:

@@ -1,4 +1,6 @@
-"""What is usual for a model: how many words of its test texts it does not know, and their languages."""
+"""What is usual for a model: how many words of its test texts it does not know, and their
+languages.
+"""
 
 import contextlib
 from collections import Counter
@@ -13,14 +15,18 @@ _MOST = 20_000  # test texts that are read again, evenly spread over all
 
 
 class UsualTexts(NamedTuple):
-    """Share of unknown words and languages of texts like those of the training; None where they are not known."""
+    """Share of unknown words and languages of texts like those of the training; None where they are
+    not known.
+    """
 
     unknown_share: float | None = None
     languages: tuple | None = None  # the most frequent first
 
 
 def count_test_texts(dataset, predictor):
-    """Count words and languages of the test texts, for metrics.json; empty where the model reads no texts."""
+    """Count words and languages of the test texts, for metrics.json; empty where the model reads no
+    texts.
+    """
     if not predictor.takes_text:
         return {}
     texts = dataset.test_texts(evenly_spread(dataset.test.X.n_rows, _MOST))

@@ -1,4 +1,6 @@
-"""Document corpora as Annif reads them: short texts by line, CSV or JSON Lines, and folders of full texts."""
+"""Document corpora as Annif reads them: short texts by line, CSV or JSON Lines, and folders of full
+texts.
+"""
 
 from ovaflow.console.errors import InputError
 from ovaflow.reading.csv_table import read_fields
@@ -14,10 +16,16 @@ _SUBJECTS = (".tsv", ".key")
 
 
 def read(file, reading):
-    """Documents with their subjects; ``reading.counts`` gets the numbers of those that Annif leaves out."""
+    """Documents with their subjects; ``reading.counts`` gets the numbers of those that Annif leaves
+    out.
+    """
     path = file.path
     if file.is_pipe:
-        raise InputError("Annif's corpora cannot be read from a pipe", path=file.name, remedy="give a file or a folder")
+        raise InputError(
+            "Annif's corpora cannot be read from a pipe",
+            path=file.name,
+            remedy="give a file or a folder",
+        )
     ending = ending_of(path)
     if path.is_dir():
         yield from _read_folder(path, reading)
@@ -35,7 +43,9 @@ def _instance(reading, text, subjects, path, line=None):
     place = path.name if line is None else None
     # what is predicted is known by it, too
     record = None if reading.labels else place
-    return reading.plain_instance(text, [without_brackets(each) for each in subjects], path, line, place, record)
+    return reading.plain_instance(
+        text, [without_brackets(each) for each in subjects], path, line, place, record
+    )
 
 
 def without_brackets(uri):
@@ -53,7 +63,8 @@ def _read_tsv(path, reading):
 
 
 def _read_csv(path, reading):
-    columns, remedy = ["text", "subject_uris"] if reading.labels else ["text"], "name them in the first line"
+    columns = ["text", "subject_uris"] if reading.labels else ["text"]
+    remedy = "name them in the first line"
     with open_stream(path) as stream:
         records = read_fields(Lines(stream, path), columns, path, remedy=remedy)
         for number, (text, *subjects) in records:
@@ -80,12 +91,16 @@ def _document(entry, path, reading, number=None):
 def _read_folder(folder, reading):
     names = sorted(path for path in folder.iterdir() if path.suffix in ENDINGS)
     if not names:
-        raise InputError("the folder has no .txt or .json file", path=folder, remedy="give a folder of documents")
+        raise InputError(
+            "the folder has no .txt or .json file", path=folder, remedy="give a folder of documents"
+        )
     for path in names:
         if path.suffix == ".json":
             yield from _document(read_object(_content(path), path, None), path, reading)
             continue
-        beside = [path.with_suffix(ending) for ending in _SUBJECTS if path.with_suffix(ending).exists()]
+        beside = [
+            path.with_suffix(ending) for ending in _SUBJECTS if path.with_suffix(ending).exists()
+        ]
         if beside or not reading.labels:
             subjects = [_subject(line) for each in beside[:1] for _, line in read_lines(each)]
             yield _instance(reading, _content(path), filter(None, subjects), path)

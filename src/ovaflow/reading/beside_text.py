@@ -1,7 +1,7 @@
 """Columns beside the text whose values are features: each kind is an entry here.
 
-The number of pages of a book and its publisher are such columns; settings, readers, features, the model and whoever
-asks it are made from the entry.
+The number of pages of a book and its publisher are such columns; settings, readers, features, the
+model and whoever asks it are made from the entry.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,8 +31,8 @@ class ColumnKind:
     in_words : callable
         Says of a column's name and its values in some records what a person should see.
     features : str or type
-        Makes features of a column: a class such as :class:`ovaflow.features.columns.NumberColumn`, or its place.
-    type : type
+        Makes features of a column: a class such as :class:`ovaflow.features.columns.NumberColumn`,
+    or its place. type : type
         Of its values in JSON, ``float`` or ``str``.
     """
 
@@ -64,7 +64,9 @@ class ColumnBeside(NamedTuple):
 
 def _numbers_in_words(name: str, values: Sequence[float]) -> str:
     known = [value for value in values if value == value]
-    return in_words_of_numbers(name, (min(known), max(known)) if known else None, len(values) - len(known))
+    return in_words_of_numbers(
+        name, (min(known), max(known)) if known else None, len(values) - len(known)
+    )
 
 
 def in_words_of_numbers(name: str, ends: tuple[float, float] | None, n_missing: int) -> str:
@@ -109,7 +111,11 @@ KINDS = [
 
 def columns_beside(chosen: Callable[[str], str | None]) -> tuple[ColumnBeside, ...]:
     """The columns that settings name, each of which ``chosen`` gives."""
-    return tuple(ColumnBeside(name, kind) for kind in KINDS for name in split_names(chosen(kind.setting) or ""))
+    return tuple(
+        ColumnBeside(name, kind)
+        for kind in KINDS
+        for name in split_names(chosen(kind.setting) or "")
+    )
 
 
 def missing_values(columns: Iterable[ColumnBeside]) -> tuple:

@@ -12,9 +12,24 @@ import numpy as np
 
 from ovaflow.reading.streams import clean
 
-MISSING = ("nan", "NaN", "NAN", "None", "NULL", "Null", "null", "N/A", "n/a", "#N/A", "<NA>", "NaT", "-")
+MISSING = (
+    "nan",
+    "NaN",
+    "NAN",
+    "None",
+    "NULL",
+    "Null",
+    "null",
+    "N/A",
+    "n/a",
+    "#N/A",
+    "<NA>",
+    "NaT",
+    "-",
+)
 """How programs write that there is nothing; none is a name."""
-ONE_HOT, NAMES = "one-hot", "names"
+ONE_HOT = "one-hot"
+NAMES = "names"
 """What cells of labels hold: whether each of a row of labels is one, or names."""
 
 _TRUE = frozenset({"1", "true", "yes", "y", "t", "x"})
@@ -46,7 +61,9 @@ def number_of(content):
             remedy = f"write a point for the decimal comma: {written.replace(',', '.')}"
         raise ValueError(f"{content!r:.60} is not a number", remedy) from None
     if abs(number) > LARGEST:
-        raise ValueError(f"{content!r:.60} is beyond {LARGEST:g}", "leave the cell empty if there is no number")
+        raise ValueError(
+            f"{content!r:.60} is beyond {LARGEST:g}", "leave the cell empty if there is no number"
+        )
     return number
 
 
@@ -65,7 +82,9 @@ def category_of(content):
 def vector_of(content):
     """Numbers of a list, or of one that is written as JSON: float32 (d,)."""
     try:
-        vector = np.asarray(json.loads(content) if isinstance(content, str) else content, np.float32)
+        vector = np.asarray(
+            json.loads(content) if isinstance(content, str) else content, np.float32
+        )
     except (TypeError, ValueError):
         vector = np.empty(0)
     if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
@@ -93,7 +112,8 @@ def weight_of(content):
     return weight
 
 
-_LIGHTEST, _HEAVIEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+_LIGHTEST = float(np.finfo(np.float32).tiny)
+_HEAVIEST = float(np.finfo(np.float32).max)
 
 
 def time_of(content):
@@ -122,7 +142,9 @@ def part_of(content):
     written = group_of(content)
     if written.casefold() not in _PARTS:
         value = repr(written[:60]) if written else "empty"
-        raise ValueError(f"split_column is {value}, not train, test or dev; for numbers and dates set split: last")
+        raise ValueError(
+            f"split_column is {value}, not train, test or dev; for numbers and dates set split: last"
+        )
     return _PARTS[written.casefold()]
 
 
@@ -143,11 +165,14 @@ def _year_of(written):
 
 
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-"""Characters that are not seen and mean nothing in a name; joiners, which do, are not among them."""
+"""Characters that are not seen and mean nothing in a name; joiners, which do, are not among them.
+"""
 
 
 def clean_name(name):
-    """A label's name as all files have it: composed characters, none that is invisible, and single spaces."""
+    """A label's name as all files have it: composed characters, none that is invisible, and single
+    spaces.
+    """
     if name.isascii() and name.isalnum():
         return name
     return " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFC", clean(name))).split())
@@ -163,7 +188,8 @@ def truth_of(content):
     return False if written in _FALSE or str(content).strip() in MISSING else None
 
 
-# [Festschrift] and (a name) are labels; a list begins with a quoted name, a list, an object, or ends at once
+# [Festschrift] and (a name) are labels; a list begins with a quoted name, a list, an object, or
+# ends at once
 _LIST = re.compile(r"""\[\s*([uUbB]?["']|[\[{(]|\]$)""")
 _TUPLE_OR_SET = re.compile(r"""[({]\s*([uUbB]?["'[({)]|-?\d[\d.]*\s*,)""")
 _OBJECT = re.compile(r"""\{\s*(["'][^"']*["']\s*:|-?\d+\s*:|\})""")
@@ -211,7 +237,10 @@ def _of_words(content):
     """What is in a list without quotes: numbers stay as they are written, but for NumPy's ``3.``."""
     words = list(map(str.strip, content.split("," if "," in content else None)))
     _require_whole(words)
-    words = [word[:-1] if word.endswith(".") and word[:-1].lstrip("-").isdigit() else word for word in words]
+    words = [
+        word[:-1] if word.endswith(".") and word[:-1].lstrip("-").isdigit() else word
+        for word in words
+    ]
     return [None if word in ("null", "None", "nan", "NaN") else word for word in words]
 
 
@@ -232,7 +261,9 @@ def _literal(content):
         if content[0] == "{" and content[-1] == "}":
             return _of_postgresql(content)
         message = f"labels begin like a list, but are none: {content!r:.60}"
-        raise NotAList(message, "correct it, or set label_separator: none if it is a name") from None
+        raise NotAList(
+            message, "correct it, or set label_separator: none if it is a name"
+        ) from None
     if isinstance(value, list | tuple) and ... in value:
         _require_whole(["..."])
     # a set has no order of its own
@@ -242,22 +273,28 @@ def _literal(content):
 _NAN = re.compile(r"(?<=[\[,(])\s*nan(?=\s*[\],)])")
 
 
-def _require_whole(words):
+def _require_whole(words) -> None:
     if "..." in words:
-        message = "labels were cut off by the program that printed them: they have '...' in their middle"
+        message = (
+            "labels were cut off by the program that printed them: they have '...' in their middle"
+        )
         raise ValueError(message, "write them as a list, such as numpy's tolist() or JSON")
 
 
 def _of_postgresql(content):
     elements = (found.groups() for found in _ELEMENTS.finditer(content))
-    return [plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL) for quoted, plain in elements]
+    return [
+        plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
+        for quoted, plain in elements
+    ]
 
 
 _ELEMENTS = re.compile(r'"((?:[^"\\]|\\.)*)"|([^{},"]+)', re.DOTALL)
 
 
 def names_of(content, key=None):
-    """Names in what :func:`listed` gave, or in what a file has as a list or an object; strings and numbers.
+    """Names in what :func:`listed` gave, or in what a file has as a list or an object; strings and
+    numbers.
 
     ``key`` is that of the name in objects.
     """
@@ -271,7 +308,8 @@ def names_of(content, key=None):
             yield from content.values()
         else:
             raise ValueError(
-                f"labels are an object with numbers, {content!r:.60}", "write those that are meant as a list"
+                f"labels are an object with numbers, {content!r:.60}",
+                "write those that are meant as a list",
             )
     elif isinstance(content, list | tuple):
         for each in content:
@@ -287,18 +325,32 @@ def names_of(content, key=None):
 
 def _name_in(entry, key):
     if key is None:
-        raise ValueError(f"labels are objects such as {entry!r:.60}", "say with label_key which key has the name")
+        raise ValueError(
+            f"labels are objects such as {entry!r:.60}", "say with label_key which key has the name"
+        )
     if key not in entry:
-        raise ValueError(f"a label has no {key!r}: {entry!r:.60}", "correct it, or set another label_key")
+        raise ValueError(
+            f"a label has no {key!r}: {entry!r:.60}", "correct it, or set another label_key"
+        )
     return entry[key]
 
 
 def keys_of_names(contents):
-    """Keys that could be that of the name, among those of the objects that are labels; None without objects."""
+    """Keys that could be that of the name, among those of the objects that are labels; None without
+    objects.
+    """
     objects = [
-        entry for content in contents if isinstance(content, list) for entry in content if isinstance(entry, dict)
+        entry
+        for content in contents
+        if isinstance(content, list)
+        for entry in content
+        if isinstance(entry, dict)
     ]
-    alone = [content for content in contents if isinstance(content, dict) and None in map(truth_of, content.values())]
+    alone = [
+        content
+        for content in contents
+        if isinstance(content, dict) and None in map(truth_of, content.values())
+    ]
     # objects that map identifiers to names differ in their keys
     if len(alone) > 1 and len({frozenset(each) for each in alone}) == 1:
         objects += alone

@@ -17,29 +17,42 @@ _COLUMN = re.compile(r'\s*(?:"((?:[^"]|"")+)"\s*(?=,|$)|([^,]+))')
 
 def joined_names(names):
     """What :func:`split_names` splits."""
-    return ",".join('"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name for name in names)
+    return ",".join(
+        '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
+        for name in names
+    )
 
 
 def plain_column(name):
-    """A column's name without what a person need not copy: capitals, and line ends, which messages have as escapes."""
+    """A column's name without what a person need not copy: capitals, and line ends, which messages
+    have as escapes.
+    """
     return re.sub(" *, *", ",", " ".join(name.replace("\\n", " ").split())).casefold()
 
 
 def columns_of(names, required, path, optional=(), remedy=None, line=None, delimiter=","):
-    """Places of the columns in a header; a name in other letters means the only column that has it so."""
+    """Places of the columns in a header; a name in other letters means the only column that has it
+    so.
+    """
     required = [_as_in(names, each) for each in required]
     if tuple(optional) != ("id",):
         # id alone is a name that nobody wrote
         optional = [_as_in(names, each) for each in optional]
     if line == 1 and not set(required) & set(names):
-        above = delimiter.join([*required, *(f"column{n}" for n in range(len(required) + 1, len(names) + 1))])
+        above = delimiter.join(
+            [*required, *(f"column{n}" for n in range(len(required) + 1, len(names) + 1))]
+        )
         write = f"(echo '{above}'; cat old.csv) > new.csv"
         if max(len(name.split()) for name in names or [""]) > _LONGEST_NAME:
             message = f"the first line is a record, not the names of the columns: {names[0]:.60}"
             raise InputError(message, path=path, line=line, remedy=f"write them above it: {write}")
-        remedy = f"{remedy}, or, if this is a record, write the names of the columns above it: {write}"
+        remedy = (
+            f"{remedy}, or, if this is a record, write the names of the columns above it: {write}"
+        )
     check_columns(required, names, path, line, remedy)
-    return [names.index(name) for name in (*required, *(name for name in optional if name in names))]
+    return [
+        names.index(name) for name in (*required, *(name for name in optional if name in names))
+    ]
 
 
 _LONGEST_NAME = 12
@@ -53,7 +66,7 @@ def _as_in(names, name):
     return alike[0] if len(alike) == 1 else name
 
 
-def check_columns(required, existing, path, line=None, remedy=None):
+def check_columns(required, existing, path, line=None, remedy=None) -> None:
     """Refuse a source that lacks one of the columns, naming those that it has."""
     missing = [name for name in required if name not in existing]
     if missing:

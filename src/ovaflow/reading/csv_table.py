@@ -19,7 +19,9 @@ _QUOTES = {
 
 def read(file, reading):
     with file.lines() as lines:
-        for number, fields in read_fields(lines, reading.required, file.name, reading.optional, reading):
+        for number, fields in read_fields(
+            lines, reading.required, file.name, reading.optional, reading
+        ):
             yield reading.instance(fields, file.name, number)
 
 
@@ -29,13 +31,19 @@ def read_fields(lines, required, path, optional=(), reading=None, remedy=None):
     names, delimiter, number = _header(lines, required, path, quotes)
     if reading:
         reading.seen |= {"columns": names, "delimiter": delimiter, "encoding": lines.encoding}
-    rows = csv_records(lines, path, delimiter, number + 1, quotes, reading.counts if reading else None)
+    rows = csv_records(
+        lines, path, delimiter, number + 1, quotes, reading.counts if reading else None
+    )
     remedy = reading.remedy if reading else remedy
     yield from table_fields(names, rows, required, path, optional, remedy, delimiter, quotes=quotes)
 
 
-def table_fields(names, rows, required, path, optional=(), remedy=None, delimiter=",", first=1, quotes="double"):
-    """Fields of the rows of a table, after their numbers; rows that do not fit its header are refused."""
+def table_fields(
+    names, rows, required, path, optional=(), remedy=None, delimiter=",", first=1, quotes="double"
+):
+    """Fields of the rows of a table, after their numbers; rows that do not fit its header are
+    refused.
+    """
     columns = columns_of(names, required, path, optional, remedy, first, delimiter)
     for number, record in rows:
         if record and len(record) != len(names):
@@ -46,15 +54,21 @@ def table_fields(names, rows, required, path, optional=(), remedy=None, delimite
             raise InputError(message, path=path, line=number, remedy=advice)
         if len(record) > 1 and record[0] is not None and _names(record) == names:
             advice = "if files were joined, name each of them instead, or a pattern such as exports/*.csv"
-            raise InputError("the header occurs a second time", path=path, line=number, remedy=advice)
+            raise InputError(
+                "the header occurs a second time", path=path, line=number, remedy=advice
+            )
         if record:
             yield number, [record[column] for column in columns]
 
 
 def csv_records(lines, path, delimiter=",", first=1, quotes="double", counts=None):
-    """Fields of each record, after the number of its first line; counts fields that look like several records."""
+    """Fields of each record, after the number of its first line; counts fields that look like
+    several records.
+    """
     csv.field_size_limit(sys.maxsize)
-    line, n_several, n_alike = "", 0, 0
+    line = ""
+    n_several = 0
+    n_alike = 0
 
     def texts():
         nonlocal line
@@ -81,7 +95,9 @@ def csv_records(lines, path, delimiter=",", first=1, quotes="double", counts=Non
 
 
 def _are_like_records(record, delimiter):
-    """Whether what is on each side of a field's line ends would be whole records with the other fields."""
+    """Whether what is on each side of a field's line ends would be whole records with the other
+    fields.
+    """
     return any(
         [line.count(delimiter) for line in field.split("\n")]
         == [len(record) - 1 - place, *[len(record) - 1] * (field.count("\n") - 1), place]
@@ -90,15 +106,15 @@ def _are_like_records(record, delimiter):
     )
 
 
-def _require_no_swallowed(record, delimiter, path, number):
+def _require_no_swallowed(record, delimiter, path, number) -> None:
     """Refuse a field whose lines look like records of their own."""
     for field in record:
         inner = field.split("\n")[1:-1]
-        fit = len(inner) >= _SEVERAL and all(line.count(delimiter) == len(record) - 1 > 0 for line in inner)
+        fit = len(inner) >= _SEVERAL and all(
+            line.count(delimiter) == len(record) - 1 > 0 for line in inner
+        )
         if fit or (delimiter == "\t" and "\t" in field and "\n" in field):
-            message = (
-                f"a quote opened here closes {field.count(chr(10))} lines later, and these lines look like records"
-            )
+            message = f"a quote opened here closes {field.count(chr(10))} lines later, and these lines look like records"
             remedy = "set quotes: none if quotes mean nothing in this file, or quotes: double if this is one text"
             raise InputError(message, path=path, line=number, remedy=remedy)
 
@@ -108,7 +124,9 @@ _SEVERAL = 3
 
 
 def _header(lines, required, path, quotes):
-    """Names of the columns, the delimiter that makes most of those required, and the number of the last line."""
+    """Names of the columns, the delimiter that makes most of those required, and the number of the
+    last line.
+    """
     number, header = next(lines, (1, None))
     if header is None:
         raise empty(path)
@@ -123,7 +141,8 @@ def _header(lines, required, path, quotes):
         if line is None:
             break
         parts.append(line)
-    candidates, wanted = [], set(map(plain_column, required))
+    candidates = []
+    wanted = set(map(plain_column, required))
     for delimiter in chosen:
         try:
             names = _names(next(csv.reader(parts, delimiter=delimiter, **_QUOTES[quotes]), []))
@@ -132,7 +151,9 @@ def _header(lines, required, path, quotes):
         else:
             # without the columns that are wanted, as many as there should be are likelier
             is_full = len(names) == len(required) > 1
-            candidates.append((wanted <= set(map(plain_column, names)), is_full, len(names), names, delimiter))
+            candidates.append(
+                (wanted <= set(map(plain_column, names)), is_full, len(names), names, delimiter)
+            )
     if not candidates:
         raise malformed
     return *max(candidates)[3:], number
@@ -151,6 +172,10 @@ def _malformed(error, path, line, quotes, written):
     if "new-line" not in str(error):
         remedy = "check the quotes from here on"
         if quotes == "auto":
-            meant = 'backslash if \\" is a quote' if '\\"' in written else "none if they mean nothing"
+            meant = (
+                'backslash if \\" is a quote' if '\\"' in written else "none if they mean nothing"
+            )
             remedy += f", or set quotes: {meant}"
-    return InputError(f"malformed record ({str(error).partition(' - ')[0]})", path=path, line=line, remedy=remedy)
+    return InputError(
+        f"malformed record ({str(error).partition(' - ')[0]})", path=path, line=line, remedy=remedy
+    )

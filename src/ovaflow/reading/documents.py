@@ -35,7 +35,7 @@ class Document(NamedTuple):
 class UnreadableDocument(Exception):
     """A document that has no text for us; ``code`` is one of :data:`REASONS`."""
 
-    def __init__(self, code):
+    def __init__(self, code) -> None:
         super().__init__(REASONS[code])
         self.code = code
 
@@ -76,9 +76,15 @@ def _html(content, most):
 
 
 def _decoded(content, said=None):
-    """Text in the encoding of its mark, in UTF-8, as the document says, or as western Windows programs write."""
+    """Text in the encoding of its mark, in UTF-8, as the document says, or as western Windows
+    programs write.
+    """
     marked = _marked(content)
-    guessed = ("utf-8", WINDOWS if said in _LATIN else said, WINDOWS if looks_western(content) else None)
+    guessed = (
+        "utf-8",
+        WINDOWS if said in _LATIN else said,
+        WINDOWS if looks_western(content) else None,
+    )
     for encoding in filter(None, (marked,) if marked else guessed):
         try:
             text = content.decode(encoding)
@@ -112,7 +118,8 @@ def _pdf(content, most):
         raise UnreadableDocument("locked") from None
     except Exception:  # pypdf raises any on what is no PDF
         raise UnreadableDocument("damaged") from None
-    texts, in_time = [], True
+    texts = []
+    in_time = True
     try:
         for number in range(min(n_pages, MOST_PAGES)):
             # some pages may be damaged

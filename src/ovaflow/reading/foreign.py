@@ -40,9 +40,13 @@ _ZOTERO = (
     "export it as CSV, with Zotero for example, and set text_column: Title,Abstract Note, labels_column: Manual Tags "
     'and label_separator: ";"'
 )
-_VOCABULARY = "it is a vocabulary: give it with the setting vocabulary, and the texts as another file"
-_UNZIP, _UNTAR = "unpack it: python3 -m zipfile -e old.zip .", "unpack it: tar -xf old.tar"
-_AS_TEXT, _AS_SHEET = "save it as plain text", "save it as .xlsx or as CSV UTF-8"
+_VOCABULARY = (
+    "it is a vocabulary: give it with the setting vocabulary, and the texts as another file"
+)
+_UNZIP = "unpack it: python3 -m zipfile -e old.zip ."
+_UNTAR = "unpack it: tar -xf old.tar"
+_AS_TEXT = "save it as plain text"
+_AS_SHEET = "save it as .xlsx or as CSV UTF-8"
 
 _FOREIGN = {
     ".xls": _AS_SHEET,
@@ -81,7 +85,10 @@ _KINDS = {
     rb"\s*(?:%[^\n]*\n\s*)*@relation\s": ("ARFF", ".arff"),
     rb"(?:\xef\xbb\xbf)?\s*TY  - ": ("RIS", ".ris"),
     rb"(?:\xef\xbb\xbf)?\s*@(?:article|book|inproceedings|misc|phdthesis)\s*\{": ("BibTeX", ".bib"),
-    rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet": ("a spreadsheet", "ods"),
+    rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet": (
+        "a spreadsheet",
+        "ods",
+    ),
     rb"PK\x03\x04.{26}(?:\[Content_Types\]|_rels/|docProps/|xl/)": (
         "of Excel or Word",
         "xlsx if it is a table, else save it as plain text",
@@ -90,7 +97,9 @@ _KINDS = {
     rb"PK\x03\x04": ("an archive", ".zip"),
     rb"PAR1": ("a Parquet table", "parquet"),
 }
-"""How files begin that hold something else than text: what they are, and an ending of those above or a format."""
+"""How files begin that hold something else than text: what they are, and an ending of those above
+or a format.
+"""
 
 
 def refuse_foreign(path: StrPath) -> None:

@@ -1,6 +1,7 @@
 """The registry of formats: how files of each kind are called, what they hold, and what reads them.
 
-Settings and the workflow are made from it, so a reader is named here and imported where a file is read.
+Settings and the workflow are made from it, so a reader is named here and imported where a file is
+read.
 """
 
 from collections.abc import Callable
@@ -25,8 +26,8 @@ class Format:
         For texts it gives the instances of a :class:`ovaflow.reading.streams.File` as a
         :class:`ovaflow.reading.instances.Reading` says, for features all matrices of some files.
         A string names a module of this room and a function in it.
-    endings : tuple of str
-        Endings of files' names; a name belongs to the first format in the registry that has its ending.
+    endings : tuple of str Endings of files' names; a name belongs to the first format in the
+        registry that has its ending.
     batches : str or callable
         For features: gives matrices of some rows at a time.
     holds_texts : bool
@@ -80,16 +81,25 @@ FORMATS = {
     "parquet": Format("parquet.read", (".parquet",), **_TABLE),
     "xlsx": Format("spreadsheet.read", (".xlsx", ".xlsm"), settings=("sheet",), **_TABLE),
     "ods": Format("spreadsheet.read", (".ods",), settings=("sheet",), **_TABLE),
-    "text-tsv": Format("text_tsv.read", (".tsv",), is_ambiguous=True, has_separator=True, settings=_LINES),
+    "text-tsv": Format(
+        "text_tsv.read", (".tsv",), is_ambiguous=True, has_separator=True, settings=_LINES
+    ),
     "fasttext": Format("fasttext.read", (".ft", ".fasttext"), settings=_LINES),
     "annif": Format("annif.read"),
     "marc": Format("marc.read", (".mrc", ".marc"), **_MARC),
     "marcxml": Format("marc.read_xml", (".xml", ".marcxml"), **_MARC),
     "svmlight": Format(
-        "sparse_text.read_svmlight", (".svm", ".svmlight", ".libsvm"), "sparse_text.svmlight_batches", **_FEATURES
+        "sparse_text.read_svmlight",
+        (".svm", ".svmlight", ".libsvm"),
+        "sparse_text.svmlight_batches",
+        **_FEATURES,
     ),
     "xmc-text": Format(
-        "sparse_text.read_xmc_files", (".txt",), "sparse_text.xmc_batches", is_ambiguous=True, **_FEATURES
+        "sparse_text.read_xmc_files",
+        (".txt",),
+        "sparse_text.xmc_batches",
+        is_ambiguous=True,
+        **_FEATURES,
     ),
     "npz": Format("npz.read", (".npz", ".npy"), "npz.batches", **_FEATURES),
 }
@@ -100,7 +110,9 @@ PLAIN_LINES = Format("plain_lines.read")
 
 
 def ending_of(path: StrPath) -> str:
-    """The ending of a file's name, compressed or not, in lower case: ``.csv`` of ``a.CSV.gz``; empty without one."""
+    """The ending of a file's name, compressed or not, in lower case: ``.csv`` of ``a.CSV.gz``;
+    empty without one.
+    """
     name = Path(path).name.lower()
     for packed in PACKED:
         name = name.removesuffix(packed)

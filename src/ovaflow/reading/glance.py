@@ -10,8 +10,10 @@ from ovaflow.reading.instances import FIELD, NO_SEPARATOR, Reading
 from ovaflow.reading.look import Look
 
 _MOST_FREQUENT = 3
-_COLUMNS, _FILES = 12, 3
-_TEXT, _LABELS = 100, 8
+_COLUMNS = 12
+_FILES = 3
+_TEXT = 100
+_LABELS = 8
 _DELIMITERS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", "|": "a bar"}
 
 
@@ -24,7 +26,8 @@ class Glance:
     @classmethod
     def at(cls, look: Look, format: str) -> "Glance":
         """What the first records look like, and how they were read."""
-        reading, seen = look.reading, look.reading.seen
+        reading = look.reading
+        seen = look.reading.seen
         how = [format]
         if "delimiter" in seen:
             how.append(f"columns divided by {_DELIMITERS[seen['delimiter']]}")
@@ -32,20 +35,31 @@ class Glance:
             how.append("UTF-8" if seen["encoding"] == "utf-8" else seen["encoding"])
         lines = {"file": _some(list(map(str, look.paths)), _FILES), "format": ", ".join(how)}
         if "columns" in seen:
-            id_column = reading.id_column or next(iter({*reading.default_ids} & {*seen["columns"]}), None)
+            id_column = reading.id_column or next(
+                iter({*reading.default_ids} & {*seen["columns"]}), None
+            )
             beside = [column.name for column in reading.beside]
             used = *reading.texts, *reading.labels, *beside, id_column, reading.weight_column
             others = [name for name in seen["columns"] if name not in used]
             lines["text"] = _quoted(reading.texts)
             lines |= _beside(reading, [each.beside for each in look.instances])
             lines["labels"] = f"{_quoted(reading.labels)}, {_how_labels(look)}"
-            lines["ids"] = repr(id_column) if id_column else "none: records are known by their lines"
+            lines["ids"] = (
+                repr(id_column) if id_column else "none: records are known by their lines"
+            )
             lines["other columns"] = _some(list(map(repr, others)), _COLUMNS) if others else "none"
         else:
             lines["labels"] = _how_labels(look)
         if look.instances:
-            first = next((each for each in look.instances if len(each.text) and each.labels), look.instances[0])
-            text = first.text if isinstance(first.text, str) else f"a vector of {len(first.text)} numbers"
+            first = next(
+                (each for each in look.instances if len(each.text) and each.labels),
+                look.instances[0],
+            )
+            text = (
+                first.text
+                if isinstance(first.text, str)
+                else f"a vector of {len(first.text)} numbers"
+            )
             text = " ".join(text.replace(FIELD, " ").split())
             lines["first record"] = f"{text:.{_TEXT}}{'…' * (len(text) > _TEXT)}"
             lines["its labels"] = _some(list(map(repr, first.labels)), _LABELS) or "none"
@@ -53,16 +67,23 @@ class Glance:
                 weights = [each.weight for each in look.instances]
                 said = in_words_of_weights(reading.weight_column, weights)
                 lines["weights"] = f"{said} in the first {len(weights):,} records"
-            lines |= figures(Counter(label for each in look.instances for label in each.labels), len(look.instances))
+            lines |= figures(
+                Counter(label for each in look.instances for label in each.labels),
+                len(look.instances),
+            )
         return cls(lines)
 
     def of_all(self, counts: Counter[str], n: int, further: dict[str, str]) -> "Glance":
         """The same with the labels of all records, and with further lines about them."""
-        return Glance(self.lines | further | figures(+counts, n, beginning=False) if self.lines else {})
+        return Glance(
+            self.lines | further | figures(+counts, n, beginning=False) if self.lines else {}
+        )
 
     def __str__(self) -> str:
         width = max(map(len, self.lines))
-        return "\n".join(f"  {title:<{width}}  {_printable(line)}" for title, line in self.lines.items())
+        return "\n".join(
+            f"  {title:<{width}}  {_printable(line)}" for title, line in self.lines.items()
+        )
 
 
 def _beside(reading: Reading, rows: list[tuple[Any, ...]]) -> dict[str, str]:
@@ -70,7 +91,10 @@ def _beside(reading: Reading, rows: list[tuple[Any, ...]]) -> dict[str, str]:
     lines = defaultdict(list)
     for column, values in zip(reading.beside, zip(*rows, strict=True), strict=False):
         lines[column.kind.plural].append(column.kind.in_words(column.name, values))
-    return {title: f"{'; '.join(columns)} (the first {len(rows):,} records)" for title, columns in lines.items()}
+    return {
+        title: f"{'; '.join(columns)} (the first {len(rows):,} records)"
+        for title, columns in lines.items()
+    }
 
 
 def _printable(line: str) -> str:
@@ -83,7 +107,9 @@ def figures(counts: Counter[str], n: int, beginning: bool = True) -> dict[str, s
     if not counts:
         return {"different labels": f"none in the first {n:,} records" if beginning else "none"}
     place = f" in the first {n:,} records" if beginning else ""
-    frequent = ", ".join(f"{name!r:.80} ({count:,})" for name, count in counts.most_common(_MOST_FREQUENT))
+    frequent = ", ".join(
+        f"{name!r:.80} ({count:,})" for name, count in counts.most_common(_MOST_FREQUENT)
+    )
     return {
         "different labels": f"{len(counts):,}{place}, {counts.total() / n:.1f} per record",
         "most frequent": frequent,
@@ -101,7 +127,11 @@ def _how_labels(look: Look) -> str:
     if "labels" in reading.seen:
         return str(reading.seen["labels"])
     if reading.labels_are == ONE_HOT:
-        return "each a label where it says yes" if len(reading.labels) > 1 else "truth values, by their places"
+        return (
+            "each a label where it says yes"
+            if len(reading.labels) > 1
+            else "truth values, by their places"
+        )
     if reading.label_key is not None:
         return f"objects, whose key {reading.label_key!r} has the name"
     if reading.separator == NO_SEPARATOR:

@@ -1,4 +1,6 @@
-"""Texts with labels, as every format gives them, and how they are made of what a file has in its columns."""
+"""Texts with labels, as every format gives them, and how they are made of what a file has in its
+columns.
+"""
 
 import re
 from collections import Counter
@@ -34,7 +36,9 @@ NO_SEPARATOR = "none"
 
 
 class TextInstance(NamedTuple):
-    """A text and its labels: names or ids as the source has them, each once, stripped of white space."""
+    """A text and its labels: names or ids as the source has them, each once, stripped of white
+    space.
+    """
 
     text: str
     labels: tuple = ()
@@ -70,8 +74,9 @@ def joined(fields, weighted=False):
 class _Names(dict):
     """Labels by what is written: cleaned, whole numbers alike, empty for what stands for nothing."""
 
-    def __init__(self, missing, is_numeric):
-        self._missing, self._is_numeric = missing, is_numeric
+    def __init__(self, missing, is_numeric) -> None:
+        self._missing = missing
+        self._is_numeric = is_numeric
 
     def __missing__(self, written):
         name = clean_name(written)
@@ -85,9 +90,11 @@ _WITH_ZEROS = re.compile(r"(-?\d+)\.0+")
 
 
 class Identified:
-    """Names of labels that have identifiers, one for each; identifiers that are known are names themselves."""
+    """Names of labels that have identifiers, one for each; identifiers that are known are names
+    themselves.
+    """
 
-    def __init__(self, known=()):
+    def __init__(self, known=()) -> None:
         self.identifiers = {}  # by name
         self._names = {identifier: identifier for identifier in known if identifier}
 
@@ -96,7 +103,8 @@ class Identified:
             name = clean_name(heading)
             if self.identifiers.get(name, identifier) != identifier:
                 name = f"{name} ({identifier})"
-            self._names[identifier], self.identifiers[name] = name, identifier
+            self._names[identifier] = name
+            self.identifiers[name] = identifier
         return self._names[identifier]
 
 
@@ -158,30 +166,47 @@ class Reading:
     weight_column: str | None = None
     identified: Identified = field(default_factory=Identified)
     counts: Counter = field(default_factory=Counter)
-    seen: dict = field(default_factory=dict)  # what a reader found: columns, delimiter, encoding, sheet
+    seen: dict = field(
+        default_factory=dict
+    )  # what a reader found: columns, delimiter, encoding, sheet
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._missing = frozenset(self.missing)
         self._names = _Names(self._missing, self.whole_numbers)
-        n_texts, n_labels = len(self.texts), len(self.labels)
+        n_texts = len(self.texts)
+        n_labels = len(self.labels)
         self._ends = n_texts, n_texts + n_labels, n_texts + n_labels + len(self.kept)
 
     @property
     def required(self):
         """Columns that there must be: of texts, of labels, and further ones, of the ids last."""
         chosen = self.group_column, self.time_column, self.weight_column, self.id_column
-        return [*self.texts, *self.labels, *self.kept, *(each.name for each in self.beside), *filter(None, chosen)]
+        return [
+            *self.texts,
+            *self.labels,
+            *self.kept,
+            *(each.name for each in self.beside),
+            *filter(None, chosen),
+        ]
 
     @property
     def optional(self):
         """Columns of the ids where none was chosen."""
         if self.id_column is not None:
             return ()
-        others = [*self.texts, *self.labels, self.group_column, self.time_column, self.weight_column]
+        others = [
+            *self.texts,
+            *self.labels,
+            self.group_column,
+            self.time_column,
+            self.weight_column,
+        ]
         return tuple(name for name in self.default_ids if name not in others)
 
     def instance(self, fields, path, line=None, row=None, place=None):
-        """The instance in the contents of the columns, in the order of ``required`` and ``optional``."""
+        """The instance in the contents of the columns, in the order of ``required`` and
+        ``optional``.
+        """
         n_texts, end, end_of_kept = self._ends
         further = iter(fields[end_of_kept:])
         cells = [next(further) for _ in self.beside]
@@ -191,23 +216,39 @@ class Reading:
         # the first id that there is
         record = next((content for content in further if content is not None), None)
         try:
-            text = vector_of(fields[0]) if self.vectors else joined(map(self._present, fields[:n_texts]), self.weighted)
+            text = (
+                vector_of(fields[0])
+                if self.vectors
+                else joined(map(self._present, fields[:n_texts]), self.weighted)
+            )
             labels = self.labels_in(fields[n_texts:end])
             group = group_of(group)
             if self.time_column:
                 time = (part_of if self.parts else time_of)(time)
             # what is not for training needs none
-            weight = weight_of(weight) if self.weight_column and not (self.parts and time != "train") else 1.0
-            kept = tuple(clean(text_of(content)) for content in fields[end:end_of_kept]) if self.kept else ()
+            weight = (
+                weight_of(weight)
+                if self.weight_column and not (self.parts and time != "train")
+                else 1.0
+            )
+            kept = (
+                tuple(clean(text_of(content)) for content in fields[end:end_of_kept])
+                if self.kept
+                else ()
+            )
             beside = self._values_beside(cells) if cells else ()
         except (ValueError, RecursionError) as error:
             raise unreadable(error, path, line, row) from None
         place = place or (f"line {line}" if row is None else f"row {row}")
-        return TextInstance(text, labels, record, place, group, time, kept=kept, weight=weight, beside=beside)
+        return TextInstance(
+            text, labels, record, place, group, time, kept=kept, weight=weight, beside=beside
+        )
 
     def plain_instance(self, text, labels, path, line=None, place=None, record=None):
         """The instance of a format without columns."""
-        return self.instance([text, *([labels] if self.labels else []), record], path, line, place=place)
+        return self.instance(
+            [text, *([labels] if self.labels else []), record], path, line, place=place
+        )
 
     def _values_beside(self, cells):
         """Values of the cells of columns beside the text; an error says in which column."""
@@ -284,7 +325,11 @@ class Reading:
                 raise ValueError(f"{len(truths)} truth values for {self.n_labels} labels")
         if None in truths.values():
             name = next(name for name, is_true in truths.items() if is_true is None)
-            remedy = "write 1 or 0" if len(contents) > 1 else f"correct it, or set labels_are: {NAMES} if they are ids"
+            remedy = (
+                "write 1 or 0"
+                if len(contents) > 1
+                else f"correct it, or set labels_are: {NAMES} if they are ids"
+            )
             raise ValueError(f"{name!r} is neither yes nor no", remedy)
         return tuple(clean_name(name) for name, is_true in truths.items() if is_true)
 
@@ -308,14 +353,18 @@ _IDS = re.compile(r"\d+(?: *)([^\w.-])(?: *)\d+.*")
 
 
 def unreadable(error, path, line=None, row=None):
-    """The error of a cell that means nothing, with its place, and with its own remedy if it has one."""
+    """The error of a cell that means nothing, with its place, and with its own remedy if it has
+    one.
+    """
     where = "" if row is None else f"row {row}: "
     message, remedy = (*error.args, CORRECT)[:2]
     return InputError(f"{where}{message}", path=path, line=line, remedy=remedy)
 
 
 def counted_once(instances, repeated):
-    """Instances where records with the same id are kept, are one, or only the last counts: see setting ``repeated``."""
+    """Instances where records with the same id are kept, are one, or only the last counts: see
+    setting ``repeated``.
+    """
     return {"keep": iter, "join": united, "last": _last}[repeated](instances)
 
 
@@ -329,7 +378,9 @@ def _last(instances):
 
 
 def united(instances):
-    """Instances; those with the same id, or the same text where they have none, are one with the labels of all."""
+    """Instances; those with the same id, or the same text where they have none, are one with the
+    labels of all.
+    """
     found = {}
     for instance in instances:
         first = found.setdefault(instance.id or instance.text, instance)

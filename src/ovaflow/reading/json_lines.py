@@ -20,7 +20,8 @@ def read(file, reading):
 
 def _entries(lines, reading, path):
     """Line number and object of each record, whose keys together must be all columns."""
-    keys, entry = {}, None
+    keys = {}
+    entry = None
     for number, line in lines:
         if not line.strip():
             continue
@@ -41,7 +42,9 @@ def read_object(line, path, number):
         if line.strip() in ("[", "{"):
             message = "expected one object per line, found a value that spans lines"
             raise InputError(message, path=path, line=number, remedy=ONE_A_LINE) from None
-        raise InputError(f"not valid JSON ({error})", path=path, line=number, remedy=CORRECT) from None
+        raise InputError(
+            f"not valid JSON ({error})", path=path, line=number, remedy=CORRECT
+        ) from None
     if not isinstance(entry, dict):
         message = f"expected a JSON object, found {line[:40]!r}"
         raise InputError(message, path=path, line=number, remedy=ONE_A_LINE)

@@ -1,4 +1,6 @@
-"""A first look at files of texts: how their labels are to be read, and what a person should see of it."""
+"""A first look at files of texts: how their labels are to be read, and what a person should see of
+it.
+"""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -65,20 +67,28 @@ def look_at(paths, kind, reading):
     if paths and kind.has_columns and max(len(reading.texts), len(reading.labels)) > 1:
         reading = _with_commas(paths[0], kind, reading)
     cells = _Cells(**{name: getattr(reading, name) for name in reading.__dataclass_fields__})
-    rows, first, seen = [], 0, {}
+    rows = []
+    first = 0
+    seen = {}
     for path in paths:
-        rows += islice(kind.read(File(path, reading.encoding), cells), _OF_FURTHER if first else RECORDS)
-        first, seen = first or len(rows), seen or dict(cells.seen)
+        rows += islice(
+            kind.read(File(path, reading.encoding), cells), _OF_FURTHER if first else RECORDS
+        )
+        first = first or len(rows)
+        seen = seen or dict(cells.seen)
     if not reading.vectors:
         _refuse_vectors(rows, reading)
-    listed, settings = [row.understood(reading.listed) for row in rows], {}
+    listed = [row.understood(reading.listed) for row in rows]
+    settings = {}
     if reading.label_key is None and (key := _key_of_names(rows, listed)) is not None:
         settings["label_key"] = key
     if reading.labels_are == "auto" and _is_one_hot(reading, rows, listed):
         settings["labels_are"] = ONE_HOT
     decided = replace(reading, seen=seen, **settings)
     if decided.labels_are != ONE_HOT:
-        names = chain.from_iterable(row.understood(lambda content: list(decided.written_in(content))) for row in rows)
+        names = chain.from_iterable(
+            row.understood(lambda content: list(decided.written_in(content))) for row in rows
+        )
         decided = replace(decided, whole_numbers=_are_whole(chain.from_iterable(names)))
     if not kind.has_columns:
         for _, of_file in groupby(rows, lambda row: row.path):
@@ -88,19 +98,28 @@ def look_at(paths, kind, reading):
 
 
 def with_weights(look, kind, column):
-    """The same look at records with their weights, which only the first file, one for training, must have."""
-    reading, path = replace(look.reading, weight_column=column), look.paths[0]
+    """The same look at records with their weights, which only the first file, one for training,
+    must have.
+    """
+    reading = replace(look.reading, weight_column=column)
+    path = look.paths[0]
     instances = list(islice(kind.read(File(path, reading.encoding), reading), RECORDS))
     return replace(look, reading=reading, instances=instances)
 
 
-def _refuse_vectors(rows, reading):
+def _refuse_vectors(rows, reading) -> None:
     """Refuse columns of texts that hold lists of numbers."""
     for row in rows:
         for name, content in zip(reading.texts, row.texts, strict=True):
-            if isinstance(content, list) and len(content) > 1 and all(isinstance(each, float) for each in content):
+            if (
+                isinstance(content, list)
+                and len(content) > 1
+                and all(isinstance(each, float) for each in content)
+            ):
                 message = f"the column {name!r} holds vectors, not texts"
-                raise InputError(message, path=row.path, line=row.line, remedy=f"set vector_column: {name}")
+                raise InputError(
+                    message, path=row.path, line=row.line, remedy=f"set vector_column: {name}"
+                )
 
 
 def _with_commas(path, kind, reading):
@@ -138,20 +157,31 @@ def _key_of_names(rows, listed):
 
 
 def _is_one_hot(reading, rows, listed):
-    """Whether labels are truth values: in several columns, or in lists of one length in which ids would repeat."""
+    """Whether labels are truth values: in several columns, or in lists of one length in which ids
+    would repeat.
+    """
     if len(reading.labels) > 1:
         truths = [truth_of(content) for row in rows for content in row.labels]
         if None not in truths:
             return any(truths)
         _require_names(rows)
-    lists = [content for contents in listed for content in contents if isinstance(content, list) and content]
-    if len({len(each) for each in lists}) != 1 or not all(_is_flag(label) for each in lists for label in each):
+    lists = [
+        content
+        for contents in listed
+        for content in contents
+        if isinstance(content, list) and content
+    ]
+    if len({len(each) for each in lists}) != 1 or not all(
+        _is_flag(label) for each in lists for label in each
+    ):
         return False
     return any(len(set(map(truth_of, each))) < len(each) for each in lists)
 
 
-def _require_names(rows):
-    """Refuse columns of votes, weights or other words for yes and no, which occur in several columns of a record."""
+def _require_names(rows) -> None:
+    """Refuse columns of votes, weights or other words for yes and no, which occur in several
+    columns of a record.
+    """
     filled = [[str(each) for each in row.labels if each not in (None, "")] for row in rows]
     several = [each for each in filled if len(each) > 1]
     again = sum(len(set(each)) < len(each) for each in several)
@@ -182,7 +212,11 @@ def _are_whole(names):
 
 def _require_order(rows):
     """Refuse lines that hold something else than labels, a tab and a text."""
-    pairs = [(*row.texts, *row.labels, row.path, row.line) for row in rows if isinstance(row.labels[0], str)]
+    pairs = [
+        (*row.texts, *row.labels, row.path, row.line)
+        for row in rows
+        if isinstance(row.labels[0], str)
+    ]
     if len(pairs) < _ENOUGH:
         return
     texts, labels, (path, *_), (line, *_) = zip(*pairs, strict=True)
@@ -208,4 +242,6 @@ def _require_order(rows):
 
 
 _ID = re.compile(r"[\w.:/-]+")
-_ENOUGH, _LONGER, _MOSTLY = 20, 2, 0.9
+_ENOUGH = 20
+_LONGER = 2
+_MOSTLY = 0.9

@@ -1,4 +1,6 @@
-"""Library records: MARC 21, binary and as XML, by pymarc; columns are fields such as 245, or 650$a for one subfield."""
+"""Library records: MARC 21, binary and as XML, by pymarc; columns are fields such as 245, or 650$a
+for one subfield.
+"""
 
 import logging
 import re
@@ -48,7 +50,8 @@ def read(file, reading):
 
 def _next_head(stream):
     """The five digits of a record's length; empty at the end."""
-    head, block = b"", b"-"
+    head = b""
+    block = b"-"
     while len(head) < 5 and block:
         block = stream.read(5 - len(head))
         head = (head + block).lstrip(_BETWEEN)
@@ -56,7 +59,9 @@ def _next_head(stream):
 
 
 def _record(chunk, reading, make):
-    """A record in UTF-8 or MARC-8; many in UTF-8 do not say so, and bytes of MARC-8 are none by chance."""
+    """A record in UTF-8 or MARC-8; many in UTF-8 do not say so, and bytes of MARC-8 are none by
+    chance.
+    """
     try:
         chunk.decode()
         # MARC-8 changes to another script by an escape
@@ -71,12 +76,14 @@ def read_xml(file, reading):
     marcxml = _pymarc().marcxml
 
     class Handler(marcxml.XmlHandler):
-        def endElementNS(self, name, qname):
+        def endElementNS(self, name, qname) -> None:
             # pymarc refuses those of another length, and nothing depends on them
             if name[1] != "leader":
                 super().endElementNS(name, qname)
 
-    parser, handler, number = marcxml.make_parser(), Handler(), 0
+    parser = marcxml.make_parser()
+    handler = Handler()
+    number = 0
     parser.setFeature(marcxml.feature_namespaces, 1)
     parser.setContentHandler(handler)
     with file.bytes() as stream:
@@ -86,18 +93,22 @@ def read_xml(file, reading):
             try:
                 parser.feed(block) if block else parser.close()
             except SAXParseException as error:
-                message, line = f"not valid XML ({error.getMessage()})", error.getLineNumber()
+                message = f"not valid XML ({error.getMessage()})"
+                line = error.getLineNumber()
                 raise InputError(message, path=file.name, line=line, remedy=_AGAIN) from None
             except KeyError as error:
                 message = f"a field or subfield has no {error.args[0][1]}"
-                raise InputError(message, path=file.name, line=parser.getLineNumber(), remedy=_AGAIN) from None
+                raise InputError(
+                    message, path=file.name, line=parser.getLineNumber(), remedy=_AGAIN
+                ) from None
             # other formats have elements of this name, without fields
             records = [record for record in handler.records if record.fields]
             handler.records.clear()
             for number, record in enumerate(records, number + 1):  # noqa: B020
                 yield _instance(record, reading, file.name, number)
     if number == 0:
-        message, remedy = "has no MARC records", "export MARCXML, or give another format"
+        message = "has no MARC records"
+        remedy = "export MARCXML, or give another format"
         raise InputError(message, path=file.name, remedy=remedy)
 
 
@@ -105,14 +116,21 @@ def _instance(record, reading, path, number):
     for column in reading.required:
         if not _COLUMN.fullmatch(column):
             message = f"{column!r} is not a field of MARC"
-            raise InputError(message, path=path, remedy="name fields such as 245, or subfields such as 650$a")
-    reading.seen.setdefault("columns", {}).update(dict.fromkeys(field.tag for field in record.fields))
+            raise InputError(
+                message, path=path, remedy="name fields such as 245, or subfields such as 650$a"
+            )
+    reading.seen.setdefault("columns", {}).update(
+        dict.fromkeys(field.tag for field in record.fields)
+    )
     reading.seen["labels"] = "headings, each told apart by its identifier ($0) if it has one"
     fields = [_text(record, column) for column in reading.texts]
     fields += [_labels(record, column, reading) for column in reading.labels]
     fields += [_text(record, column) for column in reading.required[len(fields) :]]
     if reading.id_column is None:
-        fields += [_text(record, column) for column in (*filter(_COLUMN.fullmatch, reading.optional), "001")]
+        fields += [
+            _text(record, column)
+            for column in (*filter(_COLUMN.fullmatch, reading.optional), "001")
+        ]
     return reading.instance([field or None for field in fields], path, row=number)
 
 
@@ -160,7 +178,9 @@ def _subfields(field, codes):
 
 
 def _trimmed(name):
-    """A name without the punctuation that catalogues put between parts; initials keep their full stop."""
+    """A name without the punctuation that catalogues put between parts; initials keep their full
+    stop.
+    """
     name = name.strip().rstrip(" ,;:/")
     return name if _INITIAL.search(name) else name.rstrip(" .")
 

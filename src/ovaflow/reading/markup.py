@@ -11,7 +11,9 @@ _MARKUP = re.compile(
     r"|&(?:[a-z]\w*|#\d{1,9}|#x[\da-f]+);",
     re.IGNORECASE,
 )
-"""Comments, scripts, tags and entities; tags inside words, and others; what is never closed ends with the text."""
+"""Comments, scripts, tags and entities; tags inside words, and others; what is never closed ends
+with the text.
+"""
 
 
 def without_markup(text):
@@ -26,8 +28,13 @@ def _meaning(markup):
 
 
 def places_without_markup(text):
-    """Text without markup, and where each of its characters begins and ends in the text with markup."""
-    pieces, starts, ends, last = [], [], [], 0
+    """Text without markup, and where each of its characters begins and ends in the text with
+    markup.
+    """
+    pieces = []
+    starts = []
+    ends = []
+    last = 0
     for markup in _MARKUP.finditer(text):
         start, end = markup.span()
         meaning = _meaning(markup)

@@ -28,7 +28,9 @@ _ROWS = 512
 
 
 def read(paths, labels_paths, first=None):
-    """How features are numbered, which there is nothing to say about, and (X, Y) of each pair of files."""
+    """How features are numbered, which there is nothing to say about, and (X, Y) of each pair of
+    files.
+    """
     return {}, [read_pair(*pair) for pair in zip(paths, labels_paths, strict=True)]
 
 
@@ -45,7 +47,8 @@ def batches(file, n_features, first):
 def read_pair(path, labels_path=None):
     """X (n, d) and Y (n, l), whose file is by default named like that of X, with a Y."""
     labels_path = _labels_file(path) if labels_path is None else labels_path
-    X, Y = read_matrix(path), read_matrix(labels_path, LABEL_LIMIT)
+    X = read_matrix(path)
+    Y = read_matrix(labels_path, LABEL_LIMIT)
     if X.n_rows != Y.n_rows:
         message = f"{Y.n_rows} rows of labels for {X.n_rows} rows of features in {path}"
         raise InputError(message, path=labels_path, remedy="correct this file, or give another one")
@@ -53,22 +56,29 @@ def read_pair(path, labels_path=None):
     return X, Y
 
 
-def _require_ones(Y, path):
+def _require_ones(Y, path) -> None:
     """Refuse labels that are not merely there or absent: votes, weights, and -1 for absent ones."""
     others = np.flatnonzero(Y.data != 1)
     if len(others):
         place = others[0]
-        row, value = np.searchsorted(Y.indptr, place, "right"), Y.data[place]
+        row = np.searchsorted(Y.indptr, place, "right")
+        value = Y.data[place]
         message = f"row {row} of the labels has {value:g} for label {Y.indices[place]}, labels are 1, or 0 if absent"
         remedy = "write for example Y > 0 with scipy.sparse.save_npz or numpy.save"
         raise InputError(message, path=path, remedy=remedy)
 
 
 def _labels_file(path):
-    """The file in whose name the last X that is not part of a word is a Y, as ``Y.trn.npz`` for ``X.trn.npz``."""
+    """The file in whose name the last X that is not part of a word is a Y, as ``Y.trn.npz`` for
+    ``X.trn.npz``.
+    """
     name, replaced = _LETTER_X.subn(r"\1Y", Path(path).name, count=1)
     if not replaced:
-        raise InputError("cannot tell where its labels are", path=path, remedy="name the two files X.npz and Y.npz")
+        raise InputError(
+            "cannot tell where its labels are",
+            path=path,
+            remedy="name the two files X.npz and Y.npz",
+        )
     return Path(path).with_name(name)
 
 
@@ -79,7 +89,11 @@ def read_matrix(path, most_columns=ID_LIMIT):
             matrix = _matrix(stream)
             if scipy.sparse.issparse(matrix):
                 require_backed(matrix.shape[0], "rows", matrix.nnz, path)
-            if len(matrix.shape) != 2 or matrix.shape[1] > most_columns or matrix.dtype.kind not in "biuf":
+            if (
+                len(matrix.shape) != 2
+                or matrix.shape[1] > most_columns
+                or matrix.dtype.kind not in "biuf"
+            ):
                 raise ValueError(f"shape {matrix.shape}, type {matrix.dtype}")
             return _canonical(_blockwise(matrix) if isinstance(matrix, np.ndarray) else matrix)
         except FOREIGN as error:
@@ -99,10 +113,15 @@ def _matrix(stream):
 
 
 def _blockwise(array):
-    """A dense array made sparse by blocks of rows: as a whole SciPy would take several times its memory."""
+    """A dense array made sparse by blocks of rows: as a whole SciPy would take several times its
+    memory.
+    """
     height = _BLOCK // max(array.shape[1], 1) + 1
     with np.errstate(over="ignore"):
-        parts = (array[low : low + height].astype(np.float32) for low in range(0, max(len(array), 1), height))
+        parts = (
+            array[low : low + height].astype(np.float32)
+            for low in range(0, max(len(array), 1), height)
+        )
         return scipy.sparse.vstack([scipy.sparse.csr_array(part) for part in parts], format="csr")
 
 

@@ -9,8 +9,13 @@ import numpy as np
 
 from ovaflow.sparse.jit import strict_kernel
 
-GOOD, BAD_NUMBER, OVERFLOW, HARD = 0, 1, 2, 3
-"""What came of a number; a hard one is too close to a rounding boundary of float32 to be decided here."""
+GOOD = 0
+BAD_NUMBER = 1
+OVERFLOW = 2
+HARD = 3
+"""What came of a number; a hard one is too close to a rounding boundary of float32 to be decided
+here.
+"""
 
 TOO_LARGE = 1 << 40
 """Stands for every whole number of more than 12 digits (leading zeros aside)."""
@@ -40,7 +45,9 @@ def whole_number(text, position):
 
 @strict_kernel
 def decimal_number(text, position):
-    """A number as Python's float() reads it, without nan, inf and underscores: outcome, value, position after it."""
+    """A number as Python's float() reads it, without nan, inf and underscores: outcome, value,
+    position after it.
+    """
     negative = text[position] == 45
     if negative or text[position] == 43:
         position += 1
@@ -91,7 +98,11 @@ def nearest_float32(mantissa, exponent):
     return (OVERFLOW if np.isinf(value) else GOOD), value
 
 
-BAD_LABEL, BAD_FEATURE, LABEL_RANGE, FEATURE_RANGE, TOO_MANY_ROWS = 10, 11, 12, 13, 14
+BAD_LABEL = 10
+BAD_FEATURE = 11
+LABEL_RANGE = 12
+FEATURE_RANGE = 13
+TOO_MANY_ROWS = 14
 """Outcomes of a line, besides those of a number."""
 
 LINES, ROWS, FEATURES, LABELS, HARDS, SORTED_FEATURES, SORTED_LABELS, LOWEST, HIGHEST = range(9)
@@ -170,7 +181,8 @@ def after_line(text, position):
 def parse_labels(text, position, bounds, rows, cursor):
     """The label list of a line, if it has one: outcome, position after it."""
     count = cursor[LABELS]
-    ascending, last = True, -1
+    ascending = True
+    last = -1
     start = position
     while not is_line_end(text[position], bounds.comments):
         token = position
@@ -198,9 +210,13 @@ def parse_labels(text, position, bounds, rows, cursor):
 
 @strict_kernel
 def parse_features(text, position, bounds, rows, cursor):
-    """The features of a line; stores the row's ends and moves the cursor's counts: outcome, position after the line."""
-    count, hards = cursor[FEATURES], cursor[HARDS]
-    ascending, last = True, -1
+    """The features of a line; stores the row's ends and moves the cursor's counts: outcome,
+    position after the line.
+    """
+    count = cursor[FEATURES]
+    hards = cursor[HARDS]
+    ascending = True
+    last = -1
     position = after_blanks(text, position)
     while not is_line_end(text[position], bounds.comments):
         token = position
@@ -215,7 +231,9 @@ def parse_features(text, position, bounds, rows, cursor):
         if not is_token_end(text[after], bounds.comments):
             return BAD_NUMBER, token
         if outcome == HARD:
-            rows.hard[hards], rows.hard[hards + 1], rows.hard[hards + 2] = count, position + 1, after
+            rows.hard[hards] = count
+            rows.hard[hards + 1] = position + 1
+            rows.hard[hards + 2] = after
             hards += 3
         cursor[LOWEST] = min(cursor[LOWEST], feature)
         cursor[HIGHEST] = max(cursor[HIGHEST], feature)
@@ -227,7 +245,11 @@ def parse_features(text, position, bounds, rows, cursor):
             last = feature
         position = after_blanks(text, after)
     rows.feature_indptr[cursor[ROWS] + 1] = count
-    cursor[FEATURES], cursor[LABELS], cursor[HARDS] = count, rows.label_indptr[cursor[ROWS] + 1], hards
+    cursor[FEATURES], cursor[LABELS], cursor[HARDS] = (
+        count,
+        rows.label_indptr[cursor[ROWS] + 1],
+        hards,
+    )
     cursor[SORTED_FEATURES] &= ascending
     cursor[ROWS] += 1
     return GOOD, after_line(text, position)

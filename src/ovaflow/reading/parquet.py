@@ -20,8 +20,12 @@ def read(file, reading):
             table = pyarrow.parquet.ParquetFile(stream, buffer_size=_BUFFER)
             schema = table.schema_arrow
             reading.seen["columns"] = schema.names
-            places = columns_of(schema.names, reading.required, file.name, reading.optional, reading.remedy)
-            for row, fields in enumerate(_rows(table, [schema.names[place] for place in places]), 1):
+            places = columns_of(
+                schema.names, reading.required, file.name, reading.optional, reading.remedy
+            )
+            for row, fields in enumerate(
+                _rows(table, [schema.names[place] for place in places]), 1
+            ):
                 yield reading.instance(fields, file.name, row=row)
         except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
             message = f"not a readable Parquet file, or a damaged one after row {row} ({error})"

@@ -1,4 +1,5 @@
-"""Text formats of sparse features: that of the Extreme Classification Repository, and svmlight with several labels.
+"""Text formats of sparse features: that of the Extreme Classification Repository, and svmlight with
+several labels.
 
 The first has a header ``n d l``, then one instance per line: ``label,label feature:value
 feature:value``, ids from 0; the second has no header, and comments.
@@ -69,7 +70,7 @@ def read_header(stream, path):
     return counts
 
 
-def check_count(promised, n, path, line):
+def check_count(promised, n, path, line) -> None:
     """Refuse a file that has another number of instances than its header says."""
     if n != promised:
         message = f"the header promises {promised} instances, the file has {n}"
@@ -78,8 +79,13 @@ def check_count(promised, n, path, line):
 
 
 def read_svmlight(paths, labels_paths=None, first=None, block=BLOCK):
-    """The number of the first feature, 0 or 1, and (X, Y) of each of the files, with as many columns as all need."""
-    parsed = [_parse_svmlight(path, Bounds(-1, first or 0, ID_LIMIT, LABEL_LIMIT, True), block) for path in paths]
+    """The number of the first feature, 0 or 1, and (X, Y) of each of the files, with as many
+    columns as all need.
+    """
+    parsed = [
+        _parse_svmlight(path, Bounds(-1, first or 0, ID_LIMIT, LABEL_LIMIT, True), block)
+        for path in paths
+    ]
     if first is None:
         # scikit-learn's rule
         first = min(1, *(rows.lowest for rows in parsed))
@@ -87,7 +93,9 @@ def read_svmlight(paths, labels_paths=None, first=None, block=BLOCK):
         rows.X.indices[:] -= first
     d = max(0, *(rows.highest - first + 1 for rows in parsed))
     l = max(0, *(int(rows.Y.indices.max(initial=-1)) + 1 for rows in parsed))  # noqa: E741
-    return {"first_feature": first}, [(rows.X._replace(n_columns=d), rows.Y._replace(n_columns=l)) for rows in parsed]
+    return {"first_feature": first}, [
+        (rows.X._replace(n_columns=d), rows.Y._replace(n_columns=l)) for rows in parsed
+    ]
 
 
 def read_xmc_files(paths, labels_paths, first=None):
@@ -110,10 +118,14 @@ def xmc_batches(file, n_features, first):
         n, d, _ = read_header(stream, file.name)
         if d != n_features:
             message = f"{d} features, the model has {n_features}"
-            raise InputError(message, path=file.name, line=1, remedy="give instances of its features")
-        count, last = 0, 1
+            raise InputError(
+                message, path=file.name, line=1, remedy="give instances of its features"
+            )
+        count = 0
+        last = 1
         for rows in parse_blocks(stream, file.name, Bounds(-1, 0, d, ID_LIMIT, False), 1):
-            count, last = count + rows.X.n_rows, rows.lines
+            count = count + rows.X.n_rows
+            last = rows.lines
             yield rows.X
         check_count(n, count, file.name, last)
 
@@ -124,7 +136,9 @@ def _parse_svmlight(path, bounds, block):
             stream.read(3)
         parsed = _parse_all(stream, path, bounds, 0, block)
     if parsed.X.n_rows == 0:
-        raise InputError("has no instances", path=path, remedy="correct this file, or give another one")
+        raise InputError(
+            "has no instances", path=path, remedy="correct this file, or give another one"
+        )
     return parsed
 
 
@@ -176,11 +190,14 @@ def parse_blocks(stream, path, bounds, lines_before=0, block=BLOCK):
 
 def _parse_block(lines, path, bounds, rows_left, lines_before, end):
     """Parse whole lines."""
-    rows, cursor = _room_for(lines), np.zeros(9, np.int64)
+    rows = _room_for(lines)
+    cursor = np.zeros(9, np.int64)
     cursor[[kernels.LOWEST, kernels.HIGHEST]] = ID_LIMIT, -1
     cursor[[kernels.SORTED_FEATURES, kernels.SORTED_LABELS]] = 1
     within = bounds._replace(rows=rows_left)
-    outcome, position = kernels.parse_lines(np.frombuffer(lines, np.uint8), len(lines), within, rows, cursor)
+    outcome, position = kernels.parse_lines(
+        np.frombuffer(lines, np.uint8), len(lines), within, rows, cursor
+    )
     for slot, first, last in rows.hard[: cursor[HARDS]].reshape(-1, 3):
         with np.errstate(over="ignore"):
             rows.values[slot] = float(lines[first:last])
@@ -209,8 +226,18 @@ def _room_for(lines):
 def _matrices(rows, cursor, path, bounds):
     """X and Y of parsed rows, sorted and summed where that is needed."""
     n_features, n_labels, n = cursor[[FEATURES, LABELS, ROWS]].tolist()
-    X = CSR(rows.values[:n_features], rows.features[:n_features], rows.feature_indptr[: n + 1], bounds.end_feature)
-    Y = CSR(np.ones(n_labels, np.float32), rows.labels[:n_labels], rows.label_indptr[: n + 1], bounds.end_label)
+    X = CSR(
+        rows.values[:n_features],
+        rows.features[:n_features],
+        rows.feature_indptr[: n + 1],
+        bounds.end_feature,
+    )
+    Y = CSR(
+        np.ones(n_labels, np.float32),
+        rows.labels[:n_labels],
+        rows.label_indptr[: n + 1],
+        bounds.end_label,
+    )
     if not cursor[kernels.SORTED_FEATURES]:
         X = _canonical(X)
         if not np.isfinite(X.data).all():
@@ -223,13 +250,18 @@ def _matrices(rows, cursor, path, bounds):
 
 
 class _Growing:
-    """Rows of blocks, one after the other; arrays grow by a sixteenth, so that they stay near their size."""
+    """Rows of blocks, one after the other; arrays grow by a sixteenth, so that they stay near their
+    size.
+    """
 
-    def __init__(self):
-        self._values, self._features, self._labels = array("f"), array("i"), array("i")
-        self._ends_of_features, self._ends_of_labels = array("q", [0]), array("q", [0])
+    def __init__(self) -> None:
+        self._values = array("f")
+        self._features = array("i")
+        self._labels = array("i")
+        self._ends_of_features = array("q", [0])
+        self._ends_of_labels = array("q", [0])
 
-    def append(self, rows):
+    def append(self, rows) -> None:
         self._values.frombytes(rows.X.data.view(np.uint8))
         self._features.frombytes(rows.X.indices.view(np.uint8))
         self._labels.frombytes(rows.Y.indices.view(np.uint8))

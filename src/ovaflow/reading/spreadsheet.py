@@ -17,7 +17,9 @@ def read(file, reading):
     place = _header(rows, reading.required)
     names = ["" if name is None else str(name).strip() for name in rows[place][1]]
     reading.seen["columns"] = [name for name in names if name]
-    table = table_fields(names, rows[place + 1 :], reading.required, file.name, reading.optional, reading.remedy)
+    table = table_fields(
+        names, rows[place + 1 :], reading.required, file.name, reading.optional, reading.remedy
+    )
     for number, fields in table:
         yield reading.instance(fields, file.name, row=number)
 
@@ -27,7 +29,9 @@ def _rows(file, reading):
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
-        raise InputError("spreadsheets need python-calamine", remedy="pip install 'ovaflow[sheets]'") from None
+        raise InputError(
+            "spreadsheets need python-calamine", remedy="pip install 'ovaflow[sheets]'"
+        ) from None
     try:
         with file.seekable() as stream:
             workbook = CalamineWorkbook.from_filelike(stream)
@@ -36,19 +40,29 @@ def _rows(file, reading):
         rows = sheet.to_python(skip_empty_area=False)
     except CalamineError as error:
         message = f"not a readable spreadsheet ({error})"
-        raise InputError(message, path=file.name, remedy="save it again as .xlsx, .ods or CSV UTF-8") from None
+        raise InputError(
+            message, path=file.name, remedy="save it again as .xlsx, .ods or CSV UTF-8"
+        ) from None
     reading.seen["sheet"] = name
     for (first, left), (last, right) in sheet.merged_cell_ranges or ():
         # what is merged is shown once, and meant in each row
         for row in rows[first : last + 1]:
             for column in range(left, min(right + 1, len(row))):
                 row[column] = rows[first][left]
-    return [(number, list(map(_content, row))) for number, row in enumerate(rows, 1) if any(cell != "" for cell in row)]
+    return [
+        (number, list(map(_content, row)))
+        for number, row in enumerate(rows, 1)
+        if any(cell != "" for cell in row)
+    ]
 
 
 def _sheet_of(names, chosen, path):
     if chosen is not None and chosen not in names:
-        raise InputError(f"no sheet {chosen!r}", path=path, remedy=f"set sheet to one of {', '.join(map(repr, names))}")
+        raise InputError(
+            f"no sheet {chosen!r}",
+            path=path,
+            remedy=f"set sheet to one of {', '.join(map(repr, names))}",
+        )
     return chosen or names[0]
 
 

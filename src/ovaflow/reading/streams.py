@@ -1,4 +1,6 @@
-"""Files of a path or a pattern, compressed or not, as streams of bytes or lines of text; none is unpacked on disk."""
+"""Files of a path or a pattern, compressed or not, as streams of bytes or lines of text; none is
+unpacked on disk.
+"""
 
 import codecs
 import contextlib
@@ -15,7 +17,9 @@ from ovaflow.reading.foreign import refuse_content
 from ovaflow.storage.errors import read_error
 from ovaflow.storage.opening import BUFFER, open_regular
 
-_COMPRESSED = re.compile(rb"(?P<gzip>\x1f\x8b)|(?P<bz2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)")
+_COMPRESSED = re.compile(
+    rb"(?P<gzip>\x1f\x8b)|(?P<bz2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)"
+)
 """How compressed files begin, by the name that pyarrow has for each kind; it reads all but xz."""
 
 
@@ -25,7 +29,9 @@ def matching_paths(location):
         return [Path(location)]
     paths = sorted(map(Path, glob.glob(str(location))))
     if not paths:
-        raise InputError("no such file", path=location, remedy="paths are relative to the current folder")
+        raise InputError(
+            "no such file", path=location, remedy="paths are relative to the current folder"
+        )
     return paths
 
 
@@ -39,7 +45,9 @@ def matching_files(location):
 
 @contextlib.contextmanager
 def open_stream(path, pipes=False):
-    """Open a file for reading; what is compressed by gzip, bzip2, xz or zstd is unpacked on the fly."""
+    """Open a file for reading; what is compressed by gzip, bzip2, xz or zstd is unpacked on the
+    fly.
+    """
     try:
         raw = open_regular(path, pipes)
     except OSError as error:
@@ -53,7 +61,9 @@ def open_stream(path, pipes=False):
                 with _decompressed(raw, kind) as inner:
                     yield io.BufferedReader(inner, BUFFER)
             except (OSError, EOFError, lzma.LZMAError) as error:
-                if getattr(error, "errno", None):  # the system could not read, whatever the content is
+                if getattr(
+                    error, "errno", None
+                ):  # the system could not read, whatever the content is
                     raise
                 message = f"truncated or damaged {kind} file ({error})"
                 raise InputError(message, path=path, remedy="download or copy it again") from None
@@ -67,7 +77,9 @@ def is_compressed(path):
 
 @contextlib.contextmanager
 def open_seekable(path):
-    """Like :func:`open_stream`, for formats that jump back and forth: a compressed file is unpacked in memory."""
+    """Like :func:`open_stream`, for formats that jump back and forth: a compressed file is unpacked
+    in memory.
+    """
     with open_stream(path) as stream:
         yield io.BytesIO(stream.read()) if is_compressed(path) else stream
 
@@ -98,8 +110,9 @@ class File:
 
     STDIN = "-"
 
-    def __init__(self, path, encoding="utf-8"):
-        self.path, self._encoding = path, encoding
+    def __init__(self, path, encoding="utf-8") -> None:
+        self.path = path
+        self._encoding = encoding
         self._lines = None
 
     @property
@@ -134,7 +147,9 @@ class File:
     def seekable(self):
         """A stream for formats that jump back and forth."""
         if self.is_pipe:
-            raise InputError("this format cannot be read from a pipe", path=self.name, remedy="give a file")
+            raise InputError(
+                "this format cannot be read from a pipe", path=self.name, remedy="give a file"
+            )
         return open_seekable(self.path)
 
 
@@ -151,20 +166,27 @@ _SEVERAL_BYTES = re.compile(rb"[\x80-\xff]{2,}")
 
 def looks_western(content):
     """Whether most bytes beyond ASCII stand alone, as western letters with accents do."""
-    return 2 * sum(map(len, _SEVERAL_BYTES.findall(content))) <= sum(byte >= 0x80 for byte in content)
+    return 2 * sum(map(len, _SEVERAL_BYTES.findall(content))) <= sum(
+        byte >= 0x80 for byte in content
+    )
 
 
 class Lines:
     """Numbers (from 1) and texts of lines, which only line feeds end.
 
-    Without an encoding the file has no setting for one: it is in UTF-8, or begins with the mark of UTF-16.
+    Without an encoding the file has no setting for one: it is in UTF-8, or begins with the mark of
+    UTF-16.
     """
 
-    def __init__(self, stream, path, encoding=None):
-        self._stream, self._path = stream, path
-        self._has_setting, self.encoding = encoding is not None, encoding or "utf-8"
+    def __init__(self, stream, path, encoding=None) -> None:
+        self._stream = stream
+        self._path = path
+        self._has_setting = encoding is not None
+        self.encoding = encoding or "utf-8"
         self._decoded_by = self.encoding
-        self._lines, self._rest, self._number = deque(), b"", 0
+        self._lines = deque()
+        self._rest = b""
+        self._number = 0
 
     def __iter__(self):
         return self
@@ -190,7 +212,9 @@ class Lines:
 
     def _undecodable(self, error, line):
         name = "UTF-8" if self.encoding == "utf-8" else self.encoding
-        message = f"byte {error.start + 1} of the line (0x{line[error.start]:02x}) is not valid {name}"
+        message = (
+            f"byte {error.start + 1} of the line (0x{line[error.start]:02x}) is not valid {name}"
+        )
         remedy = "set encoding to that of the program that wrote the file"
         if name == "UTF-8":
             remedy = f"set encoding: {WINDOWS}, if a Windows program such as Excel wrote the file"
@@ -200,10 +224,11 @@ class Lines:
             remedy = f"convert the file to UTF-8, for example: iconv -f {WINDOWS} -t utf-8 old.csv > new.csv"
         return InputError(message, path=self._path, line=self._number, remedy=remedy)
 
-    def _read(self):
+    def _read(self) -> None:
         if self._number == 0 and not self._rest:
             self._recognise_beginning()
-        pieces, block = [self._rest], b"-"
+        pieces = [self._rest]
+        block = b"-"
         while block and b"\n" not in block:
             block = self._stream.read1(BUFFER)
             pieces.append(block)
@@ -213,7 +238,7 @@ class Lines:
             self._lines.append(self._rest)
             self._rest = b""
 
-    def _recognise_beginning(self):
+    def _recognise_beginning(self) -> None:
         """Lines of UTF-16 do not end with one byte, so it becomes UTF-8 before they are divided."""
         peeked = self._stream.peek(4) if hasattr(self._stream, "peek") else b""
         refuse_content(peeked, self._path)
@@ -235,12 +260,15 @@ WINDOWS = "windows-1252"
 class _AsUtf8:
     """A stream of text in another encoding, as UTF-8."""
 
-    def __init__(self, stream, encoding, path):
-        self._stream, self._encoding, self._path = stream, encoding, path
+    def __init__(self, stream, encoding, path) -> None:
+        self._stream = stream
+        self._encoding = encoding
+        self._path = path
         self._decoder = codecs.getincrementaldecoder(encoding)()
 
     def read1(self, size):
-        block, text = b"-", ""
+        block = b"-"
+        text = ""
         while block and not text:
             block = self._stream.read1(size)
             try:
@@ -254,7 +282,9 @@ class _AsUtf8:
 
 
 def clean(text):
-    """Text that every later step can store and print: NUL becomes a space, a lone surrogate a question mark."""
+    """Text that every later step can store and print: NUL becomes a space, a lone surrogate a
+    question mark.
+    """
     if "\0" in text:
         text = text.replace("\0", " ")
     try:

@@ -26,7 +26,8 @@ def _read_csv(path):
     with open_stream(path) as stream:
         rows = read_fields(Lines(stream, path), ["id", "label"], path, ["score"], remedy=remedy)
         for number, (text, label, *scores) in rows:
-            label, score = clean(label).strip(), 0.0
+            label = clean(label).strip()
+            score = 0.0
             if scores and label:
                 score = _number(scores[0], path, number)
             yield clean(text), without_brackets(label), score
@@ -43,7 +44,11 @@ def _read_folder(folder):
             if line.strip():
                 # there may be a notation between name and score
                 uri, *others = clean(line).split("\t")
-                yield path.stem, without_brackets(uri), _number(others[-1] if others else "", path, number)
+                yield (
+                    path.stem,
+                    without_brackets(uri),
+                    _number(others[-1] if others else "", path, number),
+                )
 
 
 def _number(content, path, line):

@@ -1,1 +1,3 @@
-"""From sources to records: catalogue, download, the corpus that is read once, and how it is divided."""
+"""From sources to records: catalogue, download, the corpus that is read once, and how it is
+divided.
+"""

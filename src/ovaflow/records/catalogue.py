@@ -45,7 +45,9 @@ class Archive(Section):
         if (self.drive is None) == (self.url is None):
             raise ValueError("give either drive or url")
         if set(self.members) not in _LAYOUTS:
-            raise ValueError("members must be {train, test}, with data, or with train_labels and test_labels")
+            raise ValueError(
+                "members must be {train, test}, with data, or with train_labels and test_labels"
+            )
         return self
 
     @property

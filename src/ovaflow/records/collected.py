@@ -21,11 +21,12 @@ from ovaflow.records.units import units_among, units_of_texts
 class StoredTexts:
     """Texts one after the other; with a folder they are mapped from there."""
 
-    def __init__(self, folder=None):
-        self._bytes, self._ends = GrowingVector(np.uint8, folder), array("q", [0])
+    def __init__(self, folder=None) -> None:
+        self._bytes = GrowingVector(np.uint8, folder)
+        self._ends = array("q", [0])
         self._rows = None
 
-    def append(self, text):
+    def append(self, text) -> None:
         content = text.encode("utf-8", "surrogatepass")
         self._bytes.extend(np.frombuffer(content, np.uint8))
         self._ends.append(self._ends[-1] + len(content))
@@ -39,7 +40,11 @@ class StoredTexts:
     def __iter__(self):
         content = self._bytes.mapped()
         for row in range(len(self._ends) - 1) if self._rows is None else self._rows:
-            yield content[self._ends[row] : self._ends[row + 1]].tobytes().decode("utf-8", "surrogatepass")
+            yield (
+                content[self._ends[row] : self._ends[row + 1]]
+                .tobytes()
+                .decode("utf-8", "surrogatepass")
+            )
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,13 @@ class Collected:
     labels: LabelLists
     columns: pa.Table  # of the whole corpus
     rows: np.ndarray  # int64 (n,), ascending: which of the corpus they are
-    word_sets: np.ndarray  # int64 (n,): numbers that texts of the same words have in common; -1 without a word
+    word_sets: (
+        np.ndarray
+    )  # int64 (n,): numbers that texts of the same words have in common; -1 without a word
     excerpts: StoredTexts
-    units: np.ndarray | None = None  # int64 (n,): the first record of each one's unit; of training records
+    units: np.ndarray | None = (
+        None  # int64 (n,): the first record of each one's unit; of training records
+    )
 
     @property
     def n(self):
@@ -88,7 +97,9 @@ class Collected:
 
     def with_units(self, split):
         """Return the records with their units, by which a split does not part them."""
-        return replace(self, units=units_of_texts(self.tokens, self.word_sets, self.column("group"), split))
+        return replace(
+            self, units=units_of_texts(self.tokens, self.word_sets, self.column("group"), split)
+        )
 
     def take(self, places, folder=None):
         """Some of the records, in ascending order."""
@@ -108,17 +119,21 @@ class Collected:
 def collect(corpus, number_of, seed, threads=1, folder=None, excerpt=0, beside=()):
     """Read a corpus once, with its labels as ``number_of`` numbers them.
 
-    The first ``excerpt`` characters of texts are kept, and the values of columns that are ``beside`` them.
+    The first ``excerpt`` characters of texts are kept, and the values of columns that are
+    ``beside`` them.
     """
-    labels, numbers = LabelLists(number_of), group_numbers()
-    columns, excerpts = GrowingColumns(beside, folder), StoredTexts(folder)
+    labels = LabelLists(number_of)
+    numbers = group_numbers()
+    columns = GrowingColumns(beside, folder)
+    excerpts = StoredTexts(folder)
     without = (None,) * len(beside)
 
     def texts():
         for instance in corpus:
             labels.append(instance.labels)
             text = instance.text.replace(FIELD, " ")
-            time, part = instance.time, None
+            time = instance.time
+            part = None
             if isinstance(time, str):
                 time, part = None, time
             columns.append(

@@ -1,4 +1,6 @@
-"""One Arrow table with a row for each record: what records have besides the tokens of their texts and their labels."""
+"""One Arrow table with a row for each record: what records have besides the tokens of their texts
+and their labels.
+"""
 
 from collections.abc import Sequence
 
@@ -30,22 +32,28 @@ COLUMNS = {
 class GrowingColumns:
     """Columns of records, which are appended row by row; with a folder they are mapped from there."""
 
-    def __init__(self, beside=(), folder=None):
-        types = [pa.float64() if isinstance(column.kind.missing, float) else _TEXT for column in beside]
-        self._schema = pa.schema(COLUMNS | {f"{_BESIDE}{place}": each for place, each in enumerate(types)})
+    def __init__(self, beside=(), folder=None) -> None:
+        types = [
+            pa.float64() if isinstance(column.kind.missing, float) else _TEXT for column in beside
+        ]
+        self._schema = pa.schema(
+            COLUMNS | {f"{_BESIDE}{place}": each for place, each in enumerate(types)}
+        )
         self._stored = GrowingVector(np.uint8, folder)
         self._stored.extend(np.frombuffer(self._schema.serialize(), np.uint8))
         self._rows = []
 
-    def append(self, row):
+    def append(self, row) -> None:
         """Append the values of a record in the order of the columns."""
         self._rows.append(row)
         if len(self._rows) == _BATCH:
             self._store()
 
-    def _store(self):
+    def _store(self) -> None:
         columns = zip(*self._rows, strict=True) if self._rows else [()] * len(self._schema)
-        arrays = [_array(values, field.type) for values, field in zip(columns, self._schema, strict=True)]
+        arrays = [
+            _array(values, field.type) for values, field in zip(columns, self._schema, strict=True)
+        ]
         batch = pa.record_batch(arrays, schema=self._schema)
         self._stored.extend(np.frombuffer(batch.serialize(), np.uint8))
         self._rows = []
@@ -58,15 +66,18 @@ class GrowingColumns:
 
 def _array(values, type):
     if type == _TEXT:
-        values = [None if value is None else value.encode("utf-8", "surrogatepass") for value in values]
+        values = [
+            None if value is None else value.encode("utf-8", "surrogatepass") for value in values
+        ]
     return pa.array(values, type)
 
 
 class TextColumn(Sequence):
     """Some rows of a column of texts, in ascending order, each decoded on demand."""
 
-    def __init__(self, column, rows):
-        self._column, self._rows = column, rows
+    def __init__(self, column, rows) -> None:
+        self._column = column
+        self._rows = rows
 
     def __len__(self):
         return len(self._rows)
@@ -91,21 +102,29 @@ def _decoded(content):
 
 def numbers_of(column):
     """Return a number for each different text of a column, -1 for empty ones: int64 (n,)."""
-    hashes = [np.fromiter(map(hash, chunk.to_pylist()), np.int64, len(chunk)) for chunk in column.chunks]
+    hashes = [
+        np.fromiter(map(hash, chunk.to_pylist()), np.int64, len(chunk)) for chunk in column.chunks
+    ]
     _, numbers = np.unique(np.concatenate(hashes), return_inverse=True)
     numbers[pc.binary_length(column).to_numpy() == 0] = -1
     return numbers
 
 
 def beside_texts(table, rows):
-    """Return the values of the columns beside the text, a tuple for each row; empty for one that has none."""
+    """Return the values of the columns beside the text, a tuple for each row; empty for one that
+    has none.
+    """
     names = [name for name in table.column_names if name.startswith(_BESIDE)]
     if not names:
         return None
     columns = []
     for name in names:
         column = table[name]
-        columns.append(TextColumn(column, rows) if column.type == _TEXT else column.take(pa.array(rows)).to_pylist())
+        columns.append(
+            TextColumn(column, rows)
+            if column.type == _TEXT
+            else column.take(pa.array(rows)).to_pylist()
+        )
     return [() if row[0] is None else row for row in zip(*columns, strict=True)]
 
 

@@ -24,8 +24,10 @@ _MARKUP = re.compile(
 class Corpus:
     """Records of the files of a role in their order; ``counts`` says what was seen."""
 
-    def __init__(self, source, labels, role):
-        self._source, self._labels, self._role = source, labels, role
+    def __init__(self, source, labels, role) -> None:
+        self._source = source
+        self._labels = labels
+        self._role = role
         self._reading = source.reading_for(labels)
         if role in ("test", "dev"):
             self._reading = replace(self._reading, weight_column=None)
@@ -43,9 +45,15 @@ class Corpus:
         return self._reading.beside
 
     def doubt(self, written, counts):
-        """Whether written labels are combinations of others; None where no separator was used, or none is wanted."""
+        """Whether written labels are combinations of others; None where no separator was used, or
+        none is wanted.
+        """
         reading = self._reading
-        if self._labels.n_labels is not None or reading.separator == NO_SEPARATOR or not reading.seen.get("separated"):
+        if (
+            self._labels.n_labels is not None
+            or reading.separator == NO_SEPARATOR
+            or not reading.seen.get("separated")
+        ):
             return None
         several = written.lengths > 1
         names = list(self._labels.meanings.written)
@@ -68,14 +76,20 @@ class Corpus:
         paths = self._source.paths[self._role]
         for path in paths:
             for instance in self._read(path, self._source.format, self._reading):
-                yield instance._replace(file=path.name) if len(paths) > 1 and path.is_file() else instance
+                yield (
+                    instance._replace(file=path.name)
+                    if len(paths) > 1 and path.is_file()
+                    else instance
+                )
         if self._role == "train" and self._source.extra:
             yield from self._extra_instances()
 
     def _extra_instances(self):
         """Instances of extra files with their weights."""
         reading = replace(self._reading, group_column=None, time_column=None, weight_column=None)
-        for location, weight in zip(listed(self._source.extra), self._source.settings.extra_weight, strict=True):
+        for location, weight in zip(
+            listed(self._source.extra), self._source.settings.extra_weight, strict=True
+        ):
             for path in matching_paths(location):
                 named = format_of(path)
                 format = named if holds_texts(named) else self._source.format
@@ -86,11 +100,15 @@ class Corpus:
         return FORMATS[format].read(File(path, reading.encoding), reading)
 
     def _without_markup(self, instance):
-        """An instance without markup, if the settings say so; else texts that have some are counted."""
+        """An instance without markup, if the settings say so; else texts that have some are
+        counted.
+        """
         if self._reading.vectors:
             return instance
         if self._source.settings.html:
             return instance._replace(text=without_markup(instance.text))
-        if ("<" in instance.text or "&" in instance.text) and _MARKUP.search(instance.text) is not None:
+        if ("<" in instance.text or "&" in instance.text) and _MARKUP.search(
+            instance.text
+        ) is not None:
             self.counts["texts_with_markup"] += 1
         return instance

@@ -1,4 +1,5 @@
-"""The built-in dataset: docstrings of the installed Python packages, labelled with their modules and parameters.
+"""The built-in dataset: docstrings of the installed Python packages, labelled with their modules
+and parameters.
 
 It looks like the large public datasets: short texts, thousands of labels, a long tail. Sources are
 parsed and never imported.
@@ -48,11 +49,14 @@ class Docstrings(NamedTuple):
 def docstrings(roots=None, test_fraction=0.2, seed=0):
     """:class:`Docstrings` of the running interpreter's packages, or of those below ``roots``."""
     # in the order of a hash of their names, so that a share of a large environment is enough
-    modules = sorted(_modules(_installed() if roots is None else roots), key=lambda pair: _hash(pair[0]))
+    modules = sorted(
+        _modules(_installed() if roots is None else roots), key=lambda pair: _hash(pair[0])
+    )
     labels_by_text, counts = _collect(modules)
     frequency = Counter(label for labels in labels_by_text.values() for label in labels)
     frequent = {label for label, count in frequency.items() if count > 1}
-    train, test = [], []
+    train = []
+    test = []
     for text in sorted(labels_by_text, key=_hash):
         instance = TextInstance(text, list(filter(frequent.__contains__, labels_by_text[text])))
         (test if in_test(text, test_fraction, seed) else train).append(instance)
@@ -69,7 +73,9 @@ def _hash(text):
 
 def _installed():
     elsewhere = Path(np.__file__).parent.parent  # not where sysconfig says after pip install --user
-    return {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {elsewhere}
+    return {
+        Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    } | {elsewhere}
 
 
 def _modules(roots):
@@ -78,7 +84,9 @@ def _modules(roots):
     for root in sorted(map(Path, roots)):
         for folder, folders, files in os.walk(root):
             package = Path(folder).relative_to(root).parts
-            folders[:] = [name for name in folders if name.isidentifier() and name not in SKIPPED_FOLDERS]
+            folders[:] = [
+                name for name in folders if name.isidentifier() and name not in SKIPPED_FOLDERS
+            ]
             for path in map(Path, files):
                 if path.suffix == ".py" and path.stem.isidentifier():
                     module = ".".join(package if path.stem == "__init__" else (*package, path.stem))
@@ -90,7 +98,12 @@ def _modules(roots):
 def _collect(modules):
     """Labels of each text, module by module until there are enough texts."""
     labels_by_text = {}
-    counts = {"modules_installed": len(modules), "modules_read": 0, "modules_unreadable": 0, "repeated_texts": 0}
+    counts = {
+        "modules_installed": len(modules),
+        "modules_read": 0,
+        "modules_unreadable": 0,
+        "repeated_texts": 0,
+    }
     with _without_collections(), Progress("reading docstrings", TEXTS, "texts") as progress:
         for name, path in modules:
             before = len(labels_by_text)
@@ -111,7 +124,9 @@ def _collect(modules):
 
 @contextlib.contextmanager
 def _without_collections():
-    """Without searches for cyclic garbage: trees have none, and more than half of the time went there."""
+    """Without searches for cyclic garbage: trees have none, and more than half of the time went
+    there.
+    """
     gc.disable()
     try:
         yield
@@ -120,7 +135,9 @@ def _without_collections():
 
 
 def _definitions(path):
-    """Docstring and parameter labels of each class and function of a file; None if it cannot be parsed."""
+    """Docstring and parameter labels of each class and function of a file; None if it cannot be
+    parsed.
+    """
     source = path.read_bytes()
     if b'"""' not in source and b"'''" not in source:
         return []
@@ -147,10 +164,23 @@ def _definitions_in(statements):
 
 def _parameters(node):
     if isinstance(node, ast.ClassDef):
-        node = next((item for item in node.body if isinstance(item, _FUNCTIONS) and item.name == "__init__"), None)
+        node = next(
+            (
+                item
+                for item in node.body
+                if isinstance(item, _FUNCTIONS) and item.name == "__init__"
+            ),
+            None,
+        )
         if node is None:
             return []
     signature = node.args
-    arguments = [*signature.posonlyargs, *signature.args, signature.vararg, *signature.kwonlyargs, signature.kwarg]
+    arguments = [
+        *signature.posonlyargs,
+        *signature.args,
+        signature.vararg,
+        *signature.kwonlyargs,
+        signature.kwarg,
+    ]
     names = [argument.arg for argument in arguments if argument is not None]
     return [f"param:{name}" for name in names if name not in _RECEIVERS]

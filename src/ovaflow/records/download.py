@@ -1,4 +1,6 @@
-"""Single files and datasets of the catalogue: downloaded, unpacked, their checksums compared and recorded."""
+"""Single files and datasets of the catalogue: downloaded, unpacked, their checksums compared and
+recorded.
+"""
 
 import contextlib
 import html
@@ -39,7 +41,9 @@ _AGAIN = "download it again, or correct the catalogue's entry"
 _CHANGED = "if the publisher has changed the data on purpose, delete this record and download again"
 _ADDRESS = re.compile(r"(for|with) url: \S+|'?\w+://\S+")
 """What error messages quote of an address, which may hold secrets."""
-_WEB_PAGE = re.compile(rb"(<\?xml.*?\?>|<!--.*?-->|\s)*+<(!doctype\s+html|html|head)\b", re.IGNORECASE | re.DOTALL)
+_WEB_PAGE = re.compile(
+    rb"(<\?xml.*?\?>|<!--.*?-->|\s)*+<(!doctype\s+html|html|head)\b", re.IGNORECASE | re.DOTALL
+)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _RECORD_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 # what reading a damaged archive, or one of something else, raises
@@ -56,7 +60,7 @@ _UNREADABLE = (
 )
 
 
-def download_file(url, path, sha256=None, record=None):
+def download_file(url, path, sha256=None, record=None) -> None:
     """Download one file, unless it exists with the given or recorded checksum."""
     path, record = Path(path), Path(record or default_record(path))
     expected = sha256.lower() if sha256 else read_record(record).get(path.name)
@@ -69,14 +73,18 @@ def download_file(url, path, sha256=None, record=None):
 
 
 def download_dataset(name, folder, catalogue=None, record=None):
-    """Download a dataset of the catalogue into ``folder``, unless its files exist and match their record."""
-    entry, folder = entry_of(name, catalogue), Path(folder)
+    """Download a dataset of the catalogue into ``folder``, unless its files exist and match their
+    record.
+    """
+    entry = entry_of(name, catalogue)
+    folder = Path(folder)
     record = Path(record or default_record(folder))
     recorded = read_record(record)
     paths = [folder / file for file in entry.files.values()]
     if all(path.exists() and pooch.file_hash(path) == recorded.get(path.name) for path in paths):
         return
-    by_hand, refusals = folder / f"{name}.archive", []
+    by_hand = folder / f"{name}.archive"
+    refusals = []
     with explain_errors(folder / name), _working_in(folder / ".download") as work:
         for number, source in enumerate(entry.sources, 1):
             # a person may have put it there
@@ -105,27 +113,31 @@ def _working_in(folder):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _deliver(finished, path):
+def _deliver(finished, path) -> None:
     with write_atomically(path) as temporary:
         finished.replace(temporary)
 
 
-def _fetch(source, archive):
+def _fetch(source, archive) -> None:
     if source.url:
         fetch_url(source.url, archive)
     else:
         fetch_drive(source.drive, archive, source.resourcekey)
 
 
-def fetch_url(url, path, sha256=None):
-    """Download a file over http or https; ``${NAME}`` in the address stands for an environment variable."""
+def fetch_url(url, path, sha256=None) -> None:
+    """Download a file over http or https; ``${NAME}`` in the address stands for an environment
+    variable.
+    """
     if not url.startswith(("http://", "https://")):
         raise InputError(f"{shown(url)}: only http and https are allowed")
     _retrieve(url, path, sha256, _from_server, shown(url))
 
 
-def fetch_drive(identifier, path, resourcekey=None):
-    """Download a file from Google Drive; gdown takes no resource keys, so files with one are asked for directly."""
+def fetch_drive(identifier, path, resourcekey=None) -> None:
+    """Download a file from Google Drive; gdown takes no resource keys, so files with one are asked
+    for directly.
+    """
     if resourcekey:
         query = {"id": identifier, "export": "download", "confirm": "t", "resourcekey": resourcekey}
         fetch_url(f"{DRIVE}?{urlencode(query)}", path)
@@ -139,15 +151,17 @@ def shown(url):
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _retrieve(url, path, sha256, downloader, origin):
-    def download(url, output, _):
+def _retrieve(url, path, sha256, downloader, origin) -> None:
+    def download(url, output, _) -> None:
         with Progress(f"download {path.name}", 0, "bytes") as progress:
             downloader(url, output, progress)
         _refuse_web_page(output, origin)
 
     pooch.get_logger().setLevel("WARNING")
     registry = {path.name: sha256 and f"sha256:{sha256}"}
-    files = pooch.create(path.parent, base_url="", registry=registry, urls={path.name: url}, retry_if_failed=RETRIES)
+    files = pooch.create(
+        path.parent, base_url="", registry=registry, urls={path.name: url}, retry_if_failed=RETRIES
+    )
     try:
         files.fetch(path.name, downloader=download)
     except (ValueError, requests.RequestException, gdown.exceptions.DownloadError) as error:
@@ -162,8 +176,10 @@ def _reason(error):
     return " ".join(_ADDRESS.sub("", " ".join(words)).split()).rstrip(".") or type(error).__name__
 
 
-def _from_server(url, output, progress):
-    with requests.get(_with_variables(url), stream=True, headers=_HEADERS, timeout=TIMEOUT) as response:
+def _from_server(url, output, progress) -> None:
+    with requests.get(
+        _with_variables(url), stream=True, headers=_HEADERS, timeout=TIMEOUT
+    ) as response:
         # requests takes what is no error for the file: a redirect to nowhere, a part, nothing
         if response.status_code != requests.codes.ok:
             raise requests.HTTPError(response=response)
@@ -176,7 +192,7 @@ def _from_server(url, output, progress):
                 progress.advance(len(block))
 
 
-def _from_drive(identifier, output, progress):
+def _from_drive(identifier, output, progress) -> None:
     try:
         gdown.download(
             id=identifier,
@@ -200,19 +216,27 @@ def _with_variables(url):
         raise InputError(message, remedy="set it") from None
 
 
-def _refuse_web_page(path, origin):
+def _refuse_web_page(path, origin) -> None:
     with open(path, "rb") as file:
         beginning = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
     if not beginning:
         raise InputError(f"{origin}: answered with an empty file", remedy=_LOOK)
     if _WEB_PAGE.match(beginning):
         title = re.search(rb"<title[^>]*>(.*?)</title", beginning, re.IGNORECASE | re.DOTALL)
-        title = html.unescape(title[1].decode("utf-8", "replace")).strip()[:100] if title else "without title"
-        raise InputError(f"{origin}: answered with a web page ({title}) instead of a file", remedy=_LOOK)
+        title = (
+            html.unescape(title[1].decode("utf-8", "replace")).strip()[:100]
+            if title
+            else "without title"
+        )
+        raise InputError(
+            f"{origin}: answered with a web page ({title}) instead of a file", remedy=_LOOK
+        )
 
 
 def default_record(output):
-    """Where the checksums of a download are recorded: next to its folder or file, such as ``eurlex-4k.sha256``."""
+    """Where the checksums of a download are recorded: next to its folder or file, such as
+    ``eurlex-4k.sha256``.
+    """
     return Path(output).with_name(f"{Path(output).name}.sha256")
 
 
@@ -225,8 +249,10 @@ def read_record(record):
     return {match[2]: match[1] for match in matches}
 
 
-def enforce_record(record, files):
-    """Compare files, by the name each is recorded under, with their record; make the record when there is none."""
+def enforce_record(record, files) -> None:
+    """Compare files, by the name each is recorded under, with their record; make the record when
+    there is none.
+    """
     recorded = read_record(record)
     digests = {name: pooch.file_hash(path) for name, path in files.items()}
     for name, digest in digests.items():
@@ -234,10 +260,12 @@ def enforce_record(record, files):
             message = f"{name} has the sha256 {digest}, recorded is {recorded[name]}"
             raise InputError(message, path=record, remedy=_CHANGED)
     if not digests.keys() <= recorded.keys():
-        write_text(record, "".join(f"{digest}  {name}\n" for name, digest in (recorded | digests).items()))
+        write_text(
+            record, "".join(f"{digest}  {name}\n" for name, digest in (recorded | digests).items())
+        )
 
 
-def _unpack(entry, source, archive, folder, record):
+def _unpack(entry, source, archive, folder, record) -> None:
     place = folder / ".download" / "unpacked"
     files = {role: place / name for role, name in entry.files.items()}
     try:
@@ -247,13 +275,15 @@ def _unpack(entry, source, archive, folder, record):
         # of the disk that is written to
         if explanation_of(error, archive):
             raise
-        raise InputError(f"damaged, or not what the catalogue says ({error})", path=archive, remedy=_AGAIN) from None
+        raise InputError(
+            f"damaged, or not what the catalogue says ({error})", path=archive, remedy=_AGAIN
+        ) from None
     enforce_record(record, {path.name: path for path in files.values()})
     for path in files.values():
         _deliver(path, folder / path.name)
 
 
-def _assemble(entry, source, place, files):
+def _assemble(entry, source, place, files) -> None:
     """Make train and test, by role, of the members of an archive."""
     if "data" in source.members:
         for role in ("train", "test"):
@@ -266,7 +296,7 @@ def _assemble(entry, source, place, files):
             (place / role).replace(path)
 
 
-def _extract(archive, ends, folder):
+def _extract(archive, ends, folder) -> None:
     """Take members, by the ends of their paths, out of a zip or tar archive into ``folder``."""
     folder.mkdir(exist_ok=True)
     paths_by_name = {name: [] for name in ends}
@@ -288,27 +318,44 @@ def _members_of(archive):
     # zipfile.is_zipfile looks at the end, where a tar may hold an .npz
     if tarfile.is_tarfile(archive):
         with tarfile.open(archive) as tar:
-            yield ((info.name, lambda info=info: tar.extractfile(info)) for info in tar if info.isfile())
+            yield (
+                (info.name, lambda info=info: tar.extractfile(info))
+                for info in tar
+                if info.isfile()
+            )
     else:
         with zipfile.ZipFile(archive) as file:
             members = (info for info in file.infolist() if not info.is_dir())
-            yield ((info.filename.replace("\\", "/"), lambda info=info: file.open(info)) for info in members)
+            yield (
+                (info.filename.replace("\\", "/"), lambda info=info: file.open(info))
+                for info in members
+            )
 
 
-def _select_instances(data, ids, output):
-    """Write the instances of an XMC text file whose 1-based numbers are the first column of ``ids``, in its order."""
+def _select_instances(data, ids, output) -> None:
+    """Write the instances of an XMC text file whose 1-based numbers are the first column of
+    ``ids``, in its order.
+    """
     with open_stream(data) as source, open(output, "wb") as target:
         n, d, l = read_header(source, data)  # noqa: E741
         chosen = set(np.loadtxt(ids, np.int64, usecols=0, ndmin=1).tolist())
         if not chosen <= set(range(1, n + 1)):
             raise ValueError(f"expected instance numbers from 1 to {n}")
         target.write(b"%d %d %d\n" % (len(chosen), d, l))
-        target.writelines(line.rstrip(b"\n") + b"\n" for number, line in enumerate(source, 1) if number in chosen)
+        target.writelines(
+            line.rstrip(b"\n") + b"\n" for number, line in enumerate(source, 1) if number in chosen
+        )
 
 
-def _join_features_and_labels(features, labels, output):
-    """Write one XMC text file from "feature:value ..." rows (header n d) and "label:1 ..." rows (header n l)."""
-    with open_stream(features) as rows, open_stream(labels) as label_rows, open(output, "wb") as target:
+def _join_features_and_labels(features, labels, output) -> None:
+    """Write one XMC text file from "feature:value ..." rows (header n d) and "label:1 ..." rows
+    (header n l).
+    """
+    with (
+        open_stream(features) as rows,
+        open_stream(labels) as label_rows,
+        open(output, "wb") as target,
+    ):
         n, d = map(int, rows.readline().split())
         _, l = map(int, label_rows.readline().split())  # noqa: E741
         target.write(b"%d %d %d\n" % (n, d, l))

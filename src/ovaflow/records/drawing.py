@@ -26,7 +26,8 @@ def hash_of_empty(row, seed):
 
 def hashes_of(X, seed=0, bias_feature=-1):
     """A number of 64 bits for the features of each row: uint64 (n,)."""
-    ends, is_empty = X.indptr, nonzeros_of_rows(X) <= (bias_feature >= 0)
+    ends = X.indptr
+    is_empty = nonzeros_of_rows(X) <= (bias_feature >= 0)
 
     def hash_of_row(row):
         if is_empty[row]:
@@ -38,7 +39,9 @@ def hashes_of(X, seed=0, bias_feature=-1):
 
 
 def is_far(held, n, fraction):
-    """Whether so many of n rows are a quarter more or less than the share, beyond chance, or all or none of them."""
+    """Whether so many of n rows are a quarter more or less than the share, beyond chance, or all or
+    none of them.
+    """
     asked = fraction * n
     if held in (0, n):
         return 0 < round(asked) < n
@@ -46,19 +49,24 @@ def is_far(held, n, fraction):
 
 
 def drawn_at_random(units, fraction, seed=0):
-    """Return which rows are drawn at random, those of a unit together: bool (n,); units are their first rows.
+    """Return which rows are drawn at random, those of a unit together: bool (n,); units are their
+    first rows.
 
     Shares (m, 1) give bool (m, n): what a share draws, a larger one does, too.
     """
     n = len(units)
     places = np.empty(n)
-    places[np.argsort(np.random.default_rng(seed).permutation(n)[units], kind="stable")] = np.arange(n)
+    places[np.argsort(np.random.default_rng(seed).permutation(n)[units], kind="stable")] = (
+        np.arange(n)
+    )
     middles = np.bincount(units, places) / np.maximum(np.bincount(units), 1)
     return middles[units] + 0.5 <= fraction * n
 
 
 def drawn_by_hash(units, hashes, fraction):
-    """Return which rows are drawn by the hash of one row of each unit: bool (n,); units are their first rows."""
+    """Return which rows are drawn by the hash of one row of each unit: bool (n,); units are their
+    first rows.
+    """
     # by the last bytes, which do not say what is drawn; the last assignment of a unit stays
     order = np.argsort(hashes.byteswap(), kind="stable")[::-1]
     representatives = np.arange(len(units))

@@ -1,8 +1,8 @@
 """Near twins: instances that share most of their features, such as editions, series and copies.
 
-Short ones are near twins only if they are copies, which numbers tell: all words of their texts, or all features, are
-the same. A split that parts near twins measures memory. Pairs whose smallest hashes agree (Broder 1997) are
-compared feature by feature, in time linear in the data.
+Short ones are near twins only if they are copies, which numbers tell: all words of their texts, or
+all features, are the same. A split that parts near twins measures memory. Pairs whose smallest
+hashes agree (Broder 1997) are compared feature by feature, in time linear in the data.
 """
 
 import numpy as np
@@ -17,23 +17,32 @@ SIMILAR = 0.7
 FEWEST = 10
 """Features that near twins have in common: what is shorter is alike by chance."""
 
-_BANDS, _HASHES = 16, 4
-"""A pair is compared if all hashes of a band agree: with a Jaccard index of 0.7 99 in 100, with 0.2 3 in 100."""
+_BANDS = 16
+_HASHES = 4
+"""A pair is compared if all hashes of a band agree: with a Jaccard index of 0.7 99 in 100, with 0.2
+3 in 100.
+"""
 
 _LARGEST = 0.02
-"""Share of all rows above which a group falls apart. Measured: 0.016 of docstrings, 0.012 of Debian's packages."""
+"""Share of all rows above which a group falls apart. Measured: 0.016 of docstrings, 0.012 of
+Debian's packages.
+"""
 
 _TRIED = 4
-"""Rows of the same hashes that a row is compared with. Of docstrings 739 of 740 are found, with 1 734."""
+"""Rows of the same hashes that a row is compared with. Of docstrings 739 of 740 are found, with 1
+734.
+"""
 
 
 def near_twins(X, *numbers):
-    """First row of each row's group, int64 (n,): all rows to which near twins lead are in one group.
+    """First row of each row's group, int64 (n,): all rows to which near twins lead are in one
+    group.
 
     Arrays of numbers (n,) group rows, too: those with the same number that is not negative. A group
     that is too large falls apart, but rows with the same number stay together.
     """
-    n, pairs = X.n_rows, []
+    n = X.n_rows
+    pairs = []
     for band in range(_BANDS):
         rows, others = _equal_pairs(_band_hashes(X.indices, X.indptr, band))
         similar = _are_near_twins(X.indices, X.indptr, rows, X.indices, X.indptr, others)
@@ -46,7 +55,9 @@ def near_twins(X, *numbers):
 
 
 def rows_alike(*numbers):
-    """First row of each row's group, int64 (n,): those with the same number that is not negative, in any array."""
+    """First row of each row's group, int64 (n,): those with the same number that is not negative,
+    in any array.
+    """
     arrays = [each for each in numbers if each is not None]
     return _first_rows([_equal_pairs(each) for each in arrays], len(arrays[0]))
 
@@ -92,7 +103,8 @@ def _band_hashes(indices, indptr, band):
     hashes = np.zeros(len(indptr) - 1, np.uint64)
     for i in range(len(hashes)):
         for function in range(band * _HASHES, (band + 1) * _HASHES):
-            seed, least = mixed(np.uint64(function + 1)), np.uint64(2**64 - 1)
+            seed = mixed(np.uint64(function + 1))
+            least = np.uint64(2**64 - 1)
             for k in range(indptr[i], indptr[i + 1]):
                 least = min(least, mixed(seed ^ np.uint64(indices[k])))
             hashes[i] = mixed(hashes[i] ^ least)
@@ -104,11 +116,15 @@ def _are_near_twins(indices, indptr, rows, other_indices, other_indptr, others):
     """|A n B| >= 0.7 |A u B| and |A n B| >= 10 for the features of pairs of rows."""
     similar = np.empty(len(rows), np.bool_)
     for pair in range(len(rows)):
-        a, a_end = indptr[rows[pair]], indptr[rows[pair] + 1]
-        b, b_end = other_indptr[others[pair]], other_indptr[others[pair] + 1]
-        total, common = a_end - a + b_end - b, 0
+        a = indptr[rows[pair]]
+        a_end = indptr[rows[pair] + 1]
+        b = other_indptr[others[pair]]
+        b_end = other_indptr[others[pair] + 1]
+        total = a_end - a + b_end - b
+        common = 0
         while a < a_end and b < b_end:
-            feature, other = indices[a], other_indices[b]
+            feature = indices[a]
+            other = other_indices[b]
             common += feature == other
             a += feature <= other
             b += other <= feature

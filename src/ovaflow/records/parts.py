@@ -1,4 +1,6 @@
-"""The training, test and dev records of a source: collected, as the settings want them, and divided."""
+"""The training, test and dev records of a source: collected, as the settings want them, and
+divided.
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -29,9 +31,12 @@ class InstanceParts(NamedTuple):
 def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     """The training, test and dev records of a source."""
     source.require_files()
-    settings, divided = source.settings, source.test is None and source.format != "builtin"
+    settings = source.settings
+    divided = source.test is None and source.format != "builtin"
     # only test texts are shown
-    kept, parts, counts = {"test": excerpt, "train": excerpt * divided}, {}, {}
+    kept = {"test": excerpt, "train": excerpt * divided}
+    parts = {}
+    counts = {}
     for role in _roles(source, divided):
         corpus = Corpus(source, labels, role)
         records = collect(
@@ -60,7 +65,9 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     sides = {"train": np.append(division.train, extra), "test": np.append(division.test, ~extra)}
     if division.dev is not None:
         if "dev" in parts:
-            message = f"{division.dev.sum():,} records are dev in the column {settings.split_column}"
+            message = (
+                f"{division.dev.sum():,} records are dev in the column {settings.split_column}"
+            )
             raise InputError(f"{message}, and there is a dev file", remedy="leave out one of them")
         sides["dev"] = np.append(division.dev, ~extra)
     parts |= {role: records.take(np.flatnonzero(rows), folder) for role, rows in sides.items()}
@@ -72,10 +79,12 @@ def _roles(source, divided):
     return ["train", *["test"] * (not divided), *["dev"] * (source.dev is not None)]
 
 
-def _add(counts, others):
+def _add(counts, others) -> None:
     """Add numbers; what else there is stays as it was first."""
     for name, value in others.items():
-        counts[name] = counts.get(name, 0) + value if isinstance(value, int) else counts.get(name, value)
+        counts[name] = (
+            counts.get(name, 0) + value if isinstance(value, int) else counts.get(name, value)
+        )
 
 
 def _as_wanted(records, settings, counts, folder):
@@ -107,17 +116,21 @@ def _count_extra(records):
     return int(np.count_nonzero(records.extra))
 
 
-def _require_one_weight(records, firsts, numbers):
+def _require_one_weight(records, firsts, numbers) -> None:
     """Refuse records to be joined that do not weigh the same."""
     weights = records.column("weight")
     if (other := np.flatnonzero(weights != weights[firsts][numbers])).size:
         names = records.names[firsts[numbers[other[0]]]], records.names[other[0]]
         message = f"records that are joined have other weights: {names[0]} and {names[1]}"
-        raise InputError(message, remedy="give rows of one record the same weight, or leave out repeated: join")
+        raise InputError(
+            message, remedy="give rows of one record the same weight, or leave out repeated: join"
+        )
 
 
 def training_instances(source, threads=1):
-    """Yield training instances that may be held out, with their texts, and units as groups: a second reading."""
+    """Yield training instances that may be held out, with their texts, and units as groups: a
+    second reading.
+    """
     source.require_files()
     if source.format != "builtin" and not holds_texts(source.format):
         message = f"{source.format} holds features, not texts"
@@ -128,5 +141,7 @@ def training_instances(source, threads=1):
     for row, instance in enumerate(Corpus(source, labels, "train")):
         if row in place_of and not instance.extra:
             place = place_of[row]
-            names = tuple(labels.written(number) for number in records.labels.of(place) if number >= 0)
+            names = tuple(
+                labels.written(number) for number in records.labels.of(place) if number >= 0
+            )
             yield instance._replace(labels=names, group=records.units[place])

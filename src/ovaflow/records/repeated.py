@@ -29,15 +29,20 @@ def _keys_of(records):
     return np.where(ids < 0, ids.max(initial=-1) + 1 + texts, ids)
 
 
-def count_repeated(records, counts):
-    """Count ids, or texts without ids, that occur again with other labels, and those whose text is the same."""
-    keys, texts = records.id_numbers, records.column("text_hash")
+def count_repeated(records, counts) -> None:
+    """Count ids, or texts without ids, that occur again with other labels, and those whose text is
+    the same.
+    """
+    keys = records.id_numbers
+    texts = records.column("text_hash")
     has_ids = (keys >= 0).any()
     if not has_ids:
         _, keys = np.unique(texts, return_inverse=True)
     rows = _repeated_rows(keys)
     _, firsts, numbers = np.unique(keys[rows], return_index=True, return_inverse=True)
-    labels = np.array([hash(frozenset(records.labels.of(row).tolist())) for row in rows.tolist()], np.int64)
+    labels = np.array(
+        [hash(frozenset(records.labels.of(row).tolist())) for row in rows.tolist()], np.int64
+    )
     again = labels != labels[firsts[numbers]]
     different = np.unique(numbers[again])
     if not len(different):

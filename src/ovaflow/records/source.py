@@ -67,12 +67,14 @@ class SourceFiles:
     def _may_be_several(self, role):
         return may_be_several(role, self.format)
 
-    def require_files(self):
+    def require_files(self) -> None:
         if self.dev is not None and not self.settings.has_texts:
             raise InputError("dev goes with texts, not with features", remedy="leave it out")
         for role, path in self.files.items():
             if isinstance(path, list) and not self._may_be_several(role):
-                raise InputError(f"{self.format} takes one {role} file", remedy="join the files, or give texts")
+                raise InputError(
+                    f"{self.format} takes one {role} file", remedy="join the files, or give texts"
+                )
         for path in chain.from_iterable(self.paths.values()):
             for each in matching_files(path) if self.format == "annif" else [path]:
                 _require_file(each)
@@ -89,18 +91,27 @@ class SourceFiles:
 
     @cached_property
     def look(self):
-        """What the beginnings of the training, test and dev files say about how they are to be read."""
+        """What the beginnings of the training, test and dev files say about how they are to be
+        read.
+        """
         n_labels = None if self.labels is None else len(read_label_names(self.labels)[0])
         paths = [path for role in _LABELLED for path in self.paths.get(role, ())]
         reading = reading_of(self.settings, n_labels)
         look = look_at(paths, FORMATS[self.format], reading)
         if column := self.settings.weight_column:
             look = with_weights(look, FORMATS[self.format], column)
-        n, texts = len(reading.texts), look.reading.texts
+        n = len(reading.texts)
+        texts = look.reading.texts
         if reading.weighted and len(texts) != n:
             message = f"{n} column_weights for {', '.join(map(repr, texts))}"
-            raise InputError(message, path=paths[0], remedy="set column_weights to one for each column")
-        return replace(look, instances=list(united(look.instances))) if self.settings.repeated == "join" else look
+            raise InputError(
+                message, path=paths[0], remedy="set column_weights to one for each column"
+            )
+        return (
+            replace(look, instances=list(united(look.instances)))
+            if self.settings.repeated == "join"
+            else look
+        )
 
     def reading_for(self, labels):
         """How records with these labels are made, with counts of their own."""
@@ -116,16 +127,23 @@ class SourceFiles:
         if self.format in FORMATS:
             names = ["text_column", "labels_column"] if FORMATS[self.format].has_columns else []
             names += ["label_separator"] * FORMATS[self.format].has_separator
-            remembered |= {name: self._column_names(name) or getattr(self.settings, name) for name in names}
+            remembered |= {
+                name: self._column_names(name) or getattr(self.settings, name) for name in names
+            }
         if holds_texts(self.format):
             # what is as by default need not be remembered
             read = self.settings.model_dump(include=set(_REMEMBERED)) | self.look.settings
-            remembered |= {name: value for name, value in read.items() if value != _REMEMBERED[name]}
+            remembered |= {
+                name: value for name, value in read.items() if value != _REMEMBERED[name]
+            }
         return remembered
 
     def _column_names(self, setting):
         """Names of columns in a setting, where the header says that a comma is in one of them."""
-        found = {"text_column": self.look.reading.texts, "labels_column": self.look.reading.labels}.get(setting)
+        found = {
+            "text_column": self.look.reading.texts,
+            "labels_column": self.look.reading.labels,
+        }.get(setting)
         if found is not None and found != split_names(getattr(self.settings, setting)):
             return joined_names(found)
         return None
@@ -142,9 +160,15 @@ def reading_of(settings, n_labels=None, **more):
     """How records are made, as settings say."""
     columns = {"texts": ["text"], "labels": ["labels"]}
     if settings.format in FORMATS and FORMATS[settings.format].has_columns:
-        chosen = [name for name in (*_CHOSEN, *(kind.setting for kind in KINDS)) if getattr(settings, name)]
+        chosen = [
+            name
+            for name in (*_CHOSEN, *(kind.setting for kind in KINDS))
+            if getattr(settings, name)
+        ]
         columns = {
-            "texts": [settings.vector_column] if settings.vector_column else split_names(settings.text_column),
+            "texts": [settings.vector_column]
+            if settings.vector_column
+            else split_names(settings.text_column),
             "vectors": settings.vector_column is not None,
             "labels": split_names(settings.labels_column),
             "id_column": settings.id_column,
@@ -167,8 +191,11 @@ def reading_of(settings, n_labels=None, **more):
 
 
 def read_file(settings, path, known=()):
-    """Instances of a file, or of several by a pattern, after a look at their beginnings; labels known by identifier."""
-    kind, paths = FORMATS[settings.format], matching_paths(path)
+    """Instances of a file, or of several by a pattern, after a look at their beginnings; labels
+    known by identifier.
+    """
+    kind = FORMATS[settings.format]
+    paths = matching_paths(path)
     reading = look_at(paths, kind, reading_of(settings, identified=Identified(known))).reading
     return chain.from_iterable(kind.read(File(each, reading.encoding), reading) for each in paths)
 
@@ -185,13 +212,21 @@ _AS_THEY_ARE = ("label_key", "labels_are", "first_label", "encoding", "quotes", 
 
 
 def beginnings(config):
-    """The :class:`Look` at each dataset of texts whose files are there; refuses those that lack a column."""
+    """The :class:`Look` at each dataset of texts whose files are there; refuses those that lack a
+    column.
+    """
     looks = {}
     for name, entry in config.datasets.items():
         locations = [*chain.from_iterable(listed(getattr(entry, role) or []) for role in _LABELLED)]
-        there = [path for each in locations for path in map(Path, glob(each) or [each]) if path.exists()]
+        there = [
+            path for each in locations for path in map(Path, glob(each) or [each]) if path.exists()
+        ]
         if holds_texts(entry.format) and len(there) >= len(locations):
-            files = {role: _paths_of(getattr(entry, role)) for role in (*_LABELLED, "labels") if getattr(entry, role)}
+            files = {
+                role: _paths_of(getattr(entry, role))
+                for role in (*_LABELLED, "labels")
+                if getattr(entry, role)
+            }
             looks[name] = SourceFiles(settings_of("prepare", config, name), **files).look
     return looks
 
@@ -200,7 +235,7 @@ def _paths_of(location):
     return [Path(each) for each in location] if isinstance(location, list) else Path(location)
 
 
-def _require_file(path):
+def _require_file(path) -> None:
     if os.path.isdir(path):
         remedy = "give a file, a pattern such as exports/*.csv, or format: annif for a folder of documents"
         raise InputError("is a directory", path=path, remedy=remedy)
@@ -209,8 +244,11 @@ def _require_file(path):
 
 
 def _identity(location, paths):
-    """Name, size and hash of a file; of several, or those of a folder, the sum of sizes and the hash of hashes."""
-    size, digests = 0, []
+    """Name, size and hash of a file; of several, or those of a folder, the sum of sizes and the
+    hash of hashes.
+    """
+    size = 0
+    digests = []
     for path in chain.from_iterable(map(matching_files, paths)):
         with open_regular(path) as file:
             digests.append(hashlib.file_digest(file, "sha256").hexdigest())
@@ -218,4 +256,8 @@ def _identity(location, paths):
     digest = digests[0]
     if len(digests) > 1:
         digest = hashlib.sha256(" ".join(digests).encode()).hexdigest()
-    return {"name": ", ".join(Path(each).name for each in listed(location)), "bytes": size, "sha256": digest}
+    return {
+        "name": ", ".join(Path(each).name for each in listed(location)),
+        "bytes": size,
+        "sha256": digest,
+    }

@@ -18,7 +18,9 @@ _RECURRING = 0.2
 
 
 class Division(NamedTuple):
-    """Which records are for training, testing and validation: bool (n,); and what the log should say about it."""
+    """Which records are for training, testing and validation: bool (n,); and what the log should
+    say about it.
+    """
 
     train: np.ndarray
     test: np.ndarray
@@ -28,11 +30,14 @@ class Division(NamedTuple):
 
 def set_aside(records, n, settings):
     """Divide the first n records of texts as the settings want."""
-    times, column = records.column("time")[:n], settings.split_column
+    times = records.column("time")[:n]
+    column = settings.split_column
     if column and settings.split != "last" and FORMATS[settings.format].has_columns:
         return _as_told(records.texts("part")[:n], column)
     if column and settings.split == "last" and np.isnan(times).all():
-        raise InputError(f"no record has a value in the column {column}", remedy="choose another split_column")
+        raise InputError(
+            f"no record has a value in the column {column}", remedy="choose another split_column"
+        )
 
     word_sets = records.word_sets[:n]
 
@@ -48,20 +53,30 @@ def set_aside(records, n, settings):
         recurring = _count_short_copies(records.tokens, word_sets)
         if recurring > _RECURRING * n:
             division.counts["short_copies"] = recurring
-    if settings.group_column and settings.split != "last" and (division.train.all() or division.test.all()):
-        message = f"{division.test.sum():,} of {n:,} records would be for testing with this group_column"
+    if (
+        settings.group_column
+        and settings.split != "last"
+        and (division.train.all() or division.test.all())
+    ):
+        message = (
+            f"{division.test.sum():,} of {n:,} records would be for testing with this group_column"
+        )
         raise InputError(message, remedy="choose a column with more values")
     return division
 
 
 def set_rows_aside(X, Y, units, settings):
     """Divide rows of ready-made features."""
-    return _divided(units, np.full(X.n_rows, np.nan), lambda: hashes_of(X, settings.seed), Y, settings)
+    return _divided(
+        units, np.full(X.n_rows, np.nan), lambda: hashes_of(X, settings.seed), Y, settings
+    )
 
 
 def _divided(units, times, hashes, Y, settings):
     """Divide records, given their units; ``hashes`` gives a number of 64 bits for each."""
-    fraction, seed, counts = settings.test_fraction, settings.seed, {}
+    fraction = settings.test_fraction
+    seed = settings.seed
+    counts = {}
     if settings.split == "last":
         held = last(fraction, times)
         return Division(~held, held, counts)
@@ -73,7 +88,8 @@ def _divided(units, times, hashes, Y, settings):
             counts = {"labels_without_a_test_record": without, "labels_of_several_records": labels}
     else:
         held = drawn_by_hash(units, hashes(), fraction)
-    amount, n = int(np.count_nonzero(held)), len(held)
+    amount = int(np.count_nonzero(held))
+    n = len(held)
     if is_far(amount, n, fraction):
         counts |= {"set_aside": amount, "set_aside_of": n, "to_be_set_aside": round(fraction * n)}
         counts["largest_part_kept_together"] = int(np.bincount(units).max())
@@ -100,38 +116,52 @@ def last(fraction, times):
 
 
 def stratified(groups, Y, fraction, seed):
-    """Which records are set aside, so that rare labels are on both sides; labels without a test record, and labels.
+    """Which records are set aside, so that rare labels are on both sides; labels without a test
+    record, and labels.
 
-    Labels take one group of records that stay together for testing in turn, the rarest first, and then their share, as
-    in iterative stratification (Sechidis et al. 2011); never the last one of another label. Only labels of two groups
-    or more count.
+    Labels take one group of records that stay together for testing in turn, the rarest first, and
+    then their share, as in iterative stratification (Sechidis et al. 2011); never the last one of
+    another label. Only labels of two groups or more count.
     """
-    n, random = len(groups), np.random.default_rng(seed)
+    n = len(groups)
+    random = np.random.default_rng(seed)
     _, units, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     members = scipy.sparse.csr_array((np.ones(n), (units, np.arange(n))), shape=(len(sizes), n))
     labels = scipy.sparse.csr_array(members @ Y)
     of_label = scipy.sparse.csr_array(labels.T)
     amounts = np.diff(of_label.indptr)
     several = amounts > 1
-    tested, most = np.zeros(len(amounts), np.int64), amounts - several
-    held, places, room = np.zeros(len(sizes), bool), random.permutation(len(sizes)), round(fraction * n)
+    tested = np.zeros(len(amounts), np.int64)
+    most = amounts - several
+    held = np.zeros(len(sizes), bool)
+    places = random.permutation(len(sizes))
+    room = round(fraction * n)
 
-    def take(candidates, amount):
+    def take(candidates, amount) -> None:
         nonlocal room
         for unit in candidates[np.argsort(places[candidates])].tolist():
             if room == 0 or amount < 1:
                 return
             its = labels.indices[labels.indptr[unit] : labels.indptr[unit + 1]]
             if not held[unit] and sizes[unit] <= room and (tested[its] < most[its]).all():
-                held[unit], room, amount = True, room - sizes[unit], amount - 1
+                held[unit] = True
+                room = room - sizes[unit]
+                amount = amount - 1
                 tested[its] += 1
 
     rarest_first = np.lexsort((random.permutation(len(amounts)), amounts)).tolist()
     for wanted in (several, several * np.rint(fraction * amounts)):
         for label in rarest_first:
-            take(of_label.indices[of_label.indptr[label] : of_label.indptr[label + 1]], wanted[label] - tested[label])
+            take(
+                of_label.indices[of_label.indptr[label] : of_label.indptr[label + 1]],
+                wanted[label] - tested[label],
+            )
     take(np.arange(len(sizes)), len(sizes))
-    return held[units], int(np.count_nonzero(several & (tested == 0))), int(np.count_nonzero(several))
+    return (
+        held[units],
+        int(np.count_nonzero(several & (tested == 0))),
+        int(np.count_nonzero(several)),
+    )
 
 
 def _count_short_copies(tokens, sets):

@@ -48,7 +48,9 @@ def units_among(units, rows):
 
 
 def copies_of(X, bias_feature=-1, fewest=1):
-    """Return a number of each row's features, by which copies are told: int64 (n,); -1 of fewer features."""
+    """Return a number of each row's features, by which copies are told: int64 (n,); -1 of fewer
+    features.
+    """
     copies = (hashes_of(X, 0, bias_feature) >> np.uint64(1)).astype(np.int64)
     copies[nonzeros_of_rows(X) < fewest + (bias_feature >= 0)] = -1
     return copies
@@ -56,7 +58,8 @@ def copies_of(X, bias_feature=-1, fewest=1):
 
 def different_words(tokens):
     """Return the different words of each text as numbers: CSR (n, 2^31) without values."""
-    indices, lengths = [np.empty(0, np.int32)], [np.zeros(1, np.int64)]
+    indices = [np.empty(0, np.int32)]
+    lengths = [np.zeros(1, np.int64)]
     # 31 bits: int32 without a sign
     words = ((word or "").encode("utf-8", "surrogatepass") for word in tokens.words)
     hashes = np.fromiter((crc32(word) >> 1 for word in words), np.int64, len(tokens.words))

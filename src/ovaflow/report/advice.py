@@ -1,4 +1,6 @@
-"""The section What to do next: what would improve the best run most, each with the setting or command that does it."""
+"""The section What to do next: what would improve the best run most, each with the setting or
+command that does it.
+"""
 
 import shlex
 from typing import NamedTuple
@@ -15,8 +17,10 @@ MOST = 5
 LEAST_SHARE = 0.02
 """Share of the labels, or whatever a remark is about, below which it is not worth a sentence."""
 
-_SMALLER, _LOST = 0.3, 0.005
-"""A model is worth a remark that is smaller by this share, and loses no more than this of a metric."""
+_SMALLER = 0.3
+_LOST = 0.005
+"""A model is worth a remark that is smaller by this share, and loses no more than this of a metric.
+"""
 
 _MEMORY = 0.005
 """Near twins are worth a remark if P@1 is better by this than without them."""
@@ -28,7 +32,8 @@ _SIZE_WEIGHT = 0.1
 class Advice(NamedTuple):
     """What was found, and what to do about it."""
 
-    share: float  # of the labels, instances or bytes that it is about: the larger, the earlier it is told
+    # of the labels, instances or bytes that it is about: the larger, the earlier it is told
+    share: float
     finding: str
     remedy: str  # a setting as a config file has it, or a command
     effect: str  # what the remedy does
@@ -81,9 +86,7 @@ def find_no_candidates(results):
     if counts is None or results.card.things != "texts":
         return None
     known = share - results.test.unseen / counts["true"]
-    finding = (
-        f"{_percent(known)} of the true labels are missed because they are not among the candidates of their text."
-    )
+    finding = f"{_percent(known)} of the true labels are missed because they are not among the candidates of their text."
     effect = "looks for features that bring more of them, on held-out texts"
     return Advice(known, finding, "prepare: {features: auto}", effect)
 
@@ -109,9 +112,7 @@ def find_below_cut(results):
         return None
     found = counts["likely"]["true"] / counts["true"]
     right = counts["likely"]["true"] / counts["likely"]["labels"]
-    finding = (
-        f"{_percent(share)} of the true labels are among the first five of their text, but not sure enough to fit it."
-    )
+    finding = f"{_percent(share)} of the true labels are among the first five of their text, but not sure enough to fit it."
     model = shlex.quote(f"{results.best.folder}/model.h5")
     remedy = f"ovaflow predict {model} FILE --min-probability {LIKELY:g}"
     effect = (
@@ -128,7 +129,10 @@ def find_missed_often(results):
         return None
     labels = counts["missed"]
     share = sum(each["missed"] for each in labels) / counts["true"]
-    named = ", ".join(f"{wording.plain(each['name'], 60)} ({each['missed']:,} of {each['true']:,})" for each in labels)
+    named = ", ".join(
+        f"{wording.plain(each['name'], 60)} ({each['missed']:,} of {each['true']:,})"
+        for each in labels
+    )
     remedy = shlex.join(["ovaflow", "errors", results.best.folder, f"--label={labels[0]['name']}"])
     finding = f"Missed most often, though candidates: {named}."
     return Advice(share, finding, remedy, "shows where, and which words spoke against it")
@@ -150,9 +154,11 @@ def find_twins(results):
         f"{_percent(share)} of the test {results.card.things} have a near twin in training, such as another edition, "
         f"so the figures contain some memory: P@1 of the others is {_percent(without)} instead of {_percent(of_all)}"
     )
-    remedy, effect = "prepare: {split: together}", "keeps near twins on one side, if there is no test file"
+    remedy = "prepare: {split: together}"
+    effect = "keeps near twins on one side, if there is no test file"
     if results.card.is_builtin:
-        remedy, effect = "metrics.json", "has figures without them under without_near_twins"
+        remedy = "metrics.json"
+        effect = "has figures without them under without_near_twins"
     return Advice(share, f"{finding}.", remedy, effect)
 
 
@@ -163,7 +169,9 @@ def find_smaller_model(results):
         return None
     [chosen] = (point for point in choice["points"] if point["prune"] == choice["chosen"])
     for point in reversed(choice["points"]):
-        changes = [(chosen["change"][name]["mean"], point["change"][name]) for name in ("nDCG@5", "PSP@5")]
+        changes = [
+            (chosen["change"][name]["mean"], point["change"][name]) for name in ("nDCG@5", "PSP@5")
+        ]
         lost = max(before - change["mean"] for before, change in changes)
         at_worst = max(before - change["mean"] + 2 * change["error"] for before, change in changes)
         smaller = 1 - point["model_bytes"] / chosen["model_bytes"]
@@ -173,7 +181,12 @@ def find_smaller_model(results):
                 f"at worst {100 * at_worst:.1f}."
             )
             remedy = f"train: {{prune: {point['prune']:g}}}"
-            return Advice(_SIZE_WEIGHT * smaller, finding, remedy, "drops these weights; nothing is trained again")
+            return Advice(
+                _SIZE_WEIGHT * smaller,
+                finding,
+                remedy,
+                "drops these weights; nothing is trained again",
+            )
     return None
 
 
@@ -191,7 +204,12 @@ def find_edge_of_sweep(results):
             which = "smallest" if values[0] == C else "largest"
             listed = ", ".join(f"{value:g}" for value in sorted({*values, *further}))
             finding = f"The best {metric} of the sweep {name} is that of its {which} C, {C:g}."
-            return Advice(1.0, finding, f"runs: {{{name}: {{sweep: {{C: [{listed}]}}}}}}", "tries values beyond it")
+            return Advice(
+                1.0,
+                finding,
+                f"runs: {{{name}: {{sweep: {{C: [{listed}]}}}}}}",
+                "tries values beyond it",
+            )
     return None
 
 
@@ -221,10 +239,15 @@ def find_unlabelled(results):
     unlabelled = results.card.unlabelled
     if not unlabelled:
         return None
-    finding = f"{unlabelled:,} training {results.card.things} have no label: they teach that none fits."
+    finding = (
+        f"{unlabelled:,} training {results.card.things} have no label: they teach that none fits."
+    )
     remedy = "prepare: {unlabelled: drop}"
     return Advice(
-        unlabelled / results.card.n_train, finding, remedy, "leaves them out, if they are only not labelled yet"
+        unlabelled / results.card.n_train,
+        finding,
+        remedy,
+        "leaves them out, if they are only not labelled yet",
     )
 
 

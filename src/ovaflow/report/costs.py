@@ -25,20 +25,31 @@ def _bytes_of_second_stage(run):
 
 
 TRAINING = Column(
-    "training", lambda run: run.training_seconds, wording.duration, hint="processor time of the solver", unit="s"
+    "training",
+    lambda run: run.training_seconds,
+    wording.duration,
+    hint="processor time of the solver",
+    unit="s",
 )
 MODEL = Column("model", metric("model_bytes"), wording.size, hint="model.h5", unit="bytes")
 COSTS = (
     TRAINING,
     Column("training per label", _milliseconds_per_label, wording.milliseconds),
-    Column("memory", lambda run: run.training_memory, wording.size, hint="of the largest training job"),
+    Column(
+        "memory", lambda run: run.training_memory, wording.size, hint="of the largest training job"
+    ),
     Column("Newton steps", steps_per_label("newton_steps"), wording.decimal, hint="per label"),
     Column("CG steps", steps_per_label("cg_steps"), wording.decimal, hint="per label"),
     MODEL,
     Column("second stage", _bytes_of_second_stage, wording.size, hint=FILE_NAME),
     Column("weights", metric("nonzeros"), wording.count),
     Column("weights per label", _weights_per_label, wording.count),
-    Column("prediction", lambda run: run.predict_milliseconds, wording.milliseconds, hint="wall time of a test text"),
+    Column(
+        "prediction",
+        lambda run: run.predict_milliseconds,
+        wording.milliseconds,
+        hint="wall time of a test text",
+    ),
 )
 """Figures of a run, one in each row of the table."""
 

@@ -24,7 +24,9 @@ class DatasetSummary:
     n_test: int
     is_builtin: bool  # whether its texts are the docstrings of this machine
     counts: np.ndarray  # training positives of each label
-    known: np.ndarray  # labels that models can predict: those without positives may be known by their names
+    known: (
+        np.ndarray
+    )  # labels that models can predict: those without positives may be known by their names
     unlabelled: int  # training instances without any label
     facts: list  # title, figure and remark of each
     source: list  # provenance, pairs of name and words
@@ -37,7 +39,11 @@ def make_card(name, dataset, reading=()):
     dataset = dataset.documents
     things = "texts" if dataset.test_texts([0]) else "instances"
     source = list(source_words(dataset.parameters.get("source", {})))
-    left_out = dataset.parameters.get("source", {}).get("counts", {}).get("train_with_unknown_labels_only", 0)
+    left_out = (
+        dataset.parameters.get("source", {})
+        .get("counts", {})
+        .get("train_with_unknown_labels_only", 0)
+    )
     unlabelled, _ = without_known_labels(dataset.train.Y, dataset.counts, left_out)
     return DatasetSummary(
         name=name,
@@ -60,20 +66,32 @@ def source_words(source):
     if source.get("format"):
         yield "format", source["format"]
     for role, file in source.get("files", {}).items():
-        yield role.replace("_", " "), f"{file['name']}, {wording.size(file['bytes'])}, sha256 {file['sha256']}"
+        yield (
+            role.replace("_", " "),
+            f"{file['name']}, {wording.size(file['bytes'])}, sha256 {file['sha256']}",
+        )
     if source.get("text_column"):
         yield "text column", source["text_column"]
     for name, number in source.get("counts", {}).items():
         if number and not name.endswith(_ON_THE_CARD):
             # the built-in dataset has the version of Python there, too
-            yield name.replace("_", " "), number if isinstance(number, str) else wording.count(number)
+            yield (
+                name.replace("_", " "),
+                number if isinstance(number, str) else wording.count(number),
+            )
 
 
 def _facts(dataset):
-    train, test, counts = dataset.train, dataset.test, dataset.counts
-    bias, trained = dataset.parameters.get("bias", 0) != 0, int((counts > 0).sum())
-    storage = "training mean; rows stored in full" if dataset.parameters.get("dense") else "training mean"
-    rare, mean = count_rare(counts) / max(trained, 1), len(train.Y.indices) / max(trained, 1)
+    train = dataset.train
+    test = dataset.test
+    counts = dataset.counts
+    bias = dataset.parameters.get("bias", 0) != 0
+    trained = int((counts > 0).sum())
+    storage = (
+        "training mean; rows stored in full" if dataset.parameters.get("dense") else "training mean"
+    )
+    rare = count_rare(counts) / max(trained, 1)
+    mean = len(train.Y.indices) / max(trained, 1)
     untrained = f"{dataset.n_labels - trained:,} without training positives"
     with_bias = "and a bias feature" if bias else "no bias feature"
     gaps = _gaps(dataset, "train", "the vocabulary lacks")
@@ -89,7 +107,11 @@ def _facts(dataset):
         ("features", wording.count(dataset.n_features - bias), with_bias),
         ("labels", wording.count(dataset.n_labels), untrained),
         ("nonzeros per instance", wording.decimal(_mean(train.X) - bias), storage),
-        ("labels per instance", wording.decimal(_mean(train.Y)), f"test {wording.decimal(_mean(test.Y))}"),
+        (
+            "labels per instance",
+            wording.decimal(_mean(train.Y)),
+            f"test {wording.decimal(_mean(test.Y))}",
+        ),
         ("positives per label", wording.decimal(mean), "training mean"),
         (f"labels with ≤ {FEW} positives", f"{wording.percent(rare, 1)} %", "of those with any"),
     ]
@@ -100,10 +122,15 @@ def _mean(matrix):
 
 
 def _gaps(dataset, part, why):
-    counts, split = dataset.parameters.get("source", {}).get("counts", {}), getattr(dataset, part)
+    counts = dataset.parameters.get("source", {}).get("counts", {})
+    split = getattr(dataset, part)
     left_out = counts.get(f"{part}_with_unknown_labels_only", 0)
     unlabelled, unknown = without_known_labels(split.Y, dataset.counts, left_out)
-    empty = int((nonzeros_of_rows(of_words(split.X, dataset.parameters)) <= (dataset.bias_feature >= 0)).sum())
+    empty = int(
+        (
+            nonzeros_of_rows(of_words(split.X, dataset.parameters)) <= (dataset.bias_feature >= 0)
+        ).sum()
+    )
     of_labels = f", {unknown:,} only labels that {why}" if unknown else ""
     return f"{unlabelled:,} have no label{of_labels}, {empty:,} no feature"
 
@@ -118,7 +145,9 @@ def transform_words(parameters):
     ]
     if beside := parameters.get("columns"):
         names = ", ".join(each["name"] for kind in KINDS for each in beside.get(kind.plural, ()))
-        words.append(f"{beside['features']:,} features of {names}, each weighs {beside['weight']:g}")
+        words.append(
+            f"{beside['features']:,} features of {names}, each weighs {beside['weight']:g}"
+        )
     if "label_names_without_features" in parameters.get("source", {}).get("counts", {}):
         words.append("labels also learn from their names")
     return "; ".join(words)
@@ -136,7 +165,9 @@ def _tfidf_words(parameters):
     if parameters.get("sublinear"):
         details.append("ln(1 + tf)")
     if parameters.get("min_df") is not None:
-        details.append(f"terms in at least {_frequency(parameters['min_df'])} of the training texts")
+        details.append(
+            f"terms in at least {_frequency(parameters['min_df'])} of the training texts"
+        )
     if parameters.get("max_df") not in (None, 1.0):
         details.append(f"in at most {_frequency(parameters['max_df'])} of them")
     if parameters.get("max_features"):

@@ -15,7 +15,9 @@ NAME_LENGTH = 40
 
 
 def read(run):
-    """Read the worst rows of a run's doubts.csv, and how many rows there are of each kind; None without the file."""
+    """Read the worst rows of a run's doubts.csv, and how many rows there are of each kind; None
+    without the file.
+    """
     path = run.path / "doubts.csv"
     if not path.exists():
         return None
@@ -57,7 +59,10 @@ OF_ONE_KIND = (
     _text("label", "label", 80),
     _figure("probable", "probability", _share, unit="fraction"),
     _figure(
-        "similar", "similar", _of_nearest, hint=f"of the {NEAREST} most similar records, those that have the label"
+        "similar",
+        "similar",
+        _of_nearest,
+        hint=f"of the {NEAREST} most similar records, those that have the label",
     ),
     _text("words", "words", 40),
 )

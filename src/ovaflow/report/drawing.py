@@ -77,21 +77,24 @@ class Plot(Axes):
 
     name = "ovaflow"
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args, **kwargs) -> None:
         self.kept = []
         super().__init__(*args, **kwargs)
 
-    def curve(self, series, x, y, drawn_at=None, **style):
+    def curve(self, series, x, y, drawn_at=None, **style) -> None:
         """Draw a line, by default at ``x``, and keep the figures behind it."""
-        x, y = list(x), list(y)
+        x = list(x)
+        y = list(y)
         self.plot(x if drawn_at is None else drawn_at, y, **style)
         self.keep(series, x=x, y=y)
 
-    def keep(self, series, **columns):
+    def keep(self, series, **columns) -> None:
         """Keep the figures behind a line; ``x`` and ``y`` take the names of the axes."""
         names = [column.replace("_", " ") for column in columns]
         for values in zip(*columns.values(), strict=True):
-            self.kept.append({"series": wording.plain(series)} | dict(zip(names, values, strict=True)))
+            self.kept.append(
+                {"series": wording.plain(series)} | dict(zip(names, values, strict=True))
+            )
 
 
 def draw(name, title, caption, paint, *content):
@@ -131,7 +134,9 @@ def _inline(svg):
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
     svg = re.sub(r' xmlns(:xlink)?="[^"]*"| version="1.1"', "", svg)
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg))
+    svg = re.sub(
+        r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg)
+    )
     svg = re.sub(r'<g id="[^"]*"', "<g", svg).replace("xlink:href", "href")
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
     svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
@@ -142,13 +147,19 @@ def series(number):
     return _SERIES[number % len(_SERIES)]
 
 
-def line(axes, run, x, y, name=None, **style):
+def line(axes, run, x, y, name=None, **style) -> None:
     """Draw a run's line in its colour."""
     x = list(x)
     # where lines coincide, the markers of earlier runs are larger and show behind later ones
     size = max(4.0, 6.5 - 0.9 * run.series)
-    marked = {"marker": MARKERS[run.series % len(MARKERS)], "markersize": size, "markevery": max(1, len(x) // 8)}
-    axes.curve(name or run.name, x, y, **{"color": series(run.series), "linewidth": 1.5} | marked | style)
+    marked = {
+        "marker": MARKERS[run.series % len(MARKERS)],
+        "markersize": size,
+        "markevery": max(1, len(x) // 8),
+    }
+    axes.curve(
+        name or run.name, x, y, **{"color": series(run.series), "linewidth": 1.5} | marked | style
+    )
 
 
 def side_by_side(n_runs, step):
@@ -156,7 +167,7 @@ def side_by_side(n_runs, step):
     return step * (np.arange(n_runs) - (n_runs - 1) / 2)
 
 
-def logarithmic(axis):
+def logarithmic(axis) -> None:
     """Label a logarithmic axis by its limits: powers of ten, 2 and 5 times these, or even steps."""
     low, high = axis.get_view_interval()
     multiples = (1, 2, 5) if high < 100 * low else (1,)

@@ -1,4 +1,6 @@
-"""Jinja as all pages use it: names from the data are escaped, numbers are put into words by filters."""
+"""Jinja as all pages use it: names from the data are escaped, numbers are put into words by
+filters.
+"""
 
 import base64
 import hashlib

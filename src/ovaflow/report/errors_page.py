@@ -34,7 +34,9 @@ def render_errors(dataset, run, errors):
 
 
 def fold_text(text):
-    """Divide a text where it is folded: what is always shown, and the rest, which begins with a space or a word."""
+    """Divide a text where it is folded: what is always shown, and the rest, which begins with a
+    space or a word.
+    """
     shown = wording.plain(text, EXCERPT)
     if len(shown) <= SHORT:
         return shown, ""

@@ -1,4 +1,6 @@
-"""The sections on test texts and on labels: what the best run says, the words behind it, and what it misses."""
+"""The sections on test texts and on labels: what the best run says, the words behind it, and what
+it misses.
+"""
 
 import os
 from dataclasses import dataclass
@@ -9,7 +11,12 @@ from urllib.parse import quote
 
 import numpy as np
 
-from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
+from ovaflow.prediction.explanation import (
+    contributions,
+    nearest_labels,
+    spans_in_text,
+    strongest_features,
+)
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import errors_page, wording
 from ovaflow.report.section import ReportSection
@@ -32,7 +39,9 @@ FEATURES_SHOWN = 12  # features shown of an instance without text, heaviest firs
 
 
 class Piece(NamedTuple):
-    """A stretch of a text; ``hit`` or ``miss`` is a word that speaks for a true or a wrong prediction."""
+    """A stretch of a text; ``hit`` or ``miss`` is a word that speaks for a true or a wrong
+    prediction.
+    """
 
     text: str
     kind: str = ""
@@ -53,7 +62,9 @@ def explain_labels(predictor, X, row, labels):
 
 def words_of(predictor, explanation):
     """The words that push a label up and down most, with their contributions."""
-    strongest = max((abs(value) for _, value in explanation.up[:1] + explanation.down[:1]), default=0)
+    strongest = max(
+        (abs(value) for _, value in explanation.up[:1] + explanation.down[:1]), default=0
+    )
     sides = []
     for features, most in ((explanation.up, UP), (explanation.down, DOWN)):
         shown = [each for each in features[:most] if abs(each[1]) > LEAST_SHARE * strongest]
@@ -62,18 +73,24 @@ def words_of(predictor, explanation):
 
 
 def cut_text(predictor, text, explanations, true):
-    """Cut a text where words speak for predicted labels: for those that are ``true``, or for others."""
+    """Cut a text where words speak for predicted labels: for those that are ``true``, or for
+    others.
+    """
     towards = _largest_contributions(explanations[label] for label in explanations if label in true)
-    against = _largest_contributions(explanations[label] for label in explanations if label not in true)
+    against = _largest_contributions(
+        explanations[label] for label in explanations if label not in true
+    )
     top = max([*towards.values(), *against.values()], default=0)
     spans = spans_in_text(predictor, text) if predictor.takes_text and top else {}
     marks = []
     for feature, places in spans.items():
-        hit, miss = towards.get(feature, 0) / top, against.get(feature, 0) / top
+        hit = towards.get(feature, 0) / top
+        miss = against.get(feature, 0) / top
         if max(hit, miss) >= LEAST_MARK:
             kind = "hit" if hit >= miss else "miss"
             marks += [(-max(hit, miss), start, end, kind) for start, end in places]
-    pieces, at = [], 0
+    pieces = []
+    at = 0
     for strength, start, end, kind in sorted(_without_overlaps(marks), key=itemgetter(1)):
         pieces += [Piece(text[at:start]), Piece(text[start:end], kind, -strength)]
         at = end
@@ -82,7 +99,8 @@ def cut_text(predictor, text, explanations, true):
 
 def _without_overlaps(marks):
     """The strongest of features that overlap, such as a word and a pair with it."""
-    taken, kept = set(), []
+    taken = set()
+    kept = []
     for mark in sorted(marks):
         _, start, end, _ = mark
         if taken.isdisjoint(range(start, end)):
@@ -100,7 +118,9 @@ def _largest_contributions(explanations):
 
 
 def sample_labels(predictor, name_of, amount=LABELS):
-    """Some labels with their strongest words, at evenly spaced logarithms of the rank from head to tail."""
+    """Some labels with their strongest words, at evenly spaced logarithms of the rank from head to
+    tail.
+    """
     counts = np.where(predictor.model.trained, predictor.model.counts, 0)
     ranked = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
     if not len(ranked):
@@ -110,7 +130,9 @@ def sample_labels(predictor, name_of, amount=LABELS):
 
 
 def _label_words(predictor, label, name_of):
-    nearest = [(name_of(other), cosine) for other, cosine in nearest_labels(predictor, label, NEAREST)]
+    nearest = [
+        (name_of(other), cosine) for other, cosine in nearest_labels(predictor, label, NEAREST)
+    ]
     entry = {"name": name_of(label), "positives": int(predictor.model.counts[label])}
     return entry | {"words": strongest_words(predictor, label, WORDS), "nearest": nearest}
 
@@ -158,8 +180,11 @@ class Example:
 
 
 def choose(hits, n_true, amount, seed=0):
-    """Draw labelled instances, at least one with all, some and none of its labels among the hits (n, k)."""
-    n_hits, possible = hits.sum(axis=1), np.minimum(n_true, hits.shape[1])
+    """Draw labelled instances, at least one with all, some and none of its labels among the hits
+    (n, k).
+    """
+    n_hits = hits.sum(axis=1)
+    possible = np.minimum(n_true, hits.shape[1])
     order = np.random.default_rng(seed).permutation(np.flatnonzero(n_true))
     kinds = np.select([n_hits == 0, n_hits < possible], [0, 1], 2)[order]
     _, first = np.unique(kinds, return_index=True)
@@ -167,15 +192,23 @@ def choose(hits, n_true, amount, seed=0):
 
 
 class ExampleTexts:
-    """Test instances of a dataset as a run sees them; ``predictor`` explains its scores, if it is not None."""
+    """Test instances of a dataset as a run sees them; ``predictor`` explains its scores, if it is
+    not None.
+    """
 
-    def __init__(self, dataset, counts, measured, predictor):
-        self.dataset, self.counts, self.measured, self.predictor = dataset, counts, measured, predictor
+    def __init__(self, dataset, counts, measured, predictor) -> None:
+        self.dataset = dataset
+        self.counts = counts
+        self.measured = measured
+        self.predictor = predictor
 
     def describe(self, rows):
         texts = self.dataset.test_texts(rows) or [""] * len(rows)
         records = self.dataset.records("test", rows)
-        return [self._example(int(row), *about) for row, *about in zip(rows, records, texts, strict=True)]
+        return [
+            self._example(int(row), *about)
+            for row, *about in zip(rows, records, texts, strict=True)
+        ]
 
     def label_name(self, label):
         """Return the name of a label as the page shows it."""
@@ -187,14 +220,22 @@ class ExampleTexts:
 
     def _example(self, row, record, text):
         predicted = self.measured.predicted[row]
-        ids, values = self.measured.candidates.ids[row][predicted], self.measured.values[row][predicted]
+        ids = self.measured.candidates.ids[row][predicted]
+        values = self.measured.values[row][predicted]
         true = set(self.dataset.test.Y.part(row, row + 1).indices.tolist())
         features = []
         if not text:
-            features = [wording.plain(name, 40) for name in self.dataset.heaviest_features("test", row, FEATURES_SHOWN)]
+            features = [
+                wording.plain(name, 40)
+                for name in self.dataset.heaviest_features("test", row, FEATURES_SHOWN)
+            ]
         text = wording.plain(text, EXCERPT)
-        explanations = explain_labels(self.predictor, self.dataset.test.X, row, ids) if self.predictor else {}
-        pieces = cut_text(self.predictor, text, explanations, true) if self.predictor else [Piece(text)]
+        explanations = (
+            explain_labels(self.predictor, self.dataset.test.X, row, ids) if self.predictor else {}
+        )
+        pieces = (
+            cut_text(self.predictor, text, explanations, true) if self.predictor else [Piece(text)]
+        )
         labels = []
         for label, value in list(zip(ids.tolist(), values.tolist(), strict=True))[:PREDICTED_SHOWN]:
             up, down = words_of(self.predictor, explanations[label]) if self.predictor else ([], [])
@@ -202,14 +243,18 @@ class ExampleTexts:
             labels.append(PredictedLabel(*about, value, label in true, up, down))
         missed = sorted(true.difference(ids.tolist()), key=lambda label: -self.counts[label])
         shown = [self._missed(label) for label in missed[:MISSED_SHOWN]]
-        return Example(row, record, pieces if text else [], features, labels, shown, len(missed) - len(shown))
+        return Example(
+            row, record, pieces if text else [], features, labels, shown, len(missed) - len(shown)
+        )
 
     def _missed(self, label):
         return MissedLabel(self.label_name(label), self.label_uri(label), int(self.counts[label]))
 
 
 def make_examples(run, counts, amount, seed):
-    """Describe some test instances and labels by a run, and count what it confuses; empty without examples."""
+    """Describe some test instances and labels by a run, and count what it confuses; empty without
+    examples.
+    """
     if not amount:
         return {}
     predictor = open_explainable(run)
@@ -239,7 +284,9 @@ def _confused_table(texts, confused):
     def row_of(each, cells):
         return Row(texts.label_name(each["true"]), cells)
 
-    return make_table("Labels predicted instead of others", "missed label", columns, confused, row_of)
+    return make_table(
+        "Labels predicted instead of others", "missed label", columns, confused, row_of
+    )
 
 
 _BY_CHANCE = "expected if wrong predictions were spread at random"

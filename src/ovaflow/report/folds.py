@@ -1,4 +1,6 @@
-"""The section Cross-validation: figures of each run over folds of the training set, beside those of the test set."""
+"""The section Cross-validation: figures of each run over folds of the training set, beside those of
+the test set.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -20,8 +22,15 @@ def show(anchor, results):
     columns = list(chain.from_iterable(map(_columns_of, names)))
     table = make_table("Cross-validation", "run", columns, runs, partial(_row, columns))
     most = max(run.folds["folds"] for run in runs)
-    deviation = Column("deviation", _figure(FIRST, "deviation"), partial(wording.percent, digits=1), hint="standard")
-    of_each = table_of_runs(f"{FIRST} by fold", runs, [*map(_column_of_fold, range(most)), deviation])
+    deviation = Column(
+        "deviation",
+        _figure(FIRST, "deviation"),
+        partial(wording.percent, digits=1),
+        hint="standard",
+    )
+    of_each = table_of_runs(
+        f"{FIRST} by fold", runs, [*map(_column_of_fold, range(most)), deviation]
+    )
     return {"folds": most, "table": table, "of_each": of_each, "first": FIRST}
 
 
@@ -32,7 +41,9 @@ def _figure(name, key):
 
 def _columns_of(name):
     return (
-        Column("mean", _figure(name, "mean"), partial(wording.percent, digits=1), name, "over folds"),
+        Column(
+            "mean", _figure(name, "mean"), partial(wording.percent, digits=1), name, "over folds"
+        ),
         Column("test set", metric(name), partial(wording.percent, digits=1), name),
     )
 

@@ -48,7 +48,9 @@ class DatasetResults:
         return data.make_card(self.compared.folder.name, self.compared.dataset, self._reading())
 
     def _reading(self):
-        """Read how the files of the dataset were read; nothing where it holds no texts or comes from elsewhere."""
+        """Read how the files of the dataset were read; nothing where it holds no texts or comes
+        from elsewhere.
+        """
         path = self.compared.folder / "reading.json"
         return read_json(path, "reading")["lines"].items() if path.exists() else ()
 
@@ -59,7 +61,9 @@ class DatasetResults:
     @cached_property
     def examples(self) -> dict:
         """Test instances and labels as the best run sees them."""
-        return examples.make_examples(self.best, self.card.counts, self.asked.settings.examples, self.asked.seed)
+        return examples.make_examples(
+            self.best, self.card.counts, self.asked.settings.examples, self.asked.seed
+        )
 
     @cached_property
     def sweeps(self) -> dict:
@@ -73,7 +77,9 @@ class DatasetResults:
 
 
 def gather(folders, **asked) -> list[DatasetResults]:
-    """Return the results of runs in folders results/DATASET/RUN, dataset by dataset; more is that of :class:`Asked`."""
+    """Return the results of runs in folders results/DATASET/RUN, dataset by dataset; more is that
+    of :class:`Asked`.
+    """
     results = [DatasetResults(runs, Asked(**asked)) for runs in open_runs(map(Path, folders))]
     # before anything is drawn
     for of_dataset in results:

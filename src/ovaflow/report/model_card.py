@@ -1,4 +1,6 @@
-"""The model card, as a section of the report and as README.md of a pack: what people should know of a model."""
+"""The model card, as a section of the report and as README.md of a pack: what people should know of
+a model.
+"""
 
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -68,7 +70,8 @@ def _figures(metrics):
 
 def _body(name, model, metrics, statements):
     ranked = "probability" if model.probabilistic else "score"
-    labels, train = wording.count(model.trained.sum()), model.parameters.get("train", {})
+    labels = wording.count(model.trained.sum())
+    train = model.parameters.get("train", {})
     start = f", {train['initialization']}" if "initialization" in train else ""
     yield f"# {name}"
     yield (
@@ -92,7 +95,10 @@ def _example(model):
 
 
 def _quality(metrics):
-    rows = [f"| {title} | {value:.4f} | {named(title)[0].sentence} |" for title, _, value in _figures(metrics)]
+    rows = [
+        f"| {title} | {value:.4f} | {named(title)[0].sentence} |"
+        for title, _, value in _figures(metrics)
+    ]
     if rows:
         lines = ["| metric | value | meaning |", "| --- | --- | --- |", *rows]
         instances = wording.count(metrics.get("instances"))
@@ -100,7 +106,9 @@ def _quality(metrics):
 
 
 def _training_data(model):
-    source = [f"{name}: {words}" for name, words in data.source_words(model.transform.get("source", {}))]
+    source = [
+        f"{name}: {words}" for name, words in data.source_words(model.transform.get("source", {}))
+    ]
     return _items([*source, f"features: {data.transform_words(model.transform)}"])
 
 
@@ -131,12 +139,18 @@ LIMIT_OF_TRAINING = (
 
 def limits_of_labels(counts, known):
     """How many labels have few training instances or none, in sentences."""
-    unknown, rare, sentences = int((~known).sum()), data.count_rare(counts), []
+    unknown = int((~known).sum())
+    rare = data.count_rare(counts)
+    sentences = []
     if rare:
         trained = wording.count(int((counts > 0).sum()))
-        sentences.append(f"{wording.count(rare)} of {trained} labels have at most {data.FEW} training instances.")
+        sentences.append(
+            f"{wording.count(rare)} of {trained} labels have at most {data.FEW} training instances."
+        )
     if unknown:
-        sentences.append(f"{wording.count(unknown)} labels have no training instance and are never predicted.")
+        sentences.append(
+            f"{wording.count(unknown)} labels have no training instance and are never predicted."
+        )
     return sentences
 
 
@@ -153,9 +167,17 @@ def show_model_card(anchor, results):
 
 MODELS = (
     Column("method", lambda run: run.settings.get("method", wording.MISSING)),
-    Column("labels", lambda run: run.trained, wording.count, hint="with a classifier, where each label has its own"),
+    Column(
+        "labels",
+        lambda run: run.trained,
+        wording.count,
+        hint="with a classifier, where each label has its own",
+    ),
     Column("model", metric("model_bytes"), wording.size, unit="bytes"),
-    Column("written, UTC", lambda run: datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M")),
+    Column(
+        "written, UTC",
+        lambda run: datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M"),
+    ),
     Column("by ovaflow", lambda run: run.model.version or wording.MISSING),
     Column("ranked by", lambda run: "probability" if run.reranked else "score"),
 )
@@ -166,11 +188,17 @@ def limits(results):
     """What the models cannot do, in sentences, with the figures of this dataset."""
     sentences = limits_of_labels(results.card.counts, results.card.known)
     if results.test.unseen:
-        sentences.append(f"{wording.count(results.test.unseen)} true labels of test instances never occur in training.")
-    sentences += dict.fromkeys(what_scores_are(run.settings) for run in results.runs if not run.reranked)
+        sentences.append(
+            f"{wording.count(results.test.unseen)} true labels of test instances never occur in training."
+        )
+    sentences += dict.fromkeys(
+        what_scores_are(run.settings) for run in results.runs if not run.reranked
+    )
     reranked = ", ".join(run.name for run in results.runs if run.reranked)
     if reranked:
-        sentences.append(f"Probabilities of {reranked} hold for texts and annotators like those of training.")
+        sentences.append(
+            f"Probabilities of {reranked} hold for texts and annotators like those of training."
+        )
     return [
         *sentences,
         f"The first {results.best.metrics.get('top_k')} labels are always predicted, however unlikely: "

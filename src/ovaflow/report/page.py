@@ -21,11 +21,15 @@ _MACROS = '{% from "macros.html.j2" import table, pairs, chart, gallery, legend,
 
 
 def render(all_results, machine=(), software=(), written=""):
-    """Render the page about some datasets' results; its foot has pairs of name and value, and the date."""
+    """Render the page about some datasets' results; its foot has pairs of name and value, and the
+    date.
+    """
     anchors = anchors_of([results.card.name for results in all_results])
     template = _environment().get_template("page.html.j2")
     return template.render(
-        views=[_view(anchor, results) for anchor, results in zip(anchors, all_results, strict=True)],
+        views=[
+            _view(anchor, results) for anchor, results in zip(anchors, all_results, strict=True)
+        ],
         glossary=METRICS,
         compared=any(len(results.runs) > 1 for results in all_results),
         **script_of("page.js"),
@@ -43,7 +47,9 @@ def _environment():
     def section_html(section, content, view):
         if not section.template:
             return getattr(macros, section.key.replace("-", "_"))(content, view)
-        return Markup(environment.from_string(_MACROS + section.template).render(it=content, view=view))
+        return Markup(
+            environment.from_string(_MACROS + section.template).render(it=content, view=view)
+        )
 
     environment.globals["section_html"] = section_html
     return environment
@@ -71,7 +77,10 @@ def anchors_of(names):
 def describe_machine():
     return [
         ("processor", processor()),
-        ("cores", f"{psutil.cpu_count(logical=False) or '?'} physical, {psutil.cpu_count() or '?'} logical"),
+        (
+            "cores",
+            f"{psutil.cpu_count(logical=False) or '?'} physical, {psutil.cpu_count() or '?'} logical",
+        ),
         ("NUMA nodes", str(len(read_topology()))),
         ("memory", wording.size(psutil.virtual_memory().total)),
         ("system", f"{platform.system()} {platform.release()}, {platform.machine()}"),

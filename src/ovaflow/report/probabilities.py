@@ -8,7 +8,9 @@ from ovaflow.report.tables import Column, Row, make_table
 
 
 def automatic_table(title, rows):
-    """Labels with at least some probability, as :func:`ovaflow.evaluation.reliability.automatic` measures them."""
+    """Labels with at least some probability, as :func:`ovaflow.evaluation.reliability.automatic`
+    measures them.
+    """
 
     def row_of(entry, cells):
         return Row(f"at least {100 * entry['probability']:g} %", cells)
@@ -17,7 +19,9 @@ def automatic_table(title, rows):
 
 
 def sure_table(title, rows):
-    """Records of some expected precision, as :func:`ovaflow.reranking.expected_quality.sure_records` measures them."""
+    """Records of some expected precision, as
+    :func:`ovaflow.reranking.expected_quality.sure_records` measures them.
+    """
 
     def row_of(entry, cells):
         return Row(f"at least {100 * entry['level']:g} %", cells)
@@ -26,7 +30,9 @@ def sure_table(title, rows):
 
 
 def _fraction(title, name, group, hint=""):
-    return Column(title, itemgetter(name), partial(wording.percent, digits=1), group, hint, "fraction")
+    return Column(
+        title, itemgetter(name), partial(wording.percent, digits=1), group, hint, "fraction"
+    )
 
 
 AUTOMATIC = (

@@ -6,7 +6,9 @@ from ovaflow.report.drawing import DASHED, FigureOfRuns, draw_all, line, logarit
 
 
 def draw_choice(anchor, runs):
-    """Draw quality by size of the runs of which ``prune: auto`` chose the size; None where there is none."""
+    """Draw quality by size of the runs of which ``prune: auto`` chose the size; None where there is
+    none.
+    """
     chosen = []
     for run in runs:
         # runs of one training compared the same
@@ -16,7 +18,7 @@ def draw_choice(anchor, runs):
     return {"runs": chosen, "drawing": drawings[0]} if drawings else None
 
 
-def _paint(axes, runs):
+def _paint(axes, runs) -> None:
     for run in runs:
         points = run.choice_of_pruning["points"]
         mebibytes = [point["model_bytes"] / (1 << 20) for point in points]
@@ -26,9 +28,18 @@ def _paint(axes, runs):
             means = [100 * change["mean"] for change in changes]
             errors = np.array([100 * change["error"] for change in changes])
             line(axes, run, mebibytes, means, f"{run.name}, {name}", linestyle=style, marker=None)
-            axes.errorbar(mebibytes, means, 2 * errors, color=series(run.series), linestyle="none", linewidth=1)
+            axes.errorbar(
+                mebibytes,
+                means,
+                2 * errors,
+                color=series(run.series),
+                linestyle="none",
+                linewidth=1,
+            )
             axes.plot(mebibytes[chosen], means[chosen], "o", color=series(run.series), markersize=9)
-    axes.set(xscale="log", xlabel="model without the held-out instances, MiB", ylabel="change in points")
+    axes.set(
+        xscale="log", xlabel="model without the held-out instances, MiB", ylabel="change in points"
+    )
     logarithmic(axes.xaxis)
 
 

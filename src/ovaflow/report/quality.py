@@ -1,4 +1,6 @@
-"""The section Quality: all metrics, recall of rare and frequent labels, and how far probabilities can be trusted."""
+"""The section Quality: all metrics, recall of rare and frequent labels, and how far probabilities
+can be trusted.
+"""
 
 from typing import NamedTuple
 
@@ -28,7 +30,11 @@ def metric_column(name):
 
 def main_columns(runs):
     """Make the columns of the metrics that a report begins with, those that some run has."""
-    return [metric_column(name) for name in first_names() if any(run.metrics.get(name) is not None for run in runs)]
+    return [
+        metric_column(name)
+        for name in first_names()
+        if any(run.metrics.get(name) is not None for run in runs)
+    ]
 
 
 def metric_columns(runs):
@@ -59,10 +65,14 @@ def count_assigned(dataset, known):
     unseen = int((~known[Y.indices]).sum())
     instances = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
     hopeless = Y.n_rows - len(np.unique(instances[known[Y.indices]]))
-    unlabelled = int((np.diff(Y.indptr) == 0).sum()) - counts.get("test_with_unknown_labels_only", 0)
+    unlabelled = int((np.diff(Y.indptr) == 0).sum()) - counts.get(
+        "test_with_unknown_labels_only", 0
+    )
     if left_out and "test_with_unknown_labels_only" not in counts:
         unlabelled = None
-    return Assigned(Y.n_rows, len(Y.indices) + left_out, unseen + left_out, unseen, hopeless, unlabelled)
+    return Assigned(
+        Y.n_rows, len(Y.indices) + left_out, unseen + left_out, unseen, hopeless, unlabelled
+    )
 
 
 def show(anchor, results):

@@ -16,8 +16,12 @@ def show_settings(anchor, results):
     def row_of(name, cells):
         return Row(name.replace("_", " "), cells)
 
-    table = make_table("Settings that differ", "setting", columns, varied, row_of) if varied else None
-    shared = [(name.replace("_", " "), _setting(name, runs[0])) for name in names if name not in varied]
+    table = (
+        make_table("Settings that differ", "setting", columns, varied, row_of) if varied else None
+    )
+    shared = [
+        (name.replace("_", " "), _setting(name, runs[0])) for name in names if name not in varied
+    ]
     return {"table": table, "shared": shared}
 
 

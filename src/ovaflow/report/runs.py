@@ -1,4 +1,6 @@
-"""All runs of a config in one table: settings that differ, metrics, times and sizes, and what to know of them."""
+"""All runs of a config in one table: settings that differ, metrics, times and sizes, and what to
+know of them.
+"""
 
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,8 +26,12 @@ class ListedRun:
     run: Run
     settings: dict  # in words: of the model, and of the config what no model records
     remark: str  # why figures are missing, or not to be compared
-    metrics: dict = field(default_factory=dict)  # content of metrics.json; empty where there is none of this model
-    folds: dict = field(default_factory=dict)  # joined metrics of a cross-validation, where there are some
+    metrics: dict = field(
+        default_factory=dict
+    )  # content of metrics.json; empty where there is none of this model
+    folds: dict = field(
+        default_factory=dict
+    )  # joined metrics of a cross-validation, where there are some
 
     @property
     def name(self):
@@ -56,7 +62,9 @@ class ListedRun:
 
 
 def list_runs(config) -> list[ListedRun]:
-    """List the runs of a config in this folder, dataset by dataset; only headers and metrics are read."""
+    """List the runs of a config in this folder, dataset by dataset; only headers and metrics are
+    read.
+    """
     listed = []
     for dataset in config.datasets:
         runs = Runs(Path(paths.OF_DATASET.format(dataset=dataset)), tuple(config.runs))
@@ -83,7 +91,9 @@ def _list_run(config, dataset, run):
 
 def _compare(listed, first):
     """Add a remark where the test records may be others than those of the first run with metrics."""
-    if not listed.metrics or listed.run.model.inputs.get("dataset") == first.run.model.inputs.get("dataset"):
+    if not listed.metrics or listed.run.model.inputs.get("dataset") == first.run.model.inputs.get(
+        "dataset"
+    ):
         return listed
     remark = f"of another dataset.h5 than {first.name}, perhaps of other test records"
     return replace(listed, remark="; ".join(filter(None, (listed.remark, remark))))
@@ -95,19 +105,27 @@ def _planned_settings(config, dataset, name):
     settings = {"method": config.runs[name].method}
     for each in (*steps, config.section("predict", dataset, name).model_dump()):
         settings |= each
-    lists = {name: ", ".join(map(str, value)) for name, value in settings.items() if isinstance(value, list)}
+    lists = {
+        name: ", ".join(map(str, value))
+        for name, value in settings.items()
+        if isinstance(value, list)
+    }
     return settings_in_words(settings | lists, {})
 
 
 def _changes(planned, settings):
-    """Settings that the config has otherwise now than the model, but for those that are chosen automatically."""
+    """Settings that the config has otherwise now than the model, but for those that are chosen
+    automatically.
+    """
     for name, value in planned.items():
         if name in settings and value not in ("auto", settings[name]):
             yield f"made with {name} {settings[name]}, the config has {value}"
 
 
 def brief_figures():
-    """Names of the metrics on a terminal, of the test set, the dev part and folds; files have all with intervals."""
+    """Names of the metrics on a terminal, of the test set, the dev part and folds; files have all
+    with intervals.
+    """
     return [f"{part}{name}" for part in ("", "dev ", "folds ") for name in brief_names()]
 
 
@@ -117,7 +135,9 @@ def measured(runs):
 
 
 def table_of(runs, metrics):
-    """A row for each run, with a remark where one needs it; metrics are those with these names that some run has."""
+    """A row for each run, with a remark where one needs it; metrics are those with these names that
+    some run has.
+    """
     present = set().union(*(run.figures for run in runs))
     differing = find_differing([run.settings for run in runs])
     columns = [
@@ -140,7 +160,11 @@ def _metric(name):
         return run.figures.get(name)
 
     entry, _ = named(name.removeprefix("dev ").removeprefix("folds "))
-    text = partial(wording.percent, digits=1) if entry.unit == "fraction" else wording.FIGURES[entry.unit]
+    text = (
+        partial(wording.percent, digits=1)
+        if entry.unit == "fraction"
+        else wording.FIGURES[entry.unit]
+    )
     return Column(name, value, text, bounds=lambda run: run.intervals.get(name))
 
 
@@ -154,6 +178,11 @@ COSTS = (
 
 def entry_of(run):
     """A run for JSON: everything that its table has, and all its metrics."""
-    about = {"dataset": run.dataset, "run": run.name, "settings": run.settings, "metrics": run.metrics}
+    about = {
+        "dataset": run.dataset,
+        "run": run.name,
+        "settings": run.settings,
+        "metrics": run.metrics,
+    }
     about |= {"folds": run.folds} if run.folds else {}
     return about | {"predict_milliseconds": run.predict_milliseconds, "remark": run.remark}

@@ -1,4 +1,6 @@
-"""What the second stage of the runs is worth, from reliability.json: parts of Quality, and a section of its own."""
+"""What the second stage of the runs is worth, from reliability.json: parts of Quality, and a
+section of its own.
+"""
 
 from functools import partial
 
@@ -15,7 +17,9 @@ ASSIGNED_FROM = (0.5, 0.7, 0.8, 0.9)
 
 
 def measured_of(run):
-    """Return what was measured of the second stage that made a run's predictions; empty where none did."""
+    """Return what was measured of the second stage that made a run's predictions; empty where none
+    did.
+    """
     return run.reliability if run.reranked else {}
 
 
@@ -29,10 +33,13 @@ def draw_reliability(anchor, runs):
         "On the dashed line, probabilities mean what they say. "
         f"Groups of fewer than {FEWEST_LABELS} labels are left out."
     )
-    return {"runs": probable, "drawing": draw(f"{anchor}.reliability", title, caption, _paint, probable)}
+    return {
+        "runs": probable,
+        "drawing": draw(f"{anchor}.reliability", title, caption, _paint, probable),
+    }
 
 
-def _paint(axes, runs):
+def _paint(axes, runs) -> None:
     axes.plot((0, 100), (0, 100), color=NAMED["muted"], linestyle=(0, (4, 3)), linewidth=1.1)
     for run in runs:
         bins = measured_of(run)["probabilities"]["bins"]
@@ -40,21 +47,29 @@ def _paint(axes, runs):
         said = [100 * each["probability"] for each in shown]
         right = [100 * each["hits"] for each in shown]
         line(axes, run, said, right, markevery=1)
-    axes.set(xlabel="probability in %", ylabel="right of these in %", xlim=(-2, 102), ylim=(-2, 102))
+    axes.set(
+        xlabel="probability in %", ylabel="right of these in %", xlim=(-2, 102), ylim=(-2, 102)
+    )
 
 
 _one_digit = partial(wording.percent, digits=1)
 
 
 def assigned_table(runs):
-    """Make the table of labels that can be assigned without a person, all runs side by side; None without any."""
+    """Make the table of labels that can be assigned without a person, all runs side by side; None
+    without any.
+    """
     columns = []
     for run in runs:
         rows = {row["probability"]: row for row in measured_of(run).get("automatic", ())}
         if rows:
             columns += _columns_of(run, rows)
     title = "What can be assigned without a person"
-    return make_table(title, "labels of at least", columns, ASSIGNED_FROM, _row_of_level) if columns else None
+    return (
+        make_table(title, "labels of at least", columns, ASSIGNED_FROM, _row_of_level)
+        if columns
+        else None
+    )
 
 
 def _columns_of(run, rows):
@@ -62,9 +77,15 @@ def _columns_of(run, rows):
         return lambda level: rows[level][name]
 
     return (
-        Column("right, %", figure("precision"), _one_digit, run.name, "of these labels", "fraction"),
-        Column("found, %", figure("recall"), _one_digit, run.name, "of all true labels", "fraction"),
-        Column("texts, %", figure("instances"), _one_digit, run.name, "that get a label", "fraction"),
+        Column(
+            "right, %", figure("precision"), _one_digit, run.name, "of these labels", "fraction"
+        ),
+        Column(
+            "found, %", figure("recall"), _one_digit, run.name, "of all true labels", "fraction"
+        ),
+        Column(
+            "texts, %", figure("instances"), _one_digit, run.name, "that get a label", "fraction"
+        ),
     )
 
 
@@ -73,7 +94,9 @@ def _row_of_level(level, cells):
 
 
 def show(anchor, results):
-    """Show the ways to answer of each run's second stage, and which evidence counts, or why it is not used."""
+    """Show the ways to answer of each run's second stage, and which evidence counts, or why it is
+    not used.
+    """
     runs = [run for run in results.runs if run.reliability]
     if not runs:
         return None
@@ -111,7 +134,12 @@ def _row_of_way(entry, cells):
 
 
 def _of_way(title, name, group="", text=wording.percent, unit="fraction"):
-    figure, sampled = lambda entry: entry[2].get(name), lambda entry: entry[3].get(name)
+    def figure(entry):
+        return entry[2].get(name)
+
+    def sampled(entry):
+        return entry[3].get(name)
+
     return Column(title, figure, text, group, unit=unit, samples=sampled)
 
 
@@ -126,12 +154,15 @@ QUALITY = (
 
 
 def _evidence(runs):
-    columns, sources = [], set()
+    columns = []
+    sources = set()
     for run in runs:
         check = run.reliability["fitted"]["check"]
         hint = f"on {check['texts']:,} held-out instances"
         lost = check["lost"].get
-        columns.append(Column(run.name, lost, _one_digit, "points of nDCG@5 lost", hint, "fraction"))
+        columns.append(
+            Column(run.name, lost, _one_digit, "points of nDCG@5 lost", hint, "fraction")
+        )
         sources |= check["lost"].keys()
     rows = [kind.name for kind in KINDS if kind.name in sources]
     rows += sorted(sources.difference(rows))

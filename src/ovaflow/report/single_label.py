@@ -1,4 +1,6 @@
-"""The section on data with one label for each instance: accuracy, and which labels are taken for one another."""
+"""The section on data with one label for each instance: accuracy, and which labels are taken for
+one another.
+"""
 
 from functools import partial
 from operator import itemgetter
@@ -22,7 +24,9 @@ _CAPTION = (
 
 
 def read(run):
-    """Return the confusion of labels, their names, and the positive one of two; None where instances have several."""
+    """Return the confusion of labels, their names, and the positive one of two; None where
+    instances have several.
+    """
     if not has_one_label(run.dataset) or not run.has_test_labels:
         return None
     names = [wording.plain(run.dataset.label_name(label)) for label in range(run.dataset.n_labels)]
@@ -39,7 +43,8 @@ def show(anchor, results):
         return None
     best = results.best
     of_best = best.read(read)
-    together, names = of_best["confusion"], of_best["names"]
+    together = of_best["confusion"]
+    names = of_best["names"]
     labels = _most_confused(together)
     title = f"Labels that {best.name} takes for one another"
     columns = [column for column in COLUMNS if column.value(best) is not None]
@@ -57,21 +62,31 @@ def _column(title, name, hint, **more):
 
 
 COLUMNS = (
-    _column("accuracy", "accuracy", "instances whose first label is theirs", samples=samples("P@1")),
-    _column("balanced accuracy", "balanced_accuracy", "mean recall of the labels: each counts alike"),
+    _column(
+        "accuracy", "accuracy", "instances whose first label is theirs", samples=samples("P@1")
+    ),
+    _column(
+        "balanced accuracy", "balanced_accuracy", "mean recall of the labels: each counts alike"
+    ),
     _column("macro-F1", "macro-F1@1", "of the first label, mean over labels"),
-    _column("ROC AUC", "roc_auc", "chance that an instance of the rarer label scores higher than another"),
+    _column(
+        "ROC AUC",
+        "roc_auc",
+        "chance that an instance of the rarer label scores higher than another",
+    ),
     _column("average precision", "average_precision", "of the rarer label, over all thresholds"),
 )
 
 
 def _pairs(together, names):
     """Pairs of a label and another that is predicted for its instances, the most frequent first."""
-    cells, totals = together.tocoo(), together.sum(axis=1)
+    cells = together.tocoo()
+    totals = together.sum(axis=1)
     wrong = np.flatnonzero(cells.row != cells.col)
     order = wrong[np.argsort(-cells.data[wrong], kind="stable")]
     for place in order[:LISTED].tolist():
-        true, times = cells.row[place], int(cells.data[place])
+        true = cells.row[place]
+        times = int(cells.data[place])
         yield {
             "label": names[true],
             "predicted": names[cells.col[place]],
@@ -84,7 +99,11 @@ PAIRS = (
     Column("predicted instead", itemgetter("predicted")),
     Column("instances", itemgetter("times"), wording.count),
     Column(
-        "%", itemgetter("share"), partial(wording.percent, digits=1), hint="of the label’s instances", unit="fraction"
+        "%",
+        itemgetter("share"),
+        partial(wording.percent, digits=1),
+        hint="of the label’s instances",
+        unit="fraction",
     ),
 )
 
@@ -103,18 +122,27 @@ def _most_confused(together):
     return sorted(ordered[np.sort(first)][:DRAWN].tolist())
 
 
-def _paint(axes, together, names, labels):
-    shown, totals = together[labels][:, labels].toarray(), together.sum(axis=1)[labels]
+def _paint(axes, together, names, labels) -> None:
+    shown = together[labels][:, labels].toarray()
+    totals = together.sum(axis=1)[labels]
     shares = shown / np.maximum(totals, 1)[:, None]
     for (true, predicted), times in np.ndenumerate(shown):
         if times:
             style = {"facecolor": NAMED["accent"], "alpha": 0.1 + 0.7 * shares[true, predicted]}
             axes.add_patch(Rectangle((predicted - 0.5, true - 0.5), 1, 1, linewidth=0, **style))
             axes.text(predicted, true, f"{times:,}", ha="center", va="center", fontsize=8)
-            axes.keep(names[labels[true]], predicted=[names[labels[predicted]]], instances=[int(times)])
+            axes.keep(
+                names[labels[true]], predicted=[names[labels[predicted]]], instances=[int(times)]
+            )
     shortened = [wording.plain(names[label], _LONGEST) for label in labels]
     ends = -0.5, len(labels) - 0.5
-    axes.set(xlabel="predicted first", xlim=ends, ylim=ends[::-1], xticks=range(len(labels)), yticks=range(len(labels)))
+    axes.set(
+        xlabel="predicted first",
+        xlim=ends,
+        ylim=ends[::-1],
+        xticks=range(len(labels)),
+        yticks=range(len(labels)),
+    )
     axes.set_xticklabels(shortened, rotation=32, ha="right", fontsize=8)
     axes.set_yticklabels(shortened, fontsize=8)
     axes.grid(visible=False)

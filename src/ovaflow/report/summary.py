@@ -1,4 +1,6 @@
-"""The section that a dataset begins with: how good its best run is, in words, and a table of all runs."""
+"""The section that a dataset begins with: how good its best run is, in words, and a table of all
+runs.
+"""
 
 from ovaflow.report import wording
 from ovaflow.report.costs import MODEL, TRAINING
@@ -19,16 +21,16 @@ def show(anchor, results):
     return {
         "sentences": [_learned(results), *_quality(results), *_automatic(results)],
         "compared": _compared(results),
-        "table": table_of_runs("Runs", results.runs, [*main_columns(results.runs), TRAINING, MODEL]),
+        "table": table_of_runs(
+            "Runs", results.runs, [*main_columns(results.runs), TRAINING, MODEL]
+        ),
         "shared": [run for run in results.runs if run.trained_with is not None],
     }
 
 
 def _learned(results):
     card = results.card
-    sentence = (
-        f"{wording.count(results.best.trained)} labels were learned from {wording.count(card.n_train)} {card.things}"
-    )
+    sentence = f"{wording.count(results.best.trained)} labels were learned from {wording.count(card.n_train)} {card.things}"
     return f"{sentence}, and tested on {wording.count(card.n_test)} others."
 
 
@@ -72,7 +74,9 @@ def _compared(results):
         return None
     values = [run.metrics.get(name) for run in runs]
     sampled = [run.samples.get(name) for run in runs]
-    as_good = [runs[place] for place in as_good_as_best(values, sampled) if runs[place] is not results.best]
+    as_good = [
+        runs[place] for place in as_good_as_best(values, sampled) if runs[place] is not results.best
+    ]
     return {"metric": name, "as_good": as_good, "all": len(as_good) == len(runs) - 1}
 
 

@@ -51,14 +51,30 @@ def _unmoved(run):
     return training and int((training.newton_steps == 0).sum())
 
 
-QUALITY = tuple(Column(name, metric(name), wording.percent, samples=samples(name)) for name in METRICS)
+QUALITY = tuple(
+    Column(name, metric(name), wording.percent, samples=samples(name)) for name in METRICS
+)
 COSTS = (
     Column("weights", metric("nonzeros"), wording.count, "model", "nonzero weights after pruning"),
-    Column("time", metric("train_seconds"), wording.duration, "training", "processor time of the solver"),
+    Column(
+        "time",
+        metric("train_seconds"),
+        wording.duration,
+        "training",
+        "processor time of the solver",
+    ),
 )
 STEPS = (
-    Column("Newton", steps_per_label("newton_steps"), wording.decimal, "training", "steps per label"),
-    Column("no step", _unmoved, wording.count, "training", "labels whose start already met the stopping rule"),
+    Column(
+        "Newton", steps_per_label("newton_steps"), wording.decimal, "training", "steps per label"
+    ),
+    Column(
+        "no step",
+        _unmoved,
+        wording.count,
+        "training",
+        "labels whose start already met the stopping rule",
+    ),
 )
 _OF_SEEDS = (("mean", np.mean), ("standard deviation", partial(np.std, ddof=1)))
 
@@ -77,9 +93,15 @@ def _row_of(key, run, cells):
 
 
 def _show_values_of_C(anchor, name, runs):
-    table = make_table(f"Sweep {name}", "C", (*QUALITY, *COSTS, *STEPS), runs, partial(_row_of, "C"))
+    table = make_table(
+        f"Sweep {name}", "C", (*QUALITY, *COSTS, *STEPS), runs, partial(_row_of, "C")
+    )
     caption = "Quality by C: beyond its peak the classifiers overfit the training data."
-    return {"table": table, "drawing": draw(anchor, "Metrics by C", caption, _paint, runs), "lines": LINES}
+    return {
+        "table": table,
+        "drawing": draw(anchor, "Metrics by C", caption, _paint, runs),
+        "lines": LINES,
+    }
 
 
 def _no_samples(run):
@@ -100,7 +122,7 @@ def _show_seeds(anchor, name, runs):
     return {"table": table}
 
 
-def _paint(axes, runs):
+def _paint(axes, runs) -> None:
     values = [float(run.settings["C"]) for run in runs]
     for number, name in enumerate(METRICS):
         measured = [run for run in runs if name in run.metrics]
@@ -108,7 +130,12 @@ def _paint(axes, runs):
         y = np.array([100 * run.metrics[name] for run in measured])
         # intervals of several metrics at one value stay apart
         shifted = x * 1.03 ** (number - 1.5)
-        style = {"color": series(number), "marker": MARKERS[number], "markersize": 4.5, "linewidth": 1.5}
+        style = {
+            "color": series(number),
+            "marker": MARKERS[number],
+            "markersize": 4.5,
+            "linewidth": 1.5,
+        }
         axes.curve(name, x, y, drawn_at=shifted, **style)
         if all(run.samples.get(name) is not None for run in measured):
             low, high = 100 * np.array([interval(run.samples[name]) for run in measured]).T
@@ -120,7 +147,7 @@ def _paint(axes, runs):
     axes.set(ylabel="%")
 
 
-def values_axis(axes, name, values):
+def values_axis(axes, name, values) -> None:
     """Make the x axis logarithmic with a tick at each value."""
     axes.set(xscale="log", xlabel=name, xticks=values)
     axes.set_xticklabels([f"{value:g}" for value in values])
@@ -138,11 +165,13 @@ def read_choices(folder, paths):
 
 def _read_choice(path):
     if path.name == Path(CHOSEN_FEATURES).name:
-        kind, title = "features", "Features"
+        kind = "features"
+        title = "Features"
     else:
         # the file of a C is named after the problem that its runs pose
         problem = path.stem.partition("-Cauto")[0].removesuffix("-none").replace("-", " ")
-        kind, title = "C", f"C ({problem})"
+        kind = "C"
+        title = f"C ({problem})"
     comparison = read_json(path, kind)
 
     def row_of(entry, cells):
@@ -154,12 +183,19 @@ def _read_choice(path):
     def table_of(name, entries):
         return make_table(name, kind, columns, comparison.get(entries, []), row_of)
 
-    tables = {"table": table_of(f"Choice of {title}", "candidates"), "check": table_of(f"Check of {title}", "check")}
+    tables = {
+        "table": table_of(f"Choice of {title}", "candidates"),
+        "check": table_of(f"Check of {title}", "check"),
+    }
     return comparison | {"title": title, "default": _words(comparison["default"])} | tables
 
 
 def _words(candidate):
-    return candidate.replace("+", ", ").replace("=", " ") if isinstance(candidate, str) else f"{candidate:g}"
+    return (
+        candidate.replace("+", ", ").replace("=", " ")
+        if isinstance(candidate, str)
+        else f"{candidate:g}"
+    )
 
 
 def _columns_of(metric):
@@ -180,10 +216,14 @@ def _difference(entry):
 _FROM_CHOSEN = "from the chosen one on the same instances, and two standard errors"
 _COSTS_OF_CHOICES = (
     Column("difference", _difference, hint=_FROM_CHOSEN),
-    Column("instances", lambda entry: entry["held_out"], wording.count, "tried", "held-out instances"),
+    Column(
+        "instances", lambda entry: entry["held_out"], wording.count, "tried", "held-out instances"
+    ),
     Column("time", lambda entry: entry["seconds"], wording.duration, "tried", "processor time"),
 )
 
 
-CHOICES_SECTION = ReportSection("choices", "Choices", lambda anchor, results: results.choices, folded=True)
+CHOICES_SECTION = ReportSection(
+    "choices", "Choices", lambda anchor, results: results.choices, folded=True
+)
 SECTION = ReportSection("sweeps", "Sweeps", show_sweeps, folded=True)

@@ -47,7 +47,9 @@ class Column(NamedTuple):
     group: str = ""  # adjacent columns of one group share a heading above
     hint: str = ""
     unit: str = ""  # in the CSV file
-    samples: Callable = lambda item: None  # the figure on samples of the test instances: where it is best is marked
+    samples: Callable = lambda item: (
+        None
+    )  # the figure on samples of the test instances: where it is best is marked
     bounds: Callable = lambda item: None  # its interval, where such samples are not at hand
     colour: str = ""  # on a terminal, of a text that stays on one line
     smaller_is_better: bool = False
@@ -87,7 +89,9 @@ class Table:
 
     @property
     def in_full(self):
-        """Names of columns and rows of figures in full, with the bounds of intervals, for a CSV file."""
+        """Names of columns and rows of figures in full, with the bounds of intervals, for a CSV
+        file.
+        """
         columns = [(self.corner, [row.name for row in self.rows])]
         if any(row.hint for row in self.rows):
             columns.append(("of", [row.hint for row in self.rows]))
@@ -96,19 +100,24 @@ class Table:
             columns.append((column.heading, map(_figure_of, cells)))
             if any(cell.interval for cell in cells):
                 bounds = zip(*(cell.interval or (None, None) for cell in cells), strict=True)
-                columns += zip((f"{column.heading} low", f"{column.heading} high"), bounds, strict=True)
+                columns += zip(
+                    (f"{column.heading} low", f"{column.heading} high"), bounds, strict=True
+                )
         names, values = zip(*columns, strict=True)
         return names, list(zip(*values, strict=True))
 
     @property
     def terminal(self):
         """The table for a terminal."""
-        shown = rich.table.Table(box=rich.box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+        shown = rich.table.Table(
+            box=rich.box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0)
+        )
         rows = [_texts(row) for row in self.rows]
         for place, column in enumerate((Column(self.corner, None), *self.columns)):
             heads = [*filter(None, (column.group, wording.plain(column.title)))]
             widest = max((len(row[place]) for row in rows), default=0)
-            # short figures, bars and names stay whole: what is too wide is folded, and nothing cut off
+            # short figures, bars and names stay whole: what is too wide is folded, and nothing cut
+            # off
             whole = widest <= 30 if place == 0 else max(map(len, heads), default=0) <= widest <= 12
             looks = {"style": column.colour, "justify": "left" if column.words else "right"}
             shown.add_column(Text("\n".join(heads)), overflow="fold", no_wrap=whole, **looks)
@@ -119,7 +128,10 @@ class Table:
     @property
     def groups(self):
         """Headings that span columns, each with the number of columns; empty when there are none."""
-        spans = [(name, len(list(columns))) for name, columns in groupby(self.columns, key=attrgetter("group"))]
+        spans = [
+            (name, len(list(columns)))
+            for name, columns in groupby(self.columns, key=attrgetter("group"))
+        ]
         return spans if any(name for name, _ in spans) else []
 
 
@@ -144,7 +156,13 @@ def make_table(title, corner, columns, items, row_of):
 
 
 def table_of_runs(title, runs, columns):
-    return make_table(title, "run", columns, runs, lambda run, cells: Row(run.name, cells, run.series, run.summary))
+    return make_table(
+        title,
+        "run",
+        columns,
+        runs,
+        lambda run, cells: Row(run.name, cells, run.series, run.summary),
+    )
 
 
 def metric(name):
@@ -158,14 +176,18 @@ def samples(name):
 
 
 def figures_of_runs(title, corner, figures, runs):
-    """Make a table with a row for each of ``figures``, which are columns of runs, and a column for each run."""
+    """Make a table with a row for each of ``figures``, which are columns of runs, and a column for
+    each run.
+    """
     columns = [Column(run.name, None, str) for run in runs]
     rows = []
     for figure in figures:
         values = [figure.value(run) for run in runs]
         if any(value is not None for value in values):
             cells = [Cell(figure.text(value), value) for value in values]
-            rows.append(Row(" ".join(filter(None, (figure.group, figure.title))), cells, hint=figure.hint))
+            rows.append(
+                Row(" ".join(filter(None, (figure.group, figure.title))), cells, hint=figure.hint)
+            )
     return Table(corner, columns, rows, title)
 
 
@@ -187,7 +209,8 @@ def _cells(column, items):
 
 
 def surely_best(values, sampled, smaller_is_better=False):
-    """Find the places of the best values, and of those whose difference from it may be chance; none where all are.
+    """Find the places of the best values, and of those whose difference from it may be chance; none
+    where all are.
 
     ``sampled``: each value on the same samples of the test instances, or None where there are none.
     """
@@ -200,7 +223,9 @@ def surely_best(values, sampled, smaller_is_better=False):
 
 
 def as_good_as_best(values, sampled):
-    """Find the places of the best of the sampled values, and of those whose difference from it may be chance."""
+    """Find the places of the best of the sampled values, and of those whose difference from it may
+    be chance.
+    """
     known = [place for place, samples in enumerate(sampled) if samples is not None]
     if not known:
         return []

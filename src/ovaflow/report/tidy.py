@@ -11,11 +11,17 @@ COLUMNS = ("dataset", "run", "method", "initialization", "figure", "value", "low
 
 
 def tidy_csv(all_results):
-    """CSV of every figure of the runs; low and high end the 95 % interval of those that have samples or folds."""
+    """CSV of every figure of the runs; low and high end the 95 % interval of those that have
+    samples or folds.
+    """
     rows = []
     for results in all_results:
         for run in results.runs:
-            about = [results.card.name, run.name, *(run.settings.get(name) for name in ("method", "initialization"))]
+            about = [
+                results.card.name,
+                run.name,
+                *(run.settings.get(name) for name in ("method", "initialization")),
+            ]
             rows += [[*about, *figure] for figure in _figures_of(run)]
     return csv_of(COLUMNS, rows)
 
@@ -50,7 +56,9 @@ def _figures_of_second_stage(measured):
     for row in measured.get("sure", ()):
         yield from _named(f"texts of expected precision {row['level']:g}:", row)
     for row in measured.get("suggested", ()):
-        yield from _named(f"first {row['name']}:" if row["name"] != "fit" else "labels that fit:", row)
+        yield from _named(
+            f"first {row['name']}:" if row["name"] != "fit" else "labels that fit:", row
+        )
     yield from _named("evidence lost:", measured.get("fitted", {}).get("check", {}).get("lost", {}))
     for name in ("probabilities", "likely"):
         yield from _named(f"{name}:", measured.get(name) or {})

@@ -33,7 +33,9 @@ class TrainingOfRun:
 
 
 def steps_per_label(name):
-    """Function of a run: mean ``newton_steps`` or ``cg_steps`` of a label, where the method has them."""
+    """Function of a run: mean ``newton_steps`` or ``cg_steps`` of a label, where the method has
+    them.
+    """
 
     def mean(run):
         training = run.read(read)
@@ -52,7 +54,8 @@ def read(run):
 def summarise(recorded, label_tree=None):
     trained = np.asarray(recorded.statistics["positives"]) > 0
     statistics = {name: np.asarray(values)[trained] for name, values in recorded.statistics.items()}
-    norm, target = statistics["gradient_norm"], statistics["gradient_target"]
+    norm = statistics["gradient_norm"]
+    target = statistics["gradient_target"]
     reached = norm <= target * (1 + TOLERANCE)
     ratios = norm[target > 0] / target[target > 0]
     return TrainingOfRun(
@@ -113,8 +116,12 @@ _DISTANCE = "Hamming distance"
 LABEL_TREES = (
     _column("subtrees", "label_tree.subtrees", "label tree", "labels that start at the root"),
     _column("height", "label_tree.height", "label tree", _HEIGHT),
-    _column("from the root", "label_tree.star_cost", _DISTANCE, "sum over labels, if each started there"),
-    _column("from parents", "label_tree.total_cost", _DISTANCE, "sum over labels, each from its parent"),
+    _column(
+        "from the root", "label_tree.star_cost", _DISTANCE, "sum over labels, if each started there"
+    ),
+    _column(
+        "from parents", "label_tree.total_cost", _DISTANCE, "sum over labels, each from its parent"
+    ),
     Column("saved", _share_saved, wording.percent, "%", "of the Hamming distance from the root"),
 )
 

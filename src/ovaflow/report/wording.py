@@ -43,7 +43,11 @@ def size(n_bytes):
         return MISSING
     for unit in ("B", "KiB", "MiB", "GiB"):
         if n_bytes < 1024:
-            return f"{n_bytes:.0f} {unit}" if unit == "B" or n_bytes >= 100 else f"{decimal(n_bytes)} {unit}"
+            return (
+                f"{n_bytes:.0f} {unit}"
+                if unit == "B" or n_bytes >= 100
+                else f"{decimal(n_bytes)} {unit}"
+            )
         n_bytes /= 1024
     return f"{decimal(n_bytes)} TiB"
 
@@ -67,9 +71,17 @@ def milliseconds(number):
 
 
 def plain(text, limit=120):
-    """A text from the data on one line, without what changes the text around it; templates escape it for HTML."""
+    """A text from the data on one line, without what changes the text around it; templates escape
+    it for HTML.
+    """
     words = " ".join(text[: 4 * limit].split())
     shown = "".join(
-        "\ufffd" if unicodedata.category(letter) in _HIDDEN else letter for letter in words if letter not in _OVERRIDES
+        "\ufffd" if unicodedata.category(letter) in _HIDDEN else letter
+        for letter in words
+        if letter not in _OVERRIDES
     )
-    return shown if len(shown) <= limit and len(text) <= 4 * limit else shown[: limit - 1].rstrip() + "…"
+    return (
+        shown
+        if len(shown) <= limit and len(text) <= 4 * limit
+        else shown[: limit - 1].rstrip() + "…"
+    )

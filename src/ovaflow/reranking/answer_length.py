@@ -7,7 +7,8 @@ FIRST = 5
 
 
 def labels_that_fit(probabilities):
-    """Number of labels of the largest expected F1, int64 (n,), for probabilities (n, k) by falling value, then -inf.
+    """Number of labels of the largest expected F1, int64 (n,), for probabilities (n, k) by falling
+    value, then -inf.
 
     The first m have an expected F1 of about 2 (p_1 + ... + p_m) / (m + p_1 + p_2 + ...).
     """
@@ -18,7 +19,9 @@ def labels_that_fit(probabilities):
 
 
 def count_as_predicted(ids, scores, probabilistic):
-    """Which labels (n, k), by falling score, count as predicted: those that fit, or else the first ones; bool."""
+    """Which labels (n, k), by falling score, count as predicted: those that fit, or else the first
+    ones; bool.
+    """
     amounts = labels_that_fit(scores)[:, None] if probabilistic else FIRST
     return (ids >= 0) & (np.arange(ids.shape[1]) < amounts)
 

@@ -1,4 +1,6 @@
-"""Boosted trees as plain arrays, walked by a kernel; predicting with them does not load scikit-learn."""
+"""Boosted trees as plain arrays, walked by a kernel; predicting with them does not load
+scikit-learn.
+"""
 
 from typing import NamedTuple
 
@@ -10,14 +12,17 @@ from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.artifact import MayBeInfinite
 
 SETTINGS = {"max_features": 0.5, "min_samples_leaf": 50, "l2_regularization": 10.0}
-"""Measured on docstrings, kirjastonhoitaja and tibkat; other losses change nDCG@5 by 0.2 at most."""
+"""Measured on docstrings, kirjastonhoitaja and tibkat; other losses change nDCG@5 by 0.2 at most.
+"""
 
 RATE = 0.1
-"""Learning rate; 0.05 needs twice as many trees for the same log loss, and first labels by 0.15 differ by half a point
-from seed to seed."""
+"""Learning rate; 0.05 needs twice as many trees for the same log loss, and first labels by 0.15
+differ by half a point from seed to seed."""
 
 MOST_TREES = 250
-"""With 100 of them probabilities of 50 % and more are 2 to 3 points too small; more change nDCG@5 by 0.2 at most."""
+"""With 100 of them probabilities of 50 % and more are 2 to 3 points too small; more change nDCG@5
+by 0.2 at most.
+"""
 
 LEAVES = 31
 """Leaves of a tree."""
@@ -40,7 +45,9 @@ class BoostedTrees(NamedTuple):
     def part(self, start, end):
         """Some of the trees; the baseline belongs to the first one."""
         baseline = self.baseline if start == 0 else 0.0
-        return self._replace(roots=self.roots[start:end], depths=self.depths[start:end], baseline=baseline)
+        return self._replace(
+            roots=self.roots[start:end], depths=self.depths[start:end], baseline=baseline
+        )
 
     def log_odds(self, rows):
         """Log-odds of rows (n, c): float64 (n,)."""
@@ -49,7 +56,9 @@ class BoostedTrees(NamedTuple):
         return out
 
     def probabilities(self, columns, ids):
-        """Probabilities of candidates (n, k) by their rows of evidence, 0 where there is none: float64 (n, k)."""
+        """Probabilities of candidates (n, k) by their rows of evidence, 0 where there is none:
+        float64 (n, k).
+        """
         probabilities = np.zeros(ids.shape)
         known = ids != NO_LABEL
         probabilities[known] = scipy.special.expit(self.log_odds(columns[known]))
@@ -57,7 +66,9 @@ class BoostedTrees(NamedTuple):
 
 
 def rank(trees, columns, ids):
-    """Probabilities of candidates (n, k), float32, and their order; ties keep the order of their scores."""
+    """Probabilities of candidates (n, k), float32, and their order; ties keep the order of their
+    scores.
+    """
     probabilities = trees.probabilities(columns, ids).astype(np.float32)
     order = np.argsort(-probabilities, axis=1, kind="stable")
     return np.take_along_axis(probabilities, order, axis=1), order
@@ -66,7 +77,8 @@ def rank(trees, columns, ids):
 def fit_trees(rows, hits, threads=1, n_trees=MOST_TREES, leaves=LEAVES, rate=RATE, directions=None):
     """Fit trees to rows of evidence (n, c) and whether their candidates are true.
 
-    ``directions``: the columns that they may use, and whether log-odds rise with each (1), fall (-1), or do both (0).
+    ``directions``: the columns that they may use, and whether log-odds rise with each (1), fall
+    (-1), or do both (0).
     """
     # predicting loads neither
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -81,7 +93,9 @@ def fit_trees(rows, hits, threads=1, n_trees=MOST_TREES, leaves=LEAVES, rate=RAT
         "learning_rate": rate,
         "monotonic_cst": [directions[column] for column in columns],
     }
-    model = HistGradientBoostingClassifier(**SETTINGS, **shape, early_stopping=False, random_state=0)
+    model = HistGradientBoostingClassifier(
+        **SETTINGS, **shape, early_stopping=False, random_state=0
+    )
     with threadpool_limits(threads):
         model.fit(rows[:, columns], hits)
         trees = _from_scikit_learn(model)
@@ -112,7 +126,7 @@ def _from_scikit_learn(model):
 
 
 @strict_kernel
-def _add_leaves(rows, roots, depths, columns, thresholds, children, values, out):
+def _add_leaves(rows, roots, depths, columns, thresholds, children, values, out) -> None:
     """z_i = baseline + sum over trees of the value of the leaf that row i falls into."""
     nodes = np.empty(_BLOCK, np.int32)
     for low in range(0, len(rows), _BLOCK):

@@ -1,4 +1,6 @@
-"""Candidates of a text: the best labels by score, then those that similar texts or other sources name first."""
+"""Candidates of a text: the best labels by score, then those that similar texts or other sources
+name first.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -28,7 +30,9 @@ class Texts:
     first_stage: Model | None  # None where no evidence asks it
     threads: int
     suggestions: Mapping[str, Suggestions]  # of each source, by its name
-    found: dict[str, Any] = field(default_factory=dict)  # what each kind of evidence has looked up, by its name
+    found: dict[str, Any] = field(
+        default_factory=dict
+    )  # what each kind of evidence has looked up, by its name
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,9 @@ class Candidates:
 
 
 def with_more(ids, scores, lists):
-    """Candidates and scores, then those of each list (n, m) that are not among them, in columns of their own."""
+    """Candidates and scores, then those of each list (n, m) that are not among them, in columns of
+    their own.
+    """
     end = ids.shape[1]
     all_ids, all_scores = no_labels(len(ids), end + sum(each.shape[1] for each in lists))
     all_ids[:, :end] = ids
@@ -71,7 +77,7 @@ def with_more(ids, scores, lists):
 
 
 @strict_kernel
-def _append(more, start, ids):
+def _append(more, start, ids) -> None:
     for i in range(len(ids)):
         end = start
         for label in more[i]:

@@ -1,4 +1,6 @@
-"""Which kinds of evidence predict held-out texts better, and what the order of candidates loses without each."""
+"""Which kinds of evidence predict held-out texts better, and what the order of candidates loses
+without each.
+"""
 
 from functools import partial
 
@@ -11,8 +13,8 @@ from ovaflow.sparse.csr import evenly_spread
 COMPARED = 3_000
 """Most held-out texts that say whether an optional kind of evidence is worth its time.
 
-All parts of the texts are checked: what pieces of names gain on tibkat is 4 to 5 standard errors of them, but 0.8 to 3
-of one part.
+All parts of the texts are checked: what pieces of names gain on tibkat is 4 to 5 standard errors of
+them, but 0.8 to 3 of one part.
 """
 
 COMPARED_TREES = 30
@@ -20,7 +22,9 @@ COMPARED_TREES = 30
 
 
 def choose_evidence(texts, threads) -> list[str]:
-    """Return the names of the optional kinds of evidence that predict checked texts better, beyond chance."""
+    """Return the names of the optional kinds of evidence that predict checked texts better, beyond
+    chance.
+    """
     texts = texts.part(evenly_spread(len(texts.ids), COMPARED))
     names = [kind.name for kind in texts.kinds if kind.optional]
     losses = _losses(texts, threads)
@@ -38,7 +42,9 @@ def choose_evidence(texts, threads) -> list[str]:
 
 def _losses(texts, threads):
     """Log loss of each text by trees fitted to the other parts, summed over its candidates."""
-    crossed = cross_fit(texts, partial(fit_for(texts, threads), n_trees=COMPARED_TREES), amount=PARTS)
+    crossed = cross_fit(
+        texts, partial(fit_for(texts, threads), n_trees=COMPARED_TREES), amount=PARTS
+    )
     probabilities = crossed.probabilities
     return -np.log(np.where(crossed.texts.hits, probabilities, 1 - probabilities)).sum(axis=1)
 
@@ -63,4 +69,6 @@ def worth_of_evidence(crossed):
 
 def _ndcg(trees, check, columns):
     _, order = rank(trees, columns, check.ids)
-    return float(ndcg_of_each(np.take_along_axis(check.hits, order, axis=1), check.positives).mean())
+    return float(
+        ndcg_of_each(np.take_along_axis(check.hits, order, axis=1), check.positives).mean()
+    )

@@ -1,4 +1,6 @@
-"""Whether evidence ranks held-out texts better than scores do; where not, trees keep the order of the scores."""
+"""Whether evidence ranks held-out texts better than scores do; where not, trees keep the order of
+the scores.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +14,9 @@ from ovaflow.reranking.cross_fitting import CrossFit, cross_fit, fit_for
 class ChosenOrder(NamedTuple):
     """The order of candidates that is better on checked texts."""
 
-    fit: Callable[..., BoostedTrees]  # fits trees of this order to rows, hits, and with n_trees their number
+    fit: Callable[
+        ..., BoostedTrees
+    ]  # fits trees of this order to rows, hits, and with n_trees their number
     crossed: CrossFit  # what these trees say of the checked texts
     check: dict[str, Any]  # what was compared
 
@@ -22,7 +26,9 @@ class ChosenOrder(NamedTuple):
 
 
 def choose_order(texts, threads) -> ChosenOrder:
-    """Order candidates by all evidence, unless the scores rank checked texts better by more than the standard error."""
+    """Order candidates by all evidence, unless the scores rank checked texts better by more than
+    the standard error.
+    """
     fit = fit_for(texts, threads)
     crossed = cross_fit(texts, fit)
     by_score, by_evidence = crossed.ndcg

@@ -1,4 +1,6 @@
-"""What trees are worth on held-out texts that they have not seen: how many serve, and whose order is better."""
+"""What trees are worth on held-out texts that they have not seen: how many serve, and whose order
+is better.
+"""
 
 from functools import partial
 from typing import NamedTuple
@@ -17,8 +19,8 @@ PARTS = 4
 ENOUGH = 1000
 """Checked texts; as many parts are checked as have these, all of fewer than so many held-out texts.
 
-The number of trees that a part of 70 texts asks for differs by 30, and their labels of 50 % or more are 3 points too
-sure if it asks for too many.
+The number of trees that a part of 70 texts asks for differs by 30, and their labels of 50 % or more
+are 3 points too sure if it asks for too many.
 """
 
 STEP = 10
@@ -27,8 +29,8 @@ STEP = 10
 
 FEW_TEXTS = 1000
 FEW = {"leaves": 8, "n_trees": 600, "rate": 0.05}
-"""Smaller trees, more of them, for few texts: with these nDCG@5 rises by 0.1 to 1 for 300 to 900 texts, and
-probabilities come closer; for 3,500 it falls by 0.3."""
+"""Smaller trees, more of them, for few texts: with these nDCG@5 rises by 0.1 to 1 for 300 to 900
+texts, and probabilities come closer; for 3,500 it falls by 0.3."""
 
 
 class CrossFit(NamedTuple):
@@ -47,14 +49,21 @@ class CrossFit(NamedTuple):
 
     @property
     def ranked(self):
-        """Probabilities by falling value, and which of them are of true labels; ties keep the order of scores."""
+        """Probabilities by falling value, and which of them are of true labels; ties keep the order
+        of scores.
+        """
         order = np.argsort(-self.probabilities.astype(np.float32), axis=1, kind="stable")
-        return tuple(np.take_along_axis(each, order, axis=1) for each in (self.probabilities, self.texts.hits))
+        return tuple(
+            np.take_along_axis(each, order, axis=1)
+            for each in (self.probabilities, self.texts.hits)
+        )
 
     @property
     def ndcg(self):
         """nDCG@5 of each text with a label, by score and by probability: float64 (2, m)."""
-        return np.array([ndcg_of_each(hits, self.texts.positives) for hits in (self.texts.hits, self.ranked[1])])
+        return np.array(
+            [ndcg_of_each(hits, self.texts.positives) for hits in (self.texts.hits, self.ranked[1])]
+        )
 
     @property
     def log_loss(self):
@@ -68,7 +77,9 @@ def fit_for(texts, threads):
 
 
 def cross_fit(texts, fit, amount=None):
-    """:class:`CrossFit` of held-out texts, of so many parts; ``fit`` gives the most trees for rows and hits."""
+    """:class:`CrossFit` of held-out texts, of so many parts; ``fit`` gives the most trees for rows
+    and hits.
+    """
     parts = np.arange(len(texts.ids)) % PARTS
     amount = amount or parts_checked(len(texts.ids))
     places = [np.flatnonzero(parts == part) for part in range(amount)]
@@ -96,7 +107,9 @@ def parts_checked(n):
 def _probabilities(trees, rows):
     """Probabilities of rows by the first 10, 20, ... trees: float64 (s, n)."""
     starts = range(0, len(trees.roots), STEP)
-    log_odds = np.cumsum([trees.part(start, start + STEP).log_odds(rows) for start in starts], axis=0)
+    log_odds = np.cumsum(
+        [trees.part(start, start + STEP).log_odds(rows) for start in starts], axis=0
+    )
     return scipy.special.expit(log_odds)
 
 

@@ -1,8 +1,9 @@
 """Labels of texts that are probably wrong or missing, by a model that has not seen these texts.
 
-A given label is doubtful where it fits its text no better than one drawn at random. Trees tell given labels from
-labels drawn by frequency, each in the place of a given one, by the evidence of the second stage and by the other
-labels of the text. Both kinds hold as many rare labels: what nobody can predict is not doubtful for it.
+A given label is doubtful where it fits its text no better than one drawn at random. Trees tell
+given labels from labels drawn by frequency, each in the place of a given one, by the evidence of
+the second stage and by the other labels of the text. Both kinds hold as many rare labels: what
+nobody can predict is not doubtful for it.
 """
 
 from dataclasses import dataclass
@@ -70,7 +71,8 @@ def joined(parts):
 
 
 def find_doubts(dataset, rows, others, model, threads=1):
-    """Doubts about training instances of a dataset, by a model of ``others``, the dataset without them.
+    """Doubts about training instances of a dataset, by a model of ``others``, the dataset without
+    them.
 
     There are none about fewer instances than :data:`FEWEST`.
     """
@@ -94,7 +96,9 @@ def find_doubts(dataset, rows, others, model, threads=1):
     pairs = []
     for block in blocks:
         ids, scores = (array[block] for array in best)
-        candidates = evidence.candidates(evidence.texts(rows_of(split.X, block), None, threads), ids, scores)
+        candidates = evidence.candidates(
+            evidence.texts(rows_of(split.X, block), None, threads), ids, scores
+        )
         texts = _Texts(rows[block], rows_of(split.Y, block), candidates, evidence)
         if trees is None:
             known = candidates.ids != NO_LABEL
@@ -177,7 +181,9 @@ class _Texts:
         left_out = np.concatenate([self.Y.indices, replaced[new]])
         labels = np.concatenate([self.Y.indices, drawn[new]])
         given = np.arange(len(texts)) < len(self.owners)
-        columns = np.column_stack([self._evidence(texts, labels), self._support(texts, labels, left_out)])
+        columns = np.column_stack(
+            [self._evidence(texts, labels), self._support(texts, labels, left_out)]
+        )
         return _Pairs(columns.astype(np.float32), given, self.rows[texts])
 
     def _evidence(self, texts, labels):
@@ -192,7 +198,9 @@ class _Texts:
         return columns[texts, places]
 
     def _support(self, texts, labels, left_out):
-        """sum of P(j | i) over the labels i of a text without one, for a label j of each of ``texts``."""
+        """sum of P(j | i) over the labels i of a text without one, for a label j of each of
+        ``texts``.
+        """
         together = self.evidence.get(OtherCandidates).company.to_scipy()
         support = _entries(self.Y.to_scipy() @ together, texts, labels)
         return support - _entries(together, left_out, labels)

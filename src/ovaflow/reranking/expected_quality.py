@@ -11,7 +11,9 @@ LEVELS = tuple(hundredths / 100 for hundredths in range(50, 100))
 
 
 class ExpectedQuality(NamedTuple):
-    """What the answer to one text promises, or answers to n. Expectations add up even where labels depend on others."""
+    """What the answer to one text promises, or answers to n. Expectations add up even where labels
+    depend on others.
+    """
 
     labels: np.ndarray  # of the answer
     right: np.ndarray  # expected number of these that are right
@@ -37,8 +39,8 @@ class ExpectedQuality(NamedTuple):
 def expected_quality(answers, candidates, missed=0.0):
     """What probabilities (n, m) of answers promise; -inf where there is no label.
 
-    A text should have the sum of the probabilities of its ``candidates`` (n, k) by falling value, and more that are
-    none of them: ``missed`` times its :func:`share_left_out`.
+    A text should have the sum of the probabilities of its ``candidates`` (n, k) by falling value,
+    and more that are none of them: ``missed`` times its :func:`share_left_out`.
     """
     labels = np.count_nonzero(np.isfinite(answers), axis=1)
     right = np.maximum(answers, 0).sum(axis=1, dtype=np.float64)
@@ -47,19 +49,24 @@ def expected_quality(answers, candidates, missed=0.0):
 
 
 def share_left_out(candidates):
-    """Share of the expected labels among candidates (n, k) by falling probability that do not fit: float64 (n,).
+    """Share of the expected labels among candidates (n, k) by falling probability that do not fit:
+    float64 (n,).
 
-    Texts miss more labels that are no candidates the more of their candidates they leave out: a text whose labels that
-    fit have all that its candidates promise misses hardly any, and one that is known nothing of misses the most.
+    Texts miss more labels that are no candidates the more of their candidates they leave out: a
+    text whose labels that fit have all that its candidates promise misses hardly any, and one that
+    is known nothing of misses the most.
     """
     expected = np.cumsum(np.maximum(candidates, 0), axis=1, dtype=np.float64)
     fit = labels_that_fit(candidates)
     inside = np.where(fit > 0, expected[np.arange(len(expected)), fit - 1], 0)
-    return 1 - np.divide(inside, expected[:, -1], out=np.zeros(len(inside)), where=expected[:, -1] > 0)
+    return 1 - np.divide(
+        inside, expected[:, -1], out=np.zeros(len(inside)), where=expected[:, -1] > 0
+    )
 
 
 def sure_records(levels, probabilities, hits):
-    """Count, for each level, the records of at least this expected precision, and what is right of the labels that fit.
+    """Count, for each level, the records of at least this expected precision, and what is right of
+    the labels that fit.
 
     ``probabilities`` and ``hits`` (n, k) say how probable candidates are, and which are true.
     """

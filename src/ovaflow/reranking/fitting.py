@@ -1,4 +1,5 @@
-"""Fit the second stage to held-out texts, whose candidates come from a model that has not seen them.
+"""Fit the second stage to held-out texts, whose candidates come from a model that has not seen
+them.
 
 Parts of these texts first check what the trees fitted to the others are worth.
 """
@@ -16,11 +17,14 @@ from ovaflow.reranking.held_out_texts import HeldOutTexts
 from ovaflow.reranking.reranker_file import Reranker
 
 
-def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=None, held_out_model=None) -> Reranker:
-    """Fit a second stage for a model of ``dataset`` to predictions for the test instances of ``held_out``.
+def fit_reranker(
+    model, dataset, held_out, predictions, threads=1, suggestions=None, held_out_model=None
+) -> Reranker:
+    """Fit a second stage for a model of ``dataset`` to predictions for the test instances of
+    ``held_out``.
 
-    ``suggestions`` for these instances, by their :class:`SuggestionSource`, are evidence. With the model that made the
-    predictions its scores of the first words may be evidence, too.
+    ``suggestions`` for these instances, by their :class:`SuggestionSource`, are evidence. With the
+    model that made the predictions its scores of the first words may be evidence, too.
     """
     texts = HeldOutTexts.of(held_out, predictions, suggestions or {}, held_out_model)
     parameters = _parameters(texts, held_out)
@@ -38,7 +42,9 @@ def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=N
 
     complete = candidates.part(texts.complete)
     order = choose_order(complete, threads)
-    missed = count_missed(candidates, texts.split.Y, labels_expected(dataset, held_out))[texts.complete]
+    missed = count_missed(candidates, texts.split.Y, labels_expected(dataset, held_out))[
+        texts.complete
+    ]
     check = order.check | check_probabilities(order.crossed, missed)
 
     trees = order.fit_to_all(complete, order.crossed.n_trees)
@@ -68,8 +74,10 @@ def _inputs(texts, model, held_out, predictions):
     return inputs | {source.group: source.checksum for source in texts.suggestions}
 
 
-def require_parts_of_one(dataset, held_out, made):
-    """Refuse a dataset, held-out instances, and predictions or a model ``made`` of them that do not belong together."""
+def require_parts_of_one(dataset, held_out, made) -> None:
+    """Refuse a dataset, held-out instances, and predictions or a model ``made`` of them that do not
+    belong together.
+    """
     if held_out.parameters.get("held_out", {}).get("of") != dataset.checksum:
         remedy = "give the held-out dataset and the dataset of one run"
         raise InputError(f"was not held out of {dataset.path}", path=held_out.path, remedy=remedy)
@@ -77,10 +85,11 @@ def require_parts_of_one(dataset, held_out, made):
 
 
 def check_probabilities(crossed, missed):
-    """What the probabilities of checked texts are worth, of all of which ``missed`` (n,) true labels are no candidates.
+    """What the probabilities of checked texts are worth, of all of which ``missed`` (n,) true
+    labels are no candidates.
 
-    ``missed``: their number for each text whose labels that fit leave out all that its candidates promise;
-    ``sure``: what is right where answers seem to be.
+    ``missed``: their number for each text whose labels that fit leave out all that its candidates
+    promise; ``sure``: what is right where answers seem to be.
     """
     probabilities, hits = crossed.ranked
     left_out = share_left_out(probabilities).sum()
@@ -93,7 +102,9 @@ def check_probabilities(crossed, missed):
 
 
 def count_missed(texts, true, expected):
-    """Labels of each text that are no candidates, of those that are ``expected`` of new texts: (n,)."""
+    """Labels of each text that are no candidates, of those that are ``expected`` of new texts:
+    (n,).
+    """
     found = np.count_nonzero(texts.hits & expected[texts.ids], axis=1)
     return (true.to_scipy() > 0) @ expected.astype(np.int64) - found
 
@@ -101,8 +112,8 @@ def count_missed(texts, true, expected):
 def labels_expected(dataset, held_out):
     """Which labels of held-out texts new texts may have, too: bool (l,).
 
-    Those that only held-out texts have are known to the model in use; where one text alone has a label, and there are
-    labels that no text has, it stands for these.
+    Those that only held-out texts have are known to the model in use; where one text alone has a
+    label, and there are labels that no text has, it stands for these.
     """
     in_rest = held_out.counts
     in_all = dataset.counts

@@ -1,4 +1,6 @@
-"""Held-out texts with their candidates, to which the second stage is fitted and by which it is checked."""
+"""Held-out texts with their candidates, to which the second stage is fitted and by which it is
+checked.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +53,11 @@ class HeldOutCandidates:
 
     def _with_kinds(self, kinds):
         kept = set(columns_of_kinds(kinds))
-        return replace(self, kinds=kinds, columns=self.columns[:, :, [name in kept for name in self.column_names]])
+        return replace(
+            self,
+            kinds=kinds,
+            columns=self.columns[:, :, [name in kept for name in self.column_names]],
+        )
 
     @property
     def column_names(self):

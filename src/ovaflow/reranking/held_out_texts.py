@@ -20,7 +20,8 @@ MOST = 20_000
 """Held-out texts that are used, evenly spread over all."""
 
 FEWEST = 200
-"""Held-out texts below which there is no second stage: 100 sometimes rank worse than the scores do."""
+"""Held-out texts below which there is no second stage: 100 sometimes rank worse than the scores do.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,9 @@ class HeldOutTexts:
 
     @classmethod
     def of(cls, held_out, predictions, suggestions, model):
-        """Take the texts of ``held_out`` with predictions for them, by the model if it is given, and suggestions."""
+        """Take the texts of ``held_out`` with predictions for them, by the model if it is given,
+        and suggestions.
+        """
         rows = evenly_spread(len(predictions.ids), MOST)
         return cls(
             held_out.test.take(rows),

@@ -1,4 +1,6 @@
-"""The labels that make the macro-F1 of all texts large, rather than each text's own order (Schultheis et al. 2023)."""
+"""The labels that make the macro-F1 of all texts large, rather than each text's own order
+(Schultheis et al. 2023).
+"""
 
 import numpy as np
 
@@ -10,10 +12,12 @@ _SMOOTHING = 2.0
 
 
 def labels_for_macro_f1(ids, probabilities, k):
-    """k candidates of each text by probability, ids and probabilities (n, k): the first by gains of their labels.
+    """k candidates of each text by probability, ids and probabilities (n, k): the first by gains of
+    their labels.
 
-    Expected macro-F1 is the mean of 2 t / m over labels, with t the sum of the probabilities with which a label is
-    predicted, and m its predictions and expected positives. A further prediction adds about 2 p / m - 2 t / m^2.
+    Expected macro-F1 is the mean of 2 t / m over labels, with t the sum of the probabilities with
+    which a label is predicted, and m its predictions and expected positives. A further prediction
+    adds about 2 p / m - 2 t / m^2.
     """
     known = ids != NO_LABEL
     labels = np.maximum(ids, 0)
@@ -39,7 +43,9 @@ def labels_for_macro_f1(ids, probabilities, k):
         offset = -2 * t / m**2
     # candidates are by probability: so are the chosen ones
     chosen = np.sort(chosen, axis=1)
-    return np.take_along_axis(ids, chosen, axis=1), np.take_along_axis(probabilities, chosen, axis=1)
+    return np.take_along_axis(ids, chosen, axis=1), np.take_along_axis(
+        probabilities, chosen, axis=1
+    )
 
 
 def _sums(labels, values, size):

@@ -15,7 +15,9 @@ from ovaflow.storage.artifact import MayBeInfinite
 
 
 class Ranking(NamedTuple):
-    """Candidates of each instance (n, k), by probability and by score; -1 where there are fewer than k."""
+    """Candidates of each instance (n, k), by probability and by score; -1 where there are fewer
+    than k.
+    """
 
     ids: np.ndarray
     probabilities: MayBeInfinite  # float32; -inf where there is no candidate
@@ -55,11 +57,11 @@ class RerankedModel(Model):
     def with_tokens(self, X, tokens):
         return self.reranker.evidence.with_own_features(X, tokens)
 
-    def prepare(self):
+    def prepare(self) -> None:
         self.first_stage.prepare()
         self._load_kernels()
 
-    def prepare_for_single(self):
+    def prepare_for_single(self) -> None:
         self.first_stage.prepare_for_single()
         self._load_kernels()
 
@@ -107,22 +109,28 @@ class RerankedModel(Model):
     def _look_up(self, X, threads, suggestions):
         """Find in texts what does not depend on candidates; a file that is not given says nothing."""
         given = suggestions or {}
-        suggested = {name: given.get(name) or Suggestions.of_none(X.n_rows) for name in self.reranker.files}
+        suggested = {
+            name: given.get(name) or Suggestions.of_none(X.n_rows) for name in self.reranker.files
+        }
         return self.reranker.evidence.texts(X, self.first_stage, threads, suggested)
 
     def _rank(self, texts, best, more=None):
-        """Rank candidates of texts: the ``best`` labels by score, and perhaps ``more``, with their scores."""
+        """Rank candidates of texts: the ``best`` labels by score, and perhaps ``more``, with their
+        scores.
+        """
         evidence = self.reranker.evidence
         candidates = evidence.candidates(texts, *best)
         if more is not None:
             candidates = candidates.with_scored(*more)
         complete = known_to_all(texts.suggestions.values(), texts.words.n_rows)
-        probabilities, order = self.reranker.rank(evidence.compute(candidates), candidates.ids, complete)
+        probabilities, order = self.reranker.rank(
+            evidence.compute(candidates), candidates.ids, complete
+        )
         ranked = np.take_along_axis(candidates.ids, order, axis=1)
         probabilities[ranked == NO_LABEL] = -np.inf
         return Ranking(ranked, probabilities, *best)
 
-    def _load_kernels(self):
+    def _load_kernels(self) -> None:
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), self.n_columns)
         nothing = Suggestions.of_none(1)._replace(known=np.ones(1, bool))
         texts = self._look_up(row, 1, dict.fromkeys(self.reranker.files, nothing))

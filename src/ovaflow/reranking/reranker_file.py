@@ -1,4 +1,6 @@
-"""The file of a second stage: trees and evidence as plain arrays, bound to the model whose candidates it ranks."""
+"""The file of a second stage: trees and evidence as plain arrays, bound to the model whose
+candidates it ranks.
+"""
 
 from dataclasses import dataclass, field, replace
 
@@ -15,11 +17,14 @@ FILE_NAME = "reranker.h5"
 
 
 @dataclass(frozen=True)
-class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rerank again, or remove the file"):
+class Reranker(
+    Artifact, kind="reranker", made_from=("model",), remedy="run rerank again, or remove the file"
+):
     """A second stage; without trees and evidence where it is not used.
 
-    Its parameters say how it was fitted; ``columns``: the names of what trees read; ``check``: what it was worth on
-    held-out texts that it had not seen, and whether the order is that of the scores; ``unused``: why it is not used.
+    Its parameters say how it was fitted; ``columns``: the names of what trees read; ``check``: what
+    it was worth on held-out texts that it had not seen, and whether the order is that of the
+    scores; ``unused``: why it is not used.
     """
 
     trees: BoostedTrees | None = None
@@ -28,7 +33,7 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
     # each kind stores its own part
     evidence: CandidateEvidence | None = field(default=None, metadata=NOT_STORED)
 
-    def store(self, file):
+    def store(self, file) -> None:
         super().store(file)
         if self.evidence is not None:
             for kind in self.evidence.kinds:
@@ -72,9 +77,15 @@ class Reranker(Artifact, kind="reranker", made_from=("model",), remedy="run rera
 
     @property
     def sources(self):
-        """Programs whose suggestions are evidence; without those of an unknown form, whose columns are unknown, too."""
+        """Programs whose suggestions are evidence; without those of an unknown form, whose columns
+        are unknown, too.
+        """
         entries = self.parameters.get("sources", ())
-        return [SuggestionSource(**entry) for entry in entries if entry.keys() == set(SuggestionSource._fields)]
+        return [
+            SuggestionSource(**entry)
+            for entry in entries
+            if entry.keys() == set(SuggestionSource._fields)
+        ]
 
     @property
     def keeps_order(self):

@@ -1,4 +1,6 @@
-"""Suggestions of other programs for the same texts, and the score and place of each candidate among them."""
+"""Suggestions of other programs for the same texts, and the score and place of each candidate among
+them.
+"""
 
 import hashlib
 from array import array
@@ -62,13 +64,14 @@ def known_to_all(suggestions, n):
 
 
 @strict_kernel
-def _find(ids, scores, candidates, rows):
+def _find(ids, scores, candidates, rows) -> None:
     """rows_ic = score and place p of candidate c of text i among ids_ip, p ascending."""
     for i in range(len(candidates)):
         for c in range(candidates.shape[1]):
             for p in range(ids.shape[1]):
                 if candidates[i, c] >= 0 and ids[i, p] == candidates[i, c]:
-                    rows[i, c, 0], rows[i, c, 1] = scores[i, p], p
+                    rows[i, c, 0] = scores[i, p]
+                    rows[i, c, 1] = p
                     break
 
 
@@ -107,7 +110,7 @@ class SuggestionFile:
         numbers[(numbers >= ends[:, None]) | ~known[:, None]] = -1
         return Suggestions(self.labels[numbers], self.scores[numbers], known)
 
-    def require_common(self, suggestions, ids, remedy):
+    def require_common(self, suggestions, ids, remedy) -> None:
         """Refuse a file without any suggestion for the texts with these ids."""
         if not suggestions.known.any():
             first = next(iter(self.texts), "")
@@ -120,7 +123,9 @@ def read_suggestions(path, numbers):
     """Suggestions of a file or a folder; ``numbers`` are labels by URI and by name."""
     path = Path(path)
     texts = Numbers()
-    rows, labels, scores = array("i"), array("i"), array("f")
+    rows = array("i")
+    labels = array("i")
+    scores = array("f")
     for text, label, score in read_suggested(path):
         row = texts[text]
         if label:

@@ -18,8 +18,9 @@ def metric_of_comparison(runs: Sequence[Any]) -> str | None:
 def best_run(runs: Sequence[Any]) -> Any:
     """Find the run of the highest nDCG@5, or P@1 where one lacks it; of equal ones the first.
 
-    Runs are anything with ``metrics`` by name, in the order of the config. Runs without metrics do not count. None
-    where no run has metrics; the first of those with metrics where they share no metric.
+    Runs are anything with ``metrics`` by name, in the order of the config. Runs without metrics do
+    not count. None where no run has metrics; the first of those with metrics where they share no
+    metric.
     """
     measured = [run for run in runs if run.metrics]
     if not measured:

@@ -41,7 +41,8 @@ class RunsBeside(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The folder results/DATASET/RUN; a file that is missing, damaged or of another model is refused when it is read.
+    """The folder results/DATASET/RUN; a file that is missing, damaged or of another model is
+    refused when it is read.
 
     A file that not every run has reads as None or empty where it is missing.
     """
@@ -108,7 +109,8 @@ class Run:
     @cached_property
     def by_probability(self) -> bool:
         """Whether predictions are the most probable labels, not those for macro-F1."""
-        ids, ranking = self.predictions.ids, self.predictions.ranking
+        ids = self.predictions.ids
+        ranking = self.predictions.ranking
         return ranking is not None and np.array_equal(ids, ranking.ids[:, : ids.shape[1]])
 
     @cached_property
@@ -118,7 +120,9 @@ class Run:
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
-        """Content of metrics.json that means something: without labels in the test set its zeros do not."""
+        """Content of metrics.json that means something: without labels in the test set its zeros do
+        not.
+        """
         if self.has_test_labels:
             return self.all_metrics
         return {name: value for name, value in self.all_metrics.items() if not is_metric(name)}
@@ -129,7 +133,9 @@ class Run:
 
     @property
     def _inverse_propensity(self) -> np.ndarray:
-        return self.dataset.inverse_propensity(self.all_metrics["propensity_a"], self.all_metrics["propensity_b"])
+        return self.dataset.inverse_propensity(
+            self.all_metrics["propensity_a"], self.all_metrics["propensity_b"]
+        )
 
     @cached_property
     def measured(self) -> Measured:
@@ -138,7 +144,9 @@ class Run:
 
     @cached_property
     def samples(self) -> dict[str, np.ndarray]:
-        """Metrics on samples of the test instances, the same for all runs; empty where no instance has labels."""
+        """Metrics on samples of the test instances, the same for all runs; empty where no instance
+        has labels.
+        """
         return self.measured.samples() if self.has_test_labels else {}
 
     @cached_property
@@ -194,12 +202,15 @@ class Run:
     @property
     def predict_milliseconds(self) -> float | None:
         """Wall time of scoring a test instance."""
-        seconds, instances = self.all_metrics.get("predict_seconds"), self.all_metrics.get("instances")
+        seconds = self.all_metrics.get("predict_seconds")
+        instances = self.all_metrics.get("instances")
         return 1000 * seconds / instances if seconds is not None and instances else None
 
     @property
     def series(self) -> int | None:
-        """Its number among the runs in figures, for colour and marker; None where it is not shown there."""
+        """Its number among the runs in figures, for colour and marker; None where it is not shown
+        there.
+        """
         return self.beside.series.get(self.name)
 
     @property
@@ -225,7 +236,9 @@ class Run:
 
     @cached_property
     def reliability(self) -> dict[str, Any]:
-        """Content of reliability.json; empty where it is about other predictions, or no test label is known."""
+        """Content of reliability.json; empty where it is about other predictions, or no test label
+        is known.
+        """
         path = self.path / "reliability.json"
         if not (path.exists() and self.has_test_labels):
             return {}
@@ -237,7 +250,9 @@ class Run:
         """What ``prune: auto`` compared; empty where the model is not of that choice."""
         path = self.path / Path(paths.CHOSEN_PRUNE).name
         content = read_json(path, "prune") if path.exists() else {}
-        return content if content and content["chosen"] == self.model.parameters.get("prune") else {}
+        return (
+            content if content and content["chosen"] == self.model.parameters.get("prune") else {}
+        )
 
     @cached_property
     def _read(self) -> dict[Callable, Any]:
@@ -259,7 +274,8 @@ class RunOnDev(Run):
 
     @cached_property
     def samples(self) -> dict[str, np.ndarray]:
-        dev, predicted = self.dataset.dev, self.predictions.dev
+        dev = self.dataset.dev
+        predicted = self.predictions.dev
         if dev is None or predicted is None:
             return {}
         return Measured.of(predicted, dev.Y, self._inverse_propensity).samples()

@@ -1,4 +1,6 @@
-"""The runs of a dataset next to one another: what tells them apart, which one is best, which ones figures show."""
+"""The runs of a dataset next to one another: what tells them apart, which one is best, which ones
+figures show.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -54,7 +56,9 @@ class Runs:
         return set(find_differing([run.settings for run in self.all]))
 
     def tell_apart(self, run: Run) -> str:
-        """Say what tells a run from the others: its method and start, and other settings with their names."""
+        """Say what tells a run from the others: its method and start, and other settings with their
+        names.
+        """
         words = []
         for name, value in run.settings.items():
             if name in self._differing:
@@ -88,7 +92,9 @@ def open_runs(folders: Iterable[Path]) -> list[Runs]:
 
 
 def choose_shown(runs: list[Run]) -> list[Run]:
-    """Choose the runs in figures, in their order: the first, the best of each method, and the next best by P@1."""
+    """Choose the runs in figures, in their order: the first, the best of each method, and the next
+    best by P@1.
+    """
     ranked = [runs[0], *sorted(runs[1:], key=lambda run: -(run.all_metrics.get("P@1") or 0))]
     best_by_method: dict[str, Run] = {}
     for run in ranked:

@@ -10,7 +10,9 @@ _OF_METRICS = ("top_k", "propensity_a", "propensity_b")
 def settings_in_words(parameters: dict[str, Any], metrics: dict[str, Any]) -> dict[str, str]:
     """Name nested settings by their innermost names, method and start first; none of features."""
     parameters = parameters | {name: metrics[name] for name in _OF_METRICS if name in metrics}
-    values = dict(flatten({name: value for name, value in parameters.items() if name != "transform"}))
+    values = dict(
+        flatten({name: value for name, value in parameters.items() if name != "transform"})
+    )
     return {name: values[name] for name in (*FIRST, *values) if name in values}
 
 

@@ -165,7 +165,10 @@ class Documents(BaseModel):
     documents: Annotated[list[Document], Field(max_length=_MOST_DOCUMENTS)]
 
 
-_Limit = Annotated[int, Field(ge=0, description="Most subjects for a document; the service has a limit of its own.")]
+_Limit = Annotated[
+    int,
+    Field(ge=0, description="Most subjects for a document; the service has a limit of its own."),
+]
 _Threshold = Annotated[float, Field(ge=0, le=1, description="Least score of a subject.")]
 _Language = Annotated[str | None, Field(description="Language of the subjects' names.")]
 _ProjectId = Annotated[str, InPath()]
@@ -185,7 +188,9 @@ _FORM = {"application/x-www-form-urlencoded": {"schema": OneDocument.model_json_
 
 
 class _Route(APIRoute):
-    """Refuses what is not as described with status 400, and what is too large in plain text, as Annif does."""
+    """Refuses what is not as described with status 400, and what is too large in plain text, as
+    Annif does.
+    """
 
     def get_route_handler(self):
         handle = super().get_route_handler()
@@ -207,7 +212,8 @@ _documented = partial(documented, why=_WHY, plain=(413,))
 
 
 def annif_routes(models, corrections, queue, options):
-    router, projects = APIRouter(prefix="/v1", route_class=_Route), _Projects(models, queue, options)
+    router = APIRouter(prefix="/v1", route_class=_Route)
+    projects = _Projects(models, queue, options)
     _add_descriptions(router, projects)
     _add_suggestions(router, projects)
     _add_learning(router, projects, corrections)
@@ -218,27 +224,39 @@ def annif_routes(models, corrections, queue, options):
 class _Projects:
     """The models that read texts, by name, and the description of each."""
 
-    def __init__(self, models, queue, options):
-        self._models = {name: served for name, served in models.items() if served.predictor.takes_text}
+    def __init__(self, models, queue, options) -> None:
+        self._models = {
+            name: served for name, served in models.items() if served.predictor.takes_text
+        }
         self.cards = {name: _card(name, served) for name, served in self._models.items()}
-        self._queue, self._options, self.max_body = queue, options, options.max_body
+        self._queue = queue
+        self._options = options
+        self.max_body = options.max_body
 
     def require(self, name):
         """The model of a project; 404 without one."""
         if name not in self._models:
-            raise HTTPException(404, f"no project {name!r}; there are {', '.join(self._models) or 'none'}")
+            raise HTTPException(
+                404, f"no project {name!r}; there are {', '.join(self._models) or 'none'}"
+            )
         return self._models[name]
 
-    def check_lengths(self, texts):
+    def check_lengths(self, texts) -> None:
         most = self._options.max_text
         if any(len(text) > most for text in texts):
-            raise HTTPException(413, f"a text has more than {most} characters: serve with --max-text")
+            raise HTTPException(
+                413, f"a text has more than {most} characters: serve with --max-text"
+            )
 
     async def suggest(self, name, texts, limit, threshold, language):
-        served, options = self.require(name), self._options
+        served = self.require(name)
+        options = self._options
         known = self.cards[name]["vocab"]["languages"]
         if language is not None and language not in known and known != [_UNKNOWN]:
-            raise HTTPException(400, f'language "{language}" not supported by vocabulary, which has {", ".join(known)}')
+            raise HTTPException(
+                400,
+                f'language "{language}" not supported by vocabulary, which has {", ".join(known)}',
+            )
         if language is not None and language in served.languages:
             served = served.in_language(language)
         served = served.offered()
@@ -288,7 +306,9 @@ def _add_suggestions(router, projects):
     async def suggest_for_one(project_id: _ProjectId, request: Request):
         """Subjects for a document."""
         try:
-            document = OneDocument.model_validate(dict(await request.form(max_part_size=projects.max_body)))
+            document = OneDocument.model_validate(
+                dict(await request.form(max_part_size=projects.max_body))
+            )
         except ValidationError as error:
             raise RequestValidationError(error.errors()) from None
         except UnicodeError as error:
@@ -320,7 +340,9 @@ def _add_learning(router, projects, corrections):
     async def file_of(project_id: _ProjectId):
         projects.require(project_id)
         if project_id not in corrections:
-            detail = f"project {project_id} does not learn: serve with --corrections {project_id}=FILE"
+            detail = (
+                f"project {project_id} does not learn: serve with --corrections {project_id}=FILE"
+            )
             raise HTTPException(403, detail)
         return corrections[project_id]
 
@@ -331,7 +353,7 @@ def _add_learning(router, projects, corrections):
         status_code=204,
         **_documented(None, 400, 403, 404, 408, 413, 503, 507),
     )
-    async def learn(file: File, documents: list[IndexedDocument]):
+    async def learn(file: File, documents: list[IndexedDocument]) -> None:
         """Saves documents with their subjects, for the next training; the model stays as it is."""
         projects.check_lengths([document.text for document in documents])
         try:
@@ -347,9 +369,13 @@ def _add_languages(router, projects):
         unknown = [language for language in body.languages if language not in LANGUAGES]
         if unknown:
             told = f"those that can be told are {', '.join(LANGUAGES)}"
-            raise HTTPException(400, f"unsupported candidate languages: {', '.join(unknown)}; {told}")
+            raise HTTPException(
+                400, f"unsupported candidate languages: {', '.join(unknown)}; {told}"
+            )
         scores = await projects.language_scores(body.text, body.languages)
-        return json_reply({"results": [{"language": each, "score": score} for each, score in scores.items()]})
+        return json_reply(
+            {"results": [{"language": each, "score": score} for each, score in scores.items()]}
+        )
 
 
 def _correction(document):
@@ -397,5 +423,7 @@ def _results(labels, threshold):
         above = min(score_within_one(label), np.nextafter(above, np.float32(0)))
         if above >= threshold:
             uri = label.uri or label.name
-            results.append({"uri": uri, "label": label.name, "notation": label.notation, "score": float(above)})
+            results.append(
+                {"uri": uri, "label": label.name, "notation": label.notation, "score": float(above)}
+            )
     return results

@@ -37,7 +37,9 @@ from ovaflow.serving.supervisor import RELOAD, START
 
 _log = logging.getLogger(__name__)
 
-_DESCRIPTION = "Labels for texts or features, with scores and reasons. Errors are JSON objects of RFC 9457."
+_DESCRIPTION = (
+    "Labels for texts or features, with scores and reasons. Errors are JSON objects of RFC 9457."
+)
 
 _LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 
@@ -65,16 +67,21 @@ def create():
         paths = *options.models.values(), *options.exclude.values(), options.reranker
         failures.note(START, failures.shown(error, *paths))
         sys.exit(STARTUP_FAILURE)  # so that uvicorn does not start this worker again and again
-    gc.freeze()  # what is loaded now stays, so that collecting garbage need not walk it between requests
+    # what is loaded now stays, so that collecting garbage need not walk it between requests
+    gc.freeze()
     metrics.count_worker(served.model.checksum for served in models.values())
     for name, served in models.items():
-        message = f"serving model {served.model.checksum} as {name}: {served.model.n_labels:,} labels."
+        message = (
+            f"serving model {served.model.checksum} as {name}: {served.model.n_labels:,} labels."
+        )
         _log.info("%s", f"{message} {served.remark}".rstrip())
     return metrics.Observed(ConnectionCloser(_application(models, options)), options.access_log)
 
 
 def _application(models, options):
-    """The first model answers on the page and in the interface of ovaflow, all of them in that of Annif."""
+    """The first model answers on the page and in the interface of ovaflow, all of them in that of
+    Annif.
+    """
     first, served = next(iter(models.items()))
     queue = ScoringQueue(options.threads, options.queue, options.timeout)
     # a slow disk keeps nobody waiting for predictions
@@ -115,13 +122,13 @@ def _application(models, options):
     return app
 
 
-def _end_with_the_supervisor():
+def _end_with_the_supervisor() -> None:
     """A worker whose supervisor was killed would go on unseen, and keep the address."""
     supervisor = multiprocessing.parent_process()
     if supervisor is not None:
         loop = asyncio.get_running_loop()
 
-        def end():
+        def end() -> None:
             loop.remove_reader(supervisor.sentinel)
             signal.raise_signal(signal.SIGTERM)
 
@@ -129,11 +136,15 @@ def _end_with_the_supervisor():
 
 
 def _add_answers(app, served, queue, options):
-    PredictRequest, ExplainRequest = schemas.requests_within(options, NamedColumns.of(served.predictor.model))
+    PredictRequest, ExplainRequest = schemas.requests_within(
+        options, NamedColumns.of(served.predictor.model)
+    )
 
     @app.post("/predict", **documented(schemas.PredictionsReply, 400, 404, 408, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
-        """Best labels by descending score: of one text, of several texts, or of instances given by their features."""
+        """Best labels by descending score: of one text, of several texts, or of instances given by
+        their features.
+        """
         answer = await queue.run(served.named_for(request).predict, request)
         metrics.INSTANCES.inc(len(answer["predictions"]))
         return json_reply(answer)
@@ -145,7 +156,9 @@ def _add_answers(app, served, queue, options):
 
     @app.get("/labels", **documented(schemas.LabelPage, 409, 422, 503))
     async def labels(
-        search: Annotated[str, Query(max_length=200, description="Part of a name, in any case.")] = "",
+        search: Annotated[
+            str, Query(max_length=200, description="Part of a name, in any case.")
+        ] = "",
         offset: Annotated[int, Query(ge=0, le=schemas.LARGEST_ID)] = 0,
         limit: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(20, options.max_top_k),
         language: Annotated[schemas.Language | None, Query(description=schemas.LANGUAGE)] = None,
@@ -167,9 +180,11 @@ def _add_answers(app, served, queue, options):
 
 
 def _add_corrections(app, served, corrections, options):
-    CorrectionRequest, FindRequest = schemas.corrections_within(options, NamedColumns.of(served.predictor.model))
+    CorrectionRequest, FindRequest = schemas.corrections_within(
+        options, NamedColumns.of(served.predictor.model)
+    )
 
-    async def require_file():
+    async def require_file() -> None:
         if corrections is None:
             raise HTTPException(409, "no corrections are saved: serve with --corrections FILE")
 
@@ -179,7 +194,9 @@ def _add_corrections(app, served, corrections, options):
         **documented(schemas.SavedCorrection, 400, 404, 408, 409, 413, 422, 503, 507),
     )
     async def correct(request: CorrectionRequest):
-        """Saves the labels that a person chose for a text, for the next training; this model stays as it is."""
+        """Saves the labels that a person chose for a text, for the next training; this model stays
+        as it is.
+        """
         try:
             [saved] = await corrections.save([request])
         except InputError as error:
@@ -197,7 +214,9 @@ def _add_corrections(app, served, corrections, options):
         language: Annotated[schemas.Language | None, Query(description=schemas.LANGUAGE)] = None,
     ):
         """Records that were corrected, as they were saved last, the last one first."""
-        total, records = await corrections.since(since, limit, served.in_language(language).predictor)
+        total, records = await corrections.since(
+            since, limit, served.in_language(language).predictor
+        )
         return json_reply({"model": served.model.checksum, "total": total, "corrections": records})
 
     @app.post(
@@ -219,7 +238,9 @@ def _add_pages(app, served, corrects, options):
         """Whether requests are answered, and by which model."""
         return json_reply(served.health() | {"reload_failed": failures.noted(RELOAD)})
 
-    @app.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
+    @app.get(
+        "/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+    )
     async def figures():
         """Figures for Prometheus."""
         return Response(metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
@@ -236,7 +257,8 @@ def _add_pages(app, served, corrects, options):
 def _add_errors(app):
     @app.exception_handler(AnyHTTPException)
     async def of_http(request, error):
-        detail, code = _CLEARER.get(error.detail, error.detail), getattr(error, "code", None)
+        detail = _CLEARER.get(error.detail, error.detail)
+        code = getattr(error, "code", None)
         return problem(error.status_code, detail, error.headers, code)
 
     @app.exception_handler(RequestValidationError)
@@ -246,7 +268,9 @@ def _add_errors(app):
             _, place = first["loc"]
             return problem(400, f"the body is not JSON: {first['ctx']['error']}, character {place}")
         if tuple(first["loc"]) == ("body",) and first["type"] != "value_error":
-            return problem(422, "the body must be a JSON object, with Content-Type: application/json")
+            return problem(
+                422, "the body must be a JSON object, with Content-Type: application/json"
+            )
         return problem(422, described(first))
 
     @app.exception_handler(Exception)

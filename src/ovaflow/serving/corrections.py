@@ -1,4 +1,6 @@
-"""What people say the labels of texts are: lines of a file that the next training reads, and that come back to them."""
+"""What people say the labels of texts are: lines of a file that the next training reads, and that
+come back to them.
+"""
 
 import contextlib
 import errno
@@ -32,7 +34,7 @@ class Correction(NamedTuple):
     id: str | None = None
 
 
-def check_corrections(predictor, path):
+def check_corrections(predictor, path) -> None:
     """Refuse a model or a file with which no correction could be saved."""
     if not predictor.takes_text:
         message = "was trained on features, and only corrections of texts are saved"
@@ -43,21 +45,29 @@ def check_corrections(predictor, path):
 class Corrections:
     """A file of JSON Lines with the columns of the data that a model was trained on."""
 
-    def __init__(self, predictor, path, queue):
-        self._predictor, self._model = predictor, predictor.model
-        self._path, self._queue = path, queue
-        self._records = SavedRecords(path, lambda entry: (str(entry[self._id_column]), self._text(entry)))
+    def __init__(self, predictor, path, queue) -> None:
+        self._predictor = predictor
+        self._model = predictor.model
+        self._path = path
+        self._queue = queue
+        self._records = SavedRecords(
+            path, lambda entry: (str(entry[self._id_column]), self._text(entry))
+        )
 
     async def save(self, corrections):
         """Add a line for each correction, or none, and return them; InputError for unknown labels."""
         return await self._queue.run(self._save, corrections)
 
     async def find(self, asked, predictor):
-        """What was saved last of a record, by its id or else its text, with names of a predictor; None if nothing."""
+        """What was saved last of a record, by its id or else its text, with names of a predictor;
+        None if nothing.
+        """
         return await self._queue.run(self._find, asked.id, asked.text, predictor)
 
     async def since(self, time, amount, predictor):
-        """How many records were saved at a time or later, and an amount of them, the last one first."""
+        """How many records were saved at a time or later, and an amount of them, the last one
+        first.
+        """
         return await self._queue.run(self._since, time, amount, predictor)
 
     def _find(self, record, text, predictor):
@@ -93,11 +103,15 @@ class Corrections:
             _log.error("corrections: %s cannot be %s: %s", self._path, done, error.strerror)
             status = 507 if error.errno in _NO_SPACE else 503
             detail = f"the file of corrections cannot be {done}: {error.strerror}"
-            raise HTTPException(status, f"not saved: {detail}" if done == "written" else detail) from None
+            raise HTTPException(
+                status, f"not saved: {detail}" if done == "written" else detail
+            ) from None
 
     def _shown(self, record, predictor):
         """A saved record, whose labels that the model does not have are told apart."""
-        entry, labels, unknown = record.entry, [], []
+        entry = record.entry
+        labels = []
+        unknown = []
         for column in labels_columns_of(self._model):
             for label in entry.get(column, ()):
                 try:
@@ -107,7 +121,9 @@ class Corrections:
         shown = {"id": str(entry[self._id_column]), "labels": labels, "unknown": unknown}
         columns = NamedColumns.of(self._model)
         if len(columns.texts) + len(columns.beside) > 1:
-            shown["columns"] = {column: entry.get(column) for column in (*columns.texts, *columns.beside)}
+            shown["columns"] = {
+                column: entry.get(column) for column in (*columns.texts, *columns.beside)
+            }
         return shown | {"text": self._text(entry), "time": record.time, "times": record.times}
 
     @property
@@ -119,7 +135,8 @@ class Corrections:
         return " ".join(filter(None, (entry[column] for column in columns_of(self._model))))
 
     def _entry(self, correction, time):
-        model, texts = self._model, self._texts(correction.text)
+        model = self._model
+        texts = self._texts(correction.text)
         labels_column = labels_columns_of(model)[0]
         # every column of the data has to be there
         record = {self._id_column: correction.id or _id_of(texts)} | texts
@@ -135,14 +152,19 @@ class Corrections:
         if not isinstance(text, str):
             return text.model_dump(by_alias=True)
         first, *others = columns_of(self._model)
-        return dict.fromkeys(NamedColumns.of(self._model).beside) | {first: text} | dict.fromkeys(others, "")
+        return (
+            dict.fromkeys(NamedColumns.of(self._model).beside)
+            | {first: text}
+            | dict.fromkeys(others, "")
+        )
 
     def _as_in_the_data(self, labels):
         """Labels as the training data had them, each once: ids, URIs or names."""
         ids = dict.fromkeys(map(self._id, labels))
         if "labels" in self._model.transform.get("source", {}).get("files", {}):
             return list(ids)
-        names, uris = self._predictor.label_names, self._predictor.label_uris
+        names = self._predictor.label_names
+        uris = self._predictor.label_uris
         return [(uris[label] if uris else "") or names[label] for label in ids]
 
     def _id(self, label):

@@ -1,4 +1,6 @@
-"""The text of a file that somebody drops on the page; each is read by a process of its own, which can be killed."""
+"""The text of a file that somebody drops on the page; each is read by a process of its own, which
+can be killed.
+"""
 
 import importlib.util
 import json
@@ -13,7 +15,8 @@ from ovaflow.serving import schemas
 from ovaflow.serving.reading_process import LAST_SECONDS
 from ovaflow.serving.replies import documented, json_reply
 
-FILES_AT_ONCE, FILES_WAITING = 2, 8
+FILES_AT_ONCE = 2
+FILES_WAITING = 8
 """Files that a worker reads at the same time, and that wait."""
 
 _ANY_FILE = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
@@ -22,7 +25,7 @@ _ANY_FILE = {"application/octet-stream": {"schema": {"type": "string", "format":
 class UnreadableFile(HTTPException):
     """A file that cannot be read, and a code of why, for programs."""
 
-    def __init__(self, status, code, detail):
+    def __init__(self, status, code, detail) -> None:
         super().__init__(status, detail)
         self.code = code
 
@@ -37,7 +40,9 @@ def file_routes(queue, options):
     )
     async def read_file(
         request: Request,
-        name: Annotated[str, Query(min_length=1, max_length=1000, description="Its ending says what it is.")],
+        name: Annotated[
+            str, Query(min_length=1, max_length=1000, description="Its ending says what it is.")
+        ],
     ):
         """The plain text of a file, which is the body: text, Markdown, HTML or PDF."""
         content = await request.body()
@@ -50,9 +55,13 @@ def file_routes(queue, options):
 def _require_kind(name, content):
     kind = kind_of(name, content)
     if kind is None:
-        raise UnreadableFile(415, "kind", f"files of this kind are not read, but {', '.join(KINDS)}")
+        raise UnreadableFile(
+            415, "kind", f"files of this kind are not read, but {', '.join(KINDS)}"
+        )
     if kind == ".pdf" and importlib.util.find_spec("pypdf") is None:
-        raise UnreadableFile(415, "pypdf", "PDF files need pypdf where the service runs: pip install 'ovaflow[pdf]'")
+        raise UnreadableFile(
+            415, "pypdf", "PDF files need pypdf where the service runs: pip install 'ovaflow[pdf]'"
+        )
     return kind
 
 
@@ -61,7 +70,11 @@ def _read(kind, content, most):
     command = [sys.executable, "-P", "-m", "ovaflow.serving.reading_process", kind, str(most)]
     try:
         process = subprocess.run(
-            command, input=content, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=LAST_SECONDS
+            command,
+            input=content,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=LAST_SECONDS,
         )
     except subprocess.TimeoutExpired:
         answer = {"code": "too_slow"}

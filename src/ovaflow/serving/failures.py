@@ -1,4 +1,6 @@
-"""What an operator has to mend: each process notes it in the folder of the figures, and any worker tells."""
+"""What an operator has to mend: each process notes it in the folder of the figures, and any worker
+tells.
+"""
 
 import contextlib
 import json
@@ -29,15 +31,18 @@ def since(subject):
     return datetime.fromisoformat(failure["since"]).timestamp() if failure else 0
 
 
-def note(subject, reason):
+def note(subject, reason) -> None:
     """Note the latest reason of what fails, perhaps for long."""
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     # on a full disk the service goes on
     with contextlib.suppress(InputError):
-        write_text(shared_file(subject), json.dumps({"since": now} | (noted(subject) or {}) | {"reason": reason}))
+        write_text(
+            shared_file(subject),
+            json.dumps({"since": now} | (noted(subject) or {}) | {"reason": reason}),
+        )
 
 
-def forget(subject):
+def forget(subject) -> None:
     shared_file(subject).unlink(missing_ok=True)
 
 

@@ -32,8 +32,10 @@ def read_list(predictor, path):
 class LeftOut:
     """The labels of a project's file; while it cannot be read, those that were last read from it."""
 
-    def __init__(self, project, predictor, path):
-        self._predictor, self._path, self._wrong = predictor, path, None
+    def __init__(self, project, predictor, path) -> None:
+        self._predictor = predictor
+        self._path = path
+        self._wrong = None
         self._since = metrics.LEFT_OUT_FAILED.labels(project)
         self._subject = f"left-out-failed-{project}"
         self._seen = self._read = _stamp(path)
@@ -47,21 +49,24 @@ class LeftOut:
     def health(self):
         return {"left_out": self._amount, "left_out_failed": failures.noted(self._subject)}
 
-    def _use(self, offered):
+    def _use(self, offered) -> None:
         self._amount = int(np.count_nonzero(~offered))
         # the same model without these labels, the same object until others are left out
         self.of = cache(lambda predictor: predictor.offering(offered))
 
-    def _watch(self):
-        """Read the file again when it has changed and rests, as who writes it has done so, or was wrong."""
+    def _watch(self) -> None:
+        """Read the file again when it has changed and rests, as who writes it has done so, or was
+        wrong.
+        """
         while True:
             time.sleep(_SECONDS)
-            before, self._seen = self._seen, _stamp(self._path)
+            before = self._seen
+            self._seen = _stamp(self._path)
             if self._seen == before and (self._seen != self._read or self._wrong):
                 self._read = self._seen
                 self._take()
 
-    def _take(self):
+    def _take(self) -> None:
         try:
             offered, entries = read_list(self._predictor, self._path)
         except (InputError, OSError) as error:

@@ -24,14 +24,24 @@ from ovaflow.serving import failures, supervisor
 
 _BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 
-REQUESTS = Counter("ovaflow_requests", "Requests answered or refused, by route and status.", ["route", "status"])
+REQUESTS = Counter(
+    "ovaflow_requests", "Requests answered or refused, by route and status.", ["route", "status"]
+)
 SECONDS = Histogram(
-    "ovaflow_request_seconds", "From the request's head to its answer, by route.", ["route"], buckets=_BUCKETS
+    "ovaflow_request_seconds",
+    "From the request's head to its answer, by route.",
+    ["route"],
+    buckets=_BUCKETS,
 )
 INSTANCES = Counter("ovaflow_instances", "Instances predicted.")
-BUSY = Gauge("ovaflow_busy", "Requests in a scoring thread or waiting for one.", multiprocess_mode="livesum")
+BUSY = Gauge(
+    "ovaflow_busy", "Requests in a scoring thread or waiting for one.", multiprocess_mode="livesum"
+)
 _MODEL_WORKERS = Gauge(
-    "ovaflow_model_workers", "Workers that answer with a model.", ["model"], multiprocess_mode="livesum"
+    "ovaflow_model_workers",
+    "Workers that answer with a model.",
+    ["model"],
+    multiprocess_mode="livesum",
 )
 _WORDS = Counter("ovaflow_words", "Words of texts.", ["model"])
 _UNKNOWN_WORDS = Counter("ovaflow_unknown_words", "Words without a feature.", ["model"])
@@ -50,7 +60,7 @@ LEFT_OUT_FAILED = Gauge(
 _BUILD = Gauge("ovaflow_build_info", "Version of ovaflow.", ["version"], multiprocess_mode="max")
 
 
-def count_worker(checksums):
+def count_worker(checksums) -> None:
     """Count this worker among those that answer with these models."""
     BUSY.set(0)
     for checksum in checksums:
@@ -60,12 +70,14 @@ def count_worker(checksums):
 
 def word_counter(served):
     """Make the function that counts the words of texts that a served model is asked about."""
-    checksum, usual_share = served.model.checksum, served.predictor.usual.unknown_share
-    words, unknown_words = _WORDS.labels(checksum), _UNKNOWN_WORDS.labels(checksum)
+    checksum = served.model.checksum
+    usual_share = served.predictor.usual.unknown_share
+    words = _WORDS.labels(checksum)
+    unknown_words = _UNKNOWN_WORDS.labels(checksum)
     if usual_share is not None:
         _USUAL_UNKNOWN_WORDS.labels(checksum).set(usual_share)
 
-    def count(word_count):
+    def count(word_count) -> None:
         words.inc(word_count.words)
         unknown_words.inc(word_count.unknown)
 
@@ -80,8 +92,10 @@ def exposition():
     return generate_latest(registry)
 
 
-def remove():
-    """Remove the figures, which a supervisor that was killed has left; other workers may do so at the same time."""
+def remove() -> None:
+    """Remove the figures, which a supervisor that was killed has left; other workers may do so at
+    the same time.
+    """
     shutil.rmtree(os.environ["PROMETHEUS_MULTIPROC_DIR"], ignore_errors=True)
 
 
@@ -111,27 +125,34 @@ class _Reloads(Collector):
 
 
 class Observed:
-    """ASGI middleware that counts each request and logs it, without what was sent and without who sent it."""
+    """ASGI middleware that counts each request and logs it, without what was sent and without who
+    sent it.
+    """
 
-    def __init__(self, app, access_log):
-        self._app, self._access_log = app, access_log
+    def __init__(self, app, access_log) -> None:
+        self._app = app
+        self._access_log = access_log
 
-    async def __call__(self, scope, receive, send):
+    async def __call__(self, scope, receive, send) -> None:
         """Answer a request; it is counted before its client can ask for the figures."""
         began = time.perf_counter()
 
-        async def send_and_count(message):
+        async def send_and_count(message) -> None:
             if message["type"] == "http.response.start":
                 self._count(scope, message["status"], time.perf_counter() - began)
             await send(message)
 
-        await asyncio.sleep(0)  # for uvicorn to note that it refused a malformed body that came with the head
+        await asyncio.sleep(
+            0
+        )  # for uvicorn to note that it refused a malformed body that came with the head
         await self._app(scope, receive, send_and_count)
 
-    def _count(self, scope, status, seconds):
+    def _count(self, scope, status, seconds) -> None:
         route = getattr(scope.get("route"), "path", "other")
         REQUESTS.labels(route, status).inc()
         SECONDS.labels(route).observe(seconds)
         if self._access_log:  # as the log's other lines, in a third of the time that logging takes
             stamp = datetime.now(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00")
-            sys.stderr.write(f"{stamp}Z {scope['method'][:10]} {route} {status} {1000 * seconds:.1f} ms\n")
+            sys.stderr.write(
+                f"{stamp}Z {scope['method'][:10]} {route} {status} {1000 * seconds:.1f} ms\n"
+            )

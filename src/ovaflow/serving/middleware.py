@@ -1,4 +1,6 @@
-"""What stands between a client and the routes: who may ask, how much they may send, and how connections end."""
+"""What stands between a client and the routes: who may ask, how much they may send, and how
+connections end.
+"""
 
 import asyncio
 import signal
@@ -13,7 +15,9 @@ _BODIES = 32
 """A worker holds so many bodies of the largest size at the same time, or more smaller ones."""
 
 _CLOSING_SECONDS = 1
-"""A worker that was told to end goes on for so long, so that clients open their next connection to another."""
+"""A worker that was told to end goes on for so long, so that clients open their next connection to
+another.
+"""
 
 _ONLY_READ = ("GET", "HEAD", "OPTIONS")
 
@@ -21,24 +25,27 @@ _FOREIGN_HOST = problem(400, "called by a name that is not allowed: serve with -
 
 
 class ConnectionCloser:
-    """ASGI middleware that lets clients leave before uvicorn closes connections, as one may just send a request."""
+    """ASGI middleware that lets clients leave before uvicorn closes connections, as one may just
+    send a request.
+    """
 
-    def __init__(self, app):
-        self._app, self._is_ending = app, False
+    def __init__(self, app) -> None:
+        self._app = app
+        self._is_ending = False
 
-    async def __call__(self, scope, receive, send):
+    async def __call__(self, scope, receive, send) -> None:
         if scope["type"] == "lifespan":
             self._end_later(asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM))
 
-        async def send_and_close(message):
+        async def send_and_close(message) -> None:
             if self._is_ending and message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], (b"connection", b"close")]
             await send(message)
 
         await self._app(scope, receive, send_and_close)
 
-    def _end_later(self, loop, end):
-        def begin():
+    def _end_later(self, loop, end) -> None:
+        def begin() -> None:
             self._is_ending = True
             loop.call_later(_CLOSING_SECONDS, end, signal.SIGTERM, None)
 
@@ -46,17 +53,22 @@ class ConnectionCloser:
 
 
 class BodyLimit:
-    """ASGI middleware that refuses bodies that are too large, arrive too slowly, or are too many at the same time."""
+    """ASGI middleware that refuses bodies that are too large, arrive too slowly, or are too many at
+    the same time.
+    """
 
-    def __init__(self, app, largest, seconds):
-        self._app, self._largest, self._seconds = app, largest, seconds
+    def __init__(self, app, largest, seconds) -> None:
+        self._app = app
+        self._largest = largest
+        self._seconds = seconds
         self._held = 0  # bytes of all requests that have not been answered
 
     async def __call__(self, scope, receive, send):
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        announced, size = int(dict(scope["headers"]).get(b"content-length", 0)), 0
+        announced = int(dict(scope["headers"]).get(b"content-length", 0))
+        size = 0
         deadline = asyncio.get_running_loop().time() + self._seconds
 
         async def receive_and_count():
@@ -69,7 +81,9 @@ class BodyLimit:
             if max(announced, size) > self._largest:
                 raise HTTPException(413, f"the body has more than {self._largest} bytes")
             if self._held > _BODIES * self._largest:
-                raise busy(f"the requests being received have more than {_BODIES * self._largest} bytes")
+                raise busy(
+                    f"the requests being received have more than {_BODIES * self._largest} bytes"
+                )
             return message
 
         try:
@@ -89,17 +103,19 @@ class BodyLimit:
 class SameOrigin:
     """ASGI middleware that refuses what pages of other sites make a browser send, with status 403."""
 
-    def __init__(self, app, allowed_origins):
-        self._app, self._allowed = app, allowed_origins
+    def __init__(self, app, allowed_origins) -> None:
+        self._app = app
+        self._allowed = allowed_origins
 
-    async def __call__(self, scope, receive, send):
+    async def __call__(self, scope, receive, send) -> None:
         app = self._app
         if scope.get("method", "GET") not in _ONLY_READ and self._is_foreign(Headers(scope=scope)):
             app = problem(403, "sent by a page of another site: serve with --allowed-origin")
         await app(scope, receive, send)
 
     def _is_foreign(self, headers):
-        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        origin = headers.get("origin")
+        site = headers.get("sec-fetch-site")
         if origin in self._allowed or "*" in self._allowed:
             return False
         if site is not None:  # behind a proxy, too, which may change Host
@@ -110,18 +126,19 @@ class SameOrigin:
 class KnownHost:
     """ASGI middleware that refuses what starlette refuses, but not in plain text."""
 
-    def __init__(self, app, allowed_hosts):
-        self._app, self._check = app, TrustedHostMiddleware(_accept, allowed_hosts, www_redirect=False)
+    def __init__(self, app, allowed_hosts) -> None:
+        self._app = app
+        self._check = TrustedHostMiddleware(_accept, allowed_hosts, www_redirect=False)
 
-    async def __call__(self, scope, receive, send):
+    async def __call__(self, scope, receive, send) -> None:
         refused = []
 
-        async def note(message):
+        async def note(message) -> None:
             refused.append(message)
 
         await self._check(scope, receive, note)
         await (_FOREIGN_HOST if refused else self._app)(scope, receive, send)
 
 
-async def _accept(scope, receive, send):
+async def _accept(scope, receive, send) -> None:
     pass

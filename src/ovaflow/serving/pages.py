@@ -19,7 +19,9 @@ LANGUAGES = ("en", "de", "fr")
 
 
 def preferred_language(accepted, asked=None):
-    """The language of the page that is asked for, else the one liked best by an Accept-Language header."""
+    """The language of the page that is asked for, else the one liked best by an Accept-Language
+    header.
+    """
     if asked in LANGUAGES:
         return asked
     liked = {}
@@ -42,25 +44,41 @@ def words(language):
     said = json.loads(_asset(f"words/{language}.json"))
     if language == LANGUAGES[0]:
         return said
-    return said | {"evidence": {kind.name: words.translations[language] for kind, words in told_to_people(KINDS)}}
+    return said | {
+        "evidence": {
+            kind.name: words.translations[language] for kind, words in told_to_people(KINDS)
+        }
+    }
 
 
 def pages(options, corrects, form_fields):
-    """The page for people by language, with a field for each column that the model reads beside the text."""
+    """The page for people by language, with a field for each column that the model reads beside the
+    text.
+    """
     limits = {"most_words": MOST_WORDS, "longest_record": LONGEST_RECORD}
     said = {language: words(language) for language in LANGUAGES}
     names = {language: each["own name"] for language, each in said.items()}
     script = "\n".join(map(_asset, SCRIPTS))
-    given = {"options": options, "corrects": corrects, "languages": names, "script": script, **limits}
+    given = {
+        "options": options,
+        "corrects": corrects,
+        "languages": names,
+        "script": script,
+        **limits,
+    }
     given["form_fields"] = form_fields
     return {
-        language: _rendered("page.html.j2", {"Vary": "Accept-Language"}, language=language, words=each, **given)
+        language: _rendered(
+            "page.html.j2", {"Vary": "Accept-Language"}, language=language, words=each, **given
+        )
         for language, each in said.items()
     }
 
 
 def documentation(document):
-    return _rendered("docs.html.j2", document=_resolved(document, document["components"]["schemas"]))
+    return _rendered(
+        "docs.html.j2", document=_resolved(document, document["components"]["schemas"])
+    )
 
 
 def _resolved(part, schemas):
@@ -75,7 +93,9 @@ def _resolved(part, schemas):
 
 
 def _rendered(name, headers=None, script="", **values):
-    """A page without further requests; its policy lets browsers apply what is in it, by hash, and nothing else."""
+    """A page without further requests; its policy lets browsers apply what is in it, by hash, and
+    nothing else.
+    """
     style = _asset("style.css")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     html = environment.from_string(_asset(name)).render(style=style, script=script, **values)
@@ -90,7 +110,9 @@ def _rendered(name, headers=None, script="", **values):
         "frame-ancestors 'none'",
         "require-trusted-types-for 'script'",
     ]
-    return HTMLResponse(html, headers={"Content-Security-Policy": "; ".join(policy)} | (headers or {}))
+    return HTMLResponse(
+        html, headers={"Content-Security-Policy": "; ".join(policy)} | (headers or {})
+    )
 
 
 def _asset(name):

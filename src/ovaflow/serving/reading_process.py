@@ -1,4 +1,6 @@
-"""A process that reads one file of a stranger, from standard input, and can do no harm: python -m … KIND CHARACTERS."""
+"""A process that reads one file of a stranger, from standard input, and can do no harm: python -m …
+KIND CHARACTERS.
+"""
 
 import contextlib
 import json
@@ -14,7 +16,7 @@ LAST_SECONDS = 10
 _MEMORY = 1 << 30
 
 
-def main(kind, most):
+def main(kind, most) -> None:
     limit()
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
@@ -27,7 +29,7 @@ def main(kind, most):
     json.dump(answer, sys.stdout)
 
 
-def limit():
+def limit() -> None:
     """Limit memory, time on the processor and what is written."""
     import resource
 

@@ -61,7 +61,9 @@ def described(error):
 
 
 def documented(answer, *statuses, why=_WHY, plain=()):
-    """How the OpenAPI document describes a route: the model of its answer, its errors, and those in plain text."""
+    """How the OpenAPI document describes a route: the model of its answer, its errors, and those in
+    plain text.
+    """
     answered = {} if answer is None else {200: {"model": answer}}
     return {
         "response_class": Response,
@@ -70,5 +72,9 @@ def documented(answer, *statuses, why=_WHY, plain=()):
 
 
 def _error(status, why, plain):
-    content = {"text/plain": {"schema": {"type": "string"}}} if plain else {_PROBLEM_TYPE: {"schema": _PROBLEM}}
+    content = (
+        {"text/plain": {"schema": {"type": "string"}}}
+        if plain
+        else {_PROBLEM_TYPE: {"schema": _PROBLEM}}
+    )
     return {"description": why, "content": content} | ({"headers": _RETRY} if status == 503 else {})

@@ -1,4 +1,6 @@
-"""The records of a file of corrections: of each the line that counts, its last one, by id and by text."""
+"""The records of a file of corrections: of each the line that counts, its last one, by id and by
+text.
+"""
 
 import contextlib
 import hashlib
@@ -22,20 +24,26 @@ class SavedRecord(NamedTuple):
 
 
 class SavedRecords:
-    """An index of a file to which others add lines; it reads what is new, and all of a file that was changed."""
+    """An index of a file to which others add lines; it reads what is new, and all of a file that
+    was changed.
+    """
 
     def __init__(self, path: StrPath, described: Callable) -> None:
         """``described`` gives the id and the text of a line."""
-        self._path, self._described = path, described
+        self._path = path
+        self._described = described
         self._forget()
 
     def _forget(self) -> None:
-        self._end, self._last = 0, b""
+        self._end = 0
+        self._last = b""
         self._by_id: dict[str, SavedRecord] = {}
         self._ids: dict[bytes, str] = {}
 
     def find(self, record: str | None = None, text: str | None = None) -> SavedRecord | None:
-        """The record of an id, else the one that was saved last with a text, unless it has another one now."""
+        """The record of an id, else the one that was saved last with a text, unless it has another
+        one now.
+        """
         with self._read() as lines:
             found = self._by_id.get(record) if record is not None else None
             if found is None and text is not None and (of_text := self._ids.get(_digest(text))):
@@ -45,14 +53,18 @@ class SavedRecords:
             return found and found._replace(entry=_entry_at(lines, found.place))
 
     def since(self, time: str, amount: int) -> tuple[int, list[SavedRecord]]:
-        """How many records were saved at a time or later, and an amount of them, the last one first."""
+        """How many records were saved at a time or later, and an amount of them, the last one
+        first.
+        """
         found: list[SavedRecord] = []
         with self._read() as lines:
             for record in self._newest():
                 if record.time < time:
                     break
                 found.append(record)
-            return len(found), [each._replace(entry=_entry_at(lines, each.place)) for each in found[:amount]]
+            return len(found), [
+                each._replace(entry=_entry_at(lines, each.place)) for each in found[:amount]
+            ]
 
     def _newest(self) -> Iterator[SavedRecord]:
         return reversed(self._by_id.values())
@@ -72,7 +84,8 @@ class SavedRecords:
                 if not line.endswith(b"\n"):
                     break
                 self._add(line)
-                self._end, self._last = self._end + len(line), line
+                self._end = self._end + len(line)
+                self._last = line
             yield lines
 
     def _add(self, line: bytes) -> None:
@@ -82,7 +95,9 @@ class SavedRecords:
             record, text = self._described(entry)
             before = self._by_id.pop(record, None)
             times = 1 + (before.times if before else 0)
-            self._by_id[record] = SavedRecord(self._end, str(entry.get("time", "")), times, _digest(text), {})
+            self._by_id[record] = SavedRecord(
+                self._end, str(entry.get("time", "")), times, _digest(text), {}
+            )
             self._ids[_digest(text)] = record
 
 

@@ -108,7 +108,9 @@ class FileText(BaseModel):
     characters: int = Field(description="Characters of this text, in code points.")
     cut: bool = Field(description="Whether this is not all: see --max-text, pages_read and pages.")
     pages: int | None = Field(description="Pages of a PDF; null for other files.")
-    pages_read: int | None = Field(description="Pages whose text this is, the first ones; null likewise.")
+    pages_read: int | None = Field(
+        description="Pages whose text this is, the first ones; null likewise."
+    )
 
 
 class SavedCorrection(_Reply):
@@ -116,7 +118,9 @@ class SavedCorrection(_Reply):
 
     time: str = Field(description="When it was saved, in UTC.")
     id: str = Field(description="What the record is called in the file.")
-    replaces: str | None = Field(description="When the same record had been saved last; null if it had not.")
+    replaces: str | None = Field(
+        description="When the same record had been saved last; null if it had not."
+    )
 
 
 class CorrectedRecord(BaseModel):
@@ -147,7 +151,9 @@ class FoundCorrection(_Reply):
 
 
 def _names_beside(kind):
-    return list[str], Field(description=f"{kind.plural.capitalize()} beside the text; one may be missing.")
+    return list[str], Field(
+        description=f"{kind.plural.capitalize()} beside the text; one may be missing."
+    )
 
 
 RecordColumns = create_model(
@@ -170,21 +176,33 @@ class Health(_Reply):
 
     status: str
     method: str
-    vocabulary: str | None = Field(description="Name of the file of subjects, where labels come from a vocabulary.")
+    vocabulary: str | None = Field(
+        description="Name of the file of subjects, where labels come from a vocabulary."
+    )
     labels: int
     features: int
     takes_text: bool = Field(description="Whether it reads texts; features otherwise.")
-    columns: RecordColumns | None = Field(description="What it reads of a record; null where it takes features.")
-    probabilities: bool = Field(description="Whether it has a second stage: scores are probabilities.")
+    columns: RecordColumns | None = Field(
+        description="What it reads of a record; null where it takes features."
+    )
+    probabilities: bool = Field(
+        description="Whether it has a second stage: scores are probabilities."
+    )
     explanations: bool = Field(description="Whether its scores are sums over features.")
-    languages: list[str] = Field(description="Languages in which labels have names, the model's own first.")
+    languages: list[str] = Field(
+        description="Languages in which labels have names, the model's own first."
+    )
     trained_languages: list[str] | None = Field(
         description="Languages of the texts of the training, the most frequent first; null where they are not known."
     )
     remark: str = Field(description="What the operator should know; empty if all is well.")
     left_out: int = Field(description="How many labels are suggested to nobody.")
-    left_out_failed: Failing | None = Field(description="That their file is wrong, so that the last good list holds.")
-    reload_failed: Failing | None = Field(description="That the last reload failed: the files are those of before.")
+    left_out_failed: Failing | None = Field(
+        description="That their file is wrong, so that the last good list holds."
+    )
+    reload_failed: Failing | None = Field(
+        description="That the last reload failed: the files are those of before."
+    )
 
 
 LANGUAGE = "Language of the labels' names, where the vocabulary has it; by default the model's own."
@@ -218,15 +236,27 @@ def _asked_within(options):
     """What can be asked, within the limits of a service."""
     Entry = Annotated[str, Field(min_length=1, max_length=LONGEST_ENTRY)]
     Entries = Annotated[list[Entry], Field(max_length=MOST_ENTRIES)]
-    limited = {"top_k": _number(1, options.max_top_k), "include": Entries, "exclude": Entries, "language": Language}
+    limited = {
+        "top_k": _number(1, options.max_top_k),
+        "include": Entries,
+        "exclude": Entries,
+        "language": Language,
+    }
     fields = {}
     for name, info in Question.model_fields.items():
         sentence = about(info).sentence
         # in JSON what is not asked is left out, rather than null
-        kind = next((part for part in get_args(info.annotation) if part is not type(None)), info.annotation)
+        kind = next(
+            (part for part in get_args(info.annotation) if part is not type(None)), info.annotation
+        )
         described = Field(description=f"{sentence[:1].upper()}{sentence[1:]}.")
-        kind = Annotated[limited.get(name, kind), described, *([] if name in limited else info.metadata)]
-        fields[name] = kind, min(info.default, options.max_top_k) if name == "top_k" else info.default
+        kind = Annotated[
+            limited.get(name, kind), described, *([] if name in limited else info.metadata)
+        ]
+        fields[name] = (
+            kind,
+            min(info.default, options.max_top_k) if name == "top_k" else info.default,
+        )
     return create_model("Asked", **fields)
 
 
@@ -234,10 +264,13 @@ def requests_within(options, columns=TEXT_ALONE):
     """Models of the bodies of requests to a model that reads such columns."""
     Text = _text_within(options, columns)
     Instance = Annotated[dict[str, Value], Field(max_length=MOST_FEATURES)]
-    TopK, Words, LabelId = _number(1, options.max_top_k), _number(1, MOST_WORDS), _number(0, LARGEST_ID)
+    TopK = _number(1, options.max_top_k)
+    Words = _number(1, MOST_WORDS)
+    LabelId = _number(0, LARGEST_ID)
 
     class PredictRequest(
-        _request(("text", "texts", "features"), {"text": "How to train a dragon", "top_k": 3}), _asked_within(options)
+        _request(("text", "texts", "features"), {"text": "How to train a dragon", "top_k": 3}),
+        _asked_within(options),
     ):
         """One text, several, or instances given by their features."""
 
@@ -254,13 +287,20 @@ def requests_within(options, columns=TEXT_ALONE):
         def question(self):
             return Question.model_validate(self.model_dump(include=set(Question.model_fields)))
 
-    class ExplainRequest(_request(("text", "features"), {"text": "How to train a dragon", "words": 5})):
+    class ExplainRequest(
+        _request(("text", "features"), {"text": "How to train a dragon", "words": 5})
+    ):
         """A text, or an instance given by its features."""
 
         text: Text = Field(None)
-        features: Instance = Field(None, description="Values by feature name, or by id if features have no names.")
+        features: Instance = Field(
+            None, description="Values by feature name, or by id if features have no names."
+        )
         labels: list[LabelId] = Field(
-            None, min_length=1, max_length=options.max_top_k, description="Ids; without them the best labels."
+            None,
+            min_length=1,
+            max_length=options.max_top_k,
+            description="Ids; without them the best labels.",
         )
         top_k: TopK = Field(min(5, options.max_top_k))
         words: Words = Field(10, description="How many words for and against each label.")
@@ -270,8 +310,11 @@ def requests_within(options, columns=TEXT_ALONE):
 
 
 def corrections_within(options, columns=TEXT_ALONE):
-    """Models of the bodies of a correction, and of what finds one, for a model that reads such columns."""
-    Text, Record = _text_within(options, columns), Annotated[str, Field(max_length=LONGEST_RECORD)]
+    """Models of the bodies of a correction, and of what finds one, for a model that reads such
+    columns.
+    """
+    Text = _text_within(options, columns)
+    Record = Annotated[str, Field(max_length=LONGEST_RECORD)]
     Label = Annotated[
         Annotated[_number(0, LARGEST_ID), Tag("id")] | Annotated[str, Tag("name")],
         Discriminator(lambda sent: "name" if isinstance(sent, str) else "id"),
@@ -282,17 +325,23 @@ def corrections_within(options, columns=TEXT_ALONE):
     class CorrectionRequest(BaseModel):
         """A text and its labels, by id, URI or name."""
 
-        model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"example": example})
+        model_config = ConfigDict(
+            extra="forbid", strict=True, json_schema_extra={"example": example}
+        )
 
         text: Text
         labels: Labels = Field(description="All labels that the text should have, perhaps none.")
         suggested: Labels = Field([], description="Labels that the person was shown.")
-        id: Record = Field(None, description="What the record is called; by default something made of its text.")
+        id: Record = Field(
+            None, description="What the record is called; by default something made of its text."
+        )
 
     class FindRequest(BaseModel):
         """What a record is called, its text, or both."""
 
-        model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"example": {"id": "record 17"}})
+        model_config = ConfigDict(
+            extra="forbid", strict=True, json_schema_extra={"example": {"id": "record 17"}}
+        )
 
         id: Record = Field(None)
         text: Text = Field(None)

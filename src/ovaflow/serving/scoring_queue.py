@@ -8,14 +8,20 @@ from ovaflow.serving.replies import busy
 
 
 class ScoringQueue:
-    """Runs work in few threads, outside of the event loop; what cannot be taken is refused at once, with status 503."""
+    """Runs work in few threads, outside of the event loop; what cannot be taken is refused at once,
+    with status 503.
+    """
 
-    def __init__(self, threads, waiting, seconds):
+    def __init__(self, threads, waiting, seconds) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="scoring")
-        self._free, self._places, self._seconds = threads + waiting, threads + waiting, seconds
+        self._free = threads + waiting
+        self._places = threads + waiting
+        self._seconds = seconds
 
     async def run(self, work, *arguments):
-        """Return ``work(*arguments)``; a caller whose time is over is sent away, and what has not begun never does."""
+        """Return ``work(*arguments)``; a caller whose time is over is sent away, and what has not
+        begun never does.
+        """
         if self._free == 0:
             raise busy(f"{self._places} requests are already being answered or waiting")
         self._take(1)
@@ -27,9 +33,9 @@ class ScoringQueue:
         except TimeoutError:
             raise busy(f"not answered within {self._seconds:g} s") from None
 
-    def close(self):
+    def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
 
-    def _take(self, places):
+    def _take(self, places) -> None:
         self._free -= places
         metrics.BUSY.inc(places)

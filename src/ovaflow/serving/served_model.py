@@ -14,9 +14,19 @@ from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answer import shortest
 from ovaflow.prediction.explanation import describe_label, label_entry
 from ovaflow.prediction.languages import languages_of
-from ovaflow.prediction.predictor import FeaturesAndFamiliarity, Predictor, known_features, remark_on_memory
+from ovaflow.prediction.predictor import (
+    FeaturesAndFamiliarity,
+    Predictor,
+    known_features,
+    remark_on_memory,
+)
 from ovaflow.prediction.reasons import explain
-from ovaflow.prediction.sources import NamedColumns, remark_on_columns, text_of_columns, vocabulary_of
+from ovaflow.prediction.sources import (
+    NamedColumns,
+    remark_on_columns,
+    text_of_columns,
+    vocabulary_of,
+)
 from ovaflow.reading.instances import FIELD
 
 _PATTERNS = 10
@@ -74,7 +84,11 @@ class ServedModel:
 
     def offered(self):
         """The same model without labels that are now left out for everyone."""
-        return self if self.left_out is None else replace(self, predictor=self.left_out.of(self.predictor))
+        return (
+            self
+            if self.left_out is None
+            else replace(self, predictor=self.left_out.of(self.predictor))
+        )
 
     def named_for(self, request):
         """What answers a request: with names in its language, without labels that are left out."""
@@ -84,7 +98,7 @@ class ServedModel:
     def search_forms(self):
         return [normal_form(name) for name in self.predictor.label_names]
 
-    def warm_up(self):
+    def warm_up(self) -> None:
         """Load kernels, names, vocabulary and index, and answer a made-up request of each kind."""
         predictor = self.predictor
         predictor.prepare()
@@ -105,7 +119,11 @@ class ServedModel:
         if read.familiarity is not None:
             self.count(read.familiarity.word_count)
         predictions = [answer.as_json() for answer in self.predictor.answer(read, question)]
-        return {"model": self.model.checksum, "probabilities": self.model.probabilistic, "predictions": predictions}
+        return {
+            "model": self.model.checksum,
+            "probabilities": self.model.probabilistic,
+            "predictions": predictions,
+        }
 
     def explain(self, request):
         """Why the best labels, or those of the request, have their scores."""
@@ -115,7 +133,9 @@ class ServedModel:
         X = self._instances(request).X
         text = None if request.text is None else self._text(request.text).replace(FIELD, " ")
         labels = self._labels_to_explain(X, request)
-        explained = [each.as_json() for each in explain(self.predictor, X, labels, request.words, text)]
+        explained = [
+            each.as_json() for each in explain(self.predictor, X, labels, request.words, text)
+        ]
         return {
             "model": self.model.checksum,
             "labels": _rounded(explained),
@@ -123,7 +143,9 @@ class ServedModel:
         }
 
     def find_labels(self, search, offset, limit):
-        """Labels whose names contain a string, those that begin with it first, or with this notation or URI."""
+        """Labels whose names contain a string, those that begin with it first, or with this
+        notation or URI.
+        """
         searched = normal_form(search.strip())
         if searched:
             labels = [label for label, name in enumerate(self.search_forms) if searched in name]
@@ -179,7 +201,9 @@ class ServedModel:
         if not np.isfinite(X.data).all():
             reason = "the model's transform gives no finite numbers for these values"
             raise HTTPException(422, f"features: {reason}")
-        return FeaturesAndFamiliarity(X, missing=[list(predictor.columns)] * X.n_rows if predictor.columns else None)
+        return FeaturesAndFamiliarity(
+            X, missing=[list(predictor.columns)] * X.n_rows if predictor.columns else None
+        )
 
     def _text(self, text):
         """A text as the model reads it, sent as such or by its columns."""
@@ -187,7 +211,7 @@ class ServedModel:
             return text
         return text_of_columns(self.model, _record_of(text))
 
-    def _check(self, question):
+    def _check(self, question) -> None:
         """Refuse what the model cannot answer, and labels that it does not have."""
         try:
             question.require(self.model)
@@ -200,7 +224,11 @@ class ServedModel:
         try:
             self.predictor.allowed_by(question)
         except InputError as error:
-            places = [f"{field}.{place}" for field in choice for place in self.predictor.finder.unknown(choice[field])]
+            places = [
+                f"{field}.{place}"
+                for field in choice
+                for place in self.predictor.finder.unknown(choice[field])
+            ]
             reasons = [*(f"{place}: no such label; see /labels" for place in places), str(error)]
             raise HTTPException(404, reasons[0]) from None
 
@@ -216,10 +244,11 @@ class ServedModel:
         return request.labels
 
     def _label(self, label):
-        positives, trained = int(self.model.counts[label]), bool(self.model.trained[label])
+        positives = int(self.model.counts[label])
+        trained = bool(self.model.trained[label])
         return label_entry(self.predictor, label) | {"positives": positives, "trained": trained}
 
-    def _require_label(self, label):
+    def _require_label(self, label) -> None:
         if not 0 <= label < self.predictor.n_labels:
             last = self.predictor.n_labels - 1
             raise HTTPException(404, f"no label {label}: their ids run from 0 to {last}")

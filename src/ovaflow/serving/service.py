@@ -25,7 +25,9 @@ from ovaflow.serving.supervisor import Supervisor
 _VARIABLE = "OVAFLOW_SERVE"  # environment variable that tells workers the options
 
 _SILENT_SECONDS = 30
-"""uvicorn replaces a worker that is silent for so long; one that starts at SIGHUP has as long to open the model."""
+"""uvicorn replaces a worker that is silent for so long; one that starts at SIGHUP has as long to
+open the model.
+"""
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +38,9 @@ def options_of_worker():
 
 
 def serve(options, listener):
-    """Serve a model on a bound socket until told to stop; return the exit status. Options are those of the command."""
+    """Serve a model on a bound socket until told to stop; return the exit status. Options are those
+    of the command.
+    """
     from ovaflow.serving.corrections import check_corrections
     from ovaflow.serving.left_out import read_list
     from ovaflow.serving.served_model import open_served_model
@@ -54,7 +58,10 @@ def serve(options, listener):
         signal.signal(number, lambda *_: sys.exit(0))  # uvicorn raises them again when it is done
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until uvicorn takes it
     with tempfile.TemporaryDirectory(prefix="ovaflow-metrics-") as metrics:
-        os.environ |= {_VARIABLE: json.dumps(vars(options), default=str), "PROMETHEUS_MULTIPROC_DIR": metrics}
+        os.environ |= {
+            _VARIABLE: json.dumps(vars(options), default=str),
+            "PROMETHEUS_MULTIPROC_DIR": metrics,
+        }
         config = uvicorn.Config(
             "ovaflow.serving.application:create",
             factory=True,
@@ -69,7 +76,8 @@ def serve(options, listener):
                 ("Referrer-Policy", "no-referrer"),
                 ("Cache-Control", "no-store"),
             ],
-            limit_concurrency=options.max_connections + 1,  # uvicorn refuses the one that reaches it
+            limit_concurrency=options.max_connections
+            + 1,  # uvicorn refuses the one that reaches it
             timeout_keep_alive=75,
             timeout_graceful_shutdown=options.grace,
             timeout_worker_healthcheck=_SILENT_SECONDS,
@@ -96,16 +104,22 @@ _LOGGING = {
         }
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "loggers": {name: {"handlers": ["stderr"], "level": "INFO"} for name in ("uvicorn", "ovaflow.serving")},
+    "loggers": {
+        name: {"handlers": ["stderr"], "level": "INFO"} for name in ("uvicorn", "ovaflow.serving")
+    },
 }
 
 
 def bind(host, port, unix_socket=None):
-    """Take the address, so that a wrong one is refused before anything is loaded; nobody can connect yet."""
+    """Take the address, so that a wrong one is refused before anything is loaded; nobody can
+    connect yet.
+    """
     try:
         if unix_socket is not None:
             return _bind_unix(unix_socket)
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )[0]
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
@@ -113,7 +127,9 @@ def bind(host, port, unix_socket=None):
     except (OSError, UnicodeError) as error:
         where = unix_socket or f"{host}, port {port}"
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot listen on {where}: {reason}", remedy="choose another address") from None
+        raise InputError(
+            f"cannot listen on {where}: {reason}", remedy="choose another address"
+        ) from None
 
 
 def _bind_unix(path):
@@ -127,10 +143,16 @@ def _bind_unix(path):
 
 
 def allowed_hosts(listener, names):
-    """Names by which clients may call: any, unless there are names or only programs of this machine can connect."""
+    """Names by which clients may call: any, unless there are names or only programs of this machine
+    can connect.
+    """
     # to these belongs a page of another site whose name is made to resolve to 127.0.0.1
     address = listener.getsockname()[0] if listener.family != socket.AF_UNIX else ""
-    here = [f"[{address}]" if ":" in address else address] if address and ip_address(address).is_loopback else []
+    here = (
+        [f"[{address}]" if ":" in address else address]
+        if address and ip_address(address).is_loopback
+        else []
+    )
     if here or names:
         return ["localhost", "127.0.0.1", "[::1]", *here, *names]
     return ["*"]

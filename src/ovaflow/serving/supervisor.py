@@ -7,26 +7,30 @@ from uvicorn.supervisors import Multiprocess
 
 from ovaflow.serving import failures
 
-RELOAD, START = "reload-failed", "start-failed"
+RELOAD = "reload-failed"
+START = "start-failed"
 """Failures that are noted: of reloads, and of the last worker that could not begin."""
 
 _SLOW = {"reason": "the new workers were not ready in time; the log says more"}
 
 
 class Supervisor(Multiprocess):
-    """uvicorn's, whose workers Ctrl-C does not reach, and which notes whether the last reload worked."""
+    """uvicorn's, whose workers Ctrl-C does not reach, and which notes whether the last reload
+    worked.
+    """
 
-    def run(self):
-        # all processes of a terminal get it, and a worker that begins would die of it with a traceback
+    def run(self) -> None:
+        # all processes of a terminal get it, and a worker that begins would die of it with a
+        # traceback
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         super().run()
 
-    def handle_signals(self):
+    def handle_signals(self) -> None:
         if signal.SIGINT in signal.sigpending():
             self.handle_int()
         super().handle_signals()
 
-    def restart_all(self):
+    def restart_all(self) -> None:
         before = list(self.processes)
         failures.forget(START)
         super().restart_all()

@@ -1,4 +1,6 @@
-"""Runs that start from others: a sweep becomes one run per value, and a run may name an earlier model."""
+"""Runs that start from others: a sweep becomes one run per value, and a run may name an earlier
+model.
+"""
 
 from pathlib import Path
 
@@ -8,12 +10,16 @@ from ovaflow.settings.configuration import Config, SweptRun
 
 
 def expand_sweeps(config: Config, path=None) -> Config:
-    """Replace each sweep by one run per value, ascending; those of C start each from the one before."""
+    """Replace each sweep by one run per value, ascending; those of C start each from the one
+    before.
+    """
     runs: dict[str, object] = {}
     for name, run in config.runs.items():
         for swept, entry in _expanded(name, run, config.train_of(name).epsilon):
             if swept in runs or (swept != name and swept in config.runs):
-                raise InputError(f"runs.{name}.sweep: the name of its run {swept} is taken", path=path)
+                raise InputError(
+                    f"runs.{name}.sweep: the name of its run {swept} is taken", path=path
+                )
             runs[swept] = entry
     return config.model_copy(update={"runs": runs})
 
@@ -26,10 +32,13 @@ def _expanded(name, run, epsilon):
     key, values = run.sweep.swept
     for value in values:
         if expanded and key == "C":
-            # a start so near the solution may satisfy the stopping rule before the label has left it
+            # a start so near the solution may satisfy the stopping rule before the label has left
+            # it
             neighbour = {"initialization": "pretrained", "pretrained": expanded[-1][0]}
             settings |= neighbour | {"epsilon": 0.001 if epsilon == "auto" else epsilon / 10}
-        expanded.append((swept_name(name, key, value), SweptRun.model_validate(settings | {key: value})))
+        expanded.append(
+            (swept_name(name, key, value), SweptRun.model_validate(settings | {key: value}))
+        )
     return expanded
 
 
@@ -54,7 +63,9 @@ def first_run_of(config: Config, run: str) -> str:
 def _chain(config, run):
     """A run, the run that it starts from, and so on; a circle ends with the run that closes it."""
     chain = [run]
-    while (earlier := config.runs[chain[-1]].pretrained) in config.runs and chain[-1] not in chain[:-1]:
+    while (earlier := config.runs[chain[-1]].pretrained) in config.runs and chain[-1] not in chain[
+        :-1
+    ]:
         chain.append(earlier)
     return chain
 
@@ -64,7 +75,11 @@ def earlier_model(config: Config, dataset: str, run: str) -> str | None:
     earlier = config.runs[run].pretrained
     if earlier is None:
         return None
-    return paths.MODEL.format(dataset=dataset, run=earlier) if earlier in config.runs else str(Path(earlier))
+    return (
+        paths.MODEL.format(dataset=dataset, run=earlier)
+        if earlier in config.runs
+        else str(Path(earlier))
+    )
 
 
 def check_chains(config: Config, path=None) -> None:
@@ -72,11 +87,15 @@ def check_chains(config: Config, path=None) -> None:
     sweeps = sweeps_of(config)
     for run, entry in config.runs.items():
         if entry.pretrained in config.runs and config.runs[entry.pretrained].method != entry.method:
-            raise InputError(f"runs.{run}.pretrained: {entry.pretrained} has no weights to start from", path=path)
+            raise InputError(
+                f"runs.{run}.pretrained: {entry.pretrained} has no weights to start from", path=path
+            )
         if entry.pretrained in sweeps:
             names = ", ".join(sweeps[entry.pretrained])
             remedy = f"name one of {names}"
-            raise InputError(f"runs.{run}.pretrained: {entry.pretrained} is a sweep", path=path, remedy=remedy)
+            raise InputError(
+                f"runs.{run}.pretrained: {entry.pretrained} is a sweep", path=path, remedy=remedy
+            )
         chain = _chain(config, run)
         if chain[-1] in chain[:-1]:
             circle = " from ".join(chain[chain.index(chain[-1]) :])

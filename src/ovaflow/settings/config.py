@@ -24,8 +24,16 @@ from ovaflow.settings.suggestion_sources import check_sources, sources_of
 from ovaflow.storage.errors import read_error
 from ovaflow.storage.opening import open_regular
 
-_TEXTS = frozenset().union(*(each.texts() for each in (DatasetEntry, RunEntry, Report, Sweep, AutoCandidates)))
-_TAKEN_FOR = {"int": "a number", "float": "a number", "bool": "a truth value", "timestamp": "a date", "null": "nothing"}
+_TEXTS = frozenset().union(
+    *(each.texts() for each in (DatasetEntry, RunEntry, Report, Sweep, AutoCandidates))
+)
+_TAKEN_FOR = {
+    "int": "a number",
+    "float": "a number",
+    "bool": "a truth value",
+    "timestamp": "a date",
+    "null": "nothing",
+}
 
 
 class _Unquoted(yaml.MarkedYAMLError):
@@ -33,14 +41,18 @@ class _Unquoted(yaml.MarkedYAMLError):
 
 
 class _Loader(Loader):
-    """A loader for which names are as they are written, whatever other loaders make of the same file."""
+    """A loader for which names are as they are written, whatever other loaders make of the same
+    file.
+    """
 
     def construct_document(self, node):
         self._check(node, (), False, set())
         return super().construct_document(node)
 
-    def _check(self, node, keys, is_entry, done):
-        """Refuse what is written below these keys, all of it or one of its entries, wherever an alias stands for it."""
+    def _check(self, node, keys, is_entry, done) -> None:
+        """Refuse what is written below these keys, all of it or one of its entries, wherever an
+        alias stands for it.
+        """
         if (id(node), keys) in done:
             return
         done.add((id(node), keys))
@@ -65,7 +77,9 @@ class _Loader(Loader):
         if kind == "str" or is_plain_number or (kind == "null" and not is_entry):
             return
         taken = f"YAML takes {node.value or 'an empty entry'} for {_TAKEN_FOR.get(kind, 'no text')}"
-        raise _Unquoted(problem=f"{'.'.join(keys)}: {taken}; put it in quotes", problem_mark=node.start_mark)
+        raise _Unquoted(
+            problem=f"{'.'.join(keys)}: {taken}; put it in quotes", problem_mark=node.start_mark
+        )
 
 
 def load(path) -> dict:
@@ -77,10 +91,14 @@ def load(path) -> dict:
         raise read_error(path, error) from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-        message = error.problem if isinstance(error, _Unquoted) else f"not valid YAML: {error.problem}"
+        message = (
+            error.problem if isinstance(error, _Unquoted) else f"not valid YAML: {error.problem}"
+        )
         raise InputError(message, path=path, line=line) from None
     except FAILURES as error:
-        raise InputError(f"not valid YAML: {error}", path=path, remedy="fix this file, or give another one") from None
+        raise InputError(
+            f"not valid YAML: {error}", path=path, remedy="fix this file, or give another one"
+        ) from None
     if not isinstance(content, dict):
         raise InputError("expected a mapping with keys such as datasets and runs", path=path)
     return content
@@ -106,11 +124,15 @@ def resolve(config: dict, defaults: dict, path=None, catalogue=None) -> Config:
 
 
 def _merge(defaults, config):
-    """Keys replace single values of a section; datasets and runs replace those of the defaults whole."""
+    """Keys replace single values of a section; datasets and runs replace those of the defaults
+    whole.
+    """
     merged = dict(defaults)
     for section, content in config.items():
         old = merged.get(section)
-        partial = section not in REPLACED_WHOLE and isinstance(content, dict) and isinstance(old, dict)
+        partial = (
+            section not in REPLACED_WHOLE and isinstance(content, dict) and isinstance(old, dict)
+        )
         merged[section] = old | content if partial else content
     return merged
 
@@ -127,7 +149,9 @@ def _downloaded(entry, key, catalogue):
 
 
 def _made_from(dataset, role, path):
-    """Whether the dataset there was made from a file of this name; which file had stop words is not remembered."""
+    """Whether the dataset there was made from a file of this name; which file had stop words is not
+    remembered.
+    """
     sizes = Path(paths.SIZES.format(dataset=dataset))
     if not sizes.exists():
         return False
@@ -154,7 +178,9 @@ def require_files(config: Config) -> None:
     for dataset, run in product(config.datasets, config.runs):
         model = earlier_model(config, dataset, run)
         if model is not None and model not in made_here and not Path(model).is_file():
-            raise _no_file(f"runs.{run}.pretrained: no run and no file {config.runs[run].pretrained}")
+            raise _no_file(
+                f"runs.{run}.pretrained: no run and no file {config.runs[run].pretrained}"
+            )
         for path in sources_of(config, dataset, run).values():
             if not Path(path).exists():
                 message = f"runs.{run}.rerank_with: no such file: {path}"

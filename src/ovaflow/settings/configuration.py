@@ -14,7 +14,11 @@ from ovaflow.settings.train import INITIALIZATION, Evaluate, Initialization, Tra
 
 _METHODS = [find_method(name) for name in method_names()]
 # one-vs-all has the section train
-_SECTIONS = {method: placed(method.section or method.settings) for method in _METHODS if method.name != ONE_VS_ALL}
+_SECTIONS = {
+    method: placed(method.section or method.settings)
+    for method in _METHODS
+    if method.name != ONE_VS_ALL
+}
 MethodName: Any = Literal[method_names()]
 
 
@@ -28,12 +32,16 @@ class MethodOfRun(Section):
         "another run of this config, or the path of a model.h5",
         where=starting("with initialization: pretrained", "pretrained"),
     )
-    sweep: Sweep | None = setting(None, "one run per value; those of C are trained each from its neighbour's weights")
+    sweep: Sweep | None = setting(
+        None, "one run per value; those of C are trained each from its neighbour's weights"
+    )
 
     @model_validator(mode="after")
     def _start_from_a_model(self) -> Self:
         if (self.initialization == "pretrained") != (self.pretrained is not None):
-            raise ValueError("initialization: pretrained and pretrained: (a run or a path) need each other")
+            raise ValueError(
+                "initialization: pretrained and pretrained: (a run or a path) need each other"
+            )
         return self
 
 
@@ -42,11 +50,15 @@ class DatasetEntry(Evaluate, Prepare, Source):
 
 
 class RunEntry(Predict, Train, *_SECTIONS.values(), MethodOfRun):  # type: ignore[misc]
-    """A run: its method, and its own values of keys of ``train``, ``predict`` and the section of its method."""
+    """A run: its method, and its own values of keys of ``train``, ``predict`` and the section of
+    its method.
+    """
 
     @model_validator(mode="after")
     def _keys_of_its_method(self) -> Self:
-        foreign = sorted((self.model_fields_set & RunEntry.model_fields.keys()) - _keys_of(self.method))
+        foreign = sorted(
+            (self.model_fields_set & RunEntry.model_fields.keys()) - _keys_of(self.method)
+        )
         if foreign:
             raise ValueError(f"{foreign[0]} is not a setting of method: {self.method}")
         if self.sweep is not None:
@@ -72,7 +84,9 @@ def _keys_of(method: str) -> frozenset[str]:
 
 
 class SweptRun(RunEntry):
-    """One value of a sweep; made by :func:`ovaflow.settings.chains.expand_sweeps`, never in a config file."""
+    """One value of a sweep; made by :func:`ovaflow.settings.chains.expand_sweeps`, never in a
+    config file.
+    """
 
     of: str = Field(description="name of the sweep")
 
@@ -81,14 +95,18 @@ _NEEDS_RERANK = "rerank_with needs rerank, the share of instances that is held o
 
 
 class _Trained(Section):
-    datasets: dict[Name, DatasetEntry] = Field(min_length=1, description="each becomes a folder of results")
+    datasets: dict[Name, DatasetEntry] = Field(
+        min_length=1, description="each becomes a folder of results"
+    )
     runs: dict[Name, RunEntry] = Field(min_length=1, description="each is trained on every dataset")
     prepare: Prepare = Field(default_factory=Prepare, description="defaults of all datasets")
     train: Train = Field(default_factory=Train, description="defaults of all runs")
 
 
 def _section(method: Any, model: Any) -> Any:
-    return model, Field(default_factory=model, description=f"defaults of all runs with method: {method.name}")
+    return model, Field(
+        default_factory=model, description=f"defaults of all runs with method: {method.name}"
+    )
 
 
 _WithMethods: Any = create_model(
@@ -120,7 +138,10 @@ class Config(_WithMethods):
             entry = self.entry_of(dataset)
         elif name not in ("prepare", "evaluate", "report", "tune") and run is not None:
             entry = self.runs[run]
-        overridden = {key: getattr(entry, key) for key in entry.model_fields_set & type(section).model_fields.keys()}
+        overridden = {
+            key: getattr(entry, key)
+            for key in entry.model_fields_set & type(section).model_fields.keys()
+        }
         values = section.model_dump() | overridden
         if name == "predict" and dataset is not None:
             if dataset.rpartition("/")[2].startswith(HELD_OUT):
@@ -151,9 +172,12 @@ class Config(_WithMethods):
     def _sections_fit(self) -> Self:
         for dataset in self.datasets:
             prepare = self.section("prepare", dataset)
-            fewest, most = prepare.min_df, prepare.max_df
+            fewest = prepare.min_df
+            most = prepare.max_df
             if type(fewest) is type(most) and fewest > most:
-                raise ValueError(f"datasets.{dataset}: min_df ({fewest}) must not be above max_df ({most})")
+                raise ValueError(
+                    f"datasets.{dataset}: min_df ({fewest}) must not be above max_df ({most})"
+                )
             if prepare.two_splits:
                 raise ValueError(f"datasets.{dataset}: {prepare.two_splits}")
         for run in self.runs:
@@ -163,14 +187,19 @@ class Config(_WithMethods):
         return self
 
     def _require_a_fit(self, name: str) -> None:
-        run, train = self.runs[name], self.train_of(name)
+        run = self.runs[name]
+        train = self.train_of(name)
         if not train.negative_score < train.s:
             raise ValueError(f"runs.{name}: t ({train.negative_score}) must be below s ({train.s})")
         if run.method == ONE_VS_ALL and train.two_weightings:
             raise ValueError(f"runs.{name}: {train.two_weightings}")
-        without = [dataset for dataset in self.datasets if not self.section("prepare", dataset).bias]
+        without = [
+            dataset for dataset in self.datasets if not self.section("prepare", dataset).bias
+        ]
         if run.initialization == "bias" and without:
-            raise ValueError(f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0")
+            raise ValueError(
+                f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0"
+            )
         if run.rerank_with and not self._has_second_stage(name):
             raise ValueError(f"runs.{name}: {_NEEDS_RERANK}")
         predict = self.section("predict", run=name)

@@ -1,4 +1,6 @@
-"""What a step reads of a config: settings, as options of its command, and files that other steps make."""
+"""What a step reads of a config: settings, as options of its command, and files that other steps
+make.
+"""
 
 from typing import Any
 
@@ -17,7 +19,9 @@ def settings_read(step: str, method: str = ONE_VS_ALL) -> Reads:
     return reads._replace(fields=tuple(name for name in fields if name not in reads.without))
 
 
-def settings_of(step: str, config: Config, dataset: str | None = None, run: str | None = None) -> Any:
+def settings_of(
+    step: str, config: Config, dataset: str | None = None, run: str | None = None
+) -> Any:
     """The settings of a step, filled from a config."""
     reads = settings_read(step, _method_of(config, run))
     holders = [config.section(name, dataset, run) for name in reads.sections]
@@ -28,13 +32,20 @@ def settings_of(step: str, config: Config, dataset: str | None = None, run: str 
     model = placed(reads.model)
     # the first that has a setting says it
     values = {
-        name: getattr(each, name) for each in reversed(holders) for name in model.model_fields if hasattr(each, name)
+        name: getattr(each, name)
+        for each in reversed(holders)
+        for name in model.model_fields
+        if hasattr(each, name)
     }
     return model.model_validate(values)
 
 
-def parameters_of(step: str, config: Config, dataset: str | None = None, run: str | None = None) -> dict[str, Any]:
-    """Settings that the results of a step depend on, by their names as options; files are inputs instead."""
+def parameters_of(
+    step: str, config: Config, dataset: str | None = None, run: str | None = None
+) -> dict[str, Any]:
+    """Settings that the results of a step depend on, by their names as options; files are inputs
+    instead.
+    """
     settings = settings_of(step, config, dataset, run)
     reads = settings_read(step, _method_of(config, run))
     parameters = {}
@@ -53,7 +64,9 @@ def _method_of(config, run):
 
 
 def as_options(parameters: dict[str, Any]) -> list[str]:
-    """Settings as options, such as ``["--C=1.0", "--no-normalize"]``; each value of a list is an option."""
+    """Settings as options, such as ``["--C=1.0", "--no-normalize"]``; each value of a list is an
+    option.
+    """
     options = []
     for name, value in parameters.items():
         dashed = name.replace("_", "-")
@@ -67,17 +80,25 @@ def as_options(parameters: dict[str, Any]) -> list[str]:
 
 
 def estimate_key(config: Config, dataset: str, run: str) -> str:
-    """Name of the problem that a run, or the first in its chain, poses; all runs that pose it share one estimate."""
+    """Name of the problem that a run, or the first in its chain, poses; all runs that pose it share
+    one estimate.
+    """
     labels = settings_of("train-shard", config, dataset, first_run_of(config, run))
-    propensities = f"-{labels.propensity_a:g}-{labels.propensity_b:g}" if labels.weighting != "none" else ""
-    C, epsilon = (value if isinstance(value, str) else f"{value:g}" for value in (labels.C, labels.epsilon))
+    propensities = (
+        f"-{labels.propensity_a:g}-{labels.propensity_b:g}" if labels.weighting != "none" else ""
+    )
+    C, epsilon = (
+        value if isinstance(value, str) else f"{value:g}" for value in (labels.C, labels.epsilon)
+    )
     tail = f"C{C}-epsilon{epsilon}-stored{labels.stored_threshold:g}"
     weighting = labels.class_weight or f"{labels.weighting}{propensities}"
     return f"{labels.loss}-{labels.regularization}-{weighting}-{tail}"
 
 
 def chosen_C(config: Config, dataset: str, run: str) -> dict[str, str]:
-    """The file with the choice for ``C: auto``, by option; runs of the same problem and folds of a dataset share it."""
+    """The file with the choice for ``C: auto``, by option; runs of the same problem and folds of a
+    dataset share it.
+    """
     if config.train_of(run).C != "auto":
         return {}
     problem = estimate_key(config, dataset, run)
@@ -93,7 +114,9 @@ def chosen_features(config: Config, dataset: str) -> dict[str, str]:
 
 
 def chosen_prune(config: Config, dataset: str, run: str) -> dict[str, str]:
-    """The file with the choice for ``prune: auto``, by option, also of what is trained without held-out instances."""
+    """The file with the choice for ``prune: auto``, by option, also of what is trained without
+    held-out instances.
+    """
     whole, _, part = dataset.rpartition("/")
     if not part.startswith(HELD_OUT):
         whole = dataset
@@ -121,8 +144,12 @@ def warm_up_options(config: Config) -> list[str]:
     """Options of ``ovaflow warm-up``: the kernels that the runs need."""
     trains = [config.train_of(run) for run in config.runs_of(ONE_VS_ALL)]
     problems = sorted({f"--problem={train.loss}/{train.regularization}" for train in trains})
-    methods = [f"--{name}" for name in method_names() if find_method(name).warm_up and config.runs_of(name)]
-    return problems + methods + ["--rerank"] * bool(paths.second_stage_files(config, paths.RERANKER))
+    methods = [
+        f"--{name}" for name in method_names() if find_method(name).warm_up and config.runs_of(name)
+    ]
+    return (
+        problems + methods + ["--rerank"] * bool(paths.second_stage_files(config, paths.RERANKER))
+    )
 
 
 def sweep_options(config: Config) -> list[str]:

@@ -1,4 +1,6 @@
-"""Where every file of the pipeline is, relative to the folder where it runs: templates that rules and code fill."""
+"""Where every file of the pipeline is, relative to the folder where it runs: templates that rules
+and code fill.
+"""
 
 import os
 import re
@@ -19,7 +21,8 @@ CATALOGUE = f"{DOWNLOADS}/{{name}}/{{file}}"
 REPORT = "results/report.html"
 WARMED_UP = "results/.warm-up"
 
-OF_DATASET, OF_RUN = "results/{dataset}", "results/{dataset}/{run}"
+OF_DATASET = "results/{dataset}"
+OF_RUN = "results/{dataset}/{run}"
 DATASET = f"{OF_DATASET}/dataset.h5"
 SIZES = f"{OF_DATASET}/sizes.json"
 READING = f"{OF_DATASET}/reading.json"
@@ -59,7 +62,9 @@ def raw_files(config: Config, dataset: str) -> dict[str, str | list[str]]:
         if isinstance(location, list | dict):
             files[role] = list(map(_normal, location))
         elif location is not None and is_address(location):
-            files[role] = DOWNLOADED.format(dataset=dataset, role=role, file=download_name(location))
+            files[role] = DOWNLOADED.format(
+                dataset=dataset, role=role, file=download_name(location)
+            )
         elif location is not None:
             files[role] = _normal(location)
     return files | config.section("prepare", dataset).files
@@ -77,7 +82,9 @@ def download_name(address: str) -> str:
 
 def for_each(template: str, config: Config, runs: Any) -> list[str]:
     """A file of some runs on every dataset."""
-    return [template.format(dataset=dataset, run=run) for dataset, run in product(config.datasets, runs)]
+    return [
+        template.format(dataset=dataset, run=run) for dataset, run in product(config.datasets, runs)
+    ]
 
 
 def figure_files(config: Config) -> list[str]:
@@ -98,31 +105,43 @@ def other_runs(config: Config) -> list[str]:
 
 
 def held_out_of(config: Config, dataset: str, run: str) -> str | None:
-    """The dataset without what is held out for the second stage of a run, such as docstrings/held-out-0.2."""
+    """The dataset without what is held out for the second stage of a run, such as
+    docstrings/held-out-0.2.
+    """
     share = config.section("predict", dataset, run).rerank
     return f"{dataset}/{HELD_OUT}{share:g}" if share else None
 
 
 def folds_of(config: Config, dataset: str) -> list[str]:
-    """The datasets of a cross-validation, such as docstrings/fold-1-of-5; none where it is not asked for."""
+    """The datasets of a cross-validation, such as docstrings/fold-1-of-5; none where it is not
+    asked for.
+    """
     folds = config.section("evaluate", dataset).folds or 0
     return [f"{dataset}/{FOLD.format(fold=fold, folds=folds)}" for fold in range(1, folds + 1)]
 
 
 def parts_of_datasets(config: Config) -> list[str]:
-    """Folds, and what is left of these and of datasets when instances are held out for a second stage."""
+    """Folds, and what is left of these and of datasets when instances are held out for a second
+    stage.
+    """
     folds = [fold for dataset in config.datasets for fold in folds_of(config, dataset)]
-    names = {held_out_of(config, *place) for place in product([*config.datasets, *folds], config.runs)}
+    names = {
+        held_out_of(config, *place) for place in product([*config.datasets, *folds], config.runs)
+    }
     return sorted(name for name in (*folds, *names) if name is not None)
 
 
 def second_stage_files(config: Config, template: str) -> list[str]:
     """A file of all runs and datasets that have a second stage."""
-    places = [place for place in product(config.datasets, config.runs) if held_out_of(config, *place)]
+    places = [
+        place for place in product(config.datasets, config.runs) if held_out_of(config, *place)
+    ]
     return [template.format(dataset=dataset, run=run) for dataset, run in places]
 
 
 def cross_validation_files(config: Config) -> list[str]:
     """The joined metrics of all runs on the datasets that have folds."""
-    places = product([dataset for dataset in config.datasets if folds_of(config, dataset)], config.runs)
+    places = product(
+        [dataset for dataset in config.datasets if folds_of(config, dataset)], config.runs
+    )
     return [FOLDS.format(dataset=dataset, run=run) for dataset, run in places]

@@ -47,7 +47,9 @@ class Sweep(Section):
     """Values of a setting; each becomes a run of its own."""
 
     C: list[AboveZero] | None = Field(None, min_length=1, description="values of C, in any order")
-    seed: list[Seed] | None = Field(None, min_length=2, description="seeds: the report has mean and spread")
+    seed: list[Seed] | None = Field(
+        None, min_length=2, description="seeds: the report has mean and spread"
+    )
 
     @model_validator(mode="after")
     def _one_setting(self) -> Self:

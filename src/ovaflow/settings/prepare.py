@@ -40,7 +40,11 @@ _BLOCKS = {
     "pairs": ("", "", "nothing"),
     "names": ("(vocabulary)?", "", "nothing, or vocabulary"),
     "prefixes": (r"[1-9]\d?", "6", "a number of letters below 100"),
-    "stems": (r"[a-z_]+(,[a-z_]+)*", "", 'a language, such as finnish or "no" in quotes, or a list of languages'),
+    "stems": (
+        r"[a-z_]+(,[a-z_]+)*",
+        "",
+        'a language, such as finnish or "no" in quotes, or a list of languages',
+    ),
     "characters": (
         "|".join(f"{least}-[{least}-9]" for least in range(1, 10)),
         "4-5",
@@ -93,7 +97,9 @@ DEFAULT_FEATURES = ["words", "prefixes=6", _NAMES_IN_VOCABULARY]
 def blocks_for(features: list[str], has_vocabulary: bool) -> list[str]:
     """Blocks of features, with names of labels instead of those in a vocabulary, or without these."""
     names = {_NAMES_IN_VOCABULARY: "names" if has_vocabulary else None}
-    return list(dict.fromkeys(block for block in (names.get(each, each) for each in features) if block))
+    return list(
+        dict.fromkeys(block for block in (names.get(each, each) for each in features) if block)
+    )
 
 
 def _candidate(blocks: Any) -> str:
@@ -111,13 +117,17 @@ Candidate = Annotated[
 _FEATURES_OF_TEXTS = Where("texts", lambda section: section.has_texts)
 _COUNTS = Where("texts, and with tfidf", lambda section: section.has_texts or section.weighs)
 _BESIDE_TEXT = tuple(kind.setting for kind in KINDS)
-_WITH_COLUMNS_BESIDE = Where(", ".join(_BESIDE_TEXT), lambda section: section.has_columns_beside_text)
+_WITH_COLUMNS_BESIDE = Where(
+    ", ".join(_BESIDE_TEXT), lambda section: section.has_columns_beside_text
+)
 
 
 class Prepare(ReadTexts):
     """From raw files to dataset.h5."""
 
-    features: Literal["auto"] | Annotated[list[Block], BeforeValidator(listed), Field(min_length=1)] = setting(
+    features: (
+        Literal["auto"] | Annotated[list[Block], BeforeValidator(listed), Field(min_length=1)]
+    ) = setting(
         DEFAULT_FEATURES,
         "features, side by side: words, pairs of neighbouring words, {prefixes: 6} (of longer words), "
         "{stems: finnish}, {characters: [4, 5]} (inside words), names of labels, {names: vocabulary} (where labels "
@@ -139,7 +149,9 @@ class Prepare(ReadTexts):
         where=_WITH_COLUMNS_BESIDE,
     )
     label_names: bool = setting(
-        True, "also train on the name of each label, as one more text with that label", where=_FEATURES_OF_TEXTS
+        True,
+        "also train on the name of each label, as one more text with that label",
+        where=_FEATURES_OF_TEXTS,
     )
     language: Text | None = setting(
         None,
@@ -163,10 +175,14 @@ class Prepare(ReadTexts):
     max_features: Positive | None = setting(
         None, "keep only the most frequent terms", where=_FEATURES_OF_TEXTS, null="all"
     )
-    sublinear: bool = setting(True, "use ln(1 + count) instead of a term's count in a text", where=_COUNTS)
+    sublinear: bool = setting(
+        True, "use ln(1 + count) instead of a term's count in a text", where=_COUNTS
+    )
     normalize: bool = setting(True, "scale each instance to length 1")
     bias: float = setting(1.0, "value of the bias feature appended to each instance; 0: none", ge=0)
-    test_fraction: float = setting(0.2, "share of instances set aside for testing if there is no test file", gt=0, lt=1)
+    test_fraction: float = setting(
+        0.2, "share of instances set aside for testing if there is no test file", gt=0, lt=1
+    )
     seed: int = setting(0, "seed of the split if there is no test file", ge=0)
     split: Literal["together", "random", "stratified", "last"] = setting(
         "together",
@@ -209,7 +225,8 @@ class Prepare(ReadTexts):
         where=TEXTS,
     )
     unlabelled: Literal["keep", "drop"] = setting(
-        "keep", "instances without labels: keep, as negatives of all labels, or drop, in training and test"
+        "keep",
+        "instances without labels: keep, as negatives of all labels, or drop, in training and test",
     )
 
     @property
@@ -226,7 +243,9 @@ class Prepare(ReadTexts):
 
     @property
     def two_splits(self) -> str:
-        """What is wrong if split and split_column both say what is for testing; empty if they do not."""
+        """What is wrong if split and split_column both say what is for testing; empty if they do
+        not.
+        """
         if self.split_column and self.split in ("random", "stratified"):
             return f"split_column ({self.split_column}) divides the records itself; leave out split: {self.split}"
         return ""
@@ -262,9 +281,9 @@ class ExtraFiles(Section):
 class PrepareSource(Prepare, ExtraFiles):
     """What ``ovaflow prepare`` reads."""
 
-    format: Annotated[Literal["builtin"] | Format, BeforeValidator(lambda name: name or "builtin")] = setting(
-        ..., "builtin needs no files"
-    )
+    format: Annotated[
+        Literal["builtin"] | Format, BeforeValidator(lambda name: name or "builtin")
+    ] = setting(..., "builtin needs no files")
     has_test: bool = setting(False, "whether there is a test file")
 
     @model_validator(mode="before")
@@ -312,16 +331,22 @@ class PrepareSource(Prepare, ExtraFiles):
         if self.has_columns_beside_text and (self.vector_column or not COLUMNS.holds(self)):
             names = ", ".join(name for name in _BESIDE_TEXT if getattr(self, name))
             instead = "vector_column" if self.vector_column else f"format: {self.format}"
-            raise ValueError(f"{names}: beside texts in columns ({COLUMNS.words}), not with {instead}")
+            raise ValueError(
+                f"{names}: beside texts in columns ({COLUMNS.words}), not with {instead}"
+            )
         return self
 
     @model_validator(mode="after")
     def _one_way_to_split(self) -> Self:
         if self.two_splits:
             raise ValueError(self.two_splits)
-        columns = ", ".join(name for name in ("split_column", "group_column") if getattr(self, name))
+        columns = ", ".join(
+            name for name in ("split_column", "group_column") if getattr(self, name)
+        )
         if self.vector_column and columns:
-            raise ValueError(f"{columns}: records of a vector_column are divided one by one; give a test file")
+            raise ValueError(
+                f"{columns}: records of a vector_column are divided one by one; give a test file"
+            )
         return self
 
 
@@ -352,18 +377,24 @@ class Comparison(Section):
         null="12,000; for features 3,000 of less than 200,000",
         ge=2,
     )
-    held_out: float = setting(0.1, "share of these instances set aside to measure candidates", gt=0, lt=1)
+    held_out: float = setting(
+        0.1, "share of these instances set aside to measure candidates", gt=0, lt=1
+    )
 
 
 class Tune(Comparison):
     """How ``features: auto`` and ``C: auto`` are chosen, without test instances."""
 
-    candidates: AutoCandidates = Field(default_factory=AutoCandidates, description="candidates of features and C")
+    candidates: AutoCandidates = Field(
+        default_factory=AutoCandidates, description="candidates of features and C"
+    )
 
 
 def candidates_of(name: str) -> BeforeValidator:
     """Candidates of one setting, from those of all or from one or several."""
-    return BeforeValidator(lambda value: getattr(value, name) if isinstance(value, AutoCandidates) else listed(value))
+    return BeforeValidator(
+        lambda value: getattr(value, name) if isinstance(value, AutoCandidates) else listed(value)
+    )
 
 
 class ChooseFeatures(Comparison, PrepareSource):

@@ -26,7 +26,12 @@ _NAMES = (
     "names have at most 100 letters, digits, dots, dashes and underscores, begin with a letter, a digit or an "
     "underscore, and need quotes if they are a number"
 )
-_BOUNDS = {"exclusiveMinimum": "above", "minimum": "of at least", "exclusiveMaximum": "below", "maximum": "of at most"}
+_BOUNDS = {
+    "exclusiveMinimum": "above",
+    "minimum": "of at least",
+    "exclusiveMaximum": "below",
+    "maximum": "of at most",
+}
 
 
 def legal_values(schema: dict) -> str:
@@ -42,7 +47,9 @@ def legal_values(schema: dict) -> str:
     if schema.get("type") == "string" and schema.get("minLength"):
         return "a text that is not empty"
     bounds = [f"{word} {schema[key]:g}" for key, word in _BOUNDS.items() if key in schema]
-    text = " ".join([_TYPES.get(schema.get("type", ""), "another value"), " and ".join(bounds)]).rstrip()
+    text = " ".join(
+        [_TYPES.get(schema.get("type", ""), "another value"), " and ".join(bounds)]
+    ).rstrip()
     return f"{text} with at least one entry" if schema.get("minProperties") else text
 
 
@@ -55,7 +62,9 @@ def schema_at(model: type[BaseModel], keys: list) -> dict:
             schema = next((each["items"] for each in _alternatives(schema) if "items" in each), {})
             continue
         # a mapping that may be left out, too
-        schema = next((each for each in schema.get("anyOf", ()) if "additionalProperties" in each), schema)
+        schema = next(
+            (each for each in schema.get("anyOf", ()) if "additionalProperties" in each), schema
+        )
         entries = schema.get("patternProperties") or {"": schema.get("additionalProperties", {})}
         schema = schema.get("properties", {}).get(key) or next(iter(entries.values())) or {}
         # a section that may be left out is "anyOf" of it and null
@@ -82,7 +91,9 @@ _FITTING = {
 def _meant(schema: dict, value: Any) -> list[dict]:
     """Alternatives of a wrong value's type; all where there are none, or only words."""
     types = _FITTING.get(type(value), ())
-    meant = [each for each in _alternatives(schema) if each.get("type") in types and not _words(each)]
+    meant = [
+        each for each in _alternatives(schema) if each.get("type") in types and not _words(each)
+    ]
     return meant or _alternatives(schema)
 
 
@@ -99,7 +110,9 @@ def explain(error: ValidationError, content: dict, model: type[BaseModel] = Conf
     return ": ".join(filter(None, _first_complaint(error.errors(), content, model)))
 
 
-def explain_value(error: ValidationError, key: str, value: Any, model: type[BaseModel]) -> str | None:
+def explain_value(
+    error: ValidationError, key: str, value: Any, model: type[BaseModel]
+) -> str | None:
     """What is wrong with the value of one key, unless it only does not go with others."""
     errors = [entry for entry in error.errors() if entry["loc"][:1] == (key,)]
     return _first_complaint(errors, {key: value}, model)[1] if errors else None
@@ -110,7 +123,9 @@ def _first_complaint(errors, content, model):
     found = [(entry, *_locate(entry["loc"], content)) for entry in errors if _rank(entry) == rank]
     where = _place(found[0][1])
     # each alternative of a value complains: the one that takes most of it was meant
-    complaint, keys, value = max((each for each in found if _place(each[1]) == where), key=lambda each: len(each[1]))
+    complaint, keys, value = max(
+        (each for each in found if _place(each[1]) == where), key=lambda each: len(each[1])
+    )
     kind = complaint["type"]
     if kind == "extra_forbidden":
         instead = replacement_of_setting(keys[-1])
@@ -136,7 +151,9 @@ def _first_complaint(errors, content, model):
     meant = _meant(schema, value)
     expected = " or ".join(dict.fromkeys(map(legal_values, meant)))
     # a value of the right form whose parts are no texts
-    is_unquoted = kind == "string_type" and isinstance(value, list) == any("items" in each for each in meant)
+    is_unquoted = kind == "string_type" and isinstance(value, list) == any(
+        "items" in each for each in meant
+    )
     hint = "; put it in quotes" if is_unquoted else _did_you_mean(value, words)
     return where, f"found {_shown(value)}, expected {expected}{hint}"
 
@@ -146,8 +163,11 @@ def _rank(entry):
 
 
 def _locate(loc, content):
-    """Keys and numbers of entries down to what is wrong, and its value; between them pydantic names alternatives."""
-    keys, value = [], content
+    """Keys and numbers of entries down to what is wrong, and its value; between them pydantic names
+    alternatives.
+    """
+    keys = []
+    value = content
     for key in loc:
         if isinstance(key, int):
             # a list may be a text, and one value stands for a list of one
@@ -186,8 +206,13 @@ def _shown(value: Any) -> str:
 
 
 def json_schema() -> str:
-    """The config file's JSON schema, as ``workflow/schemas/config.schema.json`` holds it for editors."""
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
+    """The config file's JSON schema, as ``workflow/schemas/config.schema.json`` holds it for
+    editors.
+    """
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Config.model_json_schema(),
+    }
     # a user's file need not repeat what the defaults say
     schema.pop("required", None)
     for section in REPLACED_WHOLE:

@@ -1,8 +1,8 @@
 """What a section of settings is, and the types that many of them have.
 
-Sections are what a config file says. Classes named by a verb are what one step of the pipeline reads: the config fills
-them, the rule's parameters are their :attr:`Section.relevant` settings, options of the subcommand are made of their
-fields, and the code gets the object itself.
+Sections are what a config file says. Classes named by a verb are what one step of the pipeline
+reads: the config fills them, the rule's parameters are their :attr:`Section.relevant` settings,
+options of the subcommand are made of their fields, and the code gets the object itself.
 """
 
 import re
@@ -34,7 +34,11 @@ RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "
 
 
 def _free_name(name: str) -> str:
-    if name in RESERVED or name.startswith(HELD_OUT) or re.fullmatch(FOLD.format(fold=r"\d+", folds=r"\d+"), name):
+    if (
+        name in RESERVED
+        or name.startswith(HELD_OUT)
+        or re.fullmatch(FOLD.format(fold=r"\d+", folds=r"\d+"), name)
+    ):
         raise ValueError(f"{name} is the name of a result file; choose another name")
     return name
 
@@ -43,7 +47,9 @@ Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100), AfterVali
 
 
 def plain_number(value: Any) -> Any:
-    """A text of a whole number, which can only be written in one way where the loader of config files took it."""
+    """A text of a whole number, which can only be written in one way where the loader of config
+    files took it.
+    """
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -87,10 +93,14 @@ class About:
         return f"{self.where.words}: {self.sentence}" if self.where else self.sentence
 
 
-def setting(default: Any, sentence: str, *, where: Where | None = None, null: str = "", **bounds: Any) -> Any:
+def setting(
+    default: Any, sentence: str, *, where: Where | None = None, null: str = "", **bounds: Any
+) -> Any:
     """A field: its default, :class:`About`, and its bounds as :func:`pydantic.Field` names them."""
     says = About(sentence, where, null)
-    field = Field(default, description=f"{says.told}; null: {null}" if null else says.told, **bounds)
+    field = Field(
+        default, description=f"{says.told}; null: {null}" if null else says.told, **bounds
+    )
     field.metadata.append(says)
     return field
 
@@ -101,7 +111,10 @@ def about(field: FieldInfo) -> About:
     return next(found, About(field.description or ""))
 
 
-WEIGHTING = setting("none", "weight of positives; propensity: more for rare labels, which annotators miss most often")
+WEIGHTING = setting(
+    "none",
+    "weight of positives; propensity: more for rare labels, which annotators miss most often",
+)
 SEED = setting(0, "seed of all random draws", ge=0, lt=2**63)
 
 
@@ -114,7 +127,9 @@ class Section(BaseModel):
     @cache
     def texts(cls) -> frozenset[str]:
         """Settings that take texts, which are never parsed."""
-        return frozenset(name for name, field in cls.model_fields.items() if _takes_texts(field.annotation))
+        return frozenset(
+            name for name, field in cls.model_fields.items() if _takes_texts(field.annotation)
+        )
 
     @field_validator("*", mode="before")
     @classmethod
@@ -124,7 +139,9 @@ class Section(BaseModel):
 
     @property
     def relevant(self) -> dict[str, Any]:
-        """Settings that the result depends on, given the others: what rules compare and artifacts record."""
+        """Settings that the result depends on, given the others: what rules compare and artifacts
+        record.
+        """
         return self._without()
 
     @property
@@ -136,7 +153,9 @@ class Section(BaseModel):
     def without_effect(self) -> set[str]:
         """Settings that do not matter where this section is."""
         places = {name: about(field).where for name, field in type(self).model_fields.items()}
-        return {name for name, where in places.items() if where is not None and not where.holds(self)}
+        return {
+            name for name, where in places.items() if where is not None and not where.holds(self)
+        }
 
     def _without(self, *unused: str) -> dict[str, Any]:
         return {name: value for name, value in self if name not in unused}
@@ -144,8 +163,12 @@ class Section(BaseModel):
 
 def _takes_texts(annotation: Any) -> bool:
     parts = get_args(annotation)
-    return annotation is str or (not any(isinstance(part, Spelled) for part in parts) and any(map(_takes_texts, parts)))
+    return annotation is str or (
+        not any(isinstance(part, Spelled) for part in parts) and any(map(_takes_texts, parts))
+    )
 
 
 class Spelled(BeforeValidator):
-    """Makes one word of what a setting's values say, texts or not; such a word is no text that must stay as it is."""
+    """Makes one word of what a setting's values say, texts or not; such a word is no text that must
+    stay as it is.
+    """

@@ -6,7 +6,14 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from ovaflow.reading.beside_text import KINDS
@@ -14,7 +21,17 @@ from ovaflow.reading.columns import joined_names
 from ovaflow.reading.foreign import conversion_of
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.formats import Format as FileFormat
-from ovaflow.settings.section import AboveZero, LabelList, Name, Section, Text, Where, listed, plain_number, setting
+from ovaflow.settings.section import (
+    AboveZero,
+    LabelList,
+    Name,
+    Section,
+    Text,
+    Where,
+    listed,
+    plain_number,
+    setting,
+)
 
 ROLES = ("train", "test", "dev", "extra", "labels", "vocabulary", "train_labels", "test_labels")
 _SEVERAL = ("train", "test", "dev", "extra")
@@ -74,12 +91,18 @@ def _known_encoding(name: str) -> str:
 
 def _plain_location(location: str) -> str:
     # ${NAME} in an address stands for an environment variable
-    plain = re.sub(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}", "", location) if is_address(location) else location
+    plain = (
+        re.sub(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}", "", location) if is_address(location) else location
+    )
     if any(character in "{}" or not character.isprintable() for character in plain):
-        raise ValueError("braces and control characters in a path are not supported; rename the file")
+        raise ValueError(
+            "braces and control characters in a path are not supported; rename the file"
+        )
     is_remote = is_address(location) or is_stored(location)
     if "://" in location and not (is_remote and urlsplit(location).netloc):
-        raise ValueError("expected a path, or an address that begins with http://, https:// or s3://")
+        raise ValueError(
+            "expected a path, or an address that begins with http://, https:// or s3://"
+        )
     return location
 
 
@@ -97,9 +120,18 @@ def _joined(names: Any) -> Any:
 ColumnNames = Annotated[
     Text,
     BeforeValidator(_joined),
-    WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}}]}),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "minLength": 1},
+                {"type": "array", "items": {"type": "string"}},
+            ]
+        }
+    ),
 ]
-Format = Annotated[str, AfterValidator(_known_format), WithJsonSchema({"type": "string", "enum": list(FORMATS)})]
+Format = Annotated[
+    str, AfterValidator(_known_format), WithJsonSchema({"type": "string", "enum": list(FORMATS)})
+]
 Encoding = Annotated[str, AfterValidator(_known_encoding)]
 
 
@@ -111,12 +143,16 @@ class Source(Section):
         "builtin: docstrings of this machine's packages; catalogue: a public dataset of config/datasets.yaml",
     )
     name: Name | None = setting(None, "name in the catalogue, if it differs from this entry's")
-    format: Format | None = setting(None, "format of your own files; .gz, .bz2, .xz and .zst are read as they are")
+    format: Format | None = setting(
+        None, "format of your own files; .gz, .bz2, .xz and .zst are read as they are"
+    )
     train: Locations | None = setting(
         None,
         "training file: path, http(s) or s3 address; for texts also a pattern such as exports/*.csv or a list of paths",
     )
-    test: Locations | None = setting(None, "test file, as train; without one, part of the training file is set aside")
+    test: Locations | None = setting(
+        None, "test file, as train; without one, part of the training file is set aside"
+    )
     dev: Locations | None = setting(
         None,
         "validation file, as test: never trained on, and measured apart from the test set, so that settings "
@@ -148,7 +184,9 @@ class Source(Section):
 
     @property
     def has_texts(self) -> bool:
-        return self.source == "builtin" or (holds_texts(self.format) and getattr(self, "vector_column", None) is None)
+        return self.source == "builtin" or (
+            holds_texts(self.format) and getattr(self, "vector_column", None) is None
+        )
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -167,8 +205,12 @@ class Source(Section):
             raise ValueError("dev goes with texts")
         for role in ("train", "test", "dev"):
             paths = getattr(self, role)
-            if isinstance(paths, list) and (not holds_texts(self.format) or any(map(is_address, paths))):
-                raise ValueError(f"{role}: a list is only for texts, and of paths rather than addresses")
+            if isinstance(paths, list) and (
+                not holds_texts(self.format) or any(map(is_address, paths))
+            ):
+                raise ValueError(
+                    f"{role}: a list is only for texts, and of paths rather than addresses"
+                )
             has_labels = getattr(self, f"{role}_labels", None) is not None
             if has_labels != (self.format == "npz" and paths is not None):
                 raise ValueError(f"{role}_labels goes with format: npz and {role}, which needs it")
@@ -182,18 +224,26 @@ class _ReadColumns(Section):
         where=COLUMNS,
     )
     vector_column: Text | None = setting(
-        None, "column of vectors, lists of numbers, which are the features instead of texts", where=COLUMNS
+        None,
+        "column of vectors, lists of numbers, which are the features instead of texts",
+        where=COLUMNS,
     )
     labels_column: ColumnNames = setting(
-        "labels", "column of the labels, or several, which may be truth values: sports,politics", where=COLUMNS
+        "labels",
+        "column of the labels, or several, which may be truth values: sports,politics",
+        where=COLUMNS,
     )
     id_column: Text | None = setting(
-        None, "column of record ids, which the report shows", where=COLUMNS, null="id, if that column exists"
+        None,
+        "column of record ids, which the report shows",
+        where=COLUMNS,
+        null="id, if that column exists",
     )
 
 
 _FIELDS: dict[str, Any] = {
-    kind.setting: (ColumnNames | None, setting(None, kind.sentence, where=COLUMNS)) for kind in KINDS
+    kind.setting: (ColumnNames | None, setting(None, kind.sentence, where=COLUMNS))
+    for kind in KINDS
 }
 _Beside: Any = create_model("_Beside", __base__=_ReadColumns, **_FIELDS)
 
@@ -207,7 +257,10 @@ class ReadTexts(_Beside):
         where=formats_that(lambda kind: kind.has_separator),
     )
     label_key: Text | None = setting(
-        None, "key of the name in labels that are objects", where=TEXTS, null="the only key that can be meant"
+        None,
+        "key of the name in labels that are objects",
+        where=TEXTS,
+        null="the only key that can be meant",
     )
     labels_are: Literal["auto", "names", "one-hot"] = setting(
         "auto",
@@ -217,10 +270,14 @@ class ReadTexts(_Beside):
     )
     first_label: int = setting(0, "id of the first line of the file of label names", ge=0, le=1)
     missing: Literal["auto"] | LabelList = setting(
-        "auto", "what a whole cell or label is where there is none; auto: nan, None, NULL, N/A, NaT and -", where=TEXTS
+        "auto",
+        "what a whole cell or label is where there is none; auto: nan, None, NULL, N/A, NaT and -",
+        where=TEXTS,
     )
     encoding: Encoding = setting(
-        "utf-8", "encoding, such as windows-1252; UTF-16 is known by its mark", where=formats_with("encoding")
+        "utf-8",
+        "encoding, such as windows-1252; UTF-16 is known by its mark",
+        where=formats_with("encoding"),
     )
     quotes: Literal["auto", "double", "backslash", "none"] = setting(
         "auto",
@@ -228,7 +285,9 @@ class ReadTexts(_Beside):
         "they swallow records",
         where=formats_with("quotes"),
     )
-    sheet: Text | None = setting(None, "name of the sheet", where=formats_with("sheet"), null="the first")
+    sheet: Text | None = setting(
+        None, "name of the sheet", where=formats_with("sheet"), null="the first"
+    )
     html: bool = setting(False, "remove HTML tags and decode HTML entities", where=TEXTS)
     repeated: Literal["keep", "last", "join"] = setting(
         "keep",

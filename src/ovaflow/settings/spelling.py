@@ -16,13 +16,17 @@ class Loader(yaml.SafeLoader):
         keys = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             if key.value in keys:
-                raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} appears twice", problem_mark=key.start_mark)
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key {key.value!r} appears twice", problem_mark=key.start_mark
+                )
             keys.add(key.value)
         return super().construct_mapping(node, deep)
 
 
 def parsed(value: Any) -> Any:
-    """What a text says in YAML, or as a number such as 1e-2, which YAML takes for a text; other values as they are."""
+    """What a text says in YAML, or as a number such as 1e-2, which YAML takes for a text; other
+    values as they are.
+    """
     return _parsed(value) if isinstance(value, str) else value
 
 

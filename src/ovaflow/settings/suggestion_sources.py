@@ -29,14 +29,16 @@ def check_sources(config: Config, path=None) -> None:
                 _check_folds(config, dataset, run, path)
 
 
-def _check_folds(config, dataset, run, path):
+def _check_folds(config, dataset, run, path) -> None:
     files = sources_of(config, dataset, run)
     if files and config.section("evaluate", dataset).folds:
         message = f"runs.{run}.rerank_with: who made {next(iter(files.values()))} may have seen what folds test"
-        raise InputError(message, path=path, remedy="leave this file out, or set evaluate: {folds: 0}")
+        raise InputError(
+            message, path=path, remedy="leave this file out, or set evaluate: {folds: 0}"
+        )
 
 
-def _check_names(run, files, path):
+def _check_names(run, files, path) -> None:
     names = [source_name(file) for file in files]
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:

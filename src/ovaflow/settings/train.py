@@ -40,7 +40,9 @@ PRUNE = setting(
     "drop weights smaller than this; a larger value makes a smaller model; auto: the largest of a few thresholds that "
     f"costs nothing on the instances held out for the second stage, without these {UNMEASURED}",
 )
-Initialization = Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"]
+Initialization = Literal[
+    "zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"
+]
 # in several models each
 INITIALIZATION = setting("mean-separating", "where the solver starts")
 
@@ -49,10 +51,14 @@ class Propensities(Section):
     """How likely a true label was observed."""
 
     propensity_a: float = setting(
-        0.55, "A of the propensities (Jain et al. 2016); 0.5 for Wikipedia, 0.6 for Amazon data", gt=0
+        0.55,
+        "A of the propensities (Jain et al. 2016); 0.5 for Wikipedia, 0.6 for Amazon data",
+        gt=0,
     )
     propensity_b: float = setting(
-        1.5, "B of the propensities (Jain et al. 2016); 0.4 for Wikipedia, 2.6 for Amazon data", ge=0
+        1.5,
+        "B of the propensities (Jain et al. 2016); 0.4 for Wikipedia, 2.6 for Amazon data",
+        ge=0,
     )
 
 
@@ -75,13 +81,15 @@ class Solve(Section):
     """The problem of each label, and where its solution starts."""
 
     C: AboveZero | Literal["auto"] = setting(
-        1.0, "weight of the loss against the regularisation; auto: the best on held-out training instances"
+        1.0,
+        "weight of the loss against the regularisation; auto: the best on held-out training instances",
     )
     loss: Literal["squared-hinge", "logistic"] = setting(
         "squared-hinge", "loss function; logistic needs a larger C, 10 to 100"
     )
     regularization: Literal["l2", "l1"] = setting(
-        "l2", "penalty on the weights; l2: their squares; l1: their absolute values, which leaves few weights per label"
+        "l2",
+        "penalty on the weights; l2: their squares; l1: their absolute values, which leaves few weights per label",
     )
     weighting: Weighting = WEIGHTING
     class_weight: ClassWeight = setting(
@@ -91,13 +99,19 @@ class Solve(Section):
         null="all instances weigh alike",
     )
     epsilon: Annotated[float, Field(gt=0, le=100)] | Literal["auto"] = setting(
-        "auto", "relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few positives"
+        "auto",
+        "relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few positives",
     )
     s: float = setting(1.0, "score of the mean of the positives", where=_MEAN_SEPARATING)
     t: float | None = setting(
-        None, "score of the mean of the negatives", where=_MEAN_SEPARATING, null="-2, with the logistic loss -3"
+        None,
+        "score of the mean of the negatives",
+        where=_MEAN_SEPARATING,
+        null="-2, with the logistic loss -3",
     )
-    bias_lambda: float = setting(2.0, "every score starts at minus this", where=starting("bias start", "bias"), gt=0)
+    bias_lambda: float = setting(
+        2.0, "every score starts at minus this", where=starting("bias start", "bias"), gt=0
+    )
     root_epsilon: float = setting(
         0.01,
         "relative gradient norm at which solving the root stops early",
@@ -114,10 +128,14 @@ class Solve(Section):
 
     @property
     def two_weightings(self) -> str:
-        """What is wrong if weighting and class_weight both say what positives weigh; empty if they do not."""
+        """What is wrong if weighting and class_weight both say what positives weigh; empty if they
+        do not.
+        """
         if self.class_weight is None or self.weighting == "none":
             return ""
-        return f"weighting: {self.weighting} and class_weight: {self.class_weight} exclude each other"
+        return (
+            f"weighting: {self.weighting} and class_weight: {self.class_weight} exclude each other"
+        )
 
     @property
     def negative_score(self) -> float:
@@ -145,7 +163,9 @@ class TrainLabels(Propensities, Solve):
     """What the training of labels reads."""
 
     initialization: Initialization = INITIALIZATION
-    stored_threshold: float = setting(STORED_THRESHOLD, "shards drop weights smaller than this", ge=0)
+    stored_threshold: float = setting(
+        STORED_THRESHOLD, "shards drop weights smaller than this", ge=0
+    )
     reference: bool = setting(False, "use the plain solver, one label at a time")
 
     @model_validator(mode="after")
@@ -195,10 +215,14 @@ class SampleLabels(TrainLabels):
     def training(self) -> TrainLabels:
         """How its labels are trained."""
         settings = self.model_dump(include=set(TrainLabels.model_fields))
-        return TrainLabels.model_validate(settings | {"stored_threshold": Train(prune=self.prune).stored_threshold})
+        return TrainLabels.model_validate(
+            settings | {"stored_threshold": Train(prune=self.prune).stored_threshold}
+        )
 
 
 class ChooseC(Comparison, TrainLabels):
     """What the choice of C reads."""
 
-    candidates: Annotated[list[AboveZero], candidates_of("C")] = setting(AutoCandidates().C, "values of C to compare")
+    candidates: Annotated[list[AboveZero], candidates_of("C")] = setting(
+        AutoCandidates().C, "values of C to compare"
+    )

@@ -1,1 +1,3 @@
-"""The one-vs-all problem: losses, Newton with preconditioned conjugate gradient, line search, stopping rule."""
+"""The one-vs-all problem: losses, Newton with preconditioned conjugate gradient, line search,
+stopping rule.
+"""

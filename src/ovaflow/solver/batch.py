@@ -1,4 +1,5 @@
-"""The fast path of the squared hinge: many labels in flight, each solved on a working set and checked on all instances.
+"""The fast path of the squared hinge: many labels in flight, each solved on a working set and
+checked on all instances.
 
 A label is *admitted* with weights that rank the instances, *solved* from its
 start on those ranked highest, and *checked*: the screen finds every instance
@@ -40,21 +41,28 @@ NEAR_MARGIN = 0.01
 _NEGLIGIBLE = 1e-3
 """Size below which weights are left out of a ranking, except for popular features."""
 
-EMPTY, ADMITTED, SOLVED, DONE = 0, 1, 2, 3
+EMPTY = 0
+ADMITTED = 1
+SOLVED = 2
+DONE = 3
 """States of a slot of the batch."""
 
 
 class BatchSolver:
     """Solves labels for one thread, up to :data:`~ovaflow.sparse.panel.WIDTH` at a time.
 
-    ``start`` and ``ranking`` have ``fill(label, X, positives, weights)``: the first weights of a label, and those
-    under which the instances of high scores make its first working set. Any weights are right, good ones save work.
+    ``start`` and ``ranking`` have ``fill(label, X, positives, weights)``: the first weights of a
+    label, and those under which the instances of high scores make its first working set. Any
+    weights are right, good ones save work.
     """
 
-    def __init__(self, X, instances, screen, settings, start, ranking):
-        self._X, self._instances = X, instances
-        self._screen, self._settings = screen, settings
-        self._start, self._ranking = start, ranking
+    def __init__(self, X, instances, screen, settings, start, ranking) -> None:
+        self._X = X
+        self._instances = instances
+        self._screen = screen
+        self._settings = settings
+        self._start = start
+        self._ranking = ranking
         self._batch = make_batch(X.n_rows, X.n_columns, len(screen.popular_features))
         self._local = make_local(X, screen.popular_features)
         self._dense = np.empty(X.n_columns, np.float32)
@@ -65,29 +73,36 @@ class BatchSolver:
         """Whether another label can be admitted."""
         return len(self._slots) < WIDTH
 
-    def admit(self, label, positives, target, positive_cost, C):
-        """Take a label: its positives, the gradient's norm to reach, the weight of its positives' losses, and its C."""
+    def admit(self, label, positives, target, positive_cost, C) -> None:
+        """Take a label: its positives, the gradient's norm to reach, the weight of its positives'
+        losses, and its C.
+        """
         batch = self._batch
         slot = int(np.flatnonzero(batch.state == EMPTY)[0])
-        batch.state[slot], batch.rounds[slot], batch.exhaustive[slot] = ADMITTED, 0, False
-        batch.target[slot], batch.positive_cost[slot] = target, positive_cost
-        batch.n_positives[slot], batch.rows[slot, : len(positives)] = len(positives), positives
+        batch.state[slot] = ADMITTED
+        batch.rounds[slot] = 0
+        batch.exhaustive[slot] = False
+        batch.target[slot] = target
+        batch.positive_cost[slot] = positive_cost
+        batch.n_positives[slot] = len(positives)
+        batch.rows[slot, : len(positives)] = positives
         batch.outcome[slot] = 0
         self._ranking.fill(label, self._X, positives, self._dense)
         _set_weights(slot, self._dense, _NEGLIGIBLE, self._screen, batch)
         self._slots[label] = slot, self._settings._replace(C=C)
 
-    def screen(self):
+    def screen(self) -> None:
         """Find what each label in flight must look at next."""
         screen_all(self._screen, self._batch)
 
     def advance(self, label):
         """Use what the screen found for one label.
 
-        Returns its features, weights and Outcome if it has reached its target, or else None. The arrays are views,
-        features unsorted.
+        Returns its features, weights and Outcome if it has reached its target, or else None. The
+        arrays are views, features unsorted.
         """
-        (slot, settings), batch = self._slots[label], self._batch
+        (slot, settings) = self._slots[label]
+        batch = self._batch
         if batch.state[slot] == ADMITTED and self._start is not self._ranking:
             positives = batch.rows[slot, : batch.n_positives[slot]]
             self._start.fill(label, self._X, positives, self._dense)
@@ -98,7 +113,11 @@ class BatchSolver:
         del self._slots[label]
         batch.state[slot] = EMPTY
         size = batch.n_support[slot]
-        return batch.support[slot, :size], batch.weights[slot, :size], Outcome(*batch.outcome[slot].item())
+        return (
+            batch.support[slot, :size],
+            batch.weights[slot, :size],
+            Outcome(*batch.outcome[slot].item()),
+        )
 
 
 class Batch(NamedTuple):
@@ -106,10 +125,14 @@ class Batch(NamedTuple):
 
     popular_weights: np.ndarray  # as the screen multiplies them: float32, shape (F, WIDTH)
     block: np.ndarray  # float32, shape (BLOCK, WIDTH)
-    bounds: np.ndarray  # upper bounds of the scores in a stripe: float32, shape (WIDTH, min(n, STRIPE))
+    bounds: (
+        np.ndarray
+    )  # upper bounds of the scores in a stripe: float32, shape (WIDTH, min(n, STRIPE))
     rows: np.ndarray  # working set, positives first: int32, shape (WIDTH, n + 1)
     candidates: np.ndarray  # instances found by the screen: int32, shape (WIDTH, n + 1)
-    support: np.ndarray  # features and weights of the sparse solution: int32 and float32, shape (WIDTH, d)
+    support: (
+        np.ndarray
+    )  # features and weights of the sparse solution: int32 and float32, shape (WIDTH, d)
     weights: np.ndarray
     state: np.ndarray
     rounds: np.ndarray  # solutions on the working set so far
@@ -152,12 +175,14 @@ def make_batch(n, d, n_popular):
 
 @strict_kernel
 def first_rows(n, n_positives):
-    """Negatives in the first working set, sqrt(n) (1 + sqrt(|P|)): a few times what is curved at the optimum."""
+    """Negatives in the first working set, sqrt(n) (1 + sqrt(|P|)): a few times what is curved at
+    the optimum.
+    """
     return np.sqrt(n) * (1 + np.sqrt(n_positives))
 
 
 @strict_kernel
-def _set_weights(c, dense, negligible, screen, batch):
+def _set_weights(c, dense, negligible, screen, batch) -> None:
     """Keep the popular ones of some weights, and the others of more than a negligible size."""
     count = len(screen.popular_features)
     for p in range(count):
@@ -173,7 +198,7 @@ def _set_weights(c, dense, negligible, screen, batch):
 
 
 @kernel
-def screen_all(screen, batch):
+def screen_all(screen, batch) -> None:
     """Collect for each label the instances whose score may exceed -1; at first the highest bounds."""
     n = len(screen.slack)
     batch.n_candidates[:] = 0
@@ -187,13 +212,16 @@ def screen_all(screen, batch):
 
 
 @kernel
-def _collect(c, n, stripe, first, last, screen, batch):
-    """Candidates of one label in one stripe: a first working set's worth, later all that may violate.
+def _collect(c, n, stripe, first, last, screen, batch) -> None:
+    """Candidates of one label in one stripe: a first working set's worth, later all that may
+    violate.
 
     Where too many may, the bias of a poor working set has risen; the highest
     bounds are then enough to bring it back, and the label is not finished.
     """
-    bounds, candidates, before = batch.bounds[c], batch.candidates[c], batch.n_candidates[c]
+    bounds = batch.bounds[c]
+    candidates = batch.candidates[c]
+    before = batch.n_candidates[c]
     add_rare(screen, batch.support[c, : batch.n_support[c]], batch.weights[c], stripe, bounds)
     count = last - first
     if batch.state[c] == ADMITTED:
@@ -216,14 +244,15 @@ def _limit(c, n, batch):
 
 
 @kernel
-def _advance(c, X, instances, batch, local, settings):
+def _advance(c, X, instances, batch, local, settings) -> None:
     """Enlarge the working set by what the screen found, and solve again where that matters."""
     batch.outcome[c].full_passes += 1
     scatter(batch.support[c, : batch.n_support[c]], batch.weights[c], local.dense)
     newton_before = batch.outcome[c].newton_steps
     if batch.state[c] == ADMITTED:
         _first_rows(c, batch, local)
-        added, complete = batch.n_rows[c], False
+        added = batch.n_rows[c]
+        complete = False
     else:
         if batch.rounds[c] == 1:
             _drop_far_rows(c, X, batch, local)
@@ -238,7 +267,7 @@ def _advance(c, X, instances, batch, local, settings):
 
 
 @kernel
-def _first_rows(c, batch, local):
+def _first_rows(c, batch, local) -> None:
     """Positives, then the candidates that are not."""
     count = batch.n_positives[c]
     for r in range(count):
@@ -267,7 +296,8 @@ def _add_violators(c, X, batch, local):
     count = violators(X, candidates, batch.rows[c, :have], local, rows, scores)
     limit = _limit(c, len(X.indptr) - 1, batch)
     complete = count <= limit and not batch.cut[c]
-    # so few of the highest bounds violate that the bias is right again: leave out no candidate from here on
+    # so few of the highest bounds violate that the bias is right again: leave out no candidate from
+    # here on
     batch.exhaustive[c] |= count <= limit
     if count > limit:
         count = _keep_highest(rows, scores, count, limit, batch.histogram)
@@ -276,7 +306,7 @@ def _add_violators(c, X, batch, local):
 
 
 @inner_kernel
-def _drop_far_rows(c, X, batch, local):
+def _drop_far_rows(c, X, batch, local) -> None:
     """Leave out negatives with <w, x_i> < -1 - margin; the check finds those that matter after all."""
     n_rows = batch.n_positives[c]
     for r in range(n_rows, batch.n_rows[c]):
@@ -299,10 +329,13 @@ def _keep_highest(rows, scores, count, limit, histogram):
 
 
 @inner_kernel
-def _solve(c, X, instances, batch, local, settings):
-    """Minimise on the working set, from ``local.dense``, which is cleared; keep the weights and what the steps cost."""
+def _solve(c, X, instances, batch, local, settings) -> None:
+    """Minimise on the working set, from ``local.dense``, which is cleared; keep the weights and
+    what the steps cost.
+    """
     rows = batch.rows[c, : batch.n_rows[c]]
-    cost, target = batch.positive_cost[c], batch.target[c]
+    cost = batch.positive_cost[c]
+    target = batch.target[c]
     n_positives = batch.n_positives[c]
     n_features, solved = solve_rows(X, instances, rows, n_positives, cost, target, local, settings)
     clear(batch.support[c, : batch.n_support[c]], local.dense)

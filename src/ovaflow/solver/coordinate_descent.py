@@ -38,11 +38,14 @@ _FLATTEST = 1e-12
 _LONGEST = 10.0
 
 
-def solve_label_l1(X, columns, instances, positives, violation_target, work, settings, positive_cost):
-    """Minimise the objective of one label, from ``work.weights`` and into them, with X by columns as well.
+def solve_label_l1(
+    X, columns, instances, positives, violation_target, work, settings, positive_cost
+):
+    """Minimise the objective of one label, from ``work.weights`` and into them, with X by columns
+    as well.
 
-    ``settings.max_newton`` limits the steps, ``max_cg`` the passes over the features in one step. In the Outcome
-    ``cg_steps`` counts these passes, and ``gradient_norm`` is the violation.
+    ``settings.max_newton`` limits the steps, ``max_cg`` the passes over the features in one step.
+    In the Outcome ``cg_steps`` counts these passes, and ``gradient_norm`` is the violation.
     """
     set_up_problem(X, instances, positives, np.float32(positive_cost), work)
     return minimise_l1(columns, violation_target, work, settings)
@@ -50,10 +53,11 @@ def solve_label_l1(X, columns, instances, positives, violation_target, work, set
 
 @kernel
 def minimise_l1(columns, target, work, settings, largest=np.inf):
-    """Newton steps from w, with costs and scores as in ``work``, until the violation is at most the target.
+    """Newton steps from w, with costs and scores as in ``work``, until the violation is at most the
+    target.
 
-    ``largest`` is the largest violation of a feature at w, where it is known: the first step leaves out what will
-    hardly move.
+    ``largest`` is the largest violation of a feature at w, where it is known: the first step leaves
+    out what will hardly move.
     """
     order = np.empty(len(work.weights), np.int32)
     first_active = active = _fill_slopes(work, settings.loss)
@@ -76,7 +80,18 @@ def minimise_l1(columns, target, work, settings, largest=np.inf):
         active = _fill_slopes(work, settings.loss)
         n_movable, violation, largest = _survey(columns, largest, order, work, settings.C)
     objective = _length(work.weights) + settings.C * total_loss(work, settings.loss)
-    return Outcome(newton, passes, halvings, first_active, active, objective, violation, target, status, 1 + newton)
+    return Outcome(
+        newton,
+        passes,
+        halvings,
+        first_active,
+        active,
+        objective,
+        violation,
+        target,
+        status,
+        1 + newton,
+    )
 
 
 @kernel
@@ -110,7 +125,9 @@ def _survey(columns, largest_before, order, work, C):
     Returns their number, the sum of all violations, and the largest.
     """
     margin = 1.0 - largest_before / len(work.scores)
-    n_movable, total, largest = 0, 0.0, 0.0
+    n_movable = 0
+    total = 0.0
+    largest = 0.0
     for j in range(len(work.weights)):
         slope, curvature = _column_sums(columns, j, work)
         work.gradient[j] = C * slope
@@ -127,7 +144,8 @@ def _survey(columns, largest_before, order, work, C):
 @kernel
 def _column_sums(columns, j, work):
     """sum_i c_i phi'(m_i) y_i x_ij and sum_i c_i phi''(m_i) x_ij^2."""
-    slope, curvature = 0.0, 0.0
+    slope = 0.0
+    curvature = 0.0
     for k in range(np.uint64(columns.indptr[j]), np.uint64(columns.indptr[j + 1])):
         i = np.uint32(columns.indices[k])
         value = np.float64(columns.data[k])
@@ -138,7 +156,8 @@ def _column_sums(columns, j, work):
 
 @kernel
 def _fill_step(columns, order, active, tolerance, work, settings):
-    """Minimise g^T p + 1/2 p^T H p + |w + p|_1 over the features of ``order`` and fill X p; returns the passes.
+    """Minimise g^T p + 1/2 p^T H p + |w + p|_1 over the features of ``order`` and fill X p; returns
+    the passes.
 
     Where most instances are not curved, the others are copied: passes over
     them are short, and X p is computed once at the end.
@@ -146,20 +165,28 @@ def _fill_step(columns, order, active, tolerance, work, settings):
     n = len(work.scores)
     work.score_steps[:] = 0.0
     if active > _MOSTLY * n:
-        return _descend(columns, order, work.curvatures, work.score_steps, n, tolerance, work, settings)
+        return _descend(
+            columns, order, work.curvatures, work.score_steps, n, tolerance, work, settings
+        )
     part, curvatures = _curved_part(columns, order, active, work)
-    passes = _descend(part, order, curvatures, np.zeros(active, np.float32), n, tolerance, work, settings)
+    passes = _descend(
+        part, order, curvatures, np.zeros(active, np.float32), n, tolerance, work, settings
+    )
     for j in order:
         if work.step[j] != 0:
-            start, end = columns.indptr[j], columns.indptr[j + 1]
+            start = columns.indptr[j]
+            end = columns.indptr[j + 1]
             add_row(columns.data, columns.indices, start, end, work.step[j], work.score_steps)
     return passes
 
 
 @strict_kernel
 def _curved_part(columns, order, active, work):
-    """Columns restricted to curved instances, empty but for the features of ``order``, and the curvatures."""
-    number, curvatures = work.active, np.empty(active, np.float32)
+    """Columns restricted to curved instances, empty but for the features of ``order``, and the
+    curvatures.
+    """
+    number = work.active
+    curvatures = np.empty(active, np.float32)
     count = 0
     for i in range(len(work.curvatures)):
         number[i] = -1
@@ -167,10 +194,13 @@ def _curved_part(columns, order, active, work):
             number[i] = count
             curvatures[count] = work.curvatures[i]
             count += 1
-    size, first = 0, 0
+    size = 0
+    first = 0
     for j in order:
         size += columns.indptr[j + 1] - columns.indptr[j]
-    data, indices, indptr = np.empty(size, np.float32), np.empty(size, np.int32), np.empty_like(columns.indptr)
+    data = np.empty(size, np.float32)
+    indices = np.empty(size, np.int32)
+    indptr = np.empty_like(columns.indptr)
     filled = 0
     for j in order:
         indptr[first : j + 1] = filled
@@ -187,29 +217,39 @@ def _curved_part(columns, order, active, work):
 
 @kernel
 def _descend(columns, order, curvatures, moves, n, tolerance, work, settings):
-    """Passes over the features of ``order`` until their violation is at most the tolerance; ``moves`` follows X p.
+    """Passes over the features of ``order`` until their violation is at most the tolerance;
+    ``moves`` follows X p.
 
     Features are visited in a random order that is always the same, and left
     out for the rest of the step as they settle at zero; a pass over all of
     them ends it.
     """
-    left, seed, largest = len(order), np.uint64(1), np.inf
+    left = len(order)
+    seed = np.uint64(1)
+    largest = np.inf
     for passes in range(1, settings.max_cg + 1):
         seed = _shuffle(order[:left], seed)
         left_before = left
         margin = 1.0 - largest / n
-        left, violation, largest = _pass(columns, order, left, margin, curvatures, moves, work, settings.C)
+        left, violation, largest = _pass(
+            columns, order, left, margin, curvatures, moves, work, settings.C
+        )
         if violation <= tolerance:
             if left_before == len(order):
                 return passes
-            left, largest = len(order), np.inf
+            left = len(order)
+            largest = np.inf
     return settings.max_cg
 
 
 @kernel
 def _pass(columns, order, left, margin, curvatures, moves, work, C):
-    """One visit of each feature; returns how many remain, the violations met and the largest of them."""
-    total, largest, place = 0.0, 0.0, 0
+    """One visit of each feature; returns how many remain, the violations met and the largest of
+    them.
+    """
+    total = 0.0
+    largest = 0.0
+    place = 0
     while place < left:
         j = order[place]
         weight = work.weights[j] + work.step[j]
@@ -249,7 +289,7 @@ def _newton_direction(weight, gradient, curvature):
 
 
 @kernel
-def _move(columns, j, direction, moves, work):
+def _move(columns, j, direction, moves, work) -> None:
     """p_j += z and X p += z x_j."""
     # a weight that is to become zero becomes exactly that
     to_zero = direction == -(work.weights[j] + work.step[j])
@@ -257,7 +297,9 @@ def _move(columns, j, direction, moves, work):
     change = moved - work.step[j]
     work.step[j] = moved
     if change != 0:
-        add_row(columns.data, columns.indices, columns.indptr[j], columns.indptr[j + 1], change, moves)
+        add_row(
+            columns.data, columns.indices, columns.indptr[j], columns.indptr[j + 1], change, moves
+        )
 
 
 @strict_kernel
@@ -272,14 +314,21 @@ def _shuffle(order, seed):
 
 @kernel
 def _search(work, settings):
-    """Length a = 1, 1/2, ... with L(w + a p) - L(w) <= c a (<g, p> + |w + p|_1 - |w|_1); returns a and the halvings."""
-    slope, before = 0.0, _length(work.weights)
+    """Length a = 1, 1/2, ... with L(w + a p) - L(w) <= c a (<g, p> + |w + p|_1 - |w|_1); returns a
+    and the halvings.
+    """
+    slope = 0.0
+    before = _length(work.weights)
     for j in range(len(work.weights)):
         slope += np.float64(work.gradient[j]) * work.step[j]
     slope += _moved_length(work, 1.0) - before
     length = 1.0
     for halvings in range(settings.max_halvings + 1):
-        change = _moved_length(work, length) - before + settings.C * loss_change(work, length, settings.loss)
+        change = (
+            _moved_length(work, length)
+            - before
+            + settings.C * loss_change(work, length, settings.loss)
+        )
         if change <= settings.sufficient_decrease * length * slope:
             return length, halvings
         length *= 0.5

@@ -18,15 +18,22 @@ from ovaflow.solver.sampled import SAMPLE, Anchor, SampledSolver, make_anchor
 from ovaflow.solver.sampled_problem import near_rows
 from ovaflow.solver.screening import Screen, make_screen
 from ovaflow.solver.stopping import gradient_targets, violation_targets
-from ovaflow.solver.working_features import DENSEST, WorkingFeatures, make_features, make_scratch, solve_on_features
+from ovaflow.solver.working_features import (
+    DENSEST,
+    WorkingFeatures,
+    make_features,
+    make_scratch,
+    solve_on_features,
+)
 from ovaflow.sparse.csr import CSR
 
 MANY = 50_000
 """Instances. Of fewer, a larger share is curved at the optimum."""
 
-LARGEST_OF_FEW, LARGEST_OF_MANY = 0.08, 0.2
-"""Shares of the instances beyond which a working set saves less than it costs. Measured: the 16 most frequent labels of
-tibkat take two thirds of the time with 0.2, all of delicious 6 % more."""
+LARGEST_OF_FEW = 0.08
+LARGEST_OF_MANY = 0.2
+"""Shares of the instances beyond which a working set saves less than it costs. Measured: the 16
+most frequent labels of tibkat take two thirds of the time with 0.2, all of delicious 6 % more."""
 
 LARGEST_SAMPLE = 0.3
 """Share of the instances beyond which a sampled problem saves less than it costs."""
@@ -41,17 +48,23 @@ class Newton:
     settings: Settings
 
     def targets(self, positives, means, costs):
-        """What the gradient's norm, or with L1 the violation, must reach for each label; ``costs``: :class:`Costs`."""
+        """What the gradient's norm, or with L1 the violation, must reach for each label; ``costs``:
+        :class:`Costs`.
+        """
         slope = SLOPE_AT_ZERO[self.settings.loss]
         return gradient_targets(self.settings, slope, self.instances, means, costs)
 
     def make_work(self):
-        """Allocate what a thread works in; its ``weights`` take the start, and hold the solution after."""
+        """Allocate what a thread works in; its ``weights`` take the start, and hold the solution
+        after.
+        """
         return make_workspace(self.X.n_rows, self.X.n_columns)
 
     def solve(self, positives, target, work, cost, C):
         """Solve one label, from ``work.weights`` and into them; returns the Outcome."""
-        return solve_label(self.X, self.instances, positives, target, work, self.settings._replace(C=C), cost)
+        return solve_label(
+            self.X, self.instances, positives, target, work, self.settings._replace(C=C), cost
+        )
 
 
 @dataclass(frozen=True)
@@ -62,7 +75,9 @@ class CoordinateDescent(Newton):
 
     def targets(self, positives, means, costs):
         slope = SLOPE_AT_ZERO[self.settings.loss]
-        return violation_targets(self.settings, costs.C, slope, self.X, positives, self.features, costs.positives)
+        return violation_targets(
+            self.settings, costs.C, slope, self.X, positives, self.features, costs.positives
+        )
 
     def solve(self, positives, target, work, cost, C):
         problem = self.X, self.features.columns, self.instances, positives
@@ -77,7 +92,9 @@ class OnFeatures(CoordinateDescent):
         return make_scratch(self.X.n_rows, self.X.n_columns)
 
     def solve(self, positives, target, work, cost, C):
-        return solve_on_features(self.X, self.features, positives, target, work, self.settings._replace(C=C), cost)
+        return solve_on_features(
+            self.X, self.features, positives, target, work, self.settings._replace(C=C), cost
+        )
 
 
 def one_by_one(X, instances, settings, reference):
@@ -134,7 +151,9 @@ class Samples:
         return cls(X, make_anchor(X, instances, smallest, settings), settings)
 
     def make_solver(self, start, ranking):
-        """Solver of one thread; the anchor is a better start than the label's own, and nothing is ranked."""
+        """Solver of one thread; the anchor is a better start than the label's own, and nothing is
+        ranked.
+        """
         return SampledSolver(self.X, self.anchor, self.settings)
 
 

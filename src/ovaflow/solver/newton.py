@@ -31,7 +31,9 @@ FAILED = 0.0
 """Step length that stands for none found."""
 
 FLAT = 1e-16
-"""<d, H d> under which a direction is exhausted: with no active instance H = I and one step is exact."""
+"""<d, H d> under which a direction is exhausted: with no active instance H = I and one step is
+exact.
+"""
 
 
 class Iteration(NamedTuple):
@@ -45,16 +47,22 @@ class Iteration(NamedTuple):
 
 
 def solve_label(X, instances, positives, gradient_target, work, settings, positive_cost=1.0):
-    """Minimise the objective of one label, from ``work.weights`` and into them; returns its Outcome."""
+    """Minimise the objective of one label, from ``work.weights`` and into them; returns its
+    Outcome.
+    """
     set_up_problem(X, instances, positives, np.float32(positive_cost), work)
     return minimise(X, gradient_target, work, settings)
 
 
 @kernel
-def set_up_problem(X, instances, positives, positive_cost, work):
-    """Costs y_i c_i, with c_i = v_i c_+ for positives, v_i for other documents, else 0, and s = X w."""
+def set_up_problem(X, instances, positives, positive_cost, work) -> None:
+    """Costs y_i c_i, with c_i = v_i c_+ for positives, v_i for other documents, else 0, and s = X
+    w.
+    """
     for i in range(len(work.signed_costs)):
-        work.signed_costs[i] = -instances.weights[i] if i < instances.n_documents else np.float32(0.0)
+        work.signed_costs[i] = (
+            -instances.weights[i] if i < instances.n_documents else np.float32(0.0)
+        )
     for i in positives:
         work.signed_costs[i] = instances.weights[i] * positive_cost
     product(X.data, X.indices, X.indptr, work.weights, work.scores)
@@ -62,7 +70,9 @@ def set_up_problem(X, instances, positives, positive_cost, work):
 
 @kernel
 def minimise(X, target, work, settings):
-    """Newton steps from w, with costs and scores as in ``work``, until |g| <= target; returns the Outcome."""
+    """Newton steps from w, with costs and scores as in ``work``, until |g| <= target; returns the
+    Outcome.
+    """
     at = begin(X, work, settings)
     first_active = at.active
     newton = cg = halvings = 0
@@ -80,20 +90,33 @@ def minimise(X, target, work, settings):
             break
     objective = value(work, settings)
     return Outcome(
-        newton, cg, halvings, first_active, at.active, objective, at.gradient_norm, target, status, 1 + newton
+        newton,
+        cg,
+        halvings,
+        first_active,
+        at.active,
+        objective,
+        at.gradient_norm,
+        target,
+        status,
+        1 + newton,
     )
 
 
 @inner_kernel
 def begin(X, work, settings):
-    """Active instances and gradient of the start, with costs and scores as in ``work``; an :class:`Iteration`."""
+    """Active instances and gradient of the start, with costs and scores as in ``work``; an
+    :class:`Iteration`.
+    """
     n_active = collect_active(work, settings)
     return Iteration(FAILED, 0, 0, n_active, fill_gradient(X, work, n_active, settings.C))
 
 
 @inner_kernel
 def take_step(X, at, work, settings):
-    """One Newton step from iteration ``at``: direction p = -H^-1 g, its length, w + a p; returns the next one."""
+    """One Newton step from iteration ``at``: direction p = -H^-1 g, its length, w + a p; returns
+    the next one.
+    """
     fill_preconditioner(X, work, at.active, settings)
     cg = solve_newton_system(X, work, at.active, settings)
     product(X.data, X.indices, X.indptr, work.step, work.score_steps)
@@ -106,7 +129,7 @@ def take_step(X, at, work, settings):
 
 
 @kernel
-def advance(work, length):
+def advance(work, length) -> None:
     """Move w += a p and s += a X p."""
     for j in range(len(work.weights)):
         work.weights[j] += length * work.step[j]
@@ -132,7 +155,8 @@ def solve_newton_system(X, work, n_active, settings):
         if k * (new_model - model) >= tolerance * new_model:
             return k
         _update_direction(work, np.float32(new_energy / energy))
-        model, energy = new_model, new_energy
+        model = new_model
+        energy = new_energy
     return settings.max_cg
 
 
@@ -166,7 +190,7 @@ def _move(work, length):
 
 
 @kernel
-def _update_direction(work, ratio):
+def _update_direction(work, ratio) -> None:
     """Next direction d = M^-1 r + b d."""
     for j in range(len(work.direction)):
         work.direction[j] = work.residual[j] / work.preconditioner[j] + ratio * work.direction[j]

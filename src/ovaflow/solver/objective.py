@@ -8,7 +8,7 @@ from ovaflow.sparse.jit import inner_kernel, kernel
 
 
 @kernel
-def copy(values, out):
+def copy(values, out) -> None:
     """out = v."""
     for j in range(len(values)):
         out[j] = values[j]
@@ -47,7 +47,9 @@ def value(work, settings):
 
 @inner_kernel
 def collect_active(work, settings):
-    """A = {i : c_i phi''(m_i) > 0}, with c_i phi'(m_i) y_i and c_i phi''(m_i) in the same order; returns |A|."""
+    """A = {i : c_i phi''(m_i) > 0}, with c_i phi'(m_i) y_i and c_i phi''(m_i) in the same order;
+    returns |A|.
+    """
     count = 0
     for i in range(len(work.scores)):
         cost = work.signed_costs[i]
@@ -66,27 +68,40 @@ def fill_gradient(X, work, n_active, C):
     copy(work.weights, work.gradient)
     for k in range(n_active):
         i = work.active[k]
-        add_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], np.float32(C) * work.slopes[k], work.gradient)
+        add_row(
+            X.data,
+            X.indices,
+            X.indptr[i],
+            X.indptr[i + 1],
+            np.float32(C) * work.slopes[k],
+            work.gradient,
+        )
     return np.sqrt(dot(work.gradient, work.gradient))
 
 
 @inner_kernel
-def fill_preconditioner(X, work, n_active, settings):
+def fill_preconditioner(X, work, n_active, settings) -> None:
     """M = (1 - a) I + a diag(H), with diag(H) = 1 + C sum_{i in A} c_i phi''(m_i) x_i^2."""
     work.preconditioner[:] = 1.0
     scale = np.float32(settings.preconditioning * settings.C)
     for k in range(n_active):
         i = work.active[k]
         factor = scale * work.curvatures[k]
-        add_squared_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], factor, work.preconditioner)
+        add_squared_row(
+            X.data, X.indices, X.indptr[i], X.indptr[i + 1], factor, work.preconditioner
+        )
 
 
 @inner_kernel
-def fill_curved(X, work, n_active, C):
+def fill_curved(X, work, n_active, C) -> None:
     """H d = d + C sum_{i in A} c_i phi''(m_i) <x_i, d> x_i."""
     copy(work.direction, work.curved)
     for k in range(n_active):
         start = X.indptr[work.active[k]]
         end = X.indptr[work.active[k] + 1]
-        factor = np.float32(C) * work.curvatures[k] * row_dot(X.data, X.indices, start, end, work.direction)
+        factor = (
+            np.float32(C)
+            * work.curvatures[k]
+            * row_dot(X.data, X.indices, start, end, work.direction)
+        )
         add_row(X.data, X.indices, start, end, factor, work.curved)

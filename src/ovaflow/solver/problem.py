@@ -11,11 +11,13 @@ from ovaflow.sparse.jit import kernel
 
 PAGE = 4096
 
-L2, L1 = 0, 1
+L2 = 0
+L1 = 1
 REGULARIZATIONS = {"l2": L2, "l1": L1}
 """Code of each regularisation, 1/2 |w|^2 and |w|_1, by the name that the config uses."""
 
-EPSILON, LOOSEST = 0.01, 0.1
+EPSILON = 0.01
+LOOSEST = 0.1
 """Tolerances of ``epsilon: auto``, see :func:`ovaflow.solver.stopping.relative_tolerance`."""
 
 
@@ -32,12 +34,15 @@ class Settings(NamedTuple):
     sufficient_decrease: float = 0.01  # share of the linear decrease that a step must reach
     preconditioning: float = 0.01  # weight of the Hessian's diagonal against the identity
     regularization: int = L2
-    inner_tolerance: float = 0.1  # with L1: violation at which a quadratic model is solved, as a share of that before
+    inner_tolerance: float = (
+        0.1  # with L1: violation at which a quadratic model is solved, as a share of that before
+    )
 
     @classmethod
     def of(cls, train):
         """Constants of a training, which has C, loss, epsilon and regularization."""
-        loss, regularization = LOSSES[train.loss], REGULARIZATIONS[train.regularization]
+        loss = LOSSES[train.loss]
+        regularization = REGULARIZATIONS[train.regularization]
         if train.epsilon != "auto":
             return cls(train.C, loss, train.epsilon, regularization=regularization)
         loosest = LOOSEST if (loss, regularization) == (SQUARED_HINGE, L2) else 0.0
@@ -48,7 +53,9 @@ class Instances(NamedTuple):
     """What the instances of a problem weigh, whatever the label."""
 
     weights: np.ndarray  # of their losses: float32, shape (n,)
-    n_documents: int  # the first instances, which are negatives of all labels that they do not carry
+    n_documents: (
+        int  # the first instances, which are negatives of all labels that they do not carry
+    )
 
     @property
     def total(self):
@@ -62,7 +69,9 @@ def unit_weights(n):
 
 
 class Costs(NamedTuple):
-    """What the losses of each of l labels weigh: those of positives, beside 1 for negatives, and all of them."""
+    """What the losses of each of l labels weigh: those of positives, beside 1 for negatives, and
+    all of them.
+    """
 
     positives: np.ndarray  # float64 (l,)
     C: np.ndarray  # float64 (l,)
@@ -118,8 +127,13 @@ def separate_arrays(**shapes):
     """Allocate named arrays, each given as ``(dtype, *shape)``, with a page between any two."""
     # A vector loop first tests that its arrays do not overlap, with some slack, and adds in another
     # order when they might: with a page between any two, the bits never depend on where they lie.
-    sizes = {name: np.dtype(dtype).itemsize * math.prod(shape) for name, (dtype, *shape) in shapes.items()}
-    block = np.empty(sum(-(-size // PAGE) * PAGE + PAGE for size in sizes.values()) + 2 * PAGE, np.uint8)
+    sizes = {
+        name: np.dtype(dtype).itemsize * math.prod(shape)
+        for name, (dtype, *shape) in shapes.items()
+    }
+    block = np.empty(
+        sum(-(-size // PAGE) * PAGE + PAGE for size in sizes.values()) + 2 * PAGE, np.uint8
+    )
     start = PAGE - block.ctypes.data % PAGE
     arrays = {}
     for name, (dtype, *shape) in shapes.items():

@@ -1,4 +1,5 @@
-"""The fast path of losses that are curved everywhere: many labels in flight, each solved on a sample.
+"""The fast path of losses that are curved everywhere: many labels in flight, each solved on a
+sample.
 
 Under the logistic loss no instance can be left out, but far negatives all have
 nearly the same small slope. A label is solved on its positives, the negatives
@@ -65,20 +66,24 @@ class Anchor(NamedTuple):
 
 
 def make_anchor(X, instances, target, settings):
-    """Solve the problem without positives and draw the sample; a small target of its gradient saves work later."""
+    """Solve the problem without positives and draw the sample; a small target of its gradient saves
+    work later.
+    """
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = 0.0
     solve_label(X, instances, np.empty(0, np.int32), target, work, settings)
-    n, rng = instances.n_documents, np.random.default_rng(_SEED)
+    n = instances.n_documents
+    rng = np.random.default_rng(_SEED)
     sample = np.sort(rng.choice(n, min(SAMPLE, n), replace=False)).astype(np.int32)
-    weights, gradient = work.weights.copy(), work.gradient.copy()
+    weights = work.weights.copy()
+    gradient = work.gradient.copy()
     return Anchor(weights, gradient, sample, transpose(X), instances, instances.total)
 
 
 class _Progress:
     """How far a label is."""
 
-    def __init__(self, label):
+    def __init__(self, label) -> None:
         self.label = label
         self.rounds = self.newton = self.cg = self.halvings = 0
         self.norm = np.inf
@@ -87,8 +92,10 @@ class _Progress:
 class SampledSolver:
     """Solves labels for one thread, with the protocol of :class:`ovaflow.solver.batch.BatchSolver`."""
 
-    def __init__(self, X, anchor, settings):
-        self._X, self._anchor, self._settings = X, anchor, settings
+    def __init__(self, X, anchor, settings) -> None:
+        self._X = X
+        self._anchor = anchor
+        self._settings = settings
         self._panel = make_panel(X.n_rows, X.n_columns)
         self._local = make_local(X)
         self._free = list(range(WIDTH))
@@ -99,14 +106,16 @@ class SampledSolver:
     def has_room(self):
         return bool(self._free)
 
-    def admit(self, label, positives, target, positive_cost, C):
+    def admit(self, label, positives, target, positive_cost, C) -> None:
         # C is that of the settings
         slot = self._free.pop()
         in_flight = SampledLabel(slot, positives, np.float32(positive_cost), target)
         self._progress[label] = _Progress(in_flight)
 
-    def screen(self):
-        """Solve the first problems of new labels, and compute the gradients of all labels in flight."""
+    def screen(self) -> None:
+        """Solve the first problems of new labels, and compute the gradients of all labels in
+        flight.
+        """
         labels = self._progress.values()
         new = [progress for progress in labels if not progress.rounds]
         slots = np.array([progress.label.slot for progress in new], np.int64)
@@ -119,10 +128,14 @@ class SampledSolver:
         fill_gradients(self._anchor.columns, self._settings.C, self._panel)
 
     def advance(self, label):
-        """Use the gradient of one label; returns its features, weights and Outcome if it has reached its target."""
+        """Use the gradient of one label; returns its features, weights and Outcome if it has
+        reached its target.
+        """
         at = self._progress[label]
-        slot, target = at.label.slot, at.label.target
-        before, at.norm = at.norm, float(np.sqrt(self._panel.squares[slot]))
+        slot = at.label.slot
+        target = at.label.target
+        before = at.norm
+        at.norm = float(np.sqrt(self._panel.squares[slot]))
         if at.norm > target and at.norm < before and at.rounds < MOST_ROUNDS:
             self._solve(at, solve_at_weights)
             return None
@@ -132,7 +145,7 @@ class SampledSolver:
         outcome = self._outcome(at) if at.norm <= target else self._solve_plainly(at)
         return self._features, self._local.work.weights, outcome
 
-    def _solve(self, at, solve):
+    def _solve(self, at, solve) -> None:
         solved = solve(at.label, self._X, self._anchor, self._panel, self._local, self._settings)
         at.newton += solved.newton_steps
         at.cg += solved.cg_steps
@@ -140,15 +153,18 @@ class SampledSolver:
         at.rounds += 1
 
     def _outcome(self, at):
-        instances, weights = self._anchor.instances, self._local.work.weights
+        instances = self._anchor.instances
+        weights = self._local.work.weights
         value = objective(at.label, self._X, instances, weights, self._panel, self._settings)
         n = instances.n_documents
         steps = at.newton, at.cg, at.halvings
-        target, status = at.label.target, int(Status.CONVERGED)
+        target = at.label.target
+        status = int(Status.CONVERGED)
         return Outcome(*steps, n, n, value, at.norm, target, status, at.rounds)
 
     def _solve_plainly(self, at):
-        work, instances = self._local.work, self._anchor.instances
+        work = self._local.work
+        instances = self._anchor.instances
         _, positives, cost, target = at.label
         plain = solve_label(self._X, instances, positives, target, work, self._settings, cost)
         return plain._replace(

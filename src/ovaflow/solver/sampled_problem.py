@@ -1,4 +1,6 @@
-"""The kernels of labels on a sample; :mod:`ovaflow.solver.sampled` says what their steps mean and why that is exact."""
+"""The kernels of labels on a sample; :mod:`ovaflow.solver.sampled` says what their steps mean and
+why that is exact.
+"""
 
 import math
 from typing import NamedTuple
@@ -18,8 +20,11 @@ from ovaflow.sparse.panel import WIDTH, panel_product
 INNER_TOLERANCE = 0.5
 """Gradient of a sampled problem, as a share of what the label's gradient must reach."""
 
-_LOG2_E, _LOG_2 = np.float32(1 / math.log(2)), np.float32(math.log(2))
-_EXPONENTIAL = tuple(map(np.float32, (1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5)))
+_LOG2_E = np.float32(1 / math.log(2))
+_LOG_2 = np.float32(math.log(2))
+_EXPONENTIAL = tuple(
+    map(np.float32, (1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5))
+)
 _SMALL = 0.5
 _LIGHTEST = 1e-30
 _FACTORS = 16
@@ -30,7 +35,9 @@ class Panel(NamedTuple):
 
     weights: np.ndarray  # w, float32, shape (d, WIDTH)
     gradients: np.ndarray  # g over all instances
-    steps: np.ndarray  # p; the memory of g, which is the step of a feature that a sampled problem lacks
+    steps: (
+        np.ndarray
+    )  # p; the memory of g, which is the step of a feature that a sampled problem lacks
     slopes: np.ndarray  # c_i phi'(m_i) y_i, shape (n, WIDTH)
     by_label: np.ndarray  # phi'(m_i) y_i of negatives, 0 for positives: shape (WIDTH, n)
     shift: np.ndarray  # linear term of a sampled problem, by local feature
@@ -62,7 +69,11 @@ def make_panel(n, d):
     )
     large["weights"][:] = large["gradients"][:] = 0.0
     bits = np.zeros(WIDTH, np.int32)
-    scratch = {"histogram": np.zeros(1024, np.int64), "powers": bits.view(np.float32), "power_bits": bits}
+    scratch = {
+        "histogram": np.zeros(1024, np.int64),
+        "powers": bits.view(np.float32),
+        "power_bits": bits,
+    }
     return Panel(**large, steps=large["gradients"], squares=np.zeros(WIDTH), **scratch)
 
 
@@ -73,7 +84,7 @@ def near_rows(n_positives):
 
 
 @kernel
-def reset_slots(slots, anchor, panel):
+def reset_slots(slots, anchor, panel) -> None:
     """w and g of the anchor, for new labels."""
     for f in range(len(anchor.weights)):
         for c in slots:
@@ -82,15 +93,19 @@ def reset_slots(slots, anchor, panel):
 
 
 @kernel
-def step_and_score(X, instances, panel):
-    """Take the steps w -= p, and sigma(<w, x_i>), times v_i the slopes of negatives, for all labels."""
+def step_and_score(X, instances, panel) -> None:
+    """Take the steps w -= p, and sigma(<w, x_i>), times v_i the slopes of negatives, for all
+    labels.
+    """
     for f in range(len(panel.weights)):
         for c in range(WIDTH):
             panel.weights[f, c] -= panel.steps[f, c]
     n = len(panel.slopes)
     for start in range(0, n, BLOCK):
         end = min(start + BLOCK, n)
-        panel_product(X.data, X.indices, X.indptr[start : end + 1], panel.weights, panel.slopes[start:end])
+        panel_product(
+            X.data, X.indices, X.indptr[start : end + 1], panel.weights, panel.slopes[start:end]
+        )
         for i in range(start, end):
             fill_sigmoids(panel.slopes[i], panel.powers, panel.power_bits)
         for c in range(WIDTH):
@@ -101,9 +116,12 @@ def step_and_score(X, instances, panel):
 
 
 @kernel
-def fill_sigmoids(scores, powers, power_bits):
-    """sigma(s) = 1 / (1 + e^-s) of WIDTH scores, in their place; ``power_bits`` are the bits of ``powers``."""
-    # e^-s = 2^k e^r with |r| <= log(2) / 2, by Cephes' polynomial: vector code, which math.exp is not
+def fill_sigmoids(scores, powers, power_bits) -> None:
+    """sigma(s) = 1 / (1 + e^-s) of WIDTH scores, in their place; ``power_bits`` are the bits of
+    ``powers``.
+    """
+    # e^-s = 2^k e^r with |r| <= log(2) / 2, by Cephes' polynomial: vector code, which math.exp is
+    # not
     for c in range(WIDTH):
         exponent = min(max(-scores[c], np.float32(-80.0)), np.float32(80.0))
         biased = np.int32(exponent * _LOG2_E + np.float32(127.5))
@@ -118,7 +136,7 @@ def fill_sigmoids(scores, powers, power_bits):
 
 
 @strict_kernel
-def flip_positive_rows(label, instances, panel):
+def flip_positive_rows(label, instances, panel) -> None:
     """-v_i c_+ (1 - sigma(<w, x_i>)), the slopes of positives; 0 for names of other labels."""
     c = label.slot
     panel.slopes[instances.n_documents :, c] = 0.0
@@ -130,7 +148,7 @@ def flip_positive_rows(label, instances, panel):
 
 
 @kernel
-def fill_gradients(columns, C, panel):
+def fill_gradients(columns, C, panel) -> None:
     """g = w + C sum_i c_i phi'(m_i) y_i x_i and |g|^2, for all labels."""
     panel_product(columns.data, columns.indices, columns.indptr, panel.slopes, panel.gradients)
     panel.squares[:] = 0.0
@@ -144,7 +162,9 @@ def fill_gradients(columns, C, panel):
 
 @kernel
 def solve_at_anchor(label, X, anchor, panel, local, settings):
-    """Solve a label's first sampled problem, made where its positives still are negatives; returns the Outcome."""
+    """Solve a label's first sampled problem, made where its positives still are negatives; returns
+    the Outcome.
+    """
     exact = _take_rows(label.positives, 0, panel, local)
     part, work = _set_up_problem(label, exact, X, anchor, panel, local)
     _fill_shift(label.slot, part, work, panel, local, settings)
@@ -154,9 +174,12 @@ def solve_at_anchor(label, X, anchor, panel, local, settings):
 
 @kernel
 def solve_at_weights(label, X, anchor, panel, local, settings):
-    """Solve the sampled problem made at a label's weights, with instances of large slopes; returns the Outcome."""
+    """Solve the sampled problem made at a label's weights, with instances of large slopes; returns
+    the Outcome.
+    """
     exact = _take_rows(label.positives, 0, panel, local)
-    slopes, active = panel.by_label[label.slot], local.work.active
+    slopes = panel.by_label[label.slot]
+    active = local.work.active
     n_near = min(near_rows(exact), len(slopes))
     threshold = threshold_for(slopes, len(slopes), n_near, panel.histogram)
     n_near = collect_above(slopes, len(slopes), threshold, 0, active, 0)
@@ -179,13 +202,17 @@ def _take_rows(candidates, count, panel, local):
 
 @kernel
 def _set_up_problem(label, exact, X, anchor, panel, local):
-    """The rows taken so far and the sample, which stands for all other negatives, with w and its scores."""
+    """The rows taken so far and the sample, which stands for all other negatives, with w and its
+    scores.
+    """
     count = _take_rows(anchor.sample, exact, panel, local)
     for i in panel.rows[:count]:
         local.member[i] = False
     part, work = local_problem(X, panel.rows[:count], local)
-    n, weights = anchor.instances.n_documents, anchor.instances.weights
-    others, sampled = anchor.total, 0.0
+    n = anchor.instances.n_documents
+    weights = anchor.instances.weights
+    others = anchor.total
+    sampled = 0.0
     for r in range(exact):
         i = panel.rows[r]
         work.signed_costs[r] = -weights[i] if i < n else np.float32(0.0)
@@ -202,15 +229,17 @@ def _set_up_problem(label, exact, X, anchor, panel, local):
 
 
 @kernel
-def _flip_rows(label, anchor, work):
+def _flip_rows(label, anchor, work) -> None:
     """v_i c_+, the costs of positives, which are the first rows."""
     for r, i in enumerate(label.positives):
         work.signed_costs[r] = anchor.instances.weights[i] * label.positive_cost
 
 
 @kernel
-def _fill_shift(c, part, work, panel, local, settings):
-    """g - g', the linear term that makes the gradient of the sampled problem that over all instances."""
+def _fill_shift(c, part, work, panel, local, settings) -> None:
+    """g - g', the linear term that makes the gradient of the sampled problem that over all
+    instances.
+    """
     fill_gradient(part, work, collect_active(work, settings), settings.C)
     for e in range(part.n_columns):
         panel.shift[e] = panel.gradients[local.features[e], c] - work.gradient[e]
@@ -232,8 +261,11 @@ def _solve(label, part, work, panel, local, settings):
 
 @kernel
 def objective(label, X, instances, weights, panel, settings):
-    """1/2 |w|^2 + C sum_i c_i phi(m_i), where phi(m_i) = -log(1 - phi'(m_i) y_i) for a negative of small slope."""
-    slopes, losses = panel.by_label[label.slot], 0.0
+    """1/2 |w|^2 + C sum_i c_i phi(m_i), where phi(m_i) = -log(1 - phi'(m_i) y_i) for a negative of
+    small slope.
+    """
+    slopes = panel.by_label[label.slot]
+    losses = 0.0
     for start in range(0, len(slopes), _FACTORS):
         product = 1.0
         for i in range(start, min(start + _FACTORS, len(slopes))):

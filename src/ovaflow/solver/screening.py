@@ -38,26 +38,39 @@ _ROUNDING = 1e-4
 class Screen(NamedTuple):
     """Features divided into popular and rare ones; read by all threads."""
 
-    popular_data: np.ndarray  # X restricted to popular features, CSR over instances, columns renumbered
+    popular_data: (
+        np.ndarray
+    )  # X restricted to popular features, CSR over instances, columns renumbered
     popular_indices: np.ndarray
     popular_indptr: np.ndarray
     popular_features: np.ndarray
     popular_id: np.ndarray  # number among the popular features, -1 for rare ones; shape (d,)
-    rare_data: np.ndarray  # posting lists of rare features, stripe by stripe; those of popular features are empty
+    rare_data: (
+        np.ndarray
+    )  # posting lists of rare features, stripe by stripe; those of popular features are empty
     rare_rows: np.ndarray  # from the beginning of the stripe
-    rare_indptr: np.ndarray  # from the beginning of the stripe's entries: int32, shape (stripes, d + 1)
+    rare_indptr: (
+        np.ndarray
+    )  # from the beginning of the stripe's entries: int32, shape (stripes, d + 1)
     rare_starts: np.ndarray  # where the entries of each stripe begin: int64, shape (stripes + 1,)
-    signed: np.ndarray  # rare features with negative values, added whatever their weight; empty if there are none
-    slack: np.ndarray  # what an instance's score may exceed its bound by, as rounding and tiny weights are left out
+    signed: (
+        np.ndarray
+    )  # rare features with negative values, added whatever their weight; empty if there are none
+    slack: (
+        np.ndarray
+    )  # what an instance's score may exceed its bound by, as rounding and tiny weights are left out
 
 
 def make_screen(X, mean_positives=1.0):
-    """Divide the features of a matrix: popular are those of more than 1 % of the instances, 8,192 at most.
+    """Divide the features of a matrix: popular are those of more than 1 % of the instances, 8,192
+    at most.
 
-    Labels of more than ten positives reach more of the others, so that these are popular from fewer instances on.
-    Where there are no more than 2,048 features, or rows are full, all are; zeros of full rows are left out.
+    Labels of more than ten positives reach more of the others, so that these are popular from fewer
+    instances on. Where there are no more than 2,048 features, or rows are full, all are; zeros of
+    full rows are left out.
     """
-    n, d = X.n_rows, X.n_columns
+    n = X.n_rows
+    d = X.n_columns
     frequency = nonzeros_of_columns(X)
     order = np.argsort(-frequency, kind="stable")
     share = min(0.01, 0.1 / mean_positives)
@@ -68,27 +81,53 @@ def make_screen(X, mean_positives=1.0):
     popular_id[popular_features] = np.arange(count, dtype=np.int32)
     n_rare = int(frequency[popular_id < 0].sum())
     n_popular = int(frequency.sum()) - n_rare
-    popular = np.empty(n_popular, np.float32), np.empty(n_popular, np.int32), np.zeros(n + 1, np.int64)
+    popular = (
+        np.empty(n_popular, np.float32),
+        np.empty(n_popular, np.int32),
+        np.zeros(n + 1, np.int64),
+    )
     rare = np.empty(n_rare, np.float32), np.empty(n_rare, np.int32)
     firsts = range(0, n, STRIPE)
-    rare_indptr, rare_starts = np.zeros((len(firsts), d + 1), np.int32), np.zeros(len(firsts) + 1, np.int64)
+    rare_indptr = np.zeros((len(firsts), d + 1), np.int32)
+    rare_starts = np.zeros(len(firsts) + 1, np.int64)
     signed = np.zeros(d, bool)
     slack = np.empty(n, np.float32)
     for stripe, first in enumerate(firsts):
         last = min(first + STRIPE, n)
         part = X.part(first, last)
-        np.cumsum(np.where(popular_id < 0, nonzeros_of_columns(part), 0), out=rare_indptr[stripe, 1:])
+        np.cumsum(
+            np.where(popular_id < 0, nonzeros_of_columns(part), 0), out=rare_indptr[stripe, 1:]
+        )
         rare_starts[stripe + 1] = rare_starts[stripe] + rare_indptr[stripe, -1]
         slots = rare_starts[stripe] + rare_indptr[stripe, :-1]
         ends = popular[2][first : last + 1]
-        _divide(*part.arrays, popular_id, *popular[:2], ends, *rare, slots, signed, slack[first:last])
+        _divide(
+            *part.arrays, popular_id, *popular[:2], ends, *rare, slots, signed, slack[first:last]
+        )
     signed = signed if signed.any() else signed[:0]
-    return Screen(*popular, popular_features, popular_id, *rare, rare_indptr, rare_starts, signed, slack)
+    return Screen(
+        *popular, popular_features, popular_id, *rare, rare_indptr, rare_starts, signed, slack
+    )
 
 
 @strict_kernel
-def _divide(data, indices, indptr, popular_id, p_data, p_indices, p_indptr, r_data, r_rows, next_slot, signed, slack):
-    """Copy a stripe's popular entries by row and rare ones by feature; slack_i = eps sum_{f rare} |x_if| + rounding."""
+def _divide(
+    data,
+    indices,
+    indptr,
+    popular_id,
+    p_data,
+    p_indices,
+    p_indptr,
+    r_data,
+    r_rows,
+    next_slot,
+    signed,
+    slack,
+) -> None:
+    """Copy a stripe's popular entries by row and rare ones by feature; slack_i = eps sum_{f rare}
+    |x_if| + rounding.
+    """
     filled = p_indptr[0]
     for i in range(len(indptr) - 1):
         row_sum = 0.0
@@ -113,22 +152,33 @@ def _divide(data, indices, indptr, popular_id, p_data, p_indices, p_indptr, r_da
 
 
 @kernel
-def bound_by_popular(screen, popular_weights, first, last, block, bounds):
+def bound_by_popular(screen, popular_weights, first, last, block, bounds) -> None:
     """bounds[c, i] = slack_i + sum over popular f of x_if w_cf, for the instances first to last."""
     for start in range(first, last, BLOCK):
         end = min(start + BLOCK, last)
         for i in range(start, end):
-            begin, stop = screen.popular_indptr[i], screen.popular_indptr[i + 1]
-            panel_row(screen.popular_data, screen.popular_indices, begin, stop, popular_weights, block[i - start])
+            begin = screen.popular_indptr[i]
+            stop = screen.popular_indptr[i + 1]
+            panel_row(
+                screen.popular_data,
+                screen.popular_indices,
+                begin,
+                stop,
+                popular_weights,
+                block[i - start],
+            )
         for c in range(WIDTH):
             for i in range(start, end):
                 bounds[c, i - first] = block[i - start, c] + screen.slack[i]
 
 
 @kernel
-def add_rare(screen, features, weights, stripe, bounds):
-    """bounds[i] += sum over rare f with w_f > 0 (or signed values) of x_if w_f, for the instances of a stripe."""
-    indptr, start = screen.rare_indptr[stripe], screen.rare_starts[stripe]
+def add_rare(screen, features, weights, stripe, bounds) -> None:
+    """bounds[i] += sum over rare f with w_f > 0 (or signed values) of x_if w_f, for the instances
+    of a stripe.
+    """
+    indptr = screen.rare_indptr[stripe]
+    start = screen.rare_starts[stripe]
     any_signed = len(screen.signed) > 0
     for e in range(len(features)):
         f = features[e]
@@ -151,7 +201,9 @@ def collect_above(bounds, count, threshold, first, instances, length):
 
 @strict_kernel
 def threshold_for(values, count, n_above, histogram):
-    """A number that about ``n_above`` of the values exceed, the largest always among them; from a sample of them."""
+    """A number that about ``n_above`` of the values exceed, the largest always among them; from a
+    sample of them.
+    """
     step = max(1, count // 4096)
     low = high = values[0]
     for i in range(0, count, step):

@@ -26,7 +26,14 @@ import numpy as np
 from ovaflow.solver.coordinate_descent import minimise_l1, violation_of
 from ovaflow.solver.losses import loss_curvature, loss_slope
 from ovaflow.solver.newton import CONVERGED, ITERATION_LIMIT
-from ovaflow.solver.problem import Instances, Outcome, Workspace, make_workspace, part_of, separate_arrays
+from ovaflow.solver.problem import (
+    Instances,
+    Outcome,
+    Workspace,
+    make_workspace,
+    part_of,
+    separate_arrays,
+)
 from ovaflow.solver.screening import threshold_for
 from ovaflow.sparse.csr import CSR, add_row, transpose
 from ovaflow.sparse.jit import kernel, strict_kernel
@@ -35,7 +42,9 @@ FIRST = 100
 """Features that may always join at a time."""
 
 FEW = 1000
-"""Features up to which a start brings all; of one with more only the bias is used, to keep the set small."""
+"""Features up to which a start brings all; of one with more only the bias is used, to keep the set
+small.
+"""
 
 DENSEST = 0.2
 """Share of nonzeros in X beyond which a few features touch all instances, and nothing is saved."""
@@ -50,7 +59,8 @@ class WorkingFeatures(NamedTuple):
 
     columns: CSR  # X transposed
     sums: np.ndarray  # column sums of X over documents by their weights, float64, shape (d,)
-    bias: int  # the feature that has the same value in all instances, the last one; -1 where there is none
+    # the feature that has the same value in all instances, the last one; -1 where there is none
+    bias: int
     instances: Instances
     total: float  # weight of all documents
 
@@ -59,7 +69,9 @@ class WorkingScratch(NamedTuple):
     """What one thread works in."""
 
     weights: np.ndarray  # w of all features, float32
-    gradient: np.ndarray  # of the losses; in float32, sums over many instances and the violation would drown
+    gradient: (
+        np.ndarray
+    )  # of the losses; in float32, sums over many instances and the violation would drown
     chosen: np.ndarray  # whether a feature is in the working set; clean between uses
     features: np.ndarray  # the working set as a list, the bias feature last
     rows: np.ndarray  # instances that have working features, positives first
@@ -79,7 +91,7 @@ def make_features(X, instances):
 
 
 @strict_kernel
-def _sum_rows(columns, instances, out):
+def _sum_rows(columns, instances, out) -> None:
     """out_j = sum over documents i of v_i x_ij."""
     for j in range(len(out)):
         out[j] = 0.0
@@ -95,16 +107,23 @@ def make_scratch(n, d):
         weights=(np.float32, d), features=(np.int32, d), rows=(np.int32, n), local_row=(np.int32, n)
     )
     arrays["local_row"][:] = -1
-    return WorkingScratch(**arrays, gradient=np.empty(d), chosen=np.zeros(d, bool), local=make_workspace(n + 1, d))
+    return WorkingScratch(
+        **arrays, gradient=np.empty(d), chosen=np.zeros(d, bool), local=make_workspace(n + 1, d)
+    )
 
 
-def solve_on_features(X, features, positives, violation_target, scratch, settings, positive_cost=1.0):
-    """Minimise |w|_1 + C sum_i c_i phi(y_i <w, x_i>) for one label, from ``scratch.weights`` and into them.
+def solve_on_features(
+    X, features, positives, violation_target, scratch, settings, positive_cost=1.0
+):
+    """Minimise |w|_1 + C sum_i c_i phi(y_i <w, x_i>) for one label, from ``scratch.weights`` and
+    into them.
 
-    In the Outcome ``gradient_norm`` is the violation over all features, ``full_passes`` counts how often it was
-    computed, and ``cg_steps`` passes over the working features.
+    In the Outcome ``gradient_norm`` is the violation over all features, ``full_passes`` counts how
+    often it was computed, and ``cg_steps`` passes over the working features.
     """
-    return _minimise(X, features, positives, np.float32(positive_cost), violation_target, scratch, settings)
+    return _minimise(
+        X, features, positives, np.float32(positive_cost), violation_target, scratch, settings
+    )
 
 
 @kernel
@@ -135,16 +154,31 @@ def _minimise(X, features, positives, positive_cost, target, scratch, settings):
         if rounds == _MOST_ROUNDS or (added == 0 and solved.status != CONVERGED):
             status = ITERATION_LIMIT if rounds == _MOST_ROUNDS else solved.status
             break
-        inside = max(_INSIDE * target, _LOOSER * violation) if added else _INSIDE * min(inside, target)
+        inside = (
+            max(_INSIDE * target, _LOOSER * violation) if added else _INSIDE * min(inside, target)
+        )
         count += added
     for e in range(count):
         scratch.chosen[scratch.features[e]] = False
-    return Outcome(newton, passes, halvings, first_active, active, solved.objective, violation, target, status, rounds)
+    return Outcome(
+        newton,
+        passes,
+        halvings,
+        first_active,
+        active,
+        solved.objective,
+        violation,
+        target,
+        status,
+        rounds,
+    )
 
 
 @kernel
 def _first_features(features, scratch):
-    """Features of the start, if they are few, and the bias; the weights of others become zero. Returns how many."""
+    """Features of the start, if they are few, and the bias; the weights of others become zero.
+    Returns how many.
+    """
     few = np.count_nonzero(scratch.weights) <= FEW
     count = 0
     for j in range(len(scratch.weights)):
@@ -159,11 +193,14 @@ def _first_features(features, scratch):
 
 @strict_kernel
 def _gather(features, positives, count, scratch):
-    """Columns of the working features with renumbered instances; how many instances they touch; how many documents not.
+    """Columns of the working features with renumbered instances; how many instances they touch; how
+    many documents not.
 
     One more instance stands for these documents, with the bias feature alone.
     """
-    columns, rows, local_row = features.columns, scratch.rows, scratch.local_row
+    columns = features.columns
+    rows = scratch.rows
+    local_row = scratch.local_row
     n_rows = 0
     for i in positives:
         rows[n_rows] = i
@@ -176,7 +213,8 @@ def _gather(features, positives, count, scratch):
         indptr[e + 1] = indptr[e] + columns.indptr[f + 1] - columns.indptr[f]
     size = indptr[count - has_bias]
     most = size + has_bias * (min(size + len(positives), len(local_row)) + 1)
-    data, indices = np.empty(most, np.float32), np.empty(most, np.int32)
+    data = np.empty(most, np.float32)
+    indices = np.empty(most, np.int32)
     for e in range(count - has_bias):
         start = columns.indptr[scratch.features[e]]
         for k in range(indptr[e + 1] - indptr[e]):
@@ -205,7 +243,9 @@ def _set_up_problem(part, n_rows, count, positives, positive_cost, features, scr
     others = features.total
     for r in range(n_rows):
         i = scratch.rows[r]
-        cost = features.instances.weights[i] if i < features.instances.n_documents else np.float32(0.0)
+        cost = (
+            features.instances.weights[i] if i < features.instances.n_documents else np.float32(0.0)
+        )
         view.signed_costs[r] = -cost
         others -= cost
     for r, i in enumerate(positives):
@@ -214,7 +254,14 @@ def _set_up_problem(part, n_rows, count, positives, positive_cost, features, scr
     view.scores[:] = 0.0
     for e in range(count):
         view.weights[e] = scratch.weights[scratch.features[e]]
-        add_row(part.data, part.indices, part.indptr[e], part.indptr[e + 1], view.weights[e], view.scores)
+        add_row(
+            part.data,
+            part.indices,
+            part.indptr[e],
+            part.indptr[e + 1],
+            view.weights[e],
+            view.scores,
+        )
     return view
 
 
@@ -228,7 +275,8 @@ def _alike(others, score, loss):
 def _fill_gradient(X, features, n_rows, count, view, scratch, settings):
     """Gradient of the losses in all features; copies the weights back and returns the violation."""
     common = np.float64(-loss_slope(settings.loss, -view.scores[n_rows]))
-    gradient, weights = scratch.gradient, scratch.weights
+    gradient = scratch.gradient
+    weights = scratch.weights
     for e in range(count):
         weights[scratch.features[e]] = view.weights[e]
     for j in range(len(gradient)):
@@ -249,14 +297,17 @@ def _fill_gradient(X, features, n_rows, count, view, scratch, settings):
 def _add_features(bias, count, scratch):
     """Take in features, those of the largest gradients above 1 first; returns how many."""
     candidates = np.empty(len(scratch.weights), np.int32)
-    sizes, n_candidates = np.empty(len(scratch.weights), np.float32), 0
+    sizes = np.empty(len(scratch.weights), np.float32)
+    n_candidates = 0
     for j in range(len(scratch.weights)):
         size = abs(scratch.gradient[j])
         if size > 1 and not scratch.chosen[j]:
             candidates[n_candidates] = j
             sizes[n_candidates] = size
             n_candidates += 1
-    limit, threshold, added = max(FIRST, count), np.float64(0.0), 0
+    limit = max(FIRST, count)
+    threshold = np.float64(0.0)
+    added = 0
     if n_candidates > limit:
         threshold = threshold_for(sizes, n_candidates, limit, np.zeros(1024, np.int64))
     has_bias = bias >= 0

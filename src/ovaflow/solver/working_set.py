@@ -16,7 +16,9 @@ from ovaflow.sparse.jit import inner_kernel, kernel, strict_kernel
 
 
 class Local(NamedTuple):
-    """One thread's local problem: chosen rows with renumbered features; most of it is never touched."""
+    """One thread's local problem: chosen rows with renumbered features; most of it is never
+    touched.
+    """
 
     data: np.ndarray
     indices: np.ndarray  # None where X has none
@@ -33,7 +35,9 @@ class Local(NamedTuple):
 
 def make_local(X, watched=()):
     """Allocate what one thread needs for local problems."""
-    n, d, nnz = X.n_rows, X.n_columns, len(X.data)
+    n = X.n_rows
+    d = X.n_columns
+    nnz = len(X.data)
     full = X.indices is None
     arrays = separate_arrays(
         data=(np.float32, nnz),
@@ -61,7 +65,9 @@ def make_local(X, watched=()):
 
 @inner_kernel
 def solve_rows(X, instances, rows, n_positives, positive_cost, target, local, settings):
-    """Minimise over chosen rows, from ``local.dense`` into ``local.work.weights``; returns their number and Outcome."""
+    """Minimise over chosen rows, from ``local.dense`` into ``local.work.weights``; returns their
+    number and Outcome.
+    """
     part, work = local_problem(X, rows, local)
     for e in range(part.n_columns):
         work.weights[e] = local.dense[local.features[e]]
@@ -103,11 +109,14 @@ def _copy_rows(data, indices, indptr, rows, local_data, local_indices, local_ind
 
 @strict_kernel
 def _renumber(indices, filled, local):
-    """Number features in the order in which they are met; full rows keep theirs. Returns how many there are."""
+    """Number features in the order in which they are met; full rows keep theirs. Returns how many
+    there are.
+    """
     if indices is None:
         return len(local.features)
     n_features = 0
-    # without a branch: every third feature is new by chance, and wrong guesses of the processor cost twice the loop
+    # without a branch: every third feature is new by chance, and wrong guesses of the processor
+    # cost twice the loop
     for k in range(np.uint64(filled)):
         feature = np.uint32(indices[k])
         number = local.local_id[feature]
@@ -126,7 +135,9 @@ def _renumber(indices, filled, local):
 
 @kernel
 def violators(X, candidates, rows, local, instances, scores):
-    """{i in candidates, not in the working set : <w, x_i> > -1} and their scores; returns their number."""
+    """{i in candidates, not in the working set : <w, x_i> > -1} and their scores; returns their
+    number.
+    """
     for i in rows:
         local.member[i] = True
     count = 0

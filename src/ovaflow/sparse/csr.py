@@ -15,10 +15,13 @@ class CSR(NamedTuple):
     """Compressed sparse rows, in the dtypes that every kernel expects."""
 
     data: np.ndarray  # float32, shape (nnz,)
-    indices: np.ndarray  # int32, ascending within a row; None, which only for_kernels makes: rows have all columns
+    indices: (
+        np.ndarray
+    )  # int32, ascending within a row; None, which only for_kernels makes: rows have all columns
     indptr: np.ndarray  # int64, shape (n_rows + 1,)
     n_columns: int
-    # uint16, shape (nnz,); of texts: the first token that has the feature, NOWHERE for the bias; no kernel needs them
+    # uint16, shape (nnz,); of texts: the first token that has the feature, NOWHERE for the bias; no
+    # kernel needs them
     places: np.ndarray | None = None
 
     @property
@@ -32,7 +35,8 @@ class CSR(NamedTuple):
 
     def part(self, low, high):
         """Rows low..high, sharing memory."""
-        start, end = self.indptr[low], self.indptr[high]
+        start = self.indptr[low]
+        end = self.indptr[high]
         indices = None if self.indices is None else self.indices[start:end]
         places = None if self.places is None else self.places[start:end]
         indptr = self.indptr[low : high + 1] - start
@@ -43,11 +47,15 @@ class CSR(NamedTuple):
         # scikit-learn takes indices of 32 bits only, and SciPy has one type for both
         is_small = len(self.data) <= np.iinfo(np.int32).max
         indptr = self.indptr.astype(np.int32) if is_small else self.indptr
-        return scipy.sparse.csr_array((self.data, self.indices, indptr), shape=(self.n_rows, self.n_columns))
+        return scipy.sparse.csr_array(
+            (self.data, self.indices, indptr), shape=(self.n_rows, self.n_columns)
+        )
 
 
 def from_scipy(matrix):
-    """Bring any SciPy matrix, or a dense one, into the dtypes of :class:`CSR`: duplicates summed, columns ascending."""
+    """Bring any SciPy matrix, or a dense one, into the dtypes of :class:`CSR`: duplicates summed,
+    columns ascending.
+    """
     csr = scipy.sparse.csr_array(matrix)
     if not csr.has_canonical_format:
         csr = csr.copy()
@@ -93,17 +101,21 @@ def beside(left, right):
 
     def merged(first, second):
         values = np.empty(len(of_left), first.dtype)
-        values[of_left], values[~of_left] = first, second
+        values[of_left] = first
+        values[~of_left] = second
         return values
 
     indices = merged(left.indices, right.indices + np.int32(left.n_columns))
-    indptr, n_columns = left.indptr + right.indptr, left.n_columns + right.n_columns
-    places = None if left.places is None or right.places is None else merged(left.places, right.places)
+    indptr = left.indptr + right.indptr
+    n_columns = left.n_columns + right.n_columns
+    places = (
+        None if left.places is None or right.places is None else merged(left.places, right.places)
+    )
     return CSR(merged(left.data, right.data), indices, indptr, n_columns, places)
 
 
 @strict_kernel
-def _copy_rows(data, indices, indptr, rows, out_data, out_indices, out_indptr):
+def _copy_rows(data, indices, indptr, rows, out_data, out_indices, out_indptr) -> None:
     for i in range(len(rows)):
         start = indptr[rows[i]]
         target = out_indptr[i]
@@ -148,7 +160,9 @@ def is_full(matrix):
 def transpose(matrix):
     """The transposed matrix: posting lists of each column, rows ascending."""
     if matrix.indices is None:
-        data = np.ascontiguousarray(matrix.data.reshape(matrix.n_rows, matrix.n_columns).T).reshape(-1)
+        data = np.ascontiguousarray(matrix.data.reshape(matrix.n_rows, matrix.n_columns).T).reshape(
+            -1
+        )
         indptr = matrix.n_rows * np.arange(matrix.n_columns + 1, dtype=np.int64)
         return CSR(data, None, indptr, matrix.n_rows)
     indptr = offsets(np.bincount(matrix.indices, minlength=matrix.n_columns))
@@ -159,7 +173,7 @@ def transpose(matrix):
 
 
 @strict_kernel
-def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot):
+def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot) -> None:
     for i in range(len(indptr) - 1):
         for k in range(indptr[i], indptr[i + 1]):
             slot = next_slot[indices[k]]
@@ -175,7 +189,9 @@ def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot):
 
 
 def for_kernels(matrix):
-    """The same matrix, sharing memory, without its indices where every row is full: then rows are contiguous."""
+    """The same matrix, sharing memory, without its indices where every row is full: then rows are
+    contiguous.
+    """
     return matrix._replace(indices=None) if is_full(matrix) else matrix
 
 
@@ -202,14 +218,14 @@ def row_dot(data, indices, start, end, vector):
 
 
 @kernel
-def product(data, indices, indptr, vector, out):
+def product(data, indices, indptr, vector, out) -> None:
     """out = X v."""
     for i in range(len(indptr) - 1):
         out[i] = row_dot(data, indices, indptr[i], indptr[i + 1], vector)
 
 
 @kernel
-def add_row(data, indices, start, end, factor, out):
+def add_row(data, indices, start, end, factor, out) -> None:
     """Add factor * x_i to out, over the entries start to end."""
     if indices is None:
         row = data[start:end]
@@ -221,7 +237,7 @@ def add_row(data, indices, start, end, factor, out):
 
 
 @kernel
-def add_squared_row(data, indices, start, end, factor, out):
+def add_squared_row(data, indices, start, end, factor, out) -> None:
     """Add factor * x_i^2 to out, over the entries start to end."""
     if indices is None:
         row = data[start:end]
@@ -233,14 +249,14 @@ def add_squared_row(data, indices, start, end, factor, out):
 
 
 @strict_kernel
-def scatter(indices, data, dense):
+def scatter(indices, data, dense) -> None:
     """v_j = x_j for every entry of a sparse vector."""
     for k in range(len(indices)):
         dense[indices[k]] = data[k]
 
 
 @strict_kernel
-def clear(indices, dense):
+def clear(indices, dense) -> None:
     """Undo :func:`scatter`."""
     for k in range(len(indices)):
         dense[indices[k]] = 0

@@ -1,4 +1,6 @@
-"""The folder of what all jobs share, and a hash of all kernels, which tells those that older code compiled."""
+"""The folder of what all jobs share, and a hash of all kernels, which tells those that older code
+compiled.
+"""
 
 import hashlib
 import os
@@ -19,9 +21,11 @@ def cache_folder():
 
 @cache
 def kernel_fingerprint():
-    """Hash of every module that compiles kernels: those that Numba keeps hold what they call, of other modules too.
+    """Hash of every module that compiles kernels: those that Numba keeps hold what they call, of
+    other modules too.
 
-    Of the modules that a workflow brings along none has kernels; their jobs run the ovaflow of their environment.
+    Of the modules that a workflow brings along none has kernels; their jobs run the ovaflow of
+    their environment.
     """
     digest = hashlib.blake2b(ovaflow.__version__.encode(), digest_size=16)
     for path in sorted(_PACKAGE.rglob("*.py")):

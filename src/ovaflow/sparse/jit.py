@@ -54,7 +54,7 @@ def cache_directory():
     return folder
 
 
-def _remove_cut_short(folder):
+def _remove_cut_short(folder) -> None:
     """Remove what a crash of the machine left incomplete: Numba would run it, or fail."""
     for path in folder.rglob("*.nb[ci]"):
         # another process may remove it meanwhile
@@ -66,10 +66,12 @@ def _remove_cut_short(folder):
 
 def _compiled(**flags):
     def decorate(function):
-        folder, config = cache_directory(), numba.config
+        folder = cache_directory()
+        config = numba.config
         compiler = numba.njit(nogil=True, error_model="numpy", cache=folder is not None, **flags)
         # for this function alone: a program keeps its own functions elsewhere
-        default, config.CACHE_DIR = config.CACHE_DIR, str(folder or "")
+        default = config.CACHE_DIR
+        config.CACHE_DIR = str(folder or "")
         compiled = compiler(function)
         config.CACHE_DIR = default
         return compiled
@@ -81,7 +83,9 @@ kernel = _compiled(fastmath=set(FASTMATH))
 """Decorator of numerical kernels."""
 
 inner_kernel = _compiled(fastmath=set(FASTMATH), inline="always")
-"""Decorator of numerical kernels that hardly more than one other calls, with whose code alone they are compiled."""
+"""Decorator of numerical kernels that hardly more than one other calls, with whose code alone they
+are compiled.
+"""
 
 strict_kernel = _compiled()
 """Decorator of kernels that parse, count, sort, or must round exactly as written."""

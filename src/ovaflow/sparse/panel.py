@@ -20,7 +20,7 @@ _ROWS = 256
 
 
 @kernel
-def panel_product(data, indices, indptr, panel, out):
+def panel_product(data, indices, indptr, panel, out) -> None:
     """out = X P."""
     if indices is None:
         _product_of_full_rows(data, indices, indptr, panel, out)
@@ -30,9 +30,12 @@ def panel_product(data, indices, indptr, panel, out):
 
 
 @kernel
-def _product_of_full_rows(data, indices, indptr, panel, out):
-    """out = X P, by parts of the panel that stay in the first cache while many rows are multiplied with them."""
-    n, d = len(indptr) - 1, len(panel)
+def _product_of_full_rows(data, indices, indptr, panel, out) -> None:
+    """out = X P, by parts of the panel that stay in the first cache while many rows are multiplied
+    with them.
+    """
+    n = len(indptr) - 1
+    d = len(panel)
     part = np.empty(WIDTH, np.float32)
     for low in range(0, n, _ROWS):
         for first in range(0, d, _PART):
@@ -47,25 +50,32 @@ def _product_of_full_rows(data, indices, indptr, panel, out):
 
 
 @kernel
-def panel_row(data, indices, start, end, panel, out):
+def panel_row(data, indices, start, end, panel, out) -> None:
     """out = sum_f x_if p_f over the entries start to end, four features at a time."""
-    one, first = np.uint64(1), np.uint64(start)
+    one = np.uint64(1)
+    first = np.uint64(start)
     k = first
     last = np.uint64(end)
     for c in range(WIDTH):
         out[c] = 0.0
-    # each pass over the sums costs a load and a store besides its products, so it takes four features
+    # each pass over the sums costs a load and a store besides its products, so it takes four
+    # features
     while k + np.uint64(4) <= last:
-        x0, p0 = data[k], panel[column_of(indices, k, first)]
-        x1, p1 = data[k + one], panel[column_of(indices, k + one, first)]
+        x0 = data[k]
+        p0 = panel[column_of(indices, k, first)]
+        x1 = data[k + one]
+        p1 = panel[column_of(indices, k + one, first)]
         k += np.uint64(2)
-        x2, p2 = data[k], panel[column_of(indices, k, first)]
-        x3, p3 = data[k + one], panel[column_of(indices, k + one, first)]
+        x2 = data[k]
+        p2 = panel[column_of(indices, k, first)]
+        x3 = data[k + one]
+        p3 = panel[column_of(indices, k + one, first)]
         k += np.uint64(2)
         for c in range(WIDTH):
             out[c] += x0 * p0[c] + x1 * p1[c] + x2 * p2[c] + x3 * p3[c]
     while k < last:
-        x0, p0 = data[k], panel[column_of(indices, k, first)]
+        x0 = data[k]
+        p0 = panel[column_of(indices, k, first)]
         for c in range(WIDTH):
             out[c] += x0 * p0[c]
         k += one

@@ -1,9 +1,11 @@
-"""Weights of labels in 4 bytes each: values of 16 bits with a step per label, features of 16 bits in blocks.
+"""Weights of labels in 4 bytes each: values of 16 bits with a step per label, features of 16 bits
+in blocks.
 
-A step is a power of two, so that a rounded weight is a float32 to the last bit and rounds to itself, and the score is
-the same to the last bit whether the step multiplies each weight or their sum. A weight is off by at most half a step,
-which is less than 2^-15 of the label's largest. Features of unknown scales may need small weights beside large ones,
-so weights are rounded for instances of length 1 alone.
+A step is a power of two, so that a rounded weight is a float32 to the last bit and rounds to
+itself, and the score is the same to the last bit whether the step multiplies each weight or their
+sum. A weight is off by at most half a step, which is less than 2^-15 of the label's largest.
+Features of unknown scales may need small weights beside large ones, so weights are rounded for
+instances of length 1 alone.
 """
 
 import math
@@ -28,7 +30,9 @@ class WeightRows(NamedTuple):
 
     n_columns: int
     data: np.ndarray  # int16, multiples of the label's step; or float32
-    indices: np.ndarray  # uint16, ascending within a segment, counted from its block's first; or int32 of one block
+    indices: (
+        np.ndarray
+    )  # uint16, ascending within a segment, counted from its block's first; or int32 of one block
     indptr: np.ndarray  # int64 (l b + 1,); of the segments, a label's b blocks after one another
     steps: np.ndarray | None = None  # float32 (l,), powers of two; None: float32 weights
 
@@ -63,8 +67,11 @@ def may_round(transform):
 
 def rounded(weights):
     """Round the weights of a CSR (m, d), stored zeros included."""
-    m, n = weights.n_rows, len(weights.data)
-    data, indices, steps = np.empty(n, np.int16), np.empty(n, np.uint16), np.empty(m, np.float32)
+    m = weights.n_rows
+    n = len(weights.data)
+    data = np.empty(n, np.int16)
+    indices = np.empty(n, np.uint16)
+    steps = np.empty(m, np.float32)
     counts = np.zeros(m * n_blocks(weights.n_columns), np.int64)
     _round(*weights.arrays, data, indices, steps, counts)
     return WeightRows(weights.n_columns, data, indices, offsets(counts), steps)
@@ -81,9 +88,11 @@ def decoded(weights, first=0, end=None):
     end = weights.n_rows if end is None else end
     if steps is None:
         return CSR(data, indices, indptr, weights.n_columns).part(first, end)
-    low, high = first * blocks, end * blocks
+    low = first * blocks
+    high = end * blocks
     ends = indptr[low : high + 1 : blocks] - indptr[low]
-    values, features = np.empty(ends[-1], np.float32), np.empty(ends[-1], np.int32)
+    values = np.empty(ends[-1], np.float32)
+    features = np.empty(ends[-1], np.int32)
     _decode(segments_of(weights), low, high, values, features)
     return CSR(values, features, ends, weights.n_columns)
 
@@ -110,7 +119,7 @@ def step_of(steps, label):
 
 
 @strict_kernel
-def _round(data, indices, indptr, out_data, out_indices, steps, counts):
+def _round(data, indices, indptr, out_data, out_indices, steps, counts) -> None:
     """q = w / step, where step is the least power of two that makes no |q| larger than 32767."""
     blocks = len(counts) // max(len(steps), 1)
     for label in range(len(steps)):
@@ -126,7 +135,7 @@ def _round(data, indices, indptr, out_data, out_indices, steps, counts):
 
 
 @strict_kernel
-def _decode(weights, low, high, out_data, out_indices):
+def _decode(weights, low, high, out_data, out_indices) -> None:
     """w = step q, over the segments low to high."""
     data, indices, indptr, steps, blocks = weights
     for segment in range(low, high):

@@ -1,1 +1,3 @@
-"""Artifacts: HDF5 files and texts that are written whole or not at all, with checksums and what made them."""
+"""Artifacts: HDF5 files and texts that are written whole or not at all, with checksums and what
+made them.
+"""

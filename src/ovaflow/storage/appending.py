@@ -15,7 +15,8 @@ def require_appendable(path: StrPath) -> None:
     try:
         os.close(_open(path))
     except OSError as error:
-        message, remedy = f"cannot be written: {error.strerror}", "give a file where you may write"
+        message = f"cannot be written: {error.strerror}"
+        remedy = "give a file where you may write"
         raise InputError(message, path=path, remedy=remedy) from None
 
 

@@ -1,4 +1,6 @@
-"""Arrays, matrices and names in artifacts: contiguous on disk, shared between processes when mapped."""
+"""Arrays, matrices and names in artifacts: contiguous on disk, shared between processes when
+mapped.
+"""
 
 import errno
 import itertools
@@ -29,10 +31,12 @@ _CONTIGUOUS.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
 _CONTIGUOUS.set_obj_track_times(False)
 
 
-def require_room(file, nbytes):
+def require_room(file, nbytes) -> None:
     """Raise the error of a full disk or of a limit before HDF5 meets it, which would crash."""
-    handle, needed = file.id.get_vfd_handle(), nbytes + _ROOM_FOR_METADATA
-    disk, limit = os.fstatvfs(handle), resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    handle = file.id.get_vfd_handle()
+    needed = nbytes + _ROOM_FOR_METADATA
+    disk = os.fstatvfs(handle)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
     if needed > disk.f_bavail * disk.f_frsize:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     if limit != resource.RLIM_INFINITY and file.id.get_filesize() + needed > limit:
@@ -43,7 +47,8 @@ def create_array(group, name, data=None, shape=None, dtype=None, infinite=False)
     """Store an array, or make room for one that is written part by part; returns the dataset."""
     if data is not None:
         data = np.asarray(data, dtype, order="C")
-        shape, dtype = data.shape, data.dtype
+        shape = data.shape
+        dtype = data.dtype
     require_room(group.file, math.prod(shape) * np.dtype(dtype).itemsize)
     stored = group.create_dataset(name, shape, dtype, data=data, dcpl=_CONTIGUOUS)
     if data is not None:
@@ -55,9 +60,10 @@ class NotFiniteError(ValueError):
     """A number that is not finite in an array to be written."""
 
 
-def seal_array(stored, values, infinite=False):
+def seal_array(stored, values, infinite=False) -> None:
     """Write the checksum of an array's values, which must be finite."""
-    digest, must_be_finite = xxh3_128(), values.dtype.kind == "f" and not infinite
+    digest = xxh3_128()
+    must_be_finite = values.dtype.kind == "f" and not infinite
     for block in _blocks(values):
         digest.update(block)
         if must_be_finite and not np.isfinite(block).all():
@@ -67,13 +73,16 @@ def seal_array(stored, values, infinite=False):
 
 
 def _blocks(values):
-    flat, length = values.reshape(-1), _BLOCK // values.itemsize
+    flat = values.reshape(-1)
+    length = _BLOCK // values.itemsize
     for start in range(0, len(flat), length):
         yield flat[start : start + length]
 
 
 def raw_attribute(attribute):
-    """Bytes of an attribute; h5py's conversions would take longer than all else in opening a small file."""
+    """Bytes of an attribute; h5py's conversions would take longer than all else in opening a small
+    file.
+    """
     stored = attribute.get_type()
     value = np.empty(attribute.shape, f"V{stored.get_size()}")
     attribute.read(value, stored)
@@ -87,13 +96,15 @@ def values_of(array):
         return array[()], None
     start = offset % mmap.ALLOCATIONGRANULARITY
     # copy-on-write, since kernels are compiled for writable arrays only
-    handle, length = h5py.h5i.get_file_id(array.id).get_vfd_handle(), array.nbytes + start
+    handle = h5py.h5i.get_file_id(array.id).get_vfd_handle()
+    length = array.nbytes + start
     pages = mmap.mmap(handle, length, access=mmap.ACCESS_COPY, offset=offset - start)
     return np.frombuffer(pages, array.dtype, array.size, start).reshape(array.shape), pages
 
 
 def map_array(array, compare=True):
-    """Map an array of an open artifact; processes share its pages, and a write changes only the process's own page.
+    """Map an array of an open artifact; processes share its pages, and a write changes only the
+    process's own page.
 
     ``compare`` is false where this process has compared it with its checksum before.
     """
@@ -106,14 +117,14 @@ def map_array(array, compare=True):
     return values
 
 
-def read_into(array, out):
+def read_into(array, out) -> None:
     """Read an array of an open artifact into memory that exists."""
     if array.size:
         array.read_direct(out)
     _compare(array, out)
 
 
-def _compare(array, values):
+def _compare(array, values) -> None:
     digest = xxh3_128()
     for block in _blocks(values):
         digest.update(block)
@@ -121,7 +132,7 @@ def _compare(array, values):
         raise damage_error(array, f"values of {array.name} do not match their checksum")
 
 
-def write_csr(group, matrix):
+def write_csr(group, matrix) -> None:
     group.attrs["n_columns"] = np.int64(matrix.n_columns)
     for name, array in zip(("data", "indices", "indptr"), matrix.arrays, strict=True):
         create_array(group, name, array)
@@ -135,9 +146,10 @@ def read_csr(group, compare=True):
     return CSR(*arrays, int(group.attrs["n_columns"]), places)
 
 
-def write_strings(group, name, strings):
+def write_strings(group, name, strings) -> None:
     """Store texts as one block of UTF-8 and their offsets."""
-    block, offsets = bytearray(), np.zeros(len(strings) + 1, np.int64)
+    block = bytearray()
+    offsets = np.zeros(len(strings) + 1, np.int64)
     for number, text in enumerate(strings):
         block += text.encode("utf-8", "surrogatepass")
         offsets[number + 1] = len(block)
@@ -149,8 +161,9 @@ def write_strings(group, name, strings):
 class Strings(Sequence):
     """Texts stored by :func:`write_strings`, mapped, each decoded on demand."""
 
-    def __init__(self, block, offsets):
-        self._block, self._offsets = block, offsets
+    def __init__(self, block, offsets) -> None:
+        self._block = block
+        self._offsets = offsets
 
     @cached_property
     def numbers(self):
@@ -173,7 +186,9 @@ class Strings(Sequence):
 
     def __iter__(self):
         whole = self._block.tobytes()
-        return (_decoded(whole[start:end]) for start, end in itertools.pairwise(self._offsets.tolist()))
+        return (
+            _decoded(whole[start:end]) for start, end in itertools.pairwise(self._offsets.tolist())
+        )
 
     def __eq__(self, other):
         return list(self) == list(other) if isinstance(other, list | Strings) else NotImplemented

@@ -1,7 +1,8 @@
 """What a step writes, declared once: a frozen dataclass whose fields are what its file stores.
 
-Numbers become attributes; arrays, matrices, and named tuples, lists of these, or dictionaries become datasets and
-groups, in the order of the fields. What is None or empty is left out where the field has a default.
+Numbers become attributes; arrays, matrices, and named tuples, lists of these, or dictionaries
+become datasets and groups, in the order of the fields. What is None or empty is left out where the
+field has a default.
 """
 
 from dataclasses import MISSING, Field, dataclass, field, fields
@@ -18,7 +19,13 @@ from ovaflow.console.errors import StrPath
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
 from ovaflow.storage.errors import stale_error
-from ovaflow.storage.hdf5 import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.hdf5 import (
+    checksum_of,
+    create_artifact,
+    inputs_of,
+    open_artifact,
+    parameters_of,
+)
 
 AT_ROOT = {"at_root": True}
 """Metadata of a named tuple or dictionary that is stored beside the other fields."""
@@ -32,10 +39,14 @@ MayBeInfinite = Annotated[np.ndarray, "may be infinite"]
 
 @dataclass(frozen=True, kw_only=True)
 class Artifact:
-    """What is stored in a file of a kind, and what the file says of itself; arrays of an open one are mapped."""
+    """What is stored in a file of a kind, and what the file says of itself; arrays of an open one
+    are mapped.
+    """
 
     path: Path | None = field(default=None, metadata=NOT_STORED)
-    parameters: dict[str, Any] = field(default_factory=dict, metadata=NOT_STORED)  # settings that made it
+    parameters: dict[str, Any] = field(
+        default_factory=dict, metadata=NOT_STORED
+    )  # settings that made it
     # checksums of what it was made from, by kind
     inputs: dict[str, str] = field(default_factory=dict, metadata=NOT_STORED)
     checksum: str = field(default="", metadata=NOT_STORED)  # of its file
@@ -45,15 +56,25 @@ class Artifact:
     remedy: ClassVar[str | None] = None
 
     def __init_subclass__(
-        cls, kind: str | None = None, made_from: tuple[str, ...] = (), remedy: str | None = None, **options: Any
+        cls,
+        kind: str | None = None,
+        made_from: tuple[str, ...] = (),
+        remedy: str | None = None,
+        **options: Any,
     ) -> None:
-        """Say what files of the class are, the kinds that they are made from, and what to do about a stale one."""
+        """Say what files of the class are, the kinds that they are made from, and what to do about
+        a stale one.
+        """
         super().__init_subclass__(**options)
         if kind is not None:
-            cls.kind, cls.made_from, cls.remedy = kind, made_from, remedy
+            cls.kind = kind
+            cls.made_from = made_from
+            cls.remedy = remedy
 
     def write(self, path: StrPath, **made_from: Any) -> None:
-        """Write the file, whole or not at all; by their kinds, the other artifacts that it was made from."""
+        """Write the file, whole or not at all; by their kinds, the other artifacts that it was made
+        from.
+        """
         inputs = {kind: other.checksum for kind, other in made_from.items()}
         with create_artifact(path, self.kind, self.parameters, self.inputs | inputs) as file:
             self.store(file)
@@ -84,7 +105,9 @@ class Artifact:
         """Refuse it unless it was made from these other artifacts, by their kinds; None: from any."""
         for kind, other in made_from.items():
             if other is not None and self.inputs.get(kind) != other.checksum:
-                raise stale_error(self.kind, self.path, f"made from another {kind} than {other.path}", self.remedy)
+                raise stale_error(
+                    self.kind, self.path, f"made from another {kind} than {other.path}", self.remedy
+                )
 
 
 def _bytes_of(value: Any) -> int:
@@ -123,7 +146,10 @@ def _stored(of: Any) -> list[_Stored]:
     places = [name for each in of.__mro__ for name in get_annotations(each)]
     stored.sort(key=lambda each: places.index(each.name))
     return [
-        _Stored(each.name, hints[each.name], _has_default(each), each.metadata.get("at_root", False)) for each in stored
+        _Stored(
+            each.name, hints[each.name], _has_default(each), each.metadata.get("at_root", False)
+        )
+        for each in stored
     ]
 
 
@@ -186,7 +212,8 @@ def _is_left_out(group: h5py.Group, each: _Stored) -> bool:
 
 
 def _load(group: h5py.Group, each: _Stored) -> Any:
-    name, hint = "/" if each.at_root else each.name, each.hint
+    name = "/" if each.at_root else each.name
+    hint = each.hint
     if isinstance(hint, UnionType):
         hint = get_args(hint)[0]
     if hint in (np.ndarray, MayBeInfinite):
@@ -194,7 +221,9 @@ def _load(group: h5py.Group, each: _Stored) -> Any:
     if hint is CSR:
         return read_csr(group[name])
     if hint is dict:
-        arrays = {key: values for key, values in group[name].items() if isinstance(values, h5py.Dataset)}
+        arrays = {
+            key: values for key, values in group[name].items() if isinstance(values, h5py.Dataset)
+        }
         # HDF5 lists them by their names
         as_written = sorted(arrays, key=lambda key: h5py.h5o.get_info(arrays[key].id).addr)
         return {key: map_array(arrays[key]) for key in as_written}

@@ -7,7 +7,9 @@ from ovaflow.registry import all_steps
 
 
 def producer(kind: str) -> str:
-    """The command and rule that write a kind, as `` (ovaflow means, rule compute_means)``; empty for unknown kinds."""
+    """The command and rule that write a kind, as `` (ovaflow means, rule compute_means)``; empty
+    for unknown kinds.
+    """
     for name, step in all_steps().items():
         if kind in step.makes:
             return f" (ovaflow {name}, rule {step.rule})" if step.rule else f" (ovaflow {name})"
@@ -25,9 +27,13 @@ def kind_error(kind: str, path: StrPath, message: str = "") -> InputError:
     return InputError(message or f"not a {kind} file, or damaged", path=path, remedy=remedy)
 
 
-def stale_error(kind: str, path: StrPath | None, message: str, remedy: str | None = None) -> InputError:
+def stale_error(
+    kind: str, path: StrPath | None, message: str, remedy: str | None = None
+) -> InputError:
     """The error of a file that was made from something else."""
-    return InputError(f"stale: {message}", path=path, remedy=remedy or f"make it again{producer(kind)}")
+    return InputError(
+        f"stale: {message}", path=path, remedy=remedy or f"make it again{producer(kind)}"
+    )
 
 
 def damage_error(item: Any, message: object) -> InputError:

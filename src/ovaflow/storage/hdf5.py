@@ -1,7 +1,9 @@
-"""Artifacts: HDF5 files as h5py writes and reads them, with checksums and what made them as attributes.
+"""Artifacts: HDF5 files as h5py writes and reads them, with checksums and what made them as
+attributes.
 
-HDF5's own checksums guard its metadata, the attribute ``xxh3`` of an array its values, and ``checksum`` of the file
-stands for all attributes and arrays. Opening a file compares the last, reading an array its own.
+HDF5's own checksums guard its metadata, the attribute ``xxh3`` of an array its values, and
+``checksum`` of the file stands for all attributes and arrays. Opening a file compares the last,
+reading an array its own.
 """
 
 import contextlib
@@ -16,7 +18,14 @@ from xxhash import xxh3_128
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.storage.arrays import PAGE, NotFiniteError, raw_attribute, require_room, seal_array, values_of
+from ovaflow.storage.arrays import (
+    PAGE,
+    NotFiniteError,
+    raw_attribute,
+    require_room,
+    seal_array,
+    values_of,
+)
 from ovaflow.storage.errors import (
     damage_error,
     kind_error,
@@ -45,8 +54,9 @@ def create_artifact(
 ) -> Iterator[h5py.File]:
     """Write an artifact, whole or not at all; the same content gives the same bytes.
 
-    Arrays are added by :func:`~ovaflow.storage.arrays.create_array`, finite numbers as attributes. ``parameters`` are
-    the settings that made the artifact, ``inputs`` the checksums of those it was made from, by kind.
+    Arrays are added by :func:`~ovaflow.storage.arrays.create_array`, finite numbers as attributes.
+    ``parameters`` are the settings that made the artifact, ``inputs`` the checksums of those it was
+    made from, by kind.
     """
     about = {"kind": kind, "ovaflow_version": __version__}
     about |= {"parameters": _json(path, parameters), "inputs": _json(path, inputs)}
@@ -115,7 +125,9 @@ def _checksum(file: h5py.File) -> str:
 
 @contextlib.contextmanager
 def open_artifact(path: StrPath, kind: str) -> Iterator[h5py.File]:
-    """Open an artifact for reading; InputError if it is missing, damaged, of another kind or incomplete."""
+    """Open an artifact for reading; InputError if it is missing, damaged, of another kind or
+    incomplete.
+    """
     with _open_file(path, kind) as file:
         _check(file, path, kind)
         try:
@@ -137,7 +149,9 @@ def _open_file(path: StrPath, kind: str) -> h5py.File:
 
 
 def kind_of(path: StrPath, *kinds: str) -> str:
-    """Which of some kinds a file is of, the first if it is of none: :func:`open_artifact` then refuses it."""
+    """Which of some kinds a file is of, the first if it is of none: :func:`open_artifact` then
+    refuses it.
+    """
     with _open_file(path, kinds[0]) as file:
         try:
             kind = text_attribute(file, "kind")
@@ -148,7 +162,8 @@ def kind_of(path: StrPath, *kinds: str) -> str:
 
 def _check(file: h5py.File, path: StrPath, kind: str) -> None:
     try:
-        kind_of_file, version = text_attribute(file, "kind"), file.attrs["format_version"]
+        kind_of_file = text_attribute(file, "kind")
+        version = file.attrs["format_version"]
     except _UNREADABLE:
         raise kind_error(kind, path) from None
     if kind_of_file != kind:

@@ -28,7 +28,9 @@ class _Input(io.FileIO):
 
 
 def open_regular(path: StrPath, pipes: bool = False) -> io.BufferedReader:
-    """Open a file; devices never end, and pipes, which can be read only once, are for readers that do no more."""
+    """Open a file; devices never end, and pipes, which can be read only once, are for readers that
+    do no more.
+    """
     mode = os.stat(path).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or (pipes and stat.S_ISFIFO(mode))):
         raise InputError("is not a regular file", path=path, remedy="write its content to a file")

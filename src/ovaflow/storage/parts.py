@@ -1,8 +1,8 @@
 """Parts of a job's output, written while it runs, so that a job that was killed continues.
 
-``shards/3.parts/0007.h5`` holds labels or trees that were finished within some seconds. When one shard
-of a group fails, Snakemake removes the finished ones, too. So a finished output replaces its parts
-with a second name for itself, a hard link, until the outputs are merged.
+``shards/3.parts/0007.h5`` holds labels or trees that were finished within some seconds. When one
+shard of a group fails, Snakemake removes the finished ones, too. So a finished output replaces its
+parts with a second name for itself, a hard link, until the outputs are merged.
 """
 
 import contextlib
@@ -46,10 +46,13 @@ class Parts:
     Without an output nothing is kept; pieces with another digest are removed.
     """
 
-    def __init__(self, output=None, digest=""):
+    def __init__(self, output=None, digest="") -> None:
         self._folder = None if output is None else parts_folder(output)
-        self._digest, self._pending, self._last_number = digest, [], 0
-        self._earlier_seconds, self._start = 0.0, time.process_time()
+        self._digest = digest
+        self._pending = []
+        self._last_number = 0
+        self._earlier_seconds = 0.0
+        self._start = time.process_time()
         self._last_write = time.perf_counter()
 
     @property
@@ -77,19 +80,20 @@ class Parts:
             self._earlier_seconds = max(self._earlier_seconds, float(file.attrs["core_seconds"]))
             pieces = {number: {} for number in map_array(file["numbers"]).tolist()}
             for name, group in file["pieces"].items():
-                values, ends = np.array(map_array(group["values"])), map_array(group["ends"])
+                values = np.array(map_array(group["values"]))
+                ends = map_array(group["ends"])
                 for piece, array in zip(pieces.values(), np.split(values, ends[:-1]), strict=True):
                     piece[name] = array
         return pieces
 
-    def keep(self, number, **arrays):
+    def keep(self, number, **arrays) -> None:
         """Keep a finished piece; pending pieces are written every few seconds."""
         if self._folder is not None:
             self._pending.append((number, arrays))
             if time.perf_counter() - self._last_write > SECONDS:
                 self.write()
 
-    def write(self):
+    def write(self) -> None:
         if not self._pending:
             return
         numbers, pieces = zip(*self._pending, strict=True)
@@ -102,7 +106,8 @@ class Parts:
                 create_array(group, "values", np.concatenate([piece[name] for piece in pieces]))
                 create_array(group, "ends", np.cumsum([len(piece[name]) for piece in pieces]))
             file.attrs["core_seconds"] = self.core_seconds
-        self._pending, self._last_write = [], time.perf_counter()
+        self._pending = []
+        self._last_write = time.perf_counter()
 
 
 def _read_unless_damaged(read, path):
@@ -117,7 +122,9 @@ def _read_unless_damaged(read, path):
 
 @contextlib.contextmanager
 def open_parts(output, digest):
-    """The :class:`Parts` of a job while it runs; its output replaces them; pending pieces survive a failure."""
+    """The :class:`Parts` of a job while it runs; its output replaces them; pending pieces survive a
+    failure.
+    """
     parts = Parts(output, digest)
     try:
         yield parts
@@ -133,7 +140,9 @@ def open_parts(output, digest):
 
 
 def restore(output, digest, read):
-    """Whether the job finished before, so that its output exists again; outputs of other jobs are removed."""
+    """Whether the job finished before, so that its output exists again; outputs of other jobs are
+    removed.
+    """
     for finished in parts_folder(output).glob("*.finished"):
         if finished.stem == digest and _read_unless_damaged(read, finished) is not None:
             with write_atomically(output) as temporary:
@@ -152,9 +161,13 @@ def parts_folder(output):
     return Path(output).with_suffix(".parts")
 
 
-def remove_parts(outputs):
-    """Remove the parts of merged outputs, and those that another division into shards left next to them."""
+def remove_parts(outputs) -> None:
+    """Remove the parts of merged outputs, and those that another division into shards left next to
+    them.
+    """
     for output in outputs:
-        neighbours = [path for path in Path(output).parent.glob("*.parts") if re.fullmatch(r"\d+", path.stem)]
+        neighbours = [
+            path for path in Path(output).parent.glob("*.parts") if re.fullmatch(r"\d+", path.stem)
+        ]
         for folder in [parts_folder(output), *neighbours]:
             shutil.rmtree(folder, ignore_errors=True)

@@ -13,18 +13,24 @@ _OF = " of "
 _COMMENT = f"# {KEY} "
 
 
-def write_json(path, kind, content, of=None):
-    """Write a JSON object, its checksum last; ``of`` is the checksum of the artifact that it describes."""
+def write_json(path, kind, content, of=None) -> None:
+    """Write a JSON object, its checksum last; ``of`` is the checksum of the artifact that it
+    describes.
+    """
     try:
         text = json.dumps(content | {KEY: _checksum(kind, content, of)}, indent=1, allow_nan=False)
     except ValueError as error:
         remedy = "look at the logs of earlier steps, and lower C if training diverged"
-        raise InputError(f"not written: a number is not finite ({error})", path=path, remedy=remedy) from None
+        raise InputError(
+            f"not written: a number is not finite ({error})", path=path, remedy=remedy
+        ) from None
     write_text(path, text + "\n")
 
 
 def read_json(path, kind, of=None):
-    """Read what :func:`write_json` wrote, without the checksum; it must describe the artifact ``of``, if any."""
+    """Read what :func:`write_json` wrote, without the checksum; it must describe the artifact
+    ``of``, if any.
+    """
     text = _read(path, kind)
     try:
         content = json.loads(text)
@@ -51,7 +57,7 @@ def _digest(kind, text):
     return xxh3_128(f"{kind}\n{text}".encode()).hexdigest()
 
 
-def write_lines(path, kind, lines):
+def write_lines(path, kind, lines) -> None:
     """Write a table, with its checksum in a comment at the end."""
     text = "\n".join(lines) + "\n"
     write_text(path, f"{text}{_COMMENT}{_digest(kind, text)}\n")
@@ -71,7 +77,9 @@ def _read(path, kind):
         with open_regular(path) as file:
             return file.read().decode("utf-8")
     except FileNotFoundError:
-        raise InputError("no such file", path=path, remedy=f"make it first{producer(kind)}") from None
+        raise InputError(
+            "no such file", path=path, remedy=f"make it first{producer(kind)}"
+        ) from None
     except UnicodeDecodeError:
         raise kind_error(kind, path) from None
     except OSError as error:

@@ -21,7 +21,10 @@ _PROCESS_START = time.time()
 
 _REMEDIES = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space, or choose another folder"),
-    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "allow writing in {folder}, or choose another folder"),
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM, errno.EROFS),
+        "allow writing in {folder}, or choose another folder",
+    ),
     errno.EFBIG: "files may not be that large here (ulimit -f); raise the limit, or choose another folder",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ENOTDIR: "a part of the path is a file; choose another folder",
@@ -67,12 +70,17 @@ def write_text(path: StrPath, text: str) -> None:
 
 def write_csv(path: StrPath, rows: Iterable[Iterable[Any]]) -> None:
     """Write rows of texts and numbers."""
-    with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+    with (
+        write_atomically(path) as temporary,
+        open(temporary, "w", encoding="utf-8", newline="") as file,
+    ):
         csv.writer(file, lineterminator="\n").writerows(map(cell_of, row) for row in rows)
 
 
 def cell_of(value: Any) -> Any:
-    """A text or number as a cell of CSV; a text that is a formula to spreadsheets gets an apostrophe."""
+    """A text or number as a cell of CSV; a text that is a formula to spreadsheets gets an
+    apostrophe.
+    """
     return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
 
 
@@ -82,7 +90,9 @@ def text_of_cell(cell: str) -> str:
 
 
 def _temporary(path: Path) -> Path:
-    """A new name next to a path; what killed processes left there, which is older than this process, is removed."""
+    """A new name next to a path; what killed processes left there, which is older than this
+    process, is removed.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     name = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.partial")
     for neighbour in path.parent.iterdir():

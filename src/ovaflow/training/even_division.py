@@ -11,14 +11,18 @@ from ovaflow.training.method import Method
 
 
 class EvenlyDivided(Method):
-    """A method that trains any units by their numbers; its shards have ``numbers`` and the times of a training."""
+    """A method that trains any units by their numbers; its shards have ``numbers`` and the times of
+    a training.
+    """
 
     sample_size: ClassVar[int] = 300
     """Units that are trained to estimate what all of them take."""
 
     @abstractmethod
     def train(self, dataset, numbers, settings, threads=1, title="train", parts=None):
-        """A shard with the units of these numbers; ``parts`` keep what is finished, and threads change no result."""
+        """A shard with the units of these numbers; ``parts`` keep what is finished, and threads
+        change no result.
+        """
 
     @abstractmethod
     def join(self, pieces, dataset):
@@ -54,11 +58,16 @@ class EvenlyDivided(Method):
 
         opened = open_shards(placed(self.shard), shards, dataset)
         parameters = opened[0].parameters
-        pieces = whole(opened, self.unit, self.units(dataset, self.settings_of({"train": parameters})), dataset)
+        pieces = whole(
+            opened, self.unit, self.units(dataset, self.settings_of({"train": parameters})), dataset
+        )
         model = self.join(pieces, dataset)
         model.write(model_path)
-        seconds, peak = sum(shard.core_seconds for shard in opened), max(shard.peak_rss_bytes for shard in opened)
-        training = Training(seconds, len(opened), peak, parameters=parameters, **self.statistics(pieces))
+        seconds = sum(shard.core_seconds for shard in opened)
+        peak = max(shard.peak_rss_bytes for shard in opened)
+        training = Training(
+            seconds, len(opened), peak, parameters=parameters, **self.statistics(pieces)
+        )
         training.write(training_path, dataset=dataset)
         return f"{model.n_labels:,} labels, {model.nonzeros:,} weights"
 

@@ -28,7 +28,9 @@ class TrainedLabel(NamedTuple):
     data: np.ndarray
     outcome: Outcome
     seconds: float  # processor time; of labels solved together, a share
-    solution: tuple | None = None  # features and weights before pruning, if other labels start there
+    solution: tuple | None = (
+        None  # features and weights before pruning, if other labels start there
+    )
 
 
 def unsolved(status, indices=(), data=()):
@@ -48,20 +50,29 @@ def costs_of_labels(dataset, training):
         return _balanced(dataset, C)
     if training.weighting == "none":
         return Costs(np.ones(dataset.n_labels), C)
-    return Costs(2.0 * dataset.inverse_propensity(training.propensity_a, training.propensity_b) - 1.0, C)
+    return Costs(
+        2.0 * dataset.inverse_propensity(training.propensity_a, training.propensity_b) - 1.0, C
+    )
 
 
 def _balanced(dataset, C):
-    """Costs n / (2 |P|) and n / (2 |N|), as scikit-learn has them, of all that weighs n = |P| + |N| for a label."""
-    weights, Y = dataset.instance_weights.astype(np.float64), dataset.train.Y
+    """Costs n / (2 |P|) and n / (2 |N|), as scikit-learn has them, of all that weighs n = |P| + |N|
+    for a label.
+    """
+    weights = dataset.instance_weights.astype(np.float64)
+    Y = dataset.train.Y
     of_labels = np.repeat(weights, np.diff(Y.indptr))
     positives = np.bincount(Y.indices, of_labels, Y.n_columns)
     end = Y.indptr[dataset.n_documents]
     # names of labels are negatives of none
-    negatives = weights[: dataset.n_documents].sum() - np.bincount(Y.indices[:end], of_labels[:end], Y.n_columns)
+    negatives = weights[: dataset.n_documents].sum() - np.bincount(
+        Y.indices[:end], of_labels[:end], Y.n_columns
+    )
     both = (positives > 0) & (negatives > 0)
     ratio = np.divide(negatives, positives, out=np.ones(len(C)), where=both)
-    return Costs(ratio, C * np.divide(positives + negatives, 2 * negatives, out=np.ones(len(C)), where=both))
+    return Costs(
+        ratio, C * np.divide(positives + negatives, 2 * negatives, out=np.ones(len(C)), where=both)
+    )
 
 
 @dataclass(frozen=True)
@@ -83,9 +94,12 @@ class LabelJobs:
         """Prepare the problems of a dataset; InputError if features are not finite."""
         means = inputs.means
         if not np.isfinite(means.xx):
-            raise InputError("features that are not finite numbers", path=dataset.path, remedy="fix the source")
+            raise InputError(
+                "features that are not finite numbers", path=dataset.path, remedy="fix the source"
+            )
         # no kernel needs places
-        X, settings = dataset.train.X._replace(places=None), Settings.of(training)
+        X = dataset.train.X._replace(places=None)
+        settings = Settings.of(training)
         instances = Instances(dataset.instance_weights, dataset.n_documents)
         if settings.regularization != L1:
             # coordinate descent reads indices itself
@@ -103,7 +117,9 @@ class LabelJobs:
             targets=targets,
             threshold=np.float32(training.stored_threshold),
             alone=alone,
-            fast_path=None if training.reference else fast_path(X, instances, means.counts, targets, costs.C, settings),
+            fast_path=None
+            if training.reference
+            else fast_path(X, instances, means.counts, targets, costs.C, settings),
         )
 
     def positives_of(self, label):
@@ -131,7 +147,7 @@ class LabelJobs:
 class LabelQueue:
     """Labels of a job, most urgent first, whether each is for the fast path, and parents."""
 
-    def __init__(self, labels, fast, parents=None, threads=1):
+    def __init__(self, labels, fast, parents=None, threads=1) -> None:
         self._fast = dict(zip(labels, fast, strict=True))
         self._n_waiting = len(labels)
         self._ready = {False: [], True: []}
@@ -142,11 +158,12 @@ class LabelQueue:
                 self._ready[self._fast[label]].append(label)
             else:
                 self._children.setdefault(parent, []).append(label)
-        self._in_flight, self._threads = 0, threads
+        self._in_flight = 0
+        self._threads = threads
         self._stopped = False
         self._changed = Condition()
 
-    def stop(self):
+    def stop(self) -> None:
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -161,7 +178,7 @@ class LabelQueue:
             self._in_flight += 1
             return self._ready[fast].pop()
 
-    def finish(self, label):
+    def finish(self, label) -> None:
         """Make the children of a solved label ready."""
         with self._changed:
             self._in_flight -= 1
@@ -178,10 +195,14 @@ class LabelQueue:
 
 
 class LabelSolver:
-    """Solves labels on one thread: plain ones one at a time, those of the fast path with many in flight."""
+    """Solves labels on one thread: plain ones one at a time, those of the fast path with many in
+    flight.
+    """
 
-    def __init__(self, jobs):
-        self._jobs, self._work, self._fast = jobs, None, None
+    def __init__(self, jobs) -> None:
+        self._jobs = jobs
+        self._work = None
+        self._fast = None
         self._seconds = {}  # of each label in flight
 
     def solve_from(self, queue):
@@ -201,13 +222,17 @@ class LabelSolver:
                 yield label, result
 
     def _solve_plainly(self, label):
-        jobs, positives = self._jobs, self._jobs.positives_of(label)
+        jobs = self._jobs
+        positives = self._jobs.positives_of(label)
         if not len(positives):
             return unsolved(Status.NO_POSITIVES)
         self._work = self._work or jobs.alone.make_work()
-        weights, start = self._work.weights, time.thread_time()
+        weights = self._work.weights
+        start = time.thread_time()
         jobs.start.fill(label, jobs.X, positives, weights)
-        outcome = jobs.alone.solve(positives, jobs.targets[label], self._work, *jobs.costs_of(label))
+        outcome = jobs.alone.solve(
+            positives, jobs.targets[label], self._work, *jobs.costs_of(label)
+        )
         solution = jobs.keep_solution(label, weights)
         indices, data = large_weights(weights, jobs.threshold)
         return TrainedLabel(indices, data, outcome, time.thread_time() - start, solution)
@@ -220,7 +245,8 @@ class LabelSolver:
             if label is None:
                 break
             self._fast = self._fast or jobs.fast_path.make_solver(jobs.start, jobs.ranking)
-            positives, start = jobs.positives_of(label), time.thread_time()
+            positives = jobs.positives_of(label)
+            start = time.thread_time()
             self._fast.admit(label, positives, jobs.targets[label], *jobs.costs_of(label))
             self._seconds[label] = time.thread_time() - start
         return len(self._seconds)

@@ -1,7 +1,7 @@
 """What a method is: how a run trains, from its settings to a model.
 
-Rules read methods in a Python that may have none of the jobs' packages, and ``ovaflow --help`` reads their steps: a
-module with a method imports where it computes.
+Rules read methods in a Python that may have none of the jobs' packages, and ``ovaflow --help``
+reads their steps: a module with a method imports where it computes.
 """
 
 from abc import ABC, abstractmethod
@@ -36,8 +36,9 @@ class InputFile(NamedTuple):
 class Method(ABC):
     """A way to train; a package adds one by an entry point of the group ``ovaflow.methods``.
 
-    Jobs train shards, each some units of the model, labels or what the method has in their place. Merging joins the
-    shards. :class:`ovaflow.training.even_division.EvenlyDivided` does both for most methods.
+    Jobs train shards, each some units of the model, labels or what the method has in their place.
+    Merging joins the shards. :class:`ovaflow.training.even_division.EvenlyDivided` does both for
+    most methods.
     """
 
     name: ClassVar[str]
@@ -53,7 +54,9 @@ class Method(ABC):
     """What training reads, as :class:`ovaflow.steps.Reads` names it."""
 
     section: ClassVar[str | type | None] = None
-    """Settings that configs have in a section of the method's name; by default all that training reads."""
+    """Settings that configs have in a section of the method's name; by default all that training
+    reads.
+    """
 
     sections: ClassVar[tuple[str, ...]] = ()
     """Sections of a config that the settings are filled from; by default the method's own."""
@@ -81,16 +84,22 @@ class Method(ABC):
     """Raised when the step comes to make other results of the same inputs and settings."""
 
     report_sections: ClassVar[tuple[str, ...]] = ()
-    """Its sections of the report, see :class:`ovaflow.report.section.ReportSection`, as ``package.module:name``."""
+    """Its sections of the report, see :class:`ovaflow.report.section.ReportSection`, as
+    ``package.module:name``.
+    """
 
     small: ClassVar[str] = ""
     """Options with which training is short."""
 
     sample: "Callable[[Any, Any, Mapping[str, Any]], Sample] | None" = None
-    """Time and memory of training some units of a dataset file, with settings and files; None: it has no estimate."""
+    """Time and memory of training some units of a dataset file, with settings and files; None: it
+    has no estimate.
+    """
 
     @abstractmethod
-    def share(self, dataset: Any, settings: Any, files: Mapping[str, Any], shard: int, shards: int) -> "Share":
+    def share(
+        self, dataset: Any, settings: Any, files: Mapping[str, Any], shard: int, shards: int
+    ) -> "Share":
         """What a job trains."""
 
     @abstractmethod
@@ -135,8 +144,11 @@ class Method(ABC):
 
     def settings_of(self, parameters: Mapping[str, Any]) -> Any:
         """Settings of the training of a model, from its parameters."""
-        model, train = placed(self.settings), parameters["train"]
-        return model.model_validate({name: value for name, value in train.items() if name in model.model_fields})
+        model = placed(self.settings)
+        train = parameters["train"]
+        return model.model_validate(
+            {name: value for name, value in train.items() if name in model.model_fields}
+        )
 
     @property
     def section_name(self) -> str:
@@ -187,12 +199,22 @@ class Method(ABC):
 
     @abstractmethod
     def request(
-        self, config: "Config", run: str, shard: int, shards: int, threads: int, files: Mapping[str, Any]
+        self,
+        config: "Config",
+        run: str,
+        shard: int,
+        shards: int,
+        threads: int,
+        files: Mapping[str, Any],
     ) -> "Request":
-        """Memory and minutes of a job; ``files`` are those of its inputs that say so: estimate, plan and sizes."""
+        """Memory and minutes of a job; ``files`` are those of its inputs that say so: estimate,
+        plan and sizes.
+        """
 
     def merging_megabytes(self, labels: int, inputs: float, shards: float) -> int:
-        """Memory of a job that merges shards, by the sizes of its inputs and of the shards among them."""
+        """Memory of a job that merges shards, by the sizes of its inputs and of the shards among
+        them.
+        """
         from ovaflow.estimate.demand import PROGRAM
 
         return int(PROGRAM + 2 * inputs)

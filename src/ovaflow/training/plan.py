@@ -1,8 +1,9 @@
-"""Which labels belong together: shards that take about as long, parts of the label tree, and samples.
+"""Which labels belong together: shards that take about as long, parts of the label tree, and
+samples.
 
-Shards get whole subtrees of the root; from subtrees that are too large, the branches that cost least
-are cut off. A label whose edge is cut starts at the root instead of its parent, at the Hamming
-distance |P_j| instead of d_j, so that the cut costs |P_j| - d_j.
+Shards get whole subtrees of the root; from subtrees that are too large, the branches that cost
+least are cut off. A label whose edge is cut starts at the root instead of its parent, at the
+Hamming distance |P_j| instead of d_j, so that the cut costs |P_j| - d_j.
 """
 
 import heapq
@@ -90,9 +91,12 @@ def _work_below(tree, work):
     return np.array(below)
 
 
-def _cut(labels, parent, costs, below, limit, top):
-    """Cut branches off a subtree, depth first in ``labels``, until what is left fits; marks their tops."""
-    root, branches = labels[0], labels[1:]
+def _cut(labels, parent, costs, below, limit, top) -> None:
+    """Cut branches off a subtree, depth first in ``labels``, until what is left fits; marks their
+    tops.
+    """
+    root = labels[0]
+    branches = labels[1:]
     while below[root] > limit and len(branches):
         candidates = branches[below[branches] <= max(limit, below[branches].min())]
         gains = np.minimum(below[candidates], below[root] - limit)
@@ -113,7 +117,7 @@ def _in_branch(labels, parent, branch):
     return np.isin(labels, list(inside))
 
 
-def write_plan(path, shards, work):
+def write_plan(path, shards, work) -> None:
     """Write shards.tsv: one line per label, with its shard and its estimated work."""
     lines = ["shard\tlabel\twork"]
     for shard, labels in enumerate(shards):
@@ -155,7 +159,8 @@ def stratified_sample(counts, n_labels, seed):
     generator = np.random.default_rng(seed)
     shares = np.array([len(stratum) * np.sqrt(counts[stratum].mean()) for stratum in strata])
     sizes = np.maximum(np.rint(n_labels * shares / shares.sum()), 2).astype(np.int64)
-    samples, multiplicities = [], []
+    samples = []
+    multiplicities = []
     for stratum, size in zip(strata, sizes, strict=True):
         sample = generator.choice(stratum, min(size, len(stratum)), replace=False)
         samples.append(sample)
@@ -165,9 +170,11 @@ def stratified_sample(counts, n_labels, seed):
 
 def sampling_error(values, multiplicities, counts):
     """Standard error of ``multiplicities @ values`` of a stratified sample (Cochran, eq. 5.12)."""
-    strata, variance = _magnitudes(counts), 0.0
+    strata = _magnitudes(counts)
+    variance = 0.0
     for stratum in np.unique(strata):
-        sample, multiplicity = values[strata == stratum], multiplicities[strata == stratum]
+        sample = values[strata == stratum]
+        multiplicity = multiplicities[strata == stratum]
         if len(sample) > 1:
             variance += multiplicity.sum() * (multiplicity[0] - 1.0) * sample.var(ddof=1)
     return math.sqrt(variance)

@@ -50,7 +50,9 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", pa
 
 
 def train_model(dataset, training, threshold, threads=1, earlier=None):
-    """Train all labels of a dataset; the model is the one that shards of the same training are merged into."""
+    """Train all labels of a dataset; the model is the one that shards of the same training are
+    merged into.
+    """
     inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     done = train_labels(dataset, inputs, labels, training, threads)
@@ -61,7 +63,7 @@ def train_model(dataset, training, threshold, threads=1, earlier=None):
     return OneVsAll.in_memory(dataset, done.trained, parameters, weights=weights)
 
 
-def _keep_label(parts, label, result):
+def _keep_label(parts, label, result) -> None:
     """Keep a finished label; its weights before pruning too, if other labels start there."""
     features, weights = result.solution or _NO_SOLUTION
     parts.keep(
@@ -76,7 +78,9 @@ def _keep_label(parts, label, result):
 
 def _earlier_labels(parts, labels, title):
     """Results of labels that earlier attempts finished, and solutions where other labels may start."""
-    results, solutions, types = {}, {}, Outcome.__annotations__.values()
+    results = {}
+    solutions = {}
+    types = Outcome.__annotations__.values()
     for label, piece in parts.earlier().items():
         *values, seconds = piece["outcome"].tolist()
         outcome = Outcome(*(kind(value) for kind, value in zip(types, values, strict=True)))
@@ -88,7 +92,7 @@ def _earlier_labels(parts, labels, title):
     return results, solutions
 
 
-def _require_finite(label, result, dataset):
+def _require_finite(label, result, dataset) -> None:
     # pruning drops nan, but the objective still shows it
     if not (np.isfinite(result.outcome).all() and np.isfinite(result.data).all()):
         message = f"label {label}: its weights or their gradient exceed the range of 32-bit numbers"
@@ -106,9 +110,10 @@ def _unchanged_labels(earlier, labels, counts, training):
 
 def _on_threads(jobs, labels, counts, threads):
     """Labels as threads finish them; an error of a thread stops the others and is raised here."""
-    queue, results = _queue_of(jobs, labels, counts, threads), SimpleQueue()
+    queue = _queue_of(jobs, labels, counts, threads)
+    results = SimpleQueue()
 
-    def work():
+    def work() -> None:
         try:
             pin_thread()
             for result in LabelSolver(jobs).solve_from(queue):
@@ -130,7 +135,8 @@ def _on_threads(jobs, labels, counts, threads):
 
 
 def _queue_of(jobs, labels, counts, threads):
-    fast, parents = jobs.suits_fast_path(counts), jobs.start.parents
+    fast = jobs.suits_fast_path(counts)
+    parents = jobs.start.parents
     # the longest work must not come last: frequent labels, and those with long paths below them
     below = estimated_work(counts)
     if parents is not None:
@@ -166,7 +172,8 @@ def _assemble(labels, results, counts, d, core_seconds):
 def _join(results, d):
     """Weights of all labels; those of each label are released once they are copied."""
     indptr = offsets([len(result.indices) for result in results])
-    data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
+    data = np.empty(indptr[-1], np.float32)
+    indices = np.empty(indptr[-1], np.int32)
     for row in range(len(results)):
         data[indptr[row] : indptr[row + 1]] = results[row].data
         indices[indptr[row] : indptr[row + 1]] = results[row].indices

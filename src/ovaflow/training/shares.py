@@ -1,4 +1,6 @@
-"""What the shards of all methods have in common: a job that continues, and shards that are whole when they merge."""
+"""What the shards of all methods have in common: a job that continues, and shards that are whole
+when they merge.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +36,9 @@ def train_shard(method, path, settings, files, shard, shards, threads, output):
         share = method.share(dataset, settings, files, shard, shards)
         near = method.copy_to_local_node(dataset, pinning)
         revision = method.revisions["train-shard"]
-        digest = digest_of(share.parameters, share.inputs, revision, np.array(share.numbers), *share.depends_on)
+        digest = digest_of(
+            share.parameters, share.inputs, revision, np.array(share.numbers), *share.depends_on
+        )
         if restore(output, digest, placed(method.shard).open):
             return ""
         with open_parts(output, digest) as parts:
@@ -55,8 +59,11 @@ def open_shards(kind, paths, dataset):
 
 
 def whole(opened, unit, units, dataset):
-    """The shard and the place in it of each unit; refuses shards that have a unit twice or not at all."""
-    unit, places = unit.removesuffix("s"), {}
+    """The shard and the place in it of each unit; refuses shards that have a unit twice or not at
+    all.
+    """
+    unit = unit.removesuffix("s")
+    places = {}
     for shard in opened:
         for place, number in enumerate(shard.numbers.tolist()):
             if number in places:

@@ -1,4 +1,5 @@
-"""A copy of the dataset on a local disk of the machine that trains, for slow or remote file systems.
+"""A copy of the dataset on a local disk of the machine that trains, for slow or remote file
+systems.
 
 The first job on a machine makes the copy, concurrent jobs share it, and the last one removes it.
 Copies that killed jobs left are removed by the next job.
@@ -34,13 +35,14 @@ def staged(path, scratch=None):
         yield place
 
 
-def _copy(source, partial):
-    size, free = os.stat(source).st_size, shutil.disk_usage(partial.parent).free
+def _copy(source, partial) -> None:
+    size = os.stat(source).st_size
+    free = shutil.disk_usage(partial.parent).free
     if free < size + _SPARE:
         raise OSError(0, f"{free / 1e6:,.0f} MB free, more than {size / 1e6:,.0f} MB needed")
     shutil.copyfile(source, partial)
     _log(f"{size / 1e6:,.0f} MB copied to {partial.parent}")
 
 
-def _log(text):
+def _log(text) -> None:
     print(f"scratch: {text}", file=sys.stderr, flush=True)

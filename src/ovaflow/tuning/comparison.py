@@ -1,4 +1,6 @@
-"""Candidates compared on the same held-out instances; the default stays unless another is surely better."""
+"""Candidates compared on the same held-out instances; the default stays unless another is surely
+better.
+"""
 
 import math
 import time
@@ -12,12 +14,14 @@ from ovaflow.evaluation.resampling import MeanDifference
 from ovaflow.settings.prepare import Comparison
 from ovaflow.training.shard_job import train_model
 
-_ENOUGH, _ROUNDS = 1200, 10
+_ENOUGH = 1200
+_ROUNDS = 10
 """Held-out instances that are enough, and most rounds to get there."""
 _SURE = 2
 """Standard errors by which a candidate is surely better or worse."""
 _FIRST_LABELS = 0.002
-"""By how much P@1 may fall for another metric: more is seen by whoever takes the first suggestion."""
+"""By how much P@1 may fall for another metric: more is seen by whoever takes the first suggestion.
+"""
 METRICS = get_args(Comparison.model_fields["metric"].annotation)
 
 
@@ -31,9 +35,13 @@ class Trial(NamedTuple):
 
 
 def folds(groups, held_out):
-    """Positions of instances divided into others and held-out ones, as often as it takes to hold out enough."""
-    n, units = len(groups), np.unique(groups, return_inverse=True)[1]
-    # in the order of the rows large groups would come first, and be held out more often than they occur
+    """Positions of instances divided into others and held-out ones, as often as it takes to hold
+    out enough.
+    """
+    n = len(groups)
+    units = np.unique(groups, return_inverse=True)[1]
+    # in the order of the rows large groups would come first, and be held out more often than they
+    # occur
     places = np.random.default_rng(0).permutation(units.max(initial=0) + 1)
     order = np.argsort(places[units], kind="stable")
     held = min(max(1, round(held_out * n)), n - 1)
@@ -53,14 +61,18 @@ def try_on(dataset, training, metric, threads):
     inverse = dataset.inverse_propensity(training.propensity_a, training.propensity_b)
     ranked = Ranked(ids, dataset.test.Y, inverse)
     return Trial(
-        scores_of(metric, ranked), ranked.hits[:, 0], {name: value_of(name, ranked) for name in METRICS}, seconds
+        scores_of(metric, ranked),
+        ranked.hits[:, 0],
+        {name: value_of(name, ranked) for name in METRICS},
+        seconds,
     )
 
 
 def compare(rounds, attempt, candidates):
     """Trials by candidate, and the best; who is two standard errors behind drops out."""
     trials = {candidate: [] for candidate in candidates}
-    alive, best = list(candidates), None
+    alive = list(candidates)
+    best = None
     for part in rounds:
         for candidate in alive:
             trials[candidate].append(attempt(candidate, part))
@@ -85,7 +97,8 @@ def _difference(trials, others, of="scores"):
 def decide(metric, trials, best, default, try_on_all=None):
     """What is used, as JSON: the best candidate where it is surely better than the default.
 
-    ``try_on_all`` gives a candidate's trial with all instances, which decides; None where those of ``trials`` were all.
+    ``try_on_all`` gives a candidate's trial with all instances, which decides; None where those of
+    ``trials`` were all.
     """
     tables = {"candidates": trials}
     if best != default and try_on_all is not None:
@@ -99,7 +112,8 @@ def _sure(metric, trials, best, default):
     """The best candidate, or the default where that may be as good or has better first labels."""
     gain, error = _difference(trials[default], trials[best])
     change, noise = _difference(trials[default], trials[best], "first")
-    # whoever looks for rare labels takes others first; few instances say little of a change so small
+    # whoever looks for rare labels takes others first; few instances say little of a change so
+    # small
     is_of_rare_labels = named(metric)[0].by_propensity
     falls = change + noise < -_FIRST_LABELS and not is_of_rare_labels
     return best if gain > _SURE * error and not falls else default

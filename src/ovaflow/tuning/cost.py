@@ -19,7 +19,9 @@ _SAMPLE = 12_000
 
 
 def choose_C(dataset, training, tune, threads=1):
-    """Compare the C nearest to 1, the default, with its neighbours, and the next while the last is best."""
+    """Compare the C nearest to 1, the default, with its neighbours, and the next while the last is
+    best.
+    """
     sample, available = _sample_of(dataset, tune.instances or _SAMPLE)
     rounds = list(folds(units_among(dataset.units, sample), tune.held_out))
     with Progress("choosing C", 0, "trainings") as progress:
@@ -40,18 +42,27 @@ def choose_C(dataset, training, tune, threads=1):
 
         values = sorted(tune.candidates)
         default = min(values, key=lambda C: abs(math.log(C)))
-        trials, best = _search(values, values.index(default), partial(compare, range(len(rounds)), attempt))
-        decision = decide(tune.metric, trials, best, default, try_on_all if len(sample) < available else None)
+        trials, best = _search(
+            values, values.index(default), partial(compare, range(len(rounds)), attempt)
+        )
+        decision = decide(
+            tune.metric, trials, best, default, try_on_all if len(sample) < available else None
+        )
     return {"instances": len(sample)} | decision
 
 
 def _search(values, place, compare_some):
-    """Trials of the value at a place and its neighbours, and the best; and of the next while the last is best."""
-    low, high, before = max(place - 1, 0), min(place + 2, len(values)), None
+    """Trials of the value at a place and its neighbours, and the best; and of the next while the
+    last is best.
+    """
+    low = max(place - 1, 0)
+    high = min(place + 2, len(values))
+    before = None
     while (low, high) != before:
         trials, best = compare_some(values[low:high])
         before = low, high
-        low, high = max(low - (best == values[low]), 0), min(high + (best == values[high - 1]), len(values))
+        low = max(low - (best == values[low]), 0)
+        high = min(high + (best == values[high - 1]), len(values))
     return trials, best
 
 
@@ -66,7 +77,9 @@ def _sample_of(dataset, size):
 
 
 def _all(dataset, held_out):
-    """Return a dataset of all training instances but a share to test, as the second stage holds them out."""
+    """Return a dataset of all training instances but a share to test, as the second stage holds
+    them out.
+    """
     held = held_out_documents(dataset, held_out)
     # near twins of held-out instances are left out of training, extra ones among them
     tested = held & ~dataset.extra_documents

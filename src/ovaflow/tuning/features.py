@@ -27,41 +27,63 @@ from ovaflow.tuning.comparison import METRICS, Trial, compare, decide, folds, tr
 
 KIND = "features"
 
-_FEW, _MANY = 3000, 12_000
-"""How many instances to search on: more would mostly find the same blocks, and what is found is checked with all."""
+_FEW = 3000
+_MANY = 12_000
+"""How many instances to search on: more would mostly find the same blocks, and what is found is
+checked with all.
+"""
 _CHEAP = 200_000
 """Training instances from which on comparing many takes less than a tenth of the training."""
 _EPSILON = 0.1
 """Where the solver stops: blocks compare as at 0.01 in two thirds of the time."""
 _WORD = re.compile(r"[^\W\d]\w|\d[^\W\d]")
 """Two characters of a word."""
-_PIECES = ("characters=1-2", "characters=1-3", "words+characters=1-3", "words+prefixes=6+characters=1-3")
+_PIECES = (
+    "characters=1-2",
+    "characters=1-3",
+    "words+characters=1-3",
+    "words+prefixes=6+characters=1-3",
+)
 """Candidates besides those of the settings, where texts have no spaces between words."""
 
 
 def choose_features(source, settings, threads=1):
-    """Compare the candidates of ``settings`` on instances of the source's training file; returns JSON-able figures."""
+    """Compare the candidates of ``settings`` on instances of the source's training file; returns
+    JSON-able figures.
+    """
 
     def read():
         return training_instances(source, threads)
 
-    return _compare_blocks(read, settings, threads, names_as_given(source), source.has_vocabulary, source.train_name)
+    return _compare_blocks(
+        read, settings, threads, names_as_given(source), source.has_vocabulary, source.train_name
+    )
 
 
 def choose_features_of_texts(texts, labels, settings):
     """Compare the candidates on texts and names of their labels."""
     tokens = numbered(texts)
     units = units_of_texts(tokens, word_sets(tokens), np.full(len(texts), -1), settings.split)
-    instances = [TextInstance(text, names, group=unit) for text, names, unit in zip(texts, labels, units, strict=True)]
+    instances = [
+        TextInstance(text, names, group=unit)
+        for text, names, unit in zip(texts, labels, units, strict=True)
+    ]
     return _compare_blocks(lambda: instances, settings)
 
 
-def _compare_blocks(read, settings, threads=1, names_by_label=None, has_vocabulary=False, path=None):
-    """Compare the candidates on instances that ``read`` gives; labels are names unless ``names_by_label`` has these."""
+def _compare_blocks(
+    read, settings, threads=1, names_by_label=None, has_vocabulary=False, path=None
+):
+    """Compare the candidates on instances that ``read`` gives; labels are names unless
+    ``names_by_label`` has these.
+    """
     sample, available = _sample_of(read(), settings.instances)
     if len(sample) < 2:
-        raise InputError(f"{len(sample)} training instances are too few to choose features on", path=path)
-    training, rounds = TrainLabels(epsilon=_EPSILON), list(_rounds(sample, settings))
+        raise InputError(
+            f"{len(sample)} training instances are too few to choose features on", path=path
+        )
+    training = TrainLabels(epsilon=_EPSILON)
+    rounds = list(_rounds(sample, settings))
     with Progress("choosing features", 0, "trainings") as progress:
 
         def train(instances, part, candidate):
@@ -85,7 +107,9 @@ def _compare_blocks(read, settings, threads=1, names_by_label=None, has_vocabula
             return train(*everything(), candidate)
 
         candidates, default = _candidates(settings.candidates, sample, has_vocabulary)
-        trials, best = compare(rounds, lambda candidate, part: train(sample, part, candidate), candidates)
+        trials, best = compare(
+            rounds, lambda candidate, part: train(sample, part, candidate), candidates
+        )
         is_part = len(sample) < available
         decision = decide(settings.metric, trials, best, default, try_on_all if is_part else None)
     return {"instances": len(sample)} | decision
@@ -96,7 +120,9 @@ def _candidates(given, sample, has_vocabulary):
     spaceless = sum(is_spaceless(instance.text) for instance in sample)
     pieces = _PIECES if pieces_for(spaceless, len(sample)) else ()
     blocks = [candidate.split("+") for candidate in [*given, *pieces]]
-    default, *candidates = ("+".join(blocks_for(each, has_vocabulary)) for each in [DEFAULT_FEATURES, *blocks])
+    default, *candidates = (
+        "+".join(blocks_for(each, has_vocabulary)) for each in [DEFAULT_FEATURES, *blocks]
+    )
     return list(dict.fromkeys(candidates)), default if default in candidates else candidates[0]
 
 
@@ -106,11 +132,14 @@ def _rounds(instances, settings):
 
 
 def _sample_of(instances, size):
-    """So many instances, or else as many as the choice of features is worth, and how many there are."""
+    """So many instances, or else as many as the choice of features is worth, and how many there
+    are.
+    """
     counter = count()
     counted = zip(instances, counter, strict=False)
     smallest = nsmallest(size or _MANY, counted, key=lambda pair: _hash(*pair))
-    sample, available = [instance for instance, _ in smallest], next(counter)
+    sample = [instance for instance, _ in smallest]
+    available = next(counter)
     few = size is None and available < _CHEAP
     return sample[:_FEW] if few else sample, available
 
@@ -118,14 +147,19 @@ def _sample_of(instances, size):
 def _hash(instance, number):
     # texts without a word are all alike, but no copies
     content = instance.text if _WORD.search(instance.text) else f"{number} {instance.text}"
-    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16, salt=b"tuning").digest()
+    return hashlib.blake2b(
+        content.encode("utf-8", "surrogatepass"), digest_size=16, salt=b"tuning"
+    ).digest()
 
 
 def _dataset(sample, part, settings, names_by_label):
-    """The instances of a round as a dataset whose test set is held out; names are of labels that are not names."""
+    """The instances of a round as a dataset whose test set is held out; names are of labels that
+    are not names.
+    """
     if names_by_label is None:
         names_by_label = {label: (label,) for instance in sample for label in instance.labels}
-    labels, known = NamedLabels(), [_with_known_labels(instance, names_by_label) for instance in sample]
+    labels = NamedLabels()
+    known = [_with_known_labels(instance, names_by_label) for instance in sample]
     fit, held = ([known[row] for row in rows] for rows in part)
 
     labels_of_parts = [LabelLists(labels.number_of) for _ in part]
@@ -134,16 +168,26 @@ def _dataset(sample, part, settings, names_by_label):
             lists.append(instance.labels)
 
     def every_name():
-        return [name for label in labels.names_in(labels_of_parts[0]) for name in names_by_label[label]]
+        return [
+            name for label in labels.names_in(labels_of_parts[0]) for name in names_by_label[label]
+        ]
 
-    fitted = fit_features((instance.text for instance in fit), settings, every_name, settings.weighs)
+    fitted = fit_features(
+        (instance.text for instance in fit), settings, every_name, settings.weighs
+    )
     transform = fitted.transform
     X_test, _ = transform.features_and_norms(instance.text for instance in held)
     names, Y, Y_test, _ = labels.matrices(*labels_of_parts)
     others = [names_by_label[name][1:] for name in names]
     names = [names_by_label[name][0] for name in names]
-    documents = Split(fitted.X, Y, weights=np.array([instance.weight for instance in fit], np.float32))
-    split = with_label_names(documents, names, transform, None, others) if settings.label_names else documents
+    documents = Split(
+        fitted.X, Y, weights=np.array([instance.weight for instance in fit], np.float32)
+    )
+    split = (
+        with_label_names(documents, names, transform, None, others)
+        if settings.label_names
+        else documents
+    )
     named = split.X.n_rows - documents.X.n_rows
     parameters = {"bias": settings.bias, "normalize": settings.normalize, "named_labels": named}
     dataset_names = Names(names, transform.feature_names, transform.idf)

@@ -13,8 +13,11 @@ CANDIDATES = (STORED_THRESHOLD, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)
 
 METRICS = ("nDCG@5", "PSP@5")
 
-_LOSS, _SURE = 0.001, 2
-"""Nothing is lost where a metric is surely, by so many standard errors, no more than a tenth of a point lower."""
+_LOSS = 0.001
+_SURE = 2
+"""Nothing is lost where a metric is surely, by so many standard errors, no more than a tenth of a
+point lower.
+"""
 
 
 def threshold_of(prune, dataset, choice=None):
@@ -29,13 +32,19 @@ def threshold_of(prune, dataset, choice=None):
 
 def choose_prune(model, dataset, a, b, threads=1):
     """The largest threshold up to which nothing is lost on the test instances, as JSON."""
-    test, inverse = sample_of_test(dataset), dataset.inverse_propensity(a, b)
-    points, before, chosen, good = [], None, CANDIDATES[0], True
+    test = sample_of_test(dataset)
+    inverse = dataset.inverse_propensity(a, b)
+    points = []
+    before = None
+    chosen = CANDIDATES[0]
+    good = True
     for point, ids in measure_pruned(model, CANDIDATES, test, inverse, threads):
         scores = _scores(ids, test.Y, inverse)
         before = scores if before is None else before
         change = {metric: MeanDifference.of(before[metric], scores[metric]) for metric in METRICS}
-        points.append(point | {"change": {metric: each._asdict() for metric, each in change.items()}})
+        points.append(
+            point | {"change": {metric: each._asdict() for metric, each in change.items()}}
+        )
         good = good and all(each.mean - _SURE * each.error >= -_LOSS for each in change.values())
         chosen = point["prune"] if good else chosen
     return {"chosen": chosen, "instances": test.X.n_rows, "points": points}

@@ -34,7 +34,7 @@ _NAMES = {
 }
 
 
-def _hide(names):
+def _hide(names) -> None:
     for holder, words in names.items():
         for word in words.split():
             if hasattr(holder, word):
@@ -100,7 +100,9 @@ _peaks = resource.getrusage
 
 def _peaks_in_bytes(who):
     usage = _peaks(who)
-    return types.SimpleNamespace(ru_maxrss=1024 * usage.ru_maxrss, ru_utime=usage.ru_utime, ru_stime=usage.ru_stime)
+    return types.SimpleNamespace(
+        ru_maxrss=1024 * usage.ru_maxrss, ru_utime=usage.ru_utime, ru_stime=usage.ru_stime
+    )
 
 
 resource.getrusage = _peaks_in_bytes

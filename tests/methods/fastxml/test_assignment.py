@@ -23,16 +23,22 @@ from ovaflow.sparse.csr import from_scipy
 def split(dense, members, seed, objective="nDCG", worth=None, pull=None):
     """Our sides, and theirs from the same coins and the same order of labels."""
     Y = from_scipy(dense)
-    scratch, gains = make_scratch(Y, Y), make_gains(objective, Y, worth)
+    scratch = make_scratch(Y, Y)
+    gains = make_gains(objective, Y, worth)
     n_labels = gather_labels(Y, members, np.uint64(seed), scratch)
     sides = np.empty(len(members), np.int8)
     toss_sides(sides, np.uint64(seed))
     labels = scratch.labels[:n_labels]
     pull = np.zeros(len(members)) if pull is None else pull
     theirs = naive.ndcg_sides(
-        dense[members][:, labels], sides.copy(), gains.normalisers[members], gains.labels[labels],
-        gains.discounts[:n_labels], RESOLUTION, pull,
-    )  # fmt: skip
+        dense[members][:, labels],
+        sides.copy(),
+        gains.normalisers[members],
+        gains.labels[labels],
+        gains.discounts[:n_labels],
+        RESOLUTION,
+        pull,
+    )
     positive = assign(members, sides, pull, gains, 1.0, n_labels, scratch)
     assert positive == sides.sum()
     assert sorted(labels) == np.flatnonzero(dense[members].sum(axis=0)).tolist()
@@ -43,7 +49,7 @@ def split(dense, members, seed, objective="nDCG", worth=None, pull=None):
 @pytest.mark.parametrize("objective", MEASURES)
 @given(seed=st.integers(0, 2**32), density=st.floats(0.02, 0.5), n=st.integers(2, 60))
 @settings(max_examples=25, deadline=None)
-def test_sides_of_a_node(objective, seed, density, n):
+def test_sides_of_a_node(objective, seed, density, n) -> None:
     generator = np.random.default_rng(seed)
     dense = (generator.random((80, 25)) < density).astype(float)
     members = np.sort(generator.choice(80, n, replace=False)).astype(np.int32)
@@ -51,23 +57,28 @@ def test_sides_of_a_node(objective, seed, density, n):
     assert_array_equal(ours, theirs)
 
 
-def test_sides_with_propensities_and_a_separator():
+def test_sides_with_propensities_and_a_separator() -> None:
     generator = np.random.default_rng(4)
     dense = (generator.random((200, 30)) < 0.1).astype(float)
-    scores, pull = generator.normal(size=200).astype(np.float32), np.empty(200)
+    scores = generator.normal(size=200).astype(np.float32)
+    pull = np.empty(200)
     pull_of_scores(scores, (1.0, 2.0), pull)
     wide = scores.astype(float)
     assert_allclose(pull, np.logaddexp(0, wide) - 2 * np.logaddexp(0, -wide), rtol=1e-5, atol=1e-6)
-    ours, theirs = split(dense, np.arange(200, dtype=np.int32), 5, worth=generator.uniform(1, 9, 30), pull=pull)
+    ours, theirs = split(
+        dense, np.arange(200, dtype=np.int32), 5, worth=generator.uniform(1, 9, 30), pull=pull
+    )
     assert_array_equal(ours, theirs)
     assert 0 < ours.sum() < 200
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=1, max_size=40), st.data())
 @settings(max_examples=50, deadline=None)
-def test_ranking_some_sums_again(sums, data):
+def test_ranking_some_sums_again(sums, data) -> None:
     sums, n = np.array(sums), len(sums)
-    keys, fresh, changed = np.empty(n, np.int64), np.empty(n, np.int64), np.ones(n, bool)
+    keys = np.empty(n, np.int64)
+    fresh = np.empty(n, np.int64)
+    changed = np.ones(n, bool)
     for _ in range(3):
         rank_again(sums, keys, changed, fresh)
         ours = [number_of(key, n) for key in keys]
@@ -76,7 +87,7 @@ def test_ranking_some_sums_again(sums, data):
         sums = np.where(changed, sums // 3, sums)
 
 
-def test_coins_are_fair_and_differ_between_seeds():
+def test_coins_are_fair_and_differ_between_seeds() -> None:
     coins = np.empty((50, 1000), np.int8)
     for seed in range(50):
         toss_sides(coins[seed], np.uint64(seed))
@@ -85,10 +96,12 @@ def test_coins_are_fair_and_differ_between_seeds():
 
 
 @pytest.mark.parametrize("objective", [*MEASURES, "propensities"])
-def test_gain_of_a_ranking(objective):
+def test_gain_of_a_ranking(objective) -> None:
     Y = (np.random.default_rng(0).random((40, 12)) < 0.3).astype(float)
     Y[0] = 0
-    worth = np.random.default_rng(2).uniform(1, 20, 12) if objective == "propensities" else np.ones(12)
+    worth = (
+        np.random.default_rng(2).uniform(1, 20, 12) if objective == "propensities" else np.ones(12)
+    )
     gains = make_gains("nDCG" if objective == "propensities" else objective, from_scipy(Y), worth)
     assert (gains.labels.max(), gains.normalisers[0]) == (1, objective == "P@5")
     ranking = np.random.default_rng(1).permutation(12)

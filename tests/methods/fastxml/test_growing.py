@@ -33,8 +33,9 @@ def leaves_of(tree, X):
     return nodes
 
 
-def test_training_instances_fall_into_the_leaves_they_made(dataset, grown):
-    X, Y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()
+def test_training_instances_fall_into_the_leaves_they_made(dataset, grown) -> None:
+    X = dataset.train.X.to_scipy().toarray()
+    Y = dataset.train.Y.to_scipy().toarray()
     for number in range(6):
         tree = grown.forest.tree(number)
         nodes = leaves_of(tree, X)
@@ -50,7 +51,7 @@ def test_training_instances_fall_into_the_leaves_they_made(dataset, grown):
             assert_allclose(ours[ours > 0], theirs[ours > 0], atol=1e-6)
 
 
-def test_predictions(dataset, grown):
+def test_predictions(dataset, grown) -> None:
     X = dataset.test.X
     ids, scores = predict_trees(grown.forest, X, 4)
     trees = [grown.forest.tree(number) for number in range(6)]
@@ -59,25 +60,33 @@ def test_predictions(dataset, grown):
         assert_allclose(scores[i][ids[i] >= 0], theirs[ids[i][ids[i] >= 0]], atol=1e-6)
         best = np.sort(theirs)[::-1][:4]
         assert_allclose(np.where(ids[i] >= 0, scores[i], 0), best, atol=1e-6)
-        order = [(-score, label) for score, label in zip(scores[i], ids[i], strict=True) if label >= 0]
+        order = [
+            (-score, label) for score, label in zip(scores[i], ids[i], strict=True) if label >= 0
+        ]
         assert order == sorted(order)
     assert (scores[ids < 0] == -np.inf).all()
     assert all(map(np.array_equal, (ids, scores), predict_trees(grown.forest, X, 4, threads=3)))
 
 
-def test_first_trees_stay_and_every_setting_is_felt(dataset, grown):
+def test_first_trees_stay_and_every_setting_is_felt(dataset, grown) -> None:
     weights = [grown.forest.tree(number).separators.data for number in range(6)]
     more = grow_trees(dataset, range(3), FOREST.model_copy(update={"trees": 3}))
     for number in range(3):
         assert_array_equal(more.forest.tree(number).separators.data, weights[number])
     assert not np.array_equal(weights[0], weights[1])
-    settings = {"seed": 1, "updates": 3, "balanced": False, "objective": "P@5", "weighting": "propensity"}
+    settings = {
+        "seed": 1,
+        "updates": 3,
+        "balanced": False,
+        "objective": "P@5",
+        "weighting": "propensity",
+    }
     for name, value in (settings | {"C_delta": 5.0}).items():
         other = grow_trees(dataset, range(1), FOREST.model_copy(update={name: value}))
         assert not np.array_equal(other.forest.separators.data, weights[0]), name
 
 
-def test_predictions_depend_on_the_instance(dataset):
+def test_predictions_depend_on_the_instance(dataset) -> None:
     model = METHOD.train_model(dataset, FOREST)
     predictions = predict_test_set(model, dataset, 5, 1)
     hits = find_hits(predictions.ids, dataset.test.Y)
@@ -85,7 +94,7 @@ def test_predictions_depend_on_the_instance(dataset):
     assert precision_of_hits(hits, 1) > 1.5 * always_the_same
 
 
-def test_trees_see_features_before_they_were_scaled(dataset):
+def test_trees_see_features_before_they_were_scaled(dataset) -> None:
     norms = np.random.default_rng(0).uniform(0.5, 8, 600).astype(np.float32)
     raw, scaled = (
         replace(dataset, train=replace(dataset.train, **change))
@@ -98,9 +107,10 @@ def test_trees_see_features_before_they_were_scaled(dataset):
     assert_array_equal(model.instances(scaled.train).data, raw.train.X.data)
 
 
-def test_shape_of_a_tree(grown):
+def test_shape_of_a_tree(grown) -> None:
     # of eight instances two are in a leaf at depth 1, and two and four in leaves at depth 2
-    children, sizes = np.array([1, 0, 3, 0, 0], np.int32), np.array([8, 2, 6, 2, 4])
+    children = np.array([1, 0, 3, 0, 0], np.int32)
+    sizes = np.array([8, 2, 6, 2, 4])
     shape = shape_of(grown.forest.tree(0)._replace(children=children, sizes=sizes), 2)
     assert [shape[name] for name in ("nodes", "leaves", "depth", "largest_leaf")] == [5, 3, 2, 4]
     assert (shape["mean_depth"], shape["balance"]) == (1.75, 1.75 / np.log2(8 / 2))

@@ -33,7 +33,9 @@ def exact(X, sides, costs=1.0):
 
 
 def value(X, sides, weights, costs):
-    return naive.objective(X, 2.0 * sides - 1, weights, "logistic", costs=costs, regularization="l1")
+    return naive.objective(
+        X, 2.0 * sides - 1, weights, "logistic", costs=costs, regularization="l1"
+    )
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def node(dataset):
 
 
 @pytest.mark.parametrize("costs", [(1.0, 1.0), (2.5, 1.7), (20.0, 20.0)])
-def test_at_convergence(dataset, node, costs):
+def test_at_convergence(dataset, node, costs) -> None:
     members, sides, X = node
     ours, scores, count = fit(dataset.train.X, members, sides, costs, EXACT)
     cost = np.array(costs)[sides]
@@ -57,7 +59,7 @@ def test_at_convergence(dataset, node, costs):
     assert np.count_nonzero(theirs) <= count < X.shape[1]
 
 
-def test_at_the_caps_of_the_paper(dataset, node):
+def test_at_the_caps_of_the_paper(dataset, node) -> None:
     members, sides, X = node
     ours, scores, _ = fit(dataset.train.X, members, sides, (2.0, 2.0), PAPER)
     theirs = exact(X, sides, 2.0)
@@ -65,14 +67,15 @@ def test_at_the_caps_of_the_paper(dataset, node):
     assert ((scores > 0) == (X @ theirs > 0)).mean() > 0.98
 
 
-def test_nothing_to_separate_by(dataset):
-    members, sides = np.arange(4, dtype=np.int32), np.array([0, 1, 0, 1], np.int8)
+def test_nothing_to_separate_by(dataset) -> None:
+    members = np.arange(4, dtype=np.int32)
+    sides = np.array([0, 1, 0, 1], np.int8)
     weights, scores, _ = fit(dataset.train.X, members, sides, (0.1, 0.1), PAPER)
     assert not weights.any()
     assert not scores.any()
 
 
-def test_features_of_either_sign():
+def test_features_of_either_sign() -> None:
     X = np.random.default_rng(1).normal(size=(80, 7)).astype(np.float32)
     sides = (X[:, 0] - X[:, 1] > 0).astype(np.int8)
     ours, _, _ = fit(from_scipy(X), np.arange(80, dtype=np.int32), sides, (1.0, 1.0), EXACT)

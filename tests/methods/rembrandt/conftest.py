@@ -26,7 +26,11 @@ def multilabel(tmp_path_factory):
     X = _features(generator)
     scores = X @ generator.standard_normal((60, 6)) @ generator.standard_normal((6, 30))
     scores = np.asarray(scores) + generator.standard_normal((500, 30))
-    return _write(tmp_path_factory.mktemp("data") / "multilabel.h5", X, scores > np.quantile(scores, 0.9, axis=0))
+    return _write(
+        tmp_path_factory.mktemp("data") / "multilabel.h5",
+        X,
+        scores > np.quantile(scores, 0.9, axis=0),
+    )
 
 
 @pytest.fixture(scope="package")
@@ -34,6 +38,8 @@ def multiclass(tmp_path_factory):
     """500 instances with one of 12 labels each."""
     generator = np.random.default_rng(1)
     X = _features(generator)
-    scores = np.asarray(X @ generator.standard_normal((60, 12))) + 0.3 * generator.standard_normal((500, 12))
+    scores = np.asarray(X @ generator.standard_normal((60, 12))) + 0.3 * generator.standard_normal(
+        (500, 12)
+    )
     Y = np.eye(12)[(scores - scores.mean(axis=0)).argmax(axis=1)]
     return _write(tmp_path_factory.mktemp("data") / "multiclass.h5", X, Y)

@@ -15,7 +15,9 @@ from ovaflow.model.one_vs_all import OneVsAll
 
 
 def run(dataset, folder, shards=1, embed="", **options):
-    training = Trained("rembrandt", dataset.path, folder, shards, embed=f"--rank=8 {embed}", **options)
+    training = Trained(
+        "rembrandt", dataset.path, folder, shards, embed=f"--rank=8 {embed}", **options
+    )
     return EmbeddingModel.open(training.whole())
 
 
@@ -24,7 +26,7 @@ def decoded(multilabel, tmp_path_factory):
     return run(multilabel, tmp_path_factory.mktemp("decoded"))
 
 
-def test_one_vs_rest_as_scikit_learn_does(multilabel, tmp_path):
+def test_one_vs_rest_as_scikit_learn_does(multilabel, tmp_path) -> None:
     model = run(multilabel, tmp_path, tune="--C=1 --epsilon=0.0001")
     features = model.projection.features(multilabel.train.X)
     Y = multilabel.train.Y.to_scipy().toarray()
@@ -34,7 +36,7 @@ def test_one_vs_rest_as_scikit_learn_does(multilabel, tmp_path):
         assert_allclose(model.decoder[label], theirs, atol=2e-2)
 
 
-def test_softmax_where_every_instance_has_one_label(multiclass, tmp_path):
+def test_softmax_where_every_instance_has_one_label(multiclass, tmp_path) -> None:
     model = run(multiclass, tmp_path, tune="--held-out=0 --C=1")
     assert model.parameters["train"]["decoder"] == "softmax"
     features = model.projection.features(multiclass.train.X)
@@ -43,14 +45,14 @@ def test_softmax_where_every_instance_has_one_label(multiclass, tmp_path):
     assert_allclose(softmax(features @ model.decoder.T, axis=1), theirs, atol=0.01)
 
 
-def test_shards_and_threads_of_softmax_change_no_byte(multiclass, tmp_path):
+def test_shards_and_threads_of_softmax_change_no_byte(multiclass, tmp_path) -> None:
     threads = dict.fromkeys(("embed", "project", "tune", "train"), "--threads=2")
     models = run(multiclass, tmp_path / "1"), run(multiclass, tmp_path / "3", 3, **threads)
     assert models[0].path.read_bytes() == models[1].path.read_bytes()
 
 
 @pytest.mark.parametrize("kind", ["rembrandt", "compressed-sensing", "pca", "plst", "none"])
-def test_other_embeddings_go_the_same_way(multilabel, tmp_path, kind):
+def test_other_embeddings_go_the_same_way(multilabel, tmp_path, kind) -> None:
     random = "--features=laplacian --random-features=40"
     model = run(multilabel, tmp_path, embed=f"--embedding={kind}", project=random, tune="--C=1")
     assert model.decoder.shape == (30, 41)
@@ -60,27 +62,33 @@ def test_other_embeddings_go_the_same_way(multilabel, tmp_path, kind):
 
 
 @pytest.mark.parametrize("block", [7, 256])
-def test_the_best_labels(multilabel, decoded, monkeypatch, block):
+def test_the_best_labels(multilabel, decoded, monkeypatch, block) -> None:
     monkeypatch.setattr("ovaflow.methods.rembrandt.model_file._LABELS", block)
     trained = decoded.trained.copy()
     trained[3] = False
-    ids, best = predict_embedded(decoded.projection, decoded.decoder, trained, multilabel.test.X, 5, 2)
+    ids, best = predict_embedded(
+        decoded.projection, decoded.decoder, trained, multilabel.test.X, 5, 2
+    )
     features = decoded.projection.features(multilabel.test.X).astype(np.float64)
     their_ids, theirs = naive.top_k(features, decoded.decoder, trained, 5)
     assert_array_equal(ids, their_ids)
     assert_allclose(best, theirs, rtol=1e-4, atol=1e-5)
 
 
-def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path):
+def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path) -> None:
     projected = f"--embedding={decoded.path.with_name('embedding.h5')}", f"--output={tmp_path}/p.h5"
     ovaflow("project", multilabel.path, *projected, "--decoder=softmax")
     with pytest.raises(InputError, match="one label each; set decoder: auto, or logistic"):
-        train_decoder(Projected.open(tmp_path / "p.h5"), np.arange(30, dtype=np.int32), Decoding(1.0, 0.1, None, 0))
+        train_decoder(
+            Projected.open(tmp_path / "p.h5"),
+            np.arange(30, dtype=np.int32),
+            Decoding(1.0, 0.1, None, 0),
+        )
     with pytest.raises(InputError, match="rembrandt"):
         OneVsAll.open(decoded.path)
 
 
-def test_softmax_is_refused_before_labels_are_embedded(multilabel, multiclass, tmp_path):
+def test_softmax_is_refused_before_labels_are_embedded(multilabel, multiclass, tmp_path) -> None:
     embed = "embed", "--for-softmax", "--rank=3", f"--output={tmp_path}/embedding.h5"
     assert len(ovaflow(*embed, multilabel.path, status=2).splitlines()) == 1
     assert not (tmp_path / "embedding.h5").exists()

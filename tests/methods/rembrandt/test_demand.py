@@ -21,23 +21,26 @@ def megabytes(*shape):
 
 
 @pytest.mark.parametrize("embedding", ["rembrandt", "none"])
-def test_an_embedding_has_a_row_per_label_and_is_fitted_to_instances(embedding):
+def test_an_embedding_has_a_row_per_label_and_is_fitted_to_instances(embedding) -> None:
     ours, more = (config(threads, embedding=embedding, rank=100) for threads in (1, 8))
     columns = SHAPE.features if embedding == "none" else 100
     held = megabytes(SHAPE.labels, columns) + 2 * megabytes(SHAPE.instances, columns)
     assert held < demand.embedding_memory_mb(ours, "a", SHAPE, 0) < 2.5 * held + 1000
-    assert demand.embedding_memory_mb(more, "a", SHAPE, 0) > demand.embedding_memory_mb(ours, "a", SHAPE, 0)
+    assert demand.embedding_memory_mb(more, "a", SHAPE, 0) > demand.embedding_memory_mb(
+        ours, "a", SHAPE, 0
+    )
 
 
 @pytest.mark.parametrize("features", ["linear", "gaussian"])
-def test_projected_instances_have_a_column_per_feature(features):
+def test_projected_instances_have_a_column_per_feature(features) -> None:
     ours = config(rank=100, features=features, random_features=4000)
     held = megabytes(SHAPE.instances, 4000 if features == "gaussian" else 100)
     assert held < demand.projecting_memory_mb(ours, "a", SHAPE, 0) < 3 * held + 1000
 
 
-def test_softmax_takes_more_than_a_loss_per_label():
-    ours, always = config(rank=2000), config(rank=2000, decoder="softmax")
+def test_softmax_takes_more_than_a_loss_per_label() -> None:
+    ours = config(rank=2000)
+    always = config(rank=2000, decoder="softmax")
     logistic = demand.decoding_memory_mb(ours, "a", SHAPE, 8)
     softmax = demand.decoding_memory_mb(ours, "a", ONE_LABEL_EACH, 8)
     assert logistic > megabytes(SHAPE.instances, 2000)

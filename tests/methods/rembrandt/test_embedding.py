@@ -23,7 +23,7 @@ def degrees(ours, theirs):
     return np.degrees(scipy.linalg.subspace_angles(ours, theirs)).max()
 
 
-def test_rembrandt_is_the_svd_of_the_least_squares_predictions(multilabel):
+def test_rembrandt_is_the_svd_of_the_least_squares_predictions(multilabel) -> None:
     X, Y = dense(multilabel)
     predictions = X @ np.linalg.lstsq(X, Y, rcond=None)[0]
     _, values, right = np.linalg.svd(predictions, full_matrices=False)
@@ -34,7 +34,7 @@ def test_rembrandt_is_the_svd_of_the_least_squares_predictions(multilabel):
     assert_allclose(ours.eigenvalues, values[:6] ** 2 / len(X), rtol=1e-3)
 
 
-def test_ridge_takes_the_place_of_the_projection(multilabel):
+def test_ridge_takes_the_place_of_the_projection(multilabel) -> None:
     X, Y = dense(multilabel)
     matrix = Y.T @ X @ np.linalg.solve(X.T @ X + 2 * np.eye(X.shape[1]), X.T @ Y)
     theirs = np.linalg.eigh(matrix)[1][:, -5:]
@@ -42,21 +42,21 @@ def test_ridge_takes_the_place_of_the_projection(multilabel):
     assert degrees(ours.vectors, theirs) < 0.2
 
 
-def test_plst_is_the_svd_of_the_labels(multilabel):
+def test_plst_is_the_svd_of_the_labels(multilabel) -> None:
     _, Y = dense(multilabel)
     ours = compute_embedding(multilabel, Embed(embedding="plst", rank=5, **EXACT))
     assert degrees(ours.vectors, np.linalg.svd(Y)[2][:5].T) < 0.1
     assert_array_equal(ours.eigenvalues, ours.label_covariance)
 
 
-def test_pca_projects_onto_the_principal_features(multilabel):
+def test_pca_projects_onto_the_principal_features(multilabel) -> None:
     X, _ = dense(multilabel)
     ours = compute_embedding(multilabel, Embed(embedding="pca", rank=5, passes=60))
     assert degrees(from_panels(ours.projection, 5), np.linalg.svd(X)[2][:5].T) < 0.1
     assert not ours.vectors.size
 
 
-def test_compressed_sensing_is_a_random_projection_of_the_predictions(multilabel):
+def test_compressed_sensing_is_a_random_projection_of_the_predictions(multilabel) -> None:
     X, Y = dense(multilabel)
     ours = compute_embedding(multilabel, Embed(embedding="compressed-sensing", rank=8, ridge=0.0))
     Q = np.random.default_rng(0).standard_normal((30, 8))
@@ -68,7 +68,7 @@ def test_compressed_sensing_is_a_random_projection_of_the_predictions(multilabel
     assert not len(ours.eigenvalues)
 
 
-def test_without_an_embedding_features_stay_as_they_are(multilabel, monkeypatch):
+def test_without_an_embedding_features_stay_as_they_are(multilabel, monkeypatch) -> None:
     X, _ = dense(multilabel)
     ours = compute_embedding(multilabel, Embed(embedding="none"))
     assert_array_equal(X @ from_panels(ours.projection, ours.rank), X[:, :-1])
@@ -78,7 +78,7 @@ def test_without_an_embedding_features_stay_as_they_are(multilabel, monkeypatch)
 
 
 @pytest.mark.parametrize("kind", ["rembrandt", "plst", "compressed-sensing"])
-def test_the_ridge_that_predicts_held_out_labels_best(multilabel, tmp_path, kind):
+def test_the_ridge_that_predicts_held_out_labels_best(multilabel, tmp_path, kind) -> None:
     ridges = (0.01, 10.0, 1e4)
     settings = Embed(embedding=kind, rank=5, ridge=ridges)
     ours = compute_embedding(multilabel, settings)
@@ -101,7 +101,7 @@ def test_the_ridge_that_predicts_held_out_labels_best(multilabel, tmp_path, kind
 
 
 @pytest.mark.parametrize("embedding", ["rembrandt", "pca", "plst", "compressed-sensing"])
-def test_threads_change_no_bit(multilabel, embedding, monkeypatch):
+def test_threads_change_no_bit(multilabel, embedding, monkeypatch) -> None:
     monkeypatch.setattr("ovaflow.methods.rembrandt.least_squares.DIRECT", 0)
     settings = Embed(embedding=embedding, rank=9)
     first, second = (compute_embedding(multilabel, settings, threads) for threads in (1, 3))
@@ -122,13 +122,13 @@ def eigenvectors(A, *settings):
     return from_panels(panels, len(values)), values
 
 
-def test_more_passes_find_the_leading_space_better():
+def test_more_passes_find_the_leading_space_better() -> None:
     A, basis = matrix(80, 0.95)
     once, often = (eigenvectors(A, 10, 5, passes, 0)[0] for passes in (1, 4))
     assert degrees(often, basis[:, :10]) < degrees(once, basis[:, :10]) / 3
 
 
-def test_more_columns_and_rows_than_a_panel_and_a_block(monkeypatch):
+def test_more_columns_and_rows_than_a_panel_and_a_block(monkeypatch) -> None:
     monkeypatch.setattr("ovaflow.methods.rembrandt.embedding._ROWS", 37)
     A, basis = matrix(400, 0.97)
     vectors, values = eigenvectors(A, 90, 30, 4, 0)
@@ -137,7 +137,7 @@ def test_more_columns_and_rows_than_a_panel_and_a_block(monkeypatch):
     assert_allclose(vectors.T @ vectors, np.eye(90), atol=1e-5)
 
 
-def test_no_more_vectors_than_there_are(multiclass):
+def test_no_more_vectors_than_there_are(multiclass) -> None:
     low = np.random.default_rng(0).standard_normal((40, 3))
     vectors, values = eigenvectors(low @ low.T, 10, 20, 1, 0)
     assert vectors.shape == (40, 3)

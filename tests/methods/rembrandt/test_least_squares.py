@@ -22,10 +22,12 @@ def problem(n=300, d=50, s=70, density=0.3):
 
 
 def solve(X, T, ridge=0.0, tolerance=1e-6):
-    return from_panels(LeastSquares(from_scipy(X), ridge, tolerance=tolerance).solve(to_panels(T)), T.shape[1])
+    return from_panels(
+        LeastSquares(from_scipy(X), ridge, tolerance=tolerance).solve(to_panels(T)), T.shape[1]
+    )
 
 
-def test_as_numpy_does(way):
+def test_as_numpy_does(way) -> None:
     X, T = problem()
     theirs = np.linalg.lstsq(X.toarray(), T, rcond=None)[0]
     assert_allclose(solve(X, T), theirs, atol=2e-4)
@@ -33,7 +35,9 @@ def test_as_numpy_does(way):
 
 
 @pytest.mark.parametrize(("n", "d", "density"), [(300, 50, 0.3), (40, 90, 0.3), (40, 90, 1.0)])
-def test_ridge_with_columns_without_entries_and_more_features_than_instances(way, n, d, density):
+def test_ridge_with_columns_without_entries_and_more_features_than_instances(
+    way, n, d, density
+) -> None:
     X, T = problem(n, d, 5, density)
     X = X.tolil()
     X[:, 7] = 0
@@ -44,7 +48,7 @@ def test_ridge_with_columns_without_entries_and_more_features_than_instances(way
     assert_allclose(ours[7], 0, atol=1e-12)
 
 
-def test_products_of_panels():
+def test_products_of_panels() -> None:
     X, _ = problem()
     B = np.random.default_rng(0).standard_normal((50, 130))
     ours = from_panels(product(from_scipy(X), to_panels(B)), 130)

@@ -10,25 +10,31 @@ from ovaflow.methods.rembrandt.projection import choose_bandwidth, draw_features
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 @pytest.mark.parametrize("bandwidth", [1.0, 4.0])
-def test_inner_products_approximate_the_kernel(kernel, bandwidth):
+def test_inner_products_approximate_the_kernel(kernel, bandwidth) -> None:
     Z = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)
     mapped = draw_features(kernel, 4, 20_000, bandwidth)(Z)
-    exact = {"gaussian": (rbf_kernel, 0.5 / bandwidth**2), "laplacian": (laplacian_kernel, 1 / bandwidth)}
+    exact = {
+        "gaussian": (rbf_kernel, 0.5 / bandwidth**2),
+        "laplacian": (laplacian_kernel, 1 / bandwidth),
+    }
     theirs = exact[kernel][0](Z, gamma=exact[kernel][1])
     assert_allclose(mapped @ mapped.T, theirs, atol=0.04)
 
 
-def test_the_bandwidth_follows_the_data():
+def test_the_bandwidth_follows_the_data() -> None:
     generator = np.random.default_rng(0)
     Z = generator.uniform(-3, 3, (2000, 1)).astype(np.float32)
     noise = generator.standard_normal(Z.shape)
     slow, fast = (
-        choose_bandwidth("gaussian", Z, lambda rows, w=w: np.sin(w * Z[rows]) + noise[rows], 200) for w in (0.5, 8)
+        choose_bandwidth("gaussian", Z, lambda rows, w=w: np.sin(w * Z[rows]) + noise[rows], 200)
+        for w in (0.5, 8)
     )
     assert fast < slow
 
 
-def test_seeds():
-    first, second, other = (draw_features("laplacian", 3, 10, 1.0, seed).frequencies for seed in (0, 0, 1))
+def test_seeds() -> None:
+    first, second, other = (
+        draw_features("laplacian", 3, 10, 1.0, seed).frequencies for seed in (0, 0, 1)
+    )
     assert np.array_equal(first, second)
     assert not np.array_equal(first, other)

@@ -25,8 +25,11 @@ def made(dataset):
 
 
 def divided(dataset, embedding):
-    """Instances projected by a ridge regression that has not seen the held-out ones, and which these are."""
-    X, Y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()
+    """Instances projected by a ridge regression that has not seen the held-out ones, and which
+    these are.
+    """
+    X = dataset.train.X.to_scipy().toarray()
+    Y = dataset.train.Y.to_scipy().toarray()
     held_out, kept = np.split(np.random.default_rng(0).permutation(400), [80])
     targets = Y[kept] @ embedding.vectors
     Z = X @ np.linalg.solve(X[kept].T @ X[kept] + np.eye(X.shape[1]), X[kept].T @ targets)
@@ -34,10 +37,12 @@ def divided(dataset, embedding):
     return np.hstack([Z, np.ones((400, 1))]), Y, held_out, kept
 
 
-def test_the_logistic_decoders_loss(multilabel):
+def test_the_logistic_decoders_loss(multilabel) -> None:
     given = made(multilabel)
     X, Y, held_out, kept = divided(multilabel, given[-1])
-    ours = tune(*given, TuneDecoder(decoder_C=[0.01, 1.0, 1000.0], decoder_epsilon=1e-4, held_out=0.2))
+    ours = tune(
+        *given, TuneDecoder(decoder_C=[0.01, 1.0, 1000.0], decoder_epsilon=1e-4, held_out=0.2)
+    )
     for C, loss in ours.losses.items():
         theirs = 0.0
         for label in range(30):
@@ -48,26 +53,31 @@ def test_the_logistic_decoders_loss(multilabel):
     assert ours.decoding == Decoding(min(ours.losses, key=ours.losses.get), 1e-4, None, 0)
 
 
-def test_a_sample_of_labels_tells_as_much(multilabel, monkeypatch):
-    given, settings = made(multilabel), TuneDecoder(decoder_C=[0.01, 1.0], held_out=0.2)
+def test_a_sample_of_labels_tells_as_much(multilabel, monkeypatch) -> None:
+    given = made(multilabel)
+    settings = TuneDecoder(decoder_C=[0.01, 1.0], held_out=0.2)
     theirs = tune(*given, settings).losses
     monkeypatch.setattr(tuning, "MOST_LABELS", 20)
     ours = tune(*given, settings).losses
     assert list(ours.values()) == pytest.approx(list(theirs.values()), rel=0.1)
 
 
-def test_the_softmax_decoders_loss_and_iterations(multiclass):
+def test_the_softmax_decoders_loss_and_iterations(multiclass) -> None:
     given = made(multiclass)
     ours = tune(*given, TuneDecoder(decoder_C=[1e-3, 1.0], held_out=0.2))
     X, Y, held_out, kept = divided(multiclass, given[-1])
     y = Y.argmax(axis=1)
-    theirs = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-8, max_iter=1000).fit(X[kept], y[kept])
+    theirs = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-8, max_iter=1000).fit(
+        X[kept], y[kept]
+    )
     assert ours.decoding.C == 1.0
     assert ours.decoding.iterations > 0
-    assert ours.losses[1.0] == pytest.approx(log_loss(y[held_out], theirs.predict_proba(X[held_out])), rel=0.03)
+    assert ours.losses[1.0] == pytest.approx(
+        log_loss(y[held_out], theirs.predict_proba(X[held_out])), rel=0.03
+    )
 
 
-def test_random_labels_tell_nothing(multilabel):
+def test_random_labels_tell_nothing(multilabel) -> None:
     """Held-out instances that the projection had seen would be decoded better than by chance."""
     generator = np.random.default_rng(3)
     X = scipy.sparse.random_array((400, 350), density=0.3, rng=generator)
@@ -79,7 +89,11 @@ def test_random_labels_tell_nothing(multilabel):
     assert by_chance < losses[1.0] < losses[100.0]
 
 
-def test_nothing_to_choose(multilabel, multiclass):
-    assert tune(*made(multilabel), TuneDecoder(decoder_C=[2.0])).decoding == Decoding(2.0, 0.1, None, 0)
-    assert tune(*made(multiclass), TuneDecoder(held_out=0.0)).decoding == Decoding(500.0, 0.1, None, 0)
+def test_nothing_to_choose(multilabel, multiclass) -> None:
+    assert tune(*made(multilabel), TuneDecoder(decoder_C=[2.0])).decoding == Decoding(
+        2.0, 0.1, None, 0
+    )
+    assert tune(*made(multiclass), TuneDecoder(held_out=0.0)).decoding == Decoding(
+        500.0, 0.1, None, 0
+    )
     assert C_of("logistic", random=True) == 30.0

@@ -1,4 +1,5 @@
-"""The first two steps of a node: rank the labels of both sides, send each instance where it is ranked better.
+"""The first two steps of a node: rank the labels of both sides, send each instance where it is
+ranked better.
 
 Algorithm 2 and eq. 11 and 13 of the paper, on the node's own labels renumbered.
 Sums of gains are whole numbers, so that equal sums are equal whatever their
@@ -16,7 +17,8 @@ from ovaflow.sparse.splitmix import mixed
 GOLDEN = 0x9E3779B97F4A7C15
 
 RESOLUTION = 1 << 20
-"""Gains are counted in units of 1/2^20: sums of all instances and a label's number share 63 bits."""
+"""Gains are counted in units of 1/2^20: sums of all instances and a label's number share 63 bits.
+"""
 
 TIE = 1e-12
 """Costs of the two sides that differ by less are equal but for rounding."""
@@ -32,7 +34,7 @@ def seed_of(seed, number):
 
 
 @strict_kernel
-def shuffle(items, seed):
+def shuffle(items, seed) -> None:
     """Put items in a random order (Fisher-Yates)."""
     for place in range(len(items) - 1, 0, -1):
         # the high half times the range, since a remainder would cost a division
@@ -42,8 +44,13 @@ def shuffle(items, seed):
 
 @strict_kernel
 def gather_labels(Y, members, seed, scratch):
-    """Number a node's labels in random order, as ``entries`` from ``entry_start``; returns how many."""
-    labels, number, entries, starts = scratch.labels, scratch.label_number, scratch.entries, scratch.entry_start
+    """Number a node's labels in random order, as ``entries`` from ``entry_start``; returns how
+    many.
+    """
+    labels = scratch.labels
+    number = scratch.label_number
+    entries = scratch.entries
+    starts = scratch.entry_start
     count = used = 0
     for m in range(len(members)):
         starts[m] = used
@@ -67,31 +74,37 @@ def gather_labels(Y, members, seed, scratch):
 
 
 @strict_kernel
-def toss_sides(sides, seed):
+def toss_sides(sides, seed) -> None:
     """delta: each instance on either side by a coin (1 for +1, 0 for -1)."""
     for m in range(len(sides)):
         sides[m] = seed_of(seed, m) >> np.uint64(63)
 
 
 @strict_kernel
-def pull_of_scores(scores, costs, pull):
-    """What the separator adds to v_i^- - v_i^+ (eq. 13): C_delta(-1) log(1 + e^s) - C_delta(+1) log(1 + e^-s)."""
+def pull_of_scores(scores, costs, pull) -> None:
+    """What the separator adds to v_i^- - v_i^+ (eq. 13): C_delta(-1) log(1 + e^s) - C_delta(+1)
+    log(1 + e^-s).
+    """
     for m in range(len(scores)):
         pull[m] = costs[0] * _loss(-scores[m]) - costs[1] * _loss(scores[m])
 
 
 @strict_kernel
 def assign(members, sides, pull, gains, C_r, n_labels, scratch):
-    """Repeat both steps until no instance changes sides (eq. 11 and 13); returns how many are on side +1."""
+    """Repeat both steps until no instance changes sides (eq. 11 and 13); returns how many are on
+    side +1.
+    """
     # g of the node's labels, and I(y) of its instances
-    worth, normalisers = scratch.worth[:n_labels], scratch.normalisers[: len(members)]
+    worth = scratch.worth[:n_labels]
+    normalisers = scratch.normalisers[: len(members)]
     for c in range(n_labels):
         worth[c] = gains.labels[scratch.labels[c]]
     for m in range(len(members)):
         normalisers[m] = gains.normalisers[members[m]]
     sums = scratch.sums[: 2 * n_labels].reshape(2, n_labels)
     keys = scratch.keys[: 2 * n_labels].reshape(2, n_labels)
-    lead, changed = scratch.lead[:n_labels], scratch.changed[:n_labels]
+    lead = scratch.lead[:n_labels]
+    changed = scratch.changed[:n_labels]
     _fill_sums(sides, worth, normalisers, sums, scratch)
     changed[:] = True
     for _ in range(MOST_ROUNDS):
@@ -110,7 +123,7 @@ def units(gain):
 
 
 @strict_kernel
-def _fill_sums(sides, worth, normalisers, sums, scratch):
+def _fill_sums(sides, worth, normalisers, sums, scratch) -> None:
     """sum_i I(y_i) g_l y_il over the instances of each side."""
     sums[:] = 0
     for m in range(len(sides)):
@@ -120,8 +133,10 @@ def _fill_sums(sides, worth, normalisers, sums, scratch):
 
 
 @strict_kernel
-def rank_again(sums, keys, changed, fresh):
-    """Order by falling sum, ties to the smaller number (eq. 11): sums that changed are merged into ``keys``."""
+def rank_again(sums, keys, changed, fresh) -> None:
+    """Order by falling sum, ties to the smaller number (eq. 11): sums that changed are merged into
+    ``keys``.
+    """
     bits = _bits(len(sums))
     kept = n_fresh = 0
     for c in range(len(sums)):
@@ -134,7 +149,8 @@ def rank_again(sums, keys, changed, fresh):
             keys[kept] = keys[place]
             kept += 1
     fresh[:n_fresh].sort()
-    left, right = kept - 1, n_fresh - 1
+    left = kept - 1
+    right = n_fresh - 1
     while right >= 0:
         if left >= 0 and keys[left] > fresh[right]:
             keys[left + right + 1] = keys[left]
@@ -159,7 +175,7 @@ def _bits(n):
 
 
 @strict_kernel
-def _fill_lead(keys, discounts, lead):
+def _fill_lead(keys, discounts, lead) -> None:
     """How much more each label's discount is on side +1."""
     n = len(lead)
     mask = (np.int64(1) << _bits(n)) - 1
@@ -175,7 +191,8 @@ def _reassign(sides, pull, C_r, worth, normalisers, lead, sums, changed, scratch
     moved = 0
     for m in range(len(sides)):
         gain = 0.0
-        start, end = scratch.entry_start[m], scratch.entry_start[m + 1]
+        start = scratch.entry_start[m]
+        end = scratch.entry_start[m + 1]
         for e in range(start, end):
             c = scratch.entries[e]
             gain += worth[c] * lead[c]

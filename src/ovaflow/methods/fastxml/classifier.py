@@ -10,8 +10,9 @@ class FastXMLClassifier(LabelClassifier):
     """FastXML (Prabhu and Varma 2014): trees that divide the instances by sparse separators.
 
     Parameters have the names and, but for ``normalize``, the defaults of the config file; see
-    docs/reference/config.md for their legal values. Those of :class:`LabelClassifier` come on top. The score of a label
-    is the mean of its shares in the leaves, and the decision function is that score minus 1/2.
+    docs/reference/config.md for their legal values. Those of :class:`LabelClassifier` come on top.
+    The score of a label is the mean of its shares in the leaves, and the decision function is that
+    score minus 1/2.
 
     Parameters
     ----------

@@ -8,7 +8,9 @@ from ovaflow.sparse.csr import CSR, offsets
 
 
 class Forest(NamedTuple):
-    """Trees as arrays: children of a node are adjacent, those with <w, x> > 0 first; 0 marks a leaf."""
+    """Trees as arrays: children of a node are adjacent, those with <w, x> > 0 first; 0 marks a
+    leaf.
+    """
 
     starts: np.ndarray  # int64 (T + 1,); first node of each tree
     children: np.ndarray  # int32 (m,)

@@ -38,7 +38,9 @@ class TreeScratch(NamedTuple):
     keys: np.ndarray  # int64 (2 l,); sums and labels in order, for each side
     fresh: np.ndarray  # int64 (l,); for sorting
     changed: np.ndarray  # bool (l,); labels whose sums are others than when they were ranked
-    reach: np.ndarray  # float32 (d, 2); bounds of each feature's gradient, from either side; 0 between uses
+    reach: (
+        np.ndarray
+    )  # float32 (d, 2); bounds of each feature's gradient, from either side; 0 between uses
     uses: np.ndarray  # int32 (d,); entries of each feature; 0 between uses
     slots: np.ndarray  # int64 (d,); where the next entry of each feature goes; -1 between uses
     features: np.ndarray  # int64 (d,)
@@ -46,7 +48,9 @@ class TreeScratch(NamedTuple):
 
 
 def make_scratch(X, Y):
-    n, d, labels = X.n_rows, X.n_columns, Y.n_columns
+    n = X.n_rows
+    d = X.n_columns
+    labels = Y.n_columns
     return TreeScratch(
         members=np.empty(n, np.int32),
         sides_before=np.empty(n, np.int8),
@@ -84,23 +88,34 @@ class Rules(NamedTuple):
 
 @strict_kernel
 def grow_tree(X, Y, gains, scratch, rules, settings, seed):
-    """Split nodes until they are leaves; returns the arrays of a :class:`Forest` of one tree, nodes level by level."""
+    """Split nodes until they are leaves; returns the arrays of a :class:`Forest` of one tree, nodes
+    level by level.
+    """
     n = len(X.indptr) - 1
-    bounds, children = np.zeros((2 * n, 2), np.int64), np.zeros(2 * n, np.int32)
-    weight_ends, leaf_ends = np.zeros(2 * n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
-    weights, features = np.empty(1024, np.float32), np.empty(1024, np.int32)
-    shares, labels = np.empty(1024, np.float32), np.empty(1024, np.int32)
+    bounds = np.zeros((2 * n, 2), np.int64)
+    children = np.zeros(2 * n, np.int32)
+    weight_ends = np.zeros(2 * n + 1, np.int64)
+    leaf_ends = np.zeros(2 * n + 1, np.int64)
+    weights = np.empty(1024, np.float32)
+    features = np.empty(1024, np.int32)
+    shares = np.empty(1024, np.float32)
+    labels = np.empty(1024, np.int32)
     for i in range(n):
         scratch.members[i] = i
     bounds[0, 1] = n
-    node, n_nodes = 0, 1
+    node = 0
+    n_nodes = 1
     while node < n_nodes:
         start, end = bounds[node]
         members = scratch.members[start:end]
-        weight_end, leaf_end = weight_ends[node], leaf_ends[node]
-        count, positive = _split(X, Y, members, gains, scratch, rules, settings, seed_of(seed, node))
+        weight_end = weight_ends[node]
+        leaf_end = leaf_ends[node]
+        count, positive = _split(
+            X, Y, members, gains, scratch, rules, settings, seed_of(seed, node)
+        )
         if count > 0:
-            weights, features = with_room(weights, weight_end + count), with_room(features, weight_end + count)
+            weights = with_room(weights, weight_end + count)
+            features = with_room(features, weight_end + count)
             weight_end += _copy_nonzero(count, scratch, weights[weight_end:], features[weight_end:])
             children[node] = n_nodes
             bounds[n_nodes] = start, start + positive
@@ -108,23 +123,39 @@ def grow_tree(X, Y, gains, scratch, rules, settings, seed):
             n_nodes += 2
         else:
             most = leaf_end + rules.leaf_labels
-            shares, labels = with_room(shares, most), with_room(labels, most)
-            leaf_end += _fill_leaf(Y, members, gains.labels, scratch, shares[leaf_end:most], labels[leaf_end:most])
+            shares = with_room(shares, most)
+            labels = with_room(labels, most)
+            leaf_end += _fill_leaf(
+                Y, members, gains.labels, scratch, shares[leaf_end:most], labels[leaf_end:most]
+            )
         node += 1
-        weight_ends[node], leaf_ends[node] = weight_end, leaf_end
+        weight_ends[node] = weight_end
+        leaf_ends[node] = leaf_end
     sizes = (bounds[:n_nodes, 1] - bounds[:n_nodes, 0]).astype(np.int32)
-    separators = weights[:weight_end].copy(), features[:weight_end].copy(), weight_ends[: n_nodes + 1].copy()
-    distributions = shares[:leaf_end].copy(), labels[:leaf_end].copy(), leaf_ends[: n_nodes + 1].copy()
+    separators = (
+        weights[:weight_end].copy(),
+        features[:weight_end].copy(),
+        weight_ends[: n_nodes + 1].copy(),
+    )
+    distributions = (
+        shares[:leaf_end].copy(),
+        labels[:leaf_end].copy(),
+        leaf_ends[: n_nodes + 1].copy(),
+    )
     return (children[:n_nodes].copy(), sizes) + separators + distributions
 
 
 @strict_kernel
 def _split(X, Y, members, gains, scratch, rules, settings, seed):
-    """Divide members by a separator, <w, x> > 0 first; returns numbers of its features and of those, 0 for a leaf."""
+    """Divide members by a separator, <w, x> > 0 first; returns numbers of its features and of
+    those, 0 for a leaf.
+    """
     m = len(members)
     if m <= rules.max_leaf:
         return 0, 0
-    sides, pull, scores = scratch.sides[:m], scratch.pull[:m], scratch.problem.scores[:m]
+    sides = scratch.sides[:m]
+    pull = scratch.pull[:m]
+    scores = scratch.problem.scores[:m]
     n_labels = gather_labels(Y, members, seed_of(seed, 0), scratch)
     toss_sides(sides, seed_of(seed, 1))
     pull[:] = 0
@@ -155,9 +186,12 @@ def _costs(rules, positive, m):
 
 @strict_kernel
 def _divide(members, scores):
-    """Bring members with <w, x> > 0 to the front, both parts in their order; returns how many they are."""
+    """Bring members with <w, x> > 0 to the front, both parts in their order; returns how many they
+    are.
+    """
     positive = scores > 0
-    front, back = members[positive], members[~positive]
+    front = members[positive]
+    back = members[~positive]
     members[: len(front)] = front
     members[len(front) :] = back
     return len(front)
@@ -173,8 +207,13 @@ def _copy_nonzero(count, scratch, weights, features):
 
 @strict_kernel
 def _fill_leaf(Y, members, worth, scratch, shares, labels):
-    """P = the largest entries of g sum_i y_i / |Id|, labels ascending, ties to the smaller label; returns how many."""
-    counts, sums, keys, changed = scratch.label_number, scratch.sums, scratch.keys, scratch.changed
+    """P = the largest entries of g sum_i y_i / |Id|, labels ascending, ties to the smaller label;
+    returns how many.
+    """
+    counts = scratch.label_number
+    sums = scratch.sums
+    keys = scratch.keys
+    changed = scratch.changed
     n_labels = 0
     for i in members:
         for k in range(Y.indptr[i], Y.indptr[i + 1]):

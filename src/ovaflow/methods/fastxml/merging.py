@@ -27,7 +27,7 @@ def shape_of(tree, max_leaf):
 
 
 @strict_kernel
-def _fill_depths(children, depths):
+def _fill_depths(children, depths) -> None:
     for node in range(len(children)):
         if children[node]:
             depths[children[node]] = depths[children[node] + 1] = depths[node] + 1
@@ -46,6 +46,8 @@ def join_shards(pieces, dataset):
 
 def statistics_of(pieces):
     """Statistics of trees by their names: arrays of one number for each tree."""
-    shapes = [shape_of(shard.forest.tree(place), shard.parameters["max_leaf"]) for shard, place in pieces]
+    shapes = [
+        shape_of(shard.forest.tree(place), shard.parameters["max_leaf"]) for shard, place in pieces
+    ]
     statistics = {name: np.array([shape[name] for shape in shapes]) for name in shapes[0]}
     return statistics | {"seconds": np.array([shard.seconds[place] for shard, place in pieces])}

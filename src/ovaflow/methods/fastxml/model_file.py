@@ -1,8 +1,9 @@
-"""Models of trees: their file, and prediction by the mean of the leaves that an instance falls into.
+"""Models of trees: their file, and prediction by the mean of the leaves that an instance falls
+into.
 
-That is Algorithm 3 and eq. 6. A block of instances goes down a tree together. At each node the separator is unpacked
-once for all that come by, and an instance costs its own entries: near the root separators have hundreds of times as
-many weights as at the leaves.
+That is Algorithm 3 and eq. 6. A block of instances goes down a tree together. At each node the
+separator is unpacked once for all that come by, and an instance costs its own entries: near the
+root separators have hundreds of times as many weights as at the leaves.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +32,9 @@ class ForestModel(MethodModel):
 
     forest: Forest
     of_method: ClassVar[str] = METHOD
-    why_unexplainable: ClassVar[str] = "a label's score is the mean of the leaves an instance falls into"
+    why_unexplainable: ClassVar[str] = (
+        "a label's score is the mean of the leaves an instance falls into"
+    )
 
     @classmethod
     def what_scores_are(cls, settings):
@@ -52,7 +55,7 @@ class ForestModel(MethodModel):
         """Number of the separators' weights and of the leaves' scores."""
         return len(self.forest.separators.data) + len(self.forest.distributions.data)
 
-    def prepare(self):
+    def prepare(self) -> None:
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1)
         leaf = Forest(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32), row, row)
         predict_trees(leaf, row, 1, quiet=True)
@@ -73,7 +76,9 @@ class ForestModel(MethodModel):
 
 
 def predict_trees(forest, X, k, threads=1, quiet=False):
-    """Best k labels, two arrays (n, k), -1 and -inf where leaves name fewer; summed tree after tree."""
+    """Best k labels, two arrays (n, k), -1 and -inf where leaves name fewer; summed tree after
+    tree.
+    """
     X = X._replace(places=None)
     ids, scores = no_labels(X.n_rows, k)
     blocks = [(low, min(low + BLOCK, X.n_rows)) for low in range(0, X.n_rows, BLOCK)]
@@ -90,7 +95,7 @@ def predict_trees(forest, X, k, threads=1, quiet=False):
 
 
 @strict_kernel
-def _score_rows(X, low, high, forest, ids, scores):
+def _score_rows(X, low, high, forest, ids, scores) -> None:
     n_trees = len(forest.starts) - 1
     leaves = _find_leaves(X, low, high, forest)
     totals = np.zeros(forest.distributions.n_columns, np.float32)
@@ -105,7 +110,7 @@ def _score_rows(X, low, high, forest, ids, scores):
 
 
 @strict_kernel
-def _score_labels(X, forest, labels, out):
+def _score_labels(X, forest, labels, out) -> None:
     n_trees = len(forest.starts) - 1
     leaves = _find_leaves(X, 0, len(out), forest)
     totals = np.zeros(forest.distributions.n_columns, np.float32)
@@ -126,11 +131,15 @@ def _find_leaves(X, low, high, forest):
     n_trees = len(forest.starts) - 1
     size = high - low
     leaves = np.empty((n_trees, size), np.int64)
-    weights, rows, right = np.zeros(X.n_columns, np.float32), np.arange(size), np.empty(size, np.int64)
+    weights = np.zeros(X.n_columns, np.float32)
+    rows = np.arange(size)
+    right = np.empty(size, np.int64)
     # each pending node has instances of its own
     waiting = np.empty((size + 1, 3), np.int64)
     for tree in range(n_trees):
-        waiting[0, 0], waiting[0, 1], waiting[0, 2] = forest.starts[tree], 0, size
+        waiting[0, 0] = forest.starts[tree]
+        waiting[0, 1] = 0
+        waiting[0, 2] = size
         pending = min(size, 1)
         while pending:
             pending -= 1
@@ -140,19 +149,26 @@ def _find_leaves(X, low, high, forest):
                 for place in range(start, end):
                     leaves[tree, rows[place]] = node
                 continue
-            middle = _divide(X, low, rows[start:end], right, forest.separators, node, weights) + start
+            middle = (
+                _divide(X, low, rows[start:end], right, forest.separators, node, weights) + start
+            )
             child += forest.starts[tree]
             for side, first, last in ((0, start, middle), (1, middle, end)):
                 if last > first:
-                    waiting[pending, 0], waiting[pending, 1], waiting[pending, 2] = child + side, first, last
+                    waiting[pending, 0] = child + side
+                    waiting[pending, 1] = first
+                    waiting[pending, 2] = last
                     pending += 1
     return leaves
 
 
 @strict_kernel
 def _divide(X, low, rows, right, separators, node, weights):
-    """Bring rows with <w, x> > 0 to the front; returns how many they are. ``weights`` are 0 between uses."""
-    start, end = np.uint64(separators.indptr[node]), np.uint64(separators.indptr[node + 1])
+    """Bring rows with <w, x> > 0 to the front; returns how many they are. ``weights`` are 0 between
+    uses.
+    """
+    start = np.uint64(separators.indptr[node])
+    end = np.uint64(separators.indptr[node + 1])
     for k in range(start, end):
         weights[np.uint32(separators.indices[k])] = separators.data[k]
     kept = others = 0
@@ -185,7 +201,7 @@ def _add_leaf(distributions, leaf, totals, named, count):
 
 
 @strict_kernel
-def _keep_best(totals, named, n_trees, ids, best):
+def _keep_best(totals, named, n_trees, ids, best) -> None:
     for label in named:
         score = totals[label] / n_trees
         if score > best[-1] or (score == best[-1] and label < ids[-1]):

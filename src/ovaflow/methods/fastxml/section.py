@@ -8,7 +8,9 @@ from ovaflow.report.tables import Column, table_of_runs
 
 
 def _statistics(run):
-    """Return statistics of the trees of a run, arrays of one number for each; empty for other methods."""
+    """Return statistics of the trees of a run, arrays of one number for each; empty for other
+    methods.
+    """
     return run.training.trees if run.training is not None else {}
 
 
@@ -20,12 +22,22 @@ COLUMNS = (
     Column("trees", lambda run: len(_statistics(run)["nodes"]), wording.count),
     _mean("leaves", "leaves", wording.decimal, "per tree"),
     _mean("depth", "depth", wording.decimal, "per tree", "deepest leaf"),
-    _mean("H", "mean_depth", wording.decimal, "per tree", "mean depth of a training instance’s leaf"),
-    _mean("balance", "balance", wording.decimal, "per tree", "H / log2(n / max leaf); 1 is perfect"),
+    _mean(
+        "H", "mean_depth", wording.decimal, "per tree", "mean depth of a training instance’s leaf"
+    ),
+    _mean(
+        "balance", "balance", wording.decimal, "per tree", "H / log2(n / max leaf); 1 is perfect"
+    ),
     _mean("weights", "nonzeros", wording.count, "per tree", "of the separators"),
     _mean("time", "seconds", wording.duration, "per tree"),
     _mean("labels", "labels_per_leaf", wording.decimal, "per leaf", "whose scores are kept"),
-    Column("largest", lambda run: int(_statistics(run)["largest_leaf"].max()), wording.count, "leaf", "instances"),
+    Column(
+        "largest",
+        lambda run: int(_statistics(run)["largest_leaf"].max()),
+        wording.count,
+        "leaf",
+        "instances",
+    ),
 )
 
 

@@ -19,9 +19,12 @@ from ovaflow.sparse.jit import strict_kernel
 
 @strict_kernel
 def fit_separator(X, members, sides, costs, scratch, settings):
-    """Separate the sides; returns how many ``features`` there are, with w and <w, x_i> in ``scratch.problem``."""
+    """Separate the sides; returns how many ``features`` there are, with w and <w, x_i> in
+    ``scratch.problem``.
+    """
     indptr, violation, largest = _choose_features(X, members, sides, costs, scratch)
-    columns, count = _gather_columns(X, members, indptr, scratch), len(indptr) - 1
+    columns = _gather_columns(X, members, indptr, scratch)
+    count = len(indptr) - 1
     view = part_of(scratch.problem, len(members), count)
     for m in range(len(members)):
         view.signed_costs[m] = costs[1] if sides[m] == 1 else -costs[0]
@@ -35,19 +38,27 @@ def fit_separator(X, members, sides, costs, scratch, settings):
 
 @strict_kernel
 def _choose_features(X, members, sides, costs, scratch):
-    """Features whose weight may become nonzero: where their columns begin, sum and maximum of violations at w = 0."""
-    reach, uses, features = scratch.reach, scratch.uses, scratch.features
+    """Features whose weight may become nonzero: where their columns begin, sum and maximum of
+    violations at w = 0.
+    """
+    reach = scratch.reach
+    uses = scratch.uses
+    features = scratch.features
     met = 0
     for m in range(len(members)):
-        side, cost = sides[m], np.float32(costs[sides[m]])
+        side = sides[m]
+        cost = np.float32(costs[sides[m]])
         for k in range(np.uint64(X.indptr[members[m]]), np.uint64(X.indptr[members[m] + 1])):
-            f, x = np.uint32(X.indices[k]), X.data[k]
+            f = np.uint32(X.indices[k])
+            x = X.data[k]
             if uses[f] == 0:
                 features[met] = f
                 met += 1
             uses[f] += 1
             reach[f, side if x > 0 else 1 - side] += cost * abs(x)
-    count, violation, largest = 0, 0.0, 0.0
+    count = 0
+    violation = 0.0
+    largest = 0.0
     for e in range(met):
         f = features[e]
         if reach[f, 0] > 1 or reach[f, 1] > 1:
@@ -70,10 +81,12 @@ def _choose_features(X, members, sides, costs, scratch):
 @strict_kernel
 def _gather_columns(X, members, indptr, scratch):
     """The chosen features by column, instances renumbered."""
-    slots, count = scratch.slots, len(indptr) - 1
+    slots = scratch.slots
+    count = len(indptr) - 1
     for e in range(count):
         slots[scratch.features[e]] = indptr[e]
-    data, indices = np.empty(indptr[count], np.float32), np.empty(indptr[count], np.int32)
+    data = np.empty(indptr[count], np.float32)
+    indices = np.empty(indptr[count], np.int32)
     for m in range(len(members)):
         for k in range(np.uint64(X.indptr[members[m]]), np.uint64(X.indptr[members[m] + 1])):
             f = np.uint32(X.indices[k])
@@ -88,7 +101,7 @@ def _gather_columns(X, members, indptr, scratch):
 
 
 @strict_kernel
-def _score(columns, view):
+def _score(columns, view) -> None:
     """<w, x_i>, features ascending: to the bit what prediction computes."""
     view.scores[:] = 0
     for e in range(len(view.weights)):

@@ -12,13 +12,21 @@ class FastXML(Section):
     trees: int = setting(50, "number of trees; half as many cost little quality", ge=1, le=100_000)
     max_leaf: Positive = setting(10, "nodes with at most this many instances are not split")
     leaf_labels: Positive = setting(20, "number of labels kept per leaf")
-    C_delta: float = setting(1.0, "weight of the separators' losses; larger: denser separators; 0.3 for texts", gt=0)
+    C_delta: float = setting(
+        1.0, "weight of the separators' losses; larger: denser separators; 0.3 for texts", gt=0
+    )
     C_r: float = setting(1.0, "weight of the rankings; matters only with several updates", gt=0)
-    balanced: bool = setting(True, "divide C_delta of each side by its share of the node's instances")
-    objective: Literal["nDCG", "nDCG@5", "P@5"] = setting("nDCG", "ranking measure that chooses the sides of a node")
+    balanced: bool = setting(
+        True, "divide C_delta of each side by its share of the node's instances"
+    )
+    objective: Literal["nDCG", "nDCG@5", "P@5"] = setting(
+        "nDCG", "ranking measure that chooses the sides of a node"
+    )
     updates: Positive = setting(1, "how often each node fits its sides and then its separator")
     outer_iterations: Positive = setting(10, "maximum number of Newton steps per separator")
-    inner_iterations: Positive = setting(10, "maximum number of passes over the features per Newton step")
+    inner_iterations: Positive = setting(
+        10, "maximum number of passes over the features per Newton step"
+    )
     seed: int = SEED
 
 

@@ -1,4 +1,5 @@
-"""One shard of a forest: what rankings are judged by, threads that grow trees, and the file of a shard.
+"""One shard of a forest: what rankings are judged by, threads that grow trees, and the file of a
+shard.
 
 A measure (nDCG, or another of the paper's table 7) has a discount d for each
 rank and a normaliser I(y) for each instance (eq. 3-4); the gain of ranking r is
@@ -34,9 +35,15 @@ TOLERANCE = 0.01
 """Violation at which a separator is done, as a share of that at w = 0 (LIBLINEAR's default)."""
 
 INNER_TOLERANCE = 0.35
-"""Looser than for one-vs-all, whose problems are solved more exactly. Measured: a fifth less time than with 0.1."""
+"""Looser than for one-vs-all, whose problems are solved more exactly. Measured: a fifth less time
+than with 0.1.
+"""
 
-_MATRICES = [f"{name}_{part}" for name in ("separators", "distributions") for part in ("data", "indices", "indptr")]
+_MATRICES = [
+    f"{name}_{part}"
+    for name in ("separators", "distributions")
+    for part in ("data", "indices", "indptr")
+]
 _TREE = ["children", "sizes", *_MATRICES]
 
 
@@ -53,7 +60,9 @@ class Gains(NamedTuple):
 
 
 def make_gains(objective, Y, gains=None):
-    """An objective's gains; ``gains`` (l,) are larger for rare labels, 1/p (Jain et al. 2016), and 1 by default."""
+    """An objective's gains; ``gains`` (l,) are larger for rare labels, 1/p (Jain et al. 2016), and
+    1 by default.
+    """
     most, discounted = MEASURES[objective]
     worth = np.ones(Y.n_columns) if gains is None else gains / gains.max()
     ranks = np.arange(1, Y.n_columns + 1)
@@ -92,14 +101,18 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
         message = "too many instances times labels for fastxml (more than 4e12)"
         remedy = "train on fewer instances, or one-vs-all"
         raise InputError(message, path=dataset.path, remedy=remedy)
-    parts, per_thread, inverse = parts or Parts(), local(), None
+    parts = parts or Parts()
+    per_thread = local()
+    inverse = None
     if settings.weighting == "propensity":
         inverse = dataset.inverse_propensity(settings.propensity_a, settings.propensity_b)
     gains = make_gains(settings.objective, Y, inverse)
     rules = Rules(**{name: getattr(settings, name) for name in Rules._fields})
     most = {"max_newton": settings.outer_iterations, "max_cg": settings.inner_iterations}
     # C is that of each instance
-    separator = Settings(C=1.0, loss=LOGISTIC, epsilon=TOLERANCE, inner_tolerance=INNER_TOLERANCE, **most)
+    separator = Settings(
+        C=1.0, loss=LOGISTIC, epsilon=TOLERANCE, inner_tolerance=INNER_TOLERANCE, **most
+    )
 
     def grow(number):
         if not hasattr(per_thread, "scratch"):
@@ -111,7 +124,10 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
 
     grown = parts.earlier()
     if grown:
-        print(f"{title}: continues, {len(grown)} of {len(numbers)} trees were finished", file=sys.stderr)
+        print(
+            f"{title}: continues, {len(grown)} of {len(numbers)} trees were finished",
+            file=sys.stderr,
+        )
     left = [number for number in numbers if number not in grown]
     pool = ThreadPoolExecutor(threads, initializer=pin_thread)
     with Progress(title, len(left), "trees") as progress:
@@ -128,7 +144,9 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
     parts.write()
     grown = [grown[number] for number in numbers]
     seconds = np.array([tree["seconds"][0] for tree in grown], np.float64)
-    forest = join_trees([_forest_of(tree, X.n_columns, Y.n_columns) for tree in grown], X.n_columns, Y.n_columns)
+    forest = join_trees(
+        [_forest_of(tree, X.n_columns, Y.n_columns) for tree in grown], X.n_columns, Y.n_columns
+    )
     return TreeShard(np.array(numbers, np.int32), seconds, forest, core_seconds, peak_rss_bytes())
 
 
@@ -136,4 +154,6 @@ def _forest_of(tree, d, n_labels):
     """A tree as its parts keep it, as a forest of its own."""
     matrices = [tree[name] for name in _MATRICES]
     starts = np.array([0, len(tree["children"])])
-    return Forest(starts, tree["children"], tree["sizes"], CSR(*matrices[:3], d), CSR(*matrices[3:], n_labels))
+    return Forest(
+        starts, tree["children"], tree["sizes"], CSR(*matrices[:3], d), CSR(*matrices[3:], n_labels)
+    )

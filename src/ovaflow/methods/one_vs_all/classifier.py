@@ -33,40 +33,38 @@ class OneVsAllClassifier(LabelClassifier):
     Parameters
     ----------
     C : float or "auto"
-        Weight of the loss against the regularisation; auto: the best on held-out training instances.
-    loss : str
+        Weight of the loss against the regularisation; auto: the best on held-out training
+    instances. loss : str
         ``"squared-hinge"``, or ``"logistic"``, which needs a larger C, 10 to 100.
     regularization : str
         Penalty on the weights: ``"l2"``, or ``"l1"``, which leaves few weights per label.
     weighting : str
-        ``"propensity"`` gives positives of rare labels, which annotators miss most often, more weight.
-    class_weight : dict, str or None
-        ``"balanced"`` gives the positives of each label as much weight as its negatives, as scikit-learn's classifiers
-        in ``OneVsRestClassifier`` have it; not together with ``weighting``. A dict has the weight of the instances of
-        each class, by default 1, where an instance has one class.
-    epsilon : float or "auto"
-        Relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few positives.
+        ``"propensity"`` gives positives of rare labels, which annotators miss most often, more
+    weight. class_weight : dict, str or None
+        ``"balanced"`` gives the positives of each label as much weight as its negatives, as
+        scikit-learn's classifiers in ``OneVsRestClassifier`` have it; not together with
+        ``weighting``. A dict has the weight of the instances of each class, by default 1, where an
+        instance has one class.
+    epsilon : float or "auto" Relative gradient norm at which the solver stops; auto: 0.01, up to
+        0.1 for labels of few positives.
     initialization : str
         Where the solver starts: ``"zero"``, ``"bias"``, ``"all-negative"``, ``"label-tree"``,
         ``"mean-separating"`` or ``"pretrained"``.
-    s, t : float
-        Mean-separating start: scores of the means of the positives and of the negatives; None: -2, with the logistic
-        loss -3.
+    s, t : float Mean-separating start: scores of the means of the positives and of the negatives;
+        None: -2, with the logistic loss -3.
     bias_lambda : float
         Bias start: every score starts at minus this.
-    root_epsilon : float
-        All-negative and label-tree starts: relative gradient norm at which solving the root stops early.
-    pretrained : path-like or Model, optional
-        Earlier model for the start of that name: its file, or ``model_`` of a fitted classifier. Labels and features
-        are matched by name.
-    retrain : str
-        Pretrained start: ``"all"`` labels are trained, only ``"changed"`` ones, whose number of positives differs, and
-        new ones, or only ``"new"`` ones, which the earlier model lacks. The others keep its weights.
+    root_epsilon : float All-negative and label-tree starts: relative gradient norm at which solving
+        the root stops early.
+    pretrained : path-like or Model, optional Earlier model for the start of that name: its file, or
+        ``model_`` of a fitted classifier. Labels and features are matched by name.
+    retrain : str Pretrained start: ``"all"`` labels are trained, only ``"changed"`` ones, whose
+        number of positives differs, and new ones, or only ``"new"`` ones, which the earlier model
+        lacks. The others keep its weights.
     propensity_a, propensity_b : float
         A and B of the propensities (Jain et al. 2016).
-    prune : float or "auto"
-        Smaller weights are dropped; a larger value makes a smaller model. auto: 0.05 with ``normalize=True``, else
-        0.01.
+    prune : float or "auto" Smaller weights are dropped; a larger value makes a smaller model. auto:
+        0.05 with ``normalize=True``, else 0.01.
 
     Attributes
     ----------
@@ -115,9 +113,13 @@ class OneVsAllClassifier(LabelClassifier):
         """
         if isinstance(self.class_weight, Mapping):
             if LabelForm.of(y, label_names).kind != CLASSES:
-                raise ValueError("class_weight: a dict needs one class for each instance; give 'balanced'")
+                raise ValueError(
+                    "class_weight: a dict needs one class for each instance; give 'balanced'"
+                )
             weights = compute_sample_weight(self.class_weight, y)
-            sample_weight = weights if sample_weight is None else weights * np.asarray(sample_weight)
+            sample_weight = (
+                weights if sample_weight is None else weights * np.asarray(sample_weight)
+            )
         return self._fit(X, y, label_names, feature_names, label_features, sample_weight)
 
     def _parameters_of_settings(self) -> dict[str, Any]:
@@ -153,21 +155,29 @@ class OneVsAllClassifier(LabelClassifier):
 
     def _train(self, dataset: Dataset) -> MethodModel:
         train = self._part(Train)
-        labels = self._part(TrainLabels).model_copy(update={"stored_threshold": train.stored_threshold})
+        labels = self._part(TrainLabels).model_copy(
+            update={"stored_threshold": train.stored_threshold}
+        )
         if labels.C == "auto":
             chosen = choose_C(dataset, labels, ChooseC(), train.threads)["chosen"]
             labels = labels.model_copy(update={"C": chosen})
         threshold = threshold_of(train.prune, dataset)
-        return train_model(dataset, labels, threshold, train.threads, self._earlier(dataset, labels))
+        return train_model(
+            dataset, labels, threshold, train.threads, self._earlier(dataset, labels)
+        )
 
     def _earlier(self, dataset: Dataset, labels: TrainLabels) -> Any:
         if labels.initialization != "pretrained":
             return None
         model: Any = self.pretrained
         if self.rerank and labels.retrain != "all":
-            raise ValueError("rerank needs retrain='all'; kept weights may have seen held-out instances")
+            raise ValueError(
+                "rerank needs retrain='all'; kept weights may have seen held-out instances"
+            )
         if model is None:
-            raise ValueError("initialization='pretrained' needs pretrained: a path, or model_ of a fitted classifier")
+            raise ValueError(
+                "initialization='pretrained' needs pretrained: a path, or model_ of a fitted classifier"
+            )
         if not isinstance(model, OneVsAll):
             model = OneVsAll.open(model)
         require_same_problem(model, labels)

@@ -3,7 +3,16 @@
 import click
 import numpy as np
 
-from ovaflow.cli.options import DATASET, FILE, OF_DATASET, SHARDS, THREADS, file_argument, output, reads
+from ovaflow.cli.options import (
+    DATASET,
+    FILE,
+    OF_DATASET,
+    SHARDS,
+    THREADS,
+    file_argument,
+    output,
+    reads,
+)
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.initialization.all_negative import solve_root
 from ovaflow.initialization.means import compute_means
@@ -22,35 +31,42 @@ from ovaflow.tuning.pruning import KIND, METRICS, choose_prune
 @DATASET
 @output("Means file to write (means.h5).")
 @THREADS
-def means_command(dataset, output, threads):
+def means_command(dataset, output, threads) -> None:
     """Compute the means of all instances and of each label's positives in DATASET (dataset.h5)."""
     opened = open_dataset(dataset)
     means = compute_means(opened.train.X, opened.positives, threads, opened.n_documents)
     means.write(output, dataset=opened)
     trained = int((means.counts > 0).sum())
-    click.echo(f"means of {opened.n_documents:,} instances and {trained:,} labels with positives: {output}")
+    click.echo(
+        f"means of {opened.n_documents:,} instances and {trained:,} labels with positives: {output}"
+    )
 
 
 @click.command("label-tree")
 @DATASET
 @output("Label tree file to write (label_tree.h5).")
-def label_tree_command(dataset, output):
-    """Compute the minimum spanning tree over the labels of DATASET (dataset.h5) and the all-negative root."""
+def label_tree_command(dataset, output) -> None:
+    """Compute the minimum spanning tree over the labels of DATASET (dataset.h5) and the
+    all-negative root.
+    """
     opened = open_dataset(dataset)
     tree = compute_label_tree(opened.train.Y)
     tree.write(output, dataset=opened)
     cost = f"cost {tree.total_cost:,} against {tree.star_cost:,} of the star"
-    click.echo(f"label tree with {tree.subtrees:,} subtrees, height {tree.height}, {cost}: {output}")
+    click.echo(
+        f"label tree with {tree.subtrees:,} subtrees, height {tree.height}, {cost}: {output}"
+    )
 
 
 @click.command("root")
 @DATASET
 @reads("root")
 @output("Root file to write (root.h5).")
-def root_command(dataset, output, settings):
+def root_command(dataset, output, settings) -> None:
     """Solve the problem without positives on DATASET (dataset.h5).
 
-    Every label starts there with the all-negative start, the children of the root with the label-tree start.
+    Every label starts there with the all-negative start, the children of the root with the
+    label-tree start.
     """
     opened = open_dataset(dataset)
     root = solve_root(opened.documents.train.X, settings)
@@ -62,9 +78,11 @@ def root_command(dataset, output, settings):
 @click.command("plan")
 @DATASET
 @SHARDS
-@click.option("--label-tree", type=FILE, help="Keep subtrees of this label tree together (label_tree.h5).")
+@click.option(
+    "--label-tree", type=FILE, help="Keep subtrees of this label tree together (label_tree.h5)."
+)
 @output("Plan to write (shards.tsv).")
-def plan_command(dataset, shards, label_tree, output):
+def plan_command(dataset, shards, label_tree, output) -> None:
     """Divide the labels of DATASET (dataset.h5) into shards of about equal work."""
     opened = open_dataset(dataset)
     tree = None if label_tree is None else LabelTree.open(label_tree, dataset=opened)
@@ -76,7 +94,9 @@ def plan_command(dataset, shards, label_tree, output):
     loads = np.array([work[labels].sum() for labels in plan])
     over = 100 * (loads.max() / loads.mean() - 1) if loads.any() else 0.0
     amount = "1 shard" if len(plan) == 1 else f"{len(plan):,} shards"
-    click.echo(f"{Y.n_columns:,} labels in {amount}, the largest {over:.1f} % over the mean: {output}")
+    click.echo(
+        f"{Y.n_columns:,} labels in {amount}, the largest {over:.1f} % over the mean: {output}"
+    )
 
 
 @click.command("choose-prune")
@@ -85,8 +105,9 @@ def plan_command(dataset, shards, label_tree, output):
 @reads("choose-prune")
 @THREADS
 @output("JSON file to write, for --chosen-prune of merge.")
-def choose_prune_command(shards, dataset, settings, threads, output):
-    """Choose how small weights must be to be dropped: as small as costs nothing on the test instances.
+def choose_prune_command(shards, dataset, settings, threads, output) -> None:
+    """Choose how small weights must be to be dropped: as small as costs nothing on the test
+    instances.
 
     SHARDS were trained without these instances, which hold-out sets aside.
     """
@@ -101,7 +122,9 @@ def choose_prune_command(shards, dataset, settings, threads, output):
     # the last line is what a run shows of the log
     [chosen] = [point for point in choice["points"] if point["prune"] == choice["chosen"]]
     size = f"{_size_of(chosen)} instead of {_size_of(choice['points'][0])}"
-    click.echo(f"{choice['chosen']:g}  chosen: {size}, {_change_of(chosen)} on {choice['instances']:,} instances")
+    click.echo(
+        f"{choice['chosen']:g}  chosen: {size}, {_change_of(chosen)} on {choice['instances']:,} instances"
+    )
 
 
 def _size_of(point):
@@ -111,4 +134,6 @@ def _size_of(point):
 
 def _change_of(point):
     changes = [(name, point["change"][name]) for name in METRICS]
-    return ", ".join(f"{name} {100 * each['mean']:+.1f} ± {200 * each['error']:.1f}" for name, each in changes)
+    return ", ".join(
+        f"{name} {100 * each['mean']:+.1f} ± {200 * each['error']:.1f}" for name, each in changes
+    )

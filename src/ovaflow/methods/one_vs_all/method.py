@@ -1,4 +1,6 @@
-"""One-vs-all as a method: its labels are divided by a plan, and start from what steps of its own compute."""
+"""One-vs-all as a method: its labels are divided by a plan, and start from what steps of its own
+compute.
+"""
 
 from typing import ClassVar
 
@@ -23,13 +25,20 @@ class OneVsAllMethod(Method):
     training_files: ClassVar = {
         "means": InputFile("Means of the dataset, by ovaflow means."),
         "plan": InputFile("Table of shards, by ovaflow plan."),
-        "root": InputFile("Solution without positives, by ovaflow root, for the starts that need it.", required=False),
-        "label_tree": InputFile("Label tree, by ovaflow label-tree, for the start of that name.", required=False),
+        "root": InputFile(
+            "Solution without positives, by ovaflow root, for the starts that need it.",
+            required=False,
+        ),
+        "label_tree": InputFile(
+            "Label tree, by ovaflow label-tree, for the start of that name.", required=False
+        ),
         "earlier": _EARLIER,
     }
     sampling_files: ClassVar = {"earlier": _EARLIER}
     merging_files: ClassVar = {
-        "chosen_prune": InputFile("Threshold for --prune=auto, by ovaflow choose-prune.", required=False)
+        "chosen_prune": InputFile(
+            "Threshold for --prune=auto, by ovaflow choose-prune.", required=False
+        )
     }
     steps: ClassVar = {
         "means": Step(
@@ -68,7 +77,9 @@ class OneVsAllMethod(Method):
 
     def reads(self, step):
         return {
-            "train-shard": Reads("ovaflow.settings.train:TrainLabels", _TRAIN, without=("reference",)),
+            "train-shard": Reads(
+                "ovaflow.settings.train:TrainLabels", _TRAIN, without=("reference",)
+            ),
             "estimate": Reads(
                 "ovaflow.settings.train:SampleLabels",
                 _TRAIN,
@@ -102,7 +113,11 @@ class OneVsAllMethod(Method):
     def settings_of(self, parameters):
         train = parameters["train"] | {"stored_threshold": parameters.get("prune", 0.0)}
         # what it started from is not here
-        start = {"initialization": "mean-separating"} if train.get("initialization") == "pretrained" else {}
+        start = (
+            {"initialization": "mean-separating"}
+            if train.get("initialization") == "pretrained"
+            else {}
+        )
         return super().settings_of({"train": train | start})
 
     def train_model(self, dataset, settings, threads=1):
@@ -120,7 +135,9 @@ class OneVsAllMethod(Method):
         from ovaflow.settings.inputs import start_files
 
         templates = {"dataset": paths.DATASET, "means": paths.MEANS, "plan": paths.PLAN}
-        files = {name: template.format(dataset=dataset, run=run) for name, template in templates.items()}
+        files = {
+            name: template.format(dataset=dataset, run=run) for name, template in templates.items()
+        }
         return start_files(config, dataset, run) | files
 
     def inputs_of_merging(self, config, dataset, run):

@@ -29,20 +29,26 @@ _OBJECTS = 1000  # bytes of a solved label's Python objects besides its weights
 
 def sample_labels(dataset, settings, earlier=None):
     """Solve some labels of a dataset file, one by one."""
-    training, opened, seed = settings.training, open_dataset(dataset), settings.seed
+    training = settings.training
+    opened = open_dataset(dataset)
+    seed = settings.seed
     start = time.process_time()
     if earlier is not None:
         earlier = match_model(LabelWeights.open(earlier), opened)
     inputs = compute_start_inputs(opened, training, earlier=earlier)
     # other jobs of a workflow compute the inputs
-    input_seconds, counts = time.process_time() - start, inputs.means.counts
+    input_seconds = time.process_time() - start
+    counts = inputs.means.counts
     if not counts.any():
         remedy = "give a dataset whose training instances have labels"
         raise InputError("no label has positives", path=dataset, remedy=remedy)
     # the first labels touch new memory and cold caches: let them be the frequent ones, whose
     # multiplicities are small
-    labels, multiplicities = (array[::-1] for array in stratified_sample(counts, settings.sample, seed))
-    n, solved = len(labels), np.concatenate([labels, _company(labels, counts, seed)])
+    labels, multiplicities = (
+        array[::-1] for array in stratified_sample(counts, settings.sample, seed)
+    )
+    n = len(labels)
+    solved = np.concatenate([labels, _company(labels, counts, seed)])
     if inputs.parents is not None:
         # a label that starts at its parent's solution needs the path up to the root
         solved = with_ancestors(solved, inputs.parents)
@@ -63,11 +69,15 @@ def sample_labels(dataset, settings, earlier=None):
     )
     sampling = sampling_error(core, multiplicities, counts[labels])
     error = _NORMAL * float(np.hypot(sampling, _BUSY * demand.core_seconds))
-    return Sample(n, int(np.count_nonzero(counts)), demand, _model_bytes(weights, opened), weights, error)
+    return Sample(
+        n, int(np.count_nonzero(counts)), demand, _model_bytes(weights, opened), weights, error
+    )
 
 
 def _model_bytes(weights, dataset):
-    """Bytes of the weights in a model file, and of what else these need for each label but the end of its row."""
+    """Bytes of the weights in a model file, and of what else these need for each label but the end
+    of its row.
+    """
     if not may_round(dataset.parameters):
         return 8 * weights
     # a step, and the end of each segment but one

@@ -19,7 +19,8 @@ from ovaflow.training.shares import Share
 
 def share_of_plan(dataset, training, files, shard):
     """What a job trains: the labels that a plan gives it, and where they start."""
-    labels, starts = read_plan(files["plan"], shard, dataset.n_labels), {}
+    labels = read_plan(files["plan"], shard, dataset.n_labels)
+    starts = {}
     made_from = {"dataset": dataset.checksum}
     if (path := files.get("earlier")) is not None:
         model = LabelWeights.open(path)

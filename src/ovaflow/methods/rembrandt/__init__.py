@@ -1,1 +1,3 @@
-"""Rembrandt: labels embedded in few dimensions, predicted there, and decoded (Mineiro and Karampatziakis 2015)."""
+"""Rembrandt: labels embedded in few dimensions, predicted there, and decoded (Mineiro and
+Karampatziakis 2015).
+"""

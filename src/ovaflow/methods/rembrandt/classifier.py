@@ -18,8 +18,8 @@ class RembrandtClassifier(LabelClassifier):
     rank : int
         Number of dimensions in which labels are embedded; more: better and slower.
     embedding : str
-        ``"rembrandt"``, or a baseline of the paper: ``"compressed-sensing"`` (random), ``"pca"`` (of the features),
-        ``"plst"`` (of the labels alone) or ``"none"``.
+        ``"rembrandt"``, or a baseline of the paper: ``"compressed-sensing"`` (random), ``"pca"``
+        (of the features), ``"plst"`` (of the labels alone) or ``"none"``.
     oversampling : int
         Extra dimensions while the embedding is computed.
     passes : int
@@ -28,16 +28,16 @@ class RembrandtClassifier(LabelClassifier):
         Regularisation of the least-squares fits; from a list, the best on held-out instances.
     seed : int
         Seed of all random draws.
-    decoder : str
-        ``"softmax"``, ``"logistic"`` (a loss for each label) or ``"auto"``: softmax if every instance has one label.
-    features : str
-        Features of the decoder: ``"linear"``, or random cosine features of a ``"gaussian"`` or ``"laplacian"`` kernel.
+    decoder : str ``"softmax"``, ``"logistic"`` (a loss for each label) or ``"auto"``: softmax if
+        every instance has one label.
+    features : str Features of the decoder: ``"linear"``, or random cosine features of a
+        ``"gaussian"`` or ``"laplacian"`` kernel.
     random_features : int
         Number of random features.
     bandwidth : float, optional
         Bandwidth of the kernel; None: chosen on held-out instances.
-    decoder_C : float or list of float, optional
-        Weight of the losses; from a list, the best on held-out instances; None: 1, kernels 30, softmax 500.
+    decoder_C : float or list of float, optional Weight of the losses; from a list, the best on
+        held-out instances; None: 1, kernels 30, softmax 500.
     decoder_epsilon : float
         Logistic decoder: relative gradient norm at which the solver stops.
     held_out : float

@@ -35,17 +35,24 @@ from ovaflow.storage.texts import write_json
 )
 @THREADS
 @output("Embedding file to write.")
-def embed_command(dataset, for_softmax, threads, output, settings):
-    """Embed the labels of DATASET (dataset.h5) in a few dimensions, and fit the projection into them."""
-    opened, started = open_dataset(dataset), time.process_time()
+def embed_command(dataset, for_softmax, threads, output, settings) -> None:
+    """Embed the labels of DATASET (dataset.h5) in a few dimensions, and fit the projection into
+    them.
+    """
+    opened = open_dataset(dataset)
+    started = time.process_time()
     if for_softmax:
         multiclass(opened)
     embedding = compute_embedding(opened, settings, threads)
     seconds = time.process_time() - started
-    replace(embedding, core_seconds=seconds, peak_rss_bytes=peak_rss_bytes()).write(output, dataset=opened)
+    replace(embedding, core_seconds=seconds, peak_rss_bytes=peak_rss_bytes()).write(
+        output, dataset=opened
+    )
     for ridge, error in embedding.held_out_errors.items():
         click.echo(f"ridge {ridge:g}: squared error {error:.4f} on held-out instances")
-    fewer = "" if embedding.rank >= settings.rank else f" (the data have no more than {embedding.rank})"
+    fewer = (
+        "" if embedding.rank >= settings.rank else f" (the data have no more than {embedding.rank})"
+    )
     dimensions = f"{embedding.rank} dimensions{fewer}, {clock(seconds)} of core time"
     click.echo(f"{output}: {opened.n_labels:,} labels in {dimensions}")
 
@@ -56,9 +63,10 @@ def embed_command(dataset, for_softmax, threads, output, settings):
 @reads("project")
 @THREADS
 @output("Projected training set to write.")
-def project_command(dataset, embedding, threads, output, settings):
+def project_command(dataset, embedding, threads, output, settings) -> None:
     """Project the training instances of DATASET (dataset.h5) into an embedding."""
-    opened, started = open_dataset(dataset), time.process_time()
+    opened = open_dataset(dataset)
+    started = time.process_time()
     embedding = Embedding.open(embedding, dataset=opened)
     made = project(opened, embedding, settings, threads)
     seconds = embedding.core_seconds + time.process_time() - started
@@ -75,7 +83,7 @@ def project_command(dataset, embedding, threads, output, settings):
 @reads("tune-decoder")
 @THREADS
 @output("Settings of the decoder to write (decoder.json).")
-def tune_decoder_command(projected, dataset, embedding, threads, output, settings):
+def tune_decoder_command(projected, dataset, embedding, threads, output, settings) -> None:
     """Choose the decoder's settings on held-out instances of PROJECTED (by ovaflow project)."""
     source = open_dataset(dataset)
     opened = Projected.open(projected, dataset=source)
@@ -94,8 +102,10 @@ def tune_decoder_command(projected, dataset, embedding, threads, output, setting
 @OF_DATASET
 @THREADS
 @output("Description to write, for the report.")
-def describe_embedding_command(embedding, dataset, threads, output):
-    """Measure EMBEDDING (by ovaflow embed): spectrum, quality by rank on the test instances, nearest labels."""
+def describe_embedding_command(embedding, dataset, threads, output) -> None:
+    """Measure EMBEDDING (by ovaflow embed): spectrum, quality by rank on the test instances,
+    nearest labels.
+    """
     opened = open_dataset(dataset)
     described = describe_embedding(Embedding.open(embedding, dataset=opened), opened, threads)
     write_json(output, "embedding-description", described)

@@ -15,7 +15,8 @@ MOST_INSTANCES = 5000
 """Test instances that ranks are measured on; a random sample if there are more."""
 
 RANKS = 8
-LABELS, NEIGHBOURS = 12, 5
+LABELS = 12
+NEIGHBOURS = 5
 _SHRINKAGE = 1e-6
 _SOLVED = 8192
 """Labels whose decoder is solved for at a time, in double precision."""
@@ -24,7 +25,9 @@ _SOLVED = 8192
 def describe_embedding(embedding, dataset, threads=1):
     """Spectrum, quality by rank, and nearest labels of an embedding, as a dict for JSON."""
     if not dataset.test.X.n_rows:
-        raise InputError("no test instances", path=dataset.path, remedy="give a dataset with test instances")
+        raise InputError(
+            "no test instances", path=dataset.path, remedy="give a dataset with test instances"
+        )
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
     return {
         "eigenvalues": embedding.eigenvalues.tolist(),
@@ -48,7 +51,8 @@ def _quality_by_rank(embedding, dataset, counts, threads):
     rows = np.arange(dataset.test.X.n_rows)
     if len(rows) > MOST_INSTANCES:
         rows = np.sort(np.random.default_rng(0).choice(rows, MOST_INSTANCES, replace=False))
-    X, Y = rows_of(dataset.test.X, rows), rows_of(dataset.test.Y, rows)
+    X = rows_of(dataset.test.X, rows)
+    Y = rows_of(dataset.test.Y, rows)
     with in_blocks(threads) as each:
         panels = product(dataset.train.X, embedding.projection, each)
         sums = product(dataset.positives, panels, each)
@@ -64,7 +68,8 @@ def _quality_by_rank(embedding, dataset, counts, threads):
         ids, _ = predict_embedded(first, decoder, counts > 0, X, max(PLACES), threads)
         hits = find_hits(ids, Y)
         points.append(
-            {"rank": rank} | {f"P@{k}": ranking.precision_of_hits(hits, k) for k in places_up_to(Y.n_columns)}
+            {"rank": rank}
+            | {f"P@{k}": ranking.precision_of_hits(hits, k) for k in places_up_to(Y.n_columns)}
         )
     return points
 
@@ -78,7 +83,9 @@ def nearest_labels(vectors, counts):
     size = min(LABELS, int((chances > 0).sum()))
     if not size:
         return []
-    drawn = np.random.default_rng(0).choice(len(counts), size, replace=False, p=chances / chances.sum())
+    drawn = np.random.default_rng(0).choice(
+        len(counts), size, replace=False, p=chances / chances.sum()
+    )
     entries = []
     for label in drawn[np.argsort(-counts[drawn], kind="stable")].tolist():
         cosines = np.full(len(counts), -np.inf)

@@ -47,7 +47,9 @@ def plan_decoder(counts, decoder, shards):
 
 def share_of_decoder(projected, decoding, shard, shards):
     """What a job trains of a decoder."""
-    labels = plan_decoder(np.diff(projected.dataset.positives.indptr), projected.decoder, shards)[shard]
+    labels = plan_decoder(np.diff(projected.dataset.positives.indptr), projected.decoder, shards)[
+        shard
+    ]
     parameters = {**asdict(decoding), "stored_threshold": 0.0, "method": ONE_VS_ALL}
     train = partial(train_decoder, labels=labels, settings=decoding)
     return Share(labels, train, parameters, {"dataset": projected.dataset.checksum})
@@ -74,7 +76,8 @@ def multiclass(dataset):
 
 def _train_softmax(projected, labels, settings, threads):
     started = time.process_time()
-    of_instances, n_labels = multiclass(projected.dataset), projected.dataset.n_labels
+    of_instances = multiclass(projected.dataset)
+    n_labels = projected.dataset.n_labels
     if not len(labels):
         nothing = np.empty((0, projected.projection.n_features), np.float32)
         return _as_shard(labels, nothing, np.empty(0, np.int64), (0, 0.0, 0.0), 0.0)
@@ -91,7 +94,15 @@ def _as_shard(labels, weights, counts, figures, core_seconds):
     m = len(weights)
     iterations, objective, norm = figures
     zeros = dict.fromkeys(
-        ("cg_steps", "line_search_halvings", "active_start", "active_end", "gradient_target", "seconds"), np.zeros(m)
+        (
+            "cg_steps",
+            "line_search_halvings",
+            "active_start",
+            "active_end",
+            "gradient_target",
+            "seconds",
+        ),
+        np.zeros(m),
     )
     statistics = zeros | {
         "positives": counts,

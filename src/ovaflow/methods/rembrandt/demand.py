@@ -1,4 +1,6 @@
-"""Memory of the jobs of Rembrandt, by the sizes of their inputs; see :mod:`ovaflow.estimate.demand`."""
+"""Memory of the jobs of Rembrandt, by the sizes of their inputs; see
+:mod:`ovaflow.estimate.demand`.
+"""
 
 import math
 
@@ -9,7 +11,8 @@ from ovaflow.settings.configuration import Config
 
 
 def embedding_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -> int:
-    settings, threads = config.section("rembrandt", run=run), config.train_of(run).threads
+    settings = config.section("rembrandt", run=run)
+    threads = config.train_of(run).threads
     n, d, labels, _ = shape
     columns = _columns(settings, d)
     embedded = _dense(columns, labels)
@@ -27,13 +30,20 @@ def projecting_memory_mb(config: Config, run: str, shape: Shape, megabytes: floa
 
 
 def tuning_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -> int:
-    """Memory of a job that chooses a decoder's settings, for which the instances are projected once more."""
-    return decoding_memory_mb(config, run, shape, 1) + projecting_memory_mb(config, run, shape, megabytes) - PROGRAM
+    """Memory of a job that chooses a decoder's settings, for which the instances are projected once
+    more.
+    """
+    return (
+        decoding_memory_mb(config, run, shape, 1)
+        + projecting_memory_mb(config, run, shape, megabytes)
+        - PROGRAM
+    )
 
 
 def decoding_memory_mb(config: Config, run: str, shape: Shape, shards: int) -> int:
     """Memory of a job that trains a decoder; softmax holds its weights some hundred times."""
-    settings, threads = config.section("rembrandt", run=run), config.train_of(run).threads
+    settings = config.section("rembrandt", run=run)
+    threads = config.train_of(run).threads
     n, features, labels, positives = shape
     d = _decoded_features(settings, features)
     if settings.decoder == "softmax" or (settings.decoder == "auto" and positives == n):
@@ -56,7 +66,9 @@ def _columns(settings: Rembrandt, features: int) -> int:
 
 
 def _decoded_features(settings: Rembrandt, features: int) -> int:
-    """Features of a decoder, which are those of the instances, their projection, or drawn at random."""
+    """Features of a decoder, which are those of the instances, their projection, or drawn at
+    random.
+    """
     if settings.features != "linear":
         return settings.random_features
     return features if settings.embedding == "none" else settings.rank

@@ -28,7 +28,8 @@ NONE = "none"
 """No embedding: the decoder takes the features as they are."""
 
 MOST_FEATURES = 4096
-"""Features of which a decoder can be trained without an embedding: the identity is stored in full."""
+"""Features of which a decoder can be trained without an embedding: the identity is stored in full.
+"""
 
 HELD_OUT = 0.1
 """Share of the instances on which the ridge is chosen."""
@@ -37,7 +38,9 @@ _ROWS = 8192
 
 
 def top_eigenvectors(multiply, size, rank, oversampling, passes, seed, each=map):
-    """Leading eigenvectors of A >= 0, in panels, and eigenvalues; ``multiply(Q)`` is A Q, which it may put into Q."""
+    """Leading eigenvectors of A >= 0, in panels, and eigenvalues; ``multiply(Q)`` is A Q, which it
+    may put into Q.
+    """
     Q = _draw_panels(size, min(rank + oversampling, size), seed)
     for _ in range(passes):
         Q, _ = _orthonormal(multiply(Q), rank + oversampling, each)
@@ -46,7 +49,8 @@ def top_eigenvectors(multiply, size, rank, oversampling, passes, seed, each=map)
 
 def _draw_panels(n, s, seed):
     """Normal random numbers, as many rows at a time as double precision has room for."""
-    generator, panels = np.random.default_rng(seed), zero_panels(n, s)
+    generator = np.random.default_rng(seed)
+    panels = zero_panels(n, s)
     for rows in row_blocks(n, _ROWS):
         panels[:, rows] = to_panels(generator.standard_normal((rows.stop - rows.start, s)))
     return panels
@@ -54,8 +58,10 @@ def _draw_panels(n, s, seed):
 
 def _orthonormal(panels, rank, each):
     """Leading left singular vectors of B, in its place, and singular values."""
-    # from B^T B, which squares the condition: in double precision of entries in single precision that loses nothing
-    blocks, width = row_blocks(panels.shape[1], _ROWS), WIDTH * len(panels)
+    # from B^T B, which squares the condition: in double precision of entries in single precision
+    # that loses nothing
+    blocks = row_blocks(panels.shape[1], _ROWS)
+    width = WIDTH * len(panels)
 
     def square(rows):
         part = from_panels(panels[:, rows], width)
@@ -67,7 +73,7 @@ def _orthonormal(panels, rank, each):
     values, rotation = values[:kept], vectors[:, ::-1][:, :kept] / values[:kept]
     n_panels = -(-kept // WIDTH)
 
-    def rotate(rows):
+    def rotate(rows) -> None:
         panels[:n_panels, rows] = to_panels(from_panels(panels[:, rows], width) @ rotation)
 
     for _ in each(rotate, blocks):
@@ -85,14 +91,17 @@ class Embedding(Artifact, kind="embedding", made_from=("dataset",)):
 
     # float32 (l, k), R: one row per label; empty where features alone were embedded
     vectors: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.float32), kw_only=True)
-    # float64 (k,); of what was decomposed, divided by the number of instances; empty for a random embedding
+    # float64 (k,); of what was decomposed, divided by the number of instances; empty for a random
+    # embedding
     eigenvalues: np.ndarray = field(default_factory=lambda: np.empty(0), kw_only=True)
     # float64; leading eigenvalues of Y^T Y / n, of the paper's figure 1b
     label_covariance: np.ndarray = field(default_factory=lambda: np.empty(0), kw_only=True)
     projection: np.ndarray  # float32 (ceil(k / 64), d, 64), W in panels
     labels: int
     rank: int  # k, after what the data have
-    iterations: int = field(default=0, kw_only=True)  # of the last least-squares fit; 0 where it was direct
+    iterations: int = field(
+        default=0, kw_only=True
+    )  # of the last least-squares fit; 0 where it was direct
     core_seconds: float = field(default=0.0, kw_only=True)  # processor time
     peak_rss_bytes: int = field(default=0, kw_only=True)
 
@@ -103,19 +112,27 @@ class Embedding(Artifact, kind="embedding", made_from=("dataset",)):
 
     @property
     def held_out_errors(self):
-        """Squared error of the predicted labels on held-out instances, as a share of the labels' squares, by ridge.
+        """Squared error of the predicted labels on held-out instances, as a share of the labels'
+        squares, by ridge.
 
         Empty where there was no choice.
         """
-        return {float(ridge): error for ridge, error in self.parameters.get("held_out_errors", {}).items()}
+        return {
+            float(ridge): error
+            for ridge, error in self.parameters.get("held_out_errors", {}).items()
+        }
 
 
 class _Problem:
     """Features, labels and positives, and the threads that multiply by them."""
 
-    def __init__(self, X, Y, positives, settings, each, progress):
-        self.X, self.Y, self.positives = X, Y, positives
-        self.settings, self.each, self.progress = settings, each, progress
+    def __init__(self, X, Y, positives, settings, each, progress) -> None:
+        self.X = X
+        self.Y = Y
+        self.positives = positives
+        self.settings = settings
+        self.each = each
+        self.progress = progress
         self.fit = LeastSquares(X, settings.ridges[0], each)
 
     def times_labels(self, panels):
@@ -136,7 +153,9 @@ class _Problem:
 
         settings = self.settings
         how = {"oversampling": settings.oversampling, "passes": settings.passes} | other
-        return top_eigenvectors(counted, size, settings.rank, seed=settings.seed, each=self.each, **how)
+        return top_eigenvectors(
+            counted, size, settings.rank, seed=settings.seed, each=self.each, **how
+        )
 
     def times_predictions(self, Q):
         """Y^T X Z with Z = argmin |Y Q - X Z|^2 (Algorithm 2, lines 6 and 7)."""
@@ -151,7 +170,9 @@ class _Problem:
 
     def label_covariance(self):
         """Eigendecomposition of Y^T Y."""
-        return self.decompose(lambda Q: self.times_positives(self.times_labels(Q), Q), self.Y.n_columns)
+        return self.decompose(
+            lambda Q: self.times_positives(self.times_labels(Q), Q), self.Y.n_columns
+        )
 
 
 def _rembrandt(problem):
@@ -159,8 +180,12 @@ def _rembrandt(problem):
 
 
 def _compressed_sensing(problem):
-    """Algorithm 2 with p = 0 and q = 0: "a whitened random projection of the labels" (paper, sec. 2.4)."""
-    return problem.decompose(problem.times_predictions, problem.Y.n_columns, oversampling=0, passes=0)
+    """Algorithm 2 with p = 0 and q = 0: "a whitened random projection of the labels" (paper, sec.
+    2.4).
+    """
+    return problem.decompose(
+        problem.times_predictions, problem.Y.n_columns, oversampling=0, passes=0
+    )
 
 
 def _principal_features(problem):
@@ -172,7 +197,11 @@ def _principal_features(problem):
     return problem.decompose(multiply, X.n_columns)
 
 
-OF_LABELS = {"rembrandt": _rembrandt, "compressed-sensing": _compressed_sensing, "plst": _Problem.label_covariance}
+OF_LABELS = {
+    "rembrandt": _rembrandt,
+    "compressed-sensing": _compressed_sensing,
+    "plst": _Problem.label_covariance,
+}
 EMBEDDINGS = (*OF_LABELS, PCA, NONE)
 """Embeddings of labels, which instances are brought into by least squares."""
 
@@ -195,8 +224,13 @@ def compute_embedding(dataset, settings, threads=1):
         problem = _Problem(*whole, settings.model_copy(update={"ridge": best}), each, progress)
         covariance = problem.label_covariance()[1]
         panels, values, projection, rank = _embed(problem)
-    n, vectors = dataset.train.X.n_rows, from_panels(panels, rank if len(panels) else 0, np.float32)
-    chosen = {"held_out_errors": {f"{ridge:g}": error for ridge, error in errors.items()}} if errors else {}
+    n = dataset.train.X.n_rows
+    vectors = from_panels(panels, rank if len(panels) else 0, np.float32)
+    chosen = (
+        {"held_out_errors": {f"{ridge:g}": error for ridge, error in errors.items()}}
+        if errors
+        else {}
+    )
     return Embedding(
         projection,
         dataset.n_labels,
@@ -218,7 +252,9 @@ def _no_embedding(dataset, settings):
         same = "is the same for labels that do not exclude each other"
         remedy = f"method: one-vs-all with loss: logistic {same}"
         raise InputError(message, path=dataset.path, remedy=remedy)
-    return Embedding(to_panels(np.eye(d, rank)), dataset.n_labels, rank, parameters=settings.relevant)
+    return Embedding(
+        to_panels(np.eye(d, rank)), dataset.n_labels, rank, parameters=settings.relevant
+    )
 
 
 def divide(n, share, seed):
@@ -242,16 +278,23 @@ def _embed(problem):
 
 def _errors_by_ridge(dataset, settings, ridges, each, progress):
     """|Y - X W R^T|^2 / |Y|^2 of held-out instances, where R has orthonormal columns."""
-    X, Y = dataset.train.X, dataset.train.Y
+    X = dataset.train.X
+    Y = dataset.train.Y
     kept, held_out = divide(X.n_rows, HELD_OUT, settings.seed)
     fitted = rows_of(X, kept), rows_of(Y, kept)
-    held_out_X, held_out_Y = rows_of(X, held_out), rows_of(Y, held_out)
-    positives, errors = transpose(fitted[1]), {}
+    held_out_X = rows_of(X, held_out)
+    held_out_Y = rows_of(Y, held_out)
+    positives = transpose(fitted[1])
+    errors = {}
     for ridge in ridges:
-        problem = _Problem(*fitted, positives, settings.model_copy(update={"ridge": ridge}), each, progress)
+        problem = _Problem(
+            *fitted, positives, settings.model_copy(update={"ridge": ridge}), each, progress
+        )
         vectors, _, projection, rank = _embed(problem)
         predicted = from_panels(product(held_out_X, projection, each), rank)
         embedded = from_panels(product(held_out_Y, vectors, each), rank)
-        squares = len(held_out_Y.data) + np.square(predicted).sum() - 2 * (predicted * embedded).sum()
+        squares = (
+            len(held_out_Y.data) + np.square(predicted).sum() - 2 * (predicted * embedded).sum()
+        )
         errors[ridge] = float(squares / max(len(held_out_Y.data), 1))
     return errors

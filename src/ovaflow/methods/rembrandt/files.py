@@ -21,12 +21,17 @@ def embedding_name(embed: Embed) -> str:
 
 def embeddings(config: Config) -> dict[str, str]:
     """The embeddings that runs need: one run that has it, by name."""
-    return {embedding_name(config.section("rembrandt", run=run)): run for run in config.runs_of("rembrandt")}
+    return {
+        embedding_name(config.section("rembrandt", run=run)): run
+        for run in config.runs_of("rembrandt")
+    }
 
 
 def embedding_of(config: Config, dataset: str, run: str) -> str:
     """Embedding that a run uses, possibly shared with other runs."""
-    return EMBEDDING.format(dataset=dataset, embedding=embedding_name(config.section("rembrandt", run=run)))
+    return EMBEDDING.format(
+        dataset=dataset, embedding=embedding_name(config.section("rembrandt", run=run))
+    )
 
 
 def softmax_option(config: Config, embedding: str) -> str:

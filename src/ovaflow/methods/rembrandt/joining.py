@@ -15,29 +15,39 @@ from ovaflow.storage.writing import unfinished_folder
 
 
 def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
-    """Write the model and training file of a run; their bytes do not depend on how labels were divided into shards."""
+    """Write the model and training file of a run; their bytes do not depend on how labels were
+    divided into shards.
+    """
     projected.require(dataset=dataset)
     with unfinished_folder(training_path) as folder:
-        decoder_path, solved_path = folder / "decoder.h5", folder / "solved.h5"
+        decoder_path = folder / "decoder.h5"
+        solved_path = folder / "solved.h5"
         merge(shards, projected.dataset, 0.0, decoder_path, solved_path)
-        decoder, solved = LabelWeights.open(decoder_path), Training.open(solved_path)
+        decoder = LabelWeights.open(decoder_path)
+        solved = Training.open(solved_path)
         settings = model_settings(projected, tuned)
         _model_of(dataset, projected, settings, decoder).write(model_path)
     seconds = projected.core_seconds + tuned.core_seconds + solved.core_seconds
     peak = max(projected.peak_rss_bytes, tuned.peak_rss_bytes, solved.peak_rss_bytes)
-    parameters, statistics = settings, {name: np.array(values) for name, values in solved.statistics.items()}
+    parameters = settings
+    statistics = {name: np.array(values) for name, values in solved.statistics.items()}
     if projected.decoder == SOFTMAX:
         iterations = int(statistics["newton_steps"].max(initial=0))
-        parameters, statistics = settings | {"iterations": iterations}, {}
+        parameters = settings | {"iterations": iterations}
+        statistics = {}
     training = Training(seconds, solved.shards, peak, statistics=statistics, parameters=parameters)
     training.write(training_path, dataset=dataset)
     return int(decoder.trained.sum())
 
 
 def model_settings(projected, tuned):
-    settings = {name: value for name, value in projected.dataset.parameters.items() if name != "bias"}
+    settings = {
+        name: value for name, value in projected.dataset.parameters.items() if name != "bias"
+    }
     other = ("epsilon",) if projected.decoder == SOFTMAX else ("iterations",)
-    choices = {name: value for name, value in tuned.parameters.items() if name not in (*other, "seed")}
+    choices = {
+        name: value for name, value in tuned.parameters.items() if name not in (*other, "seed")
+    }
     return settings | {"method": METHOD} | choices
 
 
@@ -48,8 +58,12 @@ def _model_of(dataset, projected, settings, solved):
 
 
 def train_embedding_model(dataset, settings, threads=1):
-    """Embed, project and decode in this process: the model that shards of the same decoder are joined into."""
-    embedding, projecting, tuning = (_part(settings, each) for each in (Embed, ProjectInstances, TuneDecoder))
+    """Embed, project and decode in this process: the model that shards of the same decoder are
+    joined into.
+    """
+    embedding, projecting, tuning = (
+        _part(settings, each) for each in (Embed, ProjectInstances, TuneDecoder)
+    )
     made = compute_embedding(dataset, embedding, threads)
     projected = project(dataset, made, projecting, threads)
     tuned = tune(projected, dataset, made, tuning, threads)

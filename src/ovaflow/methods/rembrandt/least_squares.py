@@ -31,8 +31,11 @@ _TINY = np.float32(1e-30)
 class LeastSquares:
     """Least-squares problems on one matrix X (n, d); ridge 0 gives the solution of least norm."""
 
-    def __init__(self, X, ridge=0.0, each=map, tolerance=TOLERANCE):
-        self.X, self._ridge, self._each, self._tolerance = X, float(ridge), each, tolerance
+    def __init__(self, X, ridge=0.0, each=map, tolerance=TOLERANCE) -> None:
+        self.X = X
+        self._ridge = float(ridge)
+        self._each = each
+        self._tolerance = tolerance
         self.iterations = 0
 
     def solve(self, targets):
@@ -51,15 +54,23 @@ class LeastSquares:
     def _scaling(self):
         """1 / (|column|^2 + ridge), float32 of shape (d, 1)."""
         _, columns = self._both
-        squares = np.add.reduceat(np.append(np.square(columns.data), np.float32(0)), columns.indptr[:-1])
+        squares = np.add.reduceat(
+            np.append(np.square(columns.data), np.float32(0)), columns.indptr[:-1]
+        )
         squares[np.diff(columns.indptr) == 0] = 0
-        return (1 / np.maximum(squares + np.float32(self._ridge), _TINY)).astype(np.float32)[:, None]
+        return (1 / np.maximum(squares + np.float32(self._ridge), _TINY)).astype(np.float32)[
+            :, None
+        ]
 
     def _descend(self, T):
-        """Solve for one panel of right-hand sides by preconditioned CGLS; returns Z and the iterations."""
+        """Solve for one panel of right-hand sides by preconditioned CGLS; returns Z and the
+        iterations.
+        """
         X, columns = self._both
         Z = np.zeros((X.n_columns, T.shape[1]), np.float32)
-        R, S, Q = T.copy(), np.empty_like(Z), np.empty_like(T)
+        R = T.copy()
+        S = np.empty_like(Z)
+        Q = np.empty_like(T)
         panel_product(*columns.arrays, R, S)
         P = self._scaling * S
         gamma = _dots(S, P)
@@ -69,13 +80,16 @@ class LeastSquares:
             iteration += 1
             panel_product(*X.arrays, P, Q)
             curvature = _dots(Q, Q) + self._ridge * _dots(P, P)
-            length = np.where(gamma > goal, gamma / np.maximum(curvature, 1e-300), 0).astype(np.float32)
+            length = np.where(gamma > goal, gamma / np.maximum(curvature, 1e-300), 0).astype(
+                np.float32
+            )
             Z += length * P
             R -= length * Q
             panel_product(*columns.arrays, R, S)
             S -= np.float32(self._ridge) * Z
             U = self._scaling * S
-            before, gamma = gamma, np.where(gamma > goal, _dots(S, U), gamma)
+            before = gamma
+            gamma = np.where(gamma > goal, _dots(S, U), gamma)
             P *= np.where(before > goal, gamma / np.maximum(before, 1e-300), 0).astype(np.float32)
             P += U
         return Z, iteration

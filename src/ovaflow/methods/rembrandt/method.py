@@ -1,4 +1,6 @@
-"""Rembrandt as a method: labels are embedded and instances projected first, and the decoder is what shards divide."""
+"""Rembrandt as a method: labels are embedded and instances projected first, and the decoder is what
+shards divide.
+"""
 
 from typing import ClassVar
 
@@ -81,7 +83,9 @@ class RembrandtMethod(Method):
         from ovaflow.methods.rembrandt.decoder import share_of_decoder
         from ovaflow.methods.rembrandt.tuning import read_tuned
 
-        return share_of_decoder(projected, read_tuned(files["tuned"], projected).decoding, shard, shards)
+        return share_of_decoder(
+            projected, read_tuned(files["tuned"], projected).decoding, shard, shards
+        )
 
     def describe(self, shard):
         return f"{len(shard.labels):,} labels"
@@ -92,12 +96,16 @@ class RembrandtMethod(Method):
 
         projected = self.open(files["projected"])
         tuned = read_tuned(files["tuned"], projected)
-        return f"{join_decoder(shards, projected, tuned, dataset, model_path, training_path):,} labels"
+        return (
+            f"{join_decoder(shards, projected, tuned, dataset, model_path, training_path):,} labels"
+        )
 
     def settings_of(self, parameters):
         train = parameters["train"]
         chosen = {"decoder_C": train.get("C"), "decoder_epsilon": train.get("epsilon")}
-        return super().settings_of({"train": train | {name: value for name, value in chosen.items() if value}})
+        return super().settings_of(
+            {"train": train | {name: value for name, value in chosen.items() if value}}
+        )
 
     def train_model(self, dataset, settings, threads=1):
         from ovaflow.methods.rembrandt.joining import train_embedding_model
@@ -109,16 +117,22 @@ class RembrandtMethod(Method):
         from ovaflow.settings import paths
 
         templates = {"sizes": paths.SIZES, "dataset": files.PROJECTED, "tuned": files.DECODER}
-        return {name: template.format(dataset=dataset, run=run) for name, template in templates.items()}
+        return {
+            name: template.format(dataset=dataset, run=run) for name, template in templates.items()
+        }
 
     def inputs_of_merging(self, config, dataset, run):
         from ovaflow.methods.rembrandt import files
 
         templates = {"projected": files.PROJECTED, "tuned": files.DECODER}
-        return {name: template.format(dataset=dataset, run=run) for name, template in templates.items()}
+        return {
+            name: template.format(dataset=dataset, run=run) for name, template in templates.items()
+        }
 
     def request(self, config, run, shard, shards, threads, files):
         from ovaflow.estimate.demand import Request, shape_of
         from ovaflow.methods.rembrandt.demand import decoding_memory_mb
 
-        return Request(decoding_memory_mb(config, run, shape_of(files["sizes"]), shards), runtime=60)
+        return Request(
+            decoding_memory_mb(config, run, shape_of(files["sizes"]), shards), runtime=60
+        )

@@ -1,4 +1,6 @@
-"""Models of Rembrandt, a projection and a decoder: their file, and prediction by blocked dense products of both."""
+"""Models of Rembrandt, a projection and a decoder: their file, and prediction by blocked dense
+products of both.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,7 +59,7 @@ class EmbeddingModel(MethodModel, LinearScores):
         drawn = 0 if random is None else random.frequencies.size + random.phases.size
         return self.n_features * self.projection.rank + drawn + self.decoder.size
 
-    def prepare(self):
+    def prepare(self) -> None:
         _keep_best(np.zeros((1, 1), np.float32), 0, *no_labels(1, 1))
 
     def top_k(self, X, k, threads=1, quiet=True, allowed=None):
@@ -71,7 +73,9 @@ class EmbeddingModel(MethodModel, LinearScores):
     def score_each(self, X, ids, threads=1):
         with in_blocks(1):
             features = self.projection.features(X)
-            return np.array([self.decoder[labels] @ row for row, labels in zip(features, ids, strict=True)])
+            return np.array(
+                [self.decoder[labels] @ row for row, labels in zip(features, ids, strict=True)]
+            )
 
     @property
     def linear(self):
@@ -106,14 +110,17 @@ def predict_embedded(projection, decoder, trained, X, k, threads=1, quiet=False)
             _keep_best(scores, labels.start, ids[rows], best[rows])
         return rows.stop - rows.start
 
-    with in_blocks(threads) as each, Progress("predicting", X.n_rows, "instances", quiet=quiet) as progress:
+    with (
+        in_blocks(threads) as each,
+        Progress("predicting", X.n_rows, "instances", quiet=quiet) as progress,
+    ):
         for n_scored in each(score, row_blocks(X.n_rows, _INSTANCES)):
             progress.advance(n_scored)
     return ids, best
 
 
 @strict_kernel
-def _keep_best(scores, first, ids, best):
+def _keep_best(scores, first, ids, best) -> None:
     """Insert scores above the last of the best of each instance."""
     for i in range(len(scores)):
         for j in range(scores.shape[1]):

@@ -1,4 +1,5 @@
-"""Dense work in blocks of rows and panels of 64 columns, so that the number of threads changes no bit of a result.
+"""Dense work in blocks of rows and panels of 64 columns, so that the number of threads changes no
+bit of a result.
 
 BLAS divides sums among its own threads, and rounds differently for each number
 of them. So it runs on one thread here, over blocks whose sizes depend on the
@@ -21,7 +22,10 @@ _ROWS = 8192
 @contextmanager
 def in_blocks(threads):
     """``map`` over threads that take blocks, with BLAS held to one thread in each."""
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads, initializer=pin_thread) as pool:
+    with (
+        threadpool_limits(1, user_api="blas"),
+        ThreadPoolExecutor(threads, initializer=pin_thread) as pool,
+    ):
         yield pool.map
 
 
@@ -57,9 +61,11 @@ def product(matrix, panels, each=map, out=None):
     matrix = for_kernels(matrix)
     if out is None:
         out = np.empty((len(panels), matrix.n_rows, WIDTH), np.float32)
-    blocks = [(panel, rows) for panel in range(len(panels)) for rows in row_blocks(matrix.n_rows, _ROWS)]
+    blocks = [
+        (panel, rows) for panel in range(len(panels)) for rows in row_blocks(matrix.n_rows, _ROWS)
+    ]
 
-    def fill(block):
+    def fill(block) -> None:
         panel, rows = block
         indptr = matrix.indptr[rows.start : rows.stop + 1]
         panel_product(matrix.data, matrix.indices, indptr, panels[panel], out[panel, rows])

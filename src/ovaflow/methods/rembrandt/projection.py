@@ -41,34 +41,46 @@ class RandomFeatures(NamedTuple):
 
 
 def draw_features(kernel, k, size, bandwidth, seed=0):
-    """Random features of exp(-|x - y|_2^2 / 2 h^2), or of exp(-|x - y|_1 / h), with h the bandwidth."""
+    """Random features of exp(-|x - y|_2^2 / 2 h^2), or of exp(-|x - y|_1 / h), with h the
+    bandwidth.
+    """
     generator = np.random.default_rng(seed)
     draw = generator.standard_normal if kernel == "gaussian" else generator.standard_cauchy
     frequencies = draw((k, size)) / bandwidth
-    return RandomFeatures(frequencies.astype(np.float32), generator.uniform(0, 2 * np.pi, size).astype(np.float32))
+    return RandomFeatures(
+        frequencies.astype(np.float32), generator.uniform(0, 2 * np.pi, size).astype(np.float32)
+    )
 
 
 def choose_bandwidth(kernel, Z, targets, size, seed=0):
-    """Bandwidth with which least squares on features predicts ``targets(rows)`` of held-out instances best."""
+    """Bandwidth with which least squares on features predicts ``targets(rows)`` of held-out
+    instances best.
+    """
     generator = np.random.default_rng(seed)
     rows = generator.choice(len(Z), min(len(Z), _SAMPLE), replace=False)
-    train, held_out = rows[len(rows) // 4 :], rows[: len(rows) // 4]
+    train = rows[len(rows) // 4 :]
+    held_out = rows[: len(rows) // 4]
     scale = _median_distance(kernel, Z[train])
     errors = {}
     for share in BANDWIDTHS:
         features = draw_features(kernel, Z.shape[1], min(size, 1000), share * scale, seed)
-        errors[share] = _held_out_error(features(Z[train]), targets(train), features(Z[held_out]), targets(held_out))
+        errors[share] = _held_out_error(
+            features(Z[train]), targets(train), features(Z[held_out]), targets(held_out)
+        )
     return min(errors, key=errors.get) * scale
 
 
 def _median_distance(kernel, Z):
     pairs = np.abs(Z[: len(Z) // 2] - Z[len(Z) // 2 : 2 * (len(Z) // 2)])
-    distances = pairs.sum(axis=1) if kernel == "laplacian" else np.sqrt(np.square(pairs).sum(axis=1))
+    distances = (
+        pairs.sum(axis=1) if kernel == "laplacian" else np.sqrt(np.square(pairs).sum(axis=1))
+    )
     return float(np.median(distances)) or 1.0
 
 
 def _held_out_error(train, train_targets, held_out, held_out_targets):
-    train, held_out = train.astype(np.float64), held_out.astype(np.float64)
+    train = train.astype(np.float64)
+    held_out = held_out.astype(np.float64)
     gram = train.T @ train
     gram.flat[:: len(gram) + 1] += _SHRINKAGE * np.trace(gram) / len(gram)
     fitted = np.linalg.solve(gram, train.T @ train_targets)
@@ -78,11 +90,13 @@ def _held_out_error(train, train_targets, held_out, held_out_targets):
 class Projection(NamedTuple):
     """The map phi(X W), with a constant 1 as last feature."""
 
-    # float32 (ceil(k / 64), d, 64): W, scaled so that features of the training instances are of about the same
-    # size
+    # float32 (ceil(k / 64), d, 64): W, scaled so that features of the training instances are of
+    # about the same size
     panels: np.ndarray
     rank: int  # k
-    frequencies: np.ndarray | None = None  # of the random features that are phi; without them it is the identity
+    frequencies: np.ndarray | None = (
+        None  # of the random features that are phi; without them it is the identity
+    )
     phases: np.ndarray | None = None
 
     @property
@@ -104,7 +118,7 @@ class Projection(NamedTuple):
             out[:, :-1] = Z
             return out
 
-        def fill(rows):
+        def fill(rows) -> None:
             out[rows, :-1] = random(Z[rows])
 
         for _ in each(fill, row_blocks(len(Z), _MAPPED_ROWS)):
@@ -113,7 +127,9 @@ class Projection(NamedTuple):
 
 
 def make_projection(X, embedding, targets, settings, each=map):
-    """Scale W, so that instances have about length 1 in every embedding, and draw the random features."""
+    """Scale W, so that instances have about length 1 in every embedding, and draw the random
+    features.
+    """
     rank = embedding.rank
     Z = from_panels(product(X, embedding.projection, each), rank, np.float32)
     blocks = row_blocks(len(Z), _ROWS)
@@ -126,9 +142,15 @@ def make_projection(X, embedding, targets, settings, each=map):
     bandwidth = settings.bandwidth
     if bandwidth is None:
         bandwidth = choose_bandwidth(
-            settings.features, Z * factors.astype(np.float32), targets, settings.random_features, settings.seed
+            settings.features,
+            Z * factors.astype(np.float32),
+            targets,
+            settings.random_features,
+            settings.seed,
         )
-    random = draw_features(settings.features, rank, settings.random_features, bandwidth, settings.seed)
+    random = draw_features(
+        settings.features, rank, settings.random_features, bandwidth, settings.seed
+    )
     return Projection(panels, rank, *random)
 
 
@@ -141,8 +163,9 @@ class Projected(Artifact, kind=KIND, made_from=("dataset",), remedy="run `ovaflo
     core_seconds: float = field(default=0.0, kw_only=True)  # of the embedding and the projection
     peak_rss_bytes: int = field(default=0, kw_only=True)
 
-    def store(self, file):
-        X, Y = self.dataset.train.X, self.dataset.train.Y
+    def store(self, file) -> None:
+        X = self.dataset.train.X
+        Y = self.dataset.train.Y
         matrices = {"train/X": X, "train/Y": Y, "test/X": X.part(0, 0), "test/Y": Y.part(0, 0)}
         for name, matrix in matrices.items():
             write_csr(file.create_group(name), matrix)
@@ -172,7 +195,12 @@ def project(dataset, embedding, settings, threads=1):
         targets = _targets(Y, embedding.vectors, settings.seed)
         projection = make_projection(dataset.train.X, embedding, targets, settings, each)
         split = Split(full_matrix(projection.features(dataset.train.X, each)), Y)
-    parameters = {"bias": 1.0} | embedding.parameters | settings.relevant | {"decoder": decoder_of(Y, settings.decoder)}
+    parameters = (
+        {"bias": 1.0}
+        | embedding.parameters
+        | settings.relevant
+        | {"decoder": decoder_of(Y, settings.decoder)}
+    )
     made = Dataset(dataset.path, split, split, "", parameters)
     return Projected(made, projection, parameters=parameters, inputs={"dataset": dataset.checksum})
 

@@ -7,7 +7,8 @@ from ovaflow.storage.texts import read_json
 
 def read(run):
     """Read the embedding of a run; None for methods without one."""
-    path, label_names = run.path / "embedding.json", run.dataset.label_names
+    path = run.path / "embedding.json"
+    label_names = run.dataset.label_names
     if not path.exists():
         return None
     description = read_json(path, "embedding-description")
@@ -22,24 +23,33 @@ def show(anchor, results):
     runs = [run for run in results.shown if run.read(read)]
     if not runs:
         return None
-    neighbours = [(run, run.read(read)["neighbours"]) for run in runs if run.read(read)["neighbours"]]
+    neighbours = [
+        (run, run.read(read)["neighbours"]) for run in runs if run.read(read)["neighbours"]
+    ]
     return {"runs": runs, "neighbours": neighbours, "figures": draw_all(anchor, runs, EMBEDDINGS)}
 
 
-def _paint_spectrum(axes, runs):
-    axes.set(xscale="log", yscale="log", xlabel="number of the eigenvalue", ylabel="eigenvalue / instances")
+def _paint_spectrum(axes, runs) -> None:
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="number of the eigenvalue",
+        ylabel="eigenvalue / instances",
+    )
     for run in runs:
         values = run.read(read)["eigenvalues"]
         line(axes, run, range(1, len(values) + 1), values)
     # runs differ only in how much of it they computed
     covariance = max((run.read(read)["label_covariance"] for run in runs), key=len)
     numbers = range(1, len(covariance) + 1)
-    axes.curve("labels alone", numbers, covariance, color=NAMED["ink"], linestyle=(0, (4, 4)), linewidth=1)
+    axes.curve(
+        "labels alone", numbers, covariance, color=NAMED["ink"], linestyle=(0, (4, 4)), linewidth=1
+    )
     logarithmic(axes.xaxis)
     logarithmic(axes.yaxis)
 
 
-def _paint_error(axes, runs):
+def _paint_error(axes, runs) -> None:
     for run in runs:
         points = run.read(read)["points"]
         if points:
@@ -51,9 +61,10 @@ def _paint_error(axes, runs):
     logarithmic(axes.xaxis)
 
 
-def _paint_trained(axes, run, points):
+def _paint_trained(axes, run, points) -> None:
     """The error of the run itself: a marker at its rank, or a line where it has no embedding."""
-    error, name = _error(run.metrics.get("first_stage", run.metrics)), f"{run.name}, trained"
+    error = _error(run.metrics.get("first_stage", run.metrics))
+    name = f"{run.name}, trained"
     if points:
         line(axes, run, [points[-1]["rank"]], [error], name, markersize=6)
     else:

@@ -4,7 +4,16 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from ovaflow.settings.section import SEED, AboveZero, AtLeastZero, Positive, Section, Where, listed, setting
+from ovaflow.settings.section import (
+    SEED,
+    AboveZero,
+    AtLeastZero,
+    Positive,
+    Section,
+    Where,
+    listed,
+    setting,
+)
 
 _KERNELS = Where("gaussian and laplacian features", lambda section: section.features != "linear")
 
@@ -16,7 +25,9 @@ def _several(value: float | list[float] | None) -> tuple[float, ...]:
 class Embed(Section):
     """How labels are embedded."""
 
-    rank: Positive = setting(100, "number of dimensions of the label embedding; more: better and slower")
+    rank: Positive = setting(
+        100, "number of dimensions of the label embedding; more: better and slower"
+    )
     embedding: Literal["rembrandt", "compressed-sensing", "pca", "plst", "none"] = setting(
         "rembrandt",
         "rembrandt, or a baseline of the paper: compressed-sensing (random), pca (features), plst (labels), none",
@@ -41,10 +52,12 @@ class ProjectInstances(Section):
     """How instances become features of the decoder."""
 
     decoder: Literal["auto", "softmax", "logistic"] = setting(
-        "auto", "auto: softmax if every instance has one label, otherwise a logistic loss for each label"
+        "auto",
+        "auto: softmax if every instance has one label, otherwise a logistic loss for each label",
     )
     features: Literal["linear", "gaussian", "laplacian"] = setting(
-        "linear", "features of the decoder; gaussian and laplacian: random cosine features of that kernel"
+        "linear",
+        "features of the decoder; gaussian and laplacian: random cosine features of that kernel",
     )
     random_features: Positive = setting(4000, "number of random features", where=_KERNELS)
     bandwidth: float | None = setting(
@@ -81,7 +94,9 @@ class TuneDecoder(Section):
     @model_validator(mode="after")
     def _instances_to_choose_on(self) -> Self:
         if len(self.candidates) > 1 and not self.held_out:
-            raise ValueError("decoder_C: choosing from several needs held-out instances, and held_out is 0")
+            raise ValueError(
+                "decoder_C: choosing from several needs held-out instances, and held_out is 0"
+            )
         return self
 
     @property

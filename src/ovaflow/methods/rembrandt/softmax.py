@@ -1,4 +1,5 @@
-"""Multinomial logistic regression on few dense features, for decoders of instances with one label each.
+"""Multinomial logistic regression on few dense features, for decoders of instances with one label
+each.
 
 The objective is that of scikit-learn: 1/2 |W|^2 + C sum_i -log softmax(W x_i)_{y_i}.
 A few epochs of Adam (Kingma and Ba 2015) lead near the optimum, and L-BFGS to
@@ -33,7 +34,8 @@ _BATCH = 512
 _DECAY = 0.9, 0.999
 
 _NEGLIGIBLE = 1e-3, 1e-2
-"""Curvature p (1 - p) below which an instance counts for a label's block as instances do on average.
+"""Curvature p (1 - p) below which an instance counts for a label's block as instances do on
+average.
 
 The second where instances have many above the first; more than 100 they cannot have.
 """
@@ -56,8 +58,11 @@ class Softmax(NamedTuple):
 class Problem:
     """The objective of instances (n, D), divided by C n."""
 
-    def __init__(self, features, labels, n_labels, C, each=map):
-        self._features, self._labels, self._n_labels, self._each = features, labels, n_labels, each
+    def __init__(self, features, labels, n_labels, C, each=map) -> None:
+        self._features = features
+        self._labels = labels
+        self._n_labels = n_labels
+        self._each = each
         self._shrinkage = 1 / (C * len(labels))
         self._blocks = row_blocks(len(labels), _ROWS)
 
@@ -75,12 +80,18 @@ class Problem:
 
     def whitening(self, gram):
         """T with T^T (X^T X / n + shrinkage) T = 1, float64 of shape (D, D)."""
-        return _inverse_root(gram + 1e-9 * np.trace(gram) / len(gram) * np.eye(len(gram)), self._shrinkage)
+        return _inverse_root(
+            gram + 1e-9 * np.trace(gram) / len(gram) * np.eye(len(gram)), self._shrinkage
+        )
 
     def whitening_by_label(self, W, gram):
-        """T_j with T_j^T H_j T_j = 1, H_j the Hessian's block of label j at W, float32 of shape (l, D, D)."""
+        """T_j with T_j^T H_j T_j = 1, H_j the Hessian's block of label j at W, float32 of shape (l,
+        D, D).
+        """
         narrow = W.astype(np.float32)
-        *entries, rests = zip(*self._each(lambda rows: self._curvatures(rows, narrow), self._blocks), strict=True)
+        *entries, rests = zip(
+            *self._each(lambda rows: self._curvatures(rows, narrow), self._blocks), strict=True
+        )
         rows, labels, values = map(np.concatenate, entries)
         rest = sum(rests) / len(self)
         order = np.argsort(labels, kind="stable")
@@ -96,8 +107,10 @@ class Problem:
 
     def value_and_gradient(self, W):
         """Objective and gradient at W, float64 of shape (D, l)."""
-        value, gradient = 0.5 * self._shrinkage * np.square(W).sum(), self._shrinkage * W
-        narrow, n = W.astype(np.float32), len(self)
+        value = 0.5 * self._shrinkage * np.square(W).sum()
+        gradient = self._shrinkage * W
+        narrow = W.astype(np.float32)
+        n = len(self)
         for loss, part in self._each(lambda rows: self._block(rows, narrow), self._blocks):
             value += loss / n
             gradient += part / n
@@ -111,7 +124,9 @@ class Problem:
     def loss(self, W):
         """Mean loss at W."""
         narrow = W.astype(np.float32)
-        return sum(self._each(lambda rows: self._losses(rows, narrow)[0], self._blocks)) / max(len(self), 1)
+        return sum(self._each(lambda rows: self._losses(rows, narrow)[0], self._blocks)) / max(
+            len(self), 1
+        )
 
     def _gram(self, rows):
         part = self._features[rows].astype(np.float64)
@@ -134,14 +149,21 @@ class Problem:
         return loss, self._features[rows].T @ shares
 
     def _curvatures(self, rows, W):
-        """p (1 - p) where it is not negligible, as rows, labels, values, and by label the sum of the others."""
+        """p (1 - p) where it is not negligible, as rows, labels, values, and by label the sum of
+        the others.
+        """
         shares = self._losses(rows, W)[1]
         shares *= 1 - shares
         few = np.count_nonzero(shares > _NEGLIGIBLE[0]) <= MANY * len(shares)
         kept, labels = np.nonzero(shares > _NEGLIGIBLE[0 if few else 1])
         values = shares[kept, labels]
         rest = shares.sum(axis=0, dtype=np.float64) - np.bincount(labels, values, self._n_labels)
-        return (kept + rows.start).astype(np.int32), labels.astype(np.int32), values, np.maximum(rest, 0)
+        return (
+            (kept + rows.start).astype(np.int32),
+            labels.astype(np.int32),
+            values,
+            np.maximum(rest, 0),
+        )
 
 
 def _inverse_root(matrix, shrinkage):
@@ -152,15 +174,20 @@ def _inverse_root(matrix, shrinkage):
 
 
 def approach(problem, transform, seed=0):
-    """Go near the optimum by Adam, in the coordinates of ``transform`` (D, D): yields W (D, l) after each epoch."""
-    generator, transform = np.random.default_rng(seed), transform.astype(np.float32)
+    """Go near the optimum by Adam, in the coordinates of ``transform`` (D, D): yields W (D, l)
+    after each epoch.
+    """
+    generator = np.random.default_rng(seed)
+    transform = transform.astype(np.float32)
     place, mean, square = (np.zeros(problem.shape, np.float32) for _ in range(3))
     starts = range(0, max(len(problem) - _BATCH, 0) + 1, _BATCH)
     first, second = _DECAY
     for epoch in range(EPOCHS):
         order = generator.permutation(len(problem))
         for number, start in enumerate(starts):
-            gradient = transform.T @ problem.batch_gradient(order[start : start + _BATCH], transform @ place)
+            gradient = transform.T @ problem.batch_gradient(
+                order[start : start + _BATCH], transform @ place
+            )
             mean += np.float32(1 - first) * (gradient - mean)
             square += np.float32(1 - second) * (np.square(gradient) - square)
             step = epoch * len(starts) + number
@@ -173,13 +200,16 @@ def approach(problem, transform, seed=0):
 class _Coordinates:
     """W = W_0 + T u, with one T for all labels or one for each."""
 
-    def __init__(self, start, transform):
-        self._start, self._transform = start, transform
+    def __init__(self, start, transform) -> None:
+        self._start = start
+        self._transform = transform
 
     def weights(self, u):
         if self._transform.ndim == 2:
             return self._start + self._transform @ u.reshape(self._start.shape)
-        steps = np.matmul(self._transform, u.reshape(*self._start.shape[::-1], 1).astype(np.float32))
+        steps = np.matmul(
+            self._transform, u.reshape(*self._start.shape[::-1], 1).astype(np.float32)
+        )
         return self._start + steps[:, :, 0].T
 
     def gradient(self, gradient):
@@ -192,16 +222,20 @@ class _Coordinates:
 class _Watch:
     """The best weights so far on held-out instances; the last ones where there are none."""
 
-    def __init__(self, held_out):
+    def __init__(self, held_out) -> None:
         self._held_out = held_out
-        self.losses, self.iteration, self.best, self.weights = [], -1, 0, None
+        self.losses = []
+        self.iteration = -1
+        self.best = 0
+        self.weights = None
 
-    def see(self, weights):
+    def see(self, weights) -> None:
         self.iteration += 1
         if self._held_out is not None:
             self.losses.append(self._held_out.loss(weights))
         if self._held_out is None or self.losses[-1] < self.losses[self.best] or not self.iteration:
-            self.best, self.weights = self.iteration, weights
+            self.best = self.iteration
+            self.weights = weights
 
     @property
     def over(self):
@@ -209,8 +243,11 @@ class _Watch:
 
 
 def fit_softmax(problem, iterations=MOST_ITERATIONS, tolerance=1e-6, held_out=None, seed=0):
-    """Minimise the objective, with ``held_out`` until its loss has not fallen for :data:`PATIENCE` iterations."""
-    gram, watch = problem.gram(), _Watch(held_out)
+    """Minimise the objective, with ``held_out`` until its loss has not fallen for :data:`PATIENCE`
+    iterations.
+    """
+    gram = problem.gram()
+    watch = _Watch(held_out)
     transform = problem.whitening(gram)
     start = np.zeros(problem.shape)
     watch.see(start)
@@ -219,7 +256,9 @@ def fit_softmax(problem, iterations=MOST_ITERATIONS, tolerance=1e-6, held_out=No
     if watch.iteration < iterations and not watch.over:
         if problem.shape[0] ** 2 * problem.shape[1] <= LARGEST_BLOCKS:
             transform = problem.whitening_by_label(start, gram)
-        _descend(problem, _Coordinates(start, transform), iterations - watch.iteration, tolerance, watch)
+        _descend(
+            problem, _Coordinates(start, transform), iterations - watch.iteration, tolerance, watch
+        )
     value, gradient = problem.value_and_gradient(watch.weights)
     norm = float(np.linalg.norm(gradient))
     return Softmax(watch.weights.T.astype(np.float32), watch.best, value, norm, watch.losses)
@@ -232,13 +271,22 @@ def _descend(problem, coordinates, iterations, tolerance, watch):
         value, gradient = problem.value_and_gradient(coordinates.weights(u))
         return value, coordinates.gradient(gradient)
 
-    def look(intermediate_result):
+    def look(intermediate_result) -> None:
         watch.see(coordinates.weights(intermediate_result.x))
         if watch.over:
             raise StopIteration
 
     scipy.optimize.minimize(
-        evaluate, np.zeros(problem.shape[0] * problem.shape[1]), jac=True, method="L-BFGS-B", callback=look,
-        options={"maxiter": iterations, "maxcor": _MEMORY, "ftol": tolerance, "gtol": 1e-9,
-                 "maxfun": 4 * iterations + 20},
-    )  # fmt: skip
+        evaluate,
+        np.zeros(problem.shape[0] * problem.shape[1]),
+        jac=True,
+        method="L-BFGS-B",
+        callback=look,
+        options={
+            "maxiter": iterations,
+            "maxcor": _MEMORY,
+            "ftol": tolerance,
+            "gtol": 1e-9,
+            "maxfun": 4 * iterations + 20,
+        },
+    )

@@ -1,4 +1,5 @@
-"""What the decoder is trained with, chosen on held-out instances: C, and how long the softmax decoder is fitted.
+"""What the decoder is trained with, chosen on held-out instances: C, and how long the softmax
+decoder is fitted.
 
 The projection is fitted again without these instances: it predicts the labels
 of those that it was fitted on far better than others', wherever there are
@@ -29,8 +30,8 @@ MOST_LABELS = 1000
 WEIGHTS = {"softmax": 500.0, "logistic": 1.0, "kernel": 30.0}
 """C of each decoder where none is given, the last with random features and logistic losses.
 
-Best on held-out instances of aloi for the softmax, of delicious for the logistic, of bibtex for the last. Early
-stopping is what regularises the softmax decoder."""
+Best on held-out instances of aloi for the softmax, of delicious for the logistic, of bibtex for the
+last. Early stopping is what regularises the softmax decoder."""
 
 _ROWS = 4096
 
@@ -43,7 +44,8 @@ def C_of(decoder, random):
 @dataclass(frozen=True)
 class Tuned:
     decoding: Decoding
-    # on the held-out instances, by C: their mean loss; of logistic losses the sum over labels, for each positive
+    # on the held-out instances, by C: their mean loss; of logistic losses the sum over labels, for
+    # each positive
     losses: dict = field(default_factory=dict)
     held_out: float = 0.0  # their share
     core_seconds: float = 0.0  # processor time
@@ -52,12 +54,18 @@ class Tuned:
     @property
     def parameters(self):
         """Settings that the decoder depends on, and where they come from."""
-        chosen = {"held_out_losses": {f"{C:g}": loss for C, loss in self.losses.items()}} if self.losses else {}
+        chosen = (
+            {"held_out_losses": {f"{C:g}": loss for C, loss in self.losses.items()}}
+            if self.losses
+            else {}
+        )
         return asdict(self.decoding) | {"held_out": self.held_out} | chosen
 
 
 def tune(projected, dataset, embedding, settings, threads=1):
-    """Choose what a decoder is trained with on held-out instances, projected by a fit that has not seen them."""
+    """Choose what a decoder is trained with on held-out instances, projected by a fit that has not
+    seen them.
+    """
     started = time.process_time()
     random = projected.projection.phases is not None
     candidates = settings.candidates or (C_of(projected.decoder, random),)
@@ -79,18 +87,28 @@ def tune(projected, dataset, embedding, settings, threads=1):
 
 
 def _project_anew(projected, dataset, embedding, kept, held_out, threads):
-    """Projected training sets of kept and of held-out instances, where the projection has not seen the latter."""
-    X, Y = dataset.train.X, dataset.train.Y
+    """Projected training sets of kept and of held-out instances, where the projection has not seen
+    the latter.
+    """
+    X = dataset.train.X
+    Y = dataset.train.Y
     parts = [Split(rows_of(X, rows), rows_of(Y, rows)) for rows in (kept, held_out)]
     with in_blocks(threads) as each:
         if embedding.vectors.shape[1]:
             targets = product(parts[0].Y, to_panels(embedding.vectors), each)
             fitted = LeastSquares(parts[0].X, embedding.ridge, each).solve(targets)
             embedding = replace(embedding, projection=fitted)
-        linear = make_projection(parts[0].X, embedding, None, ProjectInstances(features="linear"), each)
-        projection = linear._replace(frequencies=projected.projection.frequencies, phases=projected.projection.phases)
+        linear = make_projection(
+            parts[0].X, embedding, None, ProjectInstances(features="linear"), each
+        )
+        projection = linear._replace(
+            frequencies=projected.projection.frequencies, phases=projected.projection.phases
+        )
         features = [full_matrix(projection.features(part.X, each)) for part in parts]
-    made = [replace(projected.dataset, train=Split(X, part.Y)) for X, part in zip(features, parts, strict=True)]
+    made = [
+        replace(projected.dataset, train=Split(X, part.Y))
+        for X, part in zip(features, parts, strict=True)
+    ]
     return [replace(projected, dataset=each) for each in made]
 
 
@@ -98,7 +116,9 @@ def _watch_softmax(fitted, watched, decoding, threads):
     """The decoding with the best number of iterations, and the mean loss then."""
     with in_blocks(threads) as each:
         problem, unseen = (
-            Problem(made.features, multiclass(made.dataset), made.dataset.n_labels, decoding.C, each)
+            Problem(
+                made.features, multiclass(made.dataset), made.dataset.n_labels, decoding.C, each
+            )
             for made in (fitted, watched)
         )
         fit = fit_softmax(problem, held_out=unseen, seed=decoding.seed)
@@ -109,11 +129,15 @@ def _watch_logistic(fitted, watched, decoding, threads):
     """The decoding, and the losses of labels on the held-out instances, over their positives."""
     labels, importance = _sample(np.diff(fitted.dataset.positives.indptr), decoding.seed)
     done = train_decoder(fitted, labels, decoding, threads, title=f"C {decoding.C:g}")
-    weights, features = done.weights.to_scipy().toarray(), watched.features
-    Y, losses = watched.dataset.train.Y.to_scipy()[:, labels], np.zeros(len(labels))
+    weights = done.weights.to_scipy().toarray()
+    features = watched.features
+    Y = watched.dataset.train.Y.to_scipy()[:, labels]
+    losses = np.zeros(len(labels))
     for rows in row_blocks(len(features), _ROWS):
         signs = np.where(Y[rows].toarray() > 0, -1, 1).astype(np.float32)
-        losses += np.logaddexp(0, signs * (features[rows] @ weights.T), dtype=np.float64).sum(axis=0)
+        losses += np.logaddexp(0, signs * (features[rows] @ weights.T), dtype=np.float64).sum(
+            axis=0
+        )
     positives = np.asarray(Y.sum(axis=0)).ravel()
     return decoding, float((importance * losses).sum() / max((importance * positives).sum(), 1e-30))
 
@@ -124,18 +148,25 @@ def _sample(counts, seed):
     if len(trained) <= MOST_LABELS:
         return trained.astype(np.int32), np.ones(len(trained))
     chances = counts[trained] / counts.sum()
-    drawn = np.sort(np.random.default_rng(seed).choice(trained, MOST_LABELS, replace=False, p=chances))
+    drawn = np.sort(
+        np.random.default_rng(seed).choice(trained, MOST_LABELS, replace=False, p=chances)
+    )
     return drawn.astype(np.int32), 1 / counts[drawn]
 
 
-def write_tuned(path, tuned, projected):
-    text = asdict(tuned) | {"losses": list(tuned.losses.items()), "projected": projected.dataset.checksum}
+def write_tuned(path, tuned, projected) -> None:
+    text = asdict(tuned) | {
+        "losses": list(tuned.losses.items()),
+        "projected": projected.dataset.checksum,
+    }
     write_json(path, "tuned", text)
 
 
 def read_tuned(path, projected):
     fields = read_json(path, "tuned")
     if fields.pop("projected") != projected.dataset.checksum:
-        raise InputError("made for other projected instances", path=path, remedy="run tune-decoder again")
+        raise InputError(
+            "made for other projected instances", path=path, remedy="run tune-decoder again"
+        )
     losses = dict(fields.pop("losses"))
     return Tuned(Decoding(**fields.pop("decoding")), losses, **fields)

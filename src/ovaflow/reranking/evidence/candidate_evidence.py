@@ -66,7 +66,9 @@ class CandidateEvidence:
         return X
 
     def split_features(self, X: CSR) -> tuple[CSR, dict[str, CSR]]:
-        """Split what :meth:`with_own_features` appended: features of the model, and those of kinds by name."""
+        """Split what :meth:`with_own_features` appended: features of the model, and those of kinds
+        by name.
+        """
         own = {}
         start = X.n_columns - self.n_features
         for kind in self.kinds:
@@ -82,7 +84,9 @@ class CandidateEvidence:
         threads: int = 1,
         suggestions: Mapping[str, Suggestions] | None = None,
     ) -> Texts:
-        """Look up in texts what does not depend on their candidates; all sources have ``suggestions``, by name."""
+        """Look up in texts what does not depend on their candidates; all sources have
+        ``suggestions``, by name.
+        """
         features, own = self.split_features(X)
         words = unit_rows(features, self.n_word_features)
         texts = Texts(features, words, own, first_stage, threads, suggestions or {})
@@ -91,13 +95,17 @@ class CandidateEvidence:
         return texts
 
     def candidates(self, texts: Texts, ids: np.ndarray, scores: np.ndarray) -> Candidates:
-        """Candidates of texts: the best by score, which are given, and those that evidence suggests."""
+        """Candidates of texts: the best by score, which are given, and those that evidence
+        suggests.
+        """
         suggested = [kind.more_candidates(texts) for kind in self.kinds]
         ids, scores = with_more(ids, scores, [each for each in suggested if each is not None])
         return Candidates(texts, ids, scores, np.arange(ids.shape[1]))
 
     def compute(self, candidates: Candidates) -> np.ndarray:
-        """Compute rows of evidence for candidates (n, k): float32 (n, k, c), as :attr:`columns` names them."""
+        """Compute rows of evidence for candidates (n, k): float32 (n, k, c), as :attr:`columns`
+        names them.
+        """
         rows = np.empty((*candidates.ids.shape, len(self.columns)), np.float32)
         number = 0
         for kind in self.kinds:

@@ -54,7 +54,9 @@ class FirstWords(Evidence):
             normalized = model.transform.get("normalize", False) and not model.takes_unscaled
             X, _ = beginnings(X, np.full(X.n_rows, LENGTH), normalized)
         ids = candidates.ids
-        scores = np.where(ids == NO_LABEL, NO_SCORE, model.score_each(X, np.maximum(ids, 0), texts.threads))
+        scores = np.where(
+            ids == NO_LABEL, NO_SCORE, model.score_each(X, np.maximum(ids, 0), texts.threads)
+        )
         n_higher = np.empty(ids.shape, np.float32)
         _count_higher(scores, min(CANDIDATES, ids.shape[1]), n_higher)
         return [scores, n_higher]
@@ -71,7 +73,7 @@ def _reason(place):
 
 
 @strict_kernel
-def _count_higher(scores, n, counts):
+def _count_higher(scores, n, counts) -> None:
     """counts_ic = number of the first n candidates b with s_ib > s_ic."""
     for i in range(len(scores)):
         for c in range(scores.shape[1]):

@@ -19,7 +19,10 @@ class Frequency(Evidence):
     columns = ("frequency",)
     words = Words(
         place=4,
-        translations={"de": "selten: {count} Trainingsdatensätze", "fr": "rare : {count} notices d’apprentissage"},
+        translations={
+            "de": "selten: {count} Trainingsdatensätze",
+            "fr": "rare : {count} notices d’apprentissage",
+        },
         numbers={"count": (int, "training records")},
     )
 

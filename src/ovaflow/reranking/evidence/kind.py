@@ -20,7 +20,9 @@ class Training(NamedTuple):
 
     dataset: Dataset
     whole: Dataset  # the dataset, with the texts that were held out of it
-    likelihood: tuple[float, float]  # slope and intercept of the log-odds of a label over its score alone
+    likelihood: tuple[
+        float, float
+    ]  # slope and intercept of the log-odds of a label over its score alone
     first_stage: Model | None = None  # the model of the dataset; None where it is not known
 
 
@@ -44,10 +46,11 @@ class Words(NamedTuple):
 
 
 class Evidence(ABC):
-    """A kind of evidence: what it says of a text and a candidate, in columns of numbers and in words.
+    """A kind of evidence: what it says of a text and a candidate, in columns of numbers and in
+    words.
 
-    A kind is a frozen dataclass. Its fields are stored in reranker.h5, next to those of all other kinds; those of
-    metadata :data:`~ovaflow.storage.artifact.NOT_STORED` are not.
+    A kind is a frozen dataclass. Its fields are stored in reranker.h5, next to those of all other
+    kinds; those of metadata :data:`~ovaflow.storage.artifact.NOT_STORED` are not.
     """
 
     name: str
@@ -103,8 +106,12 @@ class Evidence(ABC):
 
     @abstractmethod
     def compute(self, candidates: Candidates) -> Sequence[np.ndarray]:
-        """Compute its columns, in their order: each (n, k), or (n, 1) where all candidates have the same."""
+        """Compute its columns, in their order: each (n, k), or (n, 1) where all candidates have the
+        same.
+        """
 
     def reasons(self, text: ExplainedText) -> Sequence[dict[str, Any] | None]:
-        """Say what speaks for each candidate of a text: ``text`` in English, and numbers; None where nothing does."""
+        """Say what speaks for each candidate of a text: ``text`` in English, and numbers; None
+        where nothing does.
+        """
         return [None] * text.candidates.ids.shape[1]

@@ -61,7 +61,9 @@ def tokens_in(text, html=False):
 
 
 def _reason(name, several, words, share):
-    """Say whether the words of a name are among those of the text; it may have only the features of theirs."""
+    """Say whether the words of a name are among those of the text; it may have only the features of
+    theirs.
+    """
     if share < MOST_OF_NAME:
         return None
     which = "one of its names" if several else "its name"

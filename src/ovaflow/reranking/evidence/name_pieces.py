@@ -1,4 +1,6 @@
-"""Evidence of the names of labels by pieces of their words: inflected words and compounds have some in common."""
+"""Evidence of the names of labels by pieces of their words: inflected words and compounds have some
+in common.
+"""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -76,16 +78,22 @@ class PiecesOfName(Evidence):
         column_weights = _column_weights(dataset.parameters)
         transform = _transform(pieces, np.ones(len(pieces), np.float32), column_weights)
         terms = transform.terms_of(documents.words)
-        frequencies = document_frequencies(documents.ids, documents.indptr, len(pieces), terms.starts, terms.columns)
+        frequencies = document_frequencies(
+            documents.ids, documents.indptr, len(pieces), terms.starts, terms.columns
+        )
         # one that is in no document is as rare as one that is in a single one
         idf = inverse_document_frequency(np.maximum(frequencies, 1), dataset.n_documents)
         features = replace(transform, idf=idf).features_of(names).X
         lines = "\n".join(pieces).encode("utf-8", "surrogatepass")
-        stored = StoredPieces(np.frombuffer(lines, np.uint8), idf, features._replace(places=None), names_of_labels)
+        stored = StoredPieces(
+            np.frombuffer(lines, np.uint8), idf, features._replace(places=None), names_of_labels
+        )
         return cls(stored, column_weights)
 
     def refit(self, training):
-        """Return the same evidence: it is taken from all training texts, and knows nothing of their labels."""
+        """Return the same evidence: it is taken from all training texts, and knows nothing of their
+        labels.
+        """
         return self
 
     @classmethod
@@ -116,7 +124,9 @@ class PiecesOfName(Evidence):
         return self.names.overlap(candidates.texts.own[self.name], candidates.ids).of_features
 
     def reasons(self, text):
-        """Say whether parts of a name's words are in words of the text, such as a compound or another form."""
+        """Say whether parts of a name's words are in words of the text, such as a compound or
+        another form.
+        """
         ids = text.candidates.ids
         shares = self.names.overlap(text.candidates.texts.own[self.name], ids).share[0]
         several = np.diff(self.pieces.names_of_labels)[ids[0]] > 1
@@ -131,7 +141,9 @@ def _reason(several, share):
 
 
 def _names(dataset):
-    """Tokens of names, label after label, and where those of each label begin; also of names without a feature."""
+    """Tokens of names, label after label, and where those of each label begin; also of names
+    without a feature.
+    """
     rows, indptr = rows_of_names(dataset)
     amounts = np.diff(indptr)
     unnamed = np.flatnonzero(amounts == 0)
@@ -142,7 +154,15 @@ def _names(dataset):
 
 
 def _transform(pieces, idf, column_weights):
-    return TfIdf(pieces, idf, sublinear=True, normalize=True, bias=0, features=(BLOCK,), column_weights=column_weights)
+    return TfIdf(
+        pieces,
+        idf,
+        sublinear=True,
+        normalize=True,
+        bias=0,
+        features=(BLOCK,),
+        column_weights=column_weights,
+    )
 
 
 def _column_weights(parameters):

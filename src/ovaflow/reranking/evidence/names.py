@@ -27,12 +27,16 @@ class Overlap(NamedTuple):
     length: np.ndarray  # number of features of the name
     place: np.ndarray  # number of the token at which all that is there of the name has been seen
     spread: np.ndarray  # tokens between the first and the last of these
-    phrase: np.ndarray  # number of the token at which the words of a name begin, one after the other
+    phrase: (
+        np.ndarray
+    )  # number of the token at which the words of a name begin, one after the other
     letters: np.ndarray  # length of that name
 
     @property
     def of_features(self) -> list[np.ndarray]:
-        """What the features of names say, without phrases; the third is whether a whole name is there."""
+        """What the features of names say, without phrases; the third is whether a whole name is
+        there.
+        """
         return [self.cosine, self.share, self.share > WHOLE, self.length, self.place, self.spread]
 
 
@@ -56,10 +60,17 @@ class LabelNames(NamedTuple):
     def without_phrases(cls, names, names_of_labels):
         """Names of which no feature is a whole one."""
         n = names.n_rows
-        return cls(names._replace(places=None), names_of_labels, np.full(n, -1, np.int32), np.zeros(n, np.float32))
+        return cls(
+            names._replace(places=None),
+            names_of_labels,
+            np.full(n, -1, np.int32),
+            np.zeros(n, np.float32),
+        )
 
     def overlap(self, X, candidates):
-        """:class:`Overlap` of texts and candidates; of several names the one that the text has most of."""
+        """:class:`Overlap` of texts and candidates; of several names the one that the text has most
+        of.
+        """
         overlap = Overlap(*np.zeros((7, *candidates.shape), np.float32))
         overlap.place[:] = NOWHERE
         overlap.phrase[:] = NOWHERE
@@ -71,8 +82,11 @@ class LabelNames(NamedTuple):
 
 
 def rows_of_names(dataset):
-    """Training instances that are names, label after label; label j has those from indptr[j] to indptr[j + 1]."""
-    Y, n = dataset.train.Y, dataset.n_documents
+    """Training instances that are names, label after label; label j has those from indptr[j] to
+    indptr[j + 1].
+    """
+    Y = dataset.train.Y
+    n = dataset.n_documents
     labels = Y.indices[Y.indptr[n] :]
     indptr = offsets(np.bincount(labels, minlength=dataset.n_labels))
     return n + np.argsort(labels, kind="stable"), indptr
@@ -90,20 +104,22 @@ def _phrases(names, dataset):
 
 
 @strict_kernel
-def _longest(lengths, indices, indptr, phrases):
+def _longest(lengths, indices, indptr, phrases) -> None:
     for name in range(len(phrases)):
         longest = 0
         for k in range(indptr[name], indptr[name + 1]):
             if lengths[indices[k]] > longest:
-                longest, phrases[name] = lengths[indices[k]], indices[k]
+                longest = lengths[indices[k]]
+                phrases[name] = indices[k]
 
 
 @strict_kernel
-def _overlap(data, indices, indptr, places, names, scratch, candidates, overlap):
+def _overlap(data, indices, indptr, places, names, scratch, candidates, overlap) -> None:
     values, firsts = scratch
     for i in range(len(candidates)):
         for k in range(indptr[i], indptr[i + 1]):
-            values[indices[k]], firsts[indices[k]] = data[k], places[k]
+            values[indices[k]] = data[k]
+            firsts[indices[k]] = places[k]
         for c in range(candidates.shape[1]):
             if candidates[i, c] >= 0:
                 _compare(names, candidates[i, c], values, firsts, overlap, i, c)
@@ -112,21 +128,30 @@ def _overlap(data, indices, indptr, places, names, scratch, candidates, overlap)
 
 
 @strict_kernel
-def _compare(names, label, values, firsts, overlap, i, c):
-    """cos_ij = <x_i, n_j>, share_ij = sum of n_jf^2 over the features f of x_i, for the name of the largest share."""
+def _compare(names, label, values, firsts, overlap, i, c) -> None:
+    """cos_ij = <x_i, n_j>, share_ij = sum of n_jf^2 over the features f of x_i, for the name of the
+    largest share.
+    """
     data, indices, indptr, names_of, phrases, letters = names
     for name in range(names_of[label], names_of[label + 1]):
-        cosine, share, first, last = np.float32(0), np.float32(0), np.float32(NOWHERE), np.float32(-1)
+        cosine = np.float32(0)
+        share = np.float32(0)
+        first = np.float32(NOWHERE)
+        last = np.float32(-1)
         for k in range(indptr[name], indptr[name + 1]):
             if values[indices[k]] != 0:
                 cosine += values[indices[k]] * data[k]
                 share += data[k] * data[k]
-                first, last = min(first, firsts[indices[k]]), max(last, firsts[indices[k]])
+                first = min(first, firsts[indices[k]])
+                last = max(last, firsts[indices[k]])
         if phrases[name] >= 0 and values[phrases[name]] != 0:
             place = np.float32(firsts[phrases[name]])
             overlap.phrase[i, c] = min(overlap.phrase[i, c], place)
             overlap.letters[i, c] = max(overlap.letters[i, c], letters[name])
         if share > overlap.share[i, c] or name == names_of[label]:
-            overlap.cosine[i, c], overlap.share[i, c] = cosine, share
+            overlap.cosine[i, c] = cosine
+            overlap.share[i, c] = share
             overlap.length[i, c] = indptr[name + 1] - indptr[name]
-            overlap.place[i, c], overlap.spread[i, c] = (last, last - first) if share > 0 else (NOWHERE, 0)
+            overlap.place[i, c], overlap.spread[i, c] = (
+                (last, last - first) if share > 0 else (NOWHERE, 0)
+            )

@@ -1,4 +1,6 @@
-"""Evidence of the other candidates: which labels go together, P(label | other label) among training texts."""
+"""Evidence of the other candidates: which labels go together, P(label | other label) among training
+texts.
+"""
 
 from dataclasses import dataclass
 
@@ -38,8 +40,12 @@ class OtherCandidates(Evidence):
         },
     )
 
-    company: CSR  # (l, l); P(j | i) of the labels j that training texts have together with each label i
-    likelihood: np.ndarray  # (2,); slope and intercept of the log-odds of a label over its score alone
+    company: (
+        CSR  # (l, l); P(j | i) of the labels j that training texts have together with each label i
+    )
+    likelihood: (
+        np.ndarray
+    )  # (2,); slope and intercept of the log-odds of a label over its score alone
 
     @classmethod
     def fit(cls, training):
@@ -55,7 +61,9 @@ class OtherCandidates(Evidence):
         return scipy.special.expit(slope * scores + intercept).astype(np.float32)
 
     def support(self, candidates, likelihoods):
-        """sum over the first other candidates i of p(i) P(j | i), for each candidate j: float32 (n, k)."""
+        """sum over the first other candidates i of p(i) P(j | i), for each candidate j: float32 (n,
+        k).
+        """
         support = np.zeros(candidates.shape, np.float32)
         places = np.full(self.company.n_rows, -1, np.int32)
         _support(*self.company.arrays, candidates, likelihoods, places, support)
@@ -86,7 +94,11 @@ def _reason(labels, names):
     *others, last = names
     joined = f"{', '.join(others)} and {last}" if others else last
     plural = "s" if others else ""
-    return {"text": f"goes with the other suggestion{plural} {joined}", "labels": labels, "names": names}
+    return {
+        "text": f"goes with the other suggestion{plural} {joined}",
+        "labels": labels,
+        "names": names,
+    }
 
 
 def count_cooccurrence(Y):
@@ -106,7 +118,7 @@ def count_cooccurrence(Y):
 
 
 @strict_kernel
-def _support(data, indices, indptr, candidates, likelihoods, places, support):
+def _support(data, indices, indptr, candidates, likelihoods, places, support) -> None:
     """s_ij = sum over the first candidates o of p_io P(j | o)."""
     for i in range(len(candidates)):
         row = candidates[i]

@@ -17,7 +17,9 @@ NEAREST = 30
 """Texts that vote."""
 
 MOST = 200_000
-"""Training texts that are searched, evenly spread over all: the index takes 3 bytes for each of their features."""
+"""Training texts that are searched, evenly spread over all: the index takes 3 bytes for each of
+their features.
+"""
 
 
 class Nearest(NamedTuple):
@@ -40,7 +42,10 @@ class SimilarTexts(Evidence):
             "de": "{count} der {of} ähnlichsten Datensätze haben es",
             "fr": "{count} des {of} notices les plus semblables l’ont",
         },
-        numbers={"count": (int, "similar records that have the label"), "of": (int, "similar records")},
+        numbers={
+            "count": (int, "similar records that have the label"),
+            "of": (int, "similar records"),
+        },
     )
 
     labels: CSR  # of the training texts
@@ -49,10 +54,12 @@ class SimilarTexts(Evidence):
     @classmethod
     def fit(cls, training):
         documents = training.dataset.documents.train
-        X, labels = documents.X, documents.Y
+        X = documents.X
+        labels = documents.Y
         if X.n_rows > MOST:
             rows = np.arange(MOST) * X.n_rows // MOST
-            X, labels = rows_of(X, rows), rows_of(labels, rows)
+            X = rows_of(X, rows)
+            labels = rows_of(labels, rows)
         return cls.index(unit_rows(X, training.dataset.n_word_features), labels)
 
     @classmethod
@@ -83,12 +90,16 @@ class SimilarTexts(Evidence):
         return Nearest(*search_rounded(self.panels, X, k, threads))
 
     def votes(self, nearest, candidates):
-        """Share of the votes of the nearest texts for each candidate, weighted by cosine, and their sum, by text."""
+        """Share of the votes of the nearest texts for each candidate, weighted by cosine, and their
+        sum, by text.
+        """
         shares = np.zeros(candidates.shape, np.float32)
         sums = np.zeros(len(candidates), np.float32)
         votes = np.zeros(self.labels.n_columns, np.float32)
         _, indices, indptr = self.labels.arrays
-        _count_votes(nearest.texts, nearest.cosines, indices, indptr, votes, candidates, shares, sums)
+        _count_votes(
+            nearest.texts, nearest.cosines, indices, indptr, votes, candidates, shares, sums
+        )
         return shares, sums
 
     def most_voted(self, nearest, k):
@@ -104,7 +115,11 @@ def _reason(count, similar):
     if count == 0:
         return None
     have = "has" if count == 1 else "have"
-    return {"text": f"{count} of the {similar} most similar records {have} it", "count": count, "of": similar}
+    return {
+        "text": f"{count} of the {similar} most similar records {have} it",
+        "count": count,
+        "of": similar,
+    }
 
 
 def _in_bytes(panel):
@@ -115,8 +130,10 @@ def _in_bytes(panel):
 
 
 @strict_kernel
-def _count_votes(nearest, cosines, indices, indptr, votes, candidates, shares, sums):
-    """share_ij = sum_k cos(x_i, x_k) [j in Y_k] / sum_k cos(x_i, x_k) over the nearest texts k, cosines above 0."""
+def _count_votes(nearest, cosines, indices, indptr, votes, candidates, shares, sums) -> None:
+    """share_ij = sum_k cos(x_i, x_k) [j in Y_k] / sum_k cos(x_i, x_k) over the nearest texts k,
+    cosines above 0.
+    """
     for i in range(len(nearest)):
         sums[i] = _add_votes(nearest[i], cosines[i], indices, indptr, votes)
         for c in range(candidates.shape[1]):
@@ -129,7 +146,7 @@ def _count_votes(nearest, cosines, indices, indptr, votes, candidates, shares, s
 
 
 @strict_kernel
-def _keep_most(nearest, cosines, indices, indptr, votes, ids, best):
+def _keep_most(nearest, cosines, indices, indptr, votes, ids, best) -> None:
     for i in range(len(nearest)):
         _add_votes(nearest[i], cosines[i], indices, indptr, votes)
         for k in range(nearest.shape[1]):
@@ -144,7 +161,9 @@ def _keep_most(nearest, cosines, indices, indptr, votes, ids, best):
 
 @strict_kernel
 def _add_votes(nearest, cosines, indices, indptr, votes):
-    """votes_j += cos(x, x_k) for each label j of each nearest text k with a cosine above 0; returns their sum."""
+    """votes_j += cos(x, x_k) for each label j of each nearest text k with a cosine above 0; returns
+    their sum.
+    """
     total = np.float32(0)
     for k in range(len(nearest)):
         if nearest[k] >= 0 and cosines[k] > 0:
