@@ -10,8 +10,8 @@ import numpy as np
 from tables import aligned
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.evaluation.metric import value_of
-from ovaflow.evaluation.pruned_models import measure_pruned, sample_of_test
+from ovaflow.evaluation.metric import compute_metric
+from ovaflow.evaluation.pruned_models import measure_pruned, sample_test_instances
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.train import Propensities
@@ -41,14 +41,14 @@ def measure(model, dataset, thresholds, threads):
     model.require(dataset=dataset)
     own = model.parameters["prune"]
     larger = {threshold for threshold in thresholds if threshold > own}
-    test = sample_of_test(dataset)
+    test = sample_test_instances(dataset)
     constants = Propensities()
     inverse = dataset.inverse_propensity(constants.propensity_a, constants.propensity_b)
     deciles = deciles_of_labels(dataset.counts)
     rows = []
     for point, ids in measure_pruned(model, sorted({own, *larger}), test, inverse, threads):
         ranked = Ranked(ids, test.Y, inverse)
-        metrics = {name: value_of(name, ranked) for name in METRICS}
+        metrics = {name: compute_metric(name, ranked) for name in METRICS}
         parts = np.bincount(deciles[ids[ranked.hits]], minlength=DECILES) / ids.size
         rows.append(Row(point["prune"], point["nonzeros"], point["model_bytes"], metrics, parts))
     return rows

@@ -10,7 +10,7 @@ import numpy as np
 from tables import aligned
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.evaluation.metric import value_of
+from ovaflow.evaluation.metric import compute_metric
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.methods.fastxml.forest import join_trees
 from ovaflow.methods.fastxml.model_file import ForestModel
@@ -29,7 +29,7 @@ def measure(model, dataset, threads):
     for n_trees in doubled_up_to(model.forest.n_trees):
         ids, _ = first_trees(model, n_trees).top_k(X, 5, threads)
         ranked = Ranked(ids, Y, inverse)
-        metrics_by_number[n_trees] = {name: value_of(name, ranked) for name in METRICS}
+        metrics_by_number[n_trees] = {name: compute_metric(name, ranked) for name in METRICS}
     return metrics_by_number
 
 

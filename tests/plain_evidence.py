@@ -1,7 +1,7 @@
 """Evidence of a dataset without the optional kinds."""
 
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
-from ovaflow.reranking.evidence.kind import Training
+from ovaflow.reranking.evidence.kind import EvidenceTraining
 from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, with_optional
 
 PLAIN_KINDS = with_optional(KINDS, [])
@@ -9,4 +9,4 @@ COLUMNS = columns_of_kinds(PLAIN_KINDS)
 
 
 def plain_evidence(dataset, likelihood=(1.0, 0.0)):
-    return CandidateEvidence.fit(Training(dataset, dataset, likelihood), PLAIN_KINDS)
+    return CandidateEvidence.fit(EvidenceTraining(dataset, dataset, likelihood), PLAIN_KINDS)

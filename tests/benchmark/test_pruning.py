@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from commands import ovaflow
 from synthetic import train_to
 
-from ovaflow.evaluation.metrics import ranking_metrics
+from ovaflow.evaluation.metrics import compute_ranking_metrics
 from ovaflow.model.one_vs_all import OneVsAll
 
 
@@ -27,7 +27,7 @@ def test_each_threshold_against_dense_weights(model, small_dataset, tmp_path) ->
         dense = model.weights.to_scipy().toarray()
         dense[np.abs(dense) < np.float32(row.threshold)] = 0
         ids, _ = naive.top_k(X, dense, model.trained, 5)
-        theirs = ranking_metrics(ids, Y, np.ones(12))
+        theirs = compute_ranking_metrics(ids, Y, np.ones(12))
         assert row.metrics == pytest.approx({name: theirs[name] for name in pruning.METRICS})
         assert row.deciles.sum() == pytest.approx(row.metrics["P@5"])
         assert row.nonzeros == np.count_nonzero(dense)

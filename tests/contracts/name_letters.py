@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.reranking.evidence.kind import Evidence, Words
+from ovaflow.reranking.evidence.kind import Evidence, Wording
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class LettersOfName(Evidence):
     name = "letters of the name"
     columns = ("number of letters", "letters above the mean")
     optional = True
-    words = Words(
+    words = Wording(
         place=9,
         translations={
             "de": "der Name hat {letters} Buchstaben",

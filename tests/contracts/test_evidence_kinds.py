@@ -21,7 +21,7 @@ from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.reranking import fitting
 from ovaflow.reranking.choice_of_evidence import choose_evidence
-from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, told_to_people
+from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, find_explained_kinds
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.serving import pages
@@ -154,7 +154,7 @@ def test_names_of_kinds_columns_and_arrays_are_different() -> None:
         [kind.name for kind in KINDS],
         columns_of_kinds(KINDS),
         [name for kind in KINDS for name in stored_names(kind)],
-        [words.place for _, words in told_to_people(KINDS)],
+        [words.place for _, words in find_explained_kinds(KINDS)],
     ):
         assert len(set(names)) == len(names)
 

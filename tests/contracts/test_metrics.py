@@ -11,7 +11,7 @@ from commands import ovaflow
 from docs.pages import ROOT
 
 from ovaflow.evaluation.metric import CANDIDATES, METRICS, Metric, is_metric
-from ovaflow.evaluation.model_comparison import COMPARED
+from ovaflow.evaluation.model_comparison import COMPARED_FIGURES
 from ovaflow.report import sweeps
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
@@ -26,7 +26,7 @@ NEW = Metric(
     lambda ranked, k: (ranked.hits.any(axis=1).astype(float), np.ones(len(ranked.ids))),
     of=CANDIDATES,
     first=("found-at-all",),
-    brief=("found-at-all",),
+    run_list_names=("found-at-all",),
     hub="recall",
 )
 
@@ -41,7 +41,13 @@ def test_every_metric_has_a_sentence_and_one_way_to_be_computed() -> None:
     assert all(metric.sentence in page for metric in METRICS)
 
 
-CHOSEN = [*COMPARED.values(), *BEST_BY, *sweeps.METRICS, *pruning.METRICS, *comparison.METRICS]
+CHOSEN = [
+    *COMPARED_FIGURES.values(),
+    *BEST_BY,
+    *sweeps.METRICS,
+    *pruning.GUARDED_METRICS,
+    *comparison.COMPARED_METRICS,
+]
 
 
 @pytest.mark.parametrize("name", dict.fromkeys(CHOSEN))

@@ -20,7 +20,7 @@ from trained_by_commands import Trained
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier
 from ovaflow.console.errors import InputError
-from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.evidence.name_in_text import NameInText
 from ovaflow.reranking.evidence.similar_texts import SimilarTexts
 
@@ -89,7 +89,7 @@ def test_probabilities_are_those_of_the_first_labels(crossed, fitted) -> None:
 def test_as_many_labels_are_predicted_as_fit(crossed, fitted, plain) -> None:
     ours = fitted.predict(crossed.new).toarray()
     probabilities = fitted.predict_proba(crossed.new).toarray()
-    assert_array_equal(ours.sum(axis=1), labels_that_fit(-np.sort(-probabilities, axis=1)))
+    assert_array_equal(ours.sum(axis=1), count_fitting_labels(-np.sort(-probabilities, axis=1)))
     for row, p in zip(ours, probabilities, strict=True):
         assert p[row == 1].min() >= np.max(p[row == 0], initial=0)
     fixed = plain.predict(crossed.new).toarray()

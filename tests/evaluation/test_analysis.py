@@ -7,10 +7,15 @@ from records import read_records
 from sklearn.metrics import precision_recall_fscore_support
 
 from ovaflow.dataset.dataset import inverse_propensity
-from ovaflow.evaluation.analysis import confused, frequency_groups, results_of_labels, why_missed
-from ovaflow.evaluation.measured import Measured
+from ovaflow.evaluation.analysis import (
+    count_missed_labels,
+    find_confused_labels,
+    group_by_frequency,
+    tabulate_labels,
+)
+from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.evaluation.ranking import Ranked
-from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.reranked_model import Ranking
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.writing import write_csv
@@ -32,7 +37,7 @@ def test_groups_against_one_instance_at_a_time(seed) -> None:
     counts = np.random.default_rng(seed).integers(0, 9, dense.shape[1])
     inverse = inverse_propensity(counts, 200, 0.55, 1.5)
     first = (ids[:, :3, None] == np.arange(dense.shape[1])).any(axis=1)
-    for group in frequency_groups(Ranked(ids, Y, inverse), counts, 3, (0, 1, 3, 6)):
+    for group in group_by_frequency(Ranked(ids, Y, inverse), counts, 3, (0, 1, 3, 6)):
         last = np.inf if group["to"] is None else group["to"]
         members = (counts >= group["from"]) & (counts <= last)
         theirs = naive.group_metrics(ids, dense, inverse, 3, set(np.flatnonzero(members)))
@@ -48,7 +53,7 @@ def test_groups_against_one_instance_at_a_time(seed) -> None:
 @pytest.mark.parametrize(("seed", "n"), [(0, 60), (1, 60), (2, 60), (3, 0)])
 def test_confusions_against_one_instance_at_a_time(seed, n) -> None:
     ids, _, dense, Y = predicted(seed, n)
-    ours = confused(Ranked(ids, Y), ids.shape[1], 10_000)
+    ours = find_confused_labels(Ranked(ids, Y), ids.shape[1], 10_000)
     theirs = naive.confusions(ids, dense)
     assert {(each["true"], each["predicted"]): each["times"] for each in ours} == {
         pair: times for pair, times in theirs.items() if times > 1
@@ -79,12 +84,14 @@ def test_results_of_labels_like_scikit_learn(tmp_path) -> None:
     ranking = Ranking(ids, probabilities, ids, probabilities)
     write_csv(
         tmp_path / "labels.csv",
-        results_of_labels(Measured.of(SimpleNamespace(ids=ids, ranking=ranking), Y), data),
+        tabulate_labels(
+            EvaluatedPredictions.of(SimpleNamespace(ids=ids, ranking=ranking), Y), data
+        ),
     )
     rows = read_records(tmp_path / "labels.csv")
     # formulas to a spreadsheet
     assert [row["label"] for row in rows] == [f"'{name}" for name in names]
-    for amounts, end in ((labels_that_fit(probabilities), "_fit"), (np.full(len(ids), 5), "")):
+    for amounts, end in ((count_fitting_labels(probabilities), "_fit"), (np.full(len(ids), 5), "")):
         assigned = np.array(
             [[j in row[:m] for j in range(12)] for row, m in zip(ids, amounts, strict=True)]
         )
@@ -111,9 +118,11 @@ def test_reasons_of_missed_labels_against_one_label_at_a_time() -> None:
     order = np.argsort(-probabilities, kind="stable")
     ids, probabilities = (np.take_along_axis(each, order, axis=1) for each in (ids, probabilities))
     ranking = Ranking(ids, probabilities, ids, probabilities)
-    ours = why_missed(Measured.of(SimpleNamespace(ids=ids, ranking=ranking), Y))
+    ours = count_missed_labels(
+        EvaluatedPredictions.of(SimpleNamespace(ids=ids, ranking=ranking), Y)
+    )
     theirs = naive.reasons_of_missed_labels(
-        ids, probabilities, dense, labels_that_fit(probabilities)
+        ids, probabilities, dense, count_fitting_labels(probabilities)
     )
     assert {name: ours[name] for name in theirs} == theirs
     assert (

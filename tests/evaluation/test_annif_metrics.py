@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 
-from ovaflow.evaluation.labelled_file import annif_metrics
+from ovaflow.evaluation.labelled_file import compute_annif_metrics
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.sparse.csr import from_scipy
 
@@ -40,7 +40,7 @@ def ndcg(ids, true, k):
 def test_same_figures_as_by_counting(rows):
     ids = np.array([[*order[:n], *[-1] * (L - n)] for order, n, _ in rows])
     true = np.array([[label in known for label in range(L)] for *_, known in rows])
-    ours = annif_metrics(Ranked(ids, from_scipy(true.astype(np.float32))))
+    ours = compute_annif_metrics(Ranked(ids, from_scipy(true.astype(np.float32))))
 
     def first(k):
         return np.array([[label in row[:k] for label in range(L)] for row in ids.tolist()])

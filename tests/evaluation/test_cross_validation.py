@@ -13,7 +13,7 @@ from solving import in_memory
 
 from ovaflow.dataset.folds import SEED, folds_of_documents, hold_out_fold
 from ovaflow.dataset.hold_out import hold_out
-from ovaflow.evaluation.cross_validation import spread
+from ovaflow.evaluation.cross_validation import summarize_folds
 from ovaflow.storage.texts import read_json, write_json
 
 
@@ -37,10 +37,10 @@ def test_means_are_those_of_cross_val_score() -> None:
     # each of the folds is a group, so they are the folds in some order
     theirs = cross_val_score(learner, dataset.train.X.to_scipy(), y, groups=folds, cv=GroupKFold(4))
     assert sorted(ours) == pytest.approx(sorted(theirs))
-    assert spread(ours)["mean"] == pytest.approx(theirs.mean())
-    assert spread(ours)["deviation"] == pytest.approx(theirs.std(ddof=1))
+    assert summarize_folds(ours)["mean"] == pytest.approx(theirs.mean())
+    assert summarize_folds(ours)["deviation"] == pytest.approx(theirs.std(ddof=1))
     interval = scipy.stats.ttest_1samp(theirs, 0).confidence_interval(0.95)
-    assert spread(ours)["interval"] == pytest.approx(list(interval))
+    assert summarize_folds(ours)["interval"] == pytest.approx(list(interval))
 
 
 @pytest.fixture

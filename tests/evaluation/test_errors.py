@@ -20,9 +20,9 @@ from sklearn.metrics import f1_score
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.errors import RunErrors
-from ovaflow.evaluation.measured import Measured
+from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.prediction.predictions import PredictedLabels
-from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.reranked_model import Ranking
 from ovaflow.sparse.csr import from_scipy
 
@@ -46,14 +46,14 @@ def made(seed, n, probabilistic):
         label_names=[f"name {label}" for label in range(LABELS)],
         n_labels=LABELS,
     )
-    amounts = labels_that_fit(values) if probabilistic else np.full(n, 5)
+    amounts = count_fitting_labels(values) if probabilistic else np.full(n, 5)
     assigned = np.zeros_like(dense)
     known = np.full(dense.shape, -np.inf)
     for row in range(n):
         assigned[row, ids[row, : amounts[row]][ids[row, : amounts[row]] >= 0]] = True
         known[row, ids[row, :6]] = values[row, :6]
     return (
-        RunErrors(data, Measured.of(PredictedLabels(ids, values, ranking), Y)),
+        RunErrors(data, EvaluatedPredictions.of(PredictedLabels(ids, values, ranking), Y)),
         dense,
         assigned,
         known,

@@ -25,15 +25,15 @@ from tiny_table import write_table
 from ovaflow.cli.labelled import distinct_names
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.labelled_file import (
-    amounts_and_means,
-    by_label,
-    by_probability,
+    choose_reading_settings,
+    measure_by_label,
+    measure_by_probability,
     rank_records,
-    settings_of_labelled,
+    summarize_figures,
 )
-from ovaflow.evaluation.model_comparison import Difference, Figures, table_by_label
+from ovaflow.evaluation.model_comparison import Difference, Figures, tabulate_label_comparison
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.answer_length import count_fitting_labels
 
 COLUMNS = ("title", "subjects")
 
@@ -68,7 +68,7 @@ def predictor(folder):
 
 def ranked(predictor, path, **chosen):
     return rank_records(
-        predictor, path, settings_of_labelled(predictor.model, path, **chosen)
+        predictor, path, choose_reading_settings(predictor.model, path, **chosen)
     ).measured
 
 
@@ -96,7 +96,7 @@ def best_hits(has, scores):
 def test_metrics_of_all_records_with_labels(folder, predictor) -> None:
     answers = ranked(predictor, folder / "new.csv")
     (amounts, has, scores) = truth(folder, predictor)
-    ours = amounts_and_means(answers, Figures.of(answers))
+    ours = summarize_figures(answers, Figures.of(answers))
     hits = best_hits(has, scores)
     unknown = amounts - has.sum(axis=1)
     theirs = {
@@ -141,8 +141,8 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor) -> None:
     chosen = np.zeros_like(has)
     for i, row in enumerate(probabilities):
         best = np.argsort(-row, kind="stable")
-        chosen[i, best[: labels_that_fit(row[best][None])[0]]] = True
-    ours = amounts_and_means(answers, Figures.of(answers))
+        chosen[i, best[: count_fitting_labels(row[best][None])[0]]] = True
+    ours = summarize_figures(answers, Figures.of(answers))
     right = (chosen & has).sum(axis=1)
     theirs = {
         "F1 of labels that fit": np.mean(2 * right / (chosen.sum(axis=1) + amounts)),
@@ -151,11 +151,11 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor) -> None:
     }
     assert {name: ours[name] for name in theirs} == pytest.approx(theirs)
     # labels that the model does not know are missed
-    assert by_probability(answers)[0]["recall"] == pytest.approx(
+    assert measure_by_probability(answers)[0]["recall"] == pytest.approx(
         (has & (probabilities >= 0.5)).sum() / amounts.sum()
     )
     model = SimpleNamespace(label_names=predictor.label_names, label_uris=())
-    head, *rows = table_by_label({"model": by_label(answers, model)})
+    head, *rows = tabulate_label_comparison({"model": measure_by_label(answers, model)})
     *measures, positives = precision_recall_fscore_support(has, chosen, zero_division=0)
     assert head == ["label", "positives", "predicted", "precision", "recall", "F1"]
     columns = zip(positives, chosen.sum(axis=0), *measures, strict=True)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import coverage_error, f1_score, label_ranking_average_precision_score
 
 from ovaflow.dataset.dataset import inverse_propensity
-from ovaflow.evaluation.metric import value_of
-from ovaflow.evaluation.metrics import ranking_metrics
+from ovaflow.evaluation.metric import compute_metric
+from ovaflow.evaluation.metrics import compute_ranking_metrics
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.sparse.csr import from_scipy
 
@@ -31,7 +31,7 @@ def problems(draw):
 @given(problems())
 def test_like_naive_and_scikit_learn(problem) -> None:
     ids, Y, inverse = problem
-    ours = ranking_metrics(ids, from_scipy(Y), inverse)
+    ours = compute_ranking_metrics(ids, from_scipy(Y), inverse)
     n_labels = Y.shape[1]
     most = ids.shape[1]
     places = {k for k in (1, 3, 5) if k <= min(most, n_labels)} | (
@@ -67,13 +67,15 @@ def test_metrics_of_candidates_like_scikit_learn(problem) -> None:
         )
         theirs["coverage-error"] = coverage_error(hits[some], scores) if ids.shape[1] > 1 else 1.0
     for name, value in theirs.items():
-        assert value_of(name, Ranked(ids, from_scipy(Y), inverse)) == pytest.approx(value), name
+        assert compute_metric(name, Ranked(ids, from_scipy(Y), inverse)) == pytest.approx(value), (
+            name
+        )
 
 
 @pytest.mark.parametrize("Y", [np.zeros((3, 2)), np.zeros((0, 2))])
 def test_nothing_to_average(Y) -> None:
     ids = np.zeros((len(Y), 5), np.int32)
-    assert set(ranking_metrics(ids, from_scipy(Y), np.ones(2)).values()) == {0.0}
+    assert set(compute_ranking_metrics(ids, from_scipy(Y), np.ones(2)).values()) == {0.0}
 
 
 @given(st.integers(3, 10**7), st.integers(0, 10**6), st.floats(0.1, 1), st.floats(0.1, 5))

@@ -6,12 +6,12 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, log_loss, precision_score, recall_score
 
 from ovaflow.evaluation.reliability import (
-    LEVELS,
-    automatic,
-    by_amount,
-    reliability,
+    PROBABILITY_LEVELS,
+    measure_answer_lengths,
+    measure_assigned_labels,
+    measure_calibration,
 )
-from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.answer_length import count_fitting_labels
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def made():
 
 def test_reliability_like_scikit_learn(made) -> None:
     p, hits = (array.ravel() for array in made)
-    ours = reliability(p, hits)
+    ours = measure_calibration(p, hits)
     said, right, amounts = np.transpose([[*each.values()] for each in ours.pop("bins")])
     np.testing.assert_allclose((right, said), calibration_curve(hits, p, n_bins=15))
     gap = np.average(np.abs(right - said), weights=amounts)
@@ -36,7 +36,9 @@ def test_reliability_like_scikit_learn(made) -> None:
 def test_labels_by_least_probability_like_scikit_learn(made) -> None:
     p, hits = made
     # four true labels are no candidate
-    for row, level in zip(automatic(p, hits, hits.sum() + 4), LEVELS, strict=True):
+    for row, level in zip(
+        measure_assigned_labels(p, hits, hits.sum() + 4), PROBABILITY_LEVELS, strict=True
+    ):
         chosen = p >= level
         recall = recall_score(hits, chosen, average="micro")
         theirs = {
@@ -49,16 +51,16 @@ def test_labels_by_least_probability_like_scikit_learn(made) -> None:
             "labels": chosen.sum(axis=1).mean(),
         }
         assert row == pytest.approx(theirs)
-    assert automatic(p / 3, hits, 9)[-1]["precision"] is None
+    assert measure_assigned_labels(p / 3, hits, 9)[-1]["precision"] is None
 
 
 def test_answers_by_number_of_labels(made) -> None:
     p, hits = made
-    rows = by_amount(p, hits, hits.sum(axis=1))
+    rows = measure_answer_lengths(p, hits, hits.sum(axis=1))
     assert [(row["name"], row["labels"]) for row in rows[:-1]] == [
         (str(amount), amount) for amount in range(1, 9)
     ]
     assert rows[-1]["name"] == "fit"
-    assert rows[-1]["labels"] == pytest.approx(labels_that_fit(p).mean())
+    assert rows[-1]["labels"] == pytest.approx(count_fitting_labels(p).mean())
     assert rows[-1]["F1"] > max(row["F1"] for row in rows[:-1])
     assert rows[7]["R"] == pytest.approx(hits.any(axis=1).mean())

@@ -8,8 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from ovaflow.evaluation.measured import Measured
-from ovaflow.evaluation.single_label import confusion, has_one_label, single_label_metrics
+from ovaflow.evaluation.measured import EvaluatedPredictions
+from ovaflow.evaluation.single_label import (
+    compute_confusion_matrix,
+    has_one_label,
+    single_label_metrics,
+)
 from ovaflow.prediction.predictions import PredictedLabels
 from ovaflow.sparse.csr import from_scipy
 
@@ -39,7 +43,7 @@ def test_like_scikit_learn(n_labels, n, k, seed) -> None:
     scores = rng.normal(size=(n, n_labels))
     data = made(true, n_labels)
     answers = predicted(scores, k)
-    measured = Measured.of(answers, data.test.Y)
+    measured = EvaluatedPredictions.of(answers, data.test.Y)
     ours = single_label_metrics(measured, data)
     first = answers.ids[:, 0]
     assert ours["accuracy"] == pytest.approx(metrics.accuracy_score(true, first))
@@ -49,7 +53,7 @@ def test_like_scikit_learn(n_labels, n, k, seed) -> None:
     )
     assert ours["balanced_accuracy"] == pytest.approx(theirs)
     theirs = metrics.confusion_matrix(true, first, labels=range(n_labels))
-    np.testing.assert_array_equal(confusion(measured.order).toarray(), theirs)
+    np.testing.assert_array_equal(compute_confusion_matrix(measured.order).toarray(), theirs)
     two = n_labels == 2 and k > 1 and len(np.unique(true)) == 2
     assert ("roc_auc" in ours) == two
     if two:
@@ -65,7 +69,7 @@ def test_one_label_or_none_are_two_classes() -> None:
     true = rng.integers(-1, 1, size=50)
     scores = rng.normal(size=(50, 1))
     data = made(true, 1)
-    ours = single_label_metrics(Measured.of(predicted(scores, 5), data.test.Y), data)
+    ours = single_label_metrics(EvaluatedPredictions.of(predicted(scores, 5), data.test.Y), data)
     assert ours["roc_auc"] == pytest.approx(metrics.roc_auc_score(true == 0, scores[:, 0]))
     assert ours["accuracy"] == 1
 
@@ -75,7 +79,9 @@ def test_only_where_no_instance_has_several_labels() -> None:
     assert has_one_label(data)
     without = made(np.array([-1]), 2)
     assert (
-        single_label_metrics(Measured.of(predicted(np.zeros((1, 2)), 2), without.test.Y), without)
+        single_label_metrics(
+            EvaluatedPredictions.of(predicted(np.zeros((1, 2)), 2), without.test.Y), without
+        )
         == {}
     )
     data.test = SimpleNamespace(Y=from_scipy(np.ones((1, 2), np.float32)))

@@ -170,7 +170,7 @@ def test_parts_of_the_company_add_up_to_it() -> None:
     likelihoods = rng.random(30).astype(np.float32)
     theirs = company.support(candidates[None], likelihoods[None])[0]
     np.testing.assert_allclose(
-        company.summands(candidates, likelihoods).sum(axis=0), theirs, rtol=1e-5
+        company.compute_supports(candidates, likelihoods).sum(axis=0), theirs, rtol=1e-5
     )
 
 

@@ -8,7 +8,7 @@ from commands import ovaflow
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.errors import RunErrors
-from ovaflow.evaluation.measured import Measured
+from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import errors_page
 from ovaflow.report.errors_page import fold_text, render_errors
@@ -36,7 +36,7 @@ def folder(runs, tmp_path_factory):
 def errors(folder):
     dataset = open_dataset(folder / "dataset.h5")
     predictions = Predictions.open(folder / "msi" / "predictions.h5")
-    return RunErrors(dataset, Measured.of(predictions, dataset.test.Y))
+    return RunErrors(dataset, EvaluatedPredictions.of(predictions, dataset.test.Y))
 
 
 def test_names_and_texts_do_nothing(folder) -> None:

@@ -15,7 +15,7 @@ from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import second_stage
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
-from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.storage.texts import write_json
 
@@ -46,7 +46,7 @@ def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(
     hits = np.take_along_axis(Y, ranking.ids[:, :5], axis=1)
     assert by_probability[2] == pytest.approx(hits.mean()) != by_score[2]
     answers = np.zeros_like(Y)
-    amounts = labels_that_fit(ranking.probabilities)
+    amounts = count_fitting_labels(ranking.probabilities)
     for row, ids, amount in zip(answers, ranking.ids, amounts, strict=True):
         row[ids[:amount]] = True
     assert fit[4] == pytest.approx(f1_score(Y, answers, average="samples", zero_division=0))
@@ -73,7 +73,7 @@ def test_texts_show_the_labels_that_fit_in_percent_and_what_was_missed(
 ) -> None:
     Y = open_dataset(finished["dataset"]).test.Y.to_scipy().toarray() > 0
     for example in results.examples["texts"]:
-        amount = labels_that_fit(ranking.probabilities[[example.row]])[0]
+        amount = count_fitting_labels(ranking.probabilities[[example.row]])[0]
         fit = ranking.ids[example.row, :amount]
         assert [label.value for label in example.predicted] == ranking.probabilities[
             example.row, :amount

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
-from ovaflow.evaluation.measured import Measured
-from ovaflow.evaluation.metrics import ranking_metrics
+from ovaflow.evaluation.measured import EvaluatedPredictions
+from ovaflow.evaluation.metrics import compute_ranking_metrics
 from ovaflow.evaluation.single_label import single_label_metrics
 from ovaflow.prediction.predictions import PredictedLabels
 from ovaflow.report.single_label import DRAWN, LISTED, read, show
@@ -30,7 +30,7 @@ def run_of(labels, first, n_labels=N_LABELS):
     predictions = PredictedLabels(
         first[:, None].astype(np.int32), np.ones((len(first), 1), np.float32)
     )
-    measured = Measured.of(predictions, Y)
+    measured = EvaluatedPredictions.of(predictions, Y)
     run = SimpleNamespace(
         dataset=dataset,
         measured=measured,
@@ -40,9 +40,9 @@ def run_of(labels, first, n_labels=N_LABELS):
         samples={},
         has_test_labels=True,
     )
-    run.metrics = ranking_metrics(predictions.ids, Y, np.ones(n_labels)) | single_label_metrics(
-        measured, dataset
-    )
+    run.metrics = compute_ranking_metrics(
+        predictions.ids, Y, np.ones(n_labels)
+    ) | single_label_metrics(measured, dataset)
     run.read = lambda reader: reader(run)
     return run
 

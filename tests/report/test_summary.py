@@ -12,7 +12,7 @@ from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import run_settings, summary
 from ovaflow.report.gather import gather
 from ovaflow.report.tables import as_good_as_best, surely_best
-from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.answer_length import count_fitting_labels
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_the_best_run_is_the_one_that_sentences_and_texts_are_of(results) -> Non
 def test_answers_that_can_go_without_a_person_against_the_predictions(finished, results) -> None:
     ranking = Predictions.open(finished["predictions"]).ranking
     Y = open_dataset(finished["dataset"]).test.Y.to_scipy().toarray() > 0
-    amounts = labels_that_fit(ranking.probabilities)
+    amounts = count_fitting_labels(ranking.probabilities)
     sure = 0
     labels = 0
     right = 0

@@ -5,7 +5,7 @@ from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.report.sweeps import show_sweeps
 from ovaflow.storage.texts import write_json
-from ovaflow.tuning.comparison import METRICS, Trial, decide
+from ovaflow.tuning.comparison import COMPARED_METRICS, Trial, decide
 
 
 def test_seeds_are_shown_with_mean_and_standard_deviation(runs) -> None:
@@ -23,7 +23,7 @@ def test_seeds_are_shown_with_mean_and_standard_deviation(runs) -> None:
 
 def test_a_choice_is_shown_with_its_check(runs) -> None:
     low, high = (
-        Trial(np.array([0.1, 0.2]) + gain, np.ones(2), dict.fromkeys(METRICS, gain), 1.0)
+        Trial(np.array([0.1, 0.2]) + gain, np.ones(2), dict.fromkeys(COMPARED_METRICS, gain), 1.0)
         for gain in (0, 0.5)
     )
     trials = {1.0: [low], 0.3: [high]}

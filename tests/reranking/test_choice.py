@@ -31,7 +31,7 @@ def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(datase
     rank = evidence.columns.index("rank")
     columns[:, :, rank] = np.minimum(columns[:, :, rank], CANDIDATES - 1)
     theirs = pairs(best, model.reranker.trees.probabilities(columns, best))
-    voted = evidence.get(SimilarTexts).more_candidates(candidates.texts)
+    voted = evidence.get(SimilarTexts).suggest_candidates(candidates.texts)
     compared = 0
     for row, ours in enumerate(pairs(ids, probabilities)):
         # candidates of similar texts alone have no score

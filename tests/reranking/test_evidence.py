@@ -20,28 +20,36 @@ from ovaflow.features.normalize import unit_rows
 from ovaflow.model.index import LARGEST_DENSE, panel_ranges
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reranking import cross_fitting, fitting
-from ovaflow.reranking.answer_length import labels_that_fit
-from ovaflow.reranking.boosted_trees import MOST_TREES, RATE, SETTINGS, fit_trees
-from ovaflow.reranking.candidates import Candidates, with_more
+from ovaflow.reranking.answer_length import count_fitting_labels
+from ovaflow.reranking.boosted_trees import LEARNING_RATE, MAX_TREES, TREE_SETTINGS, fit_trees
+from ovaflow.reranking.candidates import Candidates, append_candidates
 from ovaflow.reranking.cross_fitting import (
-    ENOUGH,
-    PARTS,
-    STEP,
+    ENOUGH_CHECKED_TEXTS,
+    N_PARTS,
+    TREE_STEP,
+    compute_ndcg,
+    count_checked_parts,
     cross_fit,
-    ndcg_of_each,
-    parts_checked,
 )
 from ovaflow.reranking.evidence.name_in_text import NameInText
 from ovaflow.reranking.evidence.names import LabelNames
-from ovaflow.reranking.evidence.other_candidates import OTHERS, OtherCandidates, count_cooccurrence
-from ovaflow.reranking.evidence.similar_texts import NEAREST, SimilarTexts
+from ovaflow.reranking.evidence.other_candidates import (
+    N_SUPPORTING,
+    OtherCandidates,
+    count_cooccurrence,
+)
+from ovaflow.reranking.evidence.similar_texts import N_NEAREST, SimilarTexts
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.sparse.csr import NOWHERE, from_scipy
 
 
 def classifier():
     return HistGradientBoostingClassifier(
-        max_iter=MOST_TREES, learning_rate=RATE, **SETTINGS, early_stopping=False, random_state=0
+        max_iter=MAX_TREES,
+        learning_rate=LEARNING_RATE,
+        **TREE_SETTINGS,
+        early_stopping=False,
+        random_state=0,
     )
 
 
@@ -81,18 +89,18 @@ def made_texts(n, noise):
 @pytest.mark.parametrize("noise", [3.0, 1.0, 0.1])
 def test_as_many_trees_as_predict_other_texts_best_like_scikit_learn(noise) -> None:
     texts = made_texts(100, noise)
-    theirs = np.zeros((MOST_TREES // STEP, 100, 10))
+    theirs = np.zeros((MAX_TREES // TREE_STEP, 100, 10))
     ours = cross_fit(texts, fit_trees)
-    parts = np.arange(100) % PARTS
+    parts = np.arange(100) % N_PARTS
     known = texts.ids >= 0
-    for part in range(PARTS):
+    for part in range(N_PARTS):
         others = texts.part(parts != part)
-        model = classifier().fit(others.rows, others.rows_hit)
+        model = classifier().fit(others.rows, others.row_hits)
         rows = texts.columns[parts == part].reshape(-1, 3)
-        stages = list(model.staged_predict_proba(rows))[STEP - 1 :: STEP]
+        stages = list(model.staged_predict_proba(rows))[TREE_STEP - 1 :: TREE_STEP]
         theirs[:, parts == part] = np.array(stages)[:, :, 1].reshape(len(stages), -1, 10)
     losses = [log_loss(texts.hits[known], each[known]) for each in theirs]
-    assert ours.n_trees == STEP * (1 + np.argmin(losses)) == len(ours.trees.roots)
+    assert ours.n_trees == TREE_STEP * (1 + np.argmin(losses)) == len(ours.trees.roots)
     assert ours.log_loss == pytest.approx(min(losses))
     best = np.where(known, theirs[np.argmin(losses)], 0)[ours.places]
     assert_allclose(ours.probabilities, best, atol=1e-9)
@@ -100,11 +108,13 @@ def test_as_many_trees_as_predict_other_texts_best_like_scikit_learn(noise) -> N
         ours.texts.hits, np.argsort(-best, axis=1, kind="stable"), axis=1
     )
     for gains, hits in zip(ours.ndcg, (ours.texts.hits, by_probability), strict=True):
-        assert gains == pytest.approx(ndcg_of_each(hits, ours.texts.positives))
+        assert gains == pytest.approx(compute_ndcg(hits, ours.texts.positives))
 
 
 def test_few_texts_are_all_checked_and_many_in_part() -> None:
-    assert [parts_checked(ENOUGH * times) for times in (0.2, 1, 2, 3, 4, 20)] == [4, 4, 2, 2, 1, 1]
+    assert [
+        count_checked_parts(ENOUGH_CHECKED_TEXTS * times) for times in (0.2, 1, 2, 3, 4, 20)
+    ] == [4, 4, 2, 2, 1, 1]
 
 
 def test_trees_by_score_keep_its_order(held, held_predictions) -> None:
@@ -149,7 +159,7 @@ def test_nearest_texts_are_those_by_cosine_but_for_rounding(made, negative, pane
     # half a step of 8 bits for each common feature
     largest = abs(rows.to_scipy()).max(axis=0).toarray()
     rounding = (abs(texts.to_scipy()) @ largest * 0.51 / LARGEST_DENSE + 1e-5).reshape(-1, 1)
-    k = min(NEAREST, X.shape[0])
+    k = min(N_NEAREST, X.shape[0])
     kth = -np.sort(-theirs, axis=1)[:, [k - 1]]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
@@ -181,7 +191,7 @@ def test_votes_are_those_of_the_nearest_texts(made) -> None:
     neighbours = SimilarTexts.index(unit_rows(from_scipy(X)), from_scipy(Y))
     similar = neighbours.nearest(texts)
     ours, sums = neighbours.votes(similar, candidates)
-    most = neighbours.most_voted(similar, 3)
+    most = neighbours.find_most_voted(similar, 3)
     for i, (rows, cosines) in enumerate(zip(*similar, strict=True)):
         votes = cosines @ Y[rows]
         total = cosines.sum()
@@ -195,7 +205,7 @@ def test_votes_are_those_of_the_nearest_texts(made) -> None:
 
 def test_further_candidates_follow_those_by_score_once() -> None:
     lists = [np.array([each], np.int32) for each in ([3, 1, -1], [1, 5], [5, 3, 0])]
-    ids, scores = with_more(lists[0], np.float32([[2, 1, -np.inf]]), lists[1:])
+    ids, scores = append_candidates(lists[0], np.float32([[2, 1, -np.inf]]), lists[1:])
     assert ids.tolist() == [[3, 1, -1, 5, -1, 0, -1, -1]]
     assert scores.tolist() == [[2, 1, *[-np.inf] * 6]]
 
@@ -248,7 +258,7 @@ def test_company_is_counted(made) -> None:
     # the last stands for no candidate
     together = np.pad(counted(Y), (0, 1))
     for i, row in enumerate(candidates):
-        theirs = likelihoods[i, :OTHERS] @ together[np.ix_(row[:OTHERS], row)]
+        theirs = likelihoods[i, :N_SUPPORTING] @ together[np.ix_(row[:N_SUPPORTING], row)]
         assert ours[i] == pytest.approx(theirs, abs=1e-5)
 
 
@@ -262,7 +272,7 @@ def test_company_of_many_pairs_is_counted_in_some_texts(monkeypatch) -> None:
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.integers(0, 3))
 def test_labels_that_fit_have_the_largest_expected_f1(probabilities, missing) -> None:
     p = sorted(probabilities, reverse=True)
-    ours = labels_that_fit(np.array([p + [-np.inf] * missing]))[0]
+    ours = count_fitting_labels(np.array([p + [-np.inf] * missing]))[0]
     f1 = [0, *(2 * sum(p[:m]) / (m + sum(p)) for m in range(1, len(p) + 1))]
     assert f1[ours] == pytest.approx(max(f1), rel=1e-12)
     assert (ours == 0) == (max(p) == 0)
@@ -336,7 +346,7 @@ def test_a_held_out_text_is_no_neighbour_of_itself(
     fitting.fit_reranker(OneVsAll.open(model), dataset, held, held_predictions)
     words = held.documents.train.X.to_scipy()[:, :-1]
     others = held.test.X.to_scipy()[:, :-1]
-    nearest = NearestNeighbors(n_neighbors=NEAREST, metric="cosine").fit(words)
+    nearest = NearestNeighbors(n_neighbors=N_NEAREST, metric="cosine").fit(words)
     distances, _ = nearest.kneighbors(others)
     ours = evidence[-1][:, COLUMNS.index("votes of all")]
     theirs = (1 - distances).sum(axis=1)

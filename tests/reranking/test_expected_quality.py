@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose
 from sklearn.metrics import precision_score
 
 from ovaflow.model.ranked_labels import find_hits
-from ovaflow.reranking.answer_length import labels_that_fit
-from ovaflow.reranking.expected_quality import expected_quality, sure_records
-from ovaflow.reranking.fitting import count_missed, labels_expected
+from ovaflow.reranking.answer_length import count_fitting_labels
+from ovaflow.reranking.expected_quality import estimate_quality, measure_sure_records
+from ovaflow.reranking.fitting import count_missed, mark_expected_labels
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.sparse.csr import CSR
 
@@ -30,12 +30,12 @@ def made():
 
 def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(made) -> None:
     candidates, answers = made
-    ours = expected_quality(answers, candidates, missed=2.0)
+    ours = estimate_quality(answers, candidates, missed=2.0)
     rng = np.random.default_rng(2)
     hits = rng.random((4000, *candidates.shape), np.float32) < candidates
     inside = np.isfinite(answers)
     # some true labels are no candidates, the more the more of these do not fit
-    fit = np.arange(8) < labels_that_fit(candidates)[:, None]
+    fit = np.arange(8) < count_fitting_labels(candidates)[:, None]
     left_out = [
         1 - sum(p[each]) / sum(p) if sum(p) > 0 else 1
         for p, each in zip(np.maximum(candidates, 0), fit, strict=True)
@@ -69,7 +69,7 @@ def test_missed_are_labels_that_new_texts_may_have_and_candidates_lack(n_labels,
     held = [[0, 1, 3, 4], [2, 3]]
     rest = [[0, 1], [0, 2]]
     true = of_labels(n_labels, *held).Y
-    expected = labels_expected(of_labels(n_labels, *rest, *held), of_labels(n_labels, *rest))
+    expected = mark_expected_labels(of_labels(n_labels, *rest, *held), of_labels(n_labels, *rest))
     ids = np.array([[0, 3], [1, -1]], np.int32)
     texts = HeldOutCandidates([], None, ids, find_hits(ids, true), np.array([4, 2]))
     assert count_missed(texts, true, expected).tolist() == theirs
@@ -78,13 +78,13 @@ def test_missed_are_labels_that_new_texts_may_have_and_candidates_lack(n_labels,
 def test_sure_records_like_scikit_learn(made) -> None:
     candidates = np.maximum(made[0], 0)
     hits = np.random.default_rng(3).random(candidates.shape) < candidates**1.2
-    inside = np.arange(8) < labels_that_fit(candidates)[:, None]
+    inside = np.arange(8) < count_fitting_labels(candidates)[:, None]
     means = np.ma.array(candidates, mask=~inside).mean(axis=1).filled(0)
-    for row in sure_records((0.5, 0.7, 0.9), candidates, hits):
+    for row in measure_sure_records((0.5, 0.7, 0.9), candidates, hits):
         sure = means >= row["level"]
         assert (row["records"], row["instances"]) == (sure.sum(), sure.mean())
         assert row["labels"] == inside[sure].sum()
         assert row["expected"] == pytest.approx(candidates[sure][inside[sure]].mean())
         theirs = precision_score(hits[sure], inside[sure], average="micro")
         assert row["right"] == pytest.approx(theirs)
-    assert sure_records([0.9], candidates / 2, hits)[0]["right"] is None
+    assert measure_sure_records([0.9], candidates / 2, hits)[0]["right"] is None

@@ -19,7 +19,7 @@ from ovaflow.reranking.choice_of_evidence import choose_evidence
 from ovaflow.reranking.evidence import first_words
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.first_words import FirstWords
-from ovaflow.reranking.evidence.kind import Training
+from ovaflow.reranking.evidence.kind import EvidenceTraining
 from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds
 from ovaflow.reranking.evidence.name_pieces import PiecesOfName
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
@@ -69,7 +69,7 @@ def test_pieces_of_names_are_those_of_scikit_learn(words) -> None:
     # a word that is no feature has pieces, too
     assert "steamtrains" not in words.feature_names
     names, weigh = pieces_of_sklearn(words)
-    pieces = PiecesOfName.fit(Training(words, words, (1.0, 0.0)))
+    pieces = PiecesOfName.fit(EvidenceTraining(words, words, (1.0, 0.0)))
     texts = pieces.features_of(words.test.tokens)
     candidates = np.arange(words.n_labels, dtype=np.int32)[None]
     theirs = weigh(["the castles of steamtrains"])
@@ -114,7 +114,7 @@ def test_a_stored_second_stage_has_the_same_pieces(with_all, dataset) -> None:
     evidence = Predictor.open(with_all).model.reranker.evidence
     assert [kind.name for kind in evidence.kinds if kind.optional] == OPTIONAL
     stored = evidence.get(PiecesOfName)
-    fresh = PiecesOfName.fit(Training(dataset, dataset, (1.0, 0.0)))
+    fresh = PiecesOfName.fit(EvidenceTraining(dataset, dataset, (1.0, 0.0)))
     assert stored.transform.feature_names == fresh.transform.feature_names
     assert np.array_equal(stored.transform.idf, fresh.transform.idf)
     assert all(map(np.array_equal, stored.names.names.arrays, fresh.names.names.arrays))
@@ -162,7 +162,7 @@ def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch) ->
 
 
 def test_evidence_that_is_not_asked_for_is_not_there(dataset) -> None:
-    evidence = CandidateEvidence.fit(Training(dataset, dataset, (1.0, 0.0)))
+    evidence = CandidateEvidence.fit(EvidenceTraining(dataset, dataset, (1.0, 0.0)))
     assert [kind.name for kind in evidence.kinds if kind.optional] == [PiecesOfName.name]
     plain = evidence.with_optional([FirstWords.name])
     assert plain.with_own_features(dataset.test.X, dataset.test.tokens) is dataset.test.X

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from ovaflow.reranking.macro_f1 import labels_for_macro_f1
+from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
 
 
 def predicted(chosen, true):
@@ -25,7 +25,7 @@ def expected_utility(chosen, P, smoothing=2):
 def test_no_other_choice_is_expected_to_be_much_better(seed) -> None:
     P = np.random.default_rng(seed).dirichlet(np.full(4, 0.4), size=4)
     order = np.argsort(-P, axis=1).astype(np.int32)
-    ids, probabilities = labels_for_macro_f1(order, np.take_along_axis(P, order, axis=1), 2)
+    ids, probabilities = choose_labels_for_macro_f1(order, np.take_along_axis(P, order, axis=1), 2)
     assert (np.take_along_axis(P, ids, axis=1) == probabilities).all()
     assert (np.diff(probabilities) <= 0).all()
     ours = expected_utility(ids, P)
@@ -43,7 +43,7 @@ def test_macro_f1_rises_on_labels_drawn_from_the_probabilities() -> None:
     P = np.clip(frequency * rng.lognormal(0, 1.5, (2000, 60)), 0, 0.95)
     true = rng.random(P.shape) < P
     order = np.argsort(-P, axis=1).astype(np.int32)[:, :20]
-    chosen, _ = labels_for_macro_f1(order, np.take_along_axis(P, order, axis=1), 2)
+    chosen, _ = choose_labels_for_macro_f1(order, np.take_along_axis(P, order, axis=1), 2)
 
     ours, theirs = (
         f1_score(true, predicted(ids, true), average="macro", zero_division=0)
@@ -53,7 +53,7 @@ def test_macro_f1_rises_on_labels_drawn_from_the_probabilities() -> None:
 
 
 def test_texts_with_fewer_candidates_have_fewer_labels() -> None:
-    ids, probabilities = labels_for_macro_f1(
+    ids, probabilities = choose_labels_for_macro_f1(
         np.array([[3, -1, -1]], np.int32), np.array([[0.5, -np.inf, -np.inf]]), 2
     )
     assert ids.tolist() == [[3, -1]]

@@ -10,19 +10,19 @@ import pytest
 from commands import answers, labels_of, ovaflow
 from sklearn.metrics import f1_score, log_loss, precision_score, recall_score
 
-from ovaflow.evaluation.metrics import ranking_metrics
-from ovaflow.evaluation.reliability import LEVELS, SURE
+from ovaflow.evaluation.metrics import compute_ranking_metrics
+from ovaflow.evaluation.reliability import PRECISION_LEVELS, PROBABILITY_LEVELS
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.ranked_labels import find_hits
 from ovaflow.prediction import promotion
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.reranking import held_out_texts
-from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.cross_fitting import CrossFit
 from ovaflow.reranking.evidence.kinds import KINDS, with_optional
 from ovaflow.reranking.evidence.similar_texts import SimilarTexts
 from ovaflow.reranking.fitting import fit_reranker
-from ovaflow.reranking.macro_f1 import labels_for_macro_f1
+from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.predict import CANDIDATES
 
@@ -58,7 +58,7 @@ def test_it_ranks_and_knows_how_sure_it_is(
     assert check["second_stage"] > check["first_stage"] + check["error"]
     assert set(check["lost"]) == {kind.name for kind in with_optional(KINDS, optional)}
     assert check["texts"] == len(held_predictions.ids)
-    metrics = ranking_metrics(held_predictions.ids, held.test.Y, np.ones(held.n_labels))
+    metrics = compute_ranking_metrics(held_predictions.ids, held.test.Y, np.ones(held.n_labels))
     assert check["first_stage"] == pytest.approx(metrics["nDCG@5"])
     measured = json.loads((folder / "dataset" / "reliability.json").read_text())["probabilities"]
     candidates = predicted.ranking.ids >= 0
@@ -105,7 +105,7 @@ def test_where_evidence_ranks_worse_probabilities_keep_the_order_of_scores(
 def test_metrics_of_answers_that_fit_like_scikit_learn(folder, dataset, predicted) -> None:
     metrics = json.loads((folder / "dataset" / "metrics.json").read_text())
     truth = dataset.test.Y.to_scipy().toarray() > 0
-    amounts = labels_that_fit(predicted.ranking.probabilities)
+    amounts = count_fitting_labels(predicted.ranking.probabilities)
     answers = np.zeros_like(truth)
     for row, ids, m in zip(answers, predicted.ranking.ids, amounts, strict=True):
         row[ids[:m]] = True
@@ -120,7 +120,7 @@ def test_metrics_of_answers_that_fit_like_scikit_learn(folder, dataset, predicte
     assert metrics["labels-fit"] == np.mean(amounts)
     inverse = dataset.inverse_propensity(metrics["propensity_a"], metrics["propensity_b"])
     by_score = predicted.ranking.first_ids[:, :5]
-    assert metrics["first_stage"] == ranking_metrics(by_score, dataset.test.Y, inverse)
+    assert metrics["first_stage"] == compute_ranking_metrics(by_score, dataset.test.Y, inverse)
 
 
 HEADS = {
@@ -145,7 +145,9 @@ def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(
 ) -> None:
     options = "--optimise=macro-F1", "--top-k=2"
     ours = predict(*options).ids.tolist()
-    theirs, _ = labels_for_macro_f1(*(each[:, :CANDIDATES] for each in predicted.ranking[:2]), 2)
+    theirs, _ = choose_labels_for_macro_f1(
+        *(each[:, :CANDIDATES] for each in predicted.ranking[:2]), 2
+    )
     assert ours == theirs.tolist() != predicted.ids[:, :2].tolist()
     asked = model, texts, *options
     assert labels_of(answers(*asked)) == ours
@@ -157,7 +159,7 @@ def test_evaluate_shows_labels_by_probability(folder) -> None:
     command = "evaluate", folder / "records.csv", f"--model={folder}/dataset/model.h5"
     shown = ovaflow(*command, f"--model={folder}/held/model.h5")
     assert (shown.count("at least"), shown.count("F1 of labels that fit")) == (
-        len(LEVELS) + len(SURE),
+        len(PROBABILITY_LEVELS) + len(PRECISION_LEVELS),
         1,
     )
     said = "labels.csv: the labels that fit of each record count as predicted"

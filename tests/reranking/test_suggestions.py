@@ -37,7 +37,7 @@ def test_a_file_is_read_as_a_dictionary(tmp_path_factory, entries, asked, scored
     for place, (text, label, score) in enumerate(entries):
         if label and label in "abcdef":
             theirs[text].append((-(score or 0) * scored, place, ord(label) - ord("a")))
-    suggestions = ours.suggestions_for(asked)
+    suggestions = ours.find_suggestions(asked)
     for i, text in enumerate(asked):
         expected = sorted(theirs.get(text, []))[:CANDIDATES]
         m = len(expected)

@@ -6,7 +6,7 @@ from commands import answers, labels_of, ovaflow, read_answers
 from numpy.testing import assert_allclose
 from records import read_records, write_records
 
-from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.answer_length import count_fitting_labels
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def theirs(check, predicted):
     for ids, p in zip(
         ranking.ids, np.maximum(ranking.probabilities[:, :50], 0).astype(float), strict=True
     ):
-        m = labels_that_fit(p[None])[0]
+        m = count_fitting_labels(p[None])[0]
         right = p[:m].sum()
         among = p.sum()
         true = among + check["missed"] * (1 - right / among)

@@ -12,14 +12,14 @@ from ovaflow.cli import main
 from ovaflow.dataset.dataset import Names, open_dataset
 from ovaflow.dataset.hold_out import hold_out
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metric import named
-from ovaflow.evaluation.metrics import ranking_metrics
+from ovaflow.evaluation.metric import get_metric
+from ovaflow.evaluation.metrics import compute_ranking_metrics
 from ovaflow.reading.instances import TextInstance
 from ovaflow.settings.train import ChooseC, TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_model
 from ovaflow.tuning import comparison, cost, features
-from ovaflow.tuning.comparison import Trial, compare, decide, folds
+from ovaflow.tuning.comparison import Trial, compare_candidates, decide, divide_into_rounds
 from ovaflow.tuning.cost import choose_C
 
 CASES = [(2, 0.1, 1), (25, 0.1, 1), (3000, 0.1, 1), (10, 0.9, 1), (9000, 0.5, 1), (400, 0.2, 10)]
@@ -28,7 +28,7 @@ CASES = [(2, 0.1, 1), (25, 0.1, 1), (3000, 0.1, 1), (10, 0.9, 1), (9000, 0.5, 1)
 @pytest.mark.parametrize(("n", "share", "size"), CASES)
 def test_folds_hold_out_each_instance_at_most_once_and_never_part_a_group(n, share, size) -> None:
     groups = np.random.default_rng(0).permutation(n) // size
-    rounds = list(folds(groups, share))
+    rounds = list(divide_into_rounds(groups, share))
     amount = max(1, round(share * n))
     together = np.concatenate([held for _, held in rounds])
     assert len(np.unique(together)) == len(together) == amount * len(rounds)
@@ -41,7 +41,7 @@ def test_folds_hold_out_each_instance_at_most_once_and_never_part_a_group(n, sha
 def test_large_groups_are_held_out_no_more_often_than_they_occur() -> None:
     # near twins are numbered by their first rows, so that large groups have low numbers
     groups = np.concatenate([np.arange(200).repeat(10), np.arange(200, 2200)])
-    [(fit, held), *_] = folds(groups, 0.1)
+    [(fit, held), *_] = divide_into_rounds(groups, 0.1)
     assert abs(np.mean(groups[held] < 200) - 0.5) < 0.15
     assert len(fit) + len(held) > 3990
 
@@ -51,9 +51,9 @@ def test_contributions_add_up_to_the_metrics() -> None:
     Y = from_scipy((rng.random((200, 30)) < 0.1) * 1.0)
     ids = np.argsort(rng.random((200, 30)), axis=1)[:, :5].astype(np.int32)
     inverse = 1 + rng.random(30)
-    theirs = ranking_metrics(ids, Y, inverse)
+    theirs = compute_ranking_metrics(ids, Y, inverse)
     for metric in ("P@1", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@5", "recall@3"):
-        found, k = named(metric)
+        found, k = get_metric(metric)
         gains, best = found.each(ranking.Ranked(ids, Y, inverse), k)
         assert gains.sum() / best.sum() == pytest.approx(theirs[metric], rel=1e-12)
 
@@ -66,9 +66,9 @@ def test_what_cannot_win_is_not_tried_again():
     def attempt(candidate, part):
         tried.append((candidate, part))
         right = rng.random(400) < strengths[candidate]
-        return Trial(right * 1.0, right, dict.fromkeys(comparison.METRICS, 0.5), 2.0)
+        return Trial(right * 1.0, right, dict.fromkeys(comparison.COMPARED_METRICS, 0.5), 2.0)
 
-    trials, best = compare([1, 2, 3], attempt, strengths)
+    trials, best = compare_candidates([1, 2, 3], attempt, strengths)
     assert [part for candidate, part in tried if candidate == "bad"] == [1]
     assert [part for candidate, part in tried if candidate == "good"] == [1, 2, 3]
     assert best in ("good", "as good")
@@ -87,7 +87,10 @@ def made_trial(scores, right=0):
     """A trial where the first label of so many instances is right."""
     first = np.arange(len(scores)) < right
     return Trial(
-        np.asarray(scores, float), first, dict.fromkeys(comparison.METRICS, first.mean()), 1.0
+        np.asarray(scores, float),
+        first,
+        dict.fromkeys(comparison.COMPARED_METRICS, first.mean()),
+        1.0,
     )
 
 
@@ -173,7 +176,9 @@ def grouped(monkeypatch):
     groups = []
     for module in (cost, features):
         monkeypatch.setattr(
-            module, "folds", lambda each, share: groups.append(each) or folds(each, share)
+            module,
+            "folds",
+            lambda each, share: groups.append(each) or divide_into_rounds(each, share),
         )
     return groups
 
@@ -211,7 +216,7 @@ def test_short_copies_are_held_out_together(tmp_path, grouped) -> None:
 def metrics_of(dataset, **settings):
     """Metrics of a model trained directly."""
     model = train_model(dataset, TrainLabels(**settings), 0.01)
-    return ranking_metrics(model.top_k(dataset.test.X, 5)[0], dataset.test.Y, np.ones(8))
+    return compute_ranking_metrics(model.top_k(dataset.test.X, 5)[0], dataset.test.Y, np.ones(8))
 
 
 def test_figures_of_a_choice_are_those_of_models_trained_directly() -> None:
@@ -221,7 +226,7 @@ def test_figures_of_a_choice_are_those_of_models_trained_directly() -> None:
     for each in found["candidates"]:
         directly = []
         sizes = []
-        for fit, held in list(folds(np.arange(400), 0.25))[: each["rounds"]]:
+        for fit, held in list(divide_into_rounds(np.arange(400), 0.25))[: each["rounds"]]:
             train, test = (dataset.train.take(np.sort(sample[part])) for part in (fit, held))
             part = replace(dataset, train=train, test=test)
             directly.append(metrics_of(part, C=each["candidate"], epsilon=0.01)["P@1"])
@@ -338,7 +343,7 @@ def test_features_chosen_on_a_part_are_checked_with_all(tmp_path, capsys) -> Non
 def test_texts_without_a_word_are_sampled_one_by_one() -> None:
     texts = [*(f"word{i} more" for i in range(300)), *["", " ", "?!", "2019", "\n", "."] * 50]
     for size in (60, 100):
-        sample, available = features._sample_of(map(TextInstance, texts), size)
+        sample, available = features._sample_instances(map(TextInstance, texts), size)
         assert available == 600
         without = [instance for instance in sample if not instance.text.startswith("word")]
         # hypergeometric: standard deviation at most 4.6

@@ -10,11 +10,11 @@ from finished_run import of_every_method
 from synthetic import write_weights
 
 from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
-from ovaflow.evaluation.metrics import ranking_metrics
+from ovaflow.evaluation.metrics import compute_ranking_metrics
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
-from ovaflow.tuning.pruning import CANDIDATES, KIND, choose_prune, threshold_of
+from ovaflow.tuning.pruning import CANDIDATE_THRESHOLDS, PRUNE_KIND, choose_prune, resolve_threshold
 
 A = 0.55
 B = 1.5
@@ -50,7 +50,7 @@ def worth(model, dataset, threshold):
     (X, Y) = (dataset.test.X.to_scipy().toarray(), dataset.test.Y)
     dense[np.abs(dense) < np.float32(threshold)] = 0
     ids, _ = naive.top_k(X, dense, model.trained, 5)
-    metrics = ranking_metrics(ids, Y, dataset.inverse_propensity(A, B))
+    metrics = compute_ranking_metrics(ids, Y, dataset.inverse_propensity(A, B))
     return {name: metrics[name] for name in ("nDCG@5", "PSP@5")}
 
 
@@ -58,7 +58,7 @@ def test_differences_are_those_of_the_metrics(made) -> None:
     model, dataset = made([-0.3, -0.08, 0.02, 0.04, 0.12, 0.18])
     choice = choose_prune(model, dataset, A, B)
     before = worth(model, dataset, 0.01)
-    assert [point["prune"] for point in choice["points"]] == list(CANDIDATES)
+    assert [point["prune"] for point in choice["points"]] == list(CANDIDATE_THRESHOLDS)
     for point in choice["points"]:
         theirs = worth(model, dataset, point["prune"])
         ours = {name: change["mean"] for name, change in point["change"].items()}
@@ -87,7 +87,7 @@ def test_what_is_needed_stays(made) -> None:
     small[:-1] *= np.where(small[:-1] == 1, np.float32(0.06), 1)
     choice = choose_prune(model, dataset, A, B)
     assert choice["chosen"] == 0.05
-    lost = choice["points"][list(CANDIDATES).index(0.07)]["change"]["nDCG@5"]
+    lost = choice["points"][list(CANDIDATE_THRESHOLDS).index(0.07)]["change"]["nDCG@5"]
     assert lost["mean"] < -10 * lost["error"]
     # and no larger one either, though nothing more is lost from there on
     assert choice["points"][-1]["change"]["nDCG@5"]["mean"] == pytest.approx(lost["mean"], abs=0.1)
@@ -95,12 +95,12 @@ def test_what_is_needed_stays(made) -> None:
 
 def test_what_auto_is(made, tmp_path) -> None:
     _, dataset = made([0.0])
-    write_json(tmp_path / "chosen.json", KIND, {"chosen": 0.07})
-    assert threshold_of(0.03, dataset) == 0.03
+    write_json(tmp_path / "chosen.json", PRUNE_KIND, {"chosen": 0.07})
+    assert resolve_threshold(0.03, dataset) == 0.03
     for path, theirs in (None, 0.05), (tmp_path / "chosen.json", 0.07):
-        assert threshold_of("auto", dataset, path) == theirs
+        assert resolve_threshold("auto", dataset, path) == theirs
     dataset.parameters["normalize"] = False
-    assert threshold_of("auto", dataset) == 0.01
+    assert resolve_threshold("auto", dataset) == 0.01
 
 
 def test_on_the_command_line(made_once, tmp_path) -> None:

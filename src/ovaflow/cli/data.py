@@ -210,7 +210,7 @@ def _extra_left_out(train, parts, n_extra):
 def choose_features_command(settings, threads, output, **files) -> None:
     """Compare blocks of text features on held-out training instances."""
     choice = features.choose_features(_source_of(settings, files), settings, threads)
-    write_json(output, features.KIND, choice)
+    write_json(output, features.FEATURES_KIND, choice)
     _print_choice(choice)
 
 
@@ -222,7 +222,7 @@ def choose_features_command(settings, threads, output, **files) -> None:
 def choose_c_command(dataset, settings, threads, output) -> None:
     """Compare values of C on held-out training instances of DATASET (dataset.h5)."""
     choice = cost.choose_C(open_dataset(dataset), settings, settings, threads)
-    write_json(output, cost.KIND, choice)
+    write_json(output, cost.COST_KIND, choice)
     _print_choice(choice)
 
 

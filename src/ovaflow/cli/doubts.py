@@ -8,11 +8,16 @@ from ovaflow.cli.listing import Listing
 from ovaflow.cli.options import THREADS, file_option
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.evaluation.doubts import COLUMNS, doubts_by_cross_validation, doubts_of_held_out, table
+from ovaflow.evaluation.doubts import (
+    DOUBT_COLUMNS,
+    find_cross_validated_doubts,
+    find_held_out_doubts,
+    tabulate_doubts,
+)
 from ovaflow.model.model_file import open_any_model
 from ovaflow.report.doubts import NAME_LENGTH, OF_ONE_KIND
-from ovaflow.reranking.fitting import require_parts_of_one
-from ovaflow.reranking.held_out_texts import FEWEST
+from ovaflow.reranking.fitting import require_same_dataset
+from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.section import HELD_OUT
 
@@ -52,16 +57,16 @@ def doubts_command(run, dataset, held_out, every, threads, output) -> None:
     if every:
         trained = open_any_model(model)
         trained.require(dataset=opened)
-        doubts, n = doubts_by_cross_validation(opened, trained, threads)
+        doubts, n = find_cross_validated_doubts(opened, trained, threads)
     else:
         if held_out is None:
             held_out = _held_out_by(model)
             model = held_out.parent / model.parent.name / model.name
         parts = open_dataset(held_out)
         trained = open_any_model(model)
-        require_parts_of_one(opened, parts, trained)
-        doubts, n = doubts_of_held_out(opened, parts, trained, threads)
-    rows = table(opened, doubts.worst_first())
+        require_same_dataset(opened, parts, trained)
+        doubts, n = find_held_out_doubts(opened, parts, trained, threads)
+    rows = tabulate_doubts(opened, doubts.worst_first())
     if output:
         _list("Doubts", rows).write(output)
     for kind, title in _TITLES.items():
@@ -73,7 +78,7 @@ def doubts_command(run, dataset, held_out, every, threads, output) -> None:
 
 
 def _list(title, rows):
-    return Listing(title, COLUMNS, OF_ONE_KIND, rows, name_length=NAME_LENGTH)
+    return Listing(title, DOUBT_COLUMNS, OF_ONE_KIND, rows, name_length=NAME_LENGTH)
 
 
 def _held_out_by(model):
@@ -88,8 +93,8 @@ def _held_out_by(model):
 
 
 def _print_summary(rows, n, dataset, output) -> None:
-    if n < FEWEST:
-        click.echo(f"{n:,} records were held out; doubts need {FEWEST:,}")
+    if n < MIN_HELD_OUT_TEXTS:
+        click.echo(f"{n:,} records were held out; doubts need {MIN_HELD_OUT_TEXTS:,}")
         return
     wrong = sum(row["kind"] == "wrong" for row in rows)
     place = f"{output}: " if output else ""

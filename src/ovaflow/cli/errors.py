@@ -15,7 +15,7 @@ from rich.text import Text
 from ovaflow.cli.listing import Listing
 from ovaflow.cli.options import file_option
 from ovaflow.console.progress import Progress
-from ovaflow.evaluation.errors import MEASURE, RunErrors, by_falling_value, reasons_for
+from ovaflow.evaluation.errors import ERROR_ORDER, RunErrors, explain_prediction, sort_by_value
 from ovaflow.prediction.explanation import find_labels
 from ovaflow.report import wording
 from ovaflow.report.tables import Column
@@ -91,7 +91,7 @@ def _say_what_is_wrong(errors) -> None:
         ]
         if named:
             click.echo(f"{kind} most often: {', '.join(named)}")
-    click.echo(f"worst records first: {MEASURE}")
+    click.echo(f"worst records first: {ERROR_ORDER}")
 
 
 def _where_all_are(run, names):
@@ -144,7 +144,7 @@ def _counted_names(names):
 
 
 def _row(errors, record):
-    predicted = by_falling_value(record.right + record.wrong)
+    predicted = sort_by_value(record.right + record.wrong)
     labels = {
         "true": record.right + record.missed,
         "predicted": predicted,
@@ -172,7 +172,7 @@ def _rows_of_label(errors, predictor, label, most):
     for kind, instances in zip(("false positive", "false negative"), found, strict=True):
         with Progress(f"{kind}s", len(instances[:most]), "records") as progress:
             for record in errors.records(instances[:most]):
-                reasons = reasons_for(
+                reasons = explain_prediction(
                     predictor, errors.dataset, record.row, label, record.text, WORDS
                 )
                 value = round(float(values[record.row]), 4)

@@ -10,22 +10,27 @@ from ovaflow.cli.listing import print_table
 from ovaflow.cli.options import THREADS, file_option, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.evaluation.analysis import analyse, results_of_labels
+from ovaflow.evaluation.analysis import analyse, tabulate_labels
 from ovaflow.evaluation.errors import RunErrors
 from ovaflow.evaluation.labelled_file import (
-    amounts_and_means,
-    annif_metrics,
-    by_label,
-    by_level,
-    by_precision,
-    by_probability,
+    compare_unknown_words,
+    compute_annif_metrics,
+    measure_by_label,
+    measure_by_level,
+    measure_by_precision,
+    measure_by_probability,
     rank_file,
-    unknown_words,
+    summarize_figures,
 )
-from ovaflow.evaluation.measured import rule_in_words
-from ovaflow.evaluation.metric import PLACES
+from ovaflow.evaluation.measured import describe_predicted_labels
+from ovaflow.evaluation.metric import CUTOFFS
 from ovaflow.evaluation.metrics import evaluate, measure
-from ovaflow.evaluation.model_comparison import Figures, changed_most, side_by_side, table_by_label
+from ovaflow.evaluation.model_comparison import (
+    Figures,
+    find_changed_labels,
+    merge_label_entries,
+    tabulate_label_comparison,
+)
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
@@ -116,12 +121,12 @@ def _evaluate_predictions(
         names = (folder.name for folder in (model.absolute().parents[1], model.absolute().parent))
         write_text(errors, render_errors(*names, RunErrors(opened, measured)))
     if labels:
-        write_csv(labels, results_of_labels(measured, opened))
+        write_csv(labels, tabulate_labels(measured, opened))
     accuracy = f", accuracy {100 * metrics['accuracy']:.1f}" if "accuracy" in metrics else ""
     dev = f", dev {at_places(metrics['dev'], 'P')}" if "dev" in metrics else ""
     click.echo(f"{output}: {at_places(metrics, 'P')}, {at_places(metrics, 'PSP')}{accuracy}{dev}")
     if table:
-        for name, value in annif_metrics(measured.order).items():
+        for name, value in compute_annif_metrics(measured.order).items():
             click.echo(f"{name:<31}{value}" if isinstance(value, int) else f"{name:<31}{value:.4f}")
 
 
@@ -136,7 +141,7 @@ def _evaluate_file(path, models, labels, output, threads, reading, question) -> 
     each_label = dict.fromkeys(names)
     if labels or len(names) > 1:
         for name, (model, predictor) in zip(names, predictors.items(), strict=True):
-            each_label[name] = by_label(answers[model].measured, predictor.model)
+            each_label[name] = measure_by_label(answers[model].measured, predictor.model)
     entries = _entries(predictors, answers, each_label)
     named = [entry | {"model": name} for entry, name in zip(entries, names, strict=True)]
     for table in tables_of(path, named):
@@ -149,8 +154,10 @@ def _evaluate_file(path, models, labels, output, threads, reading, question) -> 
     if output:
         write_json(output, "evaluation", {"file": str(path), "models": entries})
     if labels:
-        write_csv(labels, table_by_label(each_label))
-        rules = {rule_in_words(each.model.probabilistic) for each in predictors.values()}
+        write_csv(labels, tabulate_label_comparison(each_label))
+        rules = {
+            describe_predicted_labels(each.model.probabilistic) for each in predictors.values()
+        }
         click.echo(f"{labels}: {' or '.join(sorted(rules))} of each record count as predicted")
 
 
@@ -161,19 +168,19 @@ def _entries(predictors, answers, each_label):
     for (model, predictor), name in zip(predictors.items(), each_label, strict=True):
         measured = answers[model].measured
         figures = Figures.of(measured)
-        metrics = amounts_and_means(measured, figures)
+        metrics = summarize_figures(measured, figures)
         entry = {"model": model, "metrics": metrics, "intervals": figures.intervals}
         if first is not None:
-            differences = figures.differences_from(first)
+            differences = figures.compute_differences(first)
             entry["differences"] = {figure: each.entry for figure, each in differences.items()}
-            entry["changed_labels"] = changed_most(
-                side_by_side(each_label), next(iter(each_label)), name
+            entry["changed_labels"] = find_changed_labels(
+                merge_label_entries(each_label), next(iter(each_label)), name
             )
         entry["checksum"] = predictor.model.checksum
-        entry["unknown_words"] = unknown_words(answers[model], predictor.model)
-        entry["by_level"] = by_level(measured, predictor.model)
-        entry["automatic"] = by_probability(measured) if measured.probabilistic else None
-        entry["sure"] = by_precision(measured) if measured.probabilistic else None
+        entry["unknown_words"] = compare_unknown_words(answers[model], predictor.model)
+        entry["by_level"] = measure_by_level(measured, predictor.model)
+        entry["automatic"] = measure_by_probability(measured) if measured.probabilistic else None
+        entry["sure"] = measure_by_precision(measured) if measured.probabilistic else None
         entries.append(entry)
         first = first or figures
     return entries
@@ -181,6 +188,6 @@ def _entries(predictors, answers, each_label):
 
 def at_places(metrics, name):
     """A metric in percent at all places that there are: ``P@1/3/5 82.5/69.6/55.5``."""
-    places = [k for k in PLACES if f"{name}@{k}" in metrics]
+    places = [k for k in CUTOFFS if f"{name}@{k}" in metrics]
     values = "/".join(f"{100 * metrics[f'{name}@{k}']:.1f}" for k in places)
     return f"{name}@{'/'.join(map(str, places))} {values}"

@@ -11,7 +11,7 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.dataset.folds import hold_out_fold
 from ovaflow.dataset.remarks import kept_together
 from ovaflow.evaluation.cross_validation import join_folds
-from ovaflow.evaluation.metric import first_names
+from ovaflow.evaluation.metric import report_metric_names
 from ovaflow.model.model_file import open_any_model
 from ovaflow.records.drawing import is_far
 from ovaflow.storage.texts import read_json, write_json
@@ -58,7 +58,9 @@ def join_folds_command(metrics, model, output) -> None:
     joined = join_folds(folds)
     write_json(output, "folds", {"model": open_any_model(model).checksum, **joined})
     words = (
-        _words(name, joined["metrics"][name]) for name in first_names() if name in joined["metrics"]
+        _words(name, joined["metrics"][name])
+        for name in report_metric_names()
+        if name in joined["metrics"]
     )
     click.echo(f"{output}: {', '.join(words)} in {len(folds)} folds")
     without = sum("F1-fit" not in fold for fold in folds)

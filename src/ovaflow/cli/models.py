@@ -8,7 +8,7 @@ import click
 from ovaflow.cli.options import THREADS, file_argument, file_option, option, output
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.evaluation.pruned_models import quality_of
+from ovaflow.evaluation.pruned_models import measure_quality
 from ovaflow.model.index import index_path, renew_index, write_index
 from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.npz_file import read_npz, write_npz
@@ -43,8 +43,8 @@ def prune_command(model, threshold, dataset, threads, output) -> None:
     )
     if measured is not None:
         constants = Propensities().model_dump().values()
-        before = quality_of(opened, measured, *constants, threads)
-        after = quality_of(pruned, measured, *constants, threads)
+        before = measure_quality(opened, measured, *constants, threads)
+        after = measure_quality(pruned, measured, *constants, threads)
         click.echo(
             ", ".join(
                 f"{name} {100 * before[name]:.2f} -> {100 * after[name]:.2f}" for name in before

@@ -38,7 +38,7 @@ from ovaflow.prediction.sources import (
 )
 from ovaflow.reading.beside_text import KINDS
 from ovaflow.reading.streams import clean
-from ovaflow.reranking.macro_f1 import labels_for_macro_f1
+from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.predict import Predict
 from ovaflow.settings.source import COLUMNS
@@ -202,9 +202,9 @@ def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, 
     suggestions = {part: {} for part in opened.measured}
     for part, (name, file) in itertools.product(suggestions, files.items()):
         ids = opened.ids(part)
-        suggestions[part][name] = suggested = file.suggestions_for(ids)
+        suggestions[part][name] = suggested = file.find_suggestions(ids)
         if part == "test":
-            file.require_common(suggested, ids, RIGHT_IDS)
+            file.require_common_texts(suggested, ids, RIGHT_IDS)
         click.echo(f"{file.path}: for {suggested.known.sum():,} of {len(ids):,} {part} instances")
     if optimise and not model.probabilistic:
         click.echo("the second stage is not used: the order is that of scores, not for macro-F1")
@@ -254,7 +254,7 @@ class _Records:
                 self._languages.update(familiarity.languages)
             first = self.n + 1
             ids = _ids(batch.names, first)
-            suggestions = {name: file.suggestions_for(ids) for name, file in self._files.items()}
+            suggestions = {name: file.find_suggestions(ids) for name, file in self._files.items()}
             for name, each in suggestions.items():
                 self._known[name] += int(each.known.sum())
             yield _records(batch, first), batch.read, suggestions
@@ -307,7 +307,7 @@ def _macro_f1(records, question, threads):
         )
         about = [fields for each in ranked for fields in each.about]
         together = Ranked(ids, probabilities, ranked[0].missed, about)
-        chosen = labels_for_macro_f1(ids, probabilities, question.top_k)
+        chosen = choose_labels_for_macro_f1(ids, probabilities, question.top_k)
         yield zip(everybody, answers_of(records.predictor, question, together, chosen), strict=True)
 
 

@@ -9,8 +9,8 @@ from ovaflow.cli.labelled import percent, points, reads_labelled_file, words_in_
 from ovaflow.cli.options import THREADS, file_argument
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.labelled_file import rank_file, unknown_words
-from ovaflow.evaluation.model_comparison import COMPARED, ENOUGH, Figures
+from ovaflow.evaluation.labelled_file import compare_unknown_words, rank_file
+from ovaflow.evaluation.model_comparison import COMPARED_FIGURES, MIN_BOOTSTRAP_RECORDS, Figures
 from ovaflow.prediction.earlier_models import superseded
 from ovaflow.prediction.promotion import (
     checksums_of,
@@ -47,7 +47,7 @@ LOST = (
 @reads_labelled_file
 @click.option(
     "--metric",
-    type=click.Choice(COMPARED),
+    type=click.Choice(COMPARED_FIGURES),
     default="P@1",
     show_default=True,
     help="What is compared; F1 is that of the labels that fit, of models with a second stage.",
@@ -88,7 +88,7 @@ def promote_command(
     the new ones. Earlier folders stay, unless --keep says otherwise.
     """
     model = open_predictor(new)
-    metric = COMPARED[metric]
+    metric = COMPARED_FIGURES[metric]
     with promotion_lock(link):
         current = model_in_use(link)
         predictors = {str(new): model}
@@ -103,12 +103,12 @@ def promote_command(
             _refuse(context, new, link, LOST)
         answers = rank_file(predictors, path, reading, threads)
         ours, *others = _figures(predictors, answers, path, metric)
-        if line := words_in_a_line(**unknown_words(answers[str(new)], model.model)):
+        if line := words_in_a_line(**compare_unknown_words(answers[str(new)], model.model)):
             click.echo(f"{new}: {line}")
         words = f"{metric} {percent(ours.means[metric])}"
         refusal = ""
         if others:
-            difference = ours.differences_from(others[0])[metric]
+            difference = ours.compute_differences(others[0])[metric]
             words += f" after {percent(others[0].means[metric])}, {_words(difference)}"
             refusal = _refusal(difference, tolerance)
         if refusal:
@@ -146,10 +146,12 @@ def _figures(predictors, answers, path, metric):
             remedy = "choose another --metric"
             raise InputError(message, path=model, remedy=remedy)
         n = figures.n_records
-        if n < ENOUGH:
+        if n < MIN_BOOTSTRAP_RECORDS:
             message = f"{n:,} records with labels are too few to compare models"
             raise InputError(
-                message, path=path, remedy=f"give {ENOUGH} at least, better some hundred"
+                message,
+                path=path,
+                remedy=f"give {MIN_BOOTSTRAP_RECORDS} at least, better some hundred",
             )
         yield figures
 

@@ -6,11 +6,11 @@ from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option,
 from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, read_suggestion_files
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.evaluation.measured import Measured
+from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.evaluation.reliability import measure_reliability
 from ovaflow.model.model_file import open_any_model
 from ovaflow.prediction.predictions import Predictions
-from ovaflow.reranking.fitting import fit_reranker, require_parts_of_one
+from ovaflow.reranking.fitting import fit_reranker, require_same_dataset
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import SuggestionSource
 from ovaflow.storage.texts import write_json
@@ -39,7 +39,7 @@ def rerank_command(
     parts = open_dataset(held_out)
     predicted = Predictions.open(predictions)
     opened.require(dataset=(whole := open_dataset(dataset)))
-    require_parts_of_one(whole, parts, predicted)
+    require_same_dataset(whole, parts, predicted)
     sources = {}
     files = read_suggestion_files(suggestions, whole, whole.parameters)
     for name, file in files.items():
@@ -64,9 +64,11 @@ def _suggestions_of_file(file, dataset, held_out):
     """Suggestions of a file for held-out instances; a remark says how much of it is unknown."""
     n = held_out.test.X.n_rows
     ids = held_out.records("test", range(n))
-    suggestions = file.suggestions_for(ids)
-    file.require_common(suggestions, ids, RIGHT_IDS)
-    strangers = file.n_texts - file.common_with([*dataset.ids("train"), *dataset.ids("test")])
+    suggestions = file.find_suggestions(ids)
+    file.require_common_texts(suggestions, ids, RIGHT_IDS)
+    strangers = file.n_texts - file.count_common_texts(
+        [*dataset.ids("train"), *dataset.ids("test")]
+    )
     click.echo(
         f"{file.path}: for {suggestions.known.sum():,} of {n:,} held-out instances;"
         f" unknown are {strangers:,} of {file.n_texts:,} ids"
@@ -91,7 +93,7 @@ def reliability_command(predictions, dataset, reranker, output) -> None:
         raise InputError(
             "the predictions were not made with it", path=reranker, remedy="predict again"
         )
-    measured = measure_reliability(Measured.of(predicted, opened.test.Y), second)
+    measured = measure_reliability(EvaluatedPredictions.of(predicted, opened.test.Y), second)
     write_json(output, "reliability", measured)
     if second.unused:
         click.echo(f"{output}: there is no second stage: {second.unused}")

@@ -31,7 +31,7 @@ from ovaflow.prediction.predictions import predict_test_set, reranked
 from ovaflow.prediction.predictor import Predictor, without_words
 from ovaflow.prediction.reasons import explain as explain_labels
 from ovaflow.registry import ONE_VS_ALL, find_method, placed
-from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.predict import CANDIDATES, Predict
@@ -369,7 +369,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     def _fitting(self, instances: CSR) -> CSR:
         """Which labels fit each instance, the most probable ones."""
         ids, probabilities = self._predictor.top_k(instances, CANDIDATES, self.threads)
-        fitting = np.arange(ids.shape[1]) < labels_that_fit(probabilities)[:, None]
+        fitting = np.arange(ids.shape[1]) < count_fitting_labels(probabilities)[:, None]
         return _by_label(ids, np.ones(ids.shape), fitting, len(self.classes_))
 
     def _has_one_label(self) -> bool:

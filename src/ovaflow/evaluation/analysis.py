@@ -2,27 +2,27 @@
 
 import numpy as np
 
-from ovaflow.evaluation.metric import PLACES
-from ovaflow.evaluation.ranking import best_gains, indicator, ratio
+from ovaflow.evaluation.metric import CUTOFFS
+from ovaflow.evaluation.ranking import find_best_gains, make_indicator_matrix, ratio
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.answer_length import FIRST
+from ovaflow.reranking.answer_length import FIRST_LABELS
 
-BINS = (1, 2, 3, 6, 11, 21, 51, 101, 201, 501, 1001, 10001, 100001)
+FREQUENCY_BINS = (1, 2, 3, 6, 11, 21, 51, 101, 201, 501, 1001, 10001, 100001)
 """Fewest training positives of each bin."""
 
-CONFUSED_SHOWN = 20  # pairs of labels that are listed
-MISSED_SHOWN = 3  # labels missed though candidates that are listed
+MAX_CONFUSED_PAIRS = 20  # pairs of labels that are listed
+MAX_MISSED_LABELS = 3  # labels missed though candidates that are listed
 
-LIKELY = 0.2
+LIKELY_PROBABILITY = 0.2
 """Probability of labels that a person who looks at them may want to see."""
 
 
-def results_of_labels(measured, dataset):
+def tabulate_labels(measured, dataset):
     """Head and rows of labels.csv: how often each is true, predicted and right; at 5 places, and
     where it fits.
     """
     order = measured.order
-    at_places = order.count_labels(order.first(max(PLACES)))
+    at_places = order.count_labels(order.first(max(CUTOFFS)))
     columns = {
         "label": dataset.label_names,
         "uri": dataset.label_uris or [""] * dataset.n_labels,
@@ -55,12 +55,12 @@ def _quality_of_labels(counts):
     }
 
 
-def frequency_groups(ranked, counts, k, starts):
+def group_by_frequency(ranked, counts, k, starts):
     """Results by group of labels with similar counts; precision and psp add up to P@k and PSP@k."""
     true, predicted, right = ranked.count_labels(ranked.first(k))
     group = np.searchsorted(starts, counts, "right") - 1
     gains = np.bincount(group, right * ranked.inverse, len(starts))
-    best = best_gains(ranked.Y, ranked.inverse, k).sum()
+    best = find_best_gains(ranked.Y, ranked.inverse, k).sum()
     places = k * len(ranked.ids)
     rows = []
     for g, start in enumerate(starts):
@@ -86,7 +86,7 @@ def frequency_groups(ranked, counts, k, starts):
     return rows
 
 
-def confused(ranked, k, amount):
+def find_confused_labels(ranked, k, amount):
     """Pairs of a label missed among the first k and one predicted instead, those that exceed chance
     most first.
     """
@@ -95,8 +95,8 @@ def confused(ranked, k, amount):
     Y = ranked.Y
     # with m labels there are min(m, k) places: a wrong prediction takes that of a missed label
     places = np.arange(ids.shape[1]) < np.diff(Y.indptr)[:, None]
-    wrong = indicator(np.where(hits | ~places, NO_LABEL, ids), Y)
-    missed = Y.to_scipy() > indicator(np.where(hits, ids, NO_LABEL), Y)
+    wrong = make_indicator_matrix(np.where(hits | ~places, NO_LABEL, ids), Y)
+    missed = Y.to_scipy() > make_indicator_matrix(np.where(hits, ids, NO_LABEL), Y)
     together = missed.T.astype(np.int64) @ wrong.astype(np.int64)
     together.sort_indices()
     pairs = together.tocoo()
@@ -120,16 +120,16 @@ def confused(ranked, k, amount):
 
 def analyse(ranked, counts):
     """Results by training frequency, and labels predicted in place of others, among the first five."""
-    k = min(max(PLACES), ranked.most)
-    bins = frequency_groups(ranked, counts, k, (0, *BINS))
+    k = min(max(CUTOFFS), ranked.most)
+    bins = group_by_frequency(ranked, counts, k, (0, *FREQUENCY_BINS))
     return {
         "k": k,
         "bins": [group for group in bins if group["from"]],
-        "confused": confused(ranked, k, CONFUSED_SHOWN),
+        "confused": find_confused_labels(ranked, k, MAX_CONFUSED_PAIRS),
     }
 
 
-def why_missed(measured):
+def count_missed_labels(measured):
     """Count the true labels of test instances that a second stage found, and those that it missed,
     by reason.
 
@@ -142,15 +142,15 @@ def why_missed(measured):
     hits = measured.hits
     fits = measured.predicted
     Y = ranked.Y
-    first = ranked.first(FIRST)
-    likely = (ranked.ids != NO_LABEL) & (measured.values >= LIKELY)
+    first = ranked.first(FIRST_LABELS)
+    likely = (ranked.ids != NO_LABEL) & (measured.values >= LIKELY_PROBABILITY)
     return {
         "true": len(Y.indices),
         "found": int((hits & fits).sum()),
         "below the cut": int((hits & ~fits & first).sum()),
         "ranked too low": int((hits & ~fits & ~first).sum()),
         "no candidates": len(Y.indices) - int(hits.sum()),
-        "listed": {k: int(hits[:, :k].sum()) for k in (FIRST, 2 * FIRST)},
+        "listed": {k: int(hits[:, :k].sum()) for k in (FIRST_LABELS, 2 * FIRST_LABELS)},
         "likely": {"labels": int(likely.sum()), "true": int((hits & likely).sum())},
         "missed": _missed_candidates(ranked, hits & ~fits),
     }
@@ -161,7 +161,7 @@ def _missed_candidates(ranked, missed):
     often true.
     """
     true, times, _ = ranked.count_labels(missed)
-    order = np.argsort(-times, kind="stable")[:MISSED_SHOWN]
+    order = np.argsort(-times, kind="stable")[:MAX_MISSED_LABELS]
     return [
         {"label": int(j), "missed": int(times[j]), "true": int(true[j])} for j in order if times[j]
     ]

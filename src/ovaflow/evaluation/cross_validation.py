@@ -20,11 +20,11 @@ def join_folds(folds):
     return {
         "folds": len(folds),
         "instances": [fold["instances"] for fold in folds],
-        "metrics": {name: spread([fold[name] for fold in folds]) for name in shared},
+        "metrics": {name: summarize_folds([fold[name] for fold in folds]) for name in shared},
     }
 
 
-def spread(values):
+def summarize_folds(values):
     """Mean, standard deviation, and 95 % interval of the mean: mean +- t s / sqrt(N)."""
     mean = float(np.mean(values))
     deviation = float(np.std(values, ddof=1))

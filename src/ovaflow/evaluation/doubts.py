@@ -10,16 +10,16 @@ from ovaflow.dataset.folds import folds_of_documents
 from ovaflow.dataset.hold_out import held_out_documents
 from ovaflow.dataset.parted import parted
 from ovaflow.registry import find_method
-from ovaflow.reranking.doubts import find_doubts, joined
-from ovaflow.reranking.held_out_texts import FEWEST
+from ovaflow.reranking.doubts import find_doubts, join_doubts
+from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS
 from ovaflow.storage.tables import StoredColumn
 
-FOLDS = 5
+N_FOLDS = 5
 
-WORDS = 8
+MAX_SHOWN_FEATURES = 8
 """Heaviest features that stand for a record, whose text is not kept."""
 
-COLUMNS = (
+DOUBT_COLUMNS = (
     StoredColumn("record"),
     StoredColumn("label"),
     StoredColumn("kind"),
@@ -31,7 +31,7 @@ COLUMNS = (
 """Columns of doubts.csv."""
 
 
-def doubts_of_held_out(dataset, held_out, model, threads=1):
+def find_held_out_doubts(dataset, held_out, model, threads=1):
     """Doubts about the training instances that were held out, by a model of the others; how many
     these are.
     """
@@ -44,32 +44,30 @@ def doubts_of_held_out(dataset, held_out, model, threads=1):
     return find_doubts(dataset, rows, held_out, model, threads), len(rows)
 
 
-def doubts_by_cross_validation(dataset, model, threads=1):
+def find_cross_validated_doubts(dataset, model, threads=1):
     """Doubts about all training instances, each by a model of four fifths without it; how many
     these are.
     """
     n = int(np.count_nonzero(~dataset.extra_documents))
-    if n < FOLDS * FEWEST:
-        message = (
-            f"{n:,} training records are too few to look at all; {FOLDS * FEWEST:,} are needed"
-        )
+    if n < N_FOLDS * MIN_HELD_OUT_TEXTS:
+        message = f"{n:,} training records are too few to look at all; {N_FOLDS * MIN_HELD_OUT_TEXTS:,} are needed"
         raise InputError(message, path=dataset.path)
     method = find_method(model.method)
     settings = method.settings_of(model.parameters)
-    folds = folds_of_documents(dataset, FOLDS)
+    folds = folds_of_documents(dataset, N_FOLDS)
     parts = []
-    with Progress("doubts", FOLDS, "folds") as progress:
-        for fold in range(FOLDS):
+    with Progress("doubts", N_FOLDS, "folds") as progress:
+        for fold in range(N_FOLDS):
             with silence():
                 rows = np.flatnonzero((folds == fold) & ~dataset.extra_documents)
                 others = parted(dataset, np.flatnonzero(folds != fold), rows)
                 trained = method.train_model(others, settings, threads)
                 parts.append(find_doubts(dataset, rows, others, trained, threads))
             progress.advance()
-    return joined(parts), n
+    return join_doubts(parts), n
 
 
-def table(dataset, doubts):
+def tabulate_doubts(dataset, doubts):
     """Return doubts as rows of :data:`COLUMNS`, records by their ids."""
     ids = dataset.ids("train")
     rows = []
@@ -87,7 +85,7 @@ def table(dataset, doubts):
                 "probability": round(probability, 3),
                 "lift": None if is_missing else lift,
                 "similar": similar,
-                "words": " ".join(dataset.heaviest_features("train", row, WORDS)),
+                "words": " ".join(dataset.heaviest_features("train", row, MAX_SHOWN_FEATURES)),
             }
         )
     return rows

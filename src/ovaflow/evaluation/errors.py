@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.dataset.dataset import Dataset
-from ovaflow.evaluation.measured import Measured
+from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.prediction.reasons import explain
 
-MEASURE = "lowest F1 of the predicted labels, then most errors, then the surest wrong label"
+ERROR_ORDER = "lowest F1 of the predicted labels, then most errors, then the surest wrong label"
 """By which records are the worst."""
 
-HEAVIEST = 12
+MAX_SHOWN_FEATURES = 12
 """Features that stand for a record without text."""
 
 
@@ -42,7 +42,7 @@ class RunErrors:
     """
 
     dataset: Dataset
-    measured: Measured
+    measured: EvaluatedPredictions
 
     @property
     def value(self):
@@ -55,14 +55,14 @@ class RunErrors:
         return self.measured.candidates.positives
 
     @cached_property
-    def wrongly(self):
+    def wrongly_predicted(self):
         """Which candidates are wrongly predicted: bool (n, K)."""
         return self.measured.predicted & ~self.measured.hits
 
     @cached_property
     def amounts(self):
         """Numbers of right, wrong and missed labels of each record: three arrays (n,)."""
-        wrong = self.wrongly.sum(axis=1)
+        wrong = self.wrongly_predicted.sum(axis=1)
         right = self.measured.predicted.sum(axis=1) - wrong
         return right, wrong, self.positives - right
 
@@ -75,7 +75,9 @@ class RunErrors:
     def tested(self):
         """Records with labels in the order of :data:`MEASURE`; those without an error are the last."""
         _, wrong, missed = self.amounts
-        surest = np.where(self.wrongly, self.measured.values, -np.inf).max(axis=1, initial=-np.inf)
+        surest = np.where(self.wrongly_predicted, self.measured.values, -np.inf).max(
+            axis=1, initial=-np.inf
+        )
         rows = np.flatnonzero(self.positives)
         return rows[np.lexsort((-surest[rows], -(wrong + missed)[rows], self.f1[rows]))]
 
@@ -102,7 +104,7 @@ class RunErrors:
         """
         ranked = self.measured.candidates
         labelled = self.positives[:, None] > 0
-        wrong = ranked.count_labels(self.wrongly & labelled).predicted
+        wrong = ranked.count_labels(self.wrongly_predicted & labelled).predicted
         true, _, right = ranked.count_labels(self.measured.predicted)
         missed = true - right
         return {"missed": _largest(missed, amount), "wrong": _largest(wrong, amount)}
@@ -111,7 +113,7 @@ class RunErrors:
         """The :class:`RecordErrors` of some records."""
         names = self.dataset.records("test", rows)
         texts = self.dataset.test_texts(rows)
-        texts = texts or [", ".join(heaviest_features(self.dataset, row)) for row in rows]
+        texts = texts or [", ".join(find_heaviest_features(self.dataset, row)) for row in rows]
         return [
             self._record(int(row), *about) for row, *about in zip(rows, names, texts, strict=True)
         ]
@@ -124,7 +126,7 @@ class RunErrors:
         answer = set(ids[predicted].tolist())
         true = set(self.dataset.test.Y.part(row, row + 1).indices.tolist())
         groups = true & answer, answer - true, true - answer
-        pairs = (by_falling_value((label, known.get(label)) for label in group) for group in groups)
+        pairs = (sort_by_value((label, known.get(label)) for label in group) for group in groups)
         return RecordErrors(row, name or f"test instance {row}", text, float(self.f1[row]), *pairs)
 
     def of_label(self, label, model):
@@ -156,23 +158,25 @@ def _largest(amounts, most):
     return [(label, int(amounts[label])) for label in labels.tolist() if amounts[label]]
 
 
-def by_falling_value(pairs):
+def sort_by_value(pairs):
     """Pairs of label and value; unknown values last."""
     return sorted(
         pairs, key=lambda pair: (-np.inf if pair[1] is None else pair[1], -pair[0]), reverse=True
     )
 
 
-def heaviest_features(dataset, row):
+def find_heaviest_features(dataset, row):
     """The heaviest features of a test record by name, or by number where they have none."""
     if dataset.feature_names:
-        return dataset.heaviest_features("test", row, HEAVIEST)
+        return dataset.heaviest_features("test", row, MAX_SHOWN_FEATURES)
     x = dataset.test.X.part(row, row + 1)
     features = x.indices[np.argsort(-np.abs(x.data), kind="stable")].tolist()
-    return [str(feature) for feature in features if feature != dataset.bias_feature][:HEAVIEST]
+    return [str(feature) for feature in features if feature != dataset.bias_feature][
+        :MAX_SHOWN_FEATURES
+    ]
 
 
-def reasons_for(predictor, dataset, row, label, text, top):
+def explain_prediction(predictor, dataset, row, label, text, top):
     """Words that push a label up and down, ``top`` each, with what they add, and the evidence in
     words.
     """

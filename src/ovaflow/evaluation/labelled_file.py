@@ -10,8 +10,8 @@ import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.measured import Measured
-from ovaflow.evaluation.reliability import SURE, automatic
+from ovaflow.evaluation.measured import EvaluatedPredictions
+from ovaflow.evaluation.reliability import PRECISION_LEVELS, measure_assigned_labels
 from ovaflow.labels.hierarchy import labels_above, levels_of
 from ovaflow.labels.matrix import numbers_of_labels
 from ovaflow.prediction.familiarity import WordCount, has_many_unknown_words
@@ -28,7 +28,7 @@ from ovaflow.prediction.usual_texts import read_usual_texts
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import counted_once
 from ovaflow.records.source import read_file
-from ovaflow.reranking.expected_quality import sure_records
+from ovaflow.reranking.expected_quality import measure_sure_records
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import from_scipy
 
@@ -36,11 +36,11 @@ from ovaflow.sparse.csr import from_scipy
 class RankedRecords(NamedTuple):
     """What a model ranks for the records of a file, and its words."""
 
-    measured: Measured  # n_true counts unknown labels, too
+    measured: EvaluatedPredictions  # n_true counts unknown labels, too
     word_count: WordCount  # of records that are texts
 
 
-def settings_of_labelled(model, path, **chosen):
+def choose_reading_settings(model, path, **chosen):
     """Settings to read a file of labelled records: those of the model's data, except what is
     chosen.
     """
@@ -63,7 +63,7 @@ def rank_file(predictors, path, chosen, threads=1, question=None):
     answers = {}
     file_labels = chosen.get("file_labels")
     for name, predictor in predictors.items():
-        settings = settings_of_labelled(predictor.model, path, **chosen)
+        settings = choose_reading_settings(predictor.model, path, **chosen)
         answers[name] = rank_records(predictor, path, settings, question, threads, file_labels)
     (first, theirs), *others = answers.items()
     for name, ours in others:
@@ -111,7 +111,9 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
         raise InputError(what, path=path, remedy=remedy)
     ids, scores = map(np.concatenate, zip(*predictions, strict=True))
     ranked = ranking.Ranked(ids, _matrix(rows, predictor.n_labels))
-    measured = Measured(ranked, ranked, scores, predictor.model.probabilistic, np.array(n_true))
+    measured = EvaluatedPredictions(
+        ranked, ranked, scores, predictor.model.probabilistic, np.array(n_true)
+    )
     return RankedRecords(measured, WordCount.sum(word_counts))
 
 
@@ -158,7 +160,7 @@ def _read_features(predictor, path, settings, file_labels):
     yield features, known, list(map(len, labels))
 
 
-def amounts_and_means(measured, figures):
+def summarize_figures(measured, figures):
     """Numbers of records and labels, and the means of figures, by name."""
     n_true = measured.n_true
     known = measured.candidates.positives
@@ -173,21 +175,21 @@ def amounts_and_means(measured, figures):
     }
 
 
-def by_probability(measured):
+def measure_by_probability(measured):
     """How good probable labels are, on records with labels; as :func:`automatic`, for all labels."""
-    labelled = measured.with_labels()
-    return automatic(labelled.values, labelled.hits, measured.n_true.sum())
+    labelled = measured.keep_labelled()
+    return measure_assigned_labels(labelled.values, labelled.hits, measured.n_true.sum())
 
 
-def by_precision(measured):
+def measure_by_precision(measured):
     """How good answers of high expected precision are, on records with labels; as
     :func:`sure_records`.
     """
-    labelled = measured.with_labels()
-    return sure_records(SURE, labelled.values, labelled.hits)
+    labelled = measured.keep_labelled()
+    return measure_sure_records(PRECISION_LEVELS, labelled.values, labelled.hits)
 
 
-def by_level(measured, model):
+def measure_by_level(measured, model):
     """How often the first label predicted at each level is right, of the records with a label
     there.
     """
@@ -209,7 +211,7 @@ def by_level(measured, model):
     return rows
 
 
-def unknown_words(answers, model):
+def compare_unknown_words(answers, model):
     """Compare the share of words that a model does not know with that of its test set; None where
     one is not known.
     """
@@ -219,16 +221,16 @@ def unknown_words(answers, model):
     return {"share": share, "reference": usual_share, "far_off": far_off}
 
 
-def by_label(measured, model):
+def measure_by_label(measured, model):
     """How often labels are true and predicted, and how well, by their numbers; those that are
     neither are left out.
     """
-    labelled = measured.with_labels()
+    labelled = measured.keep_labelled()
     positives, predicted, _ = labelled.candidates.count_labels(labelled.predicted)
-    assigned = ranking.indicator(
+    assigned = ranking.make_indicator_matrix(
         np.where(labelled.predicted, labelled.candidates.ids, -1), labelled.candidates.Y
     )
-    precision, recall, f1 = averages(labelled.candidates.Y.to_scipy() > 0, assigned, None)
+    precision, recall, f1 = compute_averages(labelled.candidates.Y.to_scipy() > 0, assigned, None)
     columns = {"label": model.label_names}
     if len(model.label_uris):
         columns["uri"] = model.label_uris
@@ -248,7 +250,7 @@ _AVERAGES = {
 }
 
 
-def annif_metrics(ranked):
+def compute_annif_metrics(ranked):
     """The metrics of ``annif eval``: all predicted labels count as assigned, at k the first k.
 
     Averages are scikit-learn's, with 0 for 0 / 0; instances without labels have an NDCG of 1.
@@ -256,19 +258,21 @@ def annif_metrics(ranked):
     ids = ranked.ids
     Y = ranked.Y
     true = Y.to_scipy() > 0
-    predicted = ranking.indicator(ids, Y)
+    predicted = ranking.make_indicator_matrix(ids, Y)
     metrics = {}
     for name, average in _AVERAGES.items():
-        values = averages(true, predicted, average)
+        values = compute_averages(true, predicted, average)
         for measure, value in zip(("Precision", "Recall", "F1 score"), values, strict=True):
             metrics[f"{measure} ({name})"] = float(value)
-    metrics["F1@5"] = float(averages(true, ranking.indicator(ids[:, :5], Y), "samples")[2])
+    metrics["F1@5"] = float(
+        compute_averages(true, ranking.make_indicator_matrix(ids[:, :5], Y), "samples")[2]
+    )
     metrics["NDCG"] = _ndcg(ranked, Y.n_columns)
     for k in (5, 10):
         metrics[f"NDCG@{k}"] = _ndcg(ranked, k)
     for k in (1, 3, 5):
         metrics[f"Precision@{k}"] = float(
-            averages(true, ranking.indicator(ids[:, :k], Y), "samples")[0]
+            compute_averages(true, ranking.make_indicator_matrix(ids[:, :k], Y), "samples")[0]
         )
     true_positives = int(ranked.hits.sum())
     assigned = int((ids >= 0).sum())
@@ -280,7 +284,7 @@ def annif_metrics(ranked):
     }
 
 
-def averages(true, assigned, average):
+def compute_averages(true, assigned, average):
     """Precision, recall and F1 by scikit-learn's averages; None: of each label."""
     # loading scikit-learn takes a second
     from sklearn.metrics import precision_recall_fscore_support

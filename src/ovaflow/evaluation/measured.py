@@ -7,15 +7,24 @@ from typing import Self
 import numpy as np
 
 from ovaflow.evaluation import resampling
-from ovaflow.evaluation.metric import NamedMetric, in_order, of_answer, of_candidates
+from ovaflow.evaluation.metric import (
+    NamedMetric,
+    list_answer_metrics,
+    list_candidate_metrics,
+    list_order_metrics,
+)
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.prediction.predictions import PredictedLabels, Predictions
-from ovaflow.reranking.answer_length import FIRST, count_as_predicted, labels_that_fit
+from ovaflow.reranking.answer_length import (
+    FIRST_LABELS,
+    count_fitting_labels,
+    mark_predicted_labels,
+)
 from ovaflow.sparse.csr import CSR
 
 
 @dataclass(frozen=True)
-class Measured:
+class EvaluatedPredictions:
     """The labels that a model ranks for n instances of a test set or a file, and the true ones."""
 
     order: Ranked  # the labels that it predicts
@@ -55,49 +64,55 @@ class Measured:
         """Which candidates count as predicted, wherever right, wrong and missed labels are counted:
         bool (n, K).
         """
-        return count_as_predicted(self.candidates.ids, self.values, self.probabilistic)
+        return mark_predicted_labels(self.candidates.ids, self.values, self.probabilistic)
 
     @property
     def rule(self) -> str:
         """Name of the labels that count as predicted, for people."""
-        return rule_in_words(self.probabilistic, self.candidates.ids.shape[1])
+        return describe_predicted_labels(self.probabilistic, self.candidates.ids.shape[1])
 
     @cached_property
     def answer(self) -> Ranked | None:
         """As many candidates as the model finds right; None where it says nothing of that."""
         if self.probabilistic:
-            return replace(self.candidates, amounts=labels_that_fit(self.values))
+            return replace(self.candidates, amounts=count_fitting_labels(self.values))
         if self.zero_decides:
             return replace(self.candidates, amounts=np.count_nonzero(self.values > 0, axis=1))
         return None
 
     def _of_answer(self) -> list[NamedMetric]:
-        return of_answer("fit" if self.probabilistic else "above-0")
+        return list_answer_metrics("fit" if self.probabilistic else "above-0")
 
     def metrics(self) -> dict[str, float]:
         """All metrics by name."""
-        at_places = sorted(in_order(self.order), key=lambda entry: entry[2])
-        metrics = values_of(self.order, at_places) | values_of(self.candidates, of_candidates())
+        at_places = sorted(list_order_metrics(self.order), key=lambda entry: entry[2])
+        metrics = compute_metrics(self.order, at_places) | compute_metrics(
+            self.candidates, list_candidate_metrics()
+        )
         return (
-            metrics if self.answer is None else metrics | values_of(self.answer, self._of_answer())
+            metrics
+            if self.answer is None
+            else metrics | compute_metrics(self.answer, self._of_answer())
         )
 
     def samples(self) -> dict[str, np.ndarray]:
         """Metrics of instances drawn with replacement, (RESAMPLES,) by name; the same draws for all
         models.
         """
-        samples = samples_of(self.order, in_order(self.order)) | samples_of(
-            self.candidates, of_candidates()
+        samples = resample_metrics(self.order, list_order_metrics(self.order)) | resample_metrics(
+            self.candidates, list_candidate_metrics()
         )
         return (
-            samples if self.answer is None else samples | samples_of(self.answer, self._of_answer())
+            samples
+            if self.answer is None
+            else samples | resample_metrics(self.answer, self._of_answer())
         )
 
     def intervals(self) -> dict[str, tuple[float, float]]:
         """Intervals of the metrics that have them."""
         return {name: resampling.interval(values) for name, values in self.samples().items()}
 
-    def with_labels(self) -> Self:
+    def keep_labelled(self) -> Self:
         """The instances that have labels, known to the model or not."""
         rows = np.flatnonzero(self.n_true > 0)
         return replace(
@@ -109,12 +124,12 @@ class Measured:
         )
 
 
-def values_of(ranked: Ranked, entries: list[NamedMetric]) -> dict[str, float]:
+def compute_metrics(ranked: Ranked, entries: list[NamedMetric]) -> dict[str, float]:
     """Metrics of ranked labels by name."""
     return {name: metric.value(ranked, k) for name, metric, k in entries}
 
 
-def samples_of(ranked: Ranked, entries: list[NamedMetric]) -> dict[str, np.ndarray]:
+def resample_metrics(ranked: Ranked, entries: list[NamedMetric]) -> dict[str, np.ndarray]:
     """Metrics of ranked labels that have intervals, on samples of the instances, (RESAMPLES,) by
     name.
     """
@@ -126,6 +141,6 @@ def samples_of(ranked: Ranked, entries: list[NamedMetric]) -> dict[str, np.ndarr
     return dict(zip(names, samples.T, strict=True))
 
 
-def rule_in_words(probabilistic: bool, k: int = FIRST) -> str:
+def describe_predicted_labels(probabilistic: bool, k: int = FIRST_LABELS) -> str:
     """Name the labels of each record that count as predicted, of k ranked ones."""
-    return "the labels that fit" if probabilistic else f"the first {min(FIRST, k)} labels"
+    return "the labels that fit" if probabilistic else f"the first {min(FIRST_LABELS, k)} labels"

@@ -12,14 +12,14 @@ import numpy as np
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.ranking import Ranked, ratio
 
-PLACES = (1, 3, 5)
+CUTOFFS = (1, 3, 5)
 """Places k at which metrics are taken, besides the number of predicted labels."""
 
 ORDER = "order"
 CANDIDATES = "candidates"
 ANSWER = "answer"
 
-ANSWERS = ("fit", "above-0")
+ANSWER_KINDS = ("fit", "above-0")
 """How the names of an answer's metrics end: its labels are those that fit, or those with scores
 above 0.
 """
@@ -67,7 +67,7 @@ class Metric:
     larger_is_better: bool | None = True
     by_propensity: bool = False
     first: tuple[str, ...] = ()
-    brief: tuple[str, ...] = ()
+    run_list_names: tuple[str, ...] = ()
     card: tuple[str, ...] = ()
     hub: str = ""
 
@@ -92,7 +92,7 @@ METRICS = [
         r"\frac{1}{nk} \sum_i \sum_{r \le k} h_{ir}",
         ranking.precision,
         first=("P@1", "P@3", "P@5"),
-        brief=("P@1", "P@5"),
+        run_list_names=("P@1", "P@5"),
         hub="precision",
     ),
     Metric(
@@ -167,28 +167,28 @@ METRICS = [
     Metric(
         "P",
         "share of right labels in an answer, mean over instances; an empty answer has 0",
-        each=ranking.answer_figure("P"),
+        each=ranking.make_answer_metric("P"),
         of=ANSWER,
     ),
     Metric(
         "R",
         "share of an instance’s true labels in an answer, mean over instances",
-        each=ranking.answer_figure("R"),
+        each=ranking.make_answer_metric("R"),
         of=ANSWER,
     ),
     Metric(
         "F1",
         "harmonic mean of precision and recall of the labels of an answer, mean over instances",
-        each=ranking.answer_figure("F1"),
+        each=ranking.make_answer_metric("F1"),
         of=ANSWER,
         first=("F1-fit",),
-        brief=("F1-fit", "F1-above-0"),
+        run_list_names=("F1-fit", "F1-above-0"),
         hub="f1",
     ),
     Metric(
         "labels",
         "number of labels of an answer, mean over instances",
-        each=ranking.answer_figure("labels"),
+        each=ranking.make_answer_metric("labels"),
         of=ANSWER,
         unit="labels",
         larger_is_better=None,
@@ -209,7 +209,7 @@ def find_metric(name: str) -> tuple[Metric, int] | None:
     """The metric of a name such as ``P@5`` or ``F1-fit``, and its place, 0 for none; None for other
     figures.
     """
-    found = re.fullmatch(rf"(.+)@(\d+)|(.+)-({'|'.join(ANSWERS)})|(.+)", name)
+    found = re.fullmatch(rf"(.+)@(\d+)|(.+)-({'|'.join(ANSWER_KINDS)})|(.+)", name)
     if found is None:
         return None
     at_k, place, of_answer, _, plain = found.groups()
@@ -218,7 +218,7 @@ def find_metric(name: str) -> tuple[Metric, int] | None:
     return None if metric is None else (metric, int(place or 0))
 
 
-def named(name: str) -> tuple[Metric, int]:
+def get_metric(name: str) -> tuple[Metric, int]:
     """As :func:`find_metric`, of a name that there is."""
     found = find_metric(name)
     if found is None:
@@ -226,15 +226,15 @@ def named(name: str) -> tuple[Metric, int]:
     return found
 
 
-def value_of(name: str, ranked: Ranked) -> float:
+def compute_metric(name: str, ranked: Ranked) -> float:
     """The metric of a name, of ranked labels."""
-    metric, k = named(name)
+    metric, k = get_metric(name)
     return metric.value(ranked, k)
 
 
-def scores_of(name: str, ranked: Ranked) -> np.ndarray:
+def compute_instance_scores(name: str, ranked: Ranked) -> np.ndarray:
     """What each instance has of a metric, float64 (n,); their mean is the metric."""
-    metric, k = named(name)
+    metric, k = get_metric(name)
     assert metric.each is not None
     gains, best = metric.each(ranked, k)
     return gains / (best.mean() or 1)
@@ -245,38 +245,38 @@ def is_metric(name: str) -> bool:
     return find_metric(name) is not None
 
 
-def first_names() -> list[str]:
+def report_metric_names() -> list[str]:
     """Names of the metrics that a report begins with."""
     return [name for metric in METRICS for name in metric.first]
 
 
-def brief_names() -> list[str]:
+def run_list_metric_names() -> list[str]:
     """Names of the metrics that lists of runs have."""
-    return [name for metric in METRICS for name in metric.brief]
+    return [name for metric in METRICS for name in metric.run_list_names]
 
 
-def card_names() -> list[str]:
+def model_card_metric_names() -> list[str]:
     """Names of the metrics that model cards have."""
     return [name for metric in METRICS for name in (*metric.first, *metric.card)]
 
 
-def places_up_to(most: int) -> list[int]:
+def find_cutoffs(most: int) -> list[int]:
     """1, 3 and 5, as far as there are so many labels."""
-    return [k for k in PLACES if k <= most]
+    return [k for k in CUTOFFS if k <= most]
 
 
-def places_of(ranked: Ranked) -> list[int]:
+def find_default_cutoffs(ranked: Ranked) -> list[int]:
     """1, 3, 5 and the number of predicted labels, as far as there are so many, and these are not
     all labels.
     """
     predicted = ranked.ids.shape[1]
     further = [predicted] if predicted < ranked.Y.n_columns else []
-    return sorted({*places_up_to(ranked.most), *further})
+    return sorted({*find_cutoffs(ranked.most), *further})
 
 
-def in_order(ranked: Ranked, places: Iterable[int] | None = None) -> list[NamedMetric]:
+def list_order_metrics(ranked: Ranked, places: Iterable[int] | None = None) -> list[NamedMetric]:
     """The metrics of the order of labels at some places, with their names and places."""
-    chosen = places_of(ranked) if places is None else places
+    chosen = find_default_cutoffs(ranked) if places is None else places
     return [
         NamedMetric(f"{metric.name}@{k}", metric, k)
         for metric in METRICS
@@ -285,23 +285,23 @@ def in_order(ranked: Ranked, places: Iterable[int] | None = None) -> list[NamedM
     ]
 
 
-def of_candidates() -> list[NamedMetric]:
+def list_candidate_metrics() -> list[NamedMetric]:
     """The metrics of candidates."""
     return [NamedMetric(metric.name, metric, 0) for metric in METRICS if metric.of == CANDIDATES]
 
 
-def of_answer(kind: str) -> list[NamedMetric]:
+def list_answer_metrics(kind: str) -> list[NamedMetric]:
     """The metrics of answers of a kind, see :data:`ANSWERS`."""
     return [
         NamedMetric(f"{metric.name}-{kind}", metric, 0) for metric in METRICS if metric.of == ANSWER
     ]
 
 
-def shown_of_files(ranked: Ranked) -> list[NamedMetric]:
+def list_labelled_file_metrics(ranked: Ranked) -> list[NamedMetric]:
     """The metrics of a labelled file: those that a report begins with and those of candidates, with
     intervals.
     """
-    chosen = [*in_order(ranked, places_up_to(ranked.most)), *of_candidates()]
+    chosen = [*list_order_metrics(ranked, find_cutoffs(ranked.most)), *list_candidate_metrics()]
     shown = []
     for named in chosen:
         metric = named.metric

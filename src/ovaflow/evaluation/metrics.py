@@ -3,33 +3,35 @@
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.measured import Measured, values_of
-from ovaflow.evaluation.metric import in_order, places_up_to
+from ovaflow.evaluation.measured import EvaluatedPredictions, compute_metrics
+from ovaflow.evaluation.metric import find_cutoffs, list_order_metrics
 from ovaflow.evaluation.ranking import Ranked, precision_of_hits
 from ovaflow.evaluation.single_label import has_one_label, single_label_metrics
 
-STEPS = ("newton_steps", "cg_steps")
+SUMMED_STATISTICS = ("newton_steps", "cg_steps")
 """Statistics whose sums over labels are metrics, if the method has them."""
 
 
-def ranking_metrics(ids, Y, inverse, places=None):
+def compute_ranking_metrics(ids, Y, inverse, places=None):
     """Every metric of the order of labels at some places, by default 1, 3, 5 and all, by names such
     as ``P@5``.
     """
     ranked = Ranked(ids, Y, inverse)
-    return values_of(ranked, sorted(in_order(ranked, places), key=lambda entry: entry[2]))
+    return compute_metrics(
+        ranked, sorted(list_order_metrics(ranked, places), key=lambda entry: entry[2])
+    )
 
 
 def measure(predictions, dataset, model, propensities):
     """What a model predicted for the test instances, beside their labels."""
     predictions.require(dataset=dataset, model=model)
     inverse = dataset.inverse_propensity(propensities.propensity_a, propensities.propensity_b)
-    return Measured.of(predictions, dataset.test.Y, inverse, model.zero_decides)
+    return EvaluatedPredictions.of(predictions, dataset.test.Y, inverse, model.zero_decides)
 
 
 def evaluate(measured, predictions, dataset, model, training):
     """Metrics, sizes and times of a run, flat and JSON-able; fractions in [0, 1]."""
-    require_training_of(model, training)
+    require_matching_training(model, training)
     metrics = _quality(measured, predictions)
     labels_per_instance = measured.order.positives
     if has_one_label(dataset):
@@ -48,7 +50,7 @@ def evaluate(measured, predictions, dataset, model, training):
         "train_peak_rss_bytes": training.peak_rss_bytes,
         **{
             name: int(training.statistics[name].sum())
-            for name in STEPS
+            for name in SUMMED_STATISTICS
             if name in training.statistics
         },
         "predict_seconds": predictions.seconds,
@@ -69,7 +71,7 @@ def _quality(measured, predictions):
     metrics = measured.metrics()
     if predictions.ranking is not None:
         first_ids = predictions.ranking.first_ids[:, : measured.order.most]
-        metrics["first_stage"] = ranking_metrics(
+        metrics["first_stage"] = compute_ranking_metrics(
             first_ids, measured.order.Y, measured.order.inverse
         )
     return metrics
@@ -77,7 +79,7 @@ def _quality(measured, predictions):
 
 def _on_dev(predictions, Y, inverse, zero_decides):
     """What is measured on the dev part."""
-    measured = Measured.of(predictions, Y, inverse, zero_decides)
+    measured = EvaluatedPredictions.of(predictions, Y, inverse, zero_decides)
     return _quality(measured, predictions) | {
         "intervals": measured.intervals(),
         "instances": Y.n_rows,
@@ -85,7 +87,7 @@ def _on_dev(predictions, Y, inverse, zero_decides):
     }
 
 
-def named_on_dev(figures):
+def prefix_dev_figures(figures):
     """Figures on the dev part, ``dev P@1`` and the like; empty where there are none."""
     return {f"dev {name}": value for name, value in figures.items()}
 
@@ -93,14 +95,14 @@ def named_on_dev(figures):
 def _without_near_twins(ranked, twins):
     """P@k of test instances without a near twin in training, and how many have one."""
     hits = ranked.hits[~twins]
-    precisions = {f"P@{k}": precision_of_hits(hits, k) for k in places_up_to(ranked.most)}
+    precisions = {f"P@{k}": precision_of_hits(hits, k) for k in find_cutoffs(ranked.most)}
     return {
         "instances_with_near_twin": int(np.count_nonzero(twins)),
         "without_near_twins": precisions,
     }
 
 
-def require_training_of(model, training) -> None:
+def require_matching_training(model, training) -> None:
     """Refuse statistics of a training on other data or with other settings."""
     settings = model.parameters.get("train", {})
     differing = [

@@ -6,14 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metric import places_up_to, shown_of_files
+from ovaflow.evaluation.metric import find_cutoffs, list_labelled_file_metrics
 from ovaflow.evaluation.ranking import ratio
 from ovaflow.evaluation.resampling import interval, interval_of_difference, resample
 
-COMPARED = {"P@1": "P@1", "P@5": "P@5", "F1": "F1 of labels that fit"}
+COMPARED_FIGURES = {"P@1": "P@1", "P@5": "P@5", "F1": "F1 of labels that fit"}
 """Figures by which models are compared, by short names."""
 
-ENOUGH = 30
+MIN_BOOTSTRAP_RECORDS = 30
 """Fewest records for which the intervals of a bootstrap are wide enough."""
 
 
@@ -45,7 +45,7 @@ class Figures(NamedTuple):
 
     @classmethod
     def of(cls, measured):
-        records = _of_records(measured.with_labels())
+        records = _of_records(measured.keep_labelled())
         gains, best = (np.column_stack(part) for part in zip(*records.values(), strict=True))
         return cls(records, dict(zip(records, resample(gains, best).T, strict=True)))
 
@@ -64,10 +64,10 @@ class Figures(NamedTuple):
     def intervals(self):
         return {name: interval(values) for name, values in self.samples.items()}
 
-    def differences_from(self, other):
+    def compute_differences(self, other):
         """The :class:`Difference` in each figure that both models have."""
         differences = {}
-        for name in COMPARED.values():
+        for name in COMPARED_FIGURES.values():
             if name in self.records and name in other.records:
                 # of means: each record counts as one
                 gains = self.records[name][0] - other.records[name][0]
@@ -77,12 +77,12 @@ class Figures(NamedTuple):
         return differences
 
 
-MOST_CHANGED = 10
+MAX_CHANGED_LABELS = 10
 """Labels that are listed of those that changed most."""
 _OF_A_MODEL = ("predicted", "precision", "recall", "F1")
 
 
-def side_by_side(entries_of_models):
+def merge_label_entries(entries_of_models):
     """What :func:`by_label` gives of each model, by its name, as one table by URI or name of the
     label: its rows.
     """
@@ -98,9 +98,9 @@ def side_by_side(entries_of_models):
     return list(rows.values())
 
 
-def table_by_label(entries_of_models):
+def tabulate_label_comparison(entries_of_models):
     """Head and rows of a table of labels; with several models each has its columns. 0 / 0 is empty."""
-    rows = side_by_side(entries_of_models)
+    rows = merge_label_entries(entries_of_models)
     several = len(entries_of_models) > 1
     about = (
         ["label", "uri", "positives"] if any(row["uri"] for row in rows) else ["label", "positives"]
@@ -126,7 +126,7 @@ def _figures_of(entry, positives):
     ]
 
 
-def changed_most(rows, before, after):
+def find_changed_labels(rows, before, after):
     """Labels by the change of their F1 times their positives, losses first: some of each end."""
     changes = []
     for row in rows:
@@ -141,8 +141,8 @@ def changed_most(rows, before, after):
                 }
             )
     changes.sort(key=lambda each: (each["after"] - each["before"]) * each["positives"])
-    if len(changes) > 2 * MOST_CHANGED:
-        changes = changes[:MOST_CHANGED] + changes[-MOST_CHANGED:]
+    if len(changes) > 2 * MAX_CHANGED_LABELS:
+        changes = changes[:MAX_CHANGED_LABELS] + changes[-MAX_CHANGED_LABELS:]
     return changes
 
 
@@ -153,13 +153,13 @@ def _of_records(measured):
     hits = ranked.hits
     ones = np.ones(len(n_true))
     figures = {
-        f"P@{k}": (hits[:, :k].sum(axis=1) / k, ones) for k in places_up_to(ranked.Y.n_columns)
+        f"P@{k}": (hits[:, :k].sum(axis=1) / k, ones) for k in find_cutoffs(ranked.Y.n_columns)
     }
     figures["recall@5 of all labels"] = hits[:, :5].sum(axis=1) / n_true, ones
-    for name, metric, k in shown_of_files(ranked):
+    for name, metric, k in list_labelled_file_metrics(ranked):
         figures.setdefault(name, metric.each(ranked, k))
     if measured.probabilistic:
-        fit = ranking.answer_of_each(hits, measured.answer.amounts, n_true)
+        fit = ranking.compute_answer_figures(hits, measured.answer.amounts, n_true)
         for name, value in (("F1", fit["F1"]), ("precision", fit["P"]), ("recall", fit["R"])):
             figures[f"{name} of labels that fit"] = value, ones
     return figures

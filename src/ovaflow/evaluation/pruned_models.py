@@ -3,20 +3,20 @@
 from dataclasses import replace
 
 from ovaflow.console.progress import Progress
-from ovaflow.evaluation.metric import PLACES, places_up_to, value_of
+from ovaflow.evaluation.metric import CUTOFFS, compute_metric, find_cutoffs
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.model.pruning import prune
 from ovaflow.model.top_k import predict_top_k
 from ovaflow.sparse.csr import evenly_spread
 from ovaflow.sparse.weight_rows import bytes_of_a_weight
 
-MOST_INSTANCES = 20_000
+MAX_COMPARED_INSTANCES = 20_000
 """Test instances that pruned models are compared on: differences between them need no more."""
 
 
-def sample_of_test(dataset):
+def sample_test_instances(dataset):
     """Return at most :data:`MOST_INSTANCES` test instances, evenly spaced."""
-    return dataset.test.take(evenly_spread(dataset.test.X.n_rows, MOST_INSTANCES))
+    return dataset.test.take(evenly_spread(dataset.test.X.n_rows, MAX_COMPARED_INSTANCES))
 
 
 def measure_pruned(model, thresholds, test, inverse, threads=1):
@@ -47,17 +47,17 @@ def _sizes(model, pruned):
     return {"nonzeros": len(pruned.weights.data), "model_bytes": n_bytes}
 
 
-def quality_of(model, dataset, a, b, threads=1):
+def measure_quality(model, dataset, a, b, threads=1):
     model.require(dataset=dataset)
     ids = _best_labels(model, dataset.test, threads)
     return _quality_of_top(ids, dataset.test.Y, dataset.inverse_propensity(a, b))
 
 
 def _best_labels(model, test, threads):
-    return predict_top_k(model.weights, model.trained, test.X, max(PLACES), threads)[0]
+    return predict_top_k(model.weights, model.trained, test.X, max(CUTOFFS), threads)[0]
 
 
 def _quality_of_top(ids, Y, inverse):
     ranked = Ranked(ids, Y, inverse)
-    names = [f"{family}@{k}" for family in ("P", "PSP") for k in places_up_to(Y.n_columns)]
-    return {name: value_of(name, ranked) for name in names}
+    names = [f"{family}@{k}" for family in ("P", "PSP") for k in find_cutoffs(Y.n_columns)]
+    return {name: compute_metric(name, ranked) for name in names}

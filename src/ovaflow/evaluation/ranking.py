@@ -92,7 +92,7 @@ def ndcg(ranked, k):
 
 def propensity_scored_precision(ranked, k):
     """The hits' 1/p, beside the largest sum that k predictions reach."""
-    return _gains(ranked, k).sum(axis=1), best_gains(ranked.Y, ranked.inverse, k).sum(axis=1)
+    return _gains(ranked, k).sum(axis=1), find_best_gains(ranked.Y, ranked.inverse, k).sum(axis=1)
 
 
 def propensity_scored_ndcg(ranked, k):
@@ -102,7 +102,7 @@ def propensity_scored_ndcg(ranked, k):
     ideal = ideal_dcg(ranked.positives, k)
     some = ideal > 0
     reached = _gains(ranked, k)[some] @ discounts(k) / ideal[some]
-    best = best_gains(ranked.Y, ranked.inverse, k)[some] @ discounts(k) / ideal[some]
+    best = find_best_gains(ranked.Y, ranked.inverse, k)[some] @ discounts(k) / ideal[some]
     return ratio(reached.sum(), best.sum())
 
 
@@ -141,15 +141,15 @@ def coverage_error(ranked, k):
     return np.where(some, last, 0).astype(np.float64), some.astype(np.float64)
 
 
-def answer_figure(name):
+def make_answer_metric(name):
     """One of the figures of :func:`answer_of_each`, as a function of ranked labels."""
     return lambda ranked, k: (
-        answer_of_each(ranked.hits, ranked.amounts, ranked.positives)[name],
+        compute_answer_figures(ranked.hits, ranked.amounts, ranked.positives)[name],
         _ones(ranked),
     )
 
 
-def answer_of_each(hits, amounts, positives):
+def compute_answer_figures(hits, amounts, positives):
     """Precision, recall and F1 of the first labels of each instance, and how many these are:
     float64 (n,) by name.
 
@@ -164,9 +164,9 @@ def answer_of_each(hits, amounts, positives):
     }
 
 
-def quality_of_answers(hits, amounts, positives):
+def average_answer_figures(hits, amounts, positives):
     """Their means over instances."""
-    each = answer_of_each(hits, amounts, positives)
+    each = compute_answer_figures(hits, amounts, positives)
     return {name: float(np.mean(values)) for name, values in each.items()}
 
 
@@ -175,7 +175,7 @@ def precision_of_hits(hits, k):
     return ratio(hits[:, :k].sum(), len(hits) * k)
 
 
-def indicator(ids, Y):
+def make_indicator_matrix(ids, Y):
     """Predictions as an indicator, bool (n, l)."""
     assigned = ids >= 0
     indptr = np.concatenate([[0], np.cumsum(assigned.sum(axis=1))])
@@ -198,7 +198,7 @@ def _gains(ranked, k):
     return np.where(ranked.hits[:, :k], ranked.inverse[ranked.ids[:, :k]], 0.0)
 
 
-def best_gains(Y, inverse, k):
+def find_best_gains(Y, inverse, k):
     """The k largest 1/p of each instance's labels in descending order, 0 where it has fewer:
     float64 (n, k).
     """

@@ -12,7 +12,7 @@ RESAMPLES = 1000
 
 CONFIDENCE = 0.95
 
-_MOST = 20_000
+_MAX_DRAWN_INSTANCES = 20_000
 """Instances that are drawn one by one; of more, random groups of equal size are, which vary as
 much.
 """
@@ -23,8 +23,10 @@ def resample(gains, best):
     n = len(gains)
     generator = np.random.default_rng(0)
     both = np.hstack([gains, best])
-    if n > _MOST:
-        both = np.add.reduceat(both[generator.permutation(n)], np.arange(0, n, -(-n // _MOST)))
+    if n > _MAX_DRAWN_INSTANCES:
+        both = np.add.reduceat(
+            both[generator.permutation(n)], np.arange(0, n, -(-n // _MAX_DRAWN_INSTANCES))
+        )
         n = len(both)
     sums = np.empty((RESAMPLES, both.shape[1]))
     for sample in sums:
@@ -47,7 +49,7 @@ def interval_of_difference(samples, others):
     return interval(samples - others)
 
 
-def by_chance(better, worse):
+def may_be_chance(better, worse):
     """Whether the difference of two metrics, on the same samples, may be chance: its interval
     reaches 0.
     """

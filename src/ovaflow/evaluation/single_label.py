@@ -38,7 +38,7 @@ def _true_labels(Y):
     return labels
 
 
-def rarer_label(dataset):
+def find_rarer_label(dataset):
     """The label that metrics of two classes call positive."""
     return int(np.argmin(dataset.counts))
 
@@ -50,7 +50,7 @@ def _of_two_classes(measured, dataset, true):
     ids, values = (
         each[:, : dataset.n_labels] for each in (measured.candidates.ids, measured.values)
     )
-    positive = true == rarer_label(dataset)
+    positive = true == find_rarer_label(dataset)
     classes = dataset.n_labels + bool((true < 0).any())
     every_score = ids.shape[1] == dataset.n_labels and (ids >= 0).all()
     if classes != 2 or not every_score or positive.all() or not positive.any():
@@ -58,14 +58,14 @@ def _of_two_classes(measured, dataset, true):
     # loading scikit-learn takes a second
     from sklearn.metrics import average_precision_score, roc_auc_score
 
-    margins = np.where(ids == rarer_label(dataset), values, -values).sum(axis=1)
+    margins = np.where(ids == find_rarer_label(dataset), values, -values).sum(axis=1)
     return {
         "roc_auc": float(roc_auc_score(positive, margins)),
         "average_precision": float(average_precision_score(positive, margins)),
     }
 
 
-def confusion(ranked):
+def compute_confusion_matrix(ranked):
     """How often each label is predicted first for instances of each label: CSR of int64 (l, l),
     true by predicted.
     """

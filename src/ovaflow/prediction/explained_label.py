@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ovaflow.prediction.answer import LabelName
-from ovaflow.reranking.evidence.kinds import KINDS, told_to_people
+from ovaflow.reranking.evidence.kinds import KINDS, find_explained_kinds
 
 
 class Weight(BaseModel):
@@ -37,7 +37,7 @@ def numbers_of_evidence() -> dict[str, Any]:
     """Numbers that some kinds of evidence have, each described by all of these."""
     types: dict[str, Any] = {}
     descriptions: dict[str, list[str]] = {}
-    for _, words in told_to_people(KINDS):
+    for _, words in find_explained_kinds(KINDS):
         for name, (of_type, description) in words.numbers.items():
             types[name] = of_type
             described = descriptions.setdefault(name, [])

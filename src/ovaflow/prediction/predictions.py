@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.reranking.macro_f1 import labels_for_macro_f1
+from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
 from ovaflow.reranking.reranked_model import Ranking, RerankedModel
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.predict import CANDIDATES
@@ -114,7 +114,7 @@ def _predict(model, split, k, threads, suggestions, optimise):
     ids = ranking.ids[:, :k]
     scores = ranking.probabilities[:, :k]
     if optimise is not None:
-        ids, scores = labels_for_macro_f1(
+        ids, scores = choose_labels_for_macro_f1(
             *(values[:, : max(k, CANDIDATES)] for values in ranking[:2]), k
         )
     return PredictedLabels(ids, scores, ranking)

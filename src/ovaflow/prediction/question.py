@@ -11,8 +11,8 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.answer import Answer, shortest
 from ovaflow.prediction.explanation import label_entry
 from ovaflow.prediction.predictions import require_second_stage
-from ovaflow.reranking.answer_length import labels_that_fit
-from ovaflow.reranking.expected_quality import ExpectedQuality, expected_quality
+from ovaflow.reranking.answer_length import count_fitting_labels
+from ovaflow.reranking.expected_quality import ExpectedQuality, estimate_quality
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.settings.section import Positive, Section, Text, listed, setting
 
@@ -66,7 +66,7 @@ class Question(Section):
         most = CANDIDATES if self.fit else self.top_k
         amounts: Any = most
         if self.fit:
-            amounts = labels_that_fit(scores)[:, None]
+            amounts = count_fitting_labels(scores)[:, None]
         elif self.most_specific:
             amounts = CANDIDATES
         kept = (ids != NO_LABEL) & (np.arange(ids.shape[1]) < amounts)
@@ -98,9 +98,9 @@ def answers_of(predictor, question, ranked, chosen=None):
     fits = [None] * len(ids)
     if model.probabilistic:
         probabilities = ranked.scores
-        quality = expected_quality(np.where(kept, scores, -np.inf), probabilities, ranked.missed)
+        quality = estimate_quality(np.where(kept, scores, -np.inf), probabilities, ranked.missed)
         qualities = map(ExpectedQuality, *quality)
-        fits = labels_that_fit(probabilities)
+        fits = count_fitting_labels(probabilities)
         if question.most_specific:
             fits = np.count_nonzero(kept & (np.arange(ids.shape[1]) < fits[:, None]), axis=1)
         fits = fits.tolist()

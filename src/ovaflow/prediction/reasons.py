@@ -16,7 +16,7 @@ from ovaflow.prediction.explanation import (
 )
 from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import ExplainedText
-from ovaflow.reranking.evidence.kinds import told_to_people
+from ovaflow.reranking.evidence.kinds import find_explained_kinds
 from ovaflow.reranking.evidence.name_in_text import tokens_in
 from ovaflow.settings.predict import CANDIDATES
 
@@ -86,7 +86,7 @@ def _reasons(predictor, x, text, ids):
         shown_name=lambda label: shown_name(label_entry(predictor, label)),
     )
     told = [{} for _ in ids]
-    for kind, words in told_to_people(evidence.kinds):
+    for kind, words in find_explained_kinds(evidence.kinds):
         for by_kind, reason in zip(told, kind.reasons(explained), strict=True):
             if reason and words.without not in by_kind:
                 by_kind[kind.name] = {"kind": kind.name, **reason}

@@ -6,7 +6,7 @@ import shlex
 from typing import NamedTuple
 
 from ovaflow.dataset.remarks import are_noticed
-from ovaflow.evaluation.analysis import LIKELY, why_missed
+from ovaflow.evaluation.analysis import LIKELY_PROBABILITY, count_missed_labels
 from ovaflow.report import doubts, wording
 from ovaflow.report.section import ReportSection
 from ovaflow.results.best_run import metric_of_comparison
@@ -43,7 +43,7 @@ def read(run):
     """Count why a run misses labels; None without a second stage."""
     if not (run.reranked and run.has_test_labels):
         return None
-    missed = why_missed(run.measured)
+    missed = count_missed_labels(run.measured)
     for each in missed["missed"]:
         each["name"] = run.dataset.label_name(each["label"])
     return missed
@@ -114,7 +114,7 @@ def find_below_cut(results):
     right = counts["likely"]["true"] / counts["likely"]["labels"]
     finding = f"{_percent(share)} of the true labels are among the first five of their text, but not sure enough to fit it."
     model = shlex.quote(f"{results.best.folder}/model.h5")
-    remedy = f"ovaflow predict {model} FILE --min-probability {LIKELY:g}"
+    remedy = f"ovaflow predict {model} FILE --min-probability {LIKELY_PROBABILITY:g}"
     effect = (
         f"suggests {_percent(found)} of the true labels instead of {_percent(counts['found'] / counts['true'])}; "
         f"{_percent(right)} of what it suggests is right"

@@ -6,7 +6,7 @@ from collections import Counter
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
-from ovaflow.reranking.evidence.similar_texts import NEAREST
+from ovaflow.reranking.evidence.similar_texts import N_NEAREST
 
 SHOWN = 10
 
@@ -52,7 +52,7 @@ def _share(probability):
 
 
 def _of_nearest(amount):
-    return f"{amount:.0f}/{NEAREST}"
+    return f"{amount:.0f}/{N_NEAREST}"
 
 
 OF_ONE_KIND = (
@@ -62,7 +62,7 @@ OF_ONE_KIND = (
         "similar",
         "similar",
         _of_nearest,
-        hint=f"of the {NEAREST} most similar records, those that have the label",
+        hint=f"of the {N_NEAREST} most similar records, those that have the label",
     ),
     _text("words", "words", 40),
 )

@@ -1,7 +1,7 @@
 """The page of a run's errors: a single HTML file, filtered and sorted in the browser."""
 
 from ovaflow.dataset.dataset import EXCERPT
-from ovaflow.evaluation.errors import MEASURE
+from ovaflow.evaluation.errors import ERROR_ORDER
 from ovaflow.report import wording
 from ovaflow.report.environment import make_environment, script_of
 
@@ -26,7 +26,7 @@ def render_errors(dataset, run, errors):
         dataset=dataset,
         run=run,
         errors=errors,
-        measure=MEASURE,
+        measure=ERROR_ORDER,
         records=records,
         kept=EXCERPT if any(len(record.text) >= EXCERPT for record in records) else None,
         **script_of("errors.js"),

@@ -6,19 +6,21 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from ovaflow.evaluation.metric import first_names
+from ovaflow.evaluation.metric import report_metric_names
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
 
-FIRST = first_names()[0]
+FIRST = report_metric_names()[0]
 
 
 def show(anchor, results):
     runs = [run for run in results.runs if run.folds]
     if not runs:
         return None
-    names = [name for name in first_names() if any(name in run.folds["metrics"] for run in runs)]
+    names = [
+        name for name in report_metric_names() if any(name in run.folds["metrics"] for run in runs)
+    ]
     columns = list(chain.from_iterable(map(_columns_of, names)))
     table = make_table("Cross-validation", "run", columns, runs, partial(_row, columns))
     most = max(run.folds["folds"] for run in runs)

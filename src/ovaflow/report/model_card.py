@@ -8,7 +8,7 @@ from typing import NamedTuple
 import yaml
 
 from ovaflow import __version__
-from ovaflow.evaluation.metric import card_names, named
+from ovaflow.evaluation.metric import get_metric, model_card_metric_names
 from ovaflow.model.model_file import what_scores_are
 from ovaflow.report import data, wording
 from ovaflow.report.section import ReportSection
@@ -64,8 +64,8 @@ def _front_matter(name, dataset, model, metrics, statements):
 
 
 def _figures(metrics):
-    for_card = [name for name in card_names() if metrics.get(name) is not None]
-    return [(name, named(name)[0].hub, round(metrics[name], 4)) for name in for_card]
+    for_card = [name for name in model_card_metric_names() if metrics.get(name) is not None]
+    return [(name, get_metric(name)[0].hub, round(metrics[name], 4)) for name in for_card]
 
 
 def _body(name, model, metrics, statements):
@@ -96,7 +96,7 @@ def _example(model):
 
 def _quality(metrics):
     rows = [
-        f"| {title} | {value:.4f} | {named(title)[0].sentence} |"
+        f"| {title} | {value:.4f} | {get_metric(title)[0].sentence} |"
         for title, _, value in _figures(metrics)
     ]
     if rows:

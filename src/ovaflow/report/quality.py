@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.evaluation.metric import ANSWER, METRICS, find_metric, first_names, named
+from ovaflow.evaluation.metric import ANSWER, METRICS, find_metric, get_metric, report_metric_names
 from ovaflow.report import wording
 from ovaflow.report.frequency import draw_recall
 from ovaflow.report.second_stage import assigned_table, draw_reliability
@@ -16,7 +16,7 @@ from ovaflow.report.tables import Column, metric, samples, table_of_runs
 
 def metric_column(name):
     """Make the column of a metric, with intervals where it has them."""
-    entry, _ = named(name)
+    entry, _ = get_metric(name)
     column = Column(
         name.replace("-fit", " fit"),
         metric(name),
@@ -32,7 +32,7 @@ def main_columns(runs):
     """Make the columns of the metrics that a report begins with, those that some run has."""
     return [
         metric_column(name)
-        for name in first_names()
+        for name in report_metric_names()
         if any(run.metrics.get(name) is not None for run in runs)
     ]
 

@@ -8,8 +8,8 @@ from operator import attrgetter
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.metric import brief_names, named
-from ovaflow.evaluation.metrics import named_on_dev
+from ovaflow.evaluation.metric import get_metric, run_list_metric_names
+from ovaflow.evaluation.metrics import prefix_dev_figures
 from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.results.run import Run
@@ -48,12 +48,18 @@ class ListedRun:
     @property
     def figures(self):
         """Its metrics, with those on the dev part and the means over folds."""
-        return self.metrics | named_on_dev(self.metrics.get("dev", {})) | self._of_folds("mean")
+        return (
+            self.metrics | prefix_dev_figures(self.metrics.get("dev", {})) | self._of_folds("mean")
+        )
 
     @property
     def intervals(self):
         on_dev = self.metrics.get("dev", {}).get("intervals", {})
-        return self.metrics.get("intervals", {}) | named_on_dev(on_dev) | self._of_folds("interval")
+        return (
+            self.metrics.get("intervals", {})
+            | prefix_dev_figures(on_dev)
+            | self._of_folds("interval")
+        )
 
     def _of_folds(self, figure):
         """Return a figure of each metric over the folds, ``folds P@1`` and the like."""
@@ -126,7 +132,7 @@ def brief_figures():
     """Names of the metrics on a terminal, of the test set, the dev part and folds; files have all
     with intervals.
     """
-    return [f"{part}{name}" for part in ("", "dev ", "folds ") for name in brief_names()]
+    return [f"{part}{name}" for part in ("", "dev ", "folds ") for name in run_list_metric_names()]
 
 
 def measured(runs):
@@ -159,7 +165,7 @@ def _metric(name):
     def value(run):
         return run.figures.get(name)
 
-    entry, _ = named(name.removeprefix("dev ").removeprefix("folds "))
+    entry, _ = get_metric(name.removeprefix("dev ").removeprefix("folds "))
     text = (
         partial(wording.percent, digits=1)
         if entry.unit == "fraction"

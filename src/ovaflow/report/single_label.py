@@ -8,7 +8,11 @@ from operator import itemgetter
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from ovaflow.evaluation.single_label import confusion, has_one_label, rarer_label
+from ovaflow.evaluation.single_label import (
+    compute_confusion_matrix,
+    find_rarer_label,
+    has_one_label,
+)
 from ovaflow.report import wording
 from ovaflow.report.drawing import NAMED, draw
 from ovaflow.report.section import ReportSection
@@ -31,9 +35,9 @@ def read(run):
         return None
     names = [wording.plain(run.dataset.label_name(label)) for label in range(run.dataset.n_labels)]
     return {
-        "confusion": confusion(run.measured.order),
+        "confusion": compute_confusion_matrix(run.measured.order),
         "names": names,
-        "positive": names[rarer_label(run.dataset)],
+        "positive": names[find_rarer_label(run.dataset)],
     }
 
 

@@ -15,7 +15,7 @@ import rich.box
 import rich.table
 from rich.text import Text
 
-from ovaflow.evaluation.resampling import by_chance, interval
+from ovaflow.evaluation.resampling import interval, may_be_chance
 from ovaflow.report import wording
 from ovaflow.storage.writing import cell_of
 
@@ -230,7 +230,9 @@ def as_good_as_best(values, sampled):
     if not known:
         return []
     best = max(known, key=lambda place: values[place])
-    return [place for place in known if place == best or by_chance(sampled[best], sampled[place])]
+    return [
+        place for place in known if place == best or may_be_chance(sampled[best], sampled[place])
+    ]
 
 
 def csv_link(columns, rows):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-FIRST = 5
+FIRST_LABELS = 5
 """Labels of each text that count as predicted where no probabilities say how many fit."""
 
 
-def labels_that_fit(probabilities):
+def count_fitting_labels(probabilities):
     """Number of labels of the largest expected F1, int64 (n,), for probabilities (n, k) by falling
     value, then -inf.
 
@@ -18,15 +18,15 @@ def labels_that_fit(probabilities):
     return np.where(expected[:, -1] > 0, f1.argmax(axis=1) + 1, 0)
 
 
-def count_as_predicted(ids, scores, probabilistic):
+def mark_predicted_labels(ids, scores, probabilistic):
     """Which labels (n, k), by falling score, count as predicted: those that fit, or else the first
     ones; bool.
     """
-    amounts = labels_that_fit(scores)[:, None] if probabilistic else FIRST
+    amounts = count_fitting_labels(scores)[:, None] if probabilistic else FIRST_LABELS
     return (ids >= 0) & (np.arange(ids.shape[1]) < amounts)
 
 
-def probabilities_that_fit(probabilities):
+def keep_fitting_probabilities(probabilities):
     """Probabilities of the labels that fit, -inf for all others."""
-    inside = np.arange(probabilities.shape[1]) < labels_that_fit(probabilities)[:, None]
+    inside = np.arange(probabilities.shape[1]) < count_fitting_labels(probabilities)[:, None]
     return np.where(inside, probabilities, -np.inf)

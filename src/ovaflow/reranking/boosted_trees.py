@@ -11,23 +11,23 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.artifact import MayBeInfinite
 
-SETTINGS = {"max_features": 0.5, "min_samples_leaf": 50, "l2_regularization": 10.0}
+TREE_SETTINGS = {"max_features": 0.5, "min_samples_leaf": 50, "l2_regularization": 10.0}
 """Measured on docstrings, kirjastonhoitaja and tibkat; other losses change nDCG@5 by 0.2 at most.
 """
 
-RATE = 0.1
+LEARNING_RATE = 0.1
 """Learning rate; 0.05 needs twice as many trees for the same log loss, and first labels by 0.15
 differ by half a point from seed to seed."""
 
-MOST_TREES = 250
+MAX_TREES = 250
 """With 100 of them probabilities of 50 % and more are 2 to 3 points too small; more change nDCG@5
 by 0.2 at most.
 """
 
-LEAVES = 31
+MAX_LEAVES = 31
 """Leaves of a tree."""
 
-_BLOCK = 256
+_ROWS_PER_BLOCK = 256
 """Rows that go down a tree side by side."""
 
 
@@ -65,7 +65,7 @@ class BoostedTrees(NamedTuple):
         return probabilities
 
 
-def rank(trees, columns, ids):
+def rank_candidates(trees, columns, ids):
     """Probabilities of candidates (n, k), float32, and their order; ties keep the order of their
     scores.
     """
@@ -74,7 +74,9 @@ def rank(trees, columns, ids):
     return np.take_along_axis(probabilities, order, axis=1), order
 
 
-def fit_trees(rows, hits, threads=1, n_trees=MOST_TREES, leaves=LEAVES, rate=RATE, directions=None):
+def fit_trees(
+    rows, hits, threads=1, n_trees=MAX_TREES, leaves=MAX_LEAVES, rate=LEARNING_RATE, directions=None
+):
     """Fit trees to rows of evidence (n, c) and whether their candidates are true.
 
     ``directions``: the columns that they may use, and whether log-odds rise with each (1), fall
@@ -94,7 +96,7 @@ def fit_trees(rows, hits, threads=1, n_trees=MOST_TREES, leaves=LEAVES, rate=RAT
         "monotonic_cst": [directions[column] for column in columns],
     }
     model = HistGradientBoostingClassifier(
-        **SETTINGS, **shape, early_stopping=False, random_state=0
+        **TREE_SETTINGS, **shape, early_stopping=False, random_state=0
     )
     with threadpool_limits(threads):
         model.fit(rows[:, columns], hits)
@@ -128,9 +130,9 @@ def _from_scikit_learn(model):
 @strict_kernel
 def _add_leaves(rows, roots, depths, columns, thresholds, children, values, out) -> None:
     """z_i = baseline + sum over trees of the value of the leaf that row i falls into."""
-    nodes = np.empty(_BLOCK, np.int32)
-    for low in range(0, len(rows), _BLOCK):
-        size = min(_BLOCK, len(rows) - low)
+    nodes = np.empty(_ROWS_PER_BLOCK, np.int32)
+    for low in range(0, len(rows), _ROWS_PER_BLOCK):
+        size = min(_ROWS_PER_BLOCK, len(rows) - low)
         for tree in range(len(roots)):
             nodes[:] = roots[tree]
             # without a branch, rows go down side by side; those at a leaf stay

@@ -16,7 +16,7 @@ from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 
-MORE = 10
+MAX_FURTHER_CANDIDATES = 10
 """Labels that similar texts, and each source, add at most."""
 
 
@@ -49,7 +49,7 @@ class Candidates:
         """Scores, :data:`NO_SCORE` where a candidate has none."""
         return np.where(np.isneginf(self.scores), NO_SCORE, self.scores).astype(np.float32)
 
-    def with_scored(self, ids, scores):
+    def add_scored_candidates(self, ids, scores):
         """Add candidates (n, m) with their scores, which rank after all others that have a score."""
         known = np.array([np.isin(*pair) for pair in zip(ids, self.ids, strict=True)])
         new_ids = np.where(known, NO_LABEL, ids)
@@ -62,7 +62,7 @@ class Candidates:
         )
 
 
-def with_more(ids, scores, lists):
+def append_candidates(ids, scores, lists):
     """Candidates and scores, then those of each list (n, m) that are not among them, in columns of
     their own.
     """

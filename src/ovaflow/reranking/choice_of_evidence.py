@@ -6,11 +6,11 @@ from functools import partial
 
 import numpy as np
 
-from ovaflow.reranking.boosted_trees import rank
-from ovaflow.reranking.cross_fitting import PARTS, cross_fit, fit_for, ndcg_of_each
+from ovaflow.reranking.boosted_trees import rank_candidates
+from ovaflow.reranking.cross_fitting import N_PARTS, compute_ndcg, cross_fit, make_tree_fitter
 from ovaflow.sparse.csr import evenly_spread
 
-COMPARED = 3_000
+MAX_COMPARED_TEXTS = 3_000
 """Most held-out texts that say whether an optional kind of evidence is worth its time.
 
 All parts of the texts are checked: what pieces of names gain on tibkat is 4 to 5 standard errors of
@@ -25,7 +25,7 @@ def choose_evidence(texts, threads) -> list[str]:
     """Return the names of the optional kinds of evidence that predict checked texts better, beyond
     chance.
     """
-    texts = texts.part(evenly_spread(len(texts.ids), COMPARED))
+    texts = texts.part(evenly_spread(len(texts.ids), MAX_COMPARED_TEXTS))
     names = [kind.name for kind in texts.kinds if kind.optional]
     losses = _losses(texts, threads)
     for name in list(names):
@@ -43,13 +43,13 @@ def choose_evidence(texts, threads) -> list[str]:
 def _losses(texts, threads):
     """Log loss of each text by trees fitted to the other parts, summed over its candidates."""
     crossed = cross_fit(
-        texts, partial(fit_for(texts, threads), n_trees=COMPARED_TREES), amount=PARTS
+        texts, partial(make_tree_fitter(texts, threads), n_trees=COMPARED_TREES), amount=N_PARTS
     )
     probabilities = crossed.probabilities
     return -np.log(np.where(crossed.texts.hits, probabilities, 1 - probabilities)).sum(axis=1)
 
 
-def worth_of_evidence(crossed):
+def compute_permutation_importance(crossed):
     """Permutation importance of each kind of evidence: what is lost without it, in nDCG@5."""
     trees = crossed.trees
     check = crossed.first_part
@@ -68,7 +68,7 @@ def worth_of_evidence(crossed):
 
 
 def _ndcg(trees, check, columns):
-    _, order = rank(trees, columns, check.ids)
+    _, order = rank_candidates(trees, columns, check.ids)
     return float(
-        ndcg_of_each(np.take_along_axis(check.hits, order, axis=1), check.positives).mean()
+        compute_ndcg(np.take_along_axis(check.hits, order, axis=1), check.positives).mean()
     )

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ovaflow.reranking.boosted_trees import BoostedTrees
-from ovaflow.reranking.choice_of_evidence import worth_of_evidence
-from ovaflow.reranking.cross_fitting import CrossFit, cross_fit, fit_for
+from ovaflow.reranking.choice_of_evidence import compute_permutation_importance
+from ovaflow.reranking.cross_fitting import CrossFit, cross_fit, make_tree_fitter
 
 
 class ChosenOrder(NamedTuple):
@@ -22,14 +22,14 @@ class ChosenOrder(NamedTuple):
 
     def fit_to_all(self, texts, n_trees):
         """Fit the trees to all held-out texts."""
-        return self.fit(texts.rows, texts.rows_hit, n_trees=n_trees)
+        return self.fit(texts.rows, texts.row_hits, n_trees=n_trees)
 
 
 def choose_order(texts, threads) -> ChosenOrder:
     """Order candidates by all evidence, unless the scores rank checked texts better by more than
     the standard error.
     """
-    fit = fit_for(texts, threads)
+    fit = make_tree_fitter(texts, threads)
     crossed = cross_fit(texts, fit)
     by_score, by_evidence = crossed.ndcg
     gains = by_evidence - by_score
@@ -38,7 +38,7 @@ def choose_order(texts, threads) -> ChosenOrder:
         "first_stage": float(by_score.mean()),
         "second_stage": float(by_evidence.mean()),
         "error": error,
-        "lost": worth_of_evidence(crossed),
+        "lost": compute_permutation_importance(crossed),
     }
     if gains.mean() >= -error:
         return ChosenOrder(fit, crossed, check | {"order": "evidence"})

@@ -16,23 +16,23 @@ import scipy
 from ovaflow.model.ranked_labels import find_hits
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import fit_trees
-from ovaflow.reranking.candidates import Candidates, with_more
+from ovaflow.reranking.candidates import Candidates, append_candidates
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
-from ovaflow.reranking.evidence.kind import Training
+from ovaflow.reranking.evidence.kind import EvidenceTraining
 from ovaflow.reranking.evidence.kinds import KINDS, with_optional
 from ovaflow.reranking.evidence.other_candidates import OtherCandidates
 from ovaflow.reranking.evidence.similar_texts import SimilarTexts
-from ovaflow.reranking.held_out_texts import FEWEST, fit_likelihood
+from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS, fit_likelihood
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR, offsets, rows_of
 
-DRAWN = 3
+DRAWN_PER_LABEL = 3
 """Labels drawn in the place of each given one."""
 
-LIKELY = 0.5
+MIN_MISSING_PROBABILITY = 0.5
 """Least probability of a missing label."""
 
-BLOCK = 5000
+MAX_TEXTS_PER_BLOCK = 5000
 """Texts looked at together; the trees of probabilities are fitted to the first of them."""
 
 
@@ -62,10 +62,10 @@ class Doubts(NamedTuple):
         return self.take(np.concatenate([wrong, missing])[np.argsort(turns)])
 
 
-NONE = Doubts(*np.empty((5, 0), int))
+NO_DOUBTS = Doubts(*np.empty((5, 0), int))
 
 
-def joined(parts):
+def join_doubts(parts):
     """Doubts about several parts of a dataset."""
     return Doubts(*map(np.concatenate, zip(*parts, strict=True)))
 
@@ -77,17 +77,17 @@ def find_doubts(dataset, rows, others, model, threads=1):
     There are none about fewer instances than :data:`FEWEST`.
     """
     n = len(rows)
-    if n < FEWEST:
-        return NONE
+    if n < MIN_HELD_OUT_TEXTS:
+        return NO_DOUBTS
     split = dataset.train.take(rows)
     best = model.top_k(model.instances(split), CANDIDATES, threads, quiet=False)
-    n_blocks = -(-n // BLOCK)
+    n_blocks = -(-n // MAX_TEXTS_PER_BLOCK)
     blocks = [np.arange(first, n, n_blocks) for first in range(n_blocks)]
     ids, scores = (array[blocks[0]] for array in best)
     hits = find_hits(ids, rows_of(split.Y, blocks[0]))
     if len(np.unique(hits[ids != NO_LABEL])) < 2:
-        return NONE
-    training = Training(others, others, fit_likelihood(ids, scores, hits))
+        return NO_DOUBTS
+    training = EvidenceTraining(others, others, fit_likelihood(ids, scores, hits))
     evidence = CandidateEvidence.fit(training, with_optional(KINDS, []))
     drawing = np.random.default_rng(0)
     trees = None
@@ -108,7 +108,7 @@ def find_doubts(dataset, rows, others, model, threads=1):
         given.append(texts.given(probabilities))
         pairs.append(texts.pairs(split.Y.indices, drawing))
     lifts = _lifts(_joined_pairs(pairs), threads)
-    return joined([joined(given)._replace(lifts=lifts), *missing])
+    return join_doubts([join_doubts(given)._replace(lifts=lifts), *missing])
 
 
 class _Pairs(NamedTuple):
@@ -151,7 +151,7 @@ class _Texts:
 
     def missing(self, probabilities):
         """Doubts about candidates that are likely and not given."""
-        texts, places = np.nonzero((probabilities >= LIKELY) & ~self.hits)
+        texts, places = np.nonzero((probabilities >= MIN_MISSING_PROBABILITY) & ~self.hits)
         return self._doubts(texts, self.candidates.ids[texts, places], probabilities[texts, places])
 
     def given(self, probabilities):
@@ -173,8 +173,8 @@ class _Texts:
 
     def pairs(self, frequent, drawing):
         """Given labels as :class:`_Pairs`, then others, drawn from ``frequent``."""
-        texts = np.repeat(self.owners, DRAWN)
-        replaced = np.repeat(self.Y.indices, DRAWN)
+        texts = np.repeat(self.owners, DRAWN_PER_LABEL)
+        replaced = np.repeat(self.Y.indices, DRAWN_PER_LABEL)
         drawn = drawing.choice(frequent, len(texts))
         new = _entries(self.Y.to_scipy(), texts, drawn) == 0
         texts = np.concatenate([self.owners, texts[new]])
@@ -190,7 +190,7 @@ class _Texts:
         """Rows of evidence for a label of each of ``texts``."""
         candidates = self.candidates
         lists = [_lists(texts, labels, self.Y.n_rows)]
-        ids, scores = with_more(candidates.ids, candidates.scores, lists)
+        ids, scores = append_candidates(candidates.ids, candidates.scores, lists)
         # the order in which labels were added means nothing
         ranks = np.minimum(np.arange(ids.shape[1]), CANDIDATES)
         columns = self.evidence.compute(Candidates(candidates.texts, ids, scores, ranks))

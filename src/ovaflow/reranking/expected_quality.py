@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.reranking.answer_length import labels_that_fit, probabilities_that_fit
+from ovaflow.reranking.answer_length import count_fitting_labels, keep_fitting_probabilities
 
-LEVELS = tuple(hundredths / 100 for hundredths in range(50, 100))
+CHECKED_PRECISIONS = tuple(hundredths / 100 for hundredths in range(50, 100))
 """Expected precisions at which the second stage checks itself."""
 
 
@@ -36,7 +36,7 @@ class ExpectedQuality(NamedTuple):
         return self.labels + self.true - 2 * self.right
 
 
-def expected_quality(answers, candidates, missed=0.0):
+def estimate_quality(answers, candidates, missed=0.0):
     """What probabilities (n, m) of answers promise; -inf where there is no label.
 
     A text should have the sum of the probabilities of its ``candidates`` (n, k) by falling value,
@@ -45,10 +45,12 @@ def expected_quality(answers, candidates, missed=0.0):
     labels = np.count_nonzero(np.isfinite(answers), axis=1)
     right = np.maximum(answers, 0).sum(axis=1, dtype=np.float64)
     true_candidates = np.maximum(candidates, 0).sum(axis=1, dtype=np.float64)
-    return ExpectedQuality(labels, right, true_candidates + missed * share_left_out(candidates))
+    return ExpectedQuality(
+        labels, right, true_candidates + missed * compute_unfitting_share(candidates)
+    )
 
 
-def share_left_out(candidates):
+def compute_unfitting_share(candidates):
     """Share of the expected labels among candidates (n, k) by falling probability that do not fit:
     float64 (n,).
 
@@ -57,21 +59,21 @@ def share_left_out(candidates):
     is known nothing of misses the most.
     """
     expected = np.cumsum(np.maximum(candidates, 0), axis=1, dtype=np.float64)
-    fit = labels_that_fit(candidates)
+    fit = count_fitting_labels(candidates)
     inside = np.where(fit > 0, expected[np.arange(len(expected)), fit - 1], 0)
     return 1 - np.divide(
         inside, expected[:, -1], out=np.zeros(len(inside)), where=expected[:, -1] > 0
     )
 
 
-def sure_records(levels, probabilities, hits):
+def measure_sure_records(levels, probabilities, hits):
     """Count, for each level, the records of at least this expected precision, and what is right of
     the labels that fit.
 
     ``probabilities`` and ``hits`` (n, k) say how probable candidates are, and which are true.
     """
-    answers = probabilities_that_fit(probabilities)
-    quality = expected_quality(answers, probabilities)
+    answers = keep_fitting_probabilities(probabilities)
+    quality = estimate_quality(answers, probabilities)
     right = np.count_nonzero(hits & np.isfinite(answers), axis=1)
     rows = []
     for level in levels:

@@ -11,8 +11,12 @@ from ovaflow.reranking.choice_of_evidence import choose_evidence
 from ovaflow.reranking.choice_of_order import choose_order
 from ovaflow.reranking.cross_fitting import cross_fit
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
-from ovaflow.reranking.evidence.kind import Training
-from ovaflow.reranking.expected_quality import LEVELS, share_left_out, sure_records
+from ovaflow.reranking.evidence.kind import EvidenceTraining
+from ovaflow.reranking.expected_quality import (
+    CHECKED_PRECISIONS,
+    compute_unfitting_share,
+    measure_sure_records,
+)
 from ovaflow.reranking.held_out_texts import HeldOutTexts
 from ovaflow.reranking.reranker_file import Reranker
 
@@ -33,7 +37,9 @@ def fit_reranker(
         return Reranker(parameters=parameters | {"unused": texts.obstacle}, inputs=inputs)
 
     likelihood = texts.fit_likelihood()
-    evidence = CandidateEvidence.fit(Training(held_out, dataset, likelihood, held_out_model))
+    evidence = CandidateEvidence.fit(
+        EvidenceTraining(held_out, dataset, likelihood, held_out_model)
+    )
     evidence = evidence.with_sources(texts.suggestions)
     candidates = texts.with_candidates(evidence, threads)
     # texts of which sources say nothing, such as all those of the service, are ranked without these
@@ -42,7 +48,7 @@ def fit_reranker(
 
     complete = candidates.part(texts.complete)
     order = choose_order(complete, threads)
-    missed = count_missed(candidates, texts.split.Y, labels_expected(dataset, held_out))[
+    missed = count_missed(candidates, texts.split.Y, mark_expected_labels(dataset, held_out))[
         texts.complete
     ]
     check = order.check | check_probabilities(order.crossed, missed)
@@ -53,7 +59,9 @@ def fit_reranker(
         alone = candidates.without_sources()
         trees_alone = order.fit_to_all(alone, cross_fit(alone, order.fit).n_trees)
     parameters |= {"columns": candidates.column_names, "further": optional, "check": check}
-    of_all = evidence.with_optional(optional).refit(Training(dataset, dataset, likelihood, model))
+    of_all = evidence.with_optional(optional).refit(
+        EvidenceTraining(dataset, dataset, likelihood, model)
+    )
     return Reranker(trees, trees_alone, evidence=of_all, parameters=parameters, inputs=inputs)
 
 
@@ -74,7 +82,7 @@ def _inputs(texts, model, held_out, predictions):
     return inputs | {source.group: source.checksum for source in texts.suggestions}
 
 
-def require_parts_of_one(dataset, held_out, made) -> None:
+def require_same_dataset(dataset, held_out, made) -> None:
     """Refuse a dataset, held-out instances, and predictions or a model ``made`` of them that do not
     belong together.
     """
@@ -92,12 +100,12 @@ def check_probabilities(crossed, missed):
     promise; ``sure``: what is right where answers seem to be.
     """
     probabilities, hits = crossed.ranked
-    left_out = share_left_out(probabilities).sum()
+    left_out = compute_unfitting_share(probabilities).sum()
     return {
         "texts": len(crossed.places),
         "log_loss": crossed.log_loss,
         "missed": float(missed[crossed.places].sum() / left_out) if left_out else 0.0,
-        "sure": sure_records(LEVELS, probabilities, hits),
+        "sure": measure_sure_records(CHECKED_PRECISIONS, probabilities, hits),
     }
 
 
@@ -109,7 +117,7 @@ def count_missed(texts, true, expected):
     return (true.to_scipy() > 0) @ expected.astype(np.int64) - found
 
 
-def labels_expected(dataset, held_out):
+def mark_expected_labels(dataset, held_out):
     """Which labels of held-out texts new texts may have, too: bool (l,).
 
     Those that only held-out texts have are known to the model in use; where one text alone has a

@@ -69,6 +69,6 @@ class HeldOutCandidates:
         return self.columns[self.ids != NO_LABEL]
 
     @property
-    def rows_hit(self):
+    def row_hits(self):
         """Say of each of the :attr:`rows` if its candidate is true."""
         return self.hits[self.ids != NO_LABEL]

@@ -12,14 +12,14 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.suggested import SuggestedBySource
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
-from ovaflow.reranking.suggestions import Suggestions, SuggestionSource, known_to_all
+from ovaflow.reranking.suggestions import Suggestions, SuggestionSource, find_covered_texts
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import evenly_spread
 
-MOST = 20_000
+MAX_HELD_OUT_TEXTS = 20_000
 """Held-out texts that are used, evenly spread over all."""
 
-FEWEST = 200
+MIN_HELD_OUT_TEXTS = 200
 """Held-out texts below which there is no second stage: 100 sometimes rank worse than the scores do.
 """
 
@@ -39,7 +39,7 @@ class HeldOutTexts:
         """Take the texts of ``held_out`` with predictions for them, by the model if it is given,
         and suggestions.
         """
-        rows = evenly_spread(len(predictions.ids), MOST)
+        rows = evenly_spread(len(predictions.ids), MAX_HELD_OUT_TEXTS)
         return cls(
             held_out.test.take(rows),
             predictions.ids[rows, :CANDIDATES],
@@ -59,16 +59,16 @@ class HeldOutTexts:
     @cached_property
     def complete(self):
         """Texts of which all sources say something: bool (n,)."""
-        return known_to_all(self.suggestions.values(), len(self))
+        return find_covered_texts(self.suggestions.values(), len(self))
 
     @property
     def obstacle(self):
         """Why no trees can be fitted; empty where they can."""
-        if len(self) < FEWEST:
-            return f"{len(self):,} instances were held out, it needs {FEWEST:,}"
+        if len(self) < MIN_HELD_OUT_TEXTS:
+            return f"{len(self):,} instances were held out, it needs {MIN_HELD_OUT_TEXTS:,}"
         amount = int(self.complete.sum())
-        if amount < FEWEST:
-            return f"files suggest labels for {amount:,} of the held-out instances, it needs {FEWEST:,}"
+        if amount < MIN_HELD_OUT_TEXTS:
+            return f"files suggest labels for {amount:,} of the held-out instances, it needs {MIN_HELD_OUT_TEXTS:,}"
         known = self.ids[self.complete] != NO_LABEL
         if len(np.unique(self.hits[self.complete][known])) < 2:
             return "the candidates of held-out instances are all wrong, or all right"
@@ -93,7 +93,7 @@ class HeldOutTexts:
             candidates.ids,
             hits=find_hits(candidates.ids, self.split.Y),
             positives=np.diff(self.split.Y.indptr),
-            n_suggested=sum(kind.more_candidates(texts).shape[1] for kind in by_sources),
+            n_suggested=sum(kind.suggest_candidates(texts).shape[1] for kind in by_sources),
         )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from ovaflow.model.model_file import Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL, first_allowed
 from ovaflow.reranking.reranker_file import Reranker
-from ovaflow.reranking.suggestions import Suggestions, known_to_all
+from ovaflow.reranking.suggestions import Suggestions, find_covered_texts
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.artifact import MayBeInfinite
@@ -110,7 +110,8 @@ class RerankedModel(Model):
         """Find in texts what does not depend on candidates; a file that is not given says nothing."""
         given = suggestions or {}
         suggested = {
-            name: given.get(name) or Suggestions.of_none(X.n_rows) for name in self.reranker.files
+            name: given.get(name) or Suggestions.make_empty(X.n_rows)
+            for name in self.reranker.files
         }
         return self.reranker.evidence.texts(X, self.first_stage, threads, suggested)
 
@@ -121,8 +122,8 @@ class RerankedModel(Model):
         evidence = self.reranker.evidence
         candidates = evidence.candidates(texts, *best)
         if more is not None:
-            candidates = candidates.with_scored(*more)
-        complete = known_to_all(texts.suggestions.values(), texts.words.n_rows)
+            candidates = candidates.add_scored_candidates(*more)
+        complete = find_covered_texts(texts.suggestions.values(), texts.words.n_rows)
         probabilities, order = self.reranker.rank(
             evidence.compute(candidates), candidates.ids, complete
         )
@@ -132,7 +133,7 @@ class RerankedModel(Model):
 
     def _load_kernels(self) -> None:
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), self.n_columns)
-        nothing = Suggestions.of_none(1)._replace(known=np.ones(1, bool))
+        nothing = Suggestions.make_empty(1)._replace(known=np.ones(1, bool))
         texts = self._look_up(row, 1, dict.fromkeys(self.reranker.files, nothing))
         first = np.zeros((1, 1), np.int32)
         self._rank(texts, (first, first.astype(np.float32)))

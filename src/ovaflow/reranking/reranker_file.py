@@ -5,7 +5,7 @@ candidates it ranks.
 from dataclasses import dataclass, field, replace
 
 from ovaflow.console.errors import InputError
-from ovaflow.reranking.boosted_trees import BoostedTrees, rank
+from ovaflow.reranking.boosted_trees import BoostedTrees, rank_candidates
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, with_optional
 from ovaflow.reranking.suggestions import SuggestionSource
@@ -105,8 +105,8 @@ class Reranker(
     def rank(self, columns, ids, complete):
         """Probabilities of candidates (n, k), and their order; all sources know ``complete`` texts."""
         if complete.all():
-            return rank(self.trees, columns, ids)
-        probabilities, order = rank(self.trees_alone, columns, ids)
-        ranked = rank(self.trees, columns[complete], ids[complete])
+            return rank_candidates(self.trees, columns, ids)
+        probabilities, order = rank_candidates(self.trees_alone, columns, ids)
+        ranked = rank_candidates(self.trees, columns[complete], ids[complete])
         probabilities[complete], order[complete] = ranked
         return probabilities, order

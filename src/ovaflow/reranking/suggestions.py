@@ -43,7 +43,7 @@ class Suggestions(NamedTuple):
     known: np.ndarray  # bool (n,); of which texts the source says anything
 
     @classmethod
-    def of_none(cls, n):
+    def make_empty(cls, n):
         """What a source suggests that says nothing about n texts."""
         return cls(np.empty((n, 0), np.int32), np.empty((n, 0), np.float32), np.zeros(n, bool))
 
@@ -58,7 +58,7 @@ class Suggestions(NamedTuple):
         return rows
 
 
-def known_to_all(suggestions, n):
+def find_covered_texts(suggestions, n):
     """Texts, of n, of which all sources say something: bool (n,)."""
     return np.all([np.ones(n, bool), *(each.known for each in suggestions)], axis=0)
 
@@ -96,11 +96,11 @@ class SuggestionFile:
     def n_texts(self):
         return len(self.indptr) - 1
 
-    def common_with(self, ids):
+    def count_common_texts(self, ids):
         """Number of its texts that are among these ids."""
         return len({self.texts[text] for text in ids if text in self.texts})
 
-    def suggestions_for(self, ids):
+    def find_suggestions(self, ids):
         """Its suggestions for texts with these ids."""
         rows = np.array([self.texts.get(text, -1) for text in ids], np.int64)
         known = rows >= 0
@@ -110,7 +110,7 @@ class SuggestionFile:
         numbers[(numbers >= ends[:, None]) | ~known[:, None]] = -1
         return Suggestions(self.labels[numbers], self.scores[numbers], known)
 
-    def require_common(self, suggestions, ids, remedy) -> None:
+    def require_common_texts(self, suggestions, ids, remedy) -> None:
         """Refuse a file without any suggestion for the texts with these ids."""
         if not suggestions.known.any():
             first = next(iter(self.texts), "")

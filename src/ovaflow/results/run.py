@@ -10,8 +10,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from ovaflow.dataset.dataset import Dataset
-from ovaflow.evaluation.measured import Measured, samples_of
-from ovaflow.evaluation.metric import in_order, is_metric
+from ovaflow.evaluation.measured import EvaluatedPredictions, resample_metrics
+from ovaflow.evaluation.metric import is_metric, list_order_metrics
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.model.model_file import Model, ModelHeader, open_any_model
 from ovaflow.model.training_file import Training
@@ -138,9 +138,11 @@ class Run:
         )
 
     @cached_property
-    def measured(self) -> Measured:
+    def measured(self) -> EvaluatedPredictions:
         """What it ranks for the test instances, beside their labels."""
-        return Measured.of(self.predictions, self.dataset.test.Y, self._inverse_propensity)
+        return EvaluatedPredictions.of(
+            self.predictions, self.dataset.test.Y, self._inverse_propensity
+        )
 
     @cached_property
     def samples(self) -> dict[str, np.ndarray]:
@@ -157,7 +159,7 @@ class Run:
             return {}
         first = ranking.first_ids[:, : self.predictions.ids.shape[1]]
         ranked = Ranked(first, self.dataset.test.Y, self._inverse_propensity)
-        return samples_of(ranked, in_order(ranked))
+        return resample_metrics(ranked, list_order_metrics(ranked))
 
     @cached_property
     def on_dev(self) -> "RunOnDev | None":
@@ -278,4 +280,4 @@ class RunOnDev(Run):
         predicted = self.predictions.dev
         if dev is None or predicted is None:
             return {}
-        return Measured.of(predicted, dev.Y, self._inverse_propensity).samples()
+        return EvaluatedPredictions.of(predicted, dev.Y, self._inverse_propensity).samples()

@@ -8,7 +8,7 @@ from importlib import resources
 import jinja2
 from starlette.responses import HTMLResponse
 
-from ovaflow.reranking.evidence.kinds import KINDS, told_to_people
+from ovaflow.reranking.evidence.kinds import KINDS, find_explained_kinds
 from ovaflow.serving.schemas import LONGEST_RECORD, MOST_WORDS
 
 _ASSETS = resources.files("ovaflow.serving") / "assets"
@@ -46,7 +46,7 @@ def words(language):
         return said
     return said | {
         "evidence": {
-            kind.name: words.translations[language] for kind, words in told_to_people(KINDS)
+            kind.name: words.translations[language] for kind, words in find_explained_kinds(KINDS)
         }
     }
 

@@ -8,21 +8,21 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from ovaflow.evaluation.metric import named, scores_of, value_of
+from ovaflow.evaluation.metric import compute_instance_scores, compute_metric, get_metric
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.evaluation.resampling import MeanDifference
 from ovaflow.settings.prepare import Comparison
 from ovaflow.training.shard_job import train_model
 
-_ENOUGH = 1200
-_ROUNDS = 10
+_ENOUGH_HELD_OUT = 1200
+_MAX_ROUNDS = 10
 """Held-out instances that are enough, and most rounds to get there."""
-_SURE = 2
+_SURE_STANDARD_ERRORS = 2
 """Standard errors by which a candidate is surely better or worse."""
-_FIRST_LABELS = 0.002
+_MAX_PRECISION_LOSS = 0.002
 """By how much P@1 may fall for another metric: more is seen by whoever takes the first suggestion.
 """
-METRICS = get_args(Comparison.model_fields["metric"].annotation)
+COMPARED_METRICS = get_args(Comparison.model_fields["metric"].annotation)
 
 
 class Trial(NamedTuple):
@@ -34,7 +34,7 @@ class Trial(NamedTuple):
     seconds: float  # of the processor
 
 
-def folds(groups, held_out):
+def divide_into_rounds(groups, held_out):
     """Positions of instances divided into others and held-out ones, as often as it takes to hold
     out enough.
     """
@@ -45,14 +45,14 @@ def folds(groups, held_out):
     places = np.random.default_rng(0).permutation(units.max(initial=0) + 1)
     order = np.argsort(places[units], kind="stable")
     held = min(max(1, round(held_out * n)), n - 1)
-    rounds = max(1, min(_ROUNDS, n // held, math.ceil(_ENOUGH / held)))
+    rounds = max(1, min(_MAX_ROUNDS, n // held, math.ceil(_ENOUGH_HELD_OUT / held)))
     for number in range(rounds):
         part = np.sort(order[number * held : (number + 1) * held])
         # of a group of near twins that goes on in the next round, the rest is in neither part
         yield np.flatnonzero(~np.isin(groups, groups[part])), part
 
 
-def try_on(dataset, training, metric, threads):
+def train_and_score(dataset, training, metric, threads):
     """Train on a dataset in memory and score its test set."""
     began = time.process_time()
     model = train_model(dataset, training, training.stored_threshold, threads)
@@ -61,14 +61,14 @@ def try_on(dataset, training, metric, threads):
     inverse = dataset.inverse_propensity(training.propensity_a, training.propensity_b)
     ranked = Ranked(ids, dataset.test.Y, inverse)
     return Trial(
-        scores_of(metric, ranked),
+        compute_instance_scores(metric, ranked),
         ranked.hits[:, 0],
-        {name: value_of(name, ranked) for name in METRICS},
+        {name: compute_metric(name, ranked) for name in COMPARED_METRICS},
         seconds,
     )
 
 
-def compare(rounds, attempt, candidates):
+def compare_candidates(rounds, attempt, candidates):
     """Trials by candidate, and the best; who is two standard errors behind drops out."""
     trials = {candidate: [] for candidate in candidates}
     alive = list(candidates)
@@ -78,7 +78,11 @@ def compare(rounds, attempt, candidates):
             trials[candidate].append(attempt(candidate, part))
         best = max(alive, key=lambda candidate: _scores(trials[candidate]).mean())
         differences = {name: _difference(trials[best], trials[name]) for name in alive}
-        alive = [name for name, (mean, error) in differences.items() if mean >= -_SURE * error]
+        alive = [
+            name
+            for name, (mean, error) in differences.items()
+            if mean >= -_SURE_STANDARD_ERRORS * error
+        ]
         if len(alive) == 1:
             break
     return trials, best
@@ -103,20 +107,20 @@ def decide(metric, trials, best, default, try_on_all=None):
     tables = {"candidates": trials}
     if best != default and try_on_all is not None:
         tables["check"] = {name: [try_on_all(name)] for name in (default, best)}
-    chosen = _sure(metric, tables.get("check", trials), best, default)
+    chosen = _choose_surely_better(metric, tables.get("check", trials), best, default)
     entries = {name: _entries(part, chosen) for name, part in tables.items()}
     return {"metric": metric, "default": default, "chosen": chosen, **entries}
 
 
-def _sure(metric, trials, best, default):
+def _choose_surely_better(metric, trials, best, default):
     """The best candidate, or the default where that may be as good or has better first labels."""
     gain, error = _difference(trials[default], trials[best])
     change, noise = _difference(trials[default], trials[best], "first")
     # whoever looks for rare labels takes others first; few instances say little of a change so
     # small
-    is_of_rare_labels = named(metric)[0].by_propensity
-    falls = change + noise < -_FIRST_LABELS and not is_of_rare_labels
-    return best if gain > _SURE * error and not falls else default
+    is_of_rare_labels = get_metric(metric)[0].by_propensity
+    falls = change + noise < -_MAX_PRECISION_LOSS and not is_of_rare_labels
+    return best if gain > _SURE_STANDARD_ERRORS * error and not falls else default
 
 
 def _entries(trials, chosen):
@@ -131,7 +135,7 @@ def _entries(trials, chosen):
             "difference": difference,
             "error": error,
             "seconds": sum(trial.seconds for trial in rounds),
-            "metrics": {name: _mean_of(name, rounds) for name in METRICS},
+            "metrics": {name: _mean_of(name, rounds) for name in COMPARED_METRICS},
         }
         entries.append(entry)
     return entries

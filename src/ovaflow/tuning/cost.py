@@ -10,11 +10,16 @@ from ovaflow.console.progress import Progress, silence
 from ovaflow.dataset.hold_out import held_out_documents
 from ovaflow.dataset.parted import parted, without_unseen_labels
 from ovaflow.records.units import units_among
-from ovaflow.tuning.comparison import compare, decide, folds, try_on
+from ovaflow.tuning.comparison import (
+    compare_candidates,
+    decide,
+    divide_into_rounds,
+    train_and_score,
+)
 
-KIND = "C"
+COST_KIND = "C"
 
-_SAMPLE = 12_000
+_MAX_SAMPLED_INSTANCES = 12_000
 """Most instances to search on; what is found there is checked with all."""
 
 
@@ -22,13 +27,15 @@ def choose_C(dataset, training, tune, threads=1):
     """Compare the C nearest to 1, the default, with its neighbours, and the next while the last is
     best.
     """
-    sample, available = _sample_of(dataset, tune.instances or _SAMPLE)
-    rounds = list(folds(units_among(dataset.units, sample), tune.held_out))
+    sample, available = _sample_of(dataset, tune.instances or _MAX_SAMPLED_INSTANCES)
+    rounds = list(divide_into_rounds(units_among(dataset.units, sample), tune.held_out))
     with Progress("choosing C", 0, "trainings") as progress:
 
         def train(part, C):
             with silence():
-                trial = try_on(part, training.model_copy(update={"C": C}), tune.metric, threads)
+                trial = train_and_score(
+                    part, training.model_copy(update={"C": C}), tune.metric, threads
+                )
             progress.advance()
             return trial
 
@@ -43,7 +50,7 @@ def choose_C(dataset, training, tune, threads=1):
         values = sorted(tune.candidates)
         default = min(values, key=lambda C: abs(math.log(C)))
         trials, best = _search(
-            values, values.index(default), partial(compare, range(len(rounds)), attempt)
+            values, values.index(default), partial(compare_candidates, range(len(rounds)), attempt)
         )
         decision = decide(
             tune.metric, trials, best, default, try_on_all if len(sample) < available else None

@@ -23,22 +23,29 @@ from ovaflow.records.parts import training_instances
 from ovaflow.records.units import units_among, units_of_texts
 from ovaflow.settings.prepare import DEFAULT_FEATURES, blocks_for
 from ovaflow.settings.train import TrainLabels
-from ovaflow.tuning.comparison import METRICS, Trial, compare, decide, folds, try_on
+from ovaflow.tuning.comparison import (
+    COMPARED_METRICS,
+    Trial,
+    compare_candidates,
+    decide,
+    divide_into_rounds,
+    train_and_score,
+)
 
-KIND = "features"
+FEATURES_KIND = "features"
 
-_FEW = 3000
-_MANY = 12_000
+_SMALL_SAMPLE = 3000
+_LARGE_SAMPLE = 12_000
 """How many instances to search on: more would mostly find the same blocks, and what is found is
 checked with all.
 """
-_CHEAP = 200_000
+_LARGE_DATASET = 200_000
 """Training instances from which on comparing many takes less than a tenth of the training."""
 _EPSILON = 0.1
 """Where the solver stops: blocks compare as at 0.01 in two thirds of the time."""
 _WORD = re.compile(r"[^\W\d]\w|\d[^\W\d]")
 """Two characters of a word."""
-_PIECES = (
+_SPACELESS_CANDIDATES = (
     "characters=1-2",
     "characters=1-3",
     "words+characters=1-3",
@@ -77,7 +84,7 @@ def _compare_blocks(
     """Compare the candidates on instances that ``read`` gives; labels are names unless
     ``names_by_label`` has these.
     """
-    sample, available = _sample_of(read(), settings.instances)
+    sample, available = _sample_instances(read(), settings.instances)
     if len(sample) < 2:
         raise InputError(
             f"{len(sample)} training instances are too few to choose features on", path=path
@@ -91,23 +98,23 @@ def _compare_blocks(
                 blocks = settings.model_copy(update={"features": candidate.split("+")})
                 try:
                     dataset = _dataset(instances, part, blocks, names_by_label)
-                    trial = try_on(dataset, training, settings.metric, threads)
+                    trial = train_and_score(dataset, training, settings.metric, threads)
                 except NoTermsError:
                     none = np.zeros(len(part[1]))
-                    trial = Trial(none, none, dict.fromkeys(METRICS, 0.0), 0.0)
+                    trial = Trial(none, none, dict.fromkeys(COMPARED_METRICS, 0.0), 0.0)
             progress.advance()
             return trial
 
         @cache
         def everything():
-            instances, _ = _sample_of(read(), available)
+            instances, _ = _sample_instances(read(), available)
             return instances, next(_rounds(instances, settings))
 
         def try_on_all(candidate):
             return train(*everything(), candidate)
 
         candidates, default = _candidates(settings.candidates, sample, has_vocabulary)
-        trials, best = compare(
+        trials, best = compare_candidates(
             rounds, lambda candidate, part: train(sample, part, candidate), candidates
         )
         is_part = len(sample) < available
@@ -118,7 +125,7 @@ def _compare_blocks(
 def _candidates(given, sample, has_vocabulary):
     """What is compared, and the default of features, or the first candidate where that is none."""
     spaceless = sum(is_spaceless(instance.text) for instance in sample)
-    pieces = _PIECES if pieces_for(spaceless, len(sample)) else ()
+    pieces = _SPACELESS_CANDIDATES if pieces_for(spaceless, len(sample)) else ()
     blocks = [candidate.split("+") for candidate in [*given, *pieces]]
     default, *candidates = (
         "+".join(blocks_for(each, has_vocabulary)) for each in [DEFAULT_FEATURES, *blocks]
@@ -128,20 +135,20 @@ def _candidates(given, sample, has_vocabulary):
 
 def _rounds(instances, settings):
     units = np.array([instance.group for instance in instances], np.int64)
-    return folds(units_among(units, np.arange(len(units))), settings.held_out)
+    return divide_into_rounds(units_among(units, np.arange(len(units))), settings.held_out)
 
 
-def _sample_of(instances, size):
+def _sample_instances(instances, size):
     """So many instances, or else as many as the choice of features is worth, and how many there
     are.
     """
     counter = count()
     counted = zip(instances, counter, strict=False)
-    smallest = nsmallest(size or _MANY, counted, key=lambda pair: _hash(*pair))
+    smallest = nsmallest(size or _LARGE_SAMPLE, counted, key=lambda pair: _hash(*pair))
     sample = [instance for instance, _ in smallest]
     available = next(counter)
-    few = size is None and available < _CHEAP
-    return sample[:_FEW] if few else sample, available
+    few = size is None and available < _LARGE_DATASET
+    return sample[:_SMALL_SAMPLE] if few else sample, available
 
 
 def _hash(instance, number):

@@ -1,17 +1,17 @@
 """How small weights must be to be dropped at no cost: ``prune: auto``."""
 
-from ovaflow.evaluation.metric import scores_of
-from ovaflow.evaluation.pruned_models import measure_pruned, sample_of_test
+from ovaflow.evaluation.metric import compute_instance_scores
+from ovaflow.evaluation.pruned_models import measure_pruned, sample_test_instances
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.evaluation.resampling import MeanDifference
 from ovaflow.settings.train import STORED_THRESHOLD, UNMEASURED
 from ovaflow.storage.texts import read_json
 
-KIND = "prune"
+PRUNE_KIND = "prune"
 
-CANDIDATES = (STORED_THRESHOLD, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)
+CANDIDATE_THRESHOLDS = (STORED_THRESHOLD, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)
 
-METRICS = ("nDCG@5", "PSP@5")
+GUARDED_METRICS = ("nDCG@5", "PSP@5")
 
 _LOSS = 0.001
 _SURE = 2
@@ -20,28 +20,30 @@ point lower.
 """
 
 
-def threshold_of(prune, dataset, choice=None):
+def resolve_threshold(prune, dataset, choice=None):
     """Size below which weights are dropped; ``choice`` is the file of what auto chose, if any."""
     if prune != "auto":
         return prune
     if choice is not None:
-        return read_json(choice, KIND)["chosen"]
+        return read_json(choice, PRUNE_KIND)["chosen"]
     # of instances of another length, weights that matter may all be small
     return UNMEASURED if dataset.parameters.get("normalize") else STORED_THRESHOLD
 
 
 def choose_prune(model, dataset, a, b, threads=1):
     """The largest threshold up to which nothing is lost on the test instances, as JSON."""
-    test = sample_of_test(dataset)
+    test = sample_test_instances(dataset)
     inverse = dataset.inverse_propensity(a, b)
     points = []
     before = None
-    chosen = CANDIDATES[0]
+    chosen = CANDIDATE_THRESHOLDS[0]
     good = True
-    for point, ids in measure_pruned(model, CANDIDATES, test, inverse, threads):
+    for point, ids in measure_pruned(model, CANDIDATE_THRESHOLDS, test, inverse, threads):
         scores = _scores(ids, test.Y, inverse)
         before = scores if before is None else before
-        change = {metric: MeanDifference.of(before[metric], scores[metric]) for metric in METRICS}
+        change = {
+            metric: MeanDifference.of(before[metric], scores[metric]) for metric in GUARDED_METRICS
+        }
         points.append(
             point | {"change": {metric: each._asdict() for metric, each in change.items()}}
         )
@@ -53,4 +55,4 @@ def choose_prune(model, dataset, a, b, threads=1):
 def _scores(ids, Y, inverse):
     """What each instance has of each metric; their means are the metrics."""
     ranked = Ranked(ids, Y, inverse)
-    return {metric: scores_of(metric, ranked) for metric in METRICS}
+    return {metric: compute_instance_scores(metric, ranked) for metric in GUARDED_METRICS}

@@ -20,7 +20,7 @@ from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.train import ChooseC, Train, TrainLabels
 from ovaflow.training.shard_job import train_model
 from ovaflow.tuning.cost import choose_C
-from ovaflow.tuning.pruning import threshold_of
+from ovaflow.tuning.pruning import resolve_threshold
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -161,7 +161,7 @@ class OneVsAllClassifier(LabelClassifier):
         if labels.C == "auto":
             chosen = choose_C(dataset, labels, ChooseC(), train.threads)["chosen"]
             labels = labels.model_copy(update={"C": chosen})
-        threshold = threshold_of(train.prune, dataset)
+        threshold = resolve_threshold(train.prune, dataset)
         return train_model(
             dataset, labels, threshold, train.threads, self._earlier(dataset, labels)
         )

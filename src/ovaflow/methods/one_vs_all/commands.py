@@ -24,7 +24,7 @@ from ovaflow.solver.problem import Status
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import unfinished_folder
 from ovaflow.training.plan import estimated_work, plan_shards, write_plan
-from ovaflow.tuning.pruning import KIND, METRICS, choose_prune
+from ovaflow.tuning.pruning import GUARDED_METRICS, PRUNE_KIND, choose_prune
 
 
 @click.command("means")
@@ -116,7 +116,7 @@ def choose_prune_command(shards, dataset, settings, threads, output) -> None:
         merge(shards, opened, STORED_THRESHOLD, folder / "model.h5", folder / "training.h5")
         model = OneVsAll.open(folder / "model.h5")
         choice = choose_prune(model, opened, settings.propensity_a, settings.propensity_b, threads)
-    write_json(output, KIND, choice)
+    write_json(output, PRUNE_KIND, choice)
     for point in choice["points"]:
         click.echo(f"{point['prune']:g}: {_size_of(point)}, {_change_of(point)}")
     # the last line is what a run shows of the log
@@ -133,7 +133,7 @@ def _size_of(point):
 
 
 def _change_of(point):
-    changes = [(name, point["change"][name]) for name in METRICS]
+    changes = [(name, point["change"][name]) for name in GUARDED_METRICS]
     return ", ".join(
         f"{name} {100 * each['mean']:+.1f} ± {200 * each['error']:.1f}" for name, each in changes
     )

@@ -103,9 +103,9 @@ class OneVsAllMethod(Method):
         from ovaflow.model.index import renew_index
         from ovaflow.model.merge import merge
         from ovaflow.model.model_file import LabelWeights
-        from ovaflow.tuning.pruning import threshold_of
+        from ovaflow.tuning.pruning import resolve_threshold
 
-        threshold = threshold_of(settings.prune, dataset, files.get("chosen_prune"))
+        threshold = resolve_threshold(settings.prune, dataset, files.get("chosen_prune"))
         n_weights, n_stored = merge(shards, dataset, threshold, model_path, training_path)
         renew_index(LabelWeights.open(model_path))
         return f"{dataset.n_labels:,} labels, {n_weights:,} of {n_stored:,} weights, those of at least {threshold:g}"

@@ -4,7 +4,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metric import PLACES, places_up_to
+from ovaflow.evaluation.metric import CUTOFFS, find_cutoffs
 from ovaflow.methods.rembrandt.model_file import predict_embedded
 from ovaflow.methods.rembrandt.panels import from_panels, in_blocks, product, row_blocks
 from ovaflow.methods.rembrandt.projection import Projection
@@ -65,11 +65,11 @@ def _quality_by_rank(embedding, dataset, counts, threads):
         for labels in row_blocks(dataset.n_labels, _SOLVED):
             decoder[labels, :rank] = np.linalg.solve(part, from_panels(sums[:, labels], rank).T).T
         first = Projection(embedding.projection[: -(-rank // embedding.projection.shape[2])], rank)
-        ids, _ = predict_embedded(first, decoder, counts > 0, X, max(PLACES), threads)
+        ids, _ = predict_embedded(first, decoder, counts > 0, X, max(CUTOFFS), threads)
         hits = find_hits(ids, Y)
         points.append(
             {"rank": rank}
-            | {f"P@{k}": ranking.precision_of_hits(hits, k) for k in places_up_to(Y.n_columns)}
+            | {f"P@{k}": ranking.precision_of_hits(hits, k) for k in find_cutoffs(Y.n_columns)}
         )
     return points
 

@@ -9,8 +9,8 @@ import numpy as np
 from ovaflow.features.normalize import unit_rows
 from ovaflow.features.tokens import Tokens
 from ovaflow.model.model_file import Model
-from ovaflow.reranking.candidates import Candidates, Texts, with_more
-from ovaflow.reranking.evidence.kind import Evidence, Training
+from ovaflow.reranking.candidates import Candidates, Texts, append_candidates
+from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining
 from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, with_optional
 from ovaflow.reranking.evidence.suggested import SuggestedBySource
 from ovaflow.reranking.suggestions import Suggestions, SuggestionSource
@@ -27,12 +27,12 @@ class CandidateEvidence:
     n_word_features: int  # of texts, the first ones
 
     @classmethod
-    def fit(cls, training: Training, kinds: Iterable[type[Evidence]] | None = None) -> Self:
+    def fit(cls, training: EvidenceTraining, kinds: Iterable[type[Evidence]] | None = None) -> Self:
         """Take evidence from training texts: all kinds that these have, or some."""
         fitted = [kind.fit(training) for kind in (KINDS if kinds is None else kinds)]
         return cls([kind for kind in fitted if kind is not None], training.dataset.n_word_features)
 
-    def refit(self, training: Training) -> Self:
+    def refit(self, training: EvidenceTraining) -> Self:
         """Take the same kinds of evidence from more training texts."""
         refitted = [kind.refit(training) for kind in self.kinds]
         return replace(self, kinds=[kind for kind in refitted if kind is not None])
@@ -98,8 +98,10 @@ class CandidateEvidence:
         """Candidates of texts: the best by score, which are given, and those that evidence
         suggests.
         """
-        suggested = [kind.more_candidates(texts) for kind in self.kinds]
-        ids, scores = with_more(ids, scores, [each for each in suggested if each is not None])
+        suggested = [kind.suggest_candidates(texts) for kind in self.kinds]
+        ids, scores = append_candidates(
+            ids, scores, [each for each in suggested if each is not None]
+        )
         return Candidates(texts, ids, scores, np.arange(ids.shape[1]))
 
     def compute(self, candidates: Candidates) -> np.ndarray:

@@ -6,19 +6,19 @@ import numpy as np
 
 from ovaflow.features.beginnings import beginnings
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.evidence.kind import Evidence, Words
+from ovaflow.reranking.evidence.kind import Evidence, Wording
 from ovaflow.reranking.suggestions import NO_SCORE
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.jit import strict_kernel
 
-LENGTH = 12
+N_FIRST_WORDS = 12
 """Tokens; 5 or 25 rank tibkat no better."""
 
 
-FIRST = 10
+MAX_REPORTED_PLACES = 10
 """Places by the first words of which people are told."""
 
-BY = "the first words"
+SOURCE_IN_WORDS = "the first words"
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class FirstWords(Evidence):
     name = "first words"
     columns = ("score of the first words", "rank by the first words")
     optional = True
-    words = Words(
+    words = Wording(
         place=5,
         translations={
             "de": "von den ersten Wörtern vorgeschlagen, auf Platz {place}",
@@ -36,7 +36,7 @@ class FirstWords(Evidence):
         },
         numbers={
             "place": (int, "place by the first words of the text, from 1"),
-            "by": (str, f"what suggests it: {BY}"),
+            "by": (str, f"what suggests it: {SOURCE_IN_WORDS}"),
         },
     )
 
@@ -52,7 +52,7 @@ class FirstWords(Evidence):
         X = texts.features
         if X.places is not None:
             normalized = model.transform.get("normalize", False) and not model.takes_unscaled
-            X, _ = beginnings(X, np.full(X.n_rows, LENGTH), normalized)
+            X, _ = beginnings(X, np.full(X.n_rows, N_FIRST_WORDS), normalized)
         ids = candidates.ids
         scores = np.where(
             ids == NO_LABEL, NO_SCORE, model.score_each(X, np.maximum(ids, 0), texts.threads)
@@ -67,9 +67,13 @@ class FirstWords(Evidence):
 
 
 def _reason(place):
-    if place >= FIRST:
+    if place >= MAX_REPORTED_PLACES:
         return None
-    return {"text": f"suggested by {BY} in place {place + 1}", "place": place + 1, "by": BY}
+    return {
+        "text": f"suggested by {SOURCE_IN_WORDS} in place {place + 1}",
+        "place": place + 1,
+        "by": SOURCE_IN_WORDS,
+    }
 
 
 @strict_kernel

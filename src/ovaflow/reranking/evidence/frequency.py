@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ovaflow.reranking.evidence.kind import Evidence, Words
+from ovaflow.reranking.evidence.kind import Evidence, Wording
 from ovaflow.storage.artifact import NOT_STORED
 
-RARE = 10
+RARE_LABEL_COUNT = 10
 """Training records below which people are told that a label is rare."""
 
 
@@ -17,7 +17,7 @@ class Frequency(Evidence):
 
     name = "frequency"
     columns = ("frequency",)
-    words = Words(
+    words = Wording(
         place=4,
         translations={
             "de": "selten: {count} Trainingsdatensätze",
@@ -45,7 +45,7 @@ class Frequency(Evidence):
 
 
 def _reason(count):
-    if count >= RARE:
+    if count >= RARE_LABEL_COUNT:
         return None
     records = "record" if count == 1 else "records"
     return {"text": f"rare: {count or 'no'} training {records}", "count": count}

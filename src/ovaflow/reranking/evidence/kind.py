@@ -15,7 +15,7 @@ from ovaflow.sparse.csr import CSR
 from ovaflow.storage.artifact import load_fields, stored_names
 
 
-class Training(NamedTuple):
+class EvidenceTraining(NamedTuple):
     """What evidence is taken from."""
 
     dataset: Dataset
@@ -35,7 +35,7 @@ class ExplainedText(NamedTuple):
     shown_name: Callable[[int], str]  # of a label, in the language of the reader
 
 
-class Words(NamedTuple):
+class Wording(NamedTuple):
     """What people are told of a kind of evidence; in English each reason has a text of its own."""
 
     place: int  # among the reasons for a candidate
@@ -65,15 +65,15 @@ class Evidence(ABC):
     They rise (1) or fall (-1) with the score, or are the same for all candidates (0).
     """
 
-    words: Words | None = None
+    words: Wording | None = None
     """None where it is no reason that people understand."""
 
     @classmethod
-    def fit(cls, training: Training) -> Self | None:
+    def fit(cls, training: EvidenceTraining) -> Self | None:
         """Take the evidence from training texts; None where they have none of this kind."""
         return cls()
 
-    def refit(self, training: Training) -> Self | None:
+    def refit(self, training: EvidenceTraining) -> Self | None:
         """Take the evidence from more training texts."""
         return self.fit(training)
 
@@ -100,7 +100,7 @@ class Evidence(ABC):
         """Find what does not depend on the candidates; :attr:`Texts.found` keeps it."""
         return None
 
-    def more_candidates(self, texts: Texts) -> np.ndarray | None:
+    def suggest_candidates(self, texts: Texts) -> np.ndarray | None:
         """Suggest further candidates: int32 (n, m), -1 where a text has fewer."""
         return None
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from ovaflow.reranking.evidence.first_words import FirstWords
 from ovaflow.reranking.evidence.frequency import Frequency
-from ovaflow.reranking.evidence.kind import Evidence, Words
+from ovaflow.reranking.evidence.kind import Evidence, Wording
 from ovaflow.reranking.evidence.name_in_text import NameInText
 from ovaflow.reranking.evidence.name_pieces import PiecesOfName
 from ovaflow.reranking.evidence.other_candidates import OtherCandidates
@@ -39,7 +39,7 @@ def with_optional(kinds: Iterable[AnyKind], names: Collection[str]) -> list[AnyK
     return [kind for kind in kinds if not kind.optional or kind.name in names]
 
 
-def told_to_people(kinds: Iterable[AnyKind]) -> list[tuple[AnyKind, Words]]:
+def find_explained_kinds(kinds: Iterable[AnyKind]) -> list[tuple[AnyKind, Wording]]:
     """Kinds of which people are told, in the order in which they are, and the words for it."""
     told = [(kind, kind.words) for kind in kinds if kind.words is not None]
     return sorted(told, key=lambda each: each[1].place)

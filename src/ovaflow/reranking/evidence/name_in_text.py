@@ -5,8 +5,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ovaflow.features.tokens import token_spans
-from ovaflow.reranking.evidence.kind import Evidence, Words
-from ovaflow.reranking.evidence.names import MOST_OF_NAME, SHARE_IN_WORDS, WHOLE, LabelNames
+from ovaflow.reranking.evidence.kind import Evidence, Wording
+from ovaflow.reranking.evidence.names import (
+    MIN_REPORTED_SHARE,
+    SHARE_DESCRIPTION,
+    WHOLE_NAME_SHARE,
+    LabelNames,
+)
 from ovaflow.storage.artifact import AT_ROOT
 
 
@@ -25,13 +30,13 @@ class NameInText(Evidence):
         "place of the phrase",
         "letters of the phrase",
     )
-    words = Words(
+    words = Wording(
         place=0,
         translations={
             "de": "der Name, oder das meiste davon, steht im Text",
             "fr": "le nom, ou presque tout le nom, est dans le texte",
         },
-        numbers=SHARE_IN_WORDS,
+        numbers=SHARE_DESCRIPTION,
     )
 
     names: LabelNames = field(metadata=AT_ROOT)
@@ -42,7 +47,7 @@ class NameInText(Evidence):
 
     def compute(self, candidates):
         overlap = self.names.overlap(candidates.texts.words, candidates.ids)
-        return [*overlap.of_features, overlap.phrase, overlap.letters]
+        return [*overlap.feature_columns, overlap.phrase, overlap.letters]
 
     def reasons(self, text):
         ids = text.candidates.ids
@@ -64,11 +69,11 @@ def _reason(name, several, words, share):
     """Say whether the words of a name are among those of the text; it may have only the features of
     theirs.
     """
-    if share < MOST_OF_NAME:
+    if share < MIN_REPORTED_SHARE:
         return None
     which = "one of its names" if several else "its name"
     text = f"words like most of {which} appear in the text"
-    if share > WHOLE:
+    if share > WHOLE_NAME_SHARE:
         text = f"words like {which} appear in the text"
         share = 1.0
     if name <= words:

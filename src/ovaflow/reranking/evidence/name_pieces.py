@@ -12,13 +12,18 @@ from ovaflow.features.blocks import names_of_word
 from ovaflow.features.tfidf import TfIdf, inverse_document_frequency
 from ovaflow.features.tokens import numbered
 from ovaflow.features.vocabulary import document_frequencies, joined
-from ovaflow.reranking.evidence.kind import Evidence, Words
-from ovaflow.reranking.evidence.names import MOST_OF_NAME, SHARE_IN_WORDS, LabelNames, rows_of_names
+from ovaflow.reranking.evidence.kind import Evidence, Wording
+from ovaflow.reranking.evidence.names import (
+    MIN_REPORTED_SHARE,
+    SHARE_DESCRIPTION,
+    LabelNames,
+    find_name_rows,
+)
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.arrays import Strings
 from ovaflow.storage.artifact import NOT_STORED, load_fields
 
-BLOCK = "characters=4-5"
+PIECE_FEATURES = "characters=4-5"
 """Characters of a piece, measured on kirjastonhoitaja and tibkat."""
 
 _NEW_LINE = ord("\n")
@@ -50,13 +55,13 @@ class PiecesOfName(Evidence):
         "spread of pieces",
     )
     optional = True
-    words = Words(
+    words = Wording(
         place=1,
         translations={
             "de": "Teile von Wörtern des Namens stehen im Text",
             "fr": "des parties de mots du nom sont dans le texte",
         },
-        numbers=SHARE_IN_WORDS,
+        numbers=SHARE_DESCRIPTION,
         without="name in the text",
     )
 
@@ -71,7 +76,7 @@ class PiecesOfName(Evidence):
             return None
         documents = dataset.documents.train.tokens
         names, names_of_labels = _names(dataset)
-        pieces_of = names_of_word([BLOCK])
+        pieces_of = names_of_word([PIECE_FEATURES])
         pieces = sorted({piece for word in names.words if word for piece in pieces_of(word)})
         if not pieces:
             return None
@@ -121,7 +126,7 @@ class PiecesOfName(Evidence):
         return self.transform.features_of(tokens).X
 
     def compute(self, candidates):
-        return self.names.overlap(candidates.texts.own[self.name], candidates.ids).of_features
+        return self.names.overlap(candidates.texts.own[self.name], candidates.ids).feature_columns
 
     def reasons(self, text):
         """Say whether parts of a name's words are in words of the text, such as a compound or
@@ -134,7 +139,7 @@ class PiecesOfName(Evidence):
 
 
 def _reason(several, share):
-    if share < MOST_OF_NAME:
+    if share < MIN_REPORTED_SHARE:
         return None
     which = "one of its names" if several else "its name"
     return {"text": f"parts of the words of {which} appear in the text", "share": min(share, 1.0)}
@@ -144,7 +149,7 @@ def _names(dataset):
     """Tokens of names, label after label, and where those of each label begin; also of names
     without a feature.
     """
-    rows, indptr = rows_of_names(dataset)
+    rows, indptr = find_name_rows(dataset)
     amounts = np.diff(indptr)
     unnamed = np.flatnonzero(amounts == 0)
     others = numbered([dataset.label_names[label] for label in unnamed])
@@ -160,7 +165,7 @@ def _transform(pieces, idf, column_weights):
         sublinear=True,
         normalize=True,
         bias=0,
-        features=(BLOCK,),
+        features=(PIECE_FEATURES,),
         column_weights=column_weights,
     )
 

@@ -9,13 +9,13 @@ from ovaflow.features.normalize import unit_rows
 from ovaflow.sparse.csr import CSR, NOWHERE, offsets, rows_of
 from ovaflow.sparse.jit import strict_kernel
 
-WHOLE = 1 - 1e-6
+WHOLE_NAME_SHARE = 1 - 1e-6
 """Share of a name above which all of it is in a text, but for rounding."""
 
-MOST_OF_NAME = 0.5
+MIN_REPORTED_SHARE = 0.5
 """Share of a name from which people are told that most of it is in a text."""
 
-SHARE_IN_WORDS = {"share": (float, "share of the label's name that is in the text")}
+SHARE_DESCRIPTION = {"share": (float, "share of the label's name that is in the text")}
 """What people are told of a name, in numbers."""
 
 
@@ -33,11 +33,18 @@ class Overlap(NamedTuple):
     letters: np.ndarray  # length of that name
 
     @property
-    def of_features(self) -> list[np.ndarray]:
+    def feature_columns(self) -> list[np.ndarray]:
         """What the features of names say, without phrases; the third is whether a whole name is
         there.
         """
-        return [self.cosine, self.share, self.share > WHOLE, self.length, self.place, self.spread]
+        return [
+            self.cosine,
+            self.share,
+            self.share > WHOLE_NAME_SHARE,
+            self.length,
+            self.place,
+            self.spread,
+        ]
 
 
 class LabelNames(NamedTuple):
@@ -51,7 +58,7 @@ class LabelNames(NamedTuple):
     @classmethod
     def of(cls, dataset):
         """Names that are training texts, which come last and have one label each."""
-        rows, indptr = rows_of_names(dataset)
+        rows, indptr = find_name_rows(dataset)
         X = rows_of(dataset.train.X, rows)
         names = unit_rows(X._replace(places=None), dataset.n_word_features)
         return cls(names, indptr, *_phrases(names, dataset))
@@ -81,7 +88,7 @@ class LabelNames(NamedTuple):
         return overlap
 
 
-def rows_of_names(dataset):
+def find_name_rows(dataset):
     """Training instances that are names, label after label; label j has those from indptr[j] to
     indptr[j + 1].
     """

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from ovaflow.reranking.evidence.kind import Evidence, Words
+from ovaflow.reranking.evidence.kind import Evidence, Wording
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 from ovaflow.sparse.jit import strict_kernel
 
-PAIRS = 50_000_000
+MAX_COUNTED_PAIRS = 50_000_000
 """Most pairs of labels of one text that are counted, in texts evenly spread over all."""
 
-OTHERS = 10
+N_SUPPORTING = 10
 """How many of the first candidates support the others."""
 
 
-NAMED = 3
+MAX_NAMED_CANDIDATES = 3
 """Most other candidates that people are told of."""
 
-LEAST_SUPPORT = 0.1
+MIN_NAMED_SUPPORT = 0.1
 """p(i) P(j | i) from which people are told that a candidate j goes with the candidate i."""
 
 
@@ -31,7 +31,7 @@ class OtherCandidates(Evidence):
 
     name = "other candidates"
     columns = ("company",)
-    words = Words(
+    words = Wording(
         place=3,
         translations={"de": "passt zu {names}", "fr": "va avec {names}"},
         numbers={
@@ -69,21 +69,23 @@ class OtherCandidates(Evidence):
         _support(*self.company.arrays, candidates, likelihoods, places, support)
         return support
 
-    def summands(self, candidates, likelihoods):
+    def compute_supports(self, candidates, likelihoods):
         """What :meth:`support` sums for the candidates (k,) of one text: float32 (first others, k)."""
-        rows = rows_of(self.company, candidates[:OTHERS]).to_scipy()
-        return likelihoods[:OTHERS, None] * rows[:, candidates].toarray()
+        rows = rows_of(self.company, candidates[:N_SUPPORTING]).to_scipy()
+        return likelihoods[:N_SUPPORTING, None] * rows[:, candidates].toarray()
 
     def reasons(self, text):
         ids = text.candidates.ids[0]
         scores = text.candidates.scores[0]
         order = np.lexsort((ids, -scores))
         by_score = ids[order]
-        summands = self.summands(by_score, self.likelihoods(scores[order]))[:, np.argsort(order)]
+        summands = self.compute_supports(by_score, self.likelihoods(scores[order]))[
+            :, np.argsort(order)
+        ]
         reasons = []
         for supports in summands.T:
-            strongest = np.argsort(-supports, kind="stable")[:NAMED]
-            labels = by_score[strongest[supports[strongest] >= LEAST_SUPPORT]].tolist()
+            strongest = np.argsort(-supports, kind="stable")[:MAX_NAMED_CANDIDATES]
+            labels = by_score[strongest[supports[strongest] >= MIN_NAMED_SUPPORT]].tolist()
             reasons.append(_reason(labels, [text.shown_name(label) for label in labels]))
         return reasons
 
@@ -104,8 +106,8 @@ def _reason(labels, names):
 def count_cooccurrence(Y):
     """P(j | i) of the labels j that texts have together with each label i: CSR (l, l)."""
     pairs = np.sum(np.diff(Y.indptr).astype(float) ** 2)
-    if pairs > PAIRS:
-        chosen = int(Y.n_rows * PAIRS / pairs)
+    if pairs > MAX_COUNTED_PAIRS:
+        chosen = int(Y.n_rows * MAX_COUNTED_PAIRS / pairs)
         Y = rows_of(Y, np.arange(chosen) * Y.n_rows // chosen)
     labels = Y.to_scipy()
     together = (labels.T @ labels).tocsr()
@@ -125,7 +127,7 @@ def _support(data, indices, indptr, candidates, likelihoods, places, support) ->
         for c in range(len(row)):
             if row[c] >= 0:
                 places[row[c]] = c
-        for c in range(min(OTHERS, len(row))):
+        for c in range(min(N_SUPPORTING, len(row))):
             if row[c] >= 0:
                 for k in range(indptr[row[c]], indptr[row[c] + 1]):
                     place = places[indices[k]]

@@ -8,15 +8,15 @@ import numpy as np
 from ovaflow.features.normalize import unit_rows
 from ovaflow.model.index import LARGEST_DENSE, LARGEST_LISTED, IndexPanel, build_index
 from ovaflow.model.top_k import insert_label, no_labels, search_rounded
-from ovaflow.reranking.candidates import MORE
-from ovaflow.reranking.evidence.kind import Evidence, Words
+from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES
+from ovaflow.reranking.evidence.kind import Evidence, Wording
 from ovaflow.sparse.csr import CSR, rows_of
 from ovaflow.sparse.jit import strict_kernel
 
-NEAREST = 30
+N_NEAREST = 30
 """Texts that vote."""
 
-MOST = 200_000
+MAX_INDEXED_TEXTS = 200_000
 """Training texts that are searched, evenly spread over all: the index takes 3 bytes for each of
 their features.
 """
@@ -36,7 +36,7 @@ class SimilarTexts(Evidence):
     name = "similar texts"
     columns = ("votes", "votes of all")
     directions: ClassVar[dict[str, int]] = {"votes of all": 0}
-    words = Words(
+    words = Wording(
         place=2,
         translations={
             "de": "{count} der {of} ähnlichsten Datensätze haben es",
@@ -56,8 +56,8 @@ class SimilarTexts(Evidence):
         documents = training.dataset.documents.train
         X = documents.X
         labels = documents.Y
-        if X.n_rows > MOST:
-            rows = np.arange(MOST) * X.n_rows // MOST
+        if X.n_rows > MAX_INDEXED_TEXTS:
+            rows = np.arange(MAX_INDEXED_TEXTS) * X.n_rows // MAX_INDEXED_TEXTS
             X = rows_of(X, rows)
             labels = rows_of(labels, rows)
         return cls.index(unit_rows(X, training.dataset.n_word_features), labels)
@@ -71,8 +71,8 @@ class SimilarTexts(Evidence):
     def look_up(self, texts):
         return self.nearest(texts.words, texts.threads)
 
-    def more_candidates(self, texts):
-        return self.most_voted(texts.found[self.name], MORE)
+    def suggest_candidates(self, texts):
+        return self.find_most_voted(texts.found[self.name], MAX_FURTHER_CANDIDATES)
 
     def compute(self, candidates):
         shares, sums = self.votes(candidates.texts.found[self.name], candidates.ids)
@@ -86,7 +86,7 @@ class SimilarTexts(Evidence):
 
     def nearest(self, X, threads=1):
         """Find the nearest training texts of each text, rows of length 1."""
-        k = min(NEAREST, self.labels.n_rows)
+        k = min(N_NEAREST, self.labels.n_rows)
         return Nearest(*search_rounded(self.panels, X, k, threads))
 
     def votes(self, nearest, candidates):
@@ -102,7 +102,7 @@ class SimilarTexts(Evidence):
         )
         return shares, sums
 
-    def most_voted(self, nearest, k):
+    def find_most_voted(self, nearest, k):
         """The k labels of most votes, int32 (n, k), ties by the smaller id."""
         ids, best = no_labels(len(nearest.texts), k)
         votes = np.zeros(self.labels.n_columns, np.float32)

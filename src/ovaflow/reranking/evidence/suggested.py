@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from ovaflow.reranking.candidates import MORE
+from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES
 from ovaflow.reranking.evidence.kind import Evidence
 from ovaflow.storage.artifact import NOT_STORED
 
@@ -23,8 +23,8 @@ class SuggestedBySource(Evidence):
     def refit(self, training):
         return self
 
-    def more_candidates(self, texts):
-        return texts.suggestions[self.source].ids[:, :MORE]
+    def suggest_candidates(self, texts):
+        return texts.suggestions[self.source].ids[:, :MAX_FURTHER_CANDIDATES]
 
     def compute(self, candidates):
         suggestions = candidates.texts.suggestions[self.source]
