@@ -148,7 +148,7 @@ def test_what_is_said_of_a_name(words, several, share, said) -> None:
 
 @pytest.mark.parametrize("others", [10, 2])
 def test_labels_that_go_together_as_the_table_has_them(case, monkeypatch, others) -> None:
-    monkeypatch.setattr("ovaflow.reranking.evidence.other_candidates.OTHERS", others)
+    monkeypatch.setattr("ovaflow.reranking.evidence.other_candidates.N_SUPPORTING", others)
     labels = explained(case, ALL)
     predictor = Predictor.open(case.path)
     Y = case.dataset.documents.train.Y.to_scipy().toarray()

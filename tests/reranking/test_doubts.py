@@ -98,7 +98,7 @@ def test_the_table_of_a_run(folder, dataset, rows, tmp_path) -> None:
 @pytest.mark.long
 def test_all_records_in_five_folds(model, dataset, monkeypatch) -> None:
     for module in ("evaluation", "reranking"):
-        monkeypatch.setattr(f"ovaflow.{module}.doubts.FEWEST", 100)
+        monkeypatch.setattr(f"ovaflow.{module}.doubts.MIN_HELD_OUT_TEXTS", 100)
     said = ovaflow("doubts", model, f"--dataset={dataset.path}", "--all")
     n = dataset.n_documents
     assert f"of {n:,} of {n:,} training records" in said

@@ -264,7 +264,7 @@ def test_company_is_counted(made) -> None:
 
 def test_company_of_many_pairs_is_counted_in_some_texts(monkeypatch) -> None:
     Y = np.eye(4, dtype=np.float32)[[0, 0, 0, 1, 1, 1]] + np.eye(4, dtype=np.float32)[[2] * 6]
-    monkeypatch.setattr("ovaflow.reranking.evidence.other_candidates.PAIRS", 16)
+    monkeypatch.setattr("ovaflow.reranking.evidence.other_candidates.MAX_COUNTED_PAIRS", 16)
     ours = count_cooccurrence(from_scipy(Y)).to_scipy().toarray()
     assert ours[2] == pytest.approx([2 / 5, 2 / 5, 0, 0])
 

@@ -143,7 +143,7 @@ def test_counts_of_words_have_the_pieces_of_these(with_all, dataset) -> None:
 
 
 def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch) -> None:
-    monkeypatch.setattr(first_words, "LENGTH", 5)
+    monkeypatch.setattr(first_words, "N_FIRST_WORDS", 5)
     alone = open_any_model(model)
     texts = list(map(str.split, dataset.test_texts()))
     # a word that comes again later counts as often as in the whole text

@@ -177,7 +177,7 @@ def grouped(monkeypatch):
     for module in (cost, features):
         monkeypatch.setattr(
             module,
-            "folds",
+            "divide_into_rounds",
             lambda each, share: groups.append(each) or divide_into_rounds(each, share),
         )
     return groups
@@ -238,7 +238,9 @@ def test_figures_of_a_choice_are_those_of_models_trained_directly() -> None:
 
 def test_C_chosen_on_a_part_is_checked_with_all_but_those_held_out(monkeypatch) -> None:
     dataset = noisy_dataset(n=3000)
-    monkeypatch.setattr(comparison, "_sure", lambda metric, trials, best, default: best)
+    monkeypatch.setattr(
+        comparison, "_choose_surely_better", lambda metric, trials, best, default: best
+    )
     found = choose_C(
         dataset, TrainLabels(), ChooseC(candidates=[0.1, 1.0], instances=300, held_out=0.2), 1
     )
@@ -317,7 +319,7 @@ def test_features_are_chosen_without_the_test_set_and_prepared(tmp_path, capsys)
 def test_features_are_compared_on_more_instances_of_a_large_dataset(
     tmp_path, monkeypatch, cheap, size
 ) -> None:
-    for name, value in (("_CHEAP", cheap), ("_FEW", 50), ("_MANY", 80)):
+    for name, value in (("_LARGE_DATASET", cheap), ("_SMALL_SAMPLE", 50), ("_LARGE_SAMPLE", 80)):
         monkeypatch.setattr(features, name, value)
     files = inflected(tmp_path, train=300, test=1)
     assert chosen(tmp_path / "a.json", *files, "--candidates=words")["instances"] == size

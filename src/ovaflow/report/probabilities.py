@@ -8,7 +8,7 @@ from ovaflow.report.tables import Column, Row, make_table
 
 
 def automatic_table(title, rows):
-    """Labels with at least some probability, as :func:`ovaflow.evaluation.reliability.automatic`
+    """Labels with at least some probability, as :func:`ovaflow.evaluation.reliability.measure_assigned_labels`
     measures them.
     """
 
@@ -20,7 +20,7 @@ def automatic_table(title, rows):
 
 def sure_table(title, rows):
     """Records of some expected precision, as
-    :func:`ovaflow.reranking.expected_quality.sure_records` measures them.
+    :func:`ovaflow.reranking.expected_quality.measure_sure_records` measures them.
     """
 
     def row_of(entry, cells):
