@@ -6,7 +6,13 @@ import time
 import click
 import numpy as np
 
-from ovaflow.cli.options import DATASET, FILE, THREADS, number, reads
+from ovaflow.cli.options import (
+    DATASET_ARGUMENT,
+    FILE_TYPE,
+    THREADS_OPTION,
+    number_option,
+    step_options,
+)
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.initialization.pretrained import match_model
 from ovaflow.initialization.spanning_tree import ROOT
@@ -71,12 +77,14 @@ def sample_subtrees(counts, parents, n_labels, seed):
 
 
 @click.command()
-@DATASET
-@number("--labels", 200, "Size of the sample.")
-@number("--seed", 0, "Seed of the sample.", least=0)
-@THREADS
-@reads("train-shard")
-@click.option("--earlier", type=FILE, help="Model that --initialization=pretrained starts from.")
+@DATASET_ARGUMENT
+@number_option("--labels", 200, "Size of the sample.")
+@number_option("--seed", 0, "Seed of the sample.", least=0)
+@THREADS_OPTION
+@step_options("train-shard")
+@click.option(
+    "--earlier", type=FILE_TYPE, help="Model that --initialization=pretrained starts from."
+)
 @click.option("--reference", is_flag=True, help="Use the plain solver, one label at a time.")
 def main(dataset, labels, seed, threads, earlier, reference, settings) -> None:
     """Train a random sample of the labels of DATASET (dataset.h5) and print one line of JSON."""

@@ -5,7 +5,7 @@ from functools import cache
 import click
 
 from ovaflow.cli import group
-from ovaflow.cli.options import reads
+from ovaflow.cli.options import step_options
 from ovaflow.registry import ONE_VS_ALL, placed
 from ovaflow.settings.inputs import settings_read
 
@@ -15,7 +15,7 @@ REQUIRED = {"prepare": {"format": "csv"}, "choose-features": {"format": "csv"}}
 @cache
 def command_that_reads(step, method):
     @click.command(step)
-    @reads(step, method)
+    @step_options(step, method)
     def command(settings):
         return settings
 

@@ -5,7 +5,7 @@ import pytest
 import yaml
 from commands import ovaflow
 
-from ovaflow.cli.run import config_for, format_of, name_of
+from ovaflow.cli.run import guess_format, make_config, make_dataset_name
 from ovaflow.console.errors import InputError
 from ovaflow.settings.config import resolve
 from ovaflow.workflow import require_command
@@ -42,11 +42,11 @@ def test_a_wrong_column_is_found_before_snakemake_starts(error, name, content, c
 
 @pytest.mark.parametrize("name", ["a", "a.gz", "a.other"])
 def test_a_format_that_the_name_does_not_tell(name) -> None:
-    assert yaml.safe_load(config_for(name, format="csv"))["datasets"]["a"]["format"] == "csv"
+    assert yaml.safe_load(make_config(name, format="csv"))["datasets"]["a"]["format"] == "csv"
     with pytest.raises(
         InputError, match="give --format, one of csv, jsonl, parquet, xlsx, ods, text-tsv"
     ):
-        format_of(name)
+        guess_format(name)
 
 
 @pytest.mark.parametrize(
@@ -60,16 +60,16 @@ def test_a_format_that_the_name_does_not_tell(name) -> None:
     ],
 )
 def test_names_of_datasets_are_legal(name, theirs) -> None:
-    assert name_of(name) == theirs
-    config = yaml.safe_load(config_for(name))
+    assert make_dataset_name(name) == theirs
+    config = yaml.safe_load(make_config(name))
     assert resolve(config, {}).datasets[theirs].train == name
 
 
 def test_values_that_are_not_given_are_left_to_the_defaults() -> None:
-    config = yaml.safe_load(config_for("a.csv", text_column="title"))
+    config = yaml.safe_load(make_config("a.csv", text_column="title"))
     assert config["datasets"] == {"a": {"format": "csv", "train": "a.csv", "text_column": "title"}}
     with pytest.raises(InputError, match="label_separator"):
-        config_for("a.csv", label_separator="")
+        make_config("a.csv", label_separator="")
 
 
 def test_snakemake_gets_workflow_config_and_options(place) -> None:

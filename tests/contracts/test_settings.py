@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import pytest
 
-from ovaflow.cli.options import option
+from ovaflow.cli.options import setting_option
 from ovaflow.settings.configuration import MethodOfRun
 from ovaflow.settings.prepare import PrepareSource
 from ovaflow.settings.section import Section, Where, setting
@@ -38,7 +38,7 @@ def test_a_new_setting_is_told_in_schema_reference_and_help() -> None:
     sentence = "electric kettles: power in watts; null: 2000"
     assert Kettle.model_json_schema()["properties"]["power"]["description"] == sentence
     assert f"| {sentence} |\n" in reference._keys(Kettle, "key")
-    (parameter,) = option(Kettle, "power")(lambda: None).__click_params__
+    (parameter,) = setting_option(Kettle, "power")(lambda: None).__click_params__
     assert parameter.help == "Electric kettles: power in watts.  [default: 2000]"
 
 

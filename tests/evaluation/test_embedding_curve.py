@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from ovaflow.dataset.dataset import Dataset, Split
-from ovaflow.methods.rembrandt.curve import describe_embedding
+from ovaflow.methods.rembrandt.description import describe_embedding
 from ovaflow.methods.rembrandt.embedding import compute_embedding
 from ovaflow.methods.rembrandt.settings import Embed
 from ovaflow.sparse.csr import from_scipy

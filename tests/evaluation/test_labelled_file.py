@@ -22,7 +22,7 @@ from sklearn.metrics import (
 from synthetic import train_on
 from tiny_table import write_table
 
-from ovaflow.cli.labelled import distinct_names
+from ovaflow.cli.labelled import make_distinct_names
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.labelled_file import (
     choose_reading_settings,
@@ -202,9 +202,9 @@ def test_a_file_of_features(tmp_path) -> None:
 
 
 def test_models_are_called_by_what_tells_them_apart() -> None:
-    assert distinct_names(["a/old/msi/model.h5", "a/new/msi/model.h5"]) == ["old", "new"]
-    assert distinct_names(["x/model.h5", "x/new/model.h5"]) == ["x/model.h5", "x/new/model.h5"]
-    assert distinct_names(["x/model.h5"]) == ["x/model.h5"]
+    assert make_distinct_names(["a/old/msi/model.h5", "a/new/msi/model.h5"]) == ["old", "new"]
+    assert make_distinct_names(["x/model.h5", "x/new/model.h5"]) == ["x/model.h5", "x/new/model.h5"]
+    assert make_distinct_names(["x/model.h5"]) == ["x/model.h5"]
 
 
 def test_two_models_side_by_side(folder) -> None:

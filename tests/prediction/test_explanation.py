@@ -16,7 +16,7 @@ from ovaflow.methods.fastxml.forest import join_trees
 from ovaflow.methods.fastxml.model_file import ForestModel
 from ovaflow.methods.rembrandt.model_file import EmbeddingModel
 from ovaflow.methods.rembrandt.panels import to_panels
-from ovaflow.methods.rembrandt.projection import Projection, draw_features
+from ovaflow.methods.rembrandt.projection import Projection, draw_random_features
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.explanation import (
     contributions,
@@ -171,7 +171,7 @@ def test_features_are_found_where_they_are_in_a_text() -> None:
 
 FOREST = ForestModel(**common("fastxml"), forest=join_trees([], D, L))
 DRAWN = Projection(
-    np.zeros((1, D, 64), np.float32), RANK, *draw_features("gaussian", RANK, 11, 1.0, 0)
+    np.zeros((1, D, 64), np.float32), RANK, *draw_random_features("gaussian", RANK, 11, 1.0, 0)
 )
 KERNEL = EmbeddingModel(
     **common("rembrandt"), projection=DRAWN, decoder=np.zeros((L, 12), np.float32)

@@ -2,7 +2,7 @@ import pytest
 import yaml
 from made_config import MINE, complaint, made
 
-from ovaflow.methods.rembrandt.files import embeddings
+from ovaflow.methods.rembrandt.files import runs_by_embedding
 from ovaflow.settings import paths
 from ovaflow.settings.predict import Predict
 
@@ -14,7 +14,7 @@ def test_runs_that_embed_alike_share_the_embedding() -> None:
     c: {method: rembrandt, rank: 7, ridge: [0, 2.5]}
     d: {method: rembrandt, rank: 9, embedding: none}
     """
-    found = embeddings(made(yaml.safe_load(runs)))
+    found = runs_by_embedding(made(yaml.safe_load(runs)))
     assert list(found) == ["rembrandt-7-p20-q1-ridge1-0", "rembrandt-7-p20-q1-ridge0_2.5-0", "none"]
 
 

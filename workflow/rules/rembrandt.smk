@@ -2,7 +2,7 @@
 from ovaflow.methods.rembrandt import demand as embedding_demand
 from ovaflow.methods.rembrandt import files as embedding_files
 
-RUN_OF_EMBEDDING = embedding_files.embeddings(SETTINGS)
+RUN_OF_EMBEDDING = embedding_files.runs_by_embedding(SETTINGS)
 
 
 rule embed_labels:
@@ -40,7 +40,7 @@ rule project_instances:
     input:
         dataset=paths.DATASET,
         sizes=paths.SIZES,
-        embedding=lambda wildcards: embedding_files.embedding_of(
+        embedding=lambda wildcards: embedding_files.embedding_path(
             SETTINGS, wildcards.dataset, wildcards.run
         ),
     output:
@@ -70,7 +70,7 @@ rule tune_decoder:
     input:
         dataset=paths.DATASET,
         sizes=paths.SIZES,
-        embedding=lambda wildcards: embedding_files.embedding_of(
+        embedding=lambda wildcards: embedding_files.embedding_path(
             SETTINGS, wildcards.dataset, wildcards.run
         ),
         projected=embedding_files.PROJECTED,
@@ -100,7 +100,7 @@ rule tune_decoder:
 rule describe_embedding:
     input:
         dataset=paths.DATASET,
-        embedding=lambda wildcards: embedding_files.embedding_of(
+        embedding=lambda wildcards: embedding_files.embedding_path(
             SETTINGS, wildcards.dataset, wildcards.run
         ),
     output:

@@ -6,14 +6,14 @@ import click
 import numpy as np
 
 from ovaflow.cli.options import (
-    DATASET,
-    THREADS,
+    DATASET_ARGUMENT,
+    THREADS_OPTION,
     file_option,
-    number,
-    option,
-    output,
-    reads,
-    source_files,
+    number_option,
+    output_option,
+    setting_option,
+    source_files_option,
+    step_options,
 )
 from ovaflow.dataset.dataset import open_dataset, write_dataset
 from ovaflow.dataset.hold_out import hold_out
@@ -64,14 +64,16 @@ def download_command(dataset, catalogue, url, sha256, output, record) -> None:
 
 _IDS = "Label names, one per line in id order; texts then have ids as labels."
 _SUBJECTS = "Subject vocabulary, whose URIs or names texts have as labels."
-LABELS = file_option("--labels", help=_IDS)
-VOCABULARY = file_option("--vocabulary", help=_SUBJECTS)
+LABELS_OPTION = file_option("--labels", help=_IDS)
+VOCABULARY_OPTION = file_option("--vocabulary", help=_SUBJECTS)
 
 
-SIZES = file_option("--sizes", help="JSON file to write: instances, features, labels, positives.")
+SIZES_OPTION = file_option(
+    "--sizes", help="JSON file to write: instances, features, labels, positives."
+)
 
 
-def write_sizes_of(path, train, parameters) -> None:
+def write_dataset_sizes(path, train, parameters) -> None:
     if path is not None:
         X = train.X
         Y = train.Y
@@ -89,21 +91,23 @@ def _source_of(settings, files):
 
 
 @click.command("prepare")
-@reads("prepare")
-@source_files("--train", "Training instances")
+@step_options("prepare")
+@source_files_option("--train", "Training instances")
 @file_option("--train-labels", help="Labels of the training instances (npz).")
-@source_files("--test", "Test instances (by default a share of the training instances)")
+@source_files_option("--test", "Test instances (by default a share of the training instances)")
 @file_option("--test-labels", help="Labels of the test instances (npz).")
-@source_files(
+@source_files_option(
     "--dev", "Validation instances, on which models are measured apart from the test instances"
 )
-@source_files("--extra", "Further training instances, each file with an --extra-weight")
-@LABELS
-@VOCABULARY
-@option(Train, "threads", help="Number of threads that read texts; results do not depend on it.")
-@SIZES
+@source_files_option("--extra", "Further training instances, each file with an --extra-weight")
+@LABELS_OPTION
+@VOCABULARY_OPTION
+@setting_option(
+    Train, "threads", help="Number of threads that read texts; results do not depend on it."
+)
+@SIZES_OPTION
 @file_option("--reading", help="JSON file to write: how the files were read, for the report.")
-@output("The dataset file.")
+@output_option("The dataset file.")
 def prepare_command(settings, threads, sizes, reading, output, **files) -> None:
     """Turn a dataset's source into dataset.h5."""
     source = _source_of(settings, files)
@@ -120,7 +124,7 @@ def prepare_command(settings, threads, sizes, reading, output, **files) -> None:
     prepared.write(output)
     if source.vocabulary is not None:
         write_unknown_subjects(listed, prepared.unknown_subjects)
-    write_sizes_of(sizes, prepared.train, prepared.parameters)
+    write_dataset_sizes(sizes, prepared.train, prepared.parameters)
     if reading is not None:
         further = prepared.columns_in_words | _weights_in_words(
             settings.weight_column, prepared.documents
@@ -146,7 +150,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 @click.command("hold-out")
-@DATASET
+@DATASET_ARGUMENT
 @click.option(
     "--fraction",
     default=0.2,
@@ -154,13 +158,13 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
     type=_SHARE,
     help="Share of the training instances.",
 )
-@number("--seed", 0, "Seed of the draw.", least=0)
+@number_option("--seed", 0, "Seed of the draw.", least=0)
 @file_option(
     "--records",
     help="CSV to write: the id of each instance and its part: train, held-out, test or dev.",
 )
-@SIZES
-@output("Dataset file to write; its test instances are those held out.")
+@SIZES_OPTION
+@output_option("Dataset file to write; its test instances are those held out.")
 def hold_out_command(dataset, fraction, seed, records, sizes, output) -> None:
     """Set training instances of DATASET (dataset.h5) aside, for the second stage."""
     opened = open_dataset(dataset)
@@ -173,7 +177,7 @@ def hold_out_command(dataset, fraction, seed, records, sizes, output) -> None:
     write_dataset(
         output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters
     )
-    write_sizes_of(sizes, parts.train, parts.parameters)
+    write_dataset_sizes(sizes, parts.train, parts.parameters)
     held = parts.test.X.n_rows
     n = opened.n_documents
     n_extra = 0
@@ -196,17 +200,17 @@ def _extra_left_out(train, parts, n_extra):
 
 
 @click.command("choose-features")
-@reads("choose-features")
-@source_files("--train", "Training instances")
-@source_files(
+@step_options("choose-features")
+@source_files_option("--train", "Training instances")
+@source_files_option(
     "--test", "Test instances, which are not read (without them a share of the others is set aside)"
 )
-@source_files("--dev", "Validation instances, which are not read")
-@source_files("--extra", "Further training instances, which are not read")
-@LABELS
-@VOCABULARY
-@THREADS
-@output("JSON file to write, for ovaflow prepare --features=auto.")
+@source_files_option("--dev", "Validation instances, which are not read")
+@source_files_option("--extra", "Further training instances, which are not read")
+@LABELS_OPTION
+@VOCABULARY_OPTION
+@THREADS_OPTION
+@output_option("JSON file to write, for ovaflow prepare --features=auto.")
 def choose_features_command(settings, threads, output, **files) -> None:
     """Compare blocks of text features on held-out training instances."""
     choice = features.choose_features(_source_of(settings, files), settings, threads)
@@ -215,10 +219,10 @@ def choose_features_command(settings, threads, output, **files) -> None:
 
 
 @click.command("choose-c")
-@DATASET
-@reads("choose-c")
-@THREADS
-@output("JSON file to write, for --C=auto of the commands that train.")
+@DATASET_ARGUMENT
+@step_options("choose-c")
+@THREADS_OPTION
+@output_option("JSON file to write, for --C=auto of the commands that train.")
 def choose_c_command(dataset, settings, threads, output) -> None:
     """Compare values of C on held-out training instances of DATASET (dataset.h5)."""
     choice = cost.choose_C(open_dataset(dataset), settings, settings, threads)

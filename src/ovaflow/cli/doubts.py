@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ovaflow.cli.listing import Listing
-from ovaflow.cli.options import THREADS, file_option
+from ovaflow.cli.options import THREADS_OPTION, file_option
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.doubts import (
@@ -21,7 +21,7 @@ from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 from ovaflow.settings.section import HELD_OUT
 
-SHOWN = 10
+SHOWN_DOUBTS_PER_KIND = 10
 """Rows of each kind on the terminal."""
 
 _TITLES = {"wrong": "Given, but improbable", "missing": "Not given, but probable"}
@@ -39,7 +39,7 @@ _TITLES = {"wrong": "Given, but improbable", "missing": "Not given, but probable
     is_flag=True,
     help="All training records instead of a fifth: train five times, each time without a fifth of them.",
 )
-@THREADS
+@THREADS_OPTION
 @file_option(
     "--output", help="Table of all doubts to write: Parquet if it ends in .parquet, else CSV."
 )
@@ -73,7 +73,7 @@ def doubts_command(run, dataset, held_out, every, threads, output) -> None:
         of_kind = [row for row in rows if row["kind"] == kind]
         if of_kind:
             click.echo(title)
-            _list(title, of_kind[:SHOWN]).show()
+            _list(title, of_kind[:SHOWN_DOUBTS_PER_KIND]).show()
     _print_summary(rows, n, opened, output)
 
 

@@ -22,10 +22,10 @@ from ovaflow.report.tables import Column
 from ovaflow.results.runs import open_run
 from ovaflow.storage.tables import StoredColumn
 
-SHOWN = 10  # records on the terminal
-OF_LABEL = 5  # records of each kind of a label there
-WORDS = 5  # words of each sign
-FREQUENT = 5  # labels named that are missed most often, and wrong
+SHOWN_RECORDS = 10  # records on the terminal
+SHOWN_RECORDS_PER_KIND = 5  # records of each kind of a label there
+SHOWN_WORDS_PER_SIGN = 5  # words of each sign
+SHOWN_FREQUENT_LABELS = 5  # labels named that are missed most often, and wrong
 
 
 @click.command("errors")
@@ -50,10 +50,10 @@ def errors_command(run, names, output) -> None:
     errors = RunErrors(opened.dataset, opened.measured)
     if names:
         listing = _list_errors_of_labels(
-            errors, opened.open_predictor(), names, None if output else OF_LABEL
+            errors, opened.open_predictor(), names, None if output else SHOWN_RECORDS_PER_KIND
         )
     else:
-        listing = _list_records(errors, None if output else SHOWN)
+        listing = _list_records(errors, None if output else SHOWN_RECORDS)
     if output:
         listing.write(output)
     elif names:
@@ -84,7 +84,7 @@ def _say_what_is_wrong(errors) -> None:
     are.
     """
     click.echo(errors.summary())
-    for kind, labels in errors.most_frequent(FREQUENT).items():
+    for kind, labels in errors.most_frequent(SHOWN_FREQUENT_LABELS).items():
         named = [
             f"{wording.plain(errors.dataset.label_name(label), 40)} ({amount:,})"
             for label, amount in labels
@@ -173,7 +173,7 @@ def _rows_of_label(errors, predictor, label, most):
         with Progress(f"{kind}s", len(instances[:most]), "records") as progress:
             for record in errors.records(instances[:most]):
                 reasons = explain_prediction(
-                    predictor, errors.dataset, record.row, label, record.text, WORDS
+                    predictor, errors.dataset, record.row, label, record.text, SHOWN_WORDS_PER_SIGN
                 )
                 value = round(float(values[record.row]), 4)
                 about = {

@@ -4,11 +4,16 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.asking import asks
-from ovaflow.cli.labelled import distinct_names, reads_labelled_file, tables_of, words_in_a_line
+from ovaflow.cli.labelled import (
+    describe_unknown_words,
+    labelled_file_options,
+    make_distinct_names,
+    make_tables,
+)
 from ovaflow.cli.listing import print_table
-from ovaflow.cli.options import THREADS, file_option, reads
+from ovaflow.cli.options import THREADS_OPTION, file_option, step_options
 from ovaflow.cli.predict import open_predictor
+from ovaflow.cli.questions import question_options
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, tabulate_labels
 from ovaflow.evaluation.errors import RunErrors
@@ -46,15 +51,15 @@ from ovaflow.storage.writing import write_csv, write_text
 @file_option(
     "--model", "models", required=True, multiple=True, help="A model.h5; repeatable for a FILE."
 )
-@reads_labelled_file
-@asks("include", "exclude")
+@labelled_file_options
+@question_options("include", "exclude")
 @file_option(
     "--labels", help="Table of labels to write, labels.csv; of several models side by side."
 )
-@THREADS
+@THREADS_OPTION
 @file_option("--dataset", help="The dataset.h5 of the PREDICTIONS.")
 @file_option("--training", help="PREDICTIONS: statistics of the training, training.h5.")
-@reads("evaluate")
+@step_options("evaluate")
 @file_option(
     "--output", help="JSON file to write: metrics.json for PREDICTIONS, what is printed for a FILE."
 )
@@ -123,8 +128,10 @@ def _evaluate_predictions(
     if labels:
         write_csv(labels, tabulate_labels(measured, opened))
     accuracy = f", accuracy {100 * metrics['accuracy']:.1f}" if "accuracy" in metrics else ""
-    dev = f", dev {at_places(metrics['dev'], 'P')}" if "dev" in metrics else ""
-    click.echo(f"{output}: {at_places(metrics, 'P')}, {at_places(metrics, 'PSP')}{accuracy}{dev}")
+    dev = f", dev {format_at_cutoffs(metrics['dev'], 'P')}" if "dev" in metrics else ""
+    click.echo(
+        f"{output}: {format_at_cutoffs(metrics, 'P')}, {format_at_cutoffs(metrics, 'PSP')}{accuracy}{dev}"
+    )
     if table:
         for name, value in compute_annif_metrics(measured.order).items():
             click.echo(f"{name:<31}{value}" if isinstance(value, int) else f"{name:<31}{value:.4f}")
@@ -137,19 +144,19 @@ def _evaluate_file(path, models, labels, output, threads, reading, question) -> 
             raise click.UsageError(f"--model {model} appears twice")
         predictors[model] = open_predictor(model)
     answers = rank_file(predictors, path, reading, threads, question)
-    names = distinct_names(models)
+    names = make_distinct_names(models)
     each_label = dict.fromkeys(names)
     if labels or len(names) > 1:
         for name, (model, predictor) in zip(names, predictors.items(), strict=True):
             each_label[name] = measure_by_label(answers[model].measured, predictor.model)
     entries = _entries(predictors, answers, each_label)
     named = [entry | {"model": name} for entry, name in zip(entries, names, strict=True)]
-    for table in tables_of(path, named):
+    for table in make_tables(path, named):
         click.echo(table.title)
         print_table(table)
         click.echo()
     for entry in named:
-        if line := words_in_a_line(**entry["unknown_words"]):
+        if line := describe_unknown_words(**entry["unknown_words"]):
             click.echo(line if len(named) == 1 else f"{entry['model']}: {line}")
     if output:
         write_json(output, "evaluation", {"file": str(path), "models": entries})
@@ -186,7 +193,7 @@ def _entries(predictors, answers, each_label):
     return entries
 
 
-def at_places(metrics, name):
+def format_at_cutoffs(metrics, name):
     """A metric in percent at all places that there are: ``P@1/3/5 82.5/69.6/55.5``."""
     places = [k for k in CUTOFFS if f"{name}@{k}" in metrics]
     values = "/".join(f"{100 * metrics[f'{name}@{k}']:.1f}" for k in places)

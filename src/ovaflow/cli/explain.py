@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ovaflow.cli.listing import print_table
-from ovaflow.cli.options import FILE, number, second_stage
+from ovaflow.cli.options import FILE_TYPE, number_option, second_stage_options
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
@@ -30,12 +30,14 @@ from ovaflow.sparse.csr import rows_of
 
 
 @click.command("explain")
-@click.argument("path", required=False, type=FILE, metavar="[MODEL]")
-@click.option("--model", type=FILE, help="The model file, model.h5, unless it is the argument.")
+@click.argument("path", required=False, type=FILE_TYPE, metavar="[MODEL]")
+@click.option(
+    "--model", type=FILE_TYPE, help="The model file, model.h5, unless it is the argument."
+)
 @click.option("--text", help="Explain what is predicted for this text; - reads standard input.")
 @click.option(
     "--dataset",
-    type=FILE,
+    type=FILE_TYPE,
     help="The model's dataset.h5: for --row, or for the training records of labels.",
 )
 @click.option(
@@ -49,9 +51,9 @@ from ovaflow.sparse.csr import rows_of
     multiple=True,
     help="Label to explain, instead of those predicted; repeatable.",
 )
-@number("--labels", 3, "Number of predicted labels to explain.")
-@number("--top", 10, "Number of words listed for each sign.")
-@second_stage
+@number_option("--labels", 3, "Number of predicted labels to explain.")
+@number_option("--top", 10, "Number of words listed for each sign.")
+@second_stage_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def explain_command(
     path, model, text, dataset, row, names, labels, top, reranker, rerank, as_json

@@ -5,8 +5,14 @@ from dataclasses import replace
 import click
 import numpy as np
 
-from ovaflow.cli.data import SIZES, write_sizes_of
-from ovaflow.cli.options import DATASET, FILE, file_option, number, output
+from ovaflow.cli.data import SIZES_OPTION, write_dataset_sizes
+from ovaflow.cli.options import (
+    DATASET_ARGUMENT,
+    FILE_TYPE,
+    file_option,
+    number_option,
+    output_option,
+)
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.dataset.folds import hold_out_fold
 from ovaflow.dataset.remarks import kept_together
@@ -18,11 +24,11 @@ from ovaflow.storage.texts import read_json, write_json
 
 
 @click.command("hold-out-fold")
-@DATASET
-@number("--fold", 1, "Number of the fold.")
-@number("--folds", 5, "Folds into which the training instances are divided.", least=2)
-@SIZES
-@output("Dataset file to write; its test instances are those of the fold.")
+@DATASET_ARGUMENT
+@number_option("--fold", 1, "Number of the fold.")
+@number_option("--folds", 5, "Folds into which the training instances are divided.", least=2)
+@SIZES_OPTION
+@output_option("Dataset file to write; its test instances are those of the fold.")
 def hold_out_fold_command(dataset, fold, folds, sizes, output) -> None:
     """Set a fold of the training instances of DATASET (dataset.h5) aside, for cross-validation."""
     if fold > folds:
@@ -31,7 +37,7 @@ def hold_out_fold_command(dataset, fold, folds, sizes, output) -> None:
     train = replace(opened.train, records=opened.ids("train"))
     parts = hold_out_fold(replace(opened, train=train), fold - 1, folds)
     parts.write(output)
-    write_sizes_of(sizes, parts.train, parts.parameters)
+    write_dataset_sizes(sizes, parts.train, parts.parameters)
     held = parts.test.X.n_rows
     n = opened.n_documents
     n -= 0 if train.extra is None else int(np.count_nonzero(train.extra))
@@ -41,13 +47,13 @@ def hold_out_fold_command(dataset, fold, folds, sizes, output) -> None:
 
 
 @click.command("join-folds")
-@click.argument("metrics", nargs=-1, required=True, type=FILE)
+@click.argument("metrics", nargs=-1, required=True, type=FILE_TYPE)
 @file_option(
     "--model",
     required=True,
     help="The model of all training instances that these figures are about.",
 )
-@output("JSON file to write, folds.json.")
+@output_option("JSON file to write, folds.json.")
 def join_folds_command(metrics, model, output) -> None:
     """Join the METRICS (metrics.json) of a run on each fold: mean, deviation and interval of each
     figure.

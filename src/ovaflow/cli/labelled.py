@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import file_option, reads_files
+from ovaflow.cli.options import file_option, reading_options
 from ovaflow.evaluation.metric import find_metric
 from ovaflow.reading.formats import FORMATS
 from ovaflow.report import wording
@@ -15,7 +15,7 @@ from ovaflow.report.probabilities import automatic_table, sure_table
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.settings.source import ReadTexts
 
-reads_labelled_file = reads_files(
+labelled_file_options = reading_options(
     [name for name in ReadTexts.model_fields if name != "html"],
     format=click.option(
         "--format", type=click.Choice(list(FORMATS)), help="Format of FILE; by default by name."
@@ -27,7 +27,7 @@ reads_labelled_file = reads_files(
 """Decorator: options of a labelled FILE, which the command takes as a dict, ``reading``."""
 
 
-def distinct_names(models):
+def make_distinct_names(models):
     """The parts in which paths differ: ``old`` and ``new`` of old/msi/model.h5 and
     new/msi/model.h5.
     """
@@ -46,28 +46,28 @@ def _equal_at_first(lists):
     return sum(itertools.takewhile(bool, alike))
 
 
-def percent(value):
+def format_percent(value):
     return f"{100 * value:.1f} %"
 
 
-def points(value):
+def format_points(value):
     """A difference of two shares."""
     return f"{100 * value:+.1f}"
 
 
-def words_in_a_line(share, reference, far_off):
+def describe_unknown_words(share, reference, far_off):
     """How many words of a file a model does not know; empty without words."""
     if share is None:
         return ""
-    line = f"words the model does not know: {percent(share)}"
+    line = f"words the model does not know: {format_percent(share)}"
     if reference is not None:
-        line += f" (test set at training: {percent(reference)})"
+        line += f" (test set at training: {format_percent(reference)})"
     if far_off:
         line += "; these records are unlike those that the model was trained on"
     return line
 
 
-def tables_of(path, entries):
+def make_tables(path, entries):
     """Tables of the models' figures, of how each differs from the first one, and those that only
     some have.
     """
@@ -99,11 +99,11 @@ def _figure(entry, name):
     metric = find_metric(name)
     if metric is not None and metric[0].unit == "labels":
         return f"{value:.1f} ({low:.1f}–{high:.1f})"
-    return f"{percent(value)} ({100 * low:.1f}–{100 * high:.1f})"
+    return f"{format_percent(value)} ({100 * low:.1f}–{100 * high:.1f})"
 
 
 def _with_interval(item):
-    difference, low, high = (points(item[1][part]) for part in ("difference", "low", "high"))
+    difference, low, high = (format_points(item[1][part]) for part in ("difference", "low", "high"))
     return f"{difference} ({low} to {high})"
 
 

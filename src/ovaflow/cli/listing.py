@@ -12,7 +12,7 @@ from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, Table, make_table
 from ovaflow.storage.tables import StoredColumn, write_table
 
-WIDEST = 1000
+UNFITTED_TABLE_WIDTH = 1000
 """Characters of a table that is not fitted to the terminal."""
 
 
@@ -45,6 +45,8 @@ def print_table(table: Table, *, whole: bool = False) -> None:
     shown = table.terminal
     if whole:
         # the terminal breaks the lines, and no column is left out
-        needed = Measurement.get(console, console.options.update(max_width=WIDEST), shown)
+        needed = Measurement.get(
+            console, console.options.update(max_width=UNFITTED_TABLE_WIDTH), shown
+        )
         console.width = max(console.width, needed.maximum)
     console.print(shown)

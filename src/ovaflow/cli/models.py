@@ -5,7 +5,13 @@ from dataclasses import replace
 
 import click
 
-from ovaflow.cli.options import THREADS, file_argument, file_option, option, output
+from ovaflow.cli.options import (
+    THREADS_OPTION,
+    file_argument,
+    file_option,
+    output_option,
+    setting_option,
+)
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.pruned_models import measure_quality
@@ -28,8 +34,8 @@ from ovaflow.settings.train import Propensities
     help="Drop weights smaller than this.",
 )
 @file_option("--dataset", help="Measure what it costs on the test instances of this dataset.h5.")
-@THREADS
-@output("Model file to write.")
+@THREADS_OPTION
+@output_option("Model file to write.")
 def prune_command(model, threshold, dataset, threads, output) -> None:
     """Drop the smallest weights of MODEL (model.h5)."""
     opened = OneVsAll.open(model)
@@ -65,10 +71,12 @@ def prune_command(model, threshold, dataset, threads, output) -> None:
     "--like",
     help="Model of the same labels and features, to take names and all but the weights from.",
 )
-@option(
+@setting_option(
     Prepare, "bias", help="For an npz from another program: value of the last column's feature."
 )
-@option(Prepare, "normalize", help="For an npz from another program: instances had length 1.")
+@setting_option(
+    Prepare, "normalize", help="For an npz from another program: instances had length 1."
+)
 @file_option("--output", required=True, help="File to write.")
 def convert_command(source, to, like, bias, normalize, output) -> None:
     """Convert the model SOURCE, a model.h5 or an npz, to the npz that SciPy and PECOS read and

@@ -18,20 +18,20 @@ from ovaflow.settings.spelling import parsed
 from ovaflow.settings.train import Train
 from ovaflow.storage.texts import read_json
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-file_option = functools.partial(click.option, type=FILE)
-file_argument = functools.partial(click.argument, type=FILE)
-DATASET = file_argument("dataset")
-OF_DATASET = file_option("--dataset", required=True, help="The dataset file, dataset.h5.")
-EMBEDDING = file_option(
+FILE_TYPE = click.Path(dir_okay=False, path_type=Path)
+file_option = functools.partial(click.option, type=FILE_TYPE)
+file_argument = functools.partial(click.argument, type=FILE_TYPE)
+DATASET_ARGUMENT = file_argument("dataset")
+DATASET_OPTION = file_option("--dataset", required=True, help="The dataset file, dataset.h5.")
+EMBEDDING_OPTION = file_option(
     "--embedding", required=True, help="Embedding of the dataset, by ovaflow embed."
 )
-STATISTICS = file_option(
+STATISTICS_OPTION = file_option(
     "--statistics", required=True, help="Statistics file to write, training.h5."
 )
 
 
-def several(options):
+def add_options(options):
     """Decorator of a command with options, in this order."""
 
     def decorate(command):
@@ -42,7 +42,7 @@ def several(options):
     return decorate
 
 
-def taken_together(argument, options, make):
+def collect_options(argument, options, make):
     """Decorator: options by name, of which the command takes one object; ``make`` has the values
     that were given.
     """
@@ -54,12 +54,12 @@ def taken_together(argument, options, make):
             given = {name: value for name, value in values.items() if value is not None}
             return command(**arguments, **{argument: make(given)})
 
-        return several(list(options.values()))(taking)
+        return add_options(list(options.values()))(taking)
 
     return decorate
 
 
-def second_stage(command):
+def second_stage_options(command):
     use = click.option(
         "--rerank/--no-rerank", default=True, help="Whether to use the second stage."
     )
@@ -67,11 +67,11 @@ def second_stage(command):
     return path(use(command))
 
 
-def output(text):
+def output_option(text):
     return file_option("--output", required=True, help=text)
 
 
-def source_files(name, text):
+def source_files_option(name, text):
     return click.option(
         name,
         type=click.Path(path_type=Path),
@@ -81,13 +81,13 @@ def source_files(name, text):
     )
 
 
-def number(name, default, text, least=1):
+def number_option(name, default, text, least=1):
     return click.option(
         name, type=click.IntRange(least), default=default, show_default=True, help=text
     )
 
 
-SHARD = number("--shard", 0, "Number of the shard.", least=0)
+SHARD_OPTION = number_option("--shard", 0, "Number of the shard.", least=0)
 
 
 def _checked(model, field):
@@ -140,7 +140,7 @@ def _entry(schema):
     return parts[0] if len(parts) == 1 else {"anyOf": parts}
 
 
-def option(model, field, name=None, **more):
+def setting_option(model, field, name=None, **more):
     """A click option made of a field: its name, legal values, default and sentence."""
     schema = schema_at(model, [field])
     info = model.model_fields[field]
@@ -176,7 +176,7 @@ def reading_option(name):
     """An option of how a file of texts is read, by default as the data of the model were."""
     sentence = about(ReadTexts.model_fields[name]).told
     text = f"{sentence[:1].upper()}{sentence[1:]}" if sentence.split()[0].isalpha() else sentence
-    return option(
+    return setting_option(
         ReadTexts,
         name,
         default=None,
@@ -185,7 +185,7 @@ def reading_option(name):
     )
 
 
-def reads_files(names, **others):
+def reading_options(names, **others):
     """Decorator: options of how files of texts are read, and others, which the command takes as
     ``reading``.
     """
@@ -194,7 +194,7 @@ def reads_files(names, **others):
         chosen = {name: given[name] for name in names if name in given}
         return given | ReadTexts.model_validate(chosen).model_dump(include=set(chosen))
 
-    return taken_together("reading", others | {name: reading_option(name) for name in names}, make)
+    return collect_options("reading", others | {name: reading_option(name) for name in names}, make)
 
 
 def _type_of(model, field, schema, parts):
@@ -208,11 +208,13 @@ def _type_of(model, field, schema, parts):
     return {"type": _Words(words, parts)}
 
 
-THREADS = option(Train, "threads", help="Number of threads; results do not depend on it.")
-SHARDS = number("--shards", 1, "Number of training jobs that a run is divided into.")
+THREADS_OPTION = setting_option(
+    Train, "threads", help="Number of threads; results do not depend on it."
+)
+SHARDS_OPTION = number_option("--shards", 1, "Number of training jobs that a run is divided into.")
 
 
-def reads_files_of_method(files):
+def method_file_options(files):
     """Decorator: an option for each file that a method reads; the command takes those that were
     given as ``files``.
     """
@@ -220,17 +222,19 @@ def reads_files_of_method(files):
     for name, file in files.items():
         option = "--" + name.replace("_", "-")
         options[name] = file_option(option, name, required=file.required, help=file.help)
-    return taken_together("files", options, dict)
+    return collect_options("files", options, dict)
 
 
-def reads(step, method=ONE_VS_ALL):
+def step_options(step, method=ONE_VS_ALL):
     """Decorator: options of all settings that a step reads; the command takes them as one object,
     ``settings``.
     """
     reads = settings_read(step, method)
     model = placed(reads.model)
-    options = {field: option(model, field, reads.options.get(field)) for field in reads.fields}
-    files = {f"chosen_{name}": name for name in CHOSEN if name in reads.fields}
+    options = {
+        field: setting_option(model, field, reads.options.get(field)) for field in reads.fields
+    }
+    files = {f"chosen_{name}": name for name in AUTOMATIC_SETTINGS if name in reads.fields}
 
     def make(given):
         chosen = {name: given.pop(file, None) for file, name in files.items()}
@@ -238,22 +242,22 @@ def reads(step, method=ONE_VS_ALL):
             settings = model.model_validate(given)
         except ValidationError as error:
             raise click.UsageError(explain(error, given, model)) from None
-        return with_chosen(settings, chosen)
+        return apply_choices(settings, chosen)
 
-    return taken_together(
-        "settings", options | {file: chosen_option(name) for file, name in files.items()}, make
+    return collect_options(
+        "settings", options | {file: choice_option(name) for file, name in files.items()}, make
     )
 
 
-CHOSEN = ("features", "C")  # settings that may be ``auto``
+AUTOMATIC_SETTINGS = ("features", "C")  # settings that may be ``auto``
 
 
-def chosen_option(name):
+def choice_option(name):
     text = f"Output of `ovaflow choose-{name.lower()}`, for --{name}=auto."
     return file_option(f"--chosen-{name}", f"chosen_{name}", help=text)
 
 
-def with_chosen(settings, files):
+def apply_choices(settings, files):
     """Settings with each ``auto`` replaced by the choice in its file."""
     choices = {}
     for name, path in files.items():

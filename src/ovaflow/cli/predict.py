@@ -9,11 +9,17 @@ from pathlib import Path
 import click
 import numpy as np
 
-from ovaflow.cli.asking import asks
-from ovaflow.cli.options import THREADS, file_option, option, reads_files, second_stage
-from ovaflow.cli.predicted_files import OUTPUT_FORMAT, written
-from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, suggestion_files_for
-from ovaflow.cli.sure import Division, divide, divides_records, report_division
+from ovaflow.cli.options import (
+    THREADS_OPTION,
+    file_option,
+    reading_options,
+    second_stage_options,
+    setting_option,
+)
+from ovaflow.cli.predicted_files import OUTPUT_FORMAT_TYPE, open_answer_output
+from ovaflow.cli.questions import question_options
+from ovaflow.cli.suggestions import RECORD_IDS_REMEDY, SUGGESTIONS_OPTION, open_suggestion_files
+from ovaflow.cli.sure import Division, divide_records, division_options, report_division
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.dataset.dataset import open_dataset
@@ -48,7 +54,7 @@ from ovaflow.settings.source import COLUMNS
 @click.argument("inputs", nargs=-1, metavar="[MODEL] [FILE]...")
 @file_option("--model", help="The model file, model.h5, unless it is the first argument.")
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
-@reads_files(
+@reading_options(
     (
         *("text_column", *(kind.setting for kind in KINDS), "id_column"),
         *("missing", "encoding", "quotes", "sheet", "repeated"),
@@ -71,12 +77,12 @@ from ovaflow.settings.source import COLUMNS
     help="Column of the files to write into csv or tsv; repeatable.",
 )
 @file_option("--dataset", help="Predict the test instances of this dataset.h5 instead.")
-@asks()
-@option(Predict, "optimise")
-@divides_records
-@second_stage
-@SUGGESTIONS
-@THREADS
+@question_options()
+@setting_option(Predict, "optimise")
+@division_options
+@second_stage_options
+@SUGGESTIONS_OPTION
+@THREADS_OPTION
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
@@ -85,7 +91,7 @@ from ovaflow.settings.source import COLUMNS
 )
 @click.option(
     "--output-format",
-    type=OUTPUT_FORMAT,
+    type=OUTPUT_FORMAT_TYPE,
     help="Format of the output; by default by its name or place.",
 )
 @click.option(
@@ -126,7 +132,7 @@ def predict_command(
             raise click.UsageError("missing MODEL")
         model, *inputs = inputs
     predictor = open_predictor(model, reranker, rerank)
-    files = suggestion_files_for(predictor.model, suggestions)
+    files = open_suggestion_files(predictor.model, suggestions)
     if dataset is not None and (inputs or texts):
         raise click.UsageError("--dataset takes no FILE and no --text")
     if dataset is not None and output is not None and output.suffix == ".h5":
@@ -150,7 +156,9 @@ def predict_command(
     sources = [input_file(predictor.model, path, options["keep"], **reading) for path in inputs]
     _check_kept(options["keep"], sources, texts, dataset)
     titled = bool(sources) or dataset is not None or len(texts) > 1
-    sinks = partial(written, predictor, titled=titled, divides=division.sure is not None, **options)
+    sinks = partial(
+        open_answer_output, predictor, titled=titled, divides=division.sure is not None, **options
+    )
     plain = texts or any(
         source.kind.holds_texts and not source.kind.has_columns for source in sources
     )
@@ -184,7 +192,7 @@ def _write(answered, records, division, sinks, output) -> None:
     with sinks(output) as lines:
         if division.sure is not None:
             with sinks(division.unsure) as others:
-                labels, right = divide(answered, division.sure, lines, others)
+                labels, right = divide_records(answered, division.sure, lines, others)
                 records.require_suggestions()
             amounts = lines.n, others.n
         else:
@@ -204,7 +212,7 @@ def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, 
         ids = opened.ids(part)
         suggestions[part][name] = suggested = file.find_suggestions(ids)
         if part == "test":
-            file.require_common_texts(suggested, ids, RIGHT_IDS)
+            file.require_common_texts(suggested, ids, RECORD_IDS_REMEDY)
         click.echo(f"{file.path}: for {suggested.known.sum():,} of {len(ids):,} {part} instances")
     if optimise and not model.probabilistic:
         click.echo("the second stage is not used: the order is that of scores, not for macro-F1")

@@ -21,7 +21,7 @@ from ovaflow.prediction.marcxml import MarcXml
 from ovaflow.storage.writing import write_atomically
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
-OUTPUT_FORMAT = click.Choice(["jsonl", *_DELIMITERS, "annif", "marcxml", "xmc-text", "table"])
+OUTPUT_FORMAT_TYPE = click.Choice(["jsonl", *_DELIMITERS, "annif", "marcxml", "xmc-text", "table"])
 _OUTPUTS = {
     "": "jsonl",
     **dict.fromkeys([".jsonl", ".ndjson"], "jsonl"),
@@ -33,7 +33,7 @@ _OUTPUTS = {
 
 
 @contextmanager
-def written(predictor, path, output_format, titled, divides, **described):
+def open_answer_output(predictor, path, output_format, titled, divides, **described):
     """Lines of a file, or of standard output."""
     writer = _writer(output_format, path, predictor, titled, **described)
     if divides and isinstance(writer, XmcText):

@@ -5,8 +5,13 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.labelled import percent, points, reads_labelled_file, words_in_a_line
-from ovaflow.cli.options import THREADS, file_argument
+from ovaflow.cli.labelled import (
+    describe_unknown_words,
+    format_percent,
+    format_points,
+    labelled_file_options,
+)
+from ovaflow.cli.options import THREADS_OPTION, file_argument
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.labelled_file import compare_unknown_words, rank_file
@@ -20,7 +25,7 @@ from ovaflow.prediction.promotion import (
     promotion_lock,
 )
 
-LOST = (
+LOST_PROBABILITIES = (
     "it has no second stage, so no probabilities, which the model in use has"
     " (--without-probabilities takes it all the same)"
 )
@@ -44,7 +49,7 @@ LOST = (
     metavar="FILE",
     help="Records with labels that neither model has seen.",
 )
-@reads_labelled_file
+@labelled_file_options
 @click.option(
     "--metric",
     type=click.Choice(COMPARED_FIGURES),
@@ -71,7 +76,7 @@ LOST = (
     help="Then remove folders of earlier promotions beside CURRENT but the newest N, among them the new one and "
     "the one before it; by default none. Any to which a link beside CURRENT leads, and any with other files, stays.",
 )
-@THREADS
+@THREADS_OPTION
 @click.pass_context
 def promote_command(
     context, new, link, path, reading, metric, tolerance, without_probabilities, keep, threads
@@ -100,16 +105,16 @@ def promote_command(
                 return
             lost = theirs.model.probabilistic and not model.model.probabilistic
         if lost and not without_probabilities:
-            _refuse(context, new, link, LOST)
+            _refuse(context, new, link, LOST_PROBABILITIES)
         answers = rank_file(predictors, path, reading, threads)
         ours, *others = _figures(predictors, answers, path, metric)
-        if line := words_in_a_line(**compare_unknown_words(answers[str(new)], model.model)):
+        if line := describe_unknown_words(**compare_unknown_words(answers[str(new)], model.model)):
             click.echo(f"{new}: {line}")
-        words = f"{metric} {percent(ours.means[metric])}"
+        words = f"{metric} {format_percent(ours.means[metric])}"
         refusal = ""
         if others:
             difference = ours.compute_differences(others[0])[metric]
-            words += f" after {percent(others[0].means[metric])}, {_words(difference)}"
+            words += f" after {format_percent(others[0].means[metric])}, {_words(difference)}"
             refusal = _refusal(difference, tolerance)
         if refusal:
             _refuse(context, new, link, f"{words}: {refusal}")
@@ -157,9 +162,9 @@ def _figures(predictors, answers, path, metric):
 
 
 def _words(difference):
-    bounds = f"95 % interval {points(difference.low)} to {points(difference.high)}"
+    bounds = f"95 % interval {format_points(difference.low)} to {format_points(difference.high)}"
     records = f"{difference.better:,} records better, {difference.worse:,} worse"
-    return f"{points(difference.difference)} points ({bounds}; {records})"
+    return f"{format_points(difference.difference)} points ({bounds}; {records})"
 
 
 def _refusal(difference, tolerance):

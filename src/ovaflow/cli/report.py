@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import file_option, number, output, reads
+from ovaflow.cli.options import file_option, number_option, output_option, step_options
 from ovaflow.report.gather import gather
 from ovaflow.report.page import describe_machine, describe_software, render
 from ovaflow.report.tidy import tidy_csv
@@ -23,7 +23,7 @@ def _sweeps(context, parameter, values):
 @click.argument(
     "runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
-@number("--seed", 0, "Seed of the sample of test documents.", least=0)
+@number_option("--seed", 0, "Seed of the sample of test documents.", least=0)
 @click.option(
     "--sweep",
     "sweeps",
@@ -41,8 +41,8 @@ def _sweeps(context, parameter, values):
 @file_option(
     "--csv", "tidy", help="CSV file of all figures of all runs to write, too, one in each row."
 )
-@reads("report")
-@output("The page to write, such as results/report.html.")
+@step_options("report")
+@output_option("The page to write, such as results/report.html.")
 def report_command(runs, seed, sweeps, choices, tidy, settings, output) -> None:
     """Write one self-contained HTML page about all RUNS.
 

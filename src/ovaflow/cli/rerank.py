@@ -2,8 +2,14 @@
 
 import click
 
-from ovaflow.cli.options import OF_DATASET, THREADS, file_argument, file_option, output
-from ovaflow.cli.suggestions import RIGHT_IDS, SUGGESTIONS, read_suggestion_files
+from ovaflow.cli.options import (
+    DATASET_OPTION,
+    THREADS_OPTION,
+    file_argument,
+    file_option,
+    output_option,
+)
+from ovaflow.cli.suggestions import RECORD_IDS_REMEDY, SUGGESTIONS_OPTION, read_suggestion_files
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.measured import EvaluatedPredictions
@@ -18,7 +24,7 @@ from ovaflow.storage.texts import write_json
 
 @click.command("rerank")
 @file_argument("model")
-@OF_DATASET
+@DATASET_OPTION
 @file_option("--held-out", required=True, help="Dataset file, by ovaflow hold-out.")
 @file_option(
     "--predictions", required=True, help="Predictions for it by a model of its training data."
@@ -26,9 +32,9 @@ from ovaflow.storage.texts import write_json
 @file_option(
     "--held-out-model", help="This model: its scores of a text's first words may be evidence, too."
 )
-@SUGGESTIONS
-@THREADS
-@output("Second stage to write, reranker.h5.")
+@SUGGESTIONS_OPTION
+@THREADS_OPTION
+@output_option("Second stage to write, reranker.h5.")
 def rerank_command(
     model, dataset, held_out, held_out_model, predictions, suggestions, threads, output
 ) -> None:
@@ -65,7 +71,7 @@ def _suggestions_of_file(file, dataset, held_out):
     n = held_out.test.X.n_rows
     ids = held_out.records("test", range(n))
     suggestions = file.find_suggestions(ids)
-    file.require_common_texts(suggestions, ids, RIGHT_IDS)
+    file.require_common_texts(suggestions, ids, RECORD_IDS_REMEDY)
     strangers = file.n_texts - file.count_common_texts(
         [*dataset.ids("train"), *dataset.ids("test")]
     )
@@ -79,9 +85,9 @@ def _suggestions_of_file(file, dataset, held_out):
 
 @click.command("reliability")
 @file_argument("predictions")
-@OF_DATASET
+@DATASET_OPTION
 @file_option("--reranker", required=True, help="The second stage that made them, reranker.h5.")
-@output("Measurements to write, reliability.json.")
+@output_option("Measurements to write, reliability.json.")
 def reliability_command(predictions, dataset, reranker, output) -> None:
     """Measure the probabilities of PREDICTIONS (predictions.h5), and how many labels to suggest."""
     predicted = Predictions.open(predictions)

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 import yaml
 
-from ovaflow.cli.options import file_argument, reads_files
+from ovaflow.cli.options import file_argument, reading_options
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.labels.label_map import UNKNOWN_SUBJECTS
 from ovaflow.machine.limits import read_allowance
@@ -50,14 +50,14 @@ def run_command(config, options) -> None:
     """
     if config is not None and config.startswith("-"):
         config, options = None, (config, *options)
-    become_snakemake(config, options)
+    exec_snakemake(config, options)
 
 
-def become_snakemake(config, options) -> None:
+def exec_snakemake(config, options) -> None:
     """Run the pipeline in the current folder: Snakemake takes this process over, with its signals
     and its terminal.
     """
-    command = pipeline_command(config, options)
+    command = make_pipeline_command(config, options)
     if any(Path(".snakemake/locks").glob("*")) and owner() == 0:
         # the locks are those of a process that was killed
         subprocess.run([*command, "--unlock"], check=False)
@@ -65,18 +65,18 @@ def become_snakemake(config, options) -> None:
     os.execv(sys.executable, command)
 
 
-def pipeline_command(config, options):
+def make_pipeline_command(config, options):
     """Command line of Snakemake, on as many cores as there are unless the options say otherwise."""
     _require_folders()
-    command = snakemake_command(config)
+    command = make_snakemake_command(config)
     if config is not None:
-        show_beginnings(config)
+        show_readings(config)
     if not any(map(_TELLS_CORES, options)):
         command += ["--cores", "all"]
     return [*command, *options]
 
 
-def snakemake_command(config):
+def make_snakemake_command(config):
     """The beginning of a command line of Snakemake; a wrong config is one line, before Snakemake
     reads it.
     """
@@ -95,7 +95,7 @@ def snakemake_command(config):
     return [*command, "--configfile", str(config)]
 
 
-def show_beginnings(config) -> None:
+def show_readings(config) -> None:
     """Print how the data of a config are read; what cannot be read is refused before anything is
     computed.
     """
@@ -124,10 +124,10 @@ def snakefile_command() -> None:
     click.echo(snakefile())
 
 
-RUN = "msi"
+DEFAULT_RUN = "msi"
 
 
-def format_of(path: StrPath) -> str:
+def guess_format(path: StrPath) -> str:
     """Format of a data file by its name, compressed or not; folders are Annif's."""
     if Path(path).is_dir():
         return "annif"
@@ -141,19 +141,21 @@ def format_of(path: StrPath) -> str:
     return named
 
 
-def name_of(path: StrPath) -> str:
+def make_dataset_name(path: StrPath) -> str:
     """Name of the dataset that a file becomes, legal in a config file."""
     name = re.sub(r"[^A-Za-z0-9_-]", "-", Path(path).name.split(".")[0])[:100].lstrip("-")
     return name if re.fullmatch(NAME, name) and name not in RESERVED else "data"
 
 
-def config_for(data: StrPath, **entry: str) -> str:
+def make_config(data: StrPath, **entry: str) -> str:
     """YAML of one dataset, with the keys of its entry, and one run."""
     if "format" not in entry:
-        entry["format"] = format_of(data)
+        entry["format"] = guess_format(data)
     config = {
-        "datasets": {name_of(data): {"format": entry["format"], "train": str(data)} | entry},
-        "runs": {RUN: {"method": "one-vs-all", "initialization": "mean-separating"}},
+        "datasets": {
+            make_dataset_name(data): {"format": entry["format"], "train": str(data)} | entry
+        },
+        "runs": {DEFAULT_RUN: {"method": "one-vs-all", "initialization": "mean-separating"}},
     }
     workflow = snakefile().parent
     resolve(config, load(workflow / "config" / "config.yaml"))
@@ -187,7 +189,7 @@ _DATA = click.Path(path_type=Path)
 @click.command("train", context_settings={"ignore_unknown_options": True})
 @click.argument("data", type=_DATA)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE OPTION]...")
-@reads_files(ReadTexts.model_fields)
+@reading_options(ReadTexts.model_fields)
 @click.option(
     "--format",
     "format_",
@@ -250,12 +252,12 @@ def train_command(
         entry |= {key: path.resolve() for key, path in entry.items() if isinstance(path, Path)}
     entry = {key: str(value) for key, value in entry.items() if value is not None} | reading
     cores = cores or read_allowance().cores
-    text = config_for(data, **entry)
+    text = make_config(data, **entry)
     if dry_run or print_config:
         click.echo(text, nl=dry_run)
     if print_config:
         return
-    name = name_of(data)
+    name = make_dataset_name(data)
     path = output / f"{name}.yaml"
     if not force and path.exists() and path.read_text(encoding="utf-8") != text:
         # a person may have edited it
@@ -269,7 +271,7 @@ def train_command(
     path.write_text(text, encoding="utf-8")
     click.echo(f"config: {path}")
     os.chdir(output)
-    become_snakemake(path.name, options)
+    exec_snakemake(path.name, options)
 
 
 def _show_jobs(text, folder, options) -> None:
@@ -278,7 +280,9 @@ def _show_jobs(text, folder, options) -> None:
         config.write(text)
         config.flush()
         os.chdir(folder if folder.is_dir() else ".")
-        command = pipeline_command(config.name, ["--dry-run", "--quiet", "rules", "host", *options])
+        command = make_pipeline_command(
+            config.name, ["--dry-run", "--quiet", "rules", "host", *options]
+        )
         sys.stdout.flush()
         status = subprocess.run(command, check=False).returncode
     if status:
@@ -316,7 +320,7 @@ def clean_command(config, remove) -> None:
 
 def _left_over(config):
     """Files that Snakemake made here and that the config does not, with their logs."""
-    listing = [*snakemake_command(config), "--list-untracked"]
+    listing = [*make_snakemake_command(config), "--list-untracked"]
     done = subprocess.run(listing, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise InputError(f"Snakemake could not list its files: {done.stderr.strip()}", path=config)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import click
 
-from ovaflow.cli.options import second_stage
+from ovaflow.cli.options import second_stage_options
 from ovaflow.serving.service import allowed_hosts, bind, serve
 
 _NAME = re.compile(r"[\w.-]+")
@@ -19,7 +19,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 
 @click.command("serve", context_settings={"show_default": True})
 @click.argument("models", nargs=-1, required=True, metavar="[NAME=]MODEL...")
-@second_stage
+@second_stage_options
 @click.option(
     "--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 and :: are open to everyone."
 )

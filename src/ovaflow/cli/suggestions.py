@@ -8,7 +8,7 @@ from ovaflow.labels.matrix import numbers_of_labels
 from ovaflow.reranking.suggestions import read_suggestions
 from ovaflow.settings.suggestion_sources import source_name
 
-RIGHT_IDS = "give the ids of records.csv, by ovaflow hold-out --records"
+RECORD_IDS_REMEDY = "give the ids of records.csv, by ovaflow hold-out --records"
 
 
 def _name_and_path(value):
@@ -18,7 +18,7 @@ def _name_and_path(value):
     return name, path
 
 
-SUGGESTIONS = click.option(
+SUGGESTIONS_OPTION = click.option(
     "--suggestions",
     multiple=True,
     metavar="[NAME=]FILE",
@@ -38,7 +38,7 @@ def read_suggestion_files(named_paths, named, parameters):
     return {name: read_suggestions(path, numbers) for name, path in paths.items()}
 
 
-def suggestion_files_for(model, named_paths):
+def open_suggestion_files(model, named_paths):
     """Files for a second stage by the names that it was fitted with; a single one needs none."""
     known = model.reranker.files if model.probabilistic else []
     if len(known) == len(named_paths) == 1:

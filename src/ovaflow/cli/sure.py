@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import click
 
-from ovaflow.cli.options import taken_together
+from ovaflow.cli.options import collect_options
 from ovaflow.prediction.predictions import require_second_stage
 
 
@@ -40,7 +40,7 @@ class Division(NamedTuple):
                 )
 
 
-divides_records = taken_together(
+division_options = collect_options(
     "division",
     {
         "sure": click.option(
@@ -59,7 +59,7 @@ divides_records = taken_together(
 )
 
 
-def divide(batches, sure, lines, others):
+def divide_records(batches, sure, lines, others):
     """Write sure records of batches to ``lines``; number of their labels, and of right ones."""
     labels = 0
     right = 0.0

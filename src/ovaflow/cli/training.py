@@ -6,19 +6,19 @@ from itertools import zip_longest
 import click
 
 from ovaflow.cli.options import (
-    DATASET,
-    OF_DATASET,
-    SHARD,
-    SHARDS,
-    STATISTICS,
-    THREADS,
+    DATASET_ARGUMENT,
+    DATASET_OPTION,
+    SHARD_OPTION,
+    SHARDS_OPTION,
+    STATISTICS_OPTION,
+    THREADS_OPTION,
+    add_options,
     file_argument,
     file_option,
-    output,
-    reads,
-    reads_files_of_method,
+    method_file_options,
+    output_option,
     scratch_option,
-    several,
+    step_options,
 )
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.estimate.demand import write_demand
@@ -60,13 +60,13 @@ class MethodCommand(click.Command):
 
 def _train_shard(method):
     @click.command("train-shard", help="Train one shard of a model on DATASET (dataset.h5).")
-    @DATASET
-    @reads_files_of_method(method.training_files)
-    @SHARD
-    @several([] if method.divided_by_plan else [SHARDS])
-    @reads("train-shard", method.name)
-    @THREADS
-    @output("Shard file to write.")
+    @DATASET_ARGUMENT
+    @method_file_options(method.training_files)
+    @SHARD_OPTION
+    @add_options([] if method.divided_by_plan else [SHARDS_OPTION])
+    @step_options("train-shard", method.name)
+    @THREADS_OPTION
+    @output_option("Shard file to write.")
     @scratch_option
     def command(dataset, shard, threads, output, settings, files, shards=None) -> None:
         from ovaflow.training.shares import train_shard
@@ -83,11 +83,11 @@ def _train_shard(method):
 def _merge(method):
     @click.command("merge", help="Join trained SHARDS into one model.")
     @file_argument("shards", nargs=-1, required=True)
-    @OF_DATASET
-    @reads_files_of_method(method.merging_files)
-    @reads("merge", method.name)
-    @output("Model file to write, model.h5.")
-    @STATISTICS
+    @DATASET_OPTION
+    @method_file_options(method.merging_files)
+    @step_options("merge", method.name)
+    @output_option("Model file to write, model.h5.")
+    @STATISTICS_OPTION
     def command(shards, dataset, settings, output, statistics, files) -> None:
         from ovaflow.storage.parts import remove_parts
 
@@ -100,11 +100,11 @@ def _merge(method):
 
 def _estimate(method):
     @click.command("estimate", help=_ESTIMATE_HELP)
-    @DATASET
-    @THREADS
-    @SHARDS
-    @reads_files_of_method(method.sampling_files)
-    @reads("estimate", method.name)
+    @DATASET_ARGUMENT
+    @THREADS_OPTION
+    @SHARDS_OPTION
+    @method_file_options(method.sampling_files)
+    @step_options("estimate", method.name)
     @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead.")
     @file_option(
         "--output", help="JSON file to write for the workflow; no suggestion is printed then."

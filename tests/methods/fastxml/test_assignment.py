@@ -7,23 +7,23 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import dcg_score
 
 from ovaflow.methods.fastxml.assignment import (
-    RESOLUTION,
-    assign,
+    GAIN_RESOLUTION,
+    assign_sides,
+    decode_label,
+    fill_separator_terms,
     gather_labels,
-    number_of,
-    pull_of_scores,
-    rank_again,
     toss_sides,
+    update_ranking,
 )
-from ovaflow.methods.fastxml.growing import make_scratch
-from ovaflow.methods.fastxml.training import MEASURES, make_gains
+from ovaflow.methods.fastxml.growing import make_tree_scratch
+from ovaflow.methods.fastxml.training import RANKING_MEASURES, make_gains
 from ovaflow.sparse.csr import from_scipy
 
 
 def split(dense, members, seed, objective="nDCG", worth=None, pull=None):
     """Our sides, and theirs from the same coins and the same order of labels."""
     Y = from_scipy(dense)
-    scratch = make_scratch(Y, Y)
+    scratch = make_tree_scratch(Y, Y)
     gains = make_gains(objective, Y, worth)
     n_labels = gather_labels(Y, members, np.uint64(seed), scratch)
     sides = np.empty(len(members), np.int8)
@@ -36,17 +36,17 @@ def split(dense, members, seed, objective="nDCG", worth=None, pull=None):
         gains.normalisers[members],
         gains.labels[labels],
         gains.discounts[:n_labels],
-        RESOLUTION,
+        GAIN_RESOLUTION,
         pull,
     )
-    positive = assign(members, sides, pull, gains, 1.0, n_labels, scratch)
+    positive = assign_sides(members, sides, pull, gains, 1.0, n_labels, scratch)
     assert positive == sides.sum()
     assert sorted(labels) == np.flatnonzero(dense[members].sum(axis=0)).tolist()
     assert (scratch.label_number == -1).all()
     return sides, theirs
 
 
-@pytest.mark.parametrize("objective", MEASURES)
+@pytest.mark.parametrize("objective", RANKING_MEASURES)
 @given(seed=st.integers(0, 2**32), density=st.floats(0.02, 0.5), n=st.integers(2, 60))
 @settings(max_examples=25, deadline=None)
 def test_sides_of_a_node(objective, seed, density, n) -> None:
@@ -62,7 +62,7 @@ def test_sides_with_propensities_and_a_separator() -> None:
     dense = (generator.random((200, 30)) < 0.1).astype(float)
     scores = generator.normal(size=200).astype(np.float32)
     pull = np.empty(200)
-    pull_of_scores(scores, (1.0, 2.0), pull)
+    fill_separator_terms(scores, (1.0, 2.0), pull)
     wide = scores.astype(float)
     assert_allclose(pull, np.logaddexp(0, wide) - 2 * np.logaddexp(0, -wide), rtol=1e-5, atol=1e-6)
     ours, theirs = split(
@@ -80,8 +80,8 @@ def test_ranking_some_sums_again(sums, data) -> None:
     fresh = np.empty(n, np.int64)
     changed = np.ones(n, bool)
     for _ in range(3):
-        rank_again(sums, keys, changed, fresh)
-        ours = [number_of(key, n) for key in keys]
+        update_ranking(sums, keys, changed, fresh)
+        ours = [decode_label(key, n) for key in keys]
         assert_array_equal(ours, np.argsort(-sums, kind="stable"))
         changed = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
         sums = np.where(changed, sums // 3, sums)
@@ -95,7 +95,7 @@ def test_coins_are_fair_and_differ_between_seeds() -> None:
     assert np.abs(np.corrcoef(coins) - np.eye(50)).max() < 0.2
 
 
-@pytest.mark.parametrize("objective", [*MEASURES, "propensities"])
+@pytest.mark.parametrize("objective", [*RANKING_MEASURES, "propensities"])
 def test_gain_of_a_ranking(objective) -> None:
     Y = (np.random.default_rng(0).random((40, 12)) < 0.3).astype(float)
     Y[0] = 0

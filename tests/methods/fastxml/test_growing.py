@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ovaflow.evaluation.ranking import precision_of_hits
 from ovaflow.features.normalize import unscale
-from ovaflow.methods.fastxml.merging import shape_of
+from ovaflow.methods.fastxml.merging import describe_tree
 from ovaflow.methods.fastxml.method import FastXMLMethod
 from ovaflow.methods.fastxml.model_file import predict_trees
 from ovaflow.methods.fastxml.settings import GrowTrees
@@ -111,6 +111,6 @@ def test_shape_of_a_tree(grown) -> None:
     # of eight instances two are in a leaf at depth 1, and two and four in leaves at depth 2
     children = np.array([1, 0, 3, 0, 0], np.int32)
     sizes = np.array([8, 2, 6, 2, 4])
-    shape = shape_of(grown.forest.tree(0)._replace(children=children, sizes=sizes), 2)
+    shape = describe_tree(grown.forest.tree(0)._replace(children=children, sizes=sizes), 2)
     assert [shape[name] for name in ("nodes", "leaves", "depth", "largest_leaf")] == [5, 3, 2, 4]
     assert (shape["mean_depth"], shape["balance"]) == (1.75, 1.75 / np.log2(8 / 2))

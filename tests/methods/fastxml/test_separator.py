@@ -4,7 +4,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
-from ovaflow.methods.fastxml.growing import make_scratch
+from ovaflow.methods.fastxml.growing import make_tree_scratch
 from ovaflow.methods.fastxml.separator import fit_separator
 from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
@@ -15,7 +15,7 @@ PAPER = Settings(C=1.0, loss=LOGISTIC, epsilon=0.01, max_newton=10, max_cg=10)
 
 
 def fit(X, members, sides, costs, settings):
-    scratch = make_scratch(X, X)
+    scratch = make_tree_scratch(X, X)
     count = fit_separator(X, members, sides, costs, scratch, settings)
     weights = np.zeros(X.n_columns)
     weights[scratch.features[:count]] = scratch.problem.weights[:count]

@@ -8,7 +8,11 @@ import scipy.linalg
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ovaflow.console.errors import InputError
-from ovaflow.methods.rembrandt.embedding import Embedding, compute_embedding, top_eigenvectors
+from ovaflow.methods.rembrandt.embedding import (
+    Embedding,
+    compute_embedding,
+    compute_top_eigenvectors,
+)
 from ovaflow.methods.rembrandt.panels import from_panels, to_panels
 from ovaflow.methods.rembrandt.settings import Embed
 
@@ -118,7 +122,7 @@ def eigenvectors(A, *settings):
     def multiply(Q):
         return to_panels(A @ from_panels(Q, 64 * len(Q)))
 
-    panels, values = top_eigenvectors(multiply, len(A), *settings)
+    panels, values = compute_top_eigenvectors(multiply, len(A), *settings)
     return from_panels(panels, len(values)), values
 
 

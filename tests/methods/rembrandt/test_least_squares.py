@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from ovaflow.methods.rembrandt import least_squares
 from ovaflow.methods.rembrandt.least_squares import LeastSquares
-from ovaflow.methods.rembrandt.panels import from_panels, product, to_panels
+from ovaflow.methods.rembrandt.panels import from_panels, multiply_panels, to_panels
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -51,5 +51,5 @@ def test_ridge_with_columns_without_entries_and_more_features_than_instances(
 def test_products_of_panels() -> None:
     X, _ = problem()
     B = np.random.default_rng(0).standard_normal((50, 130))
-    ours = from_panels(product(from_scipy(X), to_panels(B)), 130)
+    ours = from_panels(multiply_panels(from_scipy(X), to_panels(B)), 130)
     assert_allclose(ours, X @ B, atol=1e-4)

@@ -5,14 +5,14 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from ovaflow.methods.rembrandt.projection import choose_bandwidth, draw_features
+from ovaflow.methods.rembrandt.projection import choose_bandwidth, draw_random_features
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 @pytest.mark.parametrize("bandwidth", [1.0, 4.0])
 def test_inner_products_approximate_the_kernel(kernel, bandwidth) -> None:
     Z = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)
-    mapped = draw_features(kernel, 4, 20_000, bandwidth)(Z)
+    mapped = draw_random_features(kernel, 4, 20_000, bandwidth)(Z)
     exact = {
         "gaussian": (rbf_kernel, 0.5 / bandwidth**2),
         "laplacian": (laplacian_kernel, 1 / bandwidth),
@@ -34,7 +34,7 @@ def test_the_bandwidth_follows_the_data() -> None:
 
 def test_seeds() -> None:
     first, second, other = (
-        draw_features("laplacian", 3, 10, 1.0, seed).frequencies for seed in (0, 0, 1)
+        draw_random_features("laplacian", 3, 10, 1.0, seed).frequencies for seed in (0, 0, 1)
     )
     assert np.array_equal(first, second)
     assert not np.array_equal(first, other)

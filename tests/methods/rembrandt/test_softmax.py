@@ -3,8 +3,8 @@ import scipy.optimize
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
-from ovaflow.methods.rembrandt.panels import in_blocks
-from ovaflow.methods.rembrandt.softmax import Problem, fit_softmax
+from ovaflow.methods.rembrandt.panels import parallel_map
+from ovaflow.methods.rembrandt.softmax import SoftmaxProblem, fit_softmax
 
 
 def problem(n=600, k=5, n_labels=7, scale=1.0):
@@ -25,13 +25,13 @@ def test_as_scikit_learn_does() -> None:
         .fit(features, labels)
         .coef_
     )
-    ours = fit_softmax(Problem(features, labels, 7, C=2.0), tolerance=1e-12).weights
+    ours = fit_softmax(SoftmaxProblem(features, labels, 7, C=2.0), tolerance=1e-12).weights
     assert_allclose(ours, theirs, atol=5e-3)
 
 
 def test_the_gradient() -> None:
     features, labels = problem(n=50)
-    ours = Problem(features.astype(np.float64), labels, 7, C=0.5)
+    ours = SoftmaxProblem(features.astype(np.float64), labels, 7, C=0.5)
     W = np.random.default_rng(0).standard_normal((6, 7)).astype(np.float32).astype(np.float64)
     numerical = scipy.optimize.approx_fprime(
         W.ravel(), lambda w: ours.value_and_gradient(w.reshape(6, 7))[0], 1e-3
@@ -43,7 +43,8 @@ def test_features_of_very_different_sizes_take_no_more_iterations() -> None:
     features, labels = problem()
     stretched = features * np.array([1, 100, 0.01, 1, 10, 1], np.float32)
     iterations = [
-        fit_softmax(Problem(each, labels, 7, C=1e6)).iterations for each in (features, stretched)
+        fit_softmax(SoftmaxProblem(each, labels, 7, C=1e6)).iterations
+        for each in (features, stretched)
     ]
     assert iterations[1] < 1.5 * iterations[0]
 
@@ -51,7 +52,8 @@ def test_features_of_very_different_sizes_take_no_more_iterations() -> None:
 def test_iterations_end_where_held_out_instances_are_best() -> None:
     features, labels = problem(n=200, k=40, n_labels=3)
     seen, watched = (
-        Problem(features[part], labels[part], 3, C=1e4) for part in (slice(100), slice(100, 200))
+        SoftmaxProblem(features[part], labels[part], 3, C=1e4)
+        for part in (slice(100), slice(100, 200))
     )
     found = fit_softmax(seen, held_out=watched)
     assert 0 < found.iterations == int(np.argmin(found.held_out)) < len(found.held_out) - 1
@@ -63,6 +65,6 @@ def test_threads_change_no_bit(monkeypatch) -> None:
     features, labels = problem()
     fits = []
     for threads in (1, 3):
-        with in_blocks(threads) as each:
-            fits.append(fit_softmax(Problem(features, labels, 7, 1.0, each)).weights)
+        with parallel_map(threads) as each:
+            fits.append(fit_softmax(SoftmaxProblem(features, labels, 7, 1.0, each)).weights)
     assert_array_equal(*fits)

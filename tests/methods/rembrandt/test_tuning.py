@@ -12,16 +12,16 @@ from ovaflow.dataset.dataset import Split
 from ovaflow.methods.rembrandt import tuning
 from ovaflow.methods.rembrandt.decoder import Decoding
 from ovaflow.methods.rembrandt.embedding import compute_embedding
-from ovaflow.methods.rembrandt.projection import project
+from ovaflow.methods.rembrandt.projection import project_instances
 from ovaflow.methods.rembrandt.settings import Embed, ProjectInstances, TuneDecoder
-from ovaflow.methods.rembrandt.tuning import C_of, tune
+from ovaflow.methods.rembrandt.tuning import default_C, tune_decoder
 from ovaflow.sparse.csr import from_scipy
 
 
 def made(dataset):
     """Projected instances, dataset and embedding."""
     embedding = compute_embedding(dataset, Embed(rank=8))
-    return project(dataset, embedding, ProjectInstances()), dataset, embedding
+    return project_instances(dataset, embedding, ProjectInstances()), dataset, embedding
 
 
 def divided(dataset, embedding):
@@ -40,7 +40,7 @@ def divided(dataset, embedding):
 def test_the_logistic_decoders_loss(multilabel) -> None:
     given = made(multilabel)
     X, Y, held_out, kept = divided(multilabel, given[-1])
-    ours = tune(
+    ours = tune_decoder(
         *given, TuneDecoder(decoder_C=[0.01, 1.0, 1000.0], decoder_epsilon=1e-4, held_out=0.2)
     )
     for C, loss in ours.losses.items():
@@ -56,15 +56,15 @@ def test_the_logistic_decoders_loss(multilabel) -> None:
 def test_a_sample_of_labels_tells_as_much(multilabel, monkeypatch) -> None:
     given = made(multilabel)
     settings = TuneDecoder(decoder_C=[0.01, 1.0], held_out=0.2)
-    theirs = tune(*given, settings).losses
+    theirs = tune_decoder(*given, settings).losses
     monkeypatch.setattr(tuning, "MOST_LABELS", 20)
-    ours = tune(*given, settings).losses
+    ours = tune_decoder(*given, settings).losses
     assert list(ours.values()) == pytest.approx(list(theirs.values()), rel=0.1)
 
 
 def test_the_softmax_decoders_loss_and_iterations(multiclass) -> None:
     given = made(multiclass)
-    ours = tune(*given, TuneDecoder(decoder_C=[1e-3, 1.0], held_out=0.2))
+    ours = tune_decoder(*given, TuneDecoder(decoder_C=[1e-3, 1.0], held_out=0.2))
     X, Y, held_out, kept = divided(multiclass, given[-1])
     y = Y.argmax(axis=1)
     theirs = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-8, max_iter=1000).fit(
@@ -83,17 +83,17 @@ def test_random_labels_tell_nothing(multilabel) -> None:
     X = scipy.sparse.random_array((400, 350), density=0.3, rng=generator)
     train = Split(from_scipy(X), from_scipy(generator.random((400, 30)) < 0.1))
     noise = replace(multilabel, train=train)
-    losses = tune(*made(noise), TuneDecoder(decoder_C=[1.0, 100.0], held_out=0.2)).losses
+    losses = tune_decoder(*made(noise), TuneDecoder(decoder_C=[1.0, 100.0], held_out=0.2)).losses
     share = train.Y.to_scipy().mean()
     by_chance = -np.log(share) - (1 - share) / share * np.log(1 - share)
     assert by_chance < losses[1.0] < losses[100.0]
 
 
 def test_nothing_to_choose(multilabel, multiclass) -> None:
-    assert tune(*made(multilabel), TuneDecoder(decoder_C=[2.0])).decoding == Decoding(
+    assert tune_decoder(*made(multilabel), TuneDecoder(decoder_C=[2.0])).decoding == Decoding(
         2.0, 0.1, None, 0
     )
-    assert tune(*made(multiclass), TuneDecoder(held_out=0.0)).decoding == Decoding(
+    assert tune_decoder(*made(multiclass), TuneDecoder(held_out=0.0)).decoding == Decoding(
         500.0, 0.1, None, 0
     )
-    assert C_of("logistic", random=True) == 30.0
+    assert default_C("logistic", random=True) == 30.0

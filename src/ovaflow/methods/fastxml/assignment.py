@@ -14,23 +14,23 @@ import numpy as np
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.sparse.splitmix import mixed
 
-GOLDEN = 0x9E3779B97F4A7C15
+GOLDEN_GAMMA = 0x9E3779B97F4A7C15
 
-RESOLUTION = 1 << 20
+GAIN_RESOLUTION = 1 << 20
 """Gains are counted in units of 1/2^20: sums of all instances and a label's number share 63 bits.
 """
 
-TIE = 1e-12
+TIE_TOLERANCE = 1e-12
 """Costs of the two sides that differ by less are equal but for rounding."""
 
-MOST_ROUNDS = 1000
+MAX_ASSIGNMENT_ROUNDS = 1000
 """The paper proves an end (theorem 1), in exact arithmetic; some tens are usual."""
 
 
 @strict_kernel
-def seed_of(seed, number):
+def derive_seed(seed, number):
     """A seed for one of many, such as a tree of a forest or a node of a tree."""
-    return mixed(np.uint64(seed) + (np.uint64(number) + np.uint64(1)) * np.uint64(GOLDEN))
+    return mixed(np.uint64(seed) + (np.uint64(number) + np.uint64(1)) * np.uint64(GOLDEN_GAMMA))
 
 
 @strict_kernel
@@ -38,7 +38,9 @@ def shuffle(items, seed) -> None:
     """Put items in a random order (Fisher-Yates)."""
     for place in range(len(items) - 1, 0, -1):
         # the high half times the range, since a remainder would cost a division
-        other = ((seed_of(seed, place) >> np.uint64(32)) * np.uint64(place + 1)) >> np.uint64(32)
+        other = ((derive_seed(seed, place) >> np.uint64(32)) * np.uint64(place + 1)) >> np.uint64(
+            32
+        )
         items[place], items[other] = items[other], items[place]
 
 
@@ -77,11 +79,11 @@ def gather_labels(Y, members, seed, scratch):
 def toss_sides(sides, seed) -> None:
     """delta: each instance on either side by a coin (1 for +1, 0 for -1)."""
     for m in range(len(sides)):
-        sides[m] = seed_of(seed, m) >> np.uint64(63)
+        sides[m] = derive_seed(seed, m) >> np.uint64(63)
 
 
 @strict_kernel
-def pull_of_scores(scores, costs, pull) -> None:
+def fill_separator_terms(scores, costs, pull) -> None:
     """What the separator adds to v_i^- - v_i^+ (eq. 13): C_delta(-1) log(1 + e^s) - C_delta(+1)
     log(1 + e^-s).
     """
@@ -90,7 +92,7 @@ def pull_of_scores(scores, costs, pull) -> None:
 
 
 @strict_kernel
-def assign(members, sides, pull, gains, C_r, n_labels, scratch):
+def assign_sides(members, sides, pull, gains, C_r, n_labels, scratch):
     """Repeat both steps until no instance changes sides (eq. 11 and 13); returns how many are on
     side +1.
     """
@@ -107,9 +109,9 @@ def assign(members, sides, pull, gains, C_r, n_labels, scratch):
     changed = scratch.changed[:n_labels]
     _fill_sums(sides, worth, normalisers, sums, scratch)
     changed[:] = True
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ASSIGNMENT_ROUNDS):
         for side in range(2):
-            rank_again(sums[side], keys[side], changed, scratch.fresh)
+            update_ranking(sums[side], keys[side], changed, scratch.fresh)
         _fill_lead(keys, gains.discounts, lead)
         changed[:] = False
         if not _reassign(sides, pull, C_r, worth, normalisers, lead, sums, changed, scratch):
@@ -118,8 +120,8 @@ def assign(members, sides, pull, gains, C_r, n_labels, scratch):
 
 
 @strict_kernel
-def units(gain):
-    return np.int64(gain * RESOLUTION + 0.5)
+def to_gain_units(gain):
+    return np.int64(gain * GAIN_RESOLUTION + 0.5)
 
 
 @strict_kernel
@@ -129,11 +131,11 @@ def _fill_sums(sides, worth, normalisers, sums, scratch) -> None:
     for m in range(len(sides)):
         for e in range(scratch.entry_start[m], scratch.entry_start[m + 1]):
             c = scratch.entries[e]
-            sums[sides[m], c] += units(normalisers[m] * worth[c])
+            sums[sides[m], c] += to_gain_units(normalisers[m] * worth[c])
 
 
 @strict_kernel
-def rank_again(sums, keys, changed, fresh) -> None:
+def update_ranking(sums, keys, changed, fresh) -> None:
     """Order by falling sum, ties to the smaller number (eq. 11): sums that changed are merged into
     ``keys``.
     """
@@ -161,7 +163,7 @@ def rank_again(sums, keys, changed, fresh) -> None:
 
 
 @strict_kernel
-def number_of(key, n):
+def decode_label(key, n):
     """Number in a key of :func:`rank_again` among n."""
     return key & ((np.int64(1) << _bits(n)) - 1)
 
@@ -197,11 +199,11 @@ def _reassign(sides, pull, C_r, worth, normalisers, lead, sums, changed, scratch
             c = scratch.entries[e]
             gain += worth[c] * lead[c]
         advantage = C_r * normalisers[m] * gain + pull[m]
-        better = 1 if advantage > TIE else 0 if advantage < -TIE else sides[m]
+        better = 1 if advantage > TIE_TOLERANCE else 0 if advantage < -TIE_TOLERANCE else sides[m]
         if better != sides[m]:
             for e in range(start, end):
                 c = scratch.entries[e]
-                amount = units(normalisers[m] * worth[c])
+                amount = to_gain_units(normalisers[m] * worth[c])
                 sums[better, c] += amount
                 sums[1 - better, c] -= amount
                 changed[c] = True

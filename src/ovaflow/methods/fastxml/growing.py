@@ -5,14 +5,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.methods.fastxml.assignment import (
-    assign,
+    assign_sides,
+    decode_label,
+    derive_seed,
+    fill_separator_terms,
     gather_labels,
-    number_of,
-    pull_of_scores,
-    rank_again,
-    seed_of,
+    to_gain_units,
     toss_sides,
-    units,
+    update_ranking,
 )
 from ovaflow.methods.fastxml.separator import fit_separator
 from ovaflow.solver.problem import Workspace, make_workspace
@@ -47,7 +47,7 @@ class TreeScratch(NamedTuple):
     problem: Workspace
 
 
-def make_scratch(X, Y):
+def make_tree_scratch(X, Y):
     n = X.n_rows
     d = X.n_columns
     labels = Y.n_columns
@@ -75,7 +75,7 @@ def make_scratch(X, Y):
     )
 
 
-class Rules(NamedTuple):
+class GrowthSettings(NamedTuple):
     """Constants of growing, of :class:`ovaflow.methods.fastxml.settings.FastXML`."""
 
     max_leaf: int
@@ -111,7 +111,7 @@ def grow_tree(X, Y, gains, scratch, rules, settings, seed):
         weight_end = weight_ends[node]
         leaf_end = leaf_ends[node]
         count, positive = _split(
-            X, Y, members, gains, scratch, rules, settings, seed_of(seed, node)
+            X, Y, members, gains, scratch, rules, settings, derive_seed(seed, node)
         )
         if count > 0:
             weights = with_room(weights, weight_end + count)
@@ -156,20 +156,20 @@ def _split(X, Y, members, gains, scratch, rules, settings, seed):
     sides = scratch.sides[:m]
     pull = scratch.pull[:m]
     scores = scratch.problem.scores[:m]
-    n_labels = gather_labels(Y, members, seed_of(seed, 0), scratch)
-    toss_sides(sides, seed_of(seed, 1))
+    n_labels = gather_labels(Y, members, derive_seed(seed, 0), scratch)
+    toss_sides(sides, derive_seed(seed, 1))
     pull[:] = 0
     count = 0
     for _ in range(rules.updates):
         scratch.sides_before[:m] = sides
-        positive = assign(members, sides, pull, gains, rules.C_r, n_labels, scratch)
+        positive = assign_sides(members, sides, pull, gains, rules.C_r, n_labels, scratch)
         if positive == 0 or positive == m:
             return 0, 0
         if count > 0 and np.all(sides == scratch.sides_before[:m]):
             break
         costs = _costs(rules, positive, m)
         count = fit_separator(X, members, sides, costs, scratch, settings)
-        pull_of_scores(scores, costs, pull)
+        fill_separator_terms(scores, costs, pull)
     positive = _divide(members, scores)
     if positive == 0 or positive == m:
         return 0, 0
@@ -227,13 +227,13 @@ def _fill_leaf(Y, members, worth, scratch, shares, labels):
     for c in range(n_labels):
         label = scratch.labels[c]
         scratch.worth[c] = worth[label] * counts[label] / len(members)
-        sums[c] = units(worth[label] * counts[label])
+        sums[c] = to_gain_units(worth[label] * counts[label])
         counts[label] = -1
         changed[c] = True
-    rank_again(sums[:n_labels], keys[:n_labels], changed, scratch.fresh)
+    update_ranking(sums[:n_labels], keys[:n_labels], changed, scratch.fresh)
     kept = min(n_labels, len(labels))
     for c in range(kept):
-        keys[c] = number_of(keys[c], n_labels)
+        keys[c] = decode_label(keys[c], n_labels)
     keys[:kept].sort()
     for c in range(kept):
         labels[c] = scratch.labels[keys[c]]

@@ -7,7 +7,7 @@ from ovaflow.methods.fastxml.model_file import ForestModel
 from ovaflow.sparse.jit import strict_kernel
 
 
-def shape_of(tree, max_leaf):
+def describe_tree(tree, max_leaf):
     """Describe one tree; balance is mean depth over log2(n / max_leaf), 1 when perfectly balanced."""
     depths = np.zeros(len(tree.children), np.int64)
     _fill_depths(tree.children, depths)
@@ -44,10 +44,11 @@ def join_shards(pieces, dataset):
     return ForestModel.in_memory(dataset, trained, parameters, forest=forest)
 
 
-def statistics_of(pieces):
+def describe_trees(pieces):
     """Statistics of trees by their names: arrays of one number for each tree."""
     shapes = [
-        shape_of(shard.forest.tree(place), shard.parameters["max_leaf"]) for shard, place in pieces
+        describe_tree(shard.forest.tree(place), shard.parameters["max_leaf"])
+        for shard, place in pieces
     ]
     statistics = {name: np.array([shape[name] for shape in shapes]) for name in shapes[0]}
     return statistics | {"seconds": np.array([shard.seconds[place] for shard, place in pieces])}

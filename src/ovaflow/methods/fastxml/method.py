@@ -35,6 +35,6 @@ class FastXMLMethod(EvenlyDivided):
         return join_shards(pieces, dataset)
 
     def statistics(self, pieces):
-        from ovaflow.methods.fastxml.merging import statistics_of
+        from ovaflow.methods.fastxml.merging import describe_trees
 
-        return {"trees": statistics_of(pieces)}
+        return {"trees": describe_trees(pieces)}

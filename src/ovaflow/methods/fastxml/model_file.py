@@ -22,7 +22,7 @@ from ovaflow.sparse.jit import strict_kernel
 METHOD = "fastxml"
 """Name of the method in configs and models."""
 
-BLOCK = 512
+INSTANCES_PER_BLOCK = 512
 """Instances that a thread takes at a time."""
 
 
@@ -81,7 +81,10 @@ def predict_trees(forest, X, k, threads=1, quiet=False):
     """
     X = X._replace(places=None)
     ids, scores = no_labels(X.n_rows, k)
-    blocks = [(low, min(low + BLOCK, X.n_rows)) for low in range(0, X.n_rows, BLOCK)]
+    blocks = [
+        (low, min(low + INSTANCES_PER_BLOCK, X.n_rows))
+        for low in range(0, X.n_rows, INSTANCES_PER_BLOCK)
+    ]
 
     def score(rows):
         _score_rows(X, *rows, forest, ids, scores)

@@ -22,19 +22,19 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pin_thread
-from ovaflow.methods.fastxml.assignment import RESOLUTION, seed_of
+from ovaflow.methods.fastxml.assignment import GAIN_RESOLUTION, derive_seed
 from ovaflow.methods.fastxml.forest import Forest, join_trees
-from ovaflow.methods.fastxml.growing import Rules, grow_tree, make_scratch
+from ovaflow.methods.fastxml.growing import GrowthSettings, grow_tree, make_tree_scratch
 from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.artifact import Artifact
 from ovaflow.storage.parts import Parts
 
-TOLERANCE = 0.01
+SEPARATOR_TOLERANCE = 0.01
 """Violation at which a separator is done, as a share of that at w = 0 (LIBLINEAR's default)."""
 
-INNER_TOLERANCE = 0.35
+SEPARATOR_INNER_TOLERANCE = 0.35
 """Looser than for one-vs-all, whose problems are solved more exactly. Measured: a fifth less time
 than with 0.1.
 """
@@ -47,7 +47,7 @@ _MATRICES = [
 _TREE = ["children", "sizes", *_MATRICES]
 
 
-MEASURES = {"nDCG": (None, True), "nDCG@5": (5, True), "P@5": (5, False)}
+RANKING_MEASURES = {"nDCG": (None, True), "nDCG@5": (5, True), "P@5": (5, False)}
 """Ranks that count (None: all), and whether later ones count less."""
 
 
@@ -63,7 +63,7 @@ def make_gains(objective, Y, gains=None):
     """An objective's gains; ``gains`` (l,) are larger for rare labels, 1/p (Jain et al. 2016), and
     1 by default.
     """
-    most, discounted = MEASURES[objective]
+    most, discounted = RANKING_MEASURES[objective]
     worth = np.ones(Y.n_columns) if gains is None else gains / gains.max()
     ranks = np.arange(1, Y.n_columns + 1)
     discounts = 1 / np.log2(1 + ranks) if discounted else np.full(Y.n_columns, 1 / most)
@@ -97,7 +97,7 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
     dataset.require_equal_weights("fastxml")
     X = dataset.train.unscaled(dataset.parameters.get("bias", 0))._replace(places=None)
     Y = dataset.train.Y
-    if max(X.n_rows, 1) * max(Y.n_columns, 1) * RESOLUTION >= 1 << 62:
+    if max(X.n_rows, 1) * max(Y.n_columns, 1) * GAIN_RESOLUTION >= 1 << 62:
         message = "too many instances times labels for fastxml (more than 4e12)"
         remedy = "train on fewer instances, or one-vs-all"
         raise InputError(message, path=dataset.path, remedy=remedy)
@@ -107,18 +107,22 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
     if settings.weighting == "propensity":
         inverse = dataset.inverse_propensity(settings.propensity_a, settings.propensity_b)
     gains = make_gains(settings.objective, Y, inverse)
-    rules = Rules(**{name: getattr(settings, name) for name in Rules._fields})
+    rules = GrowthSettings(**{name: getattr(settings, name) for name in GrowthSettings._fields})
     most = {"max_newton": settings.outer_iterations, "max_cg": settings.inner_iterations}
     # C is that of each instance
     separator = Settings(
-        C=1.0, loss=LOGISTIC, epsilon=TOLERANCE, inner_tolerance=INNER_TOLERANCE, **most
+        C=1.0,
+        loss=LOGISTIC,
+        epsilon=SEPARATOR_TOLERANCE,
+        inner_tolerance=SEPARATOR_INNER_TOLERANCE,
+        **most,
     )
 
     def grow(number):
         if not hasattr(per_thread, "scratch"):
-            per_thread.scratch = make_scratch(X, Y)
+            per_thread.scratch = make_tree_scratch(X, Y)
         began = time.thread_time()
-        seed = np.uint64(seed_of(np.uint64(settings.seed), np.uint64(number)))
+        seed = np.uint64(derive_seed(np.uint64(settings.seed), np.uint64(number)))
         tree = grow_tree(X, Y, gains, per_thread.scratch, rules, separator, seed)
         return number, tree, time.thread_time() - began
 

@@ -4,14 +4,14 @@ import click
 import numpy as np
 
 from ovaflow.cli.options import (
-    DATASET,
-    FILE,
-    OF_DATASET,
-    SHARDS,
-    THREADS,
+    DATASET_ARGUMENT,
+    DATASET_OPTION,
+    FILE_TYPE,
+    SHARDS_OPTION,
+    THREADS_OPTION,
     file_argument,
-    output,
-    reads,
+    output_option,
+    step_options,
 )
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.initialization.all_negative import solve_root
@@ -28,9 +28,9 @@ from ovaflow.tuning.pruning import GUARDED_METRICS, PRUNE_KIND, choose_prune
 
 
 @click.command("means")
-@DATASET
-@output("Means file to write (means.h5).")
-@THREADS
+@DATASET_ARGUMENT
+@output_option("Means file to write (means.h5).")
+@THREADS_OPTION
 def means_command(dataset, output, threads) -> None:
     """Compute the means of all instances and of each label's positives in DATASET (dataset.h5)."""
     opened = open_dataset(dataset)
@@ -43,8 +43,8 @@ def means_command(dataset, output, threads) -> None:
 
 
 @click.command("label-tree")
-@DATASET
-@output("Label tree file to write (label_tree.h5).")
+@DATASET_ARGUMENT
+@output_option("Label tree file to write (label_tree.h5).")
 def label_tree_command(dataset, output) -> None:
     """Compute the minimum spanning tree over the labels of DATASET (dataset.h5) and the
     all-negative root.
@@ -59,9 +59,9 @@ def label_tree_command(dataset, output) -> None:
 
 
 @click.command("root")
-@DATASET
-@reads("root")
-@output("Root file to write (root.h5).")
+@DATASET_ARGUMENT
+@step_options("root")
+@output_option("Root file to write (root.h5).")
 def root_command(dataset, output, settings) -> None:
     """Solve the problem without positives on DATASET (dataset.h5).
 
@@ -76,12 +76,14 @@ def root_command(dataset, output, settings) -> None:
 
 
 @click.command("plan")
-@DATASET
-@SHARDS
+@DATASET_ARGUMENT
+@SHARDS_OPTION
 @click.option(
-    "--label-tree", type=FILE, help="Keep subtrees of this label tree together (label_tree.h5)."
+    "--label-tree",
+    type=FILE_TYPE,
+    help="Keep subtrees of this label tree together (label_tree.h5).",
 )
-@output("Plan to write (shards.tsv).")
+@output_option("Plan to write (shards.tsv).")
 def plan_command(dataset, shards, label_tree, output) -> None:
     """Divide the labels of DATASET (dataset.h5) into shards of about equal work."""
     opened = open_dataset(dataset)
@@ -101,10 +103,10 @@ def plan_command(dataset, shards, label_tree, output) -> None:
 
 @click.command("choose-prune")
 @file_argument("shards", nargs=-1, required=True)
-@OF_DATASET
-@reads("choose-prune")
-@THREADS
-@output("JSON file to write, for --chosen-prune of merge.")
+@DATASET_OPTION
+@step_options("choose-prune")
+@THREADS_OPTION
+@output_option("JSON file to write, for --chosen-prune of merge.")
 def choose_prune_command(shards, dataset, settings, threads, output) -> None:
     """Choose how small weights must be to be dropped: as small as costs nothing on the test
     instances.

@@ -90,9 +90,9 @@ class OneVsAllMethod(Method):
         }.get(step)
 
     def share(self, dataset, settings, files, shard, shards):
-        from ovaflow.methods.one_vs_all.share import share_of_plan
+        from ovaflow.methods.one_vs_all.share import make_plan_share
 
-        return share_of_plan(dataset, settings, files, shard)
+        return make_plan_share(dataset, settings, files, shard)
 
     def describe(self, shard):
         from ovaflow.methods.one_vs_all.share import describe_shard

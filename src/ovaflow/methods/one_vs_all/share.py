@@ -17,7 +17,7 @@ from ovaflow.training.shard_job import train_labels
 from ovaflow.training.shares import Share
 
 
-def share_of_plan(dataset, training, files, shard):
+def make_plan_share(dataset, training, files, shard):
     """What a job trains: the labels that a plan gives it, and where they start."""
     labels = read_plan(files["plan"], shard, dataset.n_labels)
     starts = {}

@@ -15,9 +15,9 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.means import compute_means
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.limits import peak_rss_bytes
-from ovaflow.methods.rembrandt.panels import in_blocks
+from ovaflow.methods.rembrandt.panels import parallel_map
 from ovaflow.methods.rembrandt.projection import SOFTMAX
-from ovaflow.methods.rembrandt.softmax import MOST_ITERATIONS, Problem, fit_softmax
+from ovaflow.methods.rembrandt.softmax import MAX_SOFTMAX_ITERATIONS, SoftmaxProblem, fit_softmax
 from ovaflow.model.training_file import Shard, typed_statistics
 from ovaflow.registry import ONE_VS_ALL
 from ovaflow.settings.train import TrainLabels
@@ -45,7 +45,7 @@ def plan_decoder(counts, decoder, shards):
     return [np.arange(len(counts), dtype=np.int32), *([np.empty(0, np.int32)] * (shards - 1))]
 
 
-def share_of_decoder(projected, decoding, shard, shards):
+def make_decoder_share(projected, decoding, shard, shards):
     """What a job trains of a decoder."""
     labels = plan_decoder(np.diff(projected.dataset.positives.indptr), projected.decoder, shards)[
         shard
@@ -66,7 +66,7 @@ def train_decoder(projected, labels, settings, threads=1, title="decoder", parts
     return train_labels(projected.dataset, inputs, labels, training, threads, title, parts)
 
 
-def multiclass(dataset):
+def require_one_label(dataset):
     """The one label of each training instance: int32 (n,)."""
     if not (np.diff(dataset.train.Y.indptr) == 1).all():
         message = "the softmax decoder needs instances with one label each"
@@ -76,14 +76,14 @@ def multiclass(dataset):
 
 def _train_softmax(projected, labels, settings, threads):
     started = time.process_time()
-    of_instances = multiclass(projected.dataset)
+    of_instances = require_one_label(projected.dataset)
     n_labels = projected.dataset.n_labels
     if not len(labels):
         nothing = np.empty((0, projected.projection.n_features), np.float32)
         return _as_shard(labels, nothing, np.empty(0, np.int64), (0, 0.0, 0.0), 0.0)
-    iterations = MOST_ITERATIONS if settings.iterations is None else settings.iterations
-    with in_blocks(threads) as each:
-        problem = Problem(projected.features, of_instances, n_labels, settings.C, each)
+    iterations = MAX_SOFTMAX_ITERATIONS if settings.iterations is None else settings.iterations
+    with parallel_map(threads) as each:
+        problem = SoftmaxProblem(projected.features, of_instances, n_labels, settings.C, each)
         fit = fit_softmax(problem, iterations, seed=settings.seed)
     counts = np.bincount(of_instances, minlength=n_labels)[labels]
     figures = fit.iterations, fit.objective, fit.gradient_norm

@@ -9,12 +9,12 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.methods.rembrandt.least_squares import LeastSquares
 from ovaflow.methods.rembrandt.panels import (
-    both_ways,
     from_panels,
-    in_blocks,
-    product,
-    row_blocks,
+    make_row_blocks,
+    multiply_panels,
+    parallel_map,
     to_panels,
+    with_transpose,
     zero_panels,
 )
 from ovaflow.sparse.csr import rows_of, transpose
@@ -24,20 +24,20 @@ from ovaflow.storage.artifact import Artifact
 PCA = "pca"
 """The embedding of features: instances are projected onto their principal components."""
 
-NONE = "none"
+NO_EMBEDDING = "none"
 """No embedding: the decoder takes the features as they are."""
 
-MOST_FEATURES = 4096
+MAX_IDENTITY_FEATURES = 4096
 """Features of which a decoder can be trained without an embedding: the identity is stored in full.
 """
 
-HELD_OUT = 0.1
+HELD_OUT_SHARE = 0.1
 """Share of the instances on which the ridge is chosen."""
 
-_ROWS = 8192
+_BLOCK_ROWS = 8192
 
 
-def top_eigenvectors(multiply, size, rank, oversampling, passes, seed, each=map):
+def compute_top_eigenvectors(multiply, size, rank, oversampling, passes, seed, each=map):
     """Leading eigenvectors of A >= 0, in panels, and eigenvalues; ``multiply(Q)`` is A Q, which it
     may put into Q.
     """
@@ -51,7 +51,7 @@ def _draw_panels(n, s, seed):
     """Normal random numbers, as many rows at a time as double precision has room for."""
     generator = np.random.default_rng(seed)
     panels = zero_panels(n, s)
-    for rows in row_blocks(n, _ROWS):
+    for rows in make_row_blocks(n, _BLOCK_ROWS):
         panels[:, rows] = to_panels(generator.standard_normal((rows.stop - rows.start, s)))
     return panels
 
@@ -60,7 +60,7 @@ def _orthonormal(panels, rank, each):
     """Leading left singular vectors of B, in its place, and singular values."""
     # from B^T B, which squares the condition: in double precision of entries in single precision
     # that loses nothing
-    blocks = row_blocks(panels.shape[1], _ROWS)
+    blocks = make_row_blocks(panels.shape[1], _BLOCK_ROWS)
     width = WIDTH * len(panels)
 
     def square(rows):
@@ -137,11 +137,11 @@ class _Problem:
 
     def times_labels(self, panels):
         """Y P."""
-        return product(self.Y, panels, self.each)
+        return multiply_panels(self.Y, panels, self.each)
 
     def times_positives(self, panels, out):
         """Y^T P."""
-        return product(self.positives, panels, self.each, out)
+        return multiply_panels(self.positives, panels, self.each, out)
 
     def decompose(self, multiply, size, **other):
         """Leading eigenvectors of a matrix given by its products, which whoever waits can count."""
@@ -153,14 +153,14 @@ class _Problem:
 
         settings = self.settings
         how = {"oversampling": settings.oversampling, "passes": settings.passes} | other
-        return top_eigenvectors(
+        return compute_top_eigenvectors(
             counted, size, settings.rank, seed=settings.seed, each=self.each, **how
         )
 
     def times_predictions(self, Q):
         """Y^T X Z with Z = argmin |Y Q - X Z|^2 (Algorithm 2, lines 6 and 7)."""
         fitted = self.fit.solve(self.times_labels(Q))
-        return self.times_positives(product(self.X, fitted, self.each), Q)
+        return self.times_positives(multiply_panels(self.X, fitted, self.each), Q)
 
     def fit_labels(self, vectors):
         """W = argmin |Y R - X W|^2 (Algorithm 3, line 4)."""
@@ -189,20 +189,20 @@ def _compressed_sensing(problem):
 
 
 def _principal_features(problem):
-    X, columns = both_ways(problem.X)
+    X, columns = with_transpose(problem.X)
 
     def multiply(Q):
-        return product(columns, product(X, Q, problem.each), problem.each, Q)
+        return multiply_panels(columns, multiply_panels(X, Q, problem.each), problem.each, Q)
 
     return problem.decompose(multiply, X.n_columns)
 
 
-OF_LABELS = {
+LABEL_EMBEDDINGS = {
     "rembrandt": _rembrandt,
     "compressed-sensing": _compressed_sensing,
     "plst": _Problem.label_covariance,
 }
-EMBEDDINGS = (*OF_LABELS, PCA, NONE)
+EMBEDDINGS = (*LABEL_EMBEDDINGS, PCA, NO_EMBEDDING)
 """Embeddings of labels, which instances are brought into by least squares."""
 
 
@@ -212,11 +212,11 @@ def compute_embedding(dataset, settings, threads=1):
     if not len(dataset.train.Y.data):
         remedy = "give a dataset whose training instances have labels"
         raise InputError("no training instance has a label", path=dataset.path, remedy=remedy)
-    if settings.embedding == NONE:
+    if settings.embedding == NO_EMBEDDING:
         return _no_embedding(dataset, settings)
-    ridges = settings.ridges if settings.embedding in OF_LABELS else settings.ridges[:1]
+    ridges = settings.ridges if settings.embedding in LABEL_EMBEDDINGS else settings.ridges[:1]
     errors = {}
-    with in_blocks(threads) as each, Progress("embedding", 0, "passes") as progress:
+    with parallel_map(threads) as each, Progress("embedding", 0, "passes") as progress:
         if len(ridges) > 1:
             errors = _errors_by_ridge(dataset, settings, ridges, each, progress)
         best = min(errors, key=errors.get) if errors else ridges[0]
@@ -247,8 +247,8 @@ def _no_embedding(dataset, settings):
     """The features, but for the constant one, which decoders have anyway."""
     d = dataset.train.X.n_columns
     rank = d - bool(dataset.parameters["bias"])
-    if rank > MOST_FEATURES:
-        message = f"{rank:,} features are too many to decode without an embedding, {MOST_FEATURES:,} are not"
+    if rank > MAX_IDENTITY_FEATURES:
+        message = f"{rank:,} features are too many to decode without an embedding, {MAX_IDENTITY_FEATURES:,} are not"
         same = "is the same for labels that do not exclude each other"
         remedy = f"method: one-vs-all with loss: logistic {same}"
         raise InputError(message, path=dataset.path, remedy=remedy)
@@ -257,7 +257,7 @@ def _no_embedding(dataset, settings):
     )
 
 
-def divide(n, share, seed):
+def split_held_out(n, share, seed):
     """Instances that are fitted and a share that is held out, both ascending."""
     order = np.random.default_rng(seed).permutation(n)
     size = max(1, round(share * n))
@@ -270,7 +270,7 @@ def _embed(problem):
     if kind == PCA:
         features, values = _principal_features(problem)
         return zero_panels(problem.Y.n_columns, 0), values, features, len(values)
-    vectors, values = OF_LABELS[kind](problem)
+    vectors, values = LABEL_EMBEDDINGS[kind](problem)
     # the values of a range that nothing brought near the leading eigenvectors are not eigenvalues
     eigenvalues = values[:0] if kind == "compressed-sensing" else values
     return vectors, eigenvalues, problem.fit_labels(vectors), len(values)
@@ -280,7 +280,7 @@ def _errors_by_ridge(dataset, settings, ridges, each, progress):
     """|Y - X W R^T|^2 / |Y|^2 of held-out instances, where R has orthonormal columns."""
     X = dataset.train.X
     Y = dataset.train.Y
-    kept, held_out = divide(X.n_rows, HELD_OUT, settings.seed)
+    kept, held_out = split_held_out(X.n_rows, HELD_OUT_SHARE, settings.seed)
     fitted = rows_of(X, kept), rows_of(Y, kept)
     held_out_X = rows_of(X, held_out)
     held_out_Y = rows_of(Y, held_out)
@@ -291,8 +291,8 @@ def _errors_by_ridge(dataset, settings, ridges, each, progress):
             *fitted, positives, settings.model_copy(update={"ridge": ridge}), each, progress
         )
         vectors, _, projection, rank = _embed(problem)
-        predicted = from_panels(product(held_out_X, projection, each), rank)
-        embedded = from_panels(product(held_out_Y, vectors, each), rank)
+        predicted = from_panels(multiply_panels(held_out_X, projection, each), rank)
+        embedded = from_panels(multiply_panels(held_out_Y, vectors, each), rank)
         squares = (
             len(held_out_Y.data) + np.square(predicted).sum() - 2 * (predicted * embedded).sum()
         )

@@ -19,7 +19,7 @@ def embedding_name(embed: Embed) -> str:
     return f"{embed.embedding}-{tail}"
 
 
-def embeddings(config: Config) -> dict[str, str]:
+def runs_by_embedding(config: Config) -> dict[str, str]:
     """The embeddings that runs need: one run that has it, by name."""
     return {
         embedding_name(config.section("rembrandt", run=run)): run
@@ -27,7 +27,7 @@ def embeddings(config: Config) -> dict[str, str]:
     }
 
 
-def embedding_of(config: Config, dataset: str, run: str) -> str:
+def embedding_path(config: Config, dataset: str, run: str) -> str:
     """Embedding that a run uses, possibly shared with other runs."""
     return EMBEDDING.format(
         dataset=dataset, embedding=embedding_name(config.section("rembrandt", run=run))

@@ -5,9 +5,9 @@ import numpy as np
 from ovaflow.methods.rembrandt.decoder import train_decoder
 from ovaflow.methods.rembrandt.embedding import compute_embedding
 from ovaflow.methods.rembrandt.model_file import METHOD, EmbeddingModel
-from ovaflow.methods.rembrandt.projection import SOFTMAX, project
+from ovaflow.methods.rembrandt.projection import SOFTMAX, project_instances
 from ovaflow.methods.rembrandt.settings import Embed, ProjectInstances, TuneDecoder
-from ovaflow.methods.rembrandt.tuning import tune
+from ovaflow.methods.rembrandt.tuning import tune_decoder
 from ovaflow.model.merge import merge
 from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.training_file import Training
@@ -65,8 +65,8 @@ def train_embedding_model(dataset, settings, threads=1):
         _part(settings, each) for each in (Embed, ProjectInstances, TuneDecoder)
     )
     made = compute_embedding(dataset, embedding, threads)
-    projected = project(dataset, made, projecting, threads)
-    tuned = tune(projected, dataset, made, tuning, threads)
+    projected = project_instances(dataset, made, projecting, threads)
+    tuned = tune_decoder(projected, dataset, made, tuning, threads)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     done = train_decoder(projected, labels, tuned.decoding, threads)
     return _model_of(dataset, projected, model_settings(projected, tuned), done)

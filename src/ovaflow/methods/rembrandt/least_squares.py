@@ -13,25 +13,25 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
-from ovaflow.methods.rembrandt.panels import both_ways, row_blocks
+from ovaflow.methods.rembrandt.panels import make_row_blocks, with_transpose
 from ovaflow.sparse.panel import panel_product
 
-DIRECT = 1024
+MAX_DIRECT_FEATURES = 1024
 """Features up to which the Gram matrix is factored."""
 
-MOST_ITERATIONS = 200
+MAX_CGLS_ITERATIONS = 200
 
-TOLERANCE = 1e-3
+CGLS_TOLERANCE = 1e-3
 """Norm of a column's gradient, as a share of that at Z = 0, at which it is left alone."""
 
-_ROWS = 4096
+_BLOCK_ROWS = 4096
 _TINY = np.float32(1e-30)
 
 
 class LeastSquares:
     """Least-squares problems on one matrix X (n, d); ridge 0 gives the solution of least norm."""
 
-    def __init__(self, X, ridge=0.0, each=map, tolerance=TOLERANCE) -> None:
+    def __init__(self, X, ridge=0.0, each=map, tolerance=CGLS_TOLERANCE) -> None:
         self.X = X
         self._ridge = float(ridge)
         self._each = each
@@ -40,7 +40,7 @@ class LeastSquares:
 
     def solve(self, targets):
         """Fit all columns of T, panels (p, n, 64): Z in panels, float32 (p, d, 64)."""
-        if self.X.n_columns <= DIRECT:
+        if self.X.n_columns <= MAX_DIRECT_FEATURES:
             return self._solve_directly(targets)
         solutions = list(self._each(self._descend, targets))
         self.iterations = max(iterations for _, iterations in solutions)
@@ -48,7 +48,7 @@ class LeastSquares:
 
     @cached_property
     def _both(self):
-        return both_ways(self.X)
+        return with_transpose(self.X)
 
     @cached_property
     def _scaling(self):
@@ -76,7 +76,7 @@ class LeastSquares:
         gamma = _dots(S, P)
         goal = self._tolerance**2 * gamma
         iteration = 0
-        while (gamma > goal).any() and iteration < MOST_ITERATIONS:
+        while (gamma > goal).any() and iteration < MAX_CGLS_ITERATIONS:
             iteration += 1
             panel_product(*X.arrays, P, Q)
             curvature = _dots(Q, Q) + self._ridge * _dots(P, P)
@@ -101,7 +101,7 @@ class LeastSquares:
         def moment(rows):
             return np.matmul(self._dense(rows).T, targets[:, rows].astype(np.float64))
 
-        moments = sum(self._each(moment, row_blocks(self.X.n_rows, _ROWS)))
+        moments = sum(self._each(moment, make_row_blocks(self.X.n_rows, _BLOCK_ROWS)))
         kept = values > d * np.finfo(np.float64).eps * values.max(initial=0)
         inverse = np.where(kept, 1 / np.where(kept, values + self._ridge, 1), 0)
         return (vectors @ (inverse[:, None] * (vectors.T @ moments))).astype(np.float32)
@@ -112,7 +112,9 @@ class LeastSquares:
             part = self._dense(rows)
             return part.T @ part
 
-        return scipy.linalg.eigh(sum(self._each(product, row_blocks(self.X.n_rows, _ROWS))))
+        return scipy.linalg.eigh(
+            sum(self._each(product, make_row_blocks(self.X.n_rows, _BLOCK_ROWS)))
+        )
 
     def _dense(self, rows):
         return self.X.part(rows.start, rows.stop).to_scipy().toarray().astype(np.float64)

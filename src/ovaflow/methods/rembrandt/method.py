@@ -80,10 +80,10 @@ class RembrandtMethod(Method):
         return replace(projected, dataset=super().copy_to_local_node(projected.dataset, pinning))
 
     def share(self, projected, settings, files, shard, shards):
-        from ovaflow.methods.rembrandt.decoder import share_of_decoder
+        from ovaflow.methods.rembrandt.decoder import make_decoder_share
         from ovaflow.methods.rembrandt.tuning import read_tuned
 
-        return share_of_decoder(
+        return make_decoder_share(
             projected, read_tuned(files["tuned"], projected).decoding, shard, shards
         )
 

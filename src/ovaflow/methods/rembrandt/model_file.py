@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.methods.rembrandt.panels import from_panels, in_blocks, row_blocks
+from ovaflow.methods.rembrandt.panels import from_panels, make_row_blocks, parallel_map
 from ovaflow.methods.rembrandt.projection import Projection
 from ovaflow.model.model_file import LinearScores, MethodModel
 from ovaflow.model.top_k import chosen, insert_label, no_labels
@@ -18,10 +18,10 @@ from ovaflow.sparse.jit import strict_kernel
 METHOD = "rembrandt"
 """Name of the method in configs and models."""
 
-_INSTANCES = 256
+_INSTANCES_PER_BLOCK = 256
 """Instances of a block, a whole of which is projected and scored at a time."""
 
-_LABELS = 4096
+_LABELS_PER_BLOCK = 4096
 """Labels of a block: 4 MiB of scores."""
 
 
@@ -67,11 +67,11 @@ class EmbeddingModel(MethodModel, LinearScores):
         return predict_embedded(self.projection, self.decoder, trained, X, k, threads, quiet)
 
     def score(self, X, labels):
-        with in_blocks(1):
+        with parallel_map(1):
             return self.projection.features(X) @ self.decoder[labels].T
 
     def score_each(self, X, ids, threads=1):
-        with in_blocks(1):
+        with parallel_map(1):
             features = self.projection.features(X)
             return np.array(
                 [self.decoder[labels] @ row for row, labels in zip(features, ids, strict=True)]
@@ -104,17 +104,17 @@ def predict_embedded(projection, decoder, trained, X, k, threads=1, quiet=False)
 
     def score(rows):
         features = projection.features(X.part(rows.start, rows.stop))
-        for labels in row_blocks(len(decoder), _LABELS):
+        for labels in make_row_blocks(len(decoder), _LABELS_PER_BLOCK):
             scores = features @ decoder[labels].T
             scores[:, ~trained[labels]] = -np.inf
             _keep_best(scores, labels.start, ids[rows], best[rows])
         return rows.stop - rows.start
 
     with (
-        in_blocks(threads) as each,
+        parallel_map(threads) as each,
         Progress("predicting", X.n_rows, "instances", quiet=quiet) as progress,
     ):
-        for n_scored in each(score, row_blocks(X.n_rows, _INSTANCES)):
+        for n_scored in each(score, make_row_blocks(X.n_rows, _INSTANCES_PER_BLOCK)):
             progress.advance(n_scored)
     return ids, best
 

@@ -20,7 +20,7 @@ _ROWS = 8192
 
 
 @contextmanager
-def in_blocks(threads):
+def parallel_map(threads):
     """``map`` over threads that take blocks, with BLAS held to one thread in each."""
     with (
         threadpool_limits(1, user_api="blas"),
@@ -29,7 +29,7 @@ def in_blocks(threads):
         yield pool.map
 
 
-def row_blocks(n, size):
+def make_row_blocks(n, size):
     return [slice(low, min(low + size, n)) for low in range(0, n, size)]
 
 
@@ -56,13 +56,15 @@ def from_panels(panels, s, dtype=np.float64):
     return matrix
 
 
-def product(matrix, panels, each=map, out=None):
+def multiply_panels(matrix, panels, each=map, out=None):
     """X P of a CSR (n, d) and panels (p, d, 64): float32 (p, n, 64)."""
     matrix = for_kernels(matrix)
     if out is None:
         out = np.empty((len(panels), matrix.n_rows, WIDTH), np.float32)
     blocks = [
-        (panel, rows) for panel in range(len(panels)) for rows in row_blocks(matrix.n_rows, _ROWS)
+        (panel, rows)
+        for panel in range(len(panels))
+        for rows in make_row_blocks(matrix.n_rows, _ROWS)
     ]
 
     def fill(block) -> None:
@@ -75,7 +77,7 @@ def product(matrix, panels, each=map, out=None):
     return out
 
 
-def both_ways(matrix):
+def with_transpose(matrix):
     """A matrix and its transpose, as :func:`product` takes them."""
     matrix = for_kernels(matrix)
     return matrix, transpose(matrix)

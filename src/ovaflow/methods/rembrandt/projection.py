@@ -11,7 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.dataset.dataset import KIND, Dataset, Split, open_dataset
-from ovaflow.methods.rembrandt.panels import from_panels, in_blocks, product, row_blocks, to_panels
+from ovaflow.methods.rembrandt.panels import (
+    from_panels,
+    make_row_blocks,
+    multiply_panels,
+    parallel_map,
+    to_panels,
+)
 from ovaflow.sparse.csr import full_matrix, rows_of
 from ovaflow.storage.arrays import write_csr, write_strings
 from ovaflow.storage.artifact import NOT_STORED, Artifact
@@ -40,7 +46,7 @@ class RandomFeatures(NamedTuple):
         return angles
 
 
-def draw_features(kernel, k, size, bandwidth, seed=0):
+def draw_random_features(kernel, k, size, bandwidth, seed=0):
     """Random features of exp(-|x - y|_2^2 / 2 h^2), or of exp(-|x - y|_1 / h), with h the
     bandwidth.
     """
@@ -63,7 +69,7 @@ def choose_bandwidth(kernel, Z, targets, size, seed=0):
     scale = _median_distance(kernel, Z[train])
     errors = {}
     for share in BANDWIDTHS:
-        features = draw_features(kernel, Z.shape[1], min(size, 1000), share * scale, seed)
+        features = draw_random_features(kernel, Z.shape[1], min(size, 1000), share * scale, seed)
         errors[share] = _held_out_error(
             features(Z[train]), targets(train), features(Z[held_out]), targets(held_out)
         )
@@ -111,7 +117,7 @@ class Projection(NamedTuple):
 
     def features(self, X, each=map):
         """phi(X W) and the constant: float32 (n, D)."""
-        Z = from_panels(product(X, self.panels, each), self.rank, np.float32)
+        Z = from_panels(multiply_panels(X, self.panels, each), self.rank, np.float32)
         out = np.ones((len(Z), self.n_features), np.float32)
         random = self.random
         if random is None:
@@ -121,7 +127,7 @@ class Projection(NamedTuple):
         def fill(rows) -> None:
             out[rows, :-1] = random(Z[rows])
 
-        for _ in each(fill, row_blocks(len(Z), _MAPPED_ROWS)):
+        for _ in each(fill, make_row_blocks(len(Z), _MAPPED_ROWS)):
             pass
         return out
 
@@ -131,8 +137,8 @@ def make_projection(X, embedding, targets, settings, each=map):
     features.
     """
     rank = embedding.rank
-    Z = from_panels(product(X, embedding.projection, each), rank, np.float32)
-    blocks = row_blocks(len(Z), _ROWS)
+    Z = from_panels(multiply_panels(X, embedding.projection, each), rank, np.float32)
+    blocks = make_row_blocks(len(Z), _ROWS)
     squares = sum(np.square(Z[rows], dtype=np.float64).sum(axis=0) for rows in blocks)
     scale = np.sqrt(squares / len(Z))
     factors = np.where(scale > 0, 1 / (np.sqrt(rank) * np.where(scale > 0, scale, 1)), 0)
@@ -148,7 +154,7 @@ def make_projection(X, embedding, targets, settings, each=map):
             settings.random_features,
             settings.seed,
         )
-    random = draw_features(
+    random = draw_random_features(
         settings.features, rank, settings.random_features, bandwidth, settings.seed
     )
     return Projection(panels, rank, *random)
@@ -188,10 +194,10 @@ class Projected(Artifact, kind=KIND, made_from=("dataset",), remedy="run `ovaflo
         return X.data.reshape(X.n_rows, X.n_columns)
 
 
-def project(dataset, embedding, settings, threads=1):
+def project_instances(dataset, embedding, settings, threads=1):
     """The training instances of a dataset as features of the decoder."""
     Y = dataset.train.Y
-    with in_blocks(threads) as each:
+    with parallel_map(threads) as each:
         targets = _targets(Y, embedding.vectors, settings.seed)
         projection = make_projection(dataset.train.X, embedding, targets, settings, each)
         split = Split(full_matrix(projection.features(dataset.train.X, each)), Y)
@@ -199,7 +205,7 @@ def project(dataset, embedding, settings, threads=1):
         {"bias": 1.0}
         | embedding.parameters
         | settings.relevant
-        | {"decoder": decoder_of(Y, settings.decoder)}
+        | {"decoder": resolve_decoder(Y, settings.decoder)}
     )
     made = Dataset(dataset.path, split, split, "", parameters)
     return Projected(made, projection, parameters=parameters, inputs={"dataset": dataset.checksum})
@@ -212,7 +218,7 @@ def _targets(Y, vectors, seed):
     return lambda rows: rows_of(Y, rows).to_scipy() @ vectors
 
 
-def decoder_of(Y, decoder):
+def resolve_decoder(Y, decoder):
     """A decoder of the settings; ``auto``: softmax where every instance has one label."""
     if decoder != "auto":
         return decoder

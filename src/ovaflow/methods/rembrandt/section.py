@@ -26,7 +26,11 @@ def show(anchor, results):
     neighbours = [
         (run, run.read(read)["neighbours"]) for run in runs if run.read(read)["neighbours"]
     ]
-    return {"runs": runs, "neighbours": neighbours, "figures": draw_all(anchor, runs, EMBEDDINGS)}
+    return {
+        "runs": runs,
+        "neighbours": neighbours,
+        "figures": draw_all(anchor, runs, EMBEDDING_FIGURES),
+    }
 
 
 def _paint_spectrum(axes, runs) -> None:
@@ -76,7 +80,7 @@ def _error(metrics):
     return 100 - 100 * metrics["P@1"]
 
 
-EMBEDDINGS = (
+EMBEDDING_FIGURES = (
     FigureOfRuns(
         "ranks",
         "Error by dimensions of the embedding",

@@ -16,17 +16,17 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
-from ovaflow.methods.rembrandt.panels import row_blocks
+from ovaflow.methods.rembrandt.panels import make_row_blocks
 
-_ROWS = 2048
+_BLOCK_ROWS = 2048
 _MEMORY = 20
 
-MOST_ITERATIONS = 500
+MAX_SOFTMAX_ITERATIONS = 500
 
-PATIENCE = 10
+EARLY_STOPPING_PATIENCE = 10
 """Iterations without a smaller loss on held-out instances after which they are enough."""
 
-EPOCHS = 10
+ADAM_EPOCHS = 10
 """Passes of the first phase; its step length falls from the first to 0."""
 
 _FIRST_STEP = 0.05
@@ -40,14 +40,14 @@ average.
 The second where instances have many above the first; more than 100 they cannot have.
 """
 
-MANY = 50
+MAX_CURVED_PAIRS = 50
 """Such instances of a label that are many, for each instance."""
 
-LARGEST_BLOCKS = 1 << 26
+MAX_BLOCK_ENTRIES = 1 << 26
 """Entries of all labels' blocks, 256 MB, above which one block does for all labels."""
 
 
-class Softmax(NamedTuple):
+class SoftmaxFit(NamedTuple):
     weights: np.ndarray  # float32 (l, D)
     iterations: int  # epochs of the first phase, and iterations of L-BFGS
     objective: float  # mean over the instances
@@ -55,7 +55,7 @@ class Softmax(NamedTuple):
     held_out: list  # mean loss of the held-out instances before the first iteration and after each
 
 
-class Problem:
+class SoftmaxProblem:
     """The objective of instances (n, D), divided by C n."""
 
     def __init__(self, features, labels, n_labels, C, each=map) -> None:
@@ -64,7 +64,7 @@ class Problem:
         self._n_labels = n_labels
         self._each = each
         self._shrinkage = 1 / (C * len(labels))
-        self._blocks = row_blocks(len(labels), _ROWS)
+        self._blocks = make_row_blocks(len(labels), _BLOCK_ROWS)
 
     @property
     def shape(self):
@@ -154,7 +154,7 @@ class Problem:
         """
         shares = self._losses(rows, W)[1]
         shares *= 1 - shares
-        few = np.count_nonzero(shares > _NEGLIGIBLE[0]) <= MANY * len(shares)
+        few = np.count_nonzero(shares > _NEGLIGIBLE[0]) <= MAX_CURVED_PAIRS * len(shares)
         kept, labels = np.nonzero(shares > _NEGLIGIBLE[0 if few else 1])
         values = shares[kept, labels]
         rest = shares.sum(axis=0, dtype=np.float64) - np.bincount(labels, values, self._n_labels)
@@ -173,7 +173,7 @@ def _inverse_root(matrix, shrinkage):
     return scipy.linalg.solve_triangular(triangle, np.eye(size), lower=True).T
 
 
-def approach(problem, transform, seed=0):
+def iterate_adam(problem, transform, seed=0):
     """Go near the optimum by Adam, in the coordinates of ``transform`` (D, D): yields W (D, l)
     after each epoch.
     """
@@ -182,7 +182,7 @@ def approach(problem, transform, seed=0):
     place, mean, square = (np.zeros(problem.shape, np.float32) for _ in range(3))
     starts = range(0, max(len(problem) - _BATCH, 0) + 1, _BATCH)
     first, second = _DECAY
-    for epoch in range(EPOCHS):
+    for epoch in range(ADAM_EPOCHS):
         order = generator.permutation(len(problem))
         for number, start in enumerate(starts):
             gradient = transform.T @ problem.batch_gradient(
@@ -191,7 +191,9 @@ def approach(problem, transform, seed=0):
             mean += np.float32(1 - first) * (gradient - mean)
             square += np.float32(1 - second) * (np.square(gradient) - square)
             step = epoch * len(starts) + number
-            length = _FIRST_STEP * (1 - step / (EPOCHS * len(starts))) / (1 - first ** (step + 1))
+            length = (
+                _FIRST_STEP * (1 - step / (ADAM_EPOCHS * len(starts))) / (1 - first ** (step + 1))
+            )
             spread = np.sqrt(square / np.float32(1 - second ** (step + 1))) + np.float32(1e-8)
             place -= np.float32(length) * mean / spread
         yield (transform @ place).astype(np.float64)
@@ -239,10 +241,10 @@ class _Watch:
 
     @property
     def over(self):
-        return self.iteration - self.best >= PATIENCE
+        return self.iteration - self.best >= EARLY_STOPPING_PATIENCE
 
 
-def fit_softmax(problem, iterations=MOST_ITERATIONS, tolerance=1e-6, held_out=None, seed=0):
+def fit_softmax(problem, iterations=MAX_SOFTMAX_ITERATIONS, tolerance=1e-6, held_out=None, seed=0):
     """Minimise the objective, with ``held_out`` until its loss has not fallen for :data:`PATIENCE`
     iterations.
     """
@@ -251,17 +253,17 @@ def fit_softmax(problem, iterations=MOST_ITERATIONS, tolerance=1e-6, held_out=No
     transform = problem.whitening(gram)
     start = np.zeros(problem.shape)
     watch.see(start)
-    for start in itertools.islice(approach(problem, transform, seed), iterations):
+    for start in itertools.islice(iterate_adam(problem, transform, seed), iterations):
         watch.see(start)
     if watch.iteration < iterations and not watch.over:
-        if problem.shape[0] ** 2 * problem.shape[1] <= LARGEST_BLOCKS:
+        if problem.shape[0] ** 2 * problem.shape[1] <= MAX_BLOCK_ENTRIES:
             transform = problem.whitening_by_label(start, gram)
         _descend(
             problem, _Coordinates(start, transform), iterations - watch.iteration, tolerance, watch
         )
     value, gradient = problem.value_and_gradient(watch.weights)
     norm = float(np.linalg.norm(gradient))
-    return Softmax(watch.weights.T.astype(np.float32), watch.best, value, norm, watch.losses)
+    return SoftmaxFit(watch.weights.T.astype(np.float32), watch.best, value, norm, watch.losses)
 
 
 def _descend(problem, coordinates, iterations, tolerance, watch):

@@ -14,20 +14,25 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import Split
 from ovaflow.machine.limits import peak_rss_bytes
-from ovaflow.methods.rembrandt.decoder import Decoding, multiclass, train_decoder
-from ovaflow.methods.rembrandt.embedding import divide
+from ovaflow.methods.rembrandt.decoder import Decoding, require_one_label, train_decoder
+from ovaflow.methods.rembrandt.embedding import split_held_out
 from ovaflow.methods.rembrandt.least_squares import LeastSquares
-from ovaflow.methods.rembrandt.panels import in_blocks, product, row_blocks, to_panels
+from ovaflow.methods.rembrandt.panels import (
+    make_row_blocks,
+    multiply_panels,
+    parallel_map,
+    to_panels,
+)
 from ovaflow.methods.rembrandt.projection import SOFTMAX, make_projection
 from ovaflow.methods.rembrandt.settings import ProjectInstances
-from ovaflow.methods.rembrandt.softmax import Problem, fit_softmax
+from ovaflow.methods.rembrandt.softmax import SoftmaxProblem, fit_softmax
 from ovaflow.sparse.csr import full_matrix, rows_of
 from ovaflow.storage.texts import read_json, write_json
 
-MOST_LABELS = 1000
+MAX_TUNING_LABELS = 1000
 """Labels on which C of a logistic decoder is chosen, a random sample where there are more."""
 
-WEIGHTS = {"softmax": 500.0, "logistic": 1.0, "kernel": 30.0}
+DEFAULT_C = {"softmax": 500.0, "logistic": 1.0, "kernel": 30.0}
 """C of each decoder where none is given, the last with random features and logistic losses.
 
 Best on held-out instances of aloi for the softmax, of delicious for the logistic, of bibtex for the
@@ -36,13 +41,13 @@ last. Early stopping is what regularises the softmax decoder."""
 _ROWS = 4096
 
 
-def C_of(decoder, random):
+def default_C(decoder, random):
     """C of a decoder that has none of its own; ``random``: its features are random cosines."""
-    return WEIGHTS["kernel" if random and decoder == "logistic" else decoder]
+    return DEFAULT_C["kernel" if random and decoder == "logistic" else decoder]
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TunedDecoder:
     decoding: Decoding
     # on the held-out instances, by C: their mean loss; of logistic losses the sum over labels, for
     # each positive
@@ -62,28 +67,28 @@ class Tuned:
         return asdict(self.decoding) | {"held_out": self.held_out} | chosen
 
 
-def tune(projected, dataset, embedding, settings, threads=1):
+def tune_decoder(projected, dataset, embedding, settings, threads=1):
     """Choose what a decoder is trained with on held-out instances, projected by a fit that has not
     seen them.
     """
     started = time.process_time()
     random = projected.projection.phases is not None
-    candidates = settings.candidates or (C_of(projected.decoder, random),)
+    candidates = settings.candidates or (default_C(projected.decoder, random),)
     decodings = [Decoding(C, settings.decoder_epsilon, None, settings.seed) for C in candidates]
     softmax = projected.decoder == SOFTMAX
     if softmax:
-        multiclass(projected.dataset)
+        require_one_label(projected.dataset)
     n = projected.dataset.train.X.n_rows
     if not settings.held_out or n < 2 or (len(decodings) == 1 and not softmax):
-        return Tuned(decodings[0])
-    kept, held_out = divide(n, settings.held_out, settings.seed)
+        return TunedDecoder(decodings[0])
+    kept, held_out = split_held_out(n, settings.held_out, settings.seed)
     fitted, watched = _project_anew(projected, dataset, embedding, kept, held_out, threads)
     watch = _watch_softmax if softmax else _watch_logistic
     results = [watch(fitted, watched, decoding, threads) for decoding in decodings]
     best, _ = min(results, key=lambda pair: pair[1])
     losses = {decoding.C: loss for decoding, loss in results}
     seconds = time.process_time() - started
-    return Tuned(best, losses, settings.held_out, seconds, peak_rss_bytes())
+    return TunedDecoder(best, losses, settings.held_out, seconds, peak_rss_bytes())
 
 
 def _project_anew(projected, dataset, embedding, kept, held_out, threads):
@@ -93,9 +98,9 @@ def _project_anew(projected, dataset, embedding, kept, held_out, threads):
     X = dataset.train.X
     Y = dataset.train.Y
     parts = [Split(rows_of(X, rows), rows_of(Y, rows)) for rows in (kept, held_out)]
-    with in_blocks(threads) as each:
+    with parallel_map(threads) as each:
         if embedding.vectors.shape[1]:
-            targets = product(parts[0].Y, to_panels(embedding.vectors), each)
+            targets = multiply_panels(parts[0].Y, to_panels(embedding.vectors), each)
             fitted = LeastSquares(parts[0].X, embedding.ridge, each).solve(targets)
             embedding = replace(embedding, projection=fitted)
         linear = make_projection(
@@ -114,10 +119,14 @@ def _project_anew(projected, dataset, embedding, kept, held_out, threads):
 
 def _watch_softmax(fitted, watched, decoding, threads):
     """The decoding with the best number of iterations, and the mean loss then."""
-    with in_blocks(threads) as each:
+    with parallel_map(threads) as each:
         problem, unseen = (
-            Problem(
-                made.features, multiclass(made.dataset), made.dataset.n_labels, decoding.C, each
+            SoftmaxProblem(
+                made.features,
+                require_one_label(made.dataset),
+                made.dataset.n_labels,
+                decoding.C,
+                each,
             )
             for made in (fitted, watched)
         )
@@ -133,7 +142,7 @@ def _watch_logistic(fitted, watched, decoding, threads):
     features = watched.features
     Y = watched.dataset.train.Y.to_scipy()[:, labels]
     losses = np.zeros(len(labels))
-    for rows in row_blocks(len(features), _ROWS):
+    for rows in make_row_blocks(len(features), _ROWS):
         signs = np.where(Y[rows].toarray() > 0, -1, 1).astype(np.float32)
         losses += np.logaddexp(0, signs * (features[rows] @ weights.T), dtype=np.float64).sum(
             axis=0
@@ -145,11 +154,11 @@ def _watch_logistic(fitted, watched, decoding, threads):
 def _sample(counts, seed):
     """All labels; or some, in proportion to their positives, with the inverse of their chances."""
     trained = np.flatnonzero(counts)
-    if len(trained) <= MOST_LABELS:
+    if len(trained) <= MAX_TUNING_LABELS:
         return trained.astype(np.int32), np.ones(len(trained))
     chances = counts[trained] / counts.sum()
     drawn = np.sort(
-        np.random.default_rng(seed).choice(trained, MOST_LABELS, replace=False, p=chances)
+        np.random.default_rng(seed).choice(trained, MAX_TUNING_LABELS, replace=False, p=chances)
     )
     return drawn.astype(np.int32), 1 / counts[drawn]
 
@@ -169,4 +178,4 @@ def read_tuned(path, projected):
             "made for other projected instances", path=path, remedy="run tune-decoder again"
         )
     losses = dict(fields.pop("losses"))
-    return Tuned(Decoding(**fields.pop("decoding")), losses, **fields)
+    return TunedDecoder(Decoding(**fields.pop("decoding")), losses, **fields)

@@ -1,13 +1,13 @@
 """Options of what is asked of a model."""
 
-from ovaflow.cli.options import option, taken_together
+from ovaflow.cli.options import collect_options, setting_option
 from ovaflow.labels.choice import entries_of
 from ovaflow.prediction.question import Question
 
 _MAY_BE_FILES = ("include", "exclude")
 
 
-def asks(*names):
+def question_options(*names):
     """Decorator: options of what can be asked, all of it or some fields; the command takes them as
     a ``question``.
     """
@@ -19,8 +19,8 @@ def asks(*names):
             more["help"] = (
                 f"{sentence[:1].upper()}{sentence[1:]}, or a .txt file of these; repeatable."
             )
-        options[name] = option(Question, name, **more)
-    return taken_together("question", options, _question)
+        options[name] = setting_option(Question, name, **more)
+    return collect_options("question", options, _question)
 
 
 def _question(asked):
