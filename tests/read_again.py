@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.sources import batches_of, input_file
+from ovaflow.prediction.sources import make_input_file, read_record_batches
 from ovaflow.settings.train import TrainLabels
 from ovaflow.training.shard_job import train_model
 
@@ -20,7 +20,7 @@ def assert_read_again(dataset, path, place) -> None:
     """
     train_model(dataset, TrainLabels(), 0.0).write(place / "model.h5")
     predictor = Predictor.open(place / "model.h5")
-    batches = list(batches_of(input_file(predictor.model, path), predictor))
+    batches = list(read_record_batches(make_input_file(predictor.model, path), predictor))
     ours = scipy.sparse.vstack([batch.read.X.to_scipy() for batch in batches])
     theirs = predictor.from_split(dataset.test).to_scipy()
     names = [batch.names for batch in batches]

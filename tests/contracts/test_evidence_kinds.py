@@ -14,11 +14,11 @@ from contracts.name_letters import LettersOfName
 from plain_evidence import PLAIN_KINDS
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.prediction.explained_label import numbers_of_evidence
+from ovaflow.prediction.explained_label import make_evidence_fields
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import second_stage
-from ovaflow.report.gather import gather
-from ovaflow.report.page import render
+from ovaflow.report.gather import gather_results
+from ovaflow.report.page import render_page
 from ovaflow.reranking import fitting
 from ovaflow.reranking.choice_of_evidence import choose_evidence
 from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, find_explained_kinds
@@ -106,7 +106,7 @@ def test_explanations_say_it(folder, dataset) -> None:
     assert f"• its name has {len(answer['labels'][0]['name'])} letters" in ovaflow(
         "explain", folder["model"], "--text", text
     )
-    assert numbers_of_evidence()["letters"][1].description == "Letters of the label's name."
+    assert make_evidence_fields()["letters"][1].description == "Letters of the label's name."
 
 
 def test_the_page_says_it_in_its_languages(with_letters) -> None:
@@ -121,13 +121,13 @@ def test_the_page_says_it_in_its_languages(with_letters) -> None:
 
 def test_the_report_says_what_it_is_worth(folder) -> None:
     lost = Reranker.about(folder["reranker"]).parameters["check"]["lost"]
-    [results] = gather([folder.path / "msi"])
-    table = second_stage.show("tiny", results)["evidence"]
+    [results] = gather_results([folder.path / "msi"])
+    table = second_stage.show_second_stage("tiny", results)["evidence"]
     names = [kind.name for kind in (*PLAIN_KINDS, LettersOfName)]
     assert [(row.name, row.cells[0].value) for row in table.rows] == [
         (name, lost[name]) for name in names
     ]
-    assert LettersOfName.name in render([results])
+    assert LettersOfName.name in render_page([results])
 
 
 @pytest.mark.parametrize("useful", [True, False])

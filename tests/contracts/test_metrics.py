@@ -13,10 +13,10 @@ from docs.pages import ROOT
 from ovaflow.evaluation.metric import CANDIDATES, METRICS, Metric, is_metric
 from ovaflow.evaluation.model_comparison import COMPARED_FIGURES
 from ovaflow.report import sweeps
-from ovaflow.report.gather import gather
-from ovaflow.report.page import render
-from ovaflow.report.runs import ListedRun, brief_figures, table_of
-from ovaflow.results.best_run import BEST_BY
+from ovaflow.report.gather import gather_results
+from ovaflow.report.page import render_page
+from ovaflow.report.runs import ListedRun, list_brief_metrics, make_listing_table
+from ovaflow.results.best_run import COMPARISON_METRICS
 from ovaflow.tuning import comparison, pruning
 
 NEW = Metric(
@@ -43,8 +43,8 @@ def test_every_metric_has_a_sentence_and_one_way_to_be_computed() -> None:
 
 CHOSEN = [
     *COMPARED_FIGURES.values(),
-    *BEST_BY,
-    *sweeps.METRICS,
+    *COMPARISON_METRICS,
+    *sweeps.SWEPT_METRICS,
     *pruning.GUARDED_METRICS,
     *comparison.COMPARED_METRICS,
 ]
@@ -90,12 +90,12 @@ def test_it_is_measured_on_a_labelled_file(folder, tmp_path) -> None:
 
 
 def test_it_is_shown(folder) -> None:
-    results = gather([folder.path / "msi"])
-    page = render(results)
+    results = gather_results([folder.path / "msi"])
+    page = render_page(results)
     assert f"<dt>found-at-all</dt><dd>{NEW.sentence}</dd>" in page
     assert page.count(">found-at-all</th>") >= 2
     listed = [ListedRun(run, {}, "", run.metrics) for run in results[0].runs]
-    names, _ = table_of(listed, brief_figures()).in_full
+    names, _ = make_listing_table(listed, list_brief_metrics()).full_content
     assert "found-at-all" in names
 
 

@@ -4,8 +4,8 @@ import pytest
 from commands import ovaflow
 from records import read_records
 
-from ovaflow.report.gather import gather
-from ovaflow.report.page import render
+from ovaflow.report.gather import gather_results
+from ovaflow.report.page import render_page
 from ovaflow.report.section import ReportSection
 from ovaflow.report.sections import SECTIONS
 
@@ -21,7 +21,7 @@ def folder(finished, tmp_path):
 
 
 def page_of(folder):
-    return render(gather([folder.path / "msi"]))
+    return render_page(gather_results([folder.path / "msi"]))
 
 
 @pytest.mark.parametrize("key", FILES)
@@ -74,7 +74,7 @@ def test_figures_of_all_runs_in_one_table(folder, tmp_path) -> None:
         f"--output={tmp_path / 'report.html'}",
     )
     rows = {row["figure"]: row for row in read_records(tmp_path / "figures.csv")}
-    [results] = gather([folder.path / "msi"])
+    [results] = gather_results([folder.path / "msi"])
     ours = rows["P@5"]
     theirs = results.runs[0].metrics["P@5"]
     assert float(ours["value"]) == pytest.approx(theirs)

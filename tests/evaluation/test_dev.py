@@ -10,12 +10,12 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.metrics import evaluate, measure
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.training_file import Training
-from ovaflow.prediction.predictions import Predictions, predict_test_set, with_second_stage
+from ovaflow.prediction.predictions import Predictions, attach_second_stage, predict_test_set
 from ovaflow.settings.train import Propensities
 
 
 def test_figures_of_instances_that_are_also_tested(finished, tmp_path) -> None:
-    model = with_second_stage(open_any_model(finished["model"]), finished["reranker"])
+    model = attach_second_stage(open_any_model(finished["model"]), finished["reranker"])
     dataset = open_dataset(finished["dataset"])
     rows = np.arange(0, dataset.test.X.n_rows, 3)
     dataset = replace(dataset, dev=dataset.test.take(rows))

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from ovaflow.prediction.annif_files import AnnifLines
 from ovaflow.prediction.answer import Answer, AnsweredLabel
-from ovaflow.prediction.answer_files import Record
+from ovaflow.prediction.answer_files import AnsweredRecord
 from ovaflow.reading.suggestions import read_suggested
 
 
@@ -18,7 +18,7 @@ def test_a_label_has_what_is_known_of_it() -> None:
     )
     cats = AnsweredLabel(id=1, name="cats", score=0.12346, probability=0.12346)
     written = AnnifLines().write(
-        Record(7, None, None, ()), Answer.model_construct(labels=[bird, cats])
+        AnsweredRecord(7, None, None, ()), Answer.model_construct(labels=[bird, cats])
     )
     assert written == ("7", "<u:1>\tbird s\t598\t0.2500\ncats\t0.1235\n")
 

@@ -11,7 +11,7 @@ from commands import answers, labels_of, ovaflow
 from ovaflow.model import top_k
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.question import missed_by
+from ovaflow.prediction.question import estimate_missed_labels
 
 
 @pytest.mark.parametrize("few", [0, 1])
@@ -76,4 +76,6 @@ def test_what_is_missed_is_of_the_labels_asked_for(allowed, theirs) -> None:
     reranker = SimpleNamespace(missed=0.4)
     ranked = 1 if allowed == [0, 1, 1] else 2
     model = SimpleNamespace(probabilistic=True, reranker=reranker, counts=np.array([3, 1, 0]))
-    assert missed_by(model, allowed and np.array(allowed, bool), ranked) == pytest.approx(theirs)
+    assert estimate_missed_labels(
+        model, allowed and np.array(allowed, bool), ranked
+    ) == pytest.approx(theirs)

@@ -12,7 +12,7 @@ from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.estimators import OneVsAllClassifier
-from ovaflow.prediction.predictor import Predictor, known_features
+from ovaflow.prediction.predictor import Predictor, count_known_features
 
 
 def record(number, **names):
@@ -98,7 +98,7 @@ def test_plain_texts_lack_the_columns(folder, tmp_path, capsys) -> None:
     assert [label.id for label in of_counts.labels] == [label["id"] for label in ours["labels"]]
     values = predictor.beside({"price": 2.0, "publisher": "p2"})
     X = predictor.from_texts(["word1", "word1", ""], [(), values, values])
-    np.testing.assert_array_equal(known_features(predictor, X), [1, 1, 0])
+    np.testing.assert_array_equal(count_known_features(predictor, X), [1, 1, 0])
     assert [[label.name for label in each.labels] for each in predictor.answer(X, top_k=1)][1:] == [
         ["l2"]
     ] * 2

@@ -19,10 +19,10 @@ from ovaflow.methods.rembrandt.panels import to_panels
 from ovaflow.methods.rembrandt.projection import Projection, draw_random_features
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.explanation import (
-    contributions,
-    nearest_labels,
-    spans_in_text,
-    strongest_features,
+    compute_contributions,
+    find_nearest_labels,
+    find_spans,
+    find_strongest_features,
 )
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.sparse.csr import from_scipy, rows_of
@@ -83,7 +83,7 @@ def model_and_weights(request):
 def test_parts_add_up_to_the_score(model_and_weights, instances, row, label, top) -> None:
     predictor, W, constants = model_and_weights
     x = rows_of(instances, np.array([row]))
-    ours = contributions(predictor, x, label, top)
+    ours = compute_contributions(predictor, x, label, top)
     theirs = x.to_scipy().toarray()[0].astype(float) * W[label]
     listed = [value for _, value in ours.up + ours.down]
     assert ours.bias == pytest.approx(theirs[-1] + constants[label], abs=1e-12)
@@ -99,7 +99,7 @@ def test_parts_add_up_to_the_score(model_and_weights, instances, row, label, top
 
 def test_strongest_features_are_those_of_the_weights(model_and_weights) -> None:
     predictor, W, constants = model_and_weights
-    (up, down, bias) = strongest_features(predictor, 3, top=4)
+    (up, down, bias) = find_strongest_features(predictor, 3, top=4)
     theirs = W[3, :-1]
     assert [f for f, _ in up] == np.argsort(-theirs)[:4].tolist()
     assert [f for f, _ in down] == np.argsort(theirs)[:4].tolist()
@@ -111,7 +111,7 @@ def test_nearest_labels_like_scikit_learn(model_and_weights) -> None:
     predictor, W, _ = model_and_weights
     theirs = cosine_similarity(W[7:8, :-1], W[:, :-1])[0]
     theirs[[5, 7]] = -1
-    ours = nearest_labels(predictor, 7, top=6)
+    ours = find_nearest_labels(predictor, 7, top=6)
     assert [label for label, _ in ours] == np.argsort(-theirs)[:6].tolist()
     assert [cosine for _, cosine in ours] == pytest.approx(np.sort(theirs)[::-1][:6], abs=1e-6)
 
@@ -119,8 +119,8 @@ def test_nearest_labels_like_scikit_learn(model_and_weights) -> None:
 def test_equal_weights_are_nearest_by_the_smaller_id() -> None:
     W = np.float32([[1, 0, 5], [3, 0, 0], [0, 1, 0], [2, 0, 1]] + [[0, 0, 1]] * (L - 4))
     predictor = Predictor(OneVsAll(**common("one-vs-all"), weights=from_scipy(W)))
-    assert nearest_labels(predictor, 3) == [(0, 1.0), (1, 1.0)]
-    assert nearest_labels(predictor, 9) == []
+    assert find_nearest_labels(predictor, 3) == [(0, 1.0), (1, 1.0)]
+    assert find_nearest_labels(predictor, 9) == []
 
 
 def predictor_of_texts(names, **transform):
@@ -137,7 +137,7 @@ def predictor_of_texts(names, **transform):
 
 
 def words_by_feature(predictor, text):
-    spans = spans_in_text(predictor, text).items()
+    spans = find_spans(predictor, text).items()
     return {
         predictor.feature_names[feature]: [text[start:end] for start, end in places]
         for feature, places in spans
@@ -182,11 +182,11 @@ def test_what_cannot_be_said_is_refused_in_one_line(model_and_weights, instances
     predictor = model_and_weights[0]
     x = rows_of(instances, np.array([0]))
     for message, ask, *asked in (
-        ("no training positives", contributions, predictor, x, 5),
-        ("no label 40", strongest_features, predictor, L),
-        ("not from texts", spans_in_text, predictor, "text"),
-        ("mean of the leaves", contributions, Predictor(FOREST), x, 0),
-        ("random cosine features", nearest_labels, Predictor(KERNEL), 0),
+        ("no training positives", compute_contributions, predictor, x, 5),
+        ("no label 40", find_strongest_features, predictor, L),
+        ("not from texts", find_spans, predictor, "text"),
+        ("mean of the leaves", compute_contributions, Predictor(FOREST), x, 0),
+        ("random cosine features", find_nearest_labels, Predictor(KERNEL), 0),
     ):
         with pytest.raises(InputError, match=message):
             ask(*asked)

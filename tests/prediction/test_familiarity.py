@@ -10,7 +10,7 @@ from synthetic import train_on
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.features.text_language import languages_of_texts
 from ovaflow.features.tokens import numbered
-from ovaflow.prediction.familiarity import Familiarity, WordCount, trained_languages
+from ovaflow.prediction.familiarity import Familiarity, WordCount, find_trained_languages
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.usual_texts import count_test_texts
 from ovaflow.serving.schemas import requests_within
@@ -85,9 +85,9 @@ def test_what_a_batch_is_told_at_its_end(folder, capsys):
 
 
 def test_languages_of_training() -> None:
-    assert trained_languages({"fr": 1, "de": 30, "en": 69}) == ("en", "de", "fr")
-    assert trained_languages({"fr": 1, "en": 100}) == ("en",)
-    assert trained_languages({"en": 19}) is None
+    assert find_trained_languages({"fr": 1, "de": 30, "en": 69}) == ("en", "de", "fr")
+    assert find_trained_languages({"fr": 1, "en": 100}) == ("en",)
+    assert find_trained_languages({"en": 19}) is None
 
 
 def test_words_and_languages_of_the_test_set_are_counted(folder) -> None:

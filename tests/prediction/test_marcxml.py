@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ovaflow import __version__
 from ovaflow.prediction.answer import Answer, AnsweredLabel
-from ovaflow.prediction.answer_files import Record
+from ovaflow.prediction.answer_files import AnsweredRecord
 from ovaflow.prediction.marcxml import MarcXml
 
 # what MARC21slim.xsd demands
@@ -38,7 +38,7 @@ def test_pymarc_reads_what_was_written(id, labels, probability) -> None:
     ]
     model = SimpleNamespace(checksum="0123456789abcdef")
     writer = MarcXml(SimpleNamespace(model=model, label_uris=[]), "gnd", date(2026, 11, 27))
-    written = writer.write(Record(1, id, None, ()), Answer.model_construct(labels=labelled))
+    written = writer.write(AnsweredRecord(1, id, None, ()), Answer.model_construct(labels=labelled))
     sure = "" if probability is None else "$c0.2500"
     subjects = []
     provenance = []

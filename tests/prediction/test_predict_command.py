@@ -20,7 +20,12 @@ from tiny_table import write_table
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.sources import batches_of, format_for, input_file, text_of_columns
+from ovaflow.prediction.sources import (
+    choose_format,
+    join_text_columns,
+    make_input_file,
+    read_record_batches,
+)
 
 
 @pytest.fixture(scope="module")
@@ -233,8 +238,8 @@ def test_columns_with_weights_are_named_where_a_plain_text_is_given(
     run(model, new, "--top-k=1")
     assert "weighs" not in capsys.readouterr().err
     predictor = Predictor.open(model)
-    [batch] = batches_of(input_file(predictor.model, new), predictor)
-    ours = predictor.from_texts([text_of_columns(predictor.model, columns)])
+    [batch] = read_record_batches(make_input_file(predictor.model, new), predictor)
+    ours = predictor.from_texts([join_text_columns(predictor.model, columns)])
     assert np.array_equal(ours.data, batch.read.X.data)
     assert not np.array_equal(ours.data, predictor.from_texts(["a1 b c1"]).data)
 
@@ -375,7 +380,7 @@ def test_formats_by_name():
         (model_of(**lines), {"new.tsv": "text-tsv", "new.txt": "lines", "new.csv": "csv"}),
         (model_of(**table), {"new.tsv": "csv", "new.txt": "lines"}),
     ):
-        assert {name: format_for(model, name) for name in formats} == formats
+        assert {name: choose_format(model, name) for name in formats} == formats
 
 
 def test_a_pipe_is_answered_line_by_line(expected) -> None:

@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from synthetic import write_weights
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.prediction.explanation import label_entry, shown_name
+from ovaflow.prediction.explanation import get_display_name, make_label_entry
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.boosted_trees import BoostedTrees
 from ovaflow.reranking.evidence import name_in_text, other_candidates
@@ -178,7 +178,7 @@ def test_other_suggestions_are_named() -> None:
     predictor = SimpleNamespace(
         label_names=["A", "B", ""], label_uris=[], model=SimpleNamespace(label_notations=[])
     )
-    names = [shown_name(label_entry(predictor, label)) for label in range(3)]
+    names = [get_display_name(make_label_entry(predictor, label)) for label in range(3)]
     chosen = [1], [1, 0], [0, 2, 1]
     texts = [
         other_candidates._reason(labels, [names[label] for label in labels])["text"]

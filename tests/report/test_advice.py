@@ -17,27 +17,27 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.prediction.question import Question
 from ovaflow.report import advice
-from ovaflow.report.data import make_card
-from ovaflow.report.gather import gather
-from ovaflow.report.page import render
-from ovaflow.report.quality import count_assigned
+from ovaflow.report.data import summarize_dataset
+from ovaflow.report.gather import gather_results
+from ovaflow.report.page import render_page
+from ovaflow.report.quality import count_assigned_labels
 
 WORDS = [f"word{number}" for number in range(60)]
 
 
 @pytest.fixture(scope="module")
 def results(finished):
-    return gather([finished.path / "msi"])[0]
+    return gather_results([finished.path / "msi"])[0]
 
 
 def test_of_many_remarks_those_of_the_largest_share_are_shown(monkeypatch) -> None:
     shares = [0.3, 0.01, 0.9, 0.1, 0.5, 0.2, 0.4]
     finders = [lambda results, share=share: advice.Advice(share, "", "", "") for share in shares]
     monkeypatch.setattr(advice, "FINDERS", [*finders, lambda results: None])
-    shown = advice.show("mine", SimpleNamespace(best=None))["advice"]
+    shown = advice.show_advice("mine", SimpleNamespace(best=None))["advice"]
     assert [each.share for each in shown] == [0.9, 0.5, 0.4, 0.3, 0.2]
     monkeypatch.setattr(advice, "FINDERS", [])
-    assert advice.show("mine", SimpleNamespace(best=None)) is None
+    assert advice.show_advice("mine", SimpleNamespace(best=None)) is None
 
 
 def require_followable(found) -> None:
@@ -57,10 +57,10 @@ def require_followable(found) -> None:
 
 
 def test_every_remedy_on_the_page_can_be_followed(runs) -> None:
-    (results,) = gather(runs)
-    shown = advice.show("mine", results)["advice"]
+    (results,) = gather_results(runs)
+    shown = advice.show_advice("mine", results)["advice"]
     assert len(shown) > 2
-    page = html.unescape(render([results]))
+    page = html.unescape(render_page([results]))
     for each in shown:
         require_followable(each)
         assert f"<code>{each.remedy}</code>" in page
@@ -74,12 +74,12 @@ def prepared(folder, name, records, *options):
         "prepare", "--format=csv", f"--train={folder}/{name}.csv", *options, f"--output={output}"
     )
     opened = open_dataset(output)
-    card = make_card(name, opened)
+    card = summarize_dataset(name, opened)
     best = SimpleNamespace(
         metrics=metrics_of(opened), read={}.get, choice_of_pruning={}, reranked=True
     )
     return SimpleNamespace(
-        card=card, test=count_assigned(opened.documents, card.known), best=best, sweeps={}
+        card=card, test=count_assigned_labels(opened.documents, card.known), best=best, sweeps={}
     )
 
 
@@ -108,7 +108,7 @@ def test_labels_that_nothing_was_learned_of_and_further_texts_that_have_them(tmp
         for number, record in enumerate(records_of(40, str, seed=1))
     ]
     before = prepared(tmp_path, "before", records, "--no-label-names")
-    found = advice.find_unknown_labels(before)
+    found = advice.advise_on_unknown_labels(before)
     assert found.share == before.test.unknown / before.test.labels > 0
     require_followable(found)
     write_records(
@@ -123,28 +123,28 @@ def test_labels_that_nothing_was_learned_of_and_further_texts_that_have_them(tmp
         f"--extra={tmp_path}/more.csv",
         "--extra-weight=1",
     )
-    assert advice.find_unknown_labels(after) is None
+    assert advice.advise_on_unknown_labels(after) is None
 
 
 def test_training_texts_without_labels_and_without_them(tmp_path) -> None:
     records = records_of(60, lambda number: "" if number % 3 == 0 else f"topic {number % 5}")
     before = prepared(tmp_path, "before", records)
-    found = advice.find_unlabelled(before)
+    found = advice.advise_on_unlabelled_records(before)
     require_followable(found)
     assert found.share == before.card.unlabelled / before.card.n_train > 0.2
     after = prepared(tmp_path, "after", records, "--unlabelled=drop")
-    assert advice.find_unlabelled(after) is None
+    assert advice.advise_on_unlabelled_records(after) is None
 
 
 def test_near_twins_and_a_split_that_keeps_them_together(tmp_path) -> None:
     records = records_of(60, lambda number: f"topic {number % 5}")
     records += [record | {"text": record["text"] + " again"} for record in records]
     before = prepared(tmp_path, "before", records, "--split=random")
-    found = advice.find_twins(before)
+    found = advice.advise_on_near_duplicates(before)
     require_followable(found)
     assert found.share == before.best.metrics["instances_with_near_twin"] / before.card.n_test
     after = prepared(tmp_path, "after", records, "--split=together")
-    assert advice.find_twins(after) is None
+    assert advice.advise_on_near_duplicates(after) is None
 
 
 def test_longer_lists_and_less_probable_labels_find_what_is_promised(finished, results) -> None:
@@ -155,7 +155,7 @@ def test_longer_lists_and_less_probable_labels_find_what_is_promised(finished, r
         sum(true[row, ids[:10]][ids[:10] >= 0].sum() for row, ids in enumerate(ranking.ids))
         / true.sum()
     )
-    counts = results.best.read(advice.read)
+    counts = results.best.read(advice.read_misses)
     assert counts["listed"][10] / counts["true"] == pytest.approx(ten)
     predictor = open_predictor(finished["model"])
     answers = predictor.answer(
@@ -175,7 +175,7 @@ def test_the_best_value_of_a_sweep_at_its_edge(best, further) -> None:
         SimpleNamespace(settings={"C": f"{C}"}, metrics={"nDCG@5": 0.5 + 0.1 * (n == best)})
         for n, C in enumerate((1, 2, 4))
     ]
-    found = advice.find_edge_of_sweep(
+    found = advice.advise_on_sweep_range(
         SimpleNamespace(sweeps={"msi": SimpleNamespace(key="C", runs=runs)})
     )
     if further is None:
@@ -193,7 +193,7 @@ def test_a_model_that_would_be_much_smaller_at_hardly_a_loss() -> None:
         change = {name: {"mean": mean, "error": 0.001} for name in ("nDCG@5", "PSP@5")}
         points.append({"prune": prune, "model_bytes": size, "change": change})
     best = SimpleNamespace(choice_of_pruning={"chosen": 0.01, "points": points})
-    found = advice.find_smaller_model(SimpleNamespace(best=best))
+    found = advice.advise_on_model_size(SimpleNamespace(best=best))
     require_followable(found)
     assert yaml.safe_load(found.remedy) == {"train": {"prune": 0.05}}
     assert (
@@ -201,14 +201,14 @@ def test_a_model_that_would_be_much_smaller_at_hardly_a_loss() -> None:
         in found.finding
     )
     best.choice_of_pruning["chosen"] = 0.05
-    assert advice.find_smaller_model(SimpleNamespace(best=best)) is None
+    assert advice.advise_on_model_size(SimpleNamespace(best=best)) is None
 
 
 def test_labels_that_are_missed_though_candidates_and_where(finished, results) -> None:
     missed = [{"name": open_dataset(finished["dataset"]).label_name(0), "missed": 3, "true": 4}]
-    read = {advice.read: {"true": 10, "found": 7, "missed": missed}}.get
+    read = {advice.read_misses: {"true": 10, "found": 7, "missed": missed}}.get
     best = SimpleNamespace(folder=results.best.folder, read=read)
-    found = advice.find_missed_often(SimpleNamespace(best=best))
+    found = advice.advise_on_missed_labels(SimpleNamespace(best=best))
     assert found.share == 0.3
     _, command, *words = shlex.split(found.remedy)
     assert "false negatives" in ovaflow(command, *words)

@@ -7,9 +7,9 @@ from finished_run import Folder
 from matplotlib.figure import Figure
 
 from ovaflow.report import costs
-from ovaflow.report.drawing import logarithmic
-from ovaflow.report.gather import gather
-from ovaflow.report.page import render
+from ovaflow.report.drawing import label_logarithmic_axis
+from ovaflow.report.gather import gather_results
+from ovaflow.report.page import render_page
 from ovaflow.storage.texts import read_json, write_json
 
 
@@ -19,7 +19,7 @@ from ovaflow.storage.texts import read_json, write_json
 def test_a_logarithmic_axis_has_numbers(limits) -> None:
     axes = Figure().add_subplot()
     axes.set(xscale="log", xlim=limits)
-    logarithmic(axes.xaxis)
+    label_logarithmic_axis(axes.xaxis)
     seen = [place for place in axes.get_xticks() if limits[0] <= place <= limits[1]]
     written = [label.get_text() for label in axes.xaxis.get_ticklabels() if label.get_text()]
     assert len(seen) >= 2
@@ -39,23 +39,31 @@ def twice(finished, tmp_path):
 
 
 def test_times_of_the_same_training_are_not_compared(twice) -> None:
-    (results,) = gather(twice)
+    (results,) = gather_results(twice)
     msi, again, forest = results.runs
-    assert (msi.trained_with, again.trained_with, forest.trained_with) == (None, msi, None)
+    assert (msi.same_training_run, again.same_training_run, forest.same_training_run) == (
+        None,
+        msi,
+        None,
+    )
     assert again.training_seconds == msi.training_seconds == msi.metrics["train_seconds"]
-    (row,) = (row for row in costs.show("tiny", results)["table"].rows if row.name == "training")
+    (row,) = (
+        row for row in costs.show_costs("tiny", results)["table"].rows if row.name == "training"
+    )
     assert row.cells[0].text == row.cells[1].text
-    page = render([results])
+    page = render_page([results])
     assert "<bdi>again</bdi>: trained as <bdi>msi</bdi>" in page
     assert not any(
-        cell.best for row in costs.show("tiny", results)["table"].rows for cell in row.cells
+        cell.best for row in costs.show_costs("tiny", results)["table"].rows for cell in row.cells
     )
 
 
 def test_a_run_costs_what_its_files_say(finished) -> None:
-    (results,) = gather([finished.path / "msi"])
+    (results,) = gather_results([finished.path / "msi"])
     (run,) = results.runs
-    shown = {row.name: row.cells[0].value for row in costs.show("tiny", results)["table"].rows}
+    shown = {
+        row.name: row.cells[0].value for row in costs.show_costs("tiny", results)["table"].rows
+    }
     assert shown["model"] == finished["model"].stat().st_size
     assert shown["second stage"] == finished["reranker"].stat().st_size
     assert shown["weights"] == run.metrics["nonzeros"]

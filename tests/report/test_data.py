@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.report.data import source_words, transform_words
-from ovaflow.report.gather import gather
-from ovaflow.results.settings_in_words import flatten
+from ovaflow.report.data import describe_features, describe_source
+from ovaflow.report.gather import gather_results
+from ovaflow.results.settings_in_words import flatten_settings
 
 
 def test_card_counts(runs) -> None:
-    card = gather(runs)[0].card
+    card = gather_results(runs)[0].card
     dataset = open_dataset(runs[0].parent / "dataset.h5")
     Y = dataset.train.Y.to_scipy().toarray()
     figures = {title: (figure, remark) for title, figure, remark in card.facts}
@@ -32,7 +32,7 @@ def test_sources_features_and_settings_in_words() -> None:
         "counts": {"tokens": 12345, "pairs": 0, "test_instances": 7},
     }
     source["counts"]["python"] = "3.11.7"  # of the built-in dataset
-    assert list(source_words(source)) == [
+    assert list(describe_source(source)) == [
         ("format", "csv"),
         ("test labels", "a.txt, 2.00 KiB, sha256 " + "f" * 64),
         ("tokens", "12,345"),
@@ -46,15 +46,15 @@ def test_sources_features_and_settings_in_words() -> None:
         "normalize": True,
         "bias": 1.0,
     }
-    words = transform_words(settings)
+    words = describe_features(settings)
     assert words == (
         "tf-idf, vocabulary and idf from the training set only (ln(1 + tf), terms in at least 2 of the training texts,"
         " in at most 50 % of them); rows scaled to unit length; bias feature of value 1"
     )
     names = {"source": {"counts": {"label_names_without_features": 0}}}
-    assert transform_words(settings | names) == f"{words}; labels also learn from their names"
+    assert describe_features(settings | names) == f"{words}; labels also learn from their names"
     assert (
-        transform_words({}) == "feature values as in the source; rows not scaled; no bias feature"
+        describe_features({}) == "feature values as in the source; rows not scaled; no bias feature"
     )
     nested = {"train": {"C": 1.0, "t": -2.0}, "prune": 0.01, "x": None}
-    assert dict(flatten(nested)) == {"C": "1", "t": "-2", "prune": "0.01", "x": "none"}
+    assert dict(flatten_settings(nested)) == {"C": "1", "t": "-2", "prune": "0.01", "x": "none"}

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.features.tokens import TOKEN_PATTERN
-from ovaflow.prediction.explanation import LabelContributions, contributions
+from ovaflow.prediction.explanation import LabelContributions, compute_contributions
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import examples, frequency
-from ovaflow.report.gather import gather
-from ovaflow.report.page import render
+from ovaflow.report.gather import gather_results
+from ovaflow.report.page import render_page
 from ovaflow.results.runs import open_run
 from ovaflow.sparse.csr import rows_of
 
@@ -20,7 +20,7 @@ N_TRAIN = 300
 
 @pytest.fixture(scope="module")
 def results(runs):
-    return gather(runs)[0]
+    return gather_results(runs)[0]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_recall_by_training_positives_is_drawn_for_each_run(results) -> None:
 
 def test_texts_are_those_of_the_best_run_with_reasons_and_stay_the_same(runs, results) -> None:
     texts = results.examples["texts"]
-    assert texts == gather(runs)[0].examples["texts"]
+    assert texts == gather_results(runs)[0].examples["texts"]
     assert len(texts) == 5
     labels = [label for example in texts for label in example.predicted]
     assert {label.hit for label in labels} == {True, False}
@@ -57,10 +57,10 @@ def test_texts_are_those_of_the_best_run_with_reasons_and_stay_the_same(runs, re
     assert all(example.record == f"<i>{N_TRAIN + example.row}</i>" for example in texts)
     row = texts[0].row
     heading = f"<h4><bdi>&lt;i&gt;{N_TRAIN + row}&lt;/i&gt;</bdi> <small>test instance {row}<"
-    assert heading in render([results])
+    assert heading in render_page([results])
     best = Predictions.open(results.best.path / "predictions.h5")
     assert [label.value for label in texts[0].predicted] == best.scores[row].tolist()
-    other = gather(runs, seed=1)[0].examples["texts"]
+    other = gather_results(runs, seed=1)[0].examples["texts"]
     assert [example.row for example in other] != [example.row for example in texts]
 
 
@@ -70,7 +70,7 @@ def test_choice_takes_each_kind_and_no_unlabelled_document(seed, n, wanted) -> N
     n_true = random.integers(0, 4, n)
     hits = random.random((n, 5)) < 0.3
     hits &= np.cumsum(hits, axis=1) <= n_true[:, None]
-    rows = examples.choose(hits, n_true, wanted)
+    rows = examples.choose_instances(hits, n_true, wanted)
     assert len(rows) == len(set(rows)) == min(wanted, (n_true > 0).sum())
     assert (n_true[rows] > 0).all()
     assert (np.diff(rows) > 0).all()
@@ -89,12 +89,13 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor) -> None
         (text,) = dataset.test_texts([row])
         labels = predicted[row]
         true = set(dataset.test.Y.part(row, row + 1).indices.tolist())
-        explanations = examples.explain_labels(predictor, dataset.test.X, row, labels)
+        explanations = examples.explain_predictions(predictor, dataset.test.X, row, labels)
         pieces = examples.cut_text(predictor, text, explanations, true)
         assert "".join(piece.text for piece in pieces) == text
         x = rows_of(dataset.test.X, np.array([row]))
         theirs = {
-            label: dict(contributions(predictor, x, int(label)).up) for label in labels.tolist()
+            label: dict(compute_contributions(predictor, x, int(label)).up)
+            for label in labels.tolist()
         }
         for piece in pieces:
             if piece.kind:
@@ -102,7 +103,7 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor) -> None
                 word = predictor.model.feature_ids.get(piece.text.lower())
                 speaking = max(theirs, key=lambda label: theirs[label].get(word, 0))
                 assert (speaking in true) == (piece.kind == "hit")
-                assert examples.LEAST_MARK <= piece.strength <= 1
+                assert examples.MIN_MARK_STRENGTH <= piece.strength <= 1
     assert min(marked.values()) > 5
 
 
@@ -111,7 +112,9 @@ def test_words_of_a_prediction_are_the_strongest(predictor) -> None:
         [(0, 0.5), (3, 0.3), (4, 0.2), (5, 0.1), (6, 0.05), (2, 0.01)],
         [(1, -0.4), (7, -0.3), (8, -0.2)],
     )
-    up, down = examples.words_of(predictor, LabelContributions(0, 0.26, 0.0, *listed, 0.0))
+    up, down = examples.find_pushing_words(
+        predictor, LabelContributions(0, 0.26, 0.0, *listed, 0.0)
+    )
     names = predictor.feature_names
     assert up == [(names[0], 0.5), (names[3], 0.3)]
     assert down == [(names[1], -0.4)]
@@ -131,4 +134,4 @@ def test_sampled_labels_go_from_head_to_tail(predictor) -> None:
 
 def test_ranges_of_positives_in_words() -> None:
     groups = [{"from": low, "to": high} for low, high in ((1, 1), (2, 1000), (101, None))]
-    assert list(map(frequency.range_words, groups)) == ["1", "2–1,000", "over 100"]
+    assert list(map(frequency.describe_range, groups)) == ["1", "2–1,000", "over 100"]

@@ -19,8 +19,8 @@ from synthetic import write_weights
 from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report.environment import parted
-from ovaflow.report.gather import gather
-from ovaflow.report.page import anchors_of, render
+from ovaflow.report.gather import gather_results
+from ovaflow.report.page import make_anchors, render_page
 from ovaflow.settings.predict import Report
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
@@ -62,7 +62,9 @@ class Reader(html.parser.HTMLParser):
 
 
 def write_page(runs):
-    return render(gather(runs, settings=EVERY), [("processor", "<b>CPU</b>")], [("numba", "0.0")])
+    return render_page(
+        gather_results(runs, settings=EVERY), [("processor", "<b>CPU</b>")], [("numba", "0.0")]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +145,7 @@ def test_no_file_of_the_page_holds_a_formula(reader) -> None:
 
 
 def test_anchors_are_different_and_last() -> None:
-    assert anchors_of(["Bibtex", "bibtex", "<b>", "é", "a b"]) == [
+    assert make_anchors(["Bibtex", "bibtex", "<b>", "é", "a b"]) == [
         "bibtex",
         "bibtex.2",
         "b",
@@ -172,7 +174,7 @@ def test_only_what_is_surely_better_is_marked(runs, page) -> None:
         assert metrics[0][name] > metrics[1][name]
         assert [f'class="best">{100 * each[name]:.2f}<' in quality for each in metrics] == marked
     assert "the best is surely better than what is not marked" in page
-    alone = render(gather(runs[:1]))
+    alone = render_page(gather_results(runs[:1]))
     assert 'class="best"' not in alone
 
 
@@ -205,7 +207,7 @@ def test_command_line_writes_the_page(runs, tmp_path) -> None:
 
 def test_a_method_without_steps_has_no_figures_of_them(finished) -> None:
     of_both, of_trees = (
-        "".join(Reader(render(gather([finished.path / name for name in names]))).text)
+        "".join(Reader(render_page(gather_results([finished.path / name for name in names]))).text)
         for names in (("msi", "forest"), ("forest",))
     )
     assert "Newton steps" in of_both
@@ -235,7 +237,7 @@ def test_smallest_dataset(tmp_path, n_test) -> None:
         "propensity_b": 1.5,
     }
     write_json(folder / "run" / "metrics.json", "metrics", metrics)
-    page = render(gather([folder / "run"]))
+    page = render_page(gather_results([folder / "run"]))
     text = "".join(Reader(page).text)
     assert "<tiny>" in text
     # of an empty test set nothing was measured

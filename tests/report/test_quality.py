@@ -2,13 +2,13 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from ovaflow.report.quality import count_assigned, metric_columns
+from ovaflow.report.quality import count_assigned_labels, make_metric_columns
 from ovaflow.sparse.csr import from_scipy
 
 
 def test_metric_columns_in_order() -> None:
     metrics = {"recall@1": 0, "P@10": 0, "P@5": 0, "macro-F1@5": 0, "instances": 3}, {"nDCG@1": 0}
-    columns = metric_columns([SimpleNamespace(metrics=each) for each in metrics])
+    columns = make_metric_columns([SimpleNamespace(metrics=each) for each in metrics])
     assert [column.title for column in columns] == [
         "P@5",
         "P@10",
@@ -30,7 +30,7 @@ def test_assigned_labels_against_an_indicator() -> None:
         "test_with_unknown_labels_only": (some & ~assigned[:, :8].any(axis=1)).sum(),
     }
     dataset = SimpleNamespace(test=SimpleNamespace(Y=Y), parameters={"source": {"counts": counts}})
-    ours = count_assigned(dataset, known)
+    ours = count_assigned_labels(dataset, known)
     possible = assigned[:, 1:7].any(axis=1)
     assert (ours.instances, ours.labels) == (200, assigned.sum())
     assert (ours.unknown, ours.unseen) == (assigned[:, 7:].sum(), assigned[:, 7].sum())

@@ -13,8 +13,8 @@ from sklearn.metrics import f1_score
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import second_stage
-from ovaflow.report.gather import gather
-from ovaflow.report.page import render
+from ovaflow.report.gather import gather_results
+from ovaflow.report.page import render_page
 from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.storage.texts import write_json
@@ -23,7 +23,7 @@ from ovaflow.storage.texts import write_json
 @pytest.fixture(scope="module")
 def results(finished):
     """Of a run with a second stage and of trees without one."""
-    return gather([finished.path / name for name in ("msi", "forest")])[0]
+    return gather_results([finished.path / name for name in ("msi", "forest")])[0]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def figures(table):
 def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(
     finished, results, ranking
 ) -> None:
-    content = second_stage.show("tiny", results)
+    content = second_stage.show_second_stage("tiny", results)
     metrics = results.runs[0].metrics["first_stage"]
     by_score, by_probability, fit = figures(content["quality"])
     assert by_score[:4] == [metrics[name] for name in ("P@1", "P@3", "P@5", "nDCG@5")]
@@ -60,7 +60,9 @@ def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path
     replace(Predictions.open(folder["predictions"]), ids=ranking.first_ids[:, :5]).write(
         folder["predictions"]
     )
-    table = second_stage.show("tiny", gather([folder.path / "msi"])[0])["quality"]
+    table = second_stage.show_second_stage("tiny", gather_results([folder.path / "msi"])[0])[
+        "quality"
+    ]
     ways = ["by score alone", "for macro-F1, first 5", "by probability, first 5", "labels that fit"]
     assert [row.hint for row in table.rows] == ways
     _, chosen, by_probability, _ = figures(table)
@@ -81,13 +83,13 @@ def test_texts_show_the_labels_that_fit_in_percent_and_what_was_missed(
         assert [label.hit for label in example.predicted] == Y[example.row, fit].tolist()[:5]
         missed = Y[example.row].sum() - Y[example.row, fit].sum()
         assert len(example.missed) + example.more == missed
-    section = re.search('<section class="texts".*?</section>', render([results]), re.DOTALL)[0]
+    section = re.search('<section class="texts".*?</section>', render_page([results]), re.DOTALL)[0]
     assert f"{100 * results.examples['texts'][0].predicted[0].value:.0f} %</data>" in section
 
 
 def test_what_can_be_assigned_is_shown_for_all_runs_side_by_side(results) -> None:
     (run, _) = results.runs
-    table = second_stage.assigned_table(results.runs)
+    table = second_stage.make_assignment_table(results.runs)
     assert [row.name for row in table.rows] == ["50 %", "70 %", "80 %", "90 %"]
     assert {column.group for column in table.columns} == {run.name}
     measured = {row["probability"]: row for row in run.reliability["automatic"]}
@@ -96,19 +98,19 @@ def test_what_can_be_assigned_is_shown_for_all_runs_side_by_side(results) -> Non
         for level in (0.5, 0.7, 0.8, 0.9)
     ]
     assert figures(table) == theirs
-    assert second_stage.assigned_table(results.runs[1:]) is None
+    assert second_stage.make_assignment_table(results.runs[1:]) is None
 
 
 def test_the_page_says_why_a_second_stage_is_not_used(runs, tmp_path) -> None:
     run = shutil.copytree(runs[0].parent, tmp_path / "mine") / runs[0].name
     remedy = "<code>predict: {rerank: 0.2}</code>"
-    assert remedy in render(gather([run]))
+    assert remedy in render_page(gather_results([run]))
     unused = {"reranker": "one", "fitted": {"unused": "<b> was held out", "fraction": 0.2}}
     write_json(run / "reliability.json", "reliability", unused)
     # of an earlier run, which had one
-    assert 'id="mine.second-stage"' not in render(gather([run]))
+    assert 'id="mine.second-stage"' not in render_page(gather_results([run]))
     predictions = Predictions.open(path := run / "predictions.h5")
     replace(predictions, inputs=predictions.inputs | {"reranker": "one"}).write(path)
-    page = render(gather([run]))
+    page = render_page(gather_results([run]))
     assert "The second stage of <bdi>msi</bdi> is not used: &lt;b&gt; was held out." in page
     assert remedy not in page

@@ -9,7 +9,12 @@ from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.evaluation.metrics import compute_ranking_metrics
 from ovaflow.evaluation.single_label import single_label_metrics
 from ovaflow.prediction.predictions import PredictedLabels
-from ovaflow.report.single_label import DRAWN, LISTED, read, show
+from ovaflow.report.single_label import (
+    MAX_DRAWN_LABELS,
+    MAX_LISTED_PAIRS,
+    read_confusion,
+    show_single_label,
+)
 from ovaflow.sparse.csr import from_scipy
 
 N_LABELS = 12
@@ -54,7 +59,7 @@ def test_confused_labels_are_listed_and_drawn() -> None:
         rng.random(400) < 0.6, labels, np.minimum(labels + rng.integers(1, 3, 400), N_LABELS - 1)
     )
     run = run_of(labels, first)
-    content = show("made", SimpleNamespace(shown=[run], best=run))
+    content = show_single_label("made", SimpleNamespace(shown=[run], best=run))
     theirs = confusion_matrix(labels, first)
     number = {f"class {label}": label for label in range(N_LABELS)}
     for row in content["pairs"].rows:
@@ -67,7 +72,7 @@ def test_confused_labels_are_listed_and_drawn() -> None:
         )
         assert true != other
     listed = [row.cells[1].value for row in content["pairs"].rows]
-    assert len(listed) == LISTED
+    assert len(listed) == MAX_LISTED_PAIRS
     assert (
         listed
         == sorted((theirs - np.diag(np.diag(theirs)))[theirs.nonzero()], reverse=True)[
@@ -76,11 +81,11 @@ def test_confused_labels_are_listed_and_drawn() -> None:
     )
     drawn = content["figure"].rows
     assert all(theirs[number[true], number[other]] == times for true, other, times in drawn)
-    assert 2 <= len({true for true, *_ in drawn}) <= DRAWN
+    assert 2 <= len({true for true, *_ in drawn}) <= MAX_DRAWN_LABELS
 
 
 def test_only_where_no_instance_has_several_labels() -> None:
     run = run_of(np.arange(3), np.arange(3))
     run.dataset.test = SimpleNamespace(Y=from_scipy(np.ones((3, N_LABELS), np.float32)))
-    assert read(run) is None
-    assert show("made", SimpleNamespace(shown=[SimpleNamespace(read={}.get)])) is None
+    assert read_confusion(run) is None
+    assert show_single_label("made", SimpleNamespace(shown=[SimpleNamespace(read={}.get)])) is None

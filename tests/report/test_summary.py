@@ -10,20 +10,20 @@ from finished_run import Folder
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
 from ovaflow.report import run_settings, summary
-from ovaflow.report.gather import gather
-from ovaflow.report.tables import as_good_as_best, surely_best
+from ovaflow.report.gather import gather_results
+from ovaflow.report.tables import find_as_good_as_best, find_surely_best
 from ovaflow.reranking.answer_length import count_fitting_labels
 
 
 @pytest.fixture(scope="module")
 def results(finished):
     """The trees come first, though the other run is better."""
-    return gather([finished.path / name for name in ("forest", "msi")])[0]
+    return gather_results([finished.path / name for name in ("forest", "msi")])[0]
 
 
 def test_the_best_run_is_the_one_that_sentences_and_texts_are_of(results) -> None:
     assert results.best.name == "msi"
-    content = summary.show("tiny", results)
+    content = summary.show_summary("tiny", results)
     text = " ".join(content["sentences"])
     assert f"Of 100 texts, {100 * results.best.metrics['P@1']:.0f} get a right first label." in text
     assert f"{100 * results.best.metrics['P-fit']:.0f} of 100 of these are right" in text
@@ -39,11 +39,11 @@ def test_answers_that_can_go_without_a_person_against_the_predictions(finished, 
     labels = 0
     right = 0
     for row, amount in enumerate(amounts):
-        if amount and ranking.probabilities[row, :amount].mean() >= summary.SURE:
+        if amount and ranking.probabilities[row, :amount].mean() >= summary.SURE_PRECISION:
             sure += 1
             labels += amount
             right += Y[row, ranking.ids[row, :amount]].sum()
-    text = " ".join(summary.show("tiny", results)["sentences"])
+    text = " ".join(summary.show_summary("tiny", results)["sentences"])
     assert (
         f"{100 * sure / len(Y):.0f} of 100 answers are sure enough to go without a person" in text
     )
@@ -55,11 +55,11 @@ def test_best_and_as_good() -> None:
     low = random.normal(0.3, 0.01, 1000)
     high = random.normal(0.5, 0.01, 1000)
     near = high + random.normal(-0.001, 0.01, 1000)
-    assert as_good_as_best([0.3, 0.5, 0.499, None], [low, high, near, None]) == [1, 2]
+    assert find_as_good_as_best([0.3, 0.5, 0.499, None], [low, high, near, None]) == [1, 2]
     # all that are surely better than the others are marked, and none where all are equal
-    assert surely_best([0.3, 0.5, 0.499, None], [low, high, near, None]) == [1, 2]
-    assert surely_best([0.5, 0.499, None], [high, near, None]) == []
-    assert surely_best([0.5], [high]) == []
+    assert find_surely_best([0.3, 0.5, 0.499, None], [low, high, near, None]) == [1, 2]
+    assert find_surely_best([0.5, 0.499, None], [high, near, None]) == []
+    assert find_surely_best([0.5], [high]) == []
 
 
 def test_settings_after_training_differ_too(finished, tmp_path) -> None:
@@ -71,7 +71,7 @@ def test_settings_after_training_differ_too(finished, tmp_path) -> None:
         Predictions.open(path), ids=ranking.first_ids[:, :4], scores=ranking.scores[:, :4]
     )
     changed.write(copy / "predictions.h5")
-    (results,) = gather([folder.path / name for name in ("msi", "for-macro-F1", "forest")])
+    (results,) = gather_results([folder.path / name for name in ("msi", "for-macro-F1", "forest")])
     table = run_settings.show_settings("tiny", results)["table"]
     shown = {row.name: [cell.text for cell in row.cells] for row in table.rows}
     assert shown["optimise"] == ["–", "macro-F1", "–"]

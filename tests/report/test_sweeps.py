@@ -1,15 +1,17 @@
 import numpy as np
 import pytest
 
-from ovaflow.report.gather import gather
-from ovaflow.report.page import render
+from ovaflow.report.gather import gather_results
+from ovaflow.report.page import render_page
 from ovaflow.report.sweeps import show_sweeps
 from ovaflow.storage.texts import write_json
 from ovaflow.tuning.comparison import COMPARED_METRICS, Trial, decide
 
 
 def test_seeds_are_shown_with_mean_and_standard_deviation(runs) -> None:
-    (results,) = gather(runs, sweeps={"trees": [run.name for run in runs], "elsewhere": ["other"]})
+    (results,) = gather_results(
+        runs, sweeps={"trees": [run.name for run in runs], "elsewhere": ["other"]}
+    )
     for seed, run in zip((7, 2), results.runs, strict=True):
         vars(run)["settings"] = {"seed": str(seed)}
     (sweep,) = show_sweeps("trees", results)
@@ -34,10 +36,10 @@ def test_a_choice_is_shown_with_its_check(runs) -> None:
     for try_on_all, rows in ((with_all.get, ["1", "0.3"]), (None, [])):
         choice = {"instances": 20} | decide("nDCG@5", trials, 0.3, 1.0, try_on_all)
         write_json(path, "C", choice)
-        (results,) = gather(runs, choices=[path])
+        (results,) = gather_results(runs, choices=[path])
         (section,) = results.choices
         assert [row.name for row in section["table"].rows] == ["1", "0.3"]
         assert [row.name for row in section["check"].rows] == rows
         assert [row.hint for row in section["table"].rows] == ["", "chosen"]
-        assert (shown in render([results])) == bool(rows)
+        assert (shown in render_page([results])) == bool(rows)
     path.unlink()

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from ovaflow.evaluation.resampling import resample
 from ovaflow.report import wording
-from ovaflow.report.tables import LONGEST, Column, Row, csv_link, make_table
+from ovaflow.report.tables import MAX_CSV_TEXT, Column, Row, make_csv_link, make_table
 
 CELLS = st.one_of(st.none(), st.text(), st.integers(-(10**9), 10**9), st.floats(allow_nan=True))
 FORMULAS = st.sampled_from(["=1+1", "+1", "-1", "-1+1", "@SUM(A1)", "\t=1", "  =1", "\r=1"])
@@ -104,14 +104,14 @@ def is_formula(text):
 
 @given(st.lists(st.lists(CELLS | FORMULAS, min_size=3, max_size=3), max_size=5))
 def test_what_a_link_holds_can_be_read_back_and_ends_no_attribute(rows) -> None:
-    link = csv_link(["a", "=b", "c"], rows)
+    link = make_csv_link(["a", "=b", "c"], rows)
     assert not set(link) & set("\"'<>& \n#")
     header, *read = csv.reader(io.StringIO(unquote(link.split(",", 1)[1]), newline=""))
     assert header == ["a", "'=b", "c"]
     for ours, theirs in zip(read, rows, strict=True):
         for cell, value in zip(ours, theirs, strict=True):
             if isinstance(value, str):
-                shown = wording.plain(value, LONGEST)
+                shown = wording.plain(value, MAX_CSV_TEXT)
                 assert cell == (f"'{shown}" if is_formula(shown) else shown)
                 assert not is_formula(cell)
             elif value is None or value != value or abs(value) == float("inf"):

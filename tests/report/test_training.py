@@ -4,7 +4,7 @@ import numpy as np
 
 from ovaflow.model.training_file import Training
 from ovaflow.report import training
-from ovaflow.report.drawing import plain_logarithm
+from ovaflow.report.drawing import format_logarithmic_tick
 from ovaflow.solver.problem import Status
 
 
@@ -27,15 +27,15 @@ def test_training_statistics_are_honest() -> None:
             np.int8,
         ),
     }
-    ours = training.summarise(Training(2.0, 1, 1 << 20, statistics=statistics))
+    ours = training.summarize_training(Training(2.0, 1, 1 << 20, statistics=statistics))
     assert (ours.trained, ours.untrained, ours.reached, ours.above) == (3, 1, 1, 2)
     assert ours.endings == "1 iteration limit, 1 line search failed"
-    run = SimpleNamespace(read={training.read: ours}.get)
-    newton, cg = (training.steps_per_label(name)(run) for name in ("newton_steps", "cg_steps"))
+    run = SimpleNamespace(read={training.read_training: ours}.get)
+    newton, cg = (training.steps_getter(name)(run) for name in ("newton_steps", "cg_steps"))
     assert (newton, cg, ours.halvings_per_label) == (6, 10, 1)
     assert np.isnan(ours.worst_ratio)
 
 
 def test_numbers_of_logarithmic_axes() -> None:
     numbers = {1000.0: "1,000", 1: "1", 0.5: "0.5", 0.001: "0.001", 1e-4: "10⁻⁴", 1e-12: "10⁻¹²"}
-    assert {value: plain_logarithm(value) for value in numbers} == numbers
+    assert {value: format_logarithmic_tick(value) for value in numbers} == numbers

@@ -7,7 +7,7 @@ from ovaflow.initialization.spanning_tree import compute_label_tree
 from ovaflow.methods.fastxml import section as trees
 from ovaflow.methods.rembrandt import section as embeddings
 from ovaflow.report import training
-from ovaflow.report.tables import table_of_runs
+from ovaflow.report.tables import make_runs_table
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
 
@@ -59,15 +59,17 @@ def test_label_tree_of_a_run(tmp_path) -> None:
         SimpleNamespace(path=tmp_path / "run", settings={"initialization": start}, dataset=dataset)
         for start in ("label-tree", "zero")
     ]
-    assert [training._label_tree(folder) for folder in folders] == [None, None]
+    assert [training._read_label_tree(folder) for folder in folders] == [None, None]
     compute_label_tree(Y).write(tmp_path / "label_tree.h5", dataset=dataset)
-    ours, none = map(training._label_tree, folders)
+    ours, none = map(training._read_label_tree, folders)
     assert none is None
     # 3, 4, 3 and 2 instances from the root; 2 to the last label, and one from each to the one
     # before
     of_run = SimpleNamespace(label_tree=ours)
-    run = SimpleNamespace(name="tree", series=1, summary="", read={training.read: of_run}.get)
-    (row,) = table_of_runs("Label trees", [run], training.LABEL_TREES).rows
+    run = SimpleNamespace(
+        name="tree", series=1, summary="", read={training.read_training: of_run}.get
+    )
+    (row,) = make_runs_table("Label trees", [run], training.LABEL_TREE_COLUMNS).rows
     assert [cell.text for cell in row.cells] == ["1", "4", "12", "5", "58.33"]
 
 

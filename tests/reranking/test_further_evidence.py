@@ -12,7 +12,7 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.model.model_file import open_any_model
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.reasons import explain
+from ovaflow.prediction.reasons import explain_labels
 from ovaflow.reranking import fitting
 from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.choice_of_evidence import choose_evidence
@@ -171,7 +171,7 @@ def test_evidence_that_is_not_asked_for_is_not_there(dataset) -> None:
 def test_an_answer_says_what_speaks_for_it(with_all, dataset) -> None:
     predictor = Predictor.open(with_all)
     text = dataset.test_texts()[0]
-    entries = explain(predictor, predictor.from_texts([text]), np.arange(20), 3, text)
+    entries = explain_labels(predictor, predictor.from_texts([text]), np.arange(20), 3, text)
     kinds = {each.kind for entry in entries for each in entry.evidence}
     assert FirstWords.name in kinds
     assert kinds & {PiecesOfName.name, "name in the text"}

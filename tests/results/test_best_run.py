@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ovaflow.results.best_run import best_run, metric_of_comparison
+from ovaflow.results.best_run import choose_comparison_metric, find_best_run
 
 
 def made(**figures):
@@ -24,10 +24,10 @@ def made(**figures):
 )
 def test_the_best_run(figures, best, metric) -> None:
     runs = made(**figures)
-    assert best_run(runs).name == best
-    assert metric_of_comparison([run for run in runs if run.metrics]) == metric
+    assert find_best_run(runs).name == best
+    assert choose_comparison_metric([run for run in runs if run.metrics]) == metric
 
 
 def test_nothing_is_the_best_of_no_metrics() -> None:
-    assert best_run(made(planned={})) is None
-    assert best_run([]) is None
+    assert find_best_run(made(planned={})) is None
+    assert find_best_run([]) is None

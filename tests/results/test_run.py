@@ -9,7 +9,7 @@ from finished_run import of_every_method
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import open_any_model
-from ovaflow.results.runs import Runs, choose_shown, open_run, open_runs
+from ovaflow.results.runs import Runs, choose_shown_runs, open_run, open_runs
 from ovaflow.storage.texts import read_json, write_json
 
 
@@ -81,7 +81,7 @@ def test_runs_are_told_apart_and_know_who_trained_the_same(folder) -> None:
     )
     runs = Runs(folder, ("msi", "again", "forest"))
     msi, again, forest = runs.all
-    assert [run.trained_with for run in runs.all] == [None, msi, None]
+    assert [run.same_training_run for run in runs.all] == [None, msi, None]
     assert again.training_seconds == msi.all_metrics["train_seconds"]
     assert forest.summary.startswith("fastxml")
     assert msi.summary == again.summary != forest.summary
@@ -99,7 +99,7 @@ def test_the_first_run_and_the_best_ones_are_shown() -> None:
     for quality in qualities:
         model = SimpleNamespace(method="one-vs-all")
         runs.append(SimpleNamespace(all_metrics={"P@1": quality}, model=model))
-    assert choose_shown(runs) == [runs[0], runs[2], *runs[4:]]
+    assert choose_shown_runs(runs) == [runs[0], runs[2], *runs[4:]]
     runs[1].model.method = "fastxml"
     runs[3].model.method = "rembrandt"
-    assert choose_shown(runs) == runs[:8]
+    assert choose_shown_runs(runs) == runs[:8]

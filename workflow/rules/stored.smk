@@ -2,7 +2,7 @@
 import json
 from types import SimpleNamespace
 
-from ovaflow.results.best_run import best_run
+from ovaflow.results.best_run import find_best_run
 from ovaflow.workflow import fetch
 from snakemake.settings.types import SharedFSUsage
 
@@ -26,7 +26,7 @@ def address_of(path):
 def how_to_predict(dataset):
     """The last line of a run: how the best run of a dataset predicts."""
     runs = [measured_run(dataset, name) for name in SETTINGS.runs]
-    best = best_run(runs) or runs[0]
+    best = find_best_run(runs) or runs[0]
     which = ""
     if len(runs) > 1 and best.metrics:
         which = f" by the best run, {best.name}"

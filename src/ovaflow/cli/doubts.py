@@ -15,7 +15,7 @@ from ovaflow.evaluation.doubts import (
     tabulate_doubts,
 )
 from ovaflow.model.model_file import open_any_model
-from ovaflow.report.doubts import NAME_LENGTH, OF_ONE_KIND
+from ovaflow.report.doubts import COLUMNS_WITHOUT_KIND, RECORD_NAME_LENGTH
 from ovaflow.reranking.fitting import require_same_dataset
 from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
@@ -78,7 +78,7 @@ def doubts_command(run, dataset, held_out, every, threads, output) -> None:
 
 
 def _list(title, rows):
-    return Listing(title, DOUBT_COLUMNS, OF_ONE_KIND, rows, name_length=NAME_LENGTH)
+    return Listing(title, DOUBT_COLUMNS, COLUMNS_WITHOUT_KIND, rows, name_length=RECORD_NAME_LENGTH)
 
 
 def _held_out_by(model):

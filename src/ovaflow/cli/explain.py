@@ -18,11 +18,11 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.explanation import (
     describe_label,
     find_labels,
-    label_entry,
-    shown_name,
+    get_display_name,
+    make_label_entry,
 )
-from ovaflow.prediction.predictor import without_words
-from ovaflow.prediction.reasons import explain
+from ovaflow.prediction.predictor import count_texts_without_words
+from ovaflow.prediction.reasons import explain_labels
 from ovaflow.prediction.sources import remark_on_columns
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.settings.predict import CANDIDATES
@@ -77,13 +77,13 @@ def explain_command(
         answer = {"labels": [_described(predictor, opened, label, top) for label in chosen]}
     else:
         text, x = _instance(predictor, text, dataset, row)
-        if text is not None and without_words(predictor, x):
+        if text is not None and count_texts_without_words(predictor, x):
             click.echo("ovaflow: the text has no word that the model knows", err=True)
         if dataset is None and (remark := remark_on_columns(predictor.model)):
             click.echo(f"ovaflow: {remark}", err=True)
         if not chosen:
             chosen = [label for label in predictor.top_k(x, labels)[0][0] if label >= 0]
-        explained = [each.as_json() for each in explain(predictor, x, chosen, top, text)]
+        explained = [each.as_json() for each in explain_labels(predictor, x, chosen, top, text)]
         answer = {"text": text, "labels": explained}
     if as_json:
         click.echo(json.dumps(answer, ensure_ascii=False))
@@ -122,7 +122,9 @@ def _open_dataset_of(model, path):
 
 def _described(predictor, dataset, label, top):
     positives = {"positives": int(predictor.model.counts[label])}
-    entry = label_entry(predictor, label) | positives | describe_label(predictor, label, top, top)
+    entry = (
+        make_label_entry(predictor, label) | positives | describe_label(predictor, label, top, top)
+    )
     return (
         entry
         if dataset is None
@@ -181,7 +183,7 @@ def _show_label(console, answer) -> None:
         _heading(answer, f"{answer['positives']:,} training positives, bias {answer['bias']:+.3f}")
     )
     console.print(_two_sides(answer, "weight", ("speaks for it", "speaks against it")))
-    nearest = [(shown_name(each), each["cosine"]) for each in answer["nearest"]]
+    nearest = [(get_display_name(each), each["cosine"]) for each in answer["nearest"]]
     console.print(
         _table(
             "nearest labels", nearest, "cyan", "", max((cosine for _, cosine in nearest), default=0)
@@ -214,7 +216,7 @@ def _row_of_record(each, cells):
 
 def _heading(answer, outcome):
     uri = ("  ", (answer["uri"], "dim")) if "uri" in answer else ()
-    return Text.assemble((_plain(shown_name(answer)), "bold"), "  ", (outcome, "cyan"), *uri)
+    return Text.assemble((_plain(get_display_name(answer)), "bold"), "  ", (outcome, "cyan"), *uri)
 
 
 def _two_sides(answer, value, titles):

@@ -11,7 +11,7 @@ from ovaflow.cli.options import file_option, reading_options
 from ovaflow.evaluation.metric import find_metric
 from ovaflow.reading.formats import FORMATS
 from ovaflow.report import wording
-from ovaflow.report.probabilities import automatic_table, sure_table
+from ovaflow.report.probabilities import make_automatic_table, make_sure_table
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.settings.source import ReadTexts
 
@@ -144,7 +144,7 @@ def _levels_table(title, rows):
 
 
 _FURTHER = (
-    ("automatic", "labels by least probability", automatic_table),
-    ("sure", "records by expected precision of the labels that fit", sure_table),
+    ("automatic", "labels by least probability", make_automatic_table),
+    ("sure", "records by expected precision of the labels that fit", make_sure_table),
     ("by_level", "first label of each level, on the records that have one", _levels_table),
 )

@@ -7,10 +7,10 @@ import click
 
 from ovaflow.cli.options import file_argument, file_option
 from ovaflow.console.errors import InputError
-from ovaflow.prediction.model_folder import MODEL, files_of, read_metrics
+from ovaflow.prediction.model_folder import MODEL_NAME, list_model_files, read_metrics
 from ovaflow.prediction.pack import unpack, write_pack
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.report.model_card import LICENCE, NAME, Statements, write_card
+from ovaflow.report.model_card import CARD_NAME, LICENCE_NAME, Statements, render_card
 from ovaflow.report.wording import size
 
 DATASET = "dataset.h5"
@@ -55,12 +55,12 @@ def pack_command(model, output, licence, languages, intended_use) -> None:
     output = output or Path(f"{name}.zip")
     metrics = _metrics(opened)
     text = _text_of(licence)
-    statements = Statements(LICENCE if text else licence, languages, intended_use)
-    card = write_card(name, _dataset(opened.path), opened, metrics, statements)
-    files = {NAME: card.encode()}
+    statements = Statements(LICENCE_NAME if text else licence, languages, intended_use)
+    card = render_card(name, _dataset(opened.path), opened, metrics, statements)
+    files = {CARD_NAME: card.encode()}
     if text:
-        files[LICENCE] = text
-    files |= files_of(opened)
+        files[LICENCE_NAME] = text
+    files |= list_model_files(opened)
     write_pack(output, files)
     if licence is None:
         click.echo("ovaflow: the card states no licence; give one with --licence", err=True)
@@ -72,7 +72,7 @@ def pack_command(model, output, licence, languages, intended_use) -> None:
 def _name(path):
     """Name of a model: DATASET-RUN of results/DATASET/RUN/model.h5."""
     folder = path.resolve().parent
-    return f"{folder.parent.name}-{folder.name}" if path.name == MODEL else path.stem
+    return f"{folder.parent.name}-{folder.name}" if path.name == MODEL_NAME else path.stem
 
 
 def _dataset(path):

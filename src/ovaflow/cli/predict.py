@@ -24,22 +24,22 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.answer_files import Record
+from ovaflow.prediction.answer_files import AnsweredRecord
 from ovaflow.prediction.familiarity import WordCount, remark_on_languages, remark_on_words
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage
 from ovaflow.prediction.predictor import (
     FeaturesAndFamiliarity,
     Predictor,
+    count_texts_without_words,
     remark_on_memory,
-    without_words,
 )
-from ovaflow.prediction.question import Question, Ranked, answers_of
+from ovaflow.prediction.question import Question, RankedAnswers, make_answers
 from ovaflow.prediction.sources import (
-    BATCH,
+    BATCH_SIZE,
     READ_FORMATS,
     RecordBatch,
-    batches_of,
-    input_file,
+    make_input_file,
+    read_record_batches,
     remark_on_columns,
 )
 from ovaflow.reading.beside_text import KINDS
@@ -153,7 +153,9 @@ def predict_command(
     question = _asked(question, optimise, division, predictor.model, output)
     if question.language is not None:
         predictor = predictor.in_language(question.language)
-    sources = [input_file(predictor.model, path, options["keep"], **reading) for path in inputs]
+    sources = [
+        make_input_file(predictor.model, path, options["keep"], **reading) for path in inputs
+    ]
     _check_kept(options["keep"], sources, texts, dataset)
     titled = bool(sources) or dataset is not None or len(texts) > 1
     sinks = partial(
@@ -256,7 +258,7 @@ class _Records:
     def __iter__(self):
         for batch in self._batches:
             if batch.texts is not None:
-                self._unknown += without_words(self.predictor, batch.read.X)
+                self._unknown += count_texts_without_words(self.predictor, batch.read.X)
             if (familiarity := batch.read.familiarity) is not None:
                 self._word_count = WordCount.sum([self._word_count, familiarity.word_count])
                 self._languages.update(familiarity.languages)
@@ -314,14 +316,16 @@ def _macro_f1(records, question, threads):
             np.concatenate([getattr(each, name) for each in ranked]) for name in ("ids", "scores")
         )
         about = [fields for each in ranked for fields in each.about]
-        together = Ranked(ids, probabilities, ranked[0].missed, about)
+        together = RankedAnswers(ids, probabilities, ranked[0].missed, about)
         chosen = choose_labels_for_macro_f1(ids, probabilities, question.top_k)
-        yield zip(everybody, answers_of(records.predictor, question, together, chosen), strict=True)
+        yield zip(
+            everybody, make_answers(records.predictor, question, together, chosen), strict=True
+        )
 
 
 def _records(batch, first):
     texts = batch.texts or [None] * len(batch.names)
-    return list(map(Record, itertools.count(first), batch.names, texts, batch.kept))
+    return list(map(AnsweredRecord, itertools.count(first), batch.names, texts, batch.kept))
 
 
 def _ids(names, first):
@@ -338,7 +342,7 @@ def _batches(predictor, texts, sources, dataset):
         n = len(texts)
         yield RecordBatch(predictor.read_texts(texts), [None] * n, list(texts), [()] * n)
     for source in sources:
-        yield from batches_of(source, predictor)
+        yield from read_record_batches(source, predictor)
 
 
 def _test_instances(predictor, dataset):
@@ -346,8 +350,8 @@ def _test_instances(predictor, dataset):
     predictor.model.require(dataset=dataset)
     ids = dataset.ids("test")
     X = predictor.from_split(dataset.test)
-    for low in range(0, X.n_rows, BATCH):
-        high = min(low + BATCH, X.n_rows)
+    for low in range(0, X.n_rows, BATCH_SIZE):
+        high = min(low + BATCH_SIZE, X.n_rows)
         read = FeaturesAndFamiliarity(X.part(low, high))
         yield RecordBatch(read, ids[low:high], None, [()] * (high - low))
 

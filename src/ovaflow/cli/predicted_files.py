@@ -8,7 +8,7 @@ from datetime import date
 
 import click
 
-from ovaflow.prediction.annif_files import AnnifLines, files_of_records
+from ovaflow.prediction.annif_files import AnnifLines, write_record_files
 from ovaflow.prediction.answer_files import (
     BYTE_ORDER_MARK,
     Csv,
@@ -38,7 +38,7 @@ def open_answer_output(predictor, path, output_format, titled, divides, **descri
     writer = _writer(output_format, path, predictor, titled, **described)
     if divides and isinstance(writer, XmcText):
         raise click.UsageError("xmc-text has no ids, so it needs all records: write csv or jsonl")
-    with files_of_records(path) if isinstance(writer, AnnifLines) else _destination(path) as out:
+    with write_record_files(path) if isinstance(writer, AnnifLines) else _destination(path) as out:
         if path is not None and isinstance(writer, JoinedCsv):
             out.write(BYTE_ORDER_MARK)
         writer.begin(out)

@@ -16,13 +16,13 @@ from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.labelled_file import compare_unknown_words, rank_file
 from ovaflow.evaluation.model_comparison import COMPARED_FIGURES, MIN_BOOTSTRAP_RECORDS, Figures
-from ovaflow.prediction.earlier_models import superseded
+from ovaflow.prediction.earlier_models import find_superseded_folders
 from ovaflow.prediction.promotion import (
-    checksums_of,
-    discard,
-    model_in_use,
+    discard_folder,
+    find_model_in_use,
     promote,
     promotion_lock,
+    read_checksums,
 )
 
 LOST_PROBABILITIES = (
@@ -95,12 +95,12 @@ def promote_command(
     model = open_predictor(new)
     metric = COMPARED_FIGURES[metric]
     with promotion_lock(link):
-        current = model_in_use(link)
+        current = find_model_in_use(link)
         predictors = {str(new): model}
         lost = False
         if current is not None:
             theirs = predictors[str(current)] = open_predictor(current)
-            if checksums_of(theirs.model) == checksums_of(model.model):
+            if read_checksums(theirs.model) == read_checksums(model.model):
                 click.echo(f"{link}: {new} is already in use")
                 return
             lost = theirs.model.probabilistic and not model.model.probabilistic
@@ -122,14 +122,14 @@ def promote_command(
         folder = promote(model.model, link)
         click.echo(f"{link} -> {folder.name}: {words}")
         if keep is not None:
-            _discard(superseded(link, keep, before), link)
+            _discard(find_superseded_folders(link, keep, before), link)
 
 
 def _discard(folders, link) -> None:
     """Remove folders; the new model is in use, whether that succeeds or not."""
     for folder in folders:
         try:
-            discard(folder, link)
+            discard_folder(folder, link)
         except OSError as error:
             click.echo(
                 f"ovaflow: {folder}: not removed ({error.strerror}); remove it yourself", err=True

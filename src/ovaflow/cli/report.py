@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from ovaflow.cli.options import file_option, number_option, output_option, step_options
-from ovaflow.report.gather import gather
-from ovaflow.report.page import describe_machine, describe_software, render
-from ovaflow.report.tidy import tidy_csv
+from ovaflow.report.gather import gather_results
+from ovaflow.report.page import describe_machine, describe_software, render_page
+from ovaflow.report.tidy import format_tidy_csv
 from ovaflow.storage.writing import write_text
 
 
@@ -50,11 +50,11 @@ def report_command(runs, seed, sweeps, choices, tidy, settings, output) -> None:
     and, where the method keeps it, training.h5; dataset.h5 is in its parent.
     """
     page_folder = output.absolute().parent
-    results = gather(
+    results = gather_results(
         runs, seed=seed, sweeps=sweeps, settings=settings, choices=choices, page_folder=page_folder
     )
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    write_text(output, render(results, describe_machine(), describe_software(), written))
+    write_text(output, render_page(results, describe_machine(), describe_software(), written))
     if tidy is not None:
-        write_text(tidy, tidy_csv(results))
+        write_text(tidy, format_tidy_csv(results))
     click.echo(f"report: {output}")

@@ -7,8 +7,14 @@ import click
 
 from ovaflow.cli.listing import print_table
 from ovaflow.cli.options import file_argument
-from ovaflow.report.runs import brief_figures, entry_of, list_runs, measured, table_of
-from ovaflow.report.tables import csv_of
+from ovaflow.report.runs import (
+    list_brief_metrics,
+    list_measured_metrics,
+    list_runs,
+    make_json_entry,
+    make_listing_table,
+)
+from ovaflow.report.tables import format_csv
 from ovaflow.settings.config import load, resolve
 from ovaflow.workflow import snakefile
 
@@ -36,11 +42,14 @@ def runs_command(config, as_csv, as_json) -> None:
     defaults = load(snakefile().parent / "config" / "config.yaml")
     runs = list_runs(resolve(load(path) if path else {}, defaults, path))
     if as_json:
-        click.echo(json.dumps([entry_of(run) for run in runs], ensure_ascii=False))
+        click.echo(json.dumps([make_json_entry(run) for run in runs], ensure_ascii=False))
     elif as_csv:
-        click.echo(csv_of(*table_of(runs, measured(runs)).in_full), nl=False)
+        click.echo(
+            format_csv(*make_listing_table(runs, list_measured_metrics(runs)).full_content),
+            nl=False,
+        )
     else:
-        print_table(table_of(runs, brief_figures()), whole=True)
+        print_table(make_listing_table(runs, list_brief_metrics()), whole=True)
         if any(run.remark for run in runs):
             click.echo(
                 f"\novaflow run {path or ''}".rstrip()

@@ -27,9 +27,9 @@ from ovaflow.features.tokens import tokens_of_counts
 from ovaflow.model.model_file import MethodModel, open_any_model
 from ovaflow.model.ranked_labels import find_hits
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.prediction.predictions import predict_test_set, reranked
-from ovaflow.prediction.predictor import Predictor, without_words
-from ovaflow.prediction.reasons import explain as explain_labels
+from ovaflow.prediction.predictions import attach_reranker, predict_test_set
+from ovaflow.prediction.predictor import Predictor, count_texts_without_words
+from ovaflow.prediction.reasons import explain_labels as explain_labels
 from ovaflow.registry import ONE_VS_ALL, find_method, placed
 from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.fitting import fit_reranker
@@ -215,7 +215,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     def _open(self) -> None:
         model = self.model_
         self._predictor = Predictor(
-            model if self.reranker_ is None else reranked(model, self.reranker_)
+            model if self.reranker_ is None else attach_reranker(model, self.reranker_)
         )
 
     def _dataset(
@@ -326,7 +326,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             warning tells of sparse instances without any feature.
         """
         instances = self._instances(X)
-        if sp.issparse(X) and (empty := without_words(self._predictor, instances)):
+        if sp.issparse(X) and (empty := count_texts_without_words(self._predictor, instances)):
             message = f"{empty} of {instances.n_rows} instances have no feature: their labels mean nothing"
             warnings.warn(message, stacklevel=2)
         if self._form.kind == CLASSES or self._has_one_label():

@@ -10,7 +10,7 @@ import numpy as np
 
 from ovaflow.dataset.dataset import Dataset
 from ovaflow.evaluation.measured import EvaluatedPredictions
-from ovaflow.prediction.reasons import explain
+from ovaflow.prediction.reasons import explain_labels
 
 ERROR_ORDER = "lowest F1 of the predicted labels, then most errors, then the surest wrong label"
 """By which records are the worst."""
@@ -184,7 +184,7 @@ def explain_prediction(predictor, dataset, row, label, text, top):
     if model.linear is None or not model.trained[label]:
         return [], [], [model.why_unexplainable if model.linear is None else "it has no classifier"]
     x = predictor.from_split(dataset.test.take(np.array([row])))
-    (entry,) = explain(predictor, x, [label], top, text if predictor.takes_text else None)
+    (entry,) = explain_labels(predictor, x, [label], top, text if predictor.takes_text else None)
     up, down = (
         [f"{each.feature} {each.contribution:+.3f}" for each in side]
         for side in (entry.up, entry.down)

@@ -18,11 +18,11 @@ from ovaflow.prediction.familiarity import WordCount, has_many_unknown_words
 from ovaflow.prediction.predictor import FeaturesAndFamiliarity
 from ovaflow.prediction.question import Question
 from ovaflow.prediction.sources import (
-    BATCH,
-    LINES,
+    BATCH_SIZE,
+    LINES_FORMAT,
     NamedColumns,
-    features_of_vectors,
     settings_of_file,
+    transform_vectors,
 )
 from ovaflow.prediction.usual_texts import read_usual_texts
 from ovaflow.reading.formats import FORMATS
@@ -45,7 +45,7 @@ def choose_reading_settings(model, path, **chosen):
     chosen.
     """
     settings = settings_of_file(model, path, **chosen)
-    if settings.format == LINES:
+    if settings.format == LINES_FORMAT:
         trained = model.transform.get("source", {}).get("format")
         settings = settings.model_copy(update={"format": trained})
     if settings.format not in FORMATS:
@@ -84,7 +84,7 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
     if not FORMATS[settings.format].holds_texts:
         read = partial(_read_features, file_labels=file_labels)
     question = (question or Question()).model_copy(update={"top_k": CANDIDATES})
-    allowed = predictor.allowed_by(question)
+    allowed = predictor.allowed_labels(question)
     predictions = []
     rows = []
     n_true = []
@@ -130,7 +130,7 @@ def _read_texts(predictor, path, settings):
     instances = counted_once(read_file(settings, path, uris), settings.repeated)
     numbers = numbers_of_labels(predictor.model, predictor.model.transform)
     above = predictor.model.above
-    while batch := list(itertools.islice(instances, BATCH)):
+    while batch := list(itertools.islice(instances, BATCH_SIZE)):
         labels = [set(map(numbers.get, each.labels)) - {None} for each in batch]
         counts = [len(each.labels) for each in batch]
         if above is not None:
@@ -140,7 +140,7 @@ def _read_texts(predictor, path, settings):
                 counts[number] = counts[number] + len(higher)
         texts = [each.text for each in batch]
         if settings.vector_column:
-            features = FeaturesAndFamiliarity(features_of_vectors(predictor, texts, path))
+            features = FeaturesAndFamiliarity(transform_vectors(predictor, texts, path))
         else:
             features = predictor.read_texts(texts, [each.beside for each in batch])
         yield features, labels, counts

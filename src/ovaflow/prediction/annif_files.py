@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.answer import AnsweredLabel
-from ovaflow.prediction.answer_files import Answers
+from ovaflow.prediction.answer_files import AnswerFormat
 from ovaflow.reading.annif import ENDINGS
 from ovaflow.reading.streams import clean
 from ovaflow.reading.suggestions import ENDING
@@ -25,7 +25,7 @@ def score_within_one(label: AnsweredLabel) -> np.float32:
     return score if label.probability is not None else expit(score)
 
 
-class AnnifLines(Answers):
+class AnnifLines(AnswerFormat):
     """Lines ``<URI>``, name, notation if there is one, and score, with tabs between them, as
     ``annif index`` has them.
 
@@ -77,7 +77,7 @@ def _stem(name):
 
 
 @contextlib.contextmanager
-def files_of_records(folder):
+def write_record_files(folder):
     """What is written of records, which comes into a folder when the block ends without an error."""
     folder = Path(folder)
     # one that exists may be a file system of its own

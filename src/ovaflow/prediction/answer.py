@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, PrivateAttr
 from ovaflow.reranking.expected_quality import ExpectedQuality
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """Columns of a field in tables with a row per label, and with a row per record, whose labels
     are joined.
     """
@@ -22,12 +22,12 @@ class Column(NamedTuple):
     needs: Literal["uris", "second stage"] | None = None  # what a model without has no such columns
 
 
-def columns_of_fields(answered: type[BaseModel]) -> dict[str, Column]:
+def find_table_columns(answered: type[BaseModel]) -> dict[str, TableColumn]:
     """Return the columns of those fields that are in tables, by field."""
     columns = {}
     for name, field in answered.model_fields.items():
         for declared in field.metadata:
-            if isinstance(declared, Column):
+            if isinstance(declared, TableColumn):
                 columns[name] = declared
     return columns
 
@@ -35,9 +35,9 @@ def columns_of_fields(answered: type[BaseModel]) -> dict[str, Column]:
 class LabelName(BaseModel):
     """Which label it is."""
 
-    id: Annotated[int, Column("id")]
-    name: Annotated[str, Column("label", joined="labels")]
-    uri: Annotated[str | None, Column("uri", joined="uris", needs="uris")] = Field(
+    id: Annotated[int, TableColumn("id")]
+    name: Annotated[str, TableColumn("label", joined="labels")]
+    uri: Annotated[str | None, TableColumn("uri", joined="uris", needs="uris")] = Field(
         None, description="URI of the subject, where labels come from a vocabulary."
     )
     notation: str | None = Field(None, description="Notation of the subject, if it has one.")
@@ -46,11 +46,11 @@ class LabelName(BaseModel):
 class AnsweredLabel(LabelName):
     """A label of an instance."""
 
-    score: Annotated[float, Column("score", joined="scores")] = Field(
+    score: Annotated[float, TableColumn("score", joined="scores")] = Field(
         description="Labels are in its order; with a second stage it is the probability."
     )
     probability: Annotated[
-        float | None, Column("probability", joined="probabilities", needs="second stage")
+        float | None, TableColumn("probability", joined="probabilities", needs="second stage")
     ] = Field(None, description="That the label is right; only where the model has a second stage.")
 
 
@@ -75,14 +75,14 @@ class Answer(BaseModel):
         "have the language."
     )
     expected_precision: Annotated[
-        float | None, Column("expected_precision", needs="second stage")
+        float | None, TableColumn("expected_precision", needs="second stage")
     ] = Field(
         description="Share of these labels that are probably right; null without a second stage, or without labels."
     )
-    expected_recall: Annotated[float | None, Column("expected_recall", needs="second stage")] = (
-        Field(
-            description="Share of its true labels that are probably among these; null without a second stage."
-        )
+    expected_recall: Annotated[
+        float | None, TableColumn("expected_recall", needs="second stage")
+    ] = Field(
+        description="Share of its true labels that are probably among these; null without a second stage."
     )
     missing: list[str] | None = Field(
         None,
@@ -116,6 +116,6 @@ def _rounded(share: np.float64 | None) -> float | None:
     return None if share is None or np.isnan(share) else round(float(share), 4)
 
 
-def shortest(value: np.float32) -> float:
+def shorten_float(value: np.float32) -> float:
     """Return the number of the fewest digits that give the same float32 again."""
     return float(str(value))

@@ -5,11 +5,11 @@ import io
 import json
 from typing import NamedTuple
 
-from ovaflow.prediction.answer import Answer, AnsweredLabel, columns_of_fields
+from ovaflow.prediction.answer import Answer, AnsweredLabel, find_table_columns
 from ovaflow.storage.writing import cell_of
 
 
-class Record(NamedTuple):
+class AnsweredRecord(NamedTuple):
     """An instance whose labels are written."""
 
     number: int  # from 1
@@ -23,7 +23,7 @@ class Record(NamedTuple):
         return self.number if self.name is None else self.name
 
 
-class Answers:
+class AnswerFormat:
     """How answers are written, one after the other, and what is before and after them."""
 
     head = tail = ""
@@ -40,7 +40,7 @@ class Answers:
         return ()
 
 
-class JsonLines(Answers):
+class JsonLines(AnswerFormat):
     """One object per line: the instance's ``id``, and its answer as the service has it."""
 
     def write(self, record, answer):
@@ -48,18 +48,18 @@ class JsonLines(Answers):
         return json.dumps(entry | answer.as_json(), ensure_ascii=False) + "\n"
 
 
-class _Table(Answers):
+class _Table(AnswerFormat):
     """Columns of an instance, of its labels and of the answer, as their fields declare them."""
 
     def __init__(self, uris, probabilistic, kept, delimiter=",") -> None:
         has = {None: True, "uris": uris, "second stage": probabilistic}
-        label_columns = columns_of_fields(AnsweredLabel)
+        label_columns = find_table_columns(AnsweredLabel)
         # URIs are long, so they come last
         label_columns["uri"] = label_columns.pop("uri")
         self._label_fields = self._names_of(
             {field: each for field, each in label_columns.items() if has[each.needs]}
         )
-        answer_columns = columns_of_fields(Answer)
+        answer_columns = find_table_columns(Answer)
         self._answer_fields = {
             field: each.name for field, each in answer_columns.items() if has[each.needs]
         }
@@ -123,7 +123,7 @@ BYTE_ORDER_MARK = "\ufeff"
 """Spreadsheets know UTF-8 by this mark."""
 
 
-class XmcText(Answers):
+class XmcText(AnswerFormat):
     """``label:score label:score`` per line, below a header of instances and labels."""
 
     def __init__(self, n_labels) -> None:
@@ -142,7 +142,7 @@ class XmcText(Answers):
         out.write(self.first_line(n))
 
 
-class TerminalTable(Answers):
+class TerminalTable(AnswerFormat):
     """Answers as people read them: one label per line."""
 
     def __init__(self, titled) -> None:

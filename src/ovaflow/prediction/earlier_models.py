@@ -5,13 +5,13 @@ import re
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import ModelFile
-from ovaflow.prediction.model_folder import MODEL, is_file_of_model
+from ovaflow.prediction.model_folder import MODEL_NAME, is_model_file
 from ovaflow.storage.hdf5 import checksum_of, open_artifact
 
 _PROMOTED = re.compile(r"\d{4}-\d\d-\d\d-\d{6}-([0-9a-f]{8})")
 
 
-def superseded(link, keep, before):
+def find_superseded_folders(link, keep, before):
     """Folders of promotions beside a link, oldest first, without the newest and those that a link
     leads to.
 
@@ -40,7 +40,7 @@ def _is_promoted(folder):
         for path in folder.rglob("*")
         if path.is_symlink() or not path.is_dir()
     )
-    return all(map(is_file_of_model, files)) and _begins_with(folder / MODEL, named[1])
+    return all(map(is_model_file, files)) and _begins_with(folder / MODEL_NAME, named[1])
 
 
 def _begins_with(model, checksum):

@@ -33,7 +33,7 @@ class Contribution(BaseModel):
     )
 
 
-def numbers_of_evidence() -> dict[str, Any]:
+def make_evidence_fields() -> dict[str, Any]:
     """Numbers that some kinds of evidence have, each described by all of these."""
     types: dict[str, Any] = {}
     descriptions: dict[str, list[str]] = {}
@@ -66,7 +66,7 @@ Evidence = create_model(
     "Evidence",
     __base__=_EvidenceOfAnyKind,
     __doc__="What the second stage knows of a label besides its score.",
-    **numbers_of_evidence(),
+    **make_evidence_fields(),
 )
 
 

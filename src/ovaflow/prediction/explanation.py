@@ -32,7 +32,7 @@ class LabelContributions(NamedTuple):
     others: float  # sum of the contributions that are not listed
 
 
-def contributions(predictor, x, label, top=None):
+def compute_contributions(predictor, x, label, top=None):
     """What pushes a label's score up and down for one instance, ``top`` features of each sign."""
     linear = _require_weights(predictor.model, label)
     model = predictor.model
@@ -47,7 +47,7 @@ def contributions(predictor, x, label, top=None):
     return LabelContributions(int(label), math.fsum([bias, *values]), bias, up, down, others)
 
 
-def strongest_features(predictor, label, top=10):
+def find_strongest_features(predictor, label, top=10):
     """Features with the largest weights of a label, ``top`` of each sign, and its bias."""
     model = _require_weights(predictor.model, label)
     weights = model.label_weights(label, np.arange(model.n_features))
@@ -58,7 +58,7 @@ def strongest_features(predictor, label, top=10):
     return up, down, bias
 
 
-def nearest_labels(predictor, label, top=10):
+def find_nearest_labels(predictor, label, top=10):
     """Labels by falling cosine of their weights without the bias; needs nothing of size l x l."""
     cosines = _require_weights(predictor.model, label).cosines(label)
     cosines[~predictor.model.trained] = -np.inf
@@ -68,15 +68,15 @@ def nearest_labels(predictor, label, top=10):
 
 
 def describe_label(predictor, label, top, nearest):
-    up, down, bias = strongest_features(predictor, label, top)
+    up, down, bias = find_strongest_features(predictor, label, top)
     neighbours = []
-    for other, cosine in nearest_labels(predictor, label, nearest):
-        neighbours.append(label_entry(predictor, other) | {"cosine": cosine})
+    for other, cosine in find_nearest_labels(predictor, label, nearest):
+        neighbours.append(make_label_entry(predictor, other) | {"cosine": cosine})
     weights = {"up": _weights(predictor, up), "down": _weights(predictor, down)}
     return weights | {"bias": bias, "nearest": neighbours}
 
 
-def label_entry(predictor, label):
+def make_label_entry(predictor, label):
     """A label for JSON: its id and name, and its URI and notation where it has them."""
     names = predictor.label_names
     notations = predictor.model.label_notations
@@ -87,7 +87,7 @@ def label_entry(predictor, label):
     return entry
 
 
-def contributions_in_text(predictor, features, spans):
+def locate_contributions(predictor, features, spans):
     """Features by name with what they add, and their places in the text, by :func:`spans_in_text`."""
     entries = []
     for feature, value in features:
@@ -106,7 +106,7 @@ def _feature_name(predictor, feature):
     return names[feature] if len(names) else str(feature)
 
 
-def spans_in_text(predictor, text):
+def find_spans(predictor, text):
     """Places in a text, (start, end), of the words, stems and the like that stand for each feature,
     by feature.
     """
@@ -165,7 +165,7 @@ def _by_sign(features, values, top):
     return *listed, math.fsum(rest)
 
 
-def shown_name(entry):
+def get_display_name(entry):
     """Name of a label for people, ``label 17`` where it has none."""
     return entry["name"] if entry["name"].strip() else f"label {entry['id']}"
 
@@ -174,7 +174,9 @@ def find_labels(predictor, names):
     """Ids of labels by URI or by name, whatever its case; the smallest where labels share a name."""
     if not names:
         return []
-    known = [shown_name(label_entry(predictor, label)) for label in range(predictor.n_labels)]
+    known = [
+        get_display_name(make_label_entry(predictor, label)) for label in range(predictor.n_labels)
+    ]
     exact = {
         mark: label
         for marks in (predictor.label_uris, known)

@@ -8,7 +8,7 @@ import numpy as np
 from ovaflow.features.text_language import languages_of_texts
 from ovaflow.sparse.jit import strict_kernel
 
-FEWEST_KNOWN = 0.1
+MIN_KNOWN_SHARE = 0.1
 """A text of which the model knows a smaller share of the words is doubtful."""
 
 _ENOUGH_TEXTS = 100
@@ -86,7 +86,7 @@ class Familiarity(NamedTuple):
             # a model knows nothing of a text without words
             known = 1 - unknown_words / words if words else 0.0
             doubts = {
-                "unknown_words": known < FEWEST_KNOWN,
+                "unknown_words": known < MIN_KNOWN_SHARE,
                 "language": is_foreign(language, trained),
             }
             doubtful = [doubt for doubt, exists in doubts.items() if exists]
@@ -102,7 +102,7 @@ def _count_unknown_words(ids, ends, starts, unknown_words) -> None:
         unknown_words[text] = unknown
 
 
-UNKNOWN: dict = {"known_words": None, "language": None, "doubts": []}
+UNKNOWN_FAMILIARITY: dict = {"known_words": None, "language": None, "doubts": []}
 """What is said of features."""
 
 
@@ -111,7 +111,7 @@ def is_foreign(language, trained):
     return None not in (language, trained) and language not in trained
 
 
-def trained_languages(texts):
+def find_trained_languages(texts):
     """Languages of training, the most frequent first, given how many texts are in each; None if too
     few are told.
     """

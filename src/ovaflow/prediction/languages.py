@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from ovaflow.console.errors import InputError
 
 
-def languages_of(model):
+def list_languages(model):
     """Languages in which a model has names of labels, its own first; empty where it knows none."""
     own = model.transform.get("language")
     return [*filter(None, [own]), *model.names.translations]
 
 
-def names_in(model, language):
+def find_names_in_language(model, language):
     """Names of all labels in a language; the model's own where the vocabulary has none."""
-    languages = languages_of(model)
+    languages = list_languages(model)
     if language not in languages:
         message = f"has no names of labels in language {language!r}"
         remedy = None

@@ -10,15 +10,15 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from ovaflow import __version__
-from ovaflow.prediction.answer_files import Answers
-from ovaflow.prediction.sources import vocabulary_of
+from ovaflow.prediction.answer_files import AnswerFormat
+from ovaflow.prediction.sources import get_vocabulary_name
 
 _LEADER = "00000nam a2200000uu 4500"
 """Of a record in Unicode of which nothing else is known; who reads XML computes the lengths."""
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class MarcXml(Answers):
+class MarcXml(AnswerFormat):
     """A record for each instance; 001 is its id, and only there if it has one.
 
     ``source`` is the code of the vocabulary, for $2, by default the name of its file; ``date`` is
@@ -29,7 +29,7 @@ class MarcXml(Answers):
     tail = "</collection>\n"
 
     def __init__(self, predictor, source, date) -> None:
-        self._source = source or vocabulary_of(predictor.model)
+        self._source = source or get_vocabulary_name(predictor.model)
         self._is_guessed = source is None and len(predictor.label_uris) > 0
         self._process = f"ovaflow {__version__}, model {predictor.model.checksum[:12]}"
         self._date = f"{date:%Y%m%d}"

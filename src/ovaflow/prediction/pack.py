@@ -12,7 +12,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.storage.opening import open_regular
 from ovaflow.storage.writing import unfinished_folder, write_atomically
 
-SUMS = "SHA256SUMS"
+CHECKSUMS_NAME = "SHA256SUMS"
 """Name of the last file, which ``sha256sum -c`` reads."""
 
 # the first time that a zip can hold; no real ones, so that equal files give equal packs
@@ -30,7 +30,7 @@ def write_pack(path, files) -> None:
     with write_atomically(path) as temporary, zipfile.ZipFile(temporary, "w") as pack:
         for name, content in files.items():
             sums += f"{_add(pack, name, content)}  {name}\n"
-        _add(pack, SUMS, sums.encode())
+        _add(pack, CHECKSUMS_NAME, sums.encode())
 
 
 def _add(pack, name, content):
@@ -65,9 +65,9 @@ def unpack(path, folder):
                 target = partial / folder.name / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _extract(pack, path, name, target, digest)
-            (partial / folder.name / SUMS).write_bytes(pack.read(SUMS))
+            (partial / folder.name / CHECKSUMS_NAME).write_bytes(pack.read(CHECKSUMS_NAME))
             (partial / folder.name).rename(folder)
-    return [*sums, SUMS]
+    return [*sums, CHECKSUMS_NAME]
 
 
 @contextlib.contextmanager
@@ -92,15 +92,15 @@ def _damage(path, message):
 def _read_sums(pack, path):
     """SHA-256 of each file, by name; all that the pack holds, and none outside the folder."""
     try:
-        lines = pack.read(SUMS).decode().splitlines()
+        lines = pack.read(CHECKSUMS_NAME).decode().splitlines()
     except (KeyError, UnicodeDecodeError, *_UNREADABLE):
-        raise _damage(path, f"not a pack: {SUMS} is missing or damaged") from None
+        raise _damage(path, f"not a pack: {CHECKSUMS_NAME} is missing or damaged") from None
     sums = {}
     for line in lines:
         digest, _, name = line.partition("  ")
         sums[name] = digest
-    if sorted([*sums, SUMS]) != sorted(pack.namelist()):
-        raise _damage(path, f"its files are not those of {SUMS}")
+    if sorted([*sums, CHECKSUMS_NAME]) != sorted(pack.namelist()):
+        raise _damage(path, f"its files are not those of {CHECKSUMS_NAME}")
     for name in sums:
         place = PurePosixPath(name)
         if place.is_absolute() or ".." in place.parts or "\\" in name:

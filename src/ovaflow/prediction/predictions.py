@@ -15,7 +15,7 @@ from ovaflow.settings.predict import CANDIDATES
 from ovaflow.storage.artifact import NOT_STORED, Artifact, MayBeInfinite
 
 
-def with_second_stage(model, path=None):
+def attach_second_stage(model, path=None):
     """A model with its second stage: of a file, or of the one next to the model; the model itself
     without one.
 
@@ -24,10 +24,10 @@ def with_second_stage(model, path=None):
     beside = Path(model.path).with_name(FILE_NAME)
     if path is None and not beside.exists():
         return model
-    return reranked(model, Reranker.open(path or beside, model=model))
+    return attach_reranker(model, Reranker.open(path or beside, model=model))
 
 
-def reranked(model, reranker):
+def attach_reranker(model, reranker):
     """A model with a second stage; alone if it is not used."""
     if reranker.unused:
         return model

@@ -23,10 +23,15 @@ from ovaflow.labels.choice import LabelFinder
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model, open_any_model
 from ovaflow.prediction.answer import Answer
-from ovaflow.prediction.familiarity import UNKNOWN, Familiarity
-from ovaflow.prediction.languages import names_in
-from ovaflow.prediction.predictions import with_second_stage
-from ovaflow.prediction.question import Question, Ranked, answers_of, missed_by
+from ovaflow.prediction.familiarity import UNKNOWN_FAMILIARITY, Familiarity
+from ovaflow.prediction.languages import find_names_in_language
+from ovaflow.prediction.predictions import attach_second_stage
+from ovaflow.prediction.question import (
+    Question,
+    RankedAnswers,
+    estimate_missed_labels,
+    make_answers,
+)
 from ovaflow.prediction.usual_texts import UsualTexts, read_usual_texts
 from ovaflow.reading.markup import without_markup
 from ovaflow.reranking.reranked_model import RerankedModel
@@ -92,7 +97,7 @@ class Predictor:
             damaged.
         """
         model = open_any_model(path)
-        return cls(with_second_stage(model, reranker) if rerank else model)
+        return cls(attach_second_stage(model, reranker) if rerank else model)
 
     def prepare(self) -> None:
         """Make ready for many calls: load kernels, names and, unless it lies on disk, build the
@@ -342,7 +347,7 @@ class Predictor:
         if language not in self._languages:
             other = copy(self)
             other.__dict__.pop("_chosen", None)
-            other._names = names_in(self.model, language)
+            other._names = find_names_in_language(self.model, language)
             other._finder = None
             self._languages[language] = other
         return self._languages[language]
@@ -443,22 +448,24 @@ class Predictor:
         question: Question,
         threads: int = 1,
         suggestions: Mapping[str, Suggestions] | None = None,
-    ) -> Ranked:
+    ) -> RankedAnswers:
         """The labels from which a question is answered, see
         :func:`ovaflow.prediction.question.answers_of`.
         """
         question.require(self.model)
         read = FeaturesAndFamiliarity(instances) if isinstance(instances, CSR) else instances
-        allowed = self.allowed_by(question)
+        allowed = self.allowed_labels(question)
         k = question.ranked(self.model)
         ids, scores = self.top_k(read.X, k, threads, suggestions, allowed)
-        return Ranked(ids, scores, missed_by(self.model, allowed, k), list(self._about(read)))
+        return RankedAnswers(
+            ids, scores, estimate_missed_labels(self.model, allowed, k), list(self._about(read))
+        )
 
     def _about(self, read: FeaturesAndFamiliarity) -> Iterator[dict[str, Any]]:
         """Fields of the answer to each instance that do not depend on labels."""
         n = read.X.n_rows
         familiar = (
-            repeat(UNKNOWN, n)
+            repeat(UNKNOWN_FAMILIARITY, n)
             if read.familiarity is None
             else read.familiarity.fields(self.usual.languages)
         )
@@ -468,11 +475,11 @@ class Predictor:
             else ({"missing": names} for names in read.missing)
         )
         for features, known, lacking in zip(
-            known_features(self, read.X).tolist(), familiar, missing, strict=True
+            count_known_features(self, read.X).tolist(), familiar, missing, strict=True
         ):
             yield {"features": features} | known | lacking
 
-    def allowed_by(self, question: Question) -> np.ndarray | None:
+    def allowed_labels(self, question: Question) -> np.ndarray | None:
         """Which labels a question allows, as :meth:`allowed`; None: all."""
         if not question.chooses_labels:
             return self._offered
@@ -524,7 +531,7 @@ class Predictor:
             if isinstance(instances, CSR | FeaturesAndFamiliarity)
             else self.read_texts(instances)
         )
-        return answers_of(named, question, named.rank(read, question, threads, suggestions))
+        return make_answers(named, question, named.rank(read, question, threads, suggestions))
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
         """Scores of chosen labels, by the model without its second stage.
@@ -618,7 +625,7 @@ def remark_on_memory(predictor: Predictor, left: float) -> str:
     return f"{amounts}: predictions will wait for the disk; free memory, or make the model smaller (ovaflow prune)"
 
 
-def known_features(predictor: Predictor, X: CSR) -> np.ndarray:
+def count_known_features(predictor: Predictor, X: CSR) -> np.ndarray:
     """Number of features of each instance besides those of columns and the bias feature, int64
     (n,).
     """
@@ -628,6 +635,6 @@ def known_features(predictor: Predictor, X: CSR) -> np.ndarray:
     return np.diff(X.indptr) - np.diff(beside.indptr) - (predictor.model.bias != 0)
 
 
-def without_words(predictor: Predictor, X: CSR) -> int:
+def count_texts_without_words(predictor: Predictor, X: CSR) -> int:
     """Number of texts, with features X, that have no word the model knows."""
-    return int(np.count_nonzero(known_features(predictor, X) == 0))
+    return int(np.count_nonzero(count_known_features(predictor, X) == 0))

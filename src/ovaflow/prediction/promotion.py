@@ -10,14 +10,14 @@ from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import open_any_model
-from ovaflow.prediction.model_folder import MODEL, files_of
-from ovaflow.prediction.predictions import with_second_stage
+from ovaflow.prediction.model_folder import MODEL_NAME, list_model_files
+from ovaflow.prediction.predictions import attach_second_stage
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
 
 _PARTIAL = ".promoting"
 
 
-def model_in_use(link):
+def find_model_in_use(link):
     """The model file to which a link leads; None before the first one is promoted."""
     if not os.path.lexists(link):
         return None
@@ -25,19 +25,19 @@ def model_in_use(link):
         remedy = f"give the path of a link, such as {link.with_name('current')}"
         if link.is_dir():
             remedy = f"give the path of a link, such as {link / 'current'}"
-        if (link / MODEL).exists():
+        if (link / MODEL_NAME).exists():
             other = link.with_name(f"{link.name}-1")
             remedy = f"make it one: mv {link} {other} && ln -s {other.name} {link}"
         raise InputError("not a symbolic link", path=link, remedy=remedy)
-    path = link / MODEL
+    path = link / MODEL_NAME
     if not path.exists():
-        message = f"leads to {link.readlink()}, where there is no {MODEL}"
+        message = f"leads to {link.readlink()}, where there is no {MODEL_NAME}"
         remedy = f"let it lead to the folder of a model (ln -sfn FOLDER {link}), or remove it"
         raise InputError(message, path=link, remedy=remedy)
     return path
 
 
-def checksums_of(model):
+def read_checksums(model):
     """Checksums of an open model and of the second stage next to it, which may be unused."""
     beside = model.path.with_name(FILE_NAME)
     second = ""
@@ -102,7 +102,7 @@ def promote(model, link):
         raise InputError("exists", path=folder, remedy="wait a second, and run the command again")
     with _partial_of(link) as partial:
         _copy_files(model, partial / folder.name)
-        copy = with_second_stage(open_any_model(partial / folder.name / MODEL))
+        copy = attach_second_stage(open_any_model(partial / folder.name / MODEL_NAME))
         if copy.checksum != model.checksum:
             message = "has changed since it was measured"
             raise InputError(message, path=model.path, remedy="run the command again")
@@ -114,7 +114,7 @@ def promote(model, link):
     return folder
 
 
-def discard(folder, link) -> None:
+def discard_folder(folder, link) -> None:
     """Remove a folder beside a link, at once for whoever looks for it."""
     with _partial_of(link) as partial:
         folder.rename(partial / folder.name)
@@ -131,7 +131,7 @@ def _partial_of(link):
 
 
 def _copy_files(model, folder) -> None:
-    for name, path in files_of(model).items():
+    for name, path in list_model_files(model).items():
         copy = folder / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)

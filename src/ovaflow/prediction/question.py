@@ -8,15 +8,15 @@ from pydantic import BeforeValidator
 from ovaflow.console.errors import InputError
 from ovaflow.labels.hierarchy import most_specific
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.prediction.answer import Answer, shortest
-from ovaflow.prediction.explanation import label_entry
+from ovaflow.prediction.answer import Answer, shorten_float
+from ovaflow.prediction.explanation import make_label_entry
 from ovaflow.prediction.predictions import require_second_stage
 from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.expected_quality import ExpectedQuality, estimate_quality
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.settings.section import Positive, Section, Text, listed, setting
 
-Entries = Annotated[list[Text], BeforeValidator(listed)]
+LabelEntries = Annotated[list[Text], BeforeValidator(listed)]
 _ENTRIES = (
     "names, URIs, patterns such as http://example.org/places/*, URIs of schemes and collections"
 )
@@ -36,8 +36,10 @@ class Question(Section):
     most_specific: bool = setting(
         False, "no label above another one of the answer; needs a hierarchy of labels"
     )
-    include: Entries = setting([], f"only these labels: {_ENTRIES}")
-    exclude: Entries = setting([], f"none of these labels, in whose places others come: {_ENTRIES}")
+    include: LabelEntries = setting([], f"only these labels: {_ENTRIES}")
+    exclude: LabelEntries = setting(
+        [], f"none of these labels, in whose places others come: {_ENTRIES}"
+    )
     language: str | None = setting(
         None,
         "language of the labels' names, such as sv, where the vocabulary has it",
@@ -76,7 +78,7 @@ class Question(Section):
         return _most_specific(model, ids, kept, most) if self.most_specific else kept
 
 
-class Ranked(NamedTuple):
+class RankedAnswers(NamedTuple):
     """The labels of each instance (n, k), of which a question keeps some; -1 and -inf where there
     are fewer.
     """
@@ -87,7 +89,7 @@ class Ranked(NamedTuple):
     about: list[dict]  # fields of the answer to each instance that do not depend on labels
 
 
-def answers_of(predictor, question, ranked, chosen=None):
+def make_answers(predictor, question, ranked, chosen=None):
     """The answers to a question from ranked labels; ``chosen`` are ids and scores of labels picked
     from these.
     """
@@ -116,13 +118,13 @@ def answers_of(predictor, question, ranked, chosen=None):
 
 
 def _label_fields(predictor, label, score):
-    figures = {"score": shortest(score)}
+    figures = {"score": shorten_float(score)}
     if predictor.model.probabilistic:
         figures["probability"] = figures["score"]
-    return label_entry(predictor, label) | figures
+    return make_label_entry(predictor, label) | figures
 
 
-def missed_by(model, allowed, ranked):
+def estimate_missed_labels(model, allowed, ranked):
     """True labels, of those allowed, that are not ranked, see :func:`expected_quality`; None: of
     all.
     """

@@ -5,14 +5,14 @@ words.
 import numpy as np
 
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.prediction.answer import shortest
+from ovaflow.prediction.answer import shorten_float
 from ovaflow.prediction.explained_label import ExplainedLabel
 from ovaflow.prediction.explanation import (
-    contributions,
-    contributions_in_text,
-    label_entry,
-    shown_name,
-    spans_in_text,
+    compute_contributions,
+    find_spans,
+    get_display_name,
+    locate_contributions,
+    make_label_entry,
 )
 from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import ExplainedText
@@ -24,7 +24,7 @@ NO_CANDIDATE: dict = {"probability": None, "evidence": []}
 """What the second stage says of a label that is none of its candidates."""
 
 
-def explain(predictor, x, labels, top, text=None):
+def explain_labels(predictor, x, labels, top, text=None):
     """Return the :class:`ExplainedLabel` of each label for one instance, its text or features
     alone.
 
@@ -32,20 +32,20 @@ def explain(predictor, x, labels, top, text=None):
     """
     candidates = {}
     if predictor.model.probabilistic:
-        candidates = evidence_of_candidates(predictor, x, text, len(labels))
-    spans = {} if text is None else spans_in_text(predictor, text)
+        candidates = collect_evidence(predictor, x, text, len(labels))
+    spans = {} if text is None else find_spans(predictor, text)
     return [
-        _explained(predictor, contributions(predictor, x, label, top), spans, candidates)
+        _explained(predictor, compute_contributions(predictor, x, label, top), spans, candidates)
         for label in labels
     ]
 
 
 def _explained(predictor, found, spans, candidates):
-    fields = label_entry(predictor, found.label) | {
+    fields = make_label_entry(predictor, found.label) | {
         "score": found.score,
         "bias": found.bias,
-        "up": contributions_in_text(predictor, found.up, spans),
-        "down": contributions_in_text(predictor, found.down, spans),
+        "up": locate_contributions(predictor, found.up, spans),
+        "down": locate_contributions(predictor, found.down, spans),
         "others": found.others,
     }
     if predictor.model.probabilistic:
@@ -53,7 +53,7 @@ def _explained(predictor, found, spans, candidates):
     return ExplainedLabel.model_validate(fields)
 
 
-def evidence_of_candidates(predictor, x, text=None, amount=0):
+def collect_evidence(predictor, x, text=None, amount=0):
     """Probability and evidence of each candidate of one instance, of ``amount`` at least, by label.
 
     Evidence is a list of what there is, each with the name of its ``kind``, its ``text``, and
@@ -65,7 +65,7 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
     ids = ids[known]
     reasons = _reasons(predictor, x, text or "", ids)
     return {
-        label: {"probability": shortest(probability), "evidence": evidence}
+        label: {"probability": shorten_float(probability), "evidence": evidence}
         for label, probability, evidence in zip(
             ids.tolist(), probabilities[known], reasons, strict=True
         )
@@ -83,7 +83,7 @@ def _reasons(predictor, x, text, ids):
         words=tokens_in(text, model.transform.get("html")),
         # the names that were looked for, in whatever language they are shown
         label_names=model.label_names,
-        shown_name=lambda label: shown_name(label_entry(predictor, label)),
+        shown_name=lambda label: get_display_name(make_label_entry(predictor, label)),
     )
     told = [{} for _ in ids]
     for kind, words in find_explained_kinds(evidence.kinds):

@@ -21,10 +21,10 @@ from ovaflow.settings.source import ReadTexts
 from ovaflow.sparse.csr import from_scipy
 
 STDIN = File.STDIN
-LINES = "lines"
-READ_FORMATS = (LINES, *FORMATS)
+LINES_FORMAT = "lines"
+READ_FORMATS = (LINES_FORMAT, *FORMATS)
 
-BATCH = 512  # most instances scored together
+BATCH_SIZE = 512  # most instances scored together
 
 
 class RecordBatch(NamedTuple):
@@ -49,16 +49,16 @@ class InputFile(NamedTuple):
 
     @property
     def kind(self) -> Format:
-        return PLAIN_LINES if self.format == LINES else FORMATS[self.format]
+        return PLAIN_LINES if self.format == LINES_FORMAT else FORMATS[self.format]
 
 
-def input_file(model, path, kept=(), first_feature=None, **chosen):
+def make_input_file(model, path, kept=(), first_feature=None, **chosen):
     """How to read a file, or those of a pattern, to predict: as the model's data were, except what
     is chosen.
     """
     paths = [STDIN] if path == STDIN else matching_paths(path)
     settings = settings_of_file(model, paths[0], **chosen)
-    if settings.format != LINES and not FORMATS[settings.format].holds_texts:
+    if settings.format != LINES_FORMAT and not FORMATS[settings.format].holds_texts:
         first = model.transform.get("first_feature", 0) if first_feature is None else first_feature
         return InputFile(list(map(File, paths)), settings.format, first_feature=first)
     # a pipe is read only once, so its header cannot tell which commas are in a name
@@ -72,7 +72,7 @@ def input_file(model, path, kept=(), first_feature=None, **chosen):
         kept=tuple(kept),
         # a column of labels names no records
         default_ids=tuple(
-            name for name in id_columns_of(model) if name not in labels_columns_of(model)
+            name for name in list_id_columns(model) if name not in list_label_columns(model)
         ),
         weighted=weighs_columns(model),
         remedy=f"name it with --text-column, {others}--id-column or --keep{quoting}",
@@ -92,7 +92,9 @@ def settings_of_file(model, path, **chosen):
     options = {name: value for name, value in chosen.items() if value not in (None, (), [])}
     _require_as_many(model, remembered, options)
     weights = model.transform["column_weights"] if weighs_columns(model) else []
-    settings = {"format": format_for(model, path), "column_weights": weights} | remembered | options
+    settings = (
+        {"format": choose_format(model, path), "column_weights": weights} | remembered | options
+    )
     if settings["format"] in FORMATS and settings["format"] != source.get("format") and not weights:
         # such as MARC's, whose fields are no names of a table
         settings |= FORMATS[settings["format"]].columns | options
@@ -115,13 +117,13 @@ def _require_as_many(model, remembered, options) -> None:
             )
 
 
-def format_for(model, path):
+def choose_format(model, path):
     """Format of a file for a model: that of its data where the names end alike, else as the name
     says, else lines.
     """
     takes_text = "token_pattern" in model.transform
     if path == STDIN:
-        return LINES if takes_text else "svmlight"
+        return LINES_FORMAT if takes_text else "svmlight"
     if takes_text and Path(path).is_dir():
         return "annif"
     source = model.transform.get("source", {})
@@ -139,27 +141,27 @@ def format_for(model, path):
         return "csv"
     if named is not None and not FORMATS[named].is_ambiguous:
         return named
-    return LINES if takes_text else "svmlight"
+    return LINES_FORMAT if takes_text else "svmlight"
 
 
-def labels_columns_of(model):
+def list_label_columns(model):
     """Columns of the labels in these files; ``labels`` where they had no columns."""
     return split_names(model.transform.get("source", {}).get("labels_column", "labels"))
 
 
-def id_columns_of(model):
+def list_id_columns(model):
     """Columns that may name the records of a file: that of the model's data, or else id."""
     column = model.transform.get("source", {}).get("id_column")
     return ("id",) if column is None else (column, "id")
 
 
-def vocabulary_of(model):
+def get_vocabulary_name(model):
     """Name of the subject vocabulary: that of its file, without suffixes; None without one."""
     file = model.transform.get("source", {}).get("files", {}).get("vocabulary")
     return file and file["name"].split(".")[0]
 
 
-def columns_of(model):
+def list_text_columns(model):
     """Columns of the text in the files that a model was trained on; ``text`` where they had no
     columns.
     """
@@ -171,16 +173,16 @@ def weighs_columns(model):
     return len(model.transform.get("column_weights", ())) > 1
 
 
-def text_of_columns(model, columns):
+def join_text_columns(model, columns):
     """The text that a model reads, of its columns by name."""
-    return joined([columns[name] for name in columns_of(model)], weighs_columns(model))
+    return joined([columns[name] for name in list_text_columns(model)], weighs_columns(model))
 
 
 def remark_on_columns(model):
     """What to know before a plain text is given to a model that weighs columns apart; empty for
     other models.
     """
-    columns = columns_of(model)
+    columns = list_text_columns(model)
     remarks = []
     if weighs_columns(model):
         counted = f"all words of a plain text count as those of {columns[0]}"
@@ -200,7 +202,7 @@ class NamedColumns(NamedTuple):
 
     @classmethod
     def of(cls, model) -> Self:
-        return cls(columns_of(model), columns_beside(model.transform.get("source", {}).get))
+        return cls(list_text_columns(model), columns_beside(model.transform.get("source", {}).get))
 
     @property
     def beside(self) -> list[str]:
@@ -216,7 +218,7 @@ class NamedColumns(NamedTuple):
         return names
 
 
-def batches_of(source, predictor):
+def read_record_batches(source, predictor):
     """Read instances as batches, which end where the next line would have to be waited for."""
     if not source.kind.holds_texts:
         for file in source.files:
@@ -231,16 +233,14 @@ def batches_of(source, predictor):
         names = [instance.record for instance in instances]
         kept = [instance.kept for instance in instances]
         if source.reading.vectors:
-            read = FeaturesAndFamiliarity(
-                features_of_vectors(predictor, texts, source.files[0].name)
-            )
+            read = FeaturesAndFamiliarity(transform_vectors(predictor, texts, source.files[0].name))
             yield RecordBatch(read, names, None, kept)
             continue
         read = predictor.read_texts(texts, [instance.beside for instance in instances])
         yield RecordBatch(read, names, [text.replace(FIELD, " ") for text in texts], kept)
 
 
-def features_of_vectors(predictor, vectors, path):
+def transform_vectors(predictor, vectors, path):
     """Features as the model's dataset has them."""
     X = from_scipy(stacked(vectors, path))
     if X.n_columns != predictor.n_source_features:
@@ -259,7 +259,7 @@ def _batched(source):
         )
     for instance, ready in records:
         batch.append(instance)
-        if len(batch) == BATCH or not ready:
+        if len(batch) == BATCH_SIZE or not ready:
             yield batch
             batch = []
     if batch:

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
-from ovaflow.prediction.familiarity import trained_languages
+from ovaflow.prediction.familiarity import find_trained_languages
 from ovaflow.prediction.model_folder import read_metrics
 from ovaflow.sparse.csr import evenly_spread
 
@@ -44,4 +44,4 @@ def read_usual_texts(model):
         metrics = read_metrics(model)
     words = metrics.get("words")
     unknown_share = metrics["unknown_words"] / words if words else None
-    return UsualTexts(unknown_share, trained_languages(metrics.get("languages", {})))
+    return UsualTexts(unknown_share, find_trained_languages(metrics.get("languages", {})))

@@ -9,12 +9,12 @@ from ovaflow.dataset.remarks import are_noticed
 from ovaflow.evaluation.analysis import LIKELY_PROBABILITY, count_missed_labels
 from ovaflow.report import doubts, wording
 from ovaflow.report.section import ReportSection
-from ovaflow.results.best_run import metric_of_comparison
+from ovaflow.results.best_run import choose_comparison_metric
 
-MOST = 5
+MAX_REMARKS = 5
 """Remarks that are shown, those of the largest share first."""
 
-LEAST_SHARE = 0.02
+MIN_SHARE = 0.02
 """Share of the labels, or whatever a remark is about, below which it is not worth a sentence."""
 
 _SMALLER = 0.3
@@ -39,7 +39,7 @@ class Advice(NamedTuple):
     effect: str  # what the remedy does
 
 
-def read(run):
+def read_misses(run):
     """Count why a run misses labels; None without a second stage."""
     if not (run.reranked and run.has_test_labels):
         return None
@@ -49,14 +49,14 @@ def read(run):
     return missed
 
 
-def show(anchor, results):
-    found = [advice for find in FINDERS if (advice := find(results)) is not None]
-    worth = [advice for advice in found if advice.share >= LEAST_SHARE]
+def show_advice(anchor, results):
+    found = [advice for find in ADVICE_FUNCTIONS if (advice := find(results)) is not None]
+    worth = [advice for advice in found if advice.share >= MIN_SHARE]
     worth.sort(key=lambda advice: -advice.share)
-    return {"advice": worth[:MOST], "run": results.best} if worth else None
+    return {"advice": worth[:MAX_REMARKS], "run": results.best} if worth else None
 
 
-def find_unknown_labels(results):
+def advise_on_unknown_labels(results):
     """Advise more training texts where labels of test instances occur in none."""
     test = results.test
     if not test.unknown:
@@ -74,13 +74,13 @@ def find_unknown_labels(results):
 
 
 def _shares_missed(results, why):
-    counts = results.best.read(read)
+    counts = results.best.read(read_misses)
     if counts is None or not counts["true"]:
         return None, 0.0
     return counts, counts[why] / counts["true"]
 
 
-def find_no_candidates(results):
+def advise_on_missing_candidates(results):
     """Advise other features where true labels are no candidates of the second stage."""
     counts, share = _shares_missed(results, "no candidates")
     if counts is None or results.card.things != "texts":
@@ -91,7 +91,7 @@ def find_no_candidates(results):
     return Advice(known, finding, "prepare: {features: auto}", effect)
 
 
-def find_ranked_low(results):
+def advise_on_low_ranks(results):
     """Advise a longer list where true labels are candidates after the fifth."""
     counts, share = _shares_missed(results, "ranked too low")
     if counts is None or results.best.metrics.get("top_k", 10) >= 10:
@@ -105,7 +105,7 @@ def find_ranked_low(results):
     return Advice(share, finding, "predict: {top_k: 10}", effect)
 
 
-def find_below_cut(results):
+def advise_on_improbable_labels(results):
     """Advise a lower probability where true labels are among the first five, but do not fit."""
     counts, share = _shares_missed(results, "below the cut")
     if counts is None or not counts["likely"]["labels"]:
@@ -122,7 +122,7 @@ def find_below_cut(results):
     return Advice(share, finding, remedy, effect)
 
 
-def find_missed_often(results):
+def advise_on_missed_labels(results):
     """Advise a look at the labels that are missed most often though they are candidates."""
     counts, _ = _shares_missed(results, "found")
     if counts is None or not counts["missed"]:
@@ -138,7 +138,7 @@ def find_missed_often(results):
     return Advice(share, finding, remedy, "shows where, and which words spoke against it")
 
 
-def find_twins(results):
+def advise_on_near_duplicates(results):
     """Advise a split without near twins where those in the test set make the figures better."""
     metrics = results.best.metrics
     instances = metrics.get("instances", 0)
@@ -162,7 +162,7 @@ def find_twins(results):
     return Advice(share, f"{finding}.", remedy, effect)
 
 
-def find_smaller_model(results):
+def advise_on_model_size(results):
     """Advise a larger threshold where the model would be much smaller and hardly worse."""
     choice = results.best.choice_of_pruning
     if not choice:
@@ -190,10 +190,10 @@ def find_smaller_model(results):
     return None
 
 
-def find_edge_of_sweep(results):
+def advise_on_sweep_range(results):
     """Advise further values where the best one of a sweep is its largest or smallest."""
     for name, sweep in results.sweeps.items():
-        metric = metric_of_comparison(sweep.runs)
+        metric = choose_comparison_metric(sweep.runs)
         if sweep.key == "seed" or len(sweep.runs) < 2 or metric is None:
             continue
         best = max(sweep.runs, key=lambda run: run.metrics[metric])
@@ -213,7 +213,7 @@ def find_edge_of_sweep(results):
     return None
 
 
-def find_no_probabilities(results):
+def advise_on_second_stage(results):
     """Advise a second stage where the best run has none."""
     if results.best.reranked or results.best.settings["rerank"] != "0":
         return None
@@ -222,9 +222,9 @@ def find_no_probabilities(results):
     return Advice(0.5, finding, "predict: {rerank: 0.2}", effect)
 
 
-def find_doubts(results):
+def advise_on_label_errors(results):
     """Advise a look at training labels that are probably wrong or missing."""
-    of_best = results.best.read(doubts.read)
+    of_best = results.best.read(doubts.read_doubts)
     if of_best is None:
         return None
     named = " and ".join(f"{count:,} {kind}" for kind, count in of_best["kinds"].items())
@@ -234,7 +234,7 @@ def find_doubts(results):
     return Advice(share, finding, remedy, "lists them, the worst first")
 
 
-def find_unlabelled(results):
+def advise_on_unlabelled_records(results):
     """Advise to leave out training instances without labels, if they are many."""
     unlabelled = results.card.unlabelled
     if not unlabelled:
@@ -251,18 +251,18 @@ def find_unlabelled(results):
     )
 
 
-FINDERS = (
-    find_unknown_labels,
-    find_no_candidates,
-    find_ranked_low,
-    find_below_cut,
-    find_missed_often,
-    find_twins,
-    find_smaller_model,
-    find_edge_of_sweep,
-    find_no_probabilities,
-    find_doubts,
-    find_unlabelled,
+ADVICE_FUNCTIONS = (
+    advise_on_unknown_labels,
+    advise_on_missing_candidates,
+    advise_on_low_ranks,
+    advise_on_improbable_labels,
+    advise_on_missed_labels,
+    advise_on_near_duplicates,
+    advise_on_model_size,
+    advise_on_sweep_range,
+    advise_on_second_stage,
+    advise_on_label_errors,
+    advise_on_unlabelled_records,
 )
 
 
@@ -270,4 +270,4 @@ def _percent(share):
     return f"{wording.percent(share, 1)} %"
 
 
-SECTION = ReportSection("advice", "What to do next", show)
+SECTION = ReportSection("advice", "What to do next", show_advice)

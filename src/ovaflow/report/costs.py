@@ -1,10 +1,10 @@
 """The section Cost and size: what each run took and takes, and what a smaller model would lose."""
 
 from ovaflow.report import wording
-from ovaflow.report.pruning import draw_choice
+from ovaflow.report.pruning import draw_pruning_choice
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, figures_of_runs, metric
-from ovaflow.report.training import steps_per_label
+from ovaflow.report.tables import Column, make_figures_table, metric_getter
+from ovaflow.report.training import steps_getter
 from ovaflow.reranking.reranker_file import FILE_NAME
 
 
@@ -24,25 +24,27 @@ def _bytes_of_second_stage(run):
     return path.stat().st_size if run.reranked and path.exists() else None
 
 
-TRAINING = Column(
+TRAINING_COLUMN = Column(
     "training",
     lambda run: run.training_seconds,
     wording.duration,
     hint="processor time of the solver",
     unit="s",
 )
-MODEL = Column("model", metric("model_bytes"), wording.size, hint="model.h5", unit="bytes")
-COSTS = (
-    TRAINING,
+MODEL_COLUMN = Column(
+    "model", metric_getter("model_bytes"), wording.size, hint="model.h5", unit="bytes"
+)
+COST_COLUMNS = (
+    TRAINING_COLUMN,
     Column("training per label", _milliseconds_per_label, wording.milliseconds),
     Column(
         "memory", lambda run: run.training_memory, wording.size, hint="of the largest training job"
     ),
-    Column("Newton steps", steps_per_label("newton_steps"), wording.decimal, hint="per label"),
-    Column("CG steps", steps_per_label("cg_steps"), wording.decimal, hint="per label"),
-    MODEL,
+    Column("Newton steps", steps_getter("newton_steps"), wording.decimal, hint="per label"),
+    Column("CG steps", steps_getter("cg_steps"), wording.decimal, hint="per label"),
+    MODEL_COLUMN,
     Column("second stage", _bytes_of_second_stage, wording.size, hint=FILE_NAME),
-    Column("weights", metric("nonzeros"), wording.count),
+    Column("weights", metric_getter("nonzeros"), wording.count),
     Column("weights per label", _weights_per_label, wording.count),
     Column(
         "prediction",
@@ -54,11 +56,11 @@ COSTS = (
 """Figures of a run, one in each row of the table."""
 
 
-def show(anchor, results):
+def show_costs(anchor, results):
     return {
-        "table": figures_of_runs("Cost and size", "", COSTS, results.runs),
-        "size": draw_choice(anchor, results.shown),
+        "table": make_figures_table("Cost and size", "", COST_COLUMNS, results.runs),
+        "size": draw_pruning_choice(anchor, results.shown),
     }
 
 
-SECTION = ReportSection("cost", "Cost and size", show)
+SECTION = ReportSection("cost", "Cost and size", show_costs)

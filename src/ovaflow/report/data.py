@@ -11,9 +11,9 @@ from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
 from ovaflow.sparse.csr import nonzeros_of_rows
 
-FEW = 5  # labels with at most this many training positives are rare
+FEW_POSITIVES = 5  # labels with at most this many training positives are rare
 
-_ON_THE_CARD = ("_instances", "_without_labels", "_labels_only", "_without_features")
+_SHOWN_AMONG_FACTS = ("_instances", "_without_labels", "_labels_only", "_without_features")
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class DatasetSummary:
     reading: list  # how the files were read, pairs of name and words
 
 
-def make_card(name, dataset, reading=()):
+def summarize_dataset(name, dataset, reading=()):
     known = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
     dataset = dataset.documents
     things = "texts" if dataset.test_texts([0]) else "instances"
-    source = list(source_words(dataset.parameters.get("source", {})))
+    source = list(describe_source(dataset.parameters.get("source", {})))
     left_out = (
         dataset.parameters.get("source", {})
         .get("counts", {})
@@ -56,12 +56,12 @@ def make_card(name, dataset, reading=()):
         unlabelled=unlabelled,
         facts=_facts(dataset),
         source=source,
-        transform=transform_words(dataset.parameters),
+        transform=describe_features(dataset.parameters),
         reading=list(reading),
     )
 
 
-def source_words(source):
+def describe_source(source):
     """Where a dataset comes from, as pairs of name and words."""
     if source.get("format"):
         yield "format", source["format"]
@@ -73,7 +73,7 @@ def source_words(source):
     if source.get("text_column"):
         yield "text column", source["text_column"]
     for name, number in source.get("counts", {}).items():
-        if number and not name.endswith(_ON_THE_CARD):
+        if number and not name.endswith(_SHOWN_AMONG_FACTS):
             # the built-in dataset has the version of Python there, too
             yield (
                 name.replace("_", " "),
@@ -113,7 +113,11 @@ def _facts(dataset):
             f"test {wording.decimal(_mean(test.Y))}",
         ),
         ("positives per label", wording.decimal(mean), "training mean"),
-        (f"labels with ≤ {FEW} positives", f"{wording.percent(rare, 1)} %", "of those with any"),
+        (
+            f"labels with ≤ {FEW_POSITIVES} positives",
+            f"{wording.percent(rare, 1)} %",
+            "of those with any",
+        ),
     ]
 
 
@@ -135,7 +139,7 @@ def _gaps(dataset, part, why):
     return f"{unlabelled:,} have no label{of_labels}, {empty:,} no feature"
 
 
-def transform_words(parameters):
+def describe_features(parameters):
     """How features were made, from the settings in the dataset file."""
     bias = parameters.get("bias", 0)
     words = [
@@ -186,7 +190,7 @@ def show_data(anchor, results):
 
 def count_rare(counts):
     """Count the labels with few training positives, but some."""
-    return int(((counts > 0) & (counts <= FEW)).sum())
+    return int(((counts > 0) & (counts <= FEW_POSITIVES)).sum())
 
 
 SECTION = ReportSection("data", "Data", show_data)

@@ -8,13 +8,13 @@ from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.reranking.evidence.similar_texts import N_NEAREST
 
-SHOWN = 10
+MAX_SHOWN_ROWS = 10
 
-NAME_LENGTH = 40
+RECORD_NAME_LENGTH = 40
 """Characters of a record's name that are shown."""
 
 
-def read(run):
+def read_doubts(run):
     """Read the worst rows of a run's doubts.csv, and how many rows there are of each kind; None
     without the file.
     """
@@ -23,12 +23,12 @@ def read(run):
         return None
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    return {"worst": rows[:SHOWN], "kinds": dict(Counter(row["kind"] for row in rows))}
+    return {"worst": rows[:MAX_SHOWN_ROWS], "kinds": dict(Counter(row["kind"] for row in rows))}
 
 
-def show(anchor, results):
+def show_doubts(anchor, results):
     """Show the labels to check by the best run, if it has any, unless the page shows no examples."""
-    doubts = results.best.read(read)
+    doubts = results.best.read(read_doubts)
     if not (doubts and doubts["worst"] and results.asked.settings.examples):
         return None
     table = make_table("Training labels to check", "record", COLUMNS, doubts["worst"], _row)
@@ -36,7 +36,7 @@ def show(anchor, results):
 
 
 def _row(entry, cells):
-    return Row(wording.plain(entry["record"], NAME_LENGTH), cells)
+    return Row(wording.plain(entry["record"], RECORD_NAME_LENGTH), cells)
 
 
 def _text(title, name, limit):
@@ -55,7 +55,7 @@ def _of_nearest(amount):
     return f"{amount:.0f}/{N_NEAREST}"
 
 
-OF_ONE_KIND = (
+COLUMNS_WITHOUT_KIND = (
     _text("label", "label", 80),
     _figure("probable", "probability", _share, unit="fraction"),
     _figure(
@@ -66,7 +66,7 @@ OF_ONE_KIND = (
     ),
     _text("words", "words", 40),
 )
-COLUMNS = OF_ONE_KIND[0], _text("seems", "kind", 10), *OF_ONE_KIND[1:]
+COLUMNS = COLUMNS_WITHOUT_KIND[0], _text("seems", "kind", 10), *COLUMNS_WITHOUT_KIND[1:]
 
 
-SECTION = ReportSection("doubts", "Training labels to check", show, folded=True)
+SECTION = ReportSection("doubts", "Training labels to check", show_doubts, folded=True)

@@ -15,11 +15,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from ovaflow.report import wording
-from ovaflow.report.tables import csv_link
+from ovaflow.report.tables import make_csv_link
 
 WIDTH, HEIGHT = 5.2, 3.2  # inches; the page scales the figure to its column
 
-NAMED = {"ink": "#000001", "muted": "#000002", "line": "#000003", "accent": "#000004"}
+PAGE_COLOURS = {"ink": "#000001", "muted": "#000002", "line": "#000003", "accent": "#000004"}
 """Stand-ins for the page's colours: in the SVG they become its CSS variables."""
 
 MARKERS = "osD^vPXd"  # markers of runs, by number; the page's legends show the same
@@ -27,28 +27,28 @@ DASHED = (0, (5, 2))
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SERIES = [f"#0001{number:02x}" for number in range(8)]
-_VARIABLES = {colour: f"var(--{name})" for name, colour in NAMED.items()}
+_VARIABLES = {colour: f"var(--{name})" for name, colour in PAGE_COLOURS.items()}
 _VARIABLES |= {colour: f"var(--series-{number})" for number, colour in enumerate(_SERIES)}
 
 _STYLE = {
     "svg.fonttype": "none",
     "font.size": 10.5,
     "text.parse_math": False,
-    "text.color": NAMED["ink"],
-    "axes.edgecolor": NAMED["muted"],
-    "axes.labelcolor": NAMED["muted"],
+    "text.color": PAGE_COLOURS["ink"],
+    "axes.edgecolor": PAGE_COLOURS["muted"],
+    "axes.labelcolor": PAGE_COLOURS["muted"],
     "axes.linewidth": 0.8,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": NAMED["line"],
+    "grid.color": PAGE_COLOURS["line"],
     "grid.linewidth": 0.7,
     "lines.linewidth": 1.8,
     "lines.solid_capstyle": "round",
 }
 _STYLE |= {f"{axis}tick.{kind}.size": 0 for axis in "xy" for kind in ("major", "minor")}
-_STYLE |= {f"{axis}tick.color": NAMED["muted"] for axis in "xy"}
+_STYLE |= {f"{axis}tick.color": PAGE_COLOURS["muted"] for axis in "xy"}
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Drawing:
 
     @property
     def csv(self):
-        return csv_link(self.columns, self.rows)
+        return make_csv_link(self.columns, self.rows)
 
 
 class FigureOfRuns(NamedTuple):
@@ -72,7 +72,7 @@ class FigureOfRuns(NamedTuple):
     paint: Callable  # draws into axes, given these and the runs
 
 
-class Plot(Axes):
+class RecordingAxes(Axes):
     """Axes that also keep the figures behind what they show."""
 
     name = "ovaflow"
@@ -97,11 +97,11 @@ class Plot(Axes):
             )
 
 
-def draw(name, title, caption, paint, *content):
+def draw_figure(name, title, caption, paint, *content):
     """Draw a figure: ``paint(axes, *content)`` draws into a :class:`Plot`."""
     with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
         canvas = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-        axes = canvas.add_subplot(axes_class=Plot)
+        axes = canvas.add_subplot(axes_class=RecordingAxes)
         paint(axes, *content)
         file = io.StringIO()
         canvas.savefig(file, format="svg", transparent=True, metadata={"Date": None})
@@ -114,9 +114,9 @@ def draw(name, title, caption, paint, *content):
     return Drawing(name, title, caption, Markup(svg), headings, rows)
 
 
-def draw_all(anchor, runs, figures):
+def draw_figures(anchor, runs, figures):
     """Draw each :class:`FigureOfRuns`; none where there are no runs."""
-    return [draw(f"{anchor}.{key}", *figure, runs) for key, *figure in figures if runs]
+    return [draw_figure(f"{anchor}.{key}", *figure, runs) for key, *figure in figures if runs]
 
 
 def _description(title, axes):
@@ -143,11 +143,11 @@ def _inline(svg):
     return re.sub("|".join(_VARIABLES), lambda match: _VARIABLES[match[0]], svg)
 
 
-def series(number):
+def get_series_colour(number):
     return _SERIES[number % len(_SERIES)]
 
 
-def line(axes, run, x, y, name=None, **style) -> None:
+def draw_line(axes, run, x, y, name=None, **style) -> None:
     """Draw a run's line in its colour."""
     x = list(x)
     # where lines coincide, the markers of earlier runs are larger and show behind later ones
@@ -158,26 +158,29 @@ def line(axes, run, x, y, name=None, **style) -> None:
         "markevery": max(1, len(x) // 8),
     }
     axes.curve(
-        name or run.name, x, y, **{"color": series(run.series), "linewidth": 1.5} | marked | style
+        name or run.name,
+        x,
+        y,
+        **{"color": get_series_colour(run.series), "linewidth": 1.5} | marked | style,
     )
 
 
-def side_by_side(n_runs, step):
+def spread_runs(n_runs, step):
     """Shifts for runs that have the same figures: multiples of ``step`` around 0, shape (n_runs,)."""
     return step * (np.arange(n_runs) - (n_runs - 1) / 2)
 
 
-def logarithmic(axis) -> None:
+def label_logarithmic_axis(axis) -> None:
     """Label a logarithmic axis by its limits: powers of ten, 2 and 5 times these, or even steps."""
     low, high = axis.get_view_interval()
     multiples = (1, 2, 5) if high < 100 * low else (1,)
     locator = LogLocator(subs=multiples, numticks=10) if high > 5 * low else MaxNLocator(5)
     axis.set_major_locator(locator)
-    axis.set_major_formatter(plain_logarithm)
+    axis.set_major_formatter(format_logarithmic_tick)
     axis.set_minor_formatter(NullFormatter())
 
 
-def plain_logarithm(value, _=None):
+def format_logarithmic_tick(value, _=None):
     """Number at a tick: ``0.01``, ``1,000``, or ``10⁻⁶`` instead of many zeros."""
     if value >= 1:
         return f"{value:,.10g}"

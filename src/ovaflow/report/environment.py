@@ -28,7 +28,7 @@ def make_environment():
     return environment
 
 
-def script_of(name):
+def read_script(name):
     """A script as a template takes it, and the hash by which a page allows it alone."""
     script = (TEMPLATES / name).read_text(encoding="utf-8")
     return {

@@ -3,14 +3,14 @@
 from ovaflow.dataset.dataset import EXCERPT
 from ovaflow.evaluation.errors import ERROR_ORDER
 from ovaflow.report import wording
-from ovaflow.report.environment import make_environment, script_of
+from ovaflow.report.environment import make_environment, read_script
 
 FILE_NAME = "errors.html"
 
-MOST = 1000
+MAX_RECORDS = 1000
 """Records on a page, the worst ones."""
 
-SHORT = 420
+FOLDED_LENGTH = 420
 """Characters of a text that are shown before it is unfolded."""
 
 
@@ -21,7 +21,7 @@ def render_errors(dataset, run, errors):
     """
     environment = make_environment()
     environment.filters["folded"] = fold_text
-    records = errors.records(errors.tested[:MOST])
+    records = errors.records(errors.tested[:MAX_RECORDS])
     return environment.get_template("errors.html.j2").render(
         dataset=dataset,
         run=run,
@@ -29,7 +29,7 @@ def render_errors(dataset, run, errors):
         measure=ERROR_ORDER,
         records=records,
         kept=EXCERPT if any(len(record.text) >= EXCERPT for record in records) else None,
-        **script_of("errors.js"),
+        **read_script("errors.js"),
     )
 
 
@@ -38,10 +38,10 @@ def fold_text(text):
     space or a word.
     """
     shown = wording.plain(text, EXCERPT)
-    if len(shown) <= SHORT:
+    if len(shown) <= FOLDED_LENGTH:
         return shown, ""
     # a text without spaces is divided anywhere
-    end = shown.rfind(" ", 0, SHORT + 1)
+    end = shown.rfind(" ", 0, FOLDED_LENGTH + 1)
     if end <= 0:
-        end = SHORT
+        end = FOLDED_LENGTH
     return shown[:end], shown[end:]

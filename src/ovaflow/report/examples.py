@@ -12,10 +12,10 @@ from urllib.parse import quote
 import numpy as np
 
 from ovaflow.prediction.explanation import (
-    contributions,
-    nearest_labels,
-    spans_in_text,
-    strongest_features,
+    compute_contributions,
+    find_nearest_labels,
+    find_spans,
+    find_strongest_features,
 )
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import errors_page, wording
@@ -23,19 +23,19 @@ from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.sparse.csr import rows_of
 
-LEAST_SHARE = 0.08
+MIN_WORD_SHARE = 0.08
 """Words that push a label less than this share of the strongest word are not shown."""
 
-LEAST_MARK = 0.2
+MIN_MARK_STRENGTH = 0.2
 """Words of a text that count less than this share of its strongest word are not marked."""
 
-UP, DOWN = 2, 1  # words shown of a prediction
-LABELS = 8  # labels shown with their words, spread from the most frequent to the rarest
-WORDS, NEAREST = 7, 3  # words and nearest labels of each
-EXCERPT = 190  # characters shown of a text
-PREDICTED_SHOWN = 5  # predicted labels of a text that are shown
-MISSED_SHOWN = 6  # missed labels of a text that are shown; the rest is counted
-FEATURES_SHOWN = 12  # features shown of an instance without text, heaviest first
+MAX_WORDS_UP, MAX_WORDS_DOWN = 2, 1  # words shown of a prediction
+SAMPLED_LABELS = 8  # labels shown with their words, spread from the most frequent to the rarest
+WORDS_OF_LABEL, NEAREST_OF_LABEL = 7, 3  # words and nearest labels of each
+EXCERPT_LENGTH = 190  # characters shown of a text
+MAX_PREDICTED = 5  # predicted labels of a text that are shown
+MAX_MISSED = 6  # missed labels of a text that are shown; the rest is counted
+MAX_FEATURES = 12  # features shown of an instance without text, heaviest first
 
 
 class Piece(NamedTuple):
@@ -54,20 +54,20 @@ def open_explainable(run):
     return Predictor(model) if model.linear is not None else None
 
 
-def explain_labels(predictor, X, row, labels):
+def explain_predictions(predictor, X, row, labels):
     """Explanations of the scores of labels for an instance, by label."""
     x = rows_of(X, np.array([row]))
-    return {int(label): contributions(predictor, x, int(label)) for label in labels}
+    return {int(label): compute_contributions(predictor, x, int(label)) for label in labels}
 
 
-def words_of(predictor, explanation):
+def find_pushing_words(predictor, explanation):
     """The words that push a label up and down most, with their contributions."""
     strongest = max(
         (abs(value) for _, value in explanation.up[:1] + explanation.down[:1]), default=0
     )
     sides = []
-    for features, most in ((explanation.up, UP), (explanation.down, DOWN)):
-        shown = [each for each in features[:most] if abs(each[1]) > LEAST_SHARE * strongest]
+    for features, most in ((explanation.up, MAX_WORDS_UP), (explanation.down, MAX_WORDS_DOWN)):
+        shown = [each for each in features[:most] if abs(each[1]) > MIN_WORD_SHARE * strongest]
         sides.append([(_word(predictor, feature), value) for feature, value in shown])
     return tuple(sides)
 
@@ -81,12 +81,12 @@ def cut_text(predictor, text, explanations, true):
         explanations[label] for label in explanations if label not in true
     )
     top = max([*towards.values(), *against.values()], default=0)
-    spans = spans_in_text(predictor, text) if predictor.takes_text and top else {}
+    spans = find_spans(predictor, text) if predictor.takes_text and top else {}
     marks = []
     for feature, places in spans.items():
         hit = towards.get(feature, 0) / top
         miss = against.get(feature, 0) / top
-        if max(hit, miss) >= LEAST_MARK:
+        if max(hit, miss) >= MIN_MARK_STRENGTH:
             kind = "hit" if hit >= miss else "miss"
             marks += [(-max(hit, miss), start, end, kind) for start, end in places]
     pieces = []
@@ -117,7 +117,7 @@ def _largest_contributions(explanations):
     return largest
 
 
-def sample_labels(predictor, name_of, amount=LABELS):
+def sample_labels(predictor, name_of, amount=SAMPLED_LABELS):
     """Some labels with their strongest words, at evenly spaced logarithms of the rank from head to
     tail.
     """
@@ -131,14 +131,18 @@ def sample_labels(predictor, name_of, amount=LABELS):
 
 def _label_words(predictor, label, name_of):
     nearest = [
-        (name_of(other), cosine) for other, cosine in nearest_labels(predictor, label, NEAREST)
+        (name_of(other), cosine)
+        for other, cosine in find_nearest_labels(predictor, label, NEAREST_OF_LABEL)
     ]
     entry = {"name": name_of(label), "positives": int(predictor.model.counts[label])}
-    return entry | {"words": strongest_words(predictor, label, WORDS), "nearest": nearest}
+    return entry | {
+        "words": list_strongest_words(predictor, label, WORDS_OF_LABEL),
+        "nearest": nearest,
+    }
 
 
-def strongest_words(predictor, label, amount):
-    up, *_ = strongest_features(predictor, label, amount)
+def list_strongest_words(predictor, label, amount):
+    up, *_ = find_strongest_features(predictor, label, amount)
     return [(_word(predictor, feature), weight) for feature, weight in up]
 
 
@@ -179,7 +183,7 @@ class Example:
     more: int  # missed labels beyond those listed
 
 
-def choose(hits, n_true, amount, seed=0):
+def choose_instances(hits, n_true, amount, seed=0):
     """Draw labelled instances, at least one with all, some and none of its labels among the hits
     (n, k).
     """
@@ -227,22 +231,28 @@ class ExampleTexts:
         if not text:
             features = [
                 wording.plain(name, 40)
-                for name in self.dataset.heaviest_features("test", row, FEATURES_SHOWN)
+                for name in self.dataset.heaviest_features("test", row, MAX_FEATURES)
             ]
-        text = wording.plain(text, EXCERPT)
+        text = wording.plain(text, EXCERPT_LENGTH)
         explanations = (
-            explain_labels(self.predictor, self.dataset.test.X, row, ids) if self.predictor else {}
+            explain_predictions(self.predictor, self.dataset.test.X, row, ids)
+            if self.predictor
+            else {}
         )
         pieces = (
             cut_text(self.predictor, text, explanations, true) if self.predictor else [Piece(text)]
         )
         labels = []
-        for label, value in list(zip(ids.tolist(), values.tolist(), strict=True))[:PREDICTED_SHOWN]:
-            up, down = words_of(self.predictor, explanations[label]) if self.predictor else ([], [])
+        for label, value in list(zip(ids.tolist(), values.tolist(), strict=True))[:MAX_PREDICTED]:
+            up, down = (
+                find_pushing_words(self.predictor, explanations[label])
+                if self.predictor
+                else ([], [])
+            )
             about = self.label_name(label), self.label_uri(label)
             labels.append(PredictedLabel(*about, value, label in true, up, down))
         missed = sorted(true.difference(ids.tolist()), key=lambda label: -self.counts[label])
-        shown = [self._missed(label) for label in missed[:MISSED_SHOWN]]
+        shown = [self._missed(label) for label in missed[:MAX_MISSED]]
         return Example(
             row, record, pieces if text else [], features, labels, shown, len(missed) - len(shown)
         )
@@ -260,8 +270,8 @@ def make_examples(run, counts, amount, seed):
     predictor = open_explainable(run)
     texts = ExampleTexts(run.dataset, counts, run.measured, predictor)
     order = run.measured.order
-    rows = choose(order.hits, order.positives, amount, seed)
-    confused = run.analysis.get("confused", [])[:CONFUSED_SHOWN]
+    rows = choose_instances(order.hits, order.positives, amount, seed)
+    confused = run.analysis.get("confused", [])[:MAX_CONFUSED_PAIRS]
     return {
         "texts": texts.describe(rows),
         "rule": run.measured.rule,
@@ -271,7 +281,7 @@ def make_examples(run, counts, amount, seed):
     }
 
 
-CONFUSED_SHOWN = 10
+MAX_CONFUSED_PAIRS = 10
 
 
 def _confused_table(texts, confused):
@@ -292,7 +302,7 @@ def _confused_table(texts, confused):
 _BY_CHANCE = "expected if wrong predictions were spread at random"
 
 
-def show(anchor, results):
+def show_examples(anchor, results):
     if not results.examples.get("texts"):
         return None
     pages = []
@@ -310,5 +320,5 @@ def show_labels(anchor, results):
     return {"run": results.best, "labels": labels} if labels else None
 
 
-SECTION = ReportSection("texts", "Texts", show)
+SECTION = ReportSection("texts", "Texts", show_examples)
 LABELS_SECTION = ReportSection("labels", "Labels and their words", show_labels, folded=True)

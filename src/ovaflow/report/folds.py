@@ -9,12 +9,12 @@ from itertools import chain
 from ovaflow.evaluation.metric import report_metric_names
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
+from ovaflow.report.tables import Column, Row, make_runs_table, make_table, metric_getter
 
-FIRST = report_metric_names()[0]
+MAIN_METRIC = report_metric_names()[0]
 
 
-def show(anchor, results):
+def show_folds(anchor, results):
     runs = [run for run in results.runs if run.folds]
     if not runs:
         return None
@@ -26,14 +26,14 @@ def show(anchor, results):
     most = max(run.folds["folds"] for run in runs)
     deviation = Column(
         "deviation",
-        _figure(FIRST, "deviation"),
+        _figure(MAIN_METRIC, "deviation"),
         partial(wording.percent, digits=1),
         hint="standard",
     )
-    of_each = table_of_runs(
-        f"{FIRST} by fold", runs, [*map(_column_of_fold, range(most)), deviation]
+    of_each = make_runs_table(
+        f"{MAIN_METRIC} by fold", runs, [*map(_column_of_fold, range(most)), deviation]
     )
-    return {"folds": most, "table": table, "of_each": of_each, "first": FIRST}
+    return {"folds": most, "table": table, "of_each": of_each, "first": MAIN_METRIC}
 
 
 def _figure(name, key):
@@ -46,13 +46,13 @@ def _columns_of(name):
         Column(
             "mean", _figure(name, "mean"), partial(wording.percent, digits=1), name, "over folds"
         ),
-        Column("test set", metric(name), partial(wording.percent, digits=1), name),
+        Column("test set", metric_getter(name), partial(wording.percent, digits=1), name),
     )
 
 
 def _column_of_fold(fold):
     def value(run):
-        values = _figure(FIRST, "values")(run) or []
+        values = _figure(MAIN_METRIC, "values")(run) or []
         return values[fold] if fold < len(values) else None
 
     return Column(f"fold {fold + 1}", value, partial(wording.percent, digits=1))
@@ -67,4 +67,4 @@ def _row(columns, run, cells):
     return Row(run.name, shown, run.series, run.summary)
 
 
-SECTION = ReportSection("folds", "Cross-validation", show, folded=True)
+SECTION = ReportSection("folds", "Cross-validation", show_folds, folded=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ovaflow.report.drawing import draw, line, side_by_side
+from ovaflow.report.drawing import draw_figure, draw_line, spread_runs
 
 
 def draw_recall(anchor, runs):
@@ -17,11 +17,13 @@ def draw_recall(anchor, runs):
         f"Share of the true labels among the first {k} predictions, by the number of training positives: "
         "how many examples a label needs to be found."
     )
-    drawing = draw(f"{anchor}.recall", "Recall by training positives", caption, _paint, analysed, k)
+    drawing = draw_figure(
+        f"{anchor}.recall", "Recall by training positives", caption, _paint, analysed, k
+    )
     return {"runs": analysed, "drawing": drawing}
 
 
-def range_words(group):
+def describe_range(group):
     """Say a range of numbers: ``1–5``, ``1`` or, without an upper end, ``over 100``."""
     low = group["from"]
     high = group["to"]
@@ -31,9 +33,9 @@ def range_words(group):
 
 
 def _paint(axes, runs, k) -> None:
-    names = [range_words(group) for group in runs[0].analysis["bins"]]
+    names = [describe_range(group) for group in runs[0].analysis["bins"]]
     # runs with the same figures stay visible next to one another
-    shifts = side_by_side(len(runs), min(0.16, 0.6 / len(runs)))
+    shifts = spread_runs(len(runs), min(0.16, 0.6 / len(runs)))
     for run, shift in zip(runs, shifts, strict=True):
         places = []
         values = []
@@ -42,7 +44,7 @@ def _paint(axes, runs, k) -> None:
                 places.append(place)
                 values.append(100 * group["hits"] / group["true"])
         style = {"drawn_at": np.array(places) + shift, "linewidth": 1.3, "markevery": 1}
-        line(axes, run, [names[place] for place in places], values, **style)
+        draw_line(axes, run, [names[place] for place in places], values, **style)
     axes.set(
         xlabel="training positives of the label",
         ylabel=f"recall@{k} in %",

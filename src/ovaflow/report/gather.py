@@ -13,7 +13,7 @@ from ovaflow.storage.texts import read_json
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class PageRequest:
     """What the page is asked to say."""
 
     seed: int = 0  # of the sample of test instances
@@ -28,7 +28,7 @@ class DatasetResults:
     """The runs of a dataset, and what several sections say of them."""
 
     compared: Runs
-    asked: Asked
+    asked: PageRequest
 
     @property
     def runs(self) -> list[Run]:
@@ -45,7 +45,9 @@ class DatasetResults:
 
     @cached_property
     def card(self) -> data.DatasetSummary:
-        return data.make_card(self.compared.folder.name, self.compared.dataset, self._reading())
+        return data.summarize_dataset(
+            self.compared.folder.name, self.compared.dataset, self._reading()
+        )
 
     def _reading(self):
         """Read how the files of the dataset were read; nothing where it holds no texts or comes
@@ -55,8 +57,8 @@ class DatasetResults:
         return read_json(path, "reading")["lines"].items() if path.exists() else ()
 
     @cached_property
-    def test(self) -> quality.Assigned:
-        return quality.count_assigned(self.compared.documents, self.card.known)
+    def test(self) -> quality.AssignedLabels:
+        return quality.count_assigned_labels(self.compared.documents, self.card.known)
 
     @cached_property
     def examples(self) -> dict:
@@ -76,11 +78,11 @@ class DatasetResults:
         return read_choices(self.compared.folder, self.asked.choices)
 
 
-def gather(folders, **asked) -> list[DatasetResults]:
+def gather_results(folders, **asked) -> list[DatasetResults]:
     """Return the results of runs in folders results/DATASET/RUN, dataset by dataset; more is that
     of :class:`Asked`.
     """
-    results = [DatasetResults(runs, Asked(**asked)) for runs in open_runs(map(Path, folders))]
+    results = [DatasetResults(runs, PageRequest(**asked)) for runs in open_runs(map(Path, folders))]
     # before anything is drawn
     for of_dataset in results:
         for run in of_dataset.runs:

@@ -12,11 +12,11 @@ from ovaflow.evaluation.metric import get_metric, model_card_metric_names
 from ovaflow.model.model_file import what_scores_are
 from ovaflow.report import data, wording
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, Row, make_table, metric
+from ovaflow.report.tables import Column, Row, make_table, metric_getter
 
-NAME = "README.md"
+CARD_NAME = "README.md"
 
-LICENCE = "LICENSE"
+LICENCE_NAME = "LICENSE"
 """Name of the licence's text in the pack."""
 
 
@@ -32,7 +32,7 @@ _OF_FIGURE = ("name", "type", "value")
 _TAGS = ["multi-label-classification", "extreme-multi-label-classification"]
 
 
-def write_card(name, dataset, model, metrics, statements):
+def render_card(name, dataset, model, metrics, statements):
     """A card in Markdown; ``metrics`` of metrics.json, empty where the model was not measured."""
     fields = _front_matter(name, dataset, model, metrics, statements)
     front = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True)
@@ -43,8 +43,12 @@ def write_card(name, dataset, model, metrics, statements):
 def _front_matter(name, dataset, model, metrics, statements):
     """The metadata that the Hugging Face Hub documents."""
     front = {}
-    if statements.licence == LICENCE:
-        front |= {"license": "other", "license_name": f"{name}-licence", "license_link": LICENCE}
+    if statements.licence == LICENCE_NAME:
+        front |= {
+            "license": "other",
+            "license_name": f"{name}-licence",
+            "license_link": LICENCE_NAME,
+        }
     elif statements.licence:
         front["license"] = statements.licence.lower()
     if statements.languages:
@@ -107,23 +111,24 @@ def _quality(metrics):
 
 def _training_data(model):
     source = [
-        f"{name}: {words}" for name, words in data.source_words(model.transform.get("source", {}))
+        f"{name}: {words}"
+        for name, words in data.describe_source(model.transform.get("source", {}))
     ]
-    return _items([*source, f"features: {data.transform_words(model.transform)}"])
+    return _items([*source, f"features: {data.describe_features(model.transform)}"])
 
 
 def _limits(model):
-    yield from limits_of_labels(model.counts, model.trained)
+    yield from describe_label_limits(model.counts, model.trained)
     if model.probabilistic:
         yield "Probabilities hold for texts and annotators like those of training."
     else:
         yield what_scores_are(model.parameters.get("train", {}))
-    yield LIMIT_OF_TRAINING
+    yield TRAINING_LIMIT
 
 
 def _licence(licence):
-    if licence == LICENCE:
-        return f"See [{LICENCE}]({LICENCE})."
+    if licence == LICENCE_NAME:
+        return f"See [{LICENCE_NAME}]({LICENCE_NAME})."
     return f"{licence or 'Not stated: ask the owner before you use the model.'}"
 
 
@@ -131,13 +136,13 @@ def _items(sentences):
     return "\n".join(f"* {wording.plain(sentence, 600)}" for sentence in sentences)
 
 
-LIMIT_OF_TRAINING = (
+TRAINING_LIMIT = (
     "A model knows only the words of its training texts, not other languages, other subjects or new words. "
     "It repeats what annotators did, including their omissions and habits."
 )
 
 
-def limits_of_labels(counts, known):
+def describe_label_limits(counts, known):
     """How many labels have few training instances or none, in sentences."""
     unknown = int((~known).sum())
     rare = data.count_rare(counts)
@@ -145,7 +150,7 @@ def limits_of_labels(counts, known):
     if rare:
         trained = wording.count(int((counts > 0).sum()))
         sentences.append(
-            f"{wording.count(rare)} of {trained} labels have at most {data.FEW} training instances."
+            f"{wording.count(rare)} of {trained} labels have at most {data.FEW_POSITIVES} training instances."
         )
     if unknown:
         sentences.append(
@@ -160,12 +165,12 @@ def show_model_card(anchor, results):
 
     return {
         "settings": results.asked.settings,
-        "models": make_table("Models", "run", MODELS, results.runs, row_of),
-        "limits": limits(results),
+        "models": make_table("Models", "run", MODEL_COLUMNS, results.runs, row_of),
+        "limits": describe_limits(results),
     }
 
 
-MODELS = (
+MODEL_COLUMNS = (
     Column("method", lambda run: run.settings.get("method", wording.MISSING)),
     Column(
         "labels",
@@ -173,7 +178,7 @@ MODELS = (
         wording.count,
         hint="with a classifier, where each label has its own",
     ),
-    Column("model", metric("model_bytes"), wording.size, unit="bytes"),
+    Column("model", metric_getter("model_bytes"), wording.size, unit="bytes"),
     Column(
         "written, UTC",
         lambda run: datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M"),
@@ -184,9 +189,9 @@ MODELS = (
 """What each run is, and when it was made."""
 
 
-def limits(results):
+def describe_limits(results):
     """What the models cannot do, in sentences, with the figures of this dataset."""
-    sentences = limits_of_labels(results.card.counts, results.card.known)
+    sentences = describe_label_limits(results.card.counts, results.card.known)
     if results.test.unseen:
         sentences.append(
             f"{wording.count(results.test.unseen)} true labels of test instances never occur in training."
@@ -203,7 +208,7 @@ def limits(results):
         *sentences,
         f"The first {results.best.metrics.get('top_k')} labels are always predicted, however unlikely: "
         "a model never says that no label fits.",
-        LIMIT_OF_TRAINING,
+        TRAINING_LIMIT,
     ]
 
 

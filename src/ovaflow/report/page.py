@@ -11,7 +11,7 @@ from ovaflow.evaluation.metric import METRICS
 from ovaflow.machine.topology import processor, read_topology
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS
-from ovaflow.report.environment import make_environment, script_of, slug
+from ovaflow.report.environment import make_environment, read_script, slug
 from ovaflow.report.sections import SECTIONS
 
 PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "scikit-learn", "h5py", "pyarrow", "snakemake")
@@ -20,19 +20,20 @@ PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "scikit-learn", "h5py", "pyar
 _MACROS = '{% from "macros.html.j2" import table, pairs, chart, gallery, legend, swatch, names, near, pushing %}'
 
 
-def render(all_results, machine=(), software=(), written=""):
+def render_page(all_results, machine=(), software=(), written=""):
     """Render the page about some datasets' results; its foot has pairs of name and value, and the
     date.
     """
-    anchors = anchors_of([results.card.name for results in all_results])
+    anchors = make_anchors([results.card.name for results in all_results])
     template = _environment().get_template("page.html.j2")
     return template.render(
         views=[
-            _view(anchor, results) for anchor, results in zip(anchors, all_results, strict=True)
+            _make_view(anchor, results)
+            for anchor, results in zip(anchors, all_results, strict=True)
         ],
         glossary=METRICS,
         compared=any(len(results.runs) > 1 for results in all_results),
-        **script_of("page.js"),
+        **read_script("page.js"),
         machine=machine,
         software=software,
         written=written,
@@ -55,7 +56,7 @@ def _environment():
     return environment
 
 
-def _view(anchor, results):
+def _make_view(anchor, results):
     """Return what the templates show of a dataset: the sections that have something to show."""
     sections = []
     for section in SECTIONS:
@@ -65,7 +66,7 @@ def _view(anchor, results):
     return {"anchor": anchor, "results": results, "sections": sections}
 
 
-def anchors_of(names):
+def make_anchors(names):
     """Anchors of datasets, all different; made of their names, so that links last."""
     anchors = []
     for number, name in enumerate(names, 1):

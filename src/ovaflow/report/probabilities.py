@@ -7,7 +7,7 @@ from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, make_table
 
 
-def automatic_table(title, rows):
+def make_automatic_table(title, rows):
     """Labels with at least some probability, as :func:`ovaflow.evaluation.reliability.measure_assigned_labels`
     measures them.
     """
@@ -15,10 +15,10 @@ def automatic_table(title, rows):
     def row_of(entry, cells):
         return Row(f"at least {100 * entry['probability']:g} %", cells)
 
-    return make_table(title, "probability", AUTOMATIC, rows, row_of)
+    return make_table(title, "probability", AUTOMATIC_COLUMNS, rows, row_of)
 
 
-def sure_table(title, rows):
+def make_sure_table(title, rows):
     """Records of some expected precision, as
     :func:`ovaflow.reranking.expected_quality.measure_sure_records` measures them.
     """
@@ -26,7 +26,7 @@ def sure_table(title, rows):
     def row_of(entry, cells):
         return Row(f"at least {100 * entry['level']:g} %", cells)
 
-    return make_table(title, "expected precision", SURE, rows, row_of)
+    return make_table(title, "expected precision", SURE_COLUMNS, rows, row_of)
 
 
 def _fraction(title, name, group, hint=""):
@@ -35,7 +35,7 @@ def _fraction(title, name, group, hint=""):
     )
 
 
-AUTOMATIC = (
+AUTOMATIC_COLUMNS = (
     Column("labels", itemgetter("predictions"), wording.count, hint="of all test instances"),
     _fraction("right", "precision", "labels, %"),
     _fraction("expected", "expected", "labels, %", "mean of their probabilities"),
@@ -44,7 +44,7 @@ AUTOMATIC = (
     Column("labels each", itemgetter("labels"), wording.decimal),
 )
 
-SURE = (
+SURE_COLUMNS = (
     Column("records", itemgetter("records"), wording.count),
     _fraction("of all", "instances", "records, %", "test instances"),
     Column("labels", itemgetter("labels"), wording.count),

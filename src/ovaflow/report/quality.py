@@ -9,44 +9,44 @@ import numpy as np
 from ovaflow.evaluation.metric import ANSWER, METRICS, find_metric, get_metric, report_metric_names
 from ovaflow.report import wording
 from ovaflow.report.frequency import draw_recall
-from ovaflow.report.second_stage import assigned_table, draw_reliability
+from ovaflow.report.second_stage import draw_reliability, make_assignment_table
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, metric, samples, table_of_runs
+from ovaflow.report.tables import Column, make_runs_table, metric_getter, samples_getter
 
 
-def metric_column(name):
+def make_metric_column(name):
     """Make the column of a metric, with intervals where it has them."""
     entry, _ = get_metric(name)
     column = Column(
         name.replace("-fit", " fit"),
-        metric(name),
-        wording.FIGURES[entry.unit],
+        metric_getter(name),
+        wording.FORMAT_BY_UNIT[entry.unit],
         unit=entry.unit,
         smaller_is_better=entry.larger_is_better is False,
     )
     # of figures without intervals nobody knows which is the best
-    return column if entry.each is None else column._replace(samples=samples(name))
+    return column if entry.each is None else column._replace(samples=samples_getter(name))
 
 
-def main_columns(runs):
+def make_main_columns(runs):
     """Make the columns of the metrics that a report begins with, those that some run has."""
     return [
-        metric_column(name)
+        make_metric_column(name)
         for name in report_metric_names()
         if any(run.metrics.get(name) is not None for run in runs)
     ]
 
 
-def metric_columns(runs):
+def make_metric_columns(runs):
     """Make the columns of all metrics of ranked labels that some run has, metric by metric."""
     names = dict.fromkeys(name for run in runs for name in run.metrics)
     found = {name: find_metric(name) for name in names}
     shown = [name for name, entry in found.items() if entry is not None and entry[0].of != ANSWER]
     shown.sort(key=lambda name: (METRICS.index(found[name][0]), found[name][1]))
-    return list(map(metric_column, shown))
+    return list(map(make_metric_column, shown))
 
 
-class Assigned(NamedTuple):
+class AssignedLabels(NamedTuple):
     """Labels that people assigned to the test instances."""
 
     instances: int
@@ -57,7 +57,7 @@ class Assigned(NamedTuple):
     unlabelled: int | None  # of these, instances without any label; None if not counted
 
 
-def count_assigned(dataset, known):
+def count_assigned_labels(dataset, known):
     """Count the labels of a dataset's test instances, of which models know some."""
     Y = dataset.test.Y
     counts = dataset.parameters.get("source", {}).get("counts", {})
@@ -70,24 +70,28 @@ def count_assigned(dataset, known):
     )
     if left_out and "test_with_unknown_labels_only" not in counts:
         unlabelled = None
-    return Assigned(
+    return AssignedLabels(
         Y.n_rows, len(Y.indices) + left_out, unseen + left_out, unseen, hopeless, unlabelled
     )
 
 
-def show(anchor, results):
+def show_quality(anchor, results):
     figures = [draw_recall(anchor, results.shown), draw_reliability(anchor, results.shown)]
     return {
         "figures": [figure for figure in figures if figure],
-        "assigned": assigned_table(results.runs),
-        "all": table_of_runs("All metrics", results.runs, metric_columns(results.runs)),
+        "assigned": make_assignment_table(results.runs),
+        "all": make_runs_table("All metrics", results.runs, make_metric_columns(results.runs)),
     }
 
 
 def show_dev(anchor, results):
     runs = [run.on_dev for run in results.runs if run.on_dev is not None]
-    return {"table": table_of_runs("On the dev part", runs, main_columns(runs))} if runs else None
+    return (
+        {"table": make_runs_table("On the dev part", runs, make_main_columns(runs))}
+        if runs
+        else None
+    )
 
 
-SECTION = ReportSection("quality", "Quality", show)
+SECTION = ReportSection("quality", "Quality", show_quality)
 DEV_SECTION = ReportSection("dev", "On the dev part", show_dev, folded=True)

@@ -14,7 +14,7 @@ from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.results.run import Run
 from ovaflow.results.runs import Runs
-from ovaflow.results.settings_in_words import find_differing, settings_in_words
+from ovaflow.results.settings_in_words import describe_settings, find_differing_settings
 from ovaflow.settings import paths
 from ovaflow.settings.inputs import parameters_of
 
@@ -86,7 +86,7 @@ def _list_run(config, dataset, run):
     if not run.model_path.exists():
         return listed
     try:
-        settings = settings_in_words(run.model.parameters, {})
+        settings = describe_settings(run.model.parameters, {})
         changes = "; ".join(_changes(planned, settings))
         listed = replace(listed, settings=planned | settings, remark=changes)
         listed = replace(listed, folds=run.folds)
@@ -116,7 +116,7 @@ def _planned_settings(config, dataset, name):
         for name, value in settings.items()
         if isinstance(value, list)
     }
-    return settings_in_words(settings | lists, {})
+    return describe_settings(settings | lists, {})
 
 
 def _changes(planned, settings):
@@ -128,29 +128,29 @@ def _changes(planned, settings):
             yield f"made with {name} {settings[name]}, the config has {value}"
 
 
-def brief_figures():
+def list_brief_metrics():
     """Names of the metrics on a terminal, of the test set, the dev part and folds; files have all
     with intervals.
     """
     return [f"{part}{name}" for part in ("", "dev ", "folds ") for name in run_list_metric_names()]
 
 
-def measured(runs):
+def list_measured_metrics(runs):
     """Names of all metrics with intervals that some run has."""
     return [*dict.fromkeys(name for run in runs for name in run.intervals)]
 
 
-def table_of(runs, metrics):
+def make_listing_table(runs, metrics):
     """A row for each run, with a remark where one needs it; metrics are those with these names that
     some run has.
     """
     present = set().union(*(run.figures for run in runs))
-    differing = find_differing([run.settings for run in runs])
+    differing = find_differing_settings([run.settings for run in runs])
     columns = [
         Column("run", attrgetter("name")),
         *(Column(name.replace("_", " "), partial(_setting, name)) for name in differing),
         *(_metric(name) for name in metrics if name in present),
-        *COSTS,
+        *COST_COLUMNS,
     ]
     if any(run.remark for run in runs):
         columns.append(Column("remark", attrgetter("remark")))
@@ -169,12 +169,12 @@ def _metric(name):
     text = (
         partial(wording.percent, digits=1)
         if entry.unit == "fraction"
-        else wording.FIGURES[entry.unit]
+        else wording.FORMAT_BY_UNIT[entry.unit]
     )
     return Column(name, value, text, bounds=lambda run: run.intervals.get(name))
 
 
-COSTS = (
+COST_COLUMNS = (
     Column("training", lambda run: run.metrics.get("train_seconds"), wording.duration, unit="s"),
     Column("ms / instance", attrgetter("predict_milliseconds"), wording.decimal),
     Column("model", lambda run: run.metrics.get("model_bytes"), wording.size, unit="bytes"),
@@ -182,7 +182,7 @@ COSTS = (
 """Processor time of the solver, wall time of prediction, and bytes of the model file."""
 
 
-def entry_of(run):
+def make_json_entry(run):
     """A run for JSON: everything that its table has, and all its metrics."""
     about = {
         "dataset": run.dataset,

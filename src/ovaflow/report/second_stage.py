@@ -6,17 +6,17 @@ from functools import partial
 
 from ovaflow.evaluation.metric import is_metric
 from ovaflow.report import wording
-from ovaflow.report.drawing import NAMED, draw, line
+from ovaflow.report.drawing import PAGE_COLOURS, draw_figure, draw_line
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.reranking.evidence.kinds import KINDS
 
-FEWEST_LABELS = 10  # of a range of probabilities that is shown
-ASSIGNED_FROM = (0.5, 0.7, 0.8, 0.9)
+MIN_LABELS_OF_BIN = 10  # of a range of probabilities that is shown
+ASSIGNMENT_LEVELS = (0.5, 0.7, 0.8, 0.9)
 """Least probabilities of the table of what can be assigned without a person."""
 
 
-def measured_of(run):
+def get_reliability(run):
     """Return what was measured of the second stage that made a run's predictions; empty where none
     did.
     """
@@ -25,28 +25,28 @@ def measured_of(run):
 
 def draw_reliability(anchor, runs):
     """Draw the share of right labels by probability; None where no run has probabilities."""
-    probable = [run for run in runs if measured_of(run)]
+    probable = [run for run in runs if get_reliability(run)]
     if not probable:
         return None
     title = "Labels that are right, by probability"
     caption = (
         "On the dashed line, probabilities mean what they say. "
-        f"Groups of fewer than {FEWEST_LABELS} labels are left out."
+        f"Groups of fewer than {MIN_LABELS_OF_BIN} labels are left out."
     )
     return {
         "runs": probable,
-        "drawing": draw(f"{anchor}.reliability", title, caption, _paint, probable),
+        "drawing": draw_figure(f"{anchor}.reliability", title, caption, _paint, probable),
     }
 
 
 def _paint(axes, runs) -> None:
-    axes.plot((0, 100), (0, 100), color=NAMED["muted"], linestyle=(0, (4, 3)), linewidth=1.1)
+    axes.plot((0, 100), (0, 100), color=PAGE_COLOURS["muted"], linestyle=(0, (4, 3)), linewidth=1.1)
     for run in runs:
-        bins = measured_of(run)["probabilities"]["bins"]
-        shown = [each for each in bins if each["predictions"] >= FEWEST_LABELS]
+        bins = get_reliability(run)["probabilities"]["bins"]
+        shown = [each for each in bins if each["predictions"] >= MIN_LABELS_OF_BIN]
         said = [100 * each["probability"] for each in shown]
         right = [100 * each["hits"] for each in shown]
-        line(axes, run, said, right, markevery=1)
+        draw_line(axes, run, said, right, markevery=1)
     axes.set(
         xlabel="probability in %", ylabel="right of these in %", xlim=(-2, 102), ylim=(-2, 102)
     )
@@ -55,18 +55,18 @@ def _paint(axes, runs) -> None:
 _one_digit = partial(wording.percent, digits=1)
 
 
-def assigned_table(runs):
+def make_assignment_table(runs):
     """Make the table of labels that can be assigned without a person, all runs side by side; None
     without any.
     """
     columns = []
     for run in runs:
-        rows = {row["probability"]: row for row in measured_of(run).get("automatic", ())}
+        rows = {row["probability"]: row for row in get_reliability(run).get("automatic", ())}
         if rows:
             columns += _columns_of(run, rows)
     title = "What can be assigned without a person"
     return (
-        make_table(title, "labels of at least", columns, ASSIGNED_FROM, _row_of_level)
+        make_table(title, "labels of at least", columns, ASSIGNMENT_LEVELS, _row_of_level)
         if columns
         else None
     )
@@ -93,7 +93,7 @@ def _row_of_level(level, cells):
     return Row(f"{100 * level:g} %", cells)
 
 
-def show(anchor, results):
+def show_second_stage(anchor, results):
     """Show the ways to answer of each run's second stage, and which evidence counts, or why it is
     not used.
     """
@@ -115,7 +115,7 @@ def _quality(runs):
     for run in runs:
         *firsts, fit = run.reliability["suggested"]
         answer = firsts[:5][-1]
-        rows.append((run, "by score alone", run.metrics["first_stage"], run.first_samples))
+        rows.append((run, "by score alone", run.metrics["first_stage"], run.first_stage_samples))
         first = f"first {answer['name']}"
         if run.by_probability:
             rows.append((run, f"by probability, {first}", run.metrics | answer, run.samples))
@@ -125,7 +125,7 @@ def _quality(runs):
             rows.append((run, f"for macro-F1, {first}", metrics, run.samples))
             rows.append((run, f"by probability, {first}", answer, {}))
         rows.append((run, "labels that fit", fit, {"F1": run.samples["F1-fit"]}))
-    return make_table("Quality with a second stage", "run", QUALITY, rows, _row_of_way)
+    return make_table("Quality with a second stage", "run", QUALITY_COLUMNS, rows, _row_of_way)
 
 
 def _row_of_way(entry, cells):
@@ -144,7 +144,7 @@ def _of_way(title, name, group="", text=wording.percent, unit="fraction"):
 
 
 _EACH = "means over test instances"
-QUALITY = (
+QUALITY_COLUMNS = (
     *(_of_way(name, name) for name in ("P@1", "P@3", "P@5", "nDCG@5")),
     _of_way("F1", "F1", _EACH),
     _of_way("precision", "P", _EACH),
@@ -169,4 +169,4 @@ def _evidence(runs):
     return make_table("Worth of the evidence", "evidence", columns, rows, Row)
 
 
-SECTION = ReportSection("second-stage", "Second stage", show, folded=True)
+SECTION = ReportSection("second-stage", "Second stage", show_second_stage, folded=True)

@@ -14,12 +14,19 @@ from ovaflow.evaluation.single_label import (
     has_one_label,
 )
 from ovaflow.report import wording
-from ovaflow.report.drawing import NAMED, draw
+from ovaflow.report.drawing import PAGE_COLOURS, draw_figure
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, Row, make_table, metric, samples, table_of_runs
+from ovaflow.report.tables import (
+    Column,
+    Row,
+    make_runs_table,
+    make_table,
+    metric_getter,
+    samples_getter,
+)
 
-LISTED = 12  # pairs of labels in the table
-DRAWN = 10  # labels in the figure
+MAX_LISTED_PAIRS = 12  # pairs of labels in the table
+MAX_DRAWN_LABELS = 10  # labels in the figure
 _LONGEST = 22  # characters of a label's name in the figure
 _CAPTION = (
     "Test instances by their label (rows) and by the label predicted first (columns); the darker, the larger the share "
@@ -27,7 +34,7 @@ _CAPTION = (
 )
 
 
-def read(run):
+def read_confusion(run):
     """Return the confusion of labels, their names, and the positive one of two; None where
     instances have several.
     """
@@ -41,33 +48,40 @@ def read(run):
     }
 
 
-def show(anchor, results):
-    runs = [run for run in results.shown if run.read(read) and "accuracy" in run.metrics]
+def show_single_label(anchor, results):
+    runs = [run for run in results.shown if run.read(read_confusion) and "accuracy" in run.metrics]
     if not runs:
         return None
     best = results.best
-    of_best = best.read(read)
+    of_best = best.read(read_confusion)
     together = of_best["confusion"]
     names = of_best["names"]
     labels = _most_confused(together)
     title = f"Labels that {best.name} takes for one another"
-    columns = [column for column in COLUMNS if column.value(best) is not None]
+    columns = [column for column in ACCURACY_COLUMNS if column.value(best) is not None]
     return {
-        "runs": table_of_runs("Accuracy", runs, columns),
+        "runs": make_runs_table("Accuracy", runs, columns),
         "positive": of_best["positive"] if "roc_auc" in best.metrics else None,
         "best": best,
-        "pairs": make_table(title, "label", PAIRS, list(_pairs(together, names)), _row_of_pair),
-        "figure": draw(f"{anchor}.confusion", title, _CAPTION, _paint, together, names, labels),
+        "pairs": make_table(
+            title, "label", PAIR_COLUMNS, list(_pairs(together, names)), _row_of_pair
+        ),
+        "figure": draw_figure(
+            f"{anchor}.confusion", title, _CAPTION, _paint, together, names, labels
+        ),
     }
 
 
 def _column(title, name, hint, **more):
-    return Column(title, metric(name), wording.percent, hint=hint, unit="fraction", **more)
+    return Column(title, metric_getter(name), wording.percent, hint=hint, unit="fraction", **more)
 
 
-COLUMNS = (
+ACCURACY_COLUMNS = (
     _column(
-        "accuracy", "accuracy", "instances whose first label is theirs", samples=samples("P@1")
+        "accuracy",
+        "accuracy",
+        "instances whose first label is theirs",
+        samples=samples_getter("P@1"),
     ),
     _column(
         "balanced accuracy", "balanced_accuracy", "mean recall of the labels: each counts alike"
@@ -88,7 +102,7 @@ def _pairs(together, names):
     totals = together.sum(axis=1)
     wrong = np.flatnonzero(cells.row != cells.col)
     order = wrong[np.argsort(-cells.data[wrong], kind="stable")]
-    for place in order[:LISTED].tolist():
+    for place in order[:MAX_LISTED_PAIRS].tolist():
         true = cells.row[place]
         times = int(cells.data[place])
         yield {
@@ -99,7 +113,7 @@ def _pairs(together, names):
         }
 
 
-PAIRS = (
+PAIR_COLUMNS = (
     Column("predicted instead", itemgetter("predicted")),
     Column("instances", itemgetter("times"), wording.count),
     Column(
@@ -123,7 +137,7 @@ def _most_confused(together):
     # a pair brings one label or two; those that are never confused follow
     ordered = np.column_stack([cells.row, cells.col])[order].ravel()
     _, first = np.unique(ordered, return_index=True)
-    return sorted(ordered[np.sort(first)][:DRAWN].tolist())
+    return sorted(ordered[np.sort(first)][:MAX_DRAWN_LABELS].tolist())
 
 
 def _paint(axes, together, names, labels) -> None:
@@ -132,7 +146,10 @@ def _paint(axes, together, names, labels) -> None:
     shares = shown / np.maximum(totals, 1)[:, None]
     for (true, predicted), times in np.ndenumerate(shown):
         if times:
-            style = {"facecolor": NAMED["accent"], "alpha": 0.1 + 0.7 * shares[true, predicted]}
+            style = {
+                "facecolor": PAGE_COLOURS["accent"],
+                "alpha": 0.1 + 0.7 * shares[true, predicted],
+            }
             axes.add_patch(Rectangle((predicted - 0.5, true - 0.5), 1, 1, linewidth=0, **style))
             axes.text(predicted, true, f"{times:,}", ha="center", va="center", fontsize=8)
             axes.keep(
@@ -152,4 +169,4 @@ def _paint(axes, together, names, labels) -> None:
     axes.grid(visible=False)
 
 
-SECTION = ReportSection("one-label", "One label for each instance", show)
+SECTION = ReportSection("one-label", "One label for each instance", show_single_label)

@@ -3,28 +3,28 @@ runs.
 """
 
 from ovaflow.report import wording
-from ovaflow.report.costs import MODEL, TRAINING
-from ovaflow.report.quality import main_columns
-from ovaflow.report.second_stage import measured_of
+from ovaflow.report.costs import MODEL_COLUMN, TRAINING_COLUMN
+from ovaflow.report.quality import make_main_columns
+from ovaflow.report.second_stage import get_reliability
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import as_good_as_best, table_of_runs
-from ovaflow.results.best_run import metric_of_comparison
+from ovaflow.report.tables import find_as_good_as_best, make_runs_table
+from ovaflow.results.best_run import choose_comparison_metric
 
-SURE = 0.9
+SURE_PRECISION = 0.9
 """Expected precision of texts that can go without a person."""
 
 
-def show(anchor, results):
+def show_summary(anchor, results):
     if not results.best.has_test_labels:
         sentences = [_learned(results), "No test text has a label, so nothing was measured."]
         return {"sentences": sentences, "compared": None, "table": None}
     return {
         "sentences": [_learned(results), *_quality(results), *_automatic(results)],
         "compared": _compared(results),
-        "table": table_of_runs(
-            "Runs", results.runs, [*main_columns(results.runs), TRAINING, MODEL]
+        "table": make_runs_table(
+            "Runs", results.runs, [*make_main_columns(results.runs), TRAINING_COLUMN, MODEL_COLUMN]
         ),
-        "shared": [run for run in results.runs if run.trained_with is not None],
+        "shared": [run for run in results.runs if run.same_training_run is not None],
     }
 
 
@@ -47,13 +47,13 @@ def _quality(results):
 
 def _automatic(results):
     run = results.best
-    sure = measured_of(run).get("sure")
+    sure = get_reliability(run).get("sure")
     if sure is None:
         yield "It gives no probabilities, so a person has to look at every answer."
         return
-    [row] = (row for row in sure if row["level"] == SURE)
+    [row] = (row for row in sure if row["level"] == SURE_PRECISION)
     if not row["records"]:
-        yield f"No answer is {100 * SURE:.0f} % sure as a whole, so a person has to look at every one."
+        yield f"No answer is {100 * SURE_PRECISION:.0f} % sure as a whole, so a person has to look at every one."
         return
     yield (
         f"{_of_100(row['instances'])} of 100 answers are sure enough to go without a person: "
@@ -69,15 +69,17 @@ def _of_100(share):
 def _compared(results):
     """Say which run is the best, and which are as good but for chance; nothing of a single run."""
     runs = results.runs
-    name = metric_of_comparison(runs)
+    name = choose_comparison_metric(runs)
     if len(runs) == 1 or name is None:
         return None
     values = [run.metrics.get(name) for run in runs]
     sampled = [run.samples.get(name) for run in runs]
     as_good = [
-        runs[place] for place in as_good_as_best(values, sampled) if runs[place] is not results.best
+        runs[place]
+        for place in find_as_good_as_best(values, sampled)
+        if runs[place] is not results.best
     ]
     return {"metric": name, "as_good": as_good, "all": len(as_good) == len(runs) - 1}
 
 
-SECTION = ReportSection("summary", "Summary", show)
+SECTION = ReportSection("summary", "Summary", show_summary)

@@ -11,18 +11,20 @@ from ovaflow.evaluation.resampling import interval
 from ovaflow.report import wording
 from ovaflow.report.drawing import (
     MARKERS,
-    draw,
-    series,
+    draw_figure,
+    get_series_colour,
 )
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Cell, Column, Row, make_table, metric, samples
-from ovaflow.report.training import read as read_training
-from ovaflow.report.training import steps_per_label
+from ovaflow.report.tables import Cell, Column, Row, make_table, metric_getter, samples_getter
+from ovaflow.report.training import read_training as read_training
+from ovaflow.report.training import steps_getter
 from ovaflow.settings.paths import CHOSEN_FEATURES
 from ovaflow.storage.texts import read_json
 
-METRICS = ("P@1", "P@3", "P@5", "PSP@1")
-LINES = [{"series": number, "name": name} for number, name in enumerate(METRICS)]  # the legend
+SWEPT_METRICS = ("P@1", "P@3", "P@5", "PSP@1")
+LEGEND = [
+    {"series": number, "name": name} for number, name in enumerate(SWEPT_METRICS)
+]  # the legend
 
 
 class SweptRuns(NamedTuple):
@@ -51,23 +53,28 @@ def _unmoved(run):
     return training and int((training.newton_steps == 0).sum())
 
 
-QUALITY = tuple(
-    Column(name, metric(name), wording.percent, samples=samples(name)) for name in METRICS
+QUALITY_COLUMNS = tuple(
+    Column(name, metric_getter(name), wording.percent, samples=samples_getter(name))
+    for name in SWEPT_METRICS
 )
-COSTS = (
-    Column("weights", metric("nonzeros"), wording.count, "model", "nonzero weights after pruning"),
+COST_COLUMNS = (
+    Column(
+        "weights",
+        metric_getter("nonzeros"),
+        wording.count,
+        "model",
+        "nonzero weights after pruning",
+    ),
     Column(
         "time",
-        metric("train_seconds"),
+        metric_getter("train_seconds"),
         wording.duration,
         "training",
         "processor time of the solver",
     ),
 )
-STEPS = (
-    Column(
-        "Newton", steps_per_label("newton_steps"), wording.decimal, "training", "steps per label"
-    ),
+STEP_COLUMNS = (
+    Column("Newton", steps_getter("newton_steps"), wording.decimal, "training", "steps per label"),
     Column(
         "no step",
         _unmoved,
@@ -94,13 +101,17 @@ def _row_of(key, run, cells):
 
 def _show_values_of_C(anchor, name, runs):
     table = make_table(
-        f"Sweep {name}", "C", (*QUALITY, *COSTS, *STEPS), runs, partial(_row_of, "C")
+        f"Sweep {name}",
+        "C",
+        (*QUALITY_COLUMNS, *COST_COLUMNS, *STEP_COLUMNS),
+        runs,
+        partial(_row_of, "C"),
     )
     caption = "Quality by C: beyond its peak the classifiers overfit the training data."
     return {
         "table": table,
-        "drawing": draw(anchor, "Metrics by C", caption, _paint, runs),
-        "lines": LINES,
+        "drawing": draw_figure(anchor, "Metrics by C", caption, _paint, runs),
+        "lines": LEGEND,
     }
 
 
@@ -110,7 +121,7 @@ def _no_samples(run):
 
 def _show_seeds(anchor, name, runs):
     """A table of the seeds, without a best one, and their mean and spread."""
-    columns = [column._replace(samples=_no_samples) for column in (*QUALITY, *COSTS)]
+    columns = [column._replace(samples=_no_samples) for column in (*QUALITY_COLUMNS, *COST_COLUMNS)]
     table = make_table(f"Sweep {name}", "seed", columns, runs, partial(_row_of, "seed"))
     for title, average in _OF_SEEDS:
         cells = []
@@ -124,14 +135,14 @@ def _show_seeds(anchor, name, runs):
 
 def _paint(axes, runs) -> None:
     values = [float(run.settings["C"]) for run in runs]
-    for number, name in enumerate(METRICS):
+    for number, name in enumerate(SWEPT_METRICS):
         measured = [run for run in runs if name in run.metrics]
         x = np.array([float(run.settings["C"]) for run in measured])
         y = np.array([100 * run.metrics[name] for run in measured])
         # intervals of several metrics at one value stay apart
         shifted = x * 1.03 ** (number - 1.5)
         style = {
-            "color": series(number),
+            "color": get_series_colour(number),
             "marker": MARKERS[number],
             "markersize": 4.5,
             "linewidth": 1.5,
@@ -141,13 +152,15 @@ def _paint(axes, runs) -> None:
             low, high = 100 * np.array([interval(run.samples[name]) for run in measured]).T
             # an interval of the bootstrap may lie beside the figure itself
             errors = np.maximum([y - low, high - y], 0)
-            axes.errorbar(shifted, y, errors, color=series(number), linestyle="none", linewidth=1)
-    values_axis(axes, "C", sorted(set(values)))
+            axes.errorbar(
+                shifted, y, errors, color=get_series_colour(number), linestyle="none", linewidth=1
+            )
+    label_values_axis(axes, "C", sorted(set(values)))
     axes.grid(axis="x", visible=False)
     axes.set(ylabel="%")
 
 
-def values_axis(axes, name, values) -> None:
+def label_values_axis(axes, name, values) -> None:
     """Make the x axis logarithmic with a tick at each value."""
     axes.set(xscale="log", xlabel=name, xticks=values)
     axes.set_xticklabels([f"{value:g}" for value in values])

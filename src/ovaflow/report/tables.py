@@ -19,7 +19,7 @@ from ovaflow.evaluation.resampling import interval, may_be_chance
 from ovaflow.report import wording
 from ovaflow.storage.writing import cell_of
 
-LONGEST = 300  # characters of a text in a CSV file
+MAX_CSV_TEXT = 300  # characters of a text in a CSV file
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ class Table:
     @property
     def csv(self):
         """Link to the table as a CSV file."""
-        return csv_link(*self.in_full)
+        return make_csv_link(*self.full_content)
 
     @property
-    def in_full(self):
+    def full_content(self):
         """Names of columns and rows of figures in full, with the bounds of intervals, for a CSV
         file.
         """
@@ -155,7 +155,7 @@ def make_table(title, corner, columns, items, row_of):
     return Table(corner, list(columns), rows, title)
 
 
-def table_of_runs(title, runs, columns):
+def make_runs_table(title, runs, columns):
     return make_table(
         title,
         "run",
@@ -165,17 +165,17 @@ def table_of_runs(title, runs, columns):
     )
 
 
-def metric(name):
+def metric_getter(name):
     """Return a function of a run: its metric of this name."""
     return lambda run: run.metrics.get(name)
 
 
-def samples(name):
+def samples_getter(name):
     """Return a function of a run: this metric on samples of the test instances."""
     return lambda run: run.samples.get(name)
 
 
-def figures_of_runs(title, corner, figures, runs):
+def make_figures_table(title, corner, figures, runs):
     """Make a table with a row for each of ``figures``, which are columns of runs, and a column for
     each run.
     """
@@ -196,7 +196,7 @@ def _cells(column, items):
     if column.words:
         return [Cell(value) for value in values]
     sampled = [column.samples(item) for item in items]
-    marked = surely_best(values, sampled, column.smaller_is_better)
+    marked = find_surely_best(values, sampled, column.smaller_is_better)
     cells = []
     for place, item in enumerate(items):
         text = column.text(values[place])
@@ -208,7 +208,7 @@ def _cells(column, items):
     return cells
 
 
-def surely_best(values, sampled, smaller_is_better=False):
+def find_surely_best(values, sampled, smaller_is_better=False):
     """Find the places of the best values, and of those whose difference from it may be chance; none
     where all are.
 
@@ -217,12 +217,12 @@ def surely_best(values, sampled, smaller_is_better=False):
     if smaller_is_better:
         values = [None if value is None else -value for value in values]
         sampled = [None if each is None else -each for each in sampled]
-    as_good = as_good_as_best(values, sampled)
+    as_good = find_as_good_as_best(values, sampled)
     known = [place for place, samples in enumerate(sampled) if samples is not None]
     return as_good if len(as_good) < len(known) else []
 
 
-def as_good_as_best(values, sampled):
+def find_as_good_as_best(values, sampled):
     """Find the places of the best of the sampled values, and of those whose difference from it may
     be chance.
     """
@@ -235,12 +235,12 @@ def as_good_as_best(values, sampled):
     ]
 
 
-def csv_link(columns, rows):
+def make_csv_link(columns, rows):
     """Data URL of a CSV file: percent-encoded, so harmless in an attribute."""
-    return "data:text/csv;charset=utf-8," + quote(csv_of(columns, rows), safe=",")
+    return "data:text/csv;charset=utf-8," + quote(format_csv(columns, rows), safe=",")
 
 
-def csv_of(columns, rows):
+def format_csv(columns, rows):
     """CSV of numbers in full and texts as on the page; formulas get an apostrophe."""
     file = io.StringIO()
     table = csv.writer(file, lineterminator="\n")
@@ -254,4 +254,4 @@ def _csv_cell(value):
         return ""
     if isinstance(value, Number):
         return f"{value:.10g}" if value != int(value) else str(int(value))
-    return cell_of(wording.plain(str(value), LONGEST))
+    return cell_of(wording.plain(str(value), MAX_CSV_TEXT))

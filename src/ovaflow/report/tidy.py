@@ -3,14 +3,14 @@
 from numbers import Number
 
 from ovaflow.evaluation.resampling import interval
-from ovaflow.report.costs import COSTS
-from ovaflow.report.frequency import range_words
-from ovaflow.report.tables import csv_of
+from ovaflow.report.costs import COST_COLUMNS
+from ovaflow.report.frequency import describe_range
+from ovaflow.report.tables import format_csv
 
-COLUMNS = ("dataset", "run", "method", "initialization", "figure", "value", "low", "high")
+TIDY_COLUMNS = ("dataset", "run", "method", "initialization", "figure", "value", "low", "high")
 
 
-def tidy_csv(all_results):
+def format_tidy_csv(all_results):
     """CSV of every figure of the runs; low and high end the 95 % interval of those that have
     samples or folds.
     """
@@ -23,7 +23,7 @@ def tidy_csv(all_results):
                 *(run.settings.get(name) for name in ("method", "initialization")),
             ]
             rows += [[*about, *figure] for figure in _figures_of(run)]
-    return csv_of(COLUMNS, rows)
+    return format_csv(TIDY_COLUMNS, rows)
 
 
 def _figures_of(run):
@@ -41,12 +41,12 @@ def _figures_of(run):
     for name, figure in run.folds.get("metrics", {}).items():
         yield f"cross-validated {name}", figure["mean"], *figure["interval"]
         yield from _named(f"cross-validated {name}", {"deviation": figure["deviation"]})
-    for cost in COSTS:
+    for cost in COST_COLUMNS:
         value = cost.value(run)
         if value is not None:
             yield f"cost: {cost.title}", value, None, None
     for group in run.analysis.get("bins", ()):
-        yield from _named(f"labels of {range_words(group)} training positives:", group)
+        yield from _named(f"labels of {describe_range(group)} training positives:", group)
     yield from _figures_of_second_stage(run.reliability)
 
 

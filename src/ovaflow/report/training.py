@@ -9,14 +9,16 @@ import numpy as np
 from ovaflow.initialization.spanning_tree import LabelTree
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, table_of_runs
+from ovaflow.report.tables import Column, make_runs_table
 from ovaflow.solver.problem import Status
 
-TOLERANCE = 1e-6  # relative rounding allowed when the gradient norm is compared with its target
+GRADIENT_TOLERANCE = (
+    1e-6  # relative rounding allowed when the gradient norm is compared with its target
+)
 
 
 @dataclass(frozen=True)
-class TrainingOfRun:
+class TrainingSummary:
     trained: int  # labels with a classifier
     untrained: int
     reached: int  # trained labels whose final gradient norm is within the target
@@ -32,33 +34,33 @@ class TrainingOfRun:
         return self.trained - self.reached
 
 
-def steps_per_label(name):
+def steps_getter(name):
     """Function of a run: mean ``newton_steps`` or ``cg_steps`` of a label, where the method has
     them.
     """
 
     def mean(run):
-        training = run.read(read)
+        training = run.read(read_training)
         return training and _mean(getattr(training, name))
 
     return mean
 
 
-def read(run):
+def read_training(run):
     """Summarise what the solver did; None where labels have no problems of their own."""
     if run.training is None or not run.training.statistics:
         return None
-    return summarise(run.training, _label_tree(run))
+    return summarize_training(run.training, _read_label_tree(run))
 
 
-def summarise(recorded, label_tree=None):
+def summarize_training(recorded, label_tree=None):
     trained = np.asarray(recorded.statistics["positives"]) > 0
     statistics = {name: np.asarray(values)[trained] for name, values in recorded.statistics.items()}
     norm = statistics["gradient_norm"]
     target = statistics["gradient_target"]
-    reached = norm <= target * (1 + TOLERANCE)
+    reached = norm <= target * (1 + GRADIENT_TOLERANCE)
     ratios = norm[target > 0] / target[target > 0]
-    return TrainingOfRun(
+    return TrainingSummary(
         trained=int(trained.sum()),
         untrained=int((~trained).sum()),
         reached=int(reached.sum()),
@@ -82,14 +84,14 @@ def _mean(array):
 
 def _column(title, name, group, hint, text=wording.count):
     figure = attrgetter(name)
-    return Column(title, lambda run: figure(run.read(read)), text, group, hint)
+    return Column(title, lambda run: figure(run.read(read_training)), text, group, hint)
 
 
 _REACHED = "gradient norm within the stopping rule's bound"
 _ABOVE = "the solver gave up before the stopping rule was met"
 _WORST = "worst_ratio", "|g| / target", "largest ratio over the trained labels"
 _HALVINGS = "halvings_per_label", "line search", "halved steps per label"
-STATUS = (
+STATUS_COLUMNS = (
     _column("reached the target", "reached", "labels", _REACHED),
     _column("stopped above it", "above", "labels", _ABOVE),
     _column("because", "endings", "labels", "statuses of these", None),
@@ -99,7 +101,7 @@ STATUS = (
 )
 
 
-def _label_tree(run):
+def _read_label_tree(run):
     path = run.path.parent / "label_tree.h5"
     if run.settings.get("initialization") != "label-tree" or not path.exists():
         return None
@@ -107,13 +109,13 @@ def _label_tree(run):
 
 
 def _share_saved(run):
-    tree = run.read(read).label_tree
+    tree = run.read(read_training).label_tree
     return 1 - tree.total_cost / tree.star_cost
 
 
 _HEIGHT = "edges on the longest path down from the root"
 _DISTANCE = "Hamming distance"
-LABEL_TREES = (
+LABEL_TREE_COLUMNS = (
     _column("subtrees", "label_tree.subtrees", "label tree", "labels that start at the root"),
     _column("height", "label_tree.height", "label tree", _HEIGHT),
     _column(
@@ -126,15 +128,15 @@ LABEL_TREES = (
 )
 
 
-def show(anchor, results):
-    solved = [run for run in results.runs if run.read(read)]
+def show_training(anchor, results):
+    solved = [run for run in results.runs if run.read(read_training)]
     if not solved:
         return None
-    trees = [run for run in solved if run.read(read).label_tree is not None]
+    trees = [run for run in solved if run.read(read_training).label_tree is not None]
     return {
-        "status": table_of_runs("Training", solved, STATUS),
-        "trees": table_of_runs("Label trees", trees, LABEL_TREES) if trees else None,
+        "status": make_runs_table("Training", solved, STATUS_COLUMNS),
+        "trees": make_runs_table("Label trees", trees, LABEL_TREE_COLUMNS) if trees else None,
     }
 
 
-SECTION = ReportSection("training", "Training", show, folded=True)
+SECTION = ReportSection("training", "Training", show_training, folded=True)

@@ -61,7 +61,7 @@ def duration(seconds):
     return f"{decimal(seconds)} s" if round(seconds) < 60 else clock(seconds)
 
 
-FIGURES = {"fraction": percent, "labels": decimal}
+FORMAT_BY_UNIT = {"fraction": percent, "labels": decimal}
 """How metrics are shown, by their unit."""
 
 

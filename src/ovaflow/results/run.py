@@ -15,14 +15,14 @@ from ovaflow.evaluation.metric import is_metric, list_order_metrics
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.model.model_file import Model, ModelHeader, open_any_model
 from ovaflow.model.training_file import Training
-from ovaflow.prediction.predictions import Predictions, with_second_stage
+from ovaflow.prediction.predictions import Predictions, attach_second_stage
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.results.settings_in_words import settings_in_words, settings_of_predictions
+from ovaflow.results.settings_in_words import describe_prediction_settings, describe_settings
 from ovaflow.settings import paths
 from ovaflow.storage.texts import read_json
 
 
-class RunsBeside(Protocol):
+class ComparedRuns(Protocol):
     """The runs that a run is compared with, itself among them."""
 
     @property
@@ -34,9 +34,9 @@ class RunsBeside(Protocol):
     @property
     def series(self) -> dict[str, int]: ...
 
-    def tell_apart(self, run: "Run") -> str: ...
+    def describe_differences(self, run: "Run") -> str: ...
 
-    def first_of_training(self, run: "Run") -> "Run": ...
+    def first_run_of_training(self, run: "Run") -> "Run": ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Run:
     """
 
     path: Path
-    beside: RunsBeside
+    beside: ComparedRuns
 
     @property
     def name(self) -> str:
@@ -81,7 +81,7 @@ class Run:
         """Open what made its predictions."""
         model = self.open_model()
         if self.reranked:
-            model = with_second_stage(model)
+            model = attach_second_stage(model)
             self.predictions.require(reranker=getattr(model, "reranker", model))
         return Predictor(model)
 
@@ -152,7 +152,7 @@ class Run:
         return self.measured.samples() if self.has_test_labels else {}
 
     @cached_property
-    def first_samples(self) -> dict[str, np.ndarray]:
+    def first_stage_samples(self) -> dict[str, np.ndarray]:
         """Samples of the order by score, below a second stage; empty without one."""
         ranking = self.predictions.ranking
         if ranking is None or not self.has_test_labels:
@@ -169,8 +169,8 @@ class Run:
     @cached_property
     def settings(self) -> dict[str, str]:
         """Settings by name, in words: those of the model, and those of the predictions."""
-        of_predictions = settings_of_predictions(self.reliability, self.by_probability)
-        return settings_in_words(self.model.parameters, self.all_metrics) | of_predictions
+        of_predictions = describe_prediction_settings(self.reliability, self.by_probability)
+        return describe_settings(self.model.parameters, self.all_metrics) | of_predictions
 
     @cached_property
     def training(self) -> Training | None:
@@ -186,20 +186,20 @@ class Run:
         return self.model.n_trained
 
     @property
-    def trained_with(self) -> "Run | None":
+    def same_training_run(self) -> "Run | None":
         """The first run of the same training, if it is another."""
-        first = self.beside.first_of_training(self)
+        first = self.beside.first_run_of_training(self)
         return None if first.name == self.name else first
 
     @property
     def training_seconds(self) -> float | None:
         """Processor time of the training; one time for all runs that trained the same."""
-        return (self.trained_with or self).all_metrics.get("train_seconds")
+        return (self.same_training_run or self).all_metrics.get("train_seconds")
 
     @property
     def training_memory(self) -> int | None:
         """Peak memory of the largest training job in bytes."""
-        return (self.trained_with or self).all_metrics.get("train_peak_rss_bytes")
+        return (self.same_training_run or self).all_metrics.get("train_peak_rss_bytes")
 
     @property
     def predict_milliseconds(self) -> float | None:
@@ -218,7 +218,7 @@ class Run:
     @property
     def summary(self) -> str:
         """What tells it from the runs beside it."""
-        return self.beside.tell_apart(self)
+        return self.beside.describe_differences(self)
 
     @cached_property
     def analysis(self) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import Path
 
 from ovaflow.dataset.dataset import Dataset, open_dataset
-from ovaflow.results.best_run import best_run
+from ovaflow.results.best_run import find_best_run
 from ovaflow.results.run import Run
-from ovaflow.results.settings_in_words import FIRST, find_differing
+from ovaflow.results.settings_in_words import LEADING_SETTINGS, find_differing_settings
 
-SHOWN = 8
+MAX_SHOWN_RUNS = 8
 """Runs that figures show: as many as there are colours and markers."""
 
 
@@ -38,12 +38,12 @@ class Runs:
 
     @cached_property
     def best(self) -> Run | None:
-        return best_run(self.all)
+        return find_best_run(self.all)
 
     @cached_property
     def series(self) -> dict[str, int]:
         """Numbers of the runs that figures show, by name."""
-        return {run.name: number for number, run in enumerate(choose_shown(self.all))}
+        return {run.name: number for number, run in enumerate(choose_shown_runs(self.all))}
 
     @property
     def shown(self) -> list[Run]:
@@ -53,16 +53,18 @@ class Runs:
     @cached_property
     def _differing(self) -> set[str]:
         """Settings of which some runs have different values."""
-        return set(find_differing([run.settings for run in self.all]))
+        return set(find_differing_settings([run.settings for run in self.all]))
 
-    def tell_apart(self, run: Run) -> str:
+    def describe_differences(self, run: Run) -> str:
         """Say what tells a run from the others: its method and start, and other settings with their
         names.
         """
         words = []
         for name, value in run.settings.items():
             if name in self._differing:
-                words.append(value if name in FIRST else f"{name.replace('_', ' ')} {value}")
+                words.append(
+                    value if name in LEADING_SETTINGS else f"{name.replace('_', ' ')} {value}"
+                )
         return ", ".join(words)
 
     @cached_property
@@ -72,7 +74,7 @@ class Runs:
             first.setdefault(run.model.training, run)
         return first
 
-    def first_of_training(self, run: Run) -> Run:
+    def first_run_of_training(self, run: Run) -> Run:
         """Return the first run that trained the same; runs may differ after that."""
         return self._first_of_trainings[run.model.training]
 
@@ -91,7 +93,7 @@ def open_runs(folders: Iterable[Path]) -> list[Runs]:
     return [Runs(folder, tuple(of_dataset)) for folder, of_dataset in names.items()]
 
 
-def choose_shown(runs: list[Run]) -> list[Run]:
+def choose_shown_runs(runs: list[Run]) -> list[Run]:
     """Choose the runs in figures, in their order: the first, the best of each method, and the next
     best by P@1.
     """
@@ -100,4 +102,4 @@ def choose_shown(runs: list[Run]) -> list[Run]:
     for run in ranked:
         best_by_method.setdefault(run.model.method, run)
     preferred = sorted(ranked, key=lambda run: run is not best_by_method[run.model.method])
-    return [run for run in runs if run in preferred[:SHOWN]]
+    return [run for run in runs if run in preferred[:MAX_SHOWN_RUNS]]

@@ -15,8 +15,13 @@ from fastapi import HTTPException
 
 from ovaflow.console.errors import InputError
 from ovaflow.labels.matrix import numbers_of_marks
-from ovaflow.prediction.explanation import label_entry
-from ovaflow.prediction.sources import NamedColumns, columns_of, id_columns_of, labels_columns_of
+from ovaflow.prediction.explanation import make_label_entry
+from ovaflow.prediction.sources import (
+    NamedColumns,
+    list_id_columns,
+    list_label_columns,
+    list_text_columns,
+)
 from ovaflow.serving.saved_records import SavedRecords
 from ovaflow.storage.appending import append_lines, require_appendable
 
@@ -112,10 +117,10 @@ class Corrections:
         entry = record.entry
         labels = []
         unknown = []
-        for column in labels_columns_of(self._model):
+        for column in list_label_columns(self._model):
             for label in entry.get(column, ()):
                 try:
-                    labels.append(label_entry(predictor, self._id(label)))
+                    labels.append(make_label_entry(predictor, self._id(label)))
                 except InputError:
                     unknown.append(str(label))
         shown = {"id": str(entry[self._id_column]), "labels": labels, "unknown": unknown}
@@ -128,19 +133,19 @@ class Corrections:
 
     @property
     def _id_column(self):
-        return id_columns_of(self._model)[0]
+        return list_id_columns(self._model)[0]
 
     def _text(self, entry):
         """The text of a line, or of texts by column, in one piece."""
-        return " ".join(filter(None, (entry[column] for column in columns_of(self._model))))
+        return " ".join(filter(None, (entry[column] for column in list_text_columns(self._model))))
 
     def _entry(self, correction, time):
         model = self._model
         texts = self._texts(correction.text)
-        labels_column = labels_columns_of(model)[0]
+        labels_column = list_label_columns(model)[0]
         # every column of the data has to be there
         record = {self._id_column: correction.id or _id_of(texts)} | texts
-        record |= dict.fromkeys(labels_columns_of(model), ())
+        record |= dict.fromkeys(list_label_columns(model), ())
         record[labels_column] = self._as_in_the_data(correction.labels)
         suggested = self._as_in_the_data(correction.suggested)
         origin = {"suggested": suggested, "model": model.checksum, "time": time}
@@ -151,7 +156,7 @@ class Corrections:
         """Texts by column; all of a plain text is in the first."""
         if not isinstance(text, str):
             return text.model_dump(by_alias=True)
-        first, *others = columns_of(self._model)
+        first, *others = list_text_columns(self._model)
         return (
             dict.fromkeys(NamedColumns.of(self._model).beside)
             | {first: text}

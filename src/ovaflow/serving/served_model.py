@@ -11,21 +11,21 @@ from fastapi import HTTPException
 from ovaflow.console.errors import InputError
 from ovaflow.features.tokens import normal_form
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.answer import shortest
-from ovaflow.prediction.explanation import describe_label, label_entry
-from ovaflow.prediction.languages import languages_of
+from ovaflow.prediction.answer import shorten_float
+from ovaflow.prediction.explanation import describe_label, make_label_entry
+from ovaflow.prediction.languages import list_languages
 from ovaflow.prediction.predictor import (
     FeaturesAndFamiliarity,
     Predictor,
-    known_features,
+    count_known_features,
     remark_on_memory,
 )
-from ovaflow.prediction.reasons import explain
+from ovaflow.prediction.reasons import explain_labels
 from ovaflow.prediction.sources import (
     NamedColumns,
+    get_vocabulary_name,
+    join_text_columns,
     remark_on_columns,
-    text_of_columns,
-    vocabulary_of,
 )
 from ovaflow.reading.instances import FIELD
 
@@ -55,13 +55,13 @@ class ServedModel:
     @property
     def vocabulary(self):
         """Name of the subject vocabulary: that of its file, without suffixes."""
-        return vocabulary_of(self.model)
+        return get_vocabulary_name(self.model)
 
     @cached_property
     def languages(self):
         """The same model for each language in which it has names of labels."""
         languages = {}
-        for language in languages_of(self.model):
+        for language in list_languages(self.model):
             languages[language] = replace(self, predictor=self.predictor.in_language(language))
         return languages
 
@@ -109,7 +109,7 @@ class ServedModel:
         trained = np.flatnonzero(self.model.trained[:1000])
         if self.explains and len(trained):
             describe_label(predictor, int(trained[0]), 1, 1)
-            explain(predictor, x, trained[:1], 1, "" if predictor.takes_text else None)
+            explain_labels(predictor, x, trained[:1], 1, "" if predictor.takes_text else None)
 
     def predict(self, request):
         """Best labels of the instances of a request, and how many labels of each fit."""
@@ -134,12 +134,13 @@ class ServedModel:
         text = None if request.text is None else self._text(request.text).replace(FIELD, " ")
         labels = self._labels_to_explain(X, request)
         explained = [
-            each.as_json() for each in explain(self.predictor, X, labels, request.words, text)
+            each.as_json()
+            for each in explain_labels(self.predictor, X, labels, request.words, text)
         ]
         return {
             "model": self.model.checksum,
             "labels": _rounded(explained),
-            "features": int(known_features(self.predictor, X)[0]),
+            "features": int(count_known_features(self.predictor, X)[0]),
         }
 
     def find_labels(self, search, offset, limit):
@@ -209,7 +210,7 @@ class ServedModel:
         """A text as the model reads it, sent as such or by its columns."""
         if isinstance(text, str):
             return text
-        return text_of_columns(self.model, _record_of(text))
+        return join_text_columns(self.model, _record_of(text))
 
     def _check(self, question) -> None:
         """Refuse what the model cannot answer, and labels that it does not have."""
@@ -222,7 +223,7 @@ class ServedModel:
             if sum("*" in entry for entry in entries) > _PATTERNS:
                 raise HTTPException(422, f"{field}: more than {_PATTERNS} patterns")
         try:
-            self.predictor.allowed_by(question)
+            self.predictor.allowed_labels(question)
         except InputError as error:
             places = [
                 f"{field}.{place}"
@@ -246,7 +247,10 @@ class ServedModel:
     def _label(self, label):
         positives = int(self.model.counts[label])
         trained = bool(self.model.trained[label])
-        return label_entry(self.predictor, label) | {"positives": positives, "trained": trained}
+        return make_label_entry(self.predictor, label) | {
+            "positives": positives,
+            "trained": trained,
+        }
 
     def _require_label(self, label) -> None:
         if not 0 <= label < self.predictor.n_labels:
@@ -273,7 +277,7 @@ def _rounded(answer):
         return {key: _rounded(value) for key, value in answer.items()}
     if isinstance(answer, list):
         return [_rounded(value) for value in answer]
-    return shortest(np.float32(answer)) if isinstance(answer, float | np.float32) else answer
+    return shorten_float(np.float32(answer)) if isinstance(answer, float | np.float32) else answer
 
 
 def open_served_model(path, reranker=None, rerank=True):

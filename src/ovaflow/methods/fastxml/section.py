@@ -4,7 +4,7 @@ import numpy as np
 
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, table_of_runs
+from ovaflow.report.tables import Column, make_runs_table
 
 
 def _statistics(run):
@@ -45,7 +45,7 @@ def show(anchor, results):
     forests = [run for run in results.runs if _statistics(run)]
     if not forests:
         return None
-    return {"table": table_of_runs("Trees of instances", forests, COLUMNS)}
+    return {"table": make_runs_table("Trees of instances", forests, COLUMNS)}
 
 
 _TEMPLATE = """

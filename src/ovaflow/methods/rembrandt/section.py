@@ -1,6 +1,13 @@
 """The section of the report on label embeddings."""
 
-from ovaflow.report.drawing import NAMED, FigureOfRuns, draw_all, line, logarithmic, series
+from ovaflow.report.drawing import (
+    PAGE_COLOURS,
+    FigureOfRuns,
+    draw_figures,
+    draw_line,
+    get_series_colour,
+    label_logarithmic_axis,
+)
 from ovaflow.report.section import ReportSection
 from ovaflow.storage.texts import read_json
 
@@ -29,7 +36,7 @@ def show(anchor, results):
     return {
         "runs": runs,
         "neighbours": neighbours,
-        "figures": draw_all(anchor, runs, EMBEDDING_FIGURES),
+        "figures": draw_figures(anchor, runs, EMBEDDING_FIGURES),
     }
 
 
@@ -42,15 +49,20 @@ def _paint_spectrum(axes, runs) -> None:
     )
     for run in runs:
         values = run.read(read)["eigenvalues"]
-        line(axes, run, range(1, len(values) + 1), values)
+        draw_line(axes, run, range(1, len(values) + 1), values)
     # runs differ only in how much of it they computed
     covariance = max((run.read(read)["label_covariance"] for run in runs), key=len)
     numbers = range(1, len(covariance) + 1)
     axes.curve(
-        "labels alone", numbers, covariance, color=NAMED["ink"], linestyle=(0, (4, 4)), linewidth=1
+        "labels alone",
+        numbers,
+        covariance,
+        color=PAGE_COLOURS["ink"],
+        linestyle=(0, (4, 4)),
+        linewidth=1,
     )
-    logarithmic(axes.xaxis)
-    logarithmic(axes.yaxis)
+    label_logarithmic_axis(axes.xaxis)
+    label_logarithmic_axis(axes.yaxis)
 
 
 def _paint_error(axes, runs) -> None:
@@ -58,11 +70,13 @@ def _paint_error(axes, runs) -> None:
         points = run.read(read)["points"]
         if points:
             ranks = [point["rank"] for point in points]
-            line(axes, run, ranks, map(_error, points), f"{run.name}, least squares", marker=None)
+            draw_line(
+                axes, run, ranks, map(_error, points), f"{run.name}, least squares", marker=None
+            )
         if "P@1" in run.metrics:
             _paint_trained(axes, run, points)
     axes.set(xscale="log", xlabel="dimensions of the embedding", ylabel="100 − P@1, in %")
-    logarithmic(axes.xaxis)
+    label_logarithmic_axis(axes.xaxis)
 
 
 def _paint_trained(axes, run, points) -> None:
@@ -70,9 +84,11 @@ def _paint_trained(axes, run, points) -> None:
     error = _error(run.metrics.get("first_stage", run.metrics))
     name = f"{run.name}, trained"
     if points:
-        line(axes, run, [points[-1]["rank"]], [error], name, markersize=6)
+        draw_line(axes, run, [points[-1]["rank"]], [error], name, markersize=6)
     else:
-        axes.axhline(error, color=series(run.series), linestyle=(0, (4, 4)), linewidth=1.3)
+        axes.axhline(
+            error, color=get_series_colour(run.series), linestyle=(0, (4, 4)), linewidth=1.3
+        )
         axes.keep(name, x=[None], y=[error])
 
 
