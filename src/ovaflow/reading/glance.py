@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from ovaflow.reading.cells import ONE_HOT
 from ovaflow.reading.instances import FIELD, NO_SEPARATOR, Reading
@@ -24,7 +24,7 @@ class Glance:
     lines: dict[str, str]
 
     @classmethod
-    def at(cls, look: Look, format: str) -> "Glance":
+    def at(cls, look: Look, format: str) -> Self:
         """What the first records look like, and how they were read."""
         reading = look.reading
         seen = look.reading.seen
@@ -73,7 +73,7 @@ class Glance:
             )
         return cls(lines)
 
-    def of_all(self, counts: Counter[str], n: int, further: dict[str, str]) -> "Glance":
+    def of_all(self, counts: Counter[str], n: int, further: dict[str, str]) -> Self:
         """The same with the labels of all records, and with further lines about them."""
         return Glance(
             self.lines | further | figures(+counts, n, beginning=False) if self.lines else {}
