@@ -3,7 +3,7 @@
     ovaflow run docs/make/figures.yaml       # in an empty folder, two minutes python
     benchmarks/iterations.py results/docstrings/dataset.h5 --labels=40
     --output=results/docstrings/iterations.csv python docs/make/figures.py FOLDER       # writes
-    docs/figures/*.svg; without FOLDER data-flow.svg, rooms.svg
+    docs/figures/*.svg; without FOLDER data-flow.svg, packages.svg
 
 Colours lie between light and dark, so that a figure is readable on both.
 """
@@ -104,7 +104,7 @@ def data_flow() -> None:
     draw("data-flow", "Steps from texts and labels to the report", paint, size=(8.6, 2.5))
 
 
-ROOMS = {
+PACKAGES = {
     "reading": (0, 1),
     "records": (1, 1),
     "labels": (2, 1.5),
@@ -116,8 +116,7 @@ ROOMS = {
     "prediction": (4, -0.4),
     "report,\nserving": (3, -0.4),
 }
-"""Places of the rooms that a record passes on its way to a model, and its answer on its way back.
-"""
+"""Position of each package that a record and its answer pass."""
 
 WAYS = {
     "a record": [
@@ -131,15 +130,15 @@ WAYS = {
     ],
     "an answer": ["model reranking", "reranking prediction", "prediction report,\nserving"],
 }
-NAMES_OF_WAYS = {"a record": (0, 1.5), "an answer": (5.5, 0.3)}
+WAY_NAMES = {"a record": (0, 1.5), "an answer": (5.5, 0.3)}
 
 
-def rooms() -> None:
+def packages() -> None:
     """The way of a record from its file to the model, and of an answer back."""
 
     def paint(axes) -> None:
         boxes = {}
-        for name, (x, y) in ROOMS.items():
+        for name, (x, y) in PACKAGES.items():
             colour = COLOURS[0] if y > 0 else COLOURS[1]
             box = {"boxstyle": "round,pad=0.45", "facecolor": colour + "22", "edgecolor": colour}
             boxes[name] = axes.text(x, y, name, ha="center", va="center", bbox=box).get_bbox_patch()
@@ -152,15 +151,15 @@ def rooms() -> None:
                     "patchB": boxes[end],
                 }
                 axes.annotate(
-                    "", ROOMS[end], ROOMS[start], arrowprops=arrow | {"shrinkA": 3, "shrinkB": 3}
+                    "", PACKAGES[end], PACKAGES[start], arrowprops=arrow | {"shrinkA": 3, "shrinkB": 3}
                 )
-            x, y = NAMES_OF_WAYS[way]
+            x, y = WAY_NAMES[way]
             axes.text(x, y, way, ha="center", va="center", color=colour, style="italic")
         axes.set(xlim=(-0.5, 5.9), ylim=(-0.9, 1.9))
         axes.axis("off")
 
     draw(
-        "rooms",
+        "packages",
         "The way of a record from its file to the model, and of an answer back",
         paint,
         size=(8.6, 2.9),
@@ -255,7 +254,7 @@ def _objectives(path, start):
 
 if __name__ == "__main__":
     data_flow()
-    rooms()
+    packages()
     for given in sys.argv[1:]:
         mean_separating(Path(given) / "results" / "docstrings")
         starts(Path(given) / "results" / "docstrings")
