@@ -151,7 +151,10 @@ def packages() -> None:
                     "patchB": boxes[end],
                 }
                 axes.annotate(
-                    "", PACKAGES[end], PACKAGES[start], arrowprops=arrow | {"shrinkA": 3, "shrinkB": 3}
+                    "",
+                    PACKAGES[end],
+                    PACKAGES[start],
+                    arrowprops=arrow | {"shrinkA": 3, "shrinkB": 3},
                 )
             x, y = WAY_NAMES[way]
             axes.text(x, y, way, ha="center", va="center", color=colour, style="italic")
