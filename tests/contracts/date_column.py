@@ -3,8 +3,8 @@
 from math import nan
 
 from ovaflow.features.columns import NumberColumn
-from ovaflow.reading.beside_text import KINDS, ColumnKind
-from ovaflow.reading.cells import time_of
+from ovaflow.reading.cells import parse_time
+from ovaflow.reading.feature_columns import COLUMN_KINDS, ColumnKind
 
 
 class YearColumn(NumberColumn):
@@ -14,7 +14,7 @@ class YearColumn(NumberColumn):
 
 
 def year_of(content):
-    year = time_of(content)
+    year = parse_time(content)
     return nan if year is None else year
 
 
@@ -22,7 +22,7 @@ def in_words(name, years):
     return f"{name!r}, {int(min(years))} to {int(max(years))}"
 
 
-KINDS.append(
+COLUMN_KINDS.append(
     ColumnKind(
         setting="date_columns",
         sentence="column of dates, or several, that are features beside the text",

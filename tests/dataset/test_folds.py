@@ -12,8 +12,8 @@ from records import write_records
 
 from ovaflow.dataset.dataset import Dataset, Split, open_dataset
 from ovaflow.dataset.folds import folds_of_documents, hold_out_fold
-from ovaflow.records.near_twins import near_twins, rows_alike
-from ovaflow.records.units import copies_of
+from ovaflow.records.near_twins import group_equal_rows, group_near_twins
+from ovaflow.records.units import number_copies
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -23,7 +23,11 @@ def made(n, seed, copies, split):
     X = sp.random_array((n, 60), density=0.25, rng=rng).tocsr()
     X = from_scipy(sp.vstack([X, X[:copies]]))
     groups = rng.integers(-1, n // 3, n + copies)
-    units = rows_alike(groups) if split == "random" else near_twins(X, copies_of(X), groups)
+    units = (
+        group_equal_rows(groups)
+        if split == "random"
+        else group_near_twins(X, number_copies(X), groups)
+    )
     train = Split(X, X, units=units)
     return Dataset("memory.h5", train, train, "abc", {"bias": 0.0, "split": split})
 

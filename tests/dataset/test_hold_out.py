@@ -12,7 +12,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import Dataset, Split
 from ovaflow.dataset.hold_out import SHORTEST, hold_out, truncate_every_third
 from ovaflow.features.vocabulary import fit_features
-from ovaflow.records.drawing import drawn_by_hash, hashes_of, in_test
+from ovaflow.records.drawing import draw_by_hash, hash_rows, is_drawn_for_test
 from ovaflow.settings.prepare import Prepare
 from ovaflow.sparse.csr import NOWHERE, from_scipy
 
@@ -30,7 +30,7 @@ def dataset():
 
 def test_the_parts_are_the_training_set(dataset) -> None:
     parts = hold_out(dataset, 0.25)
-    held = drawn_by_hash(dataset.units, hashes_of(dataset.train.X), 0.25)
+    held = draw_by_hash(dataset.units, hash_rows(dataset.train.X), 0.25)
     assert 60 < held.sum() < 140
     for part, rows in ((parts.train, ~held), (parts.test, held)):
         for ours, theirs in ((part.X, dataset.train.X), (part.Y, dataset.train.Y)):
@@ -81,7 +81,7 @@ def test_each_third_text_ends_early(seed, normalized) -> None:
 
 
 def test_known_values() -> None:
-    assert [in_test(text, 0.2) for text in ("a", "b", "ä", "", "\ud800")] == [
+    assert [is_drawn_for_test(text, 0.2) for text in ("a", "b", "ä", "", "\ud800")] == [
         True,
         False,
         False,

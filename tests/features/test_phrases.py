@@ -7,7 +7,7 @@ from naive import phrases_in
 from ovaflow.features.phrases import Phrases
 from ovaflow.features.tokens import numbered
 from ovaflow.features.vocabulary import fit_features
-from ovaflow.reading.instances import FIELD
+from ovaflow.reading.instances import FIELD_SEPARATOR
 from ovaflow.settings.prepare import Prepare
 
 WORDS = st.sampled_from(
@@ -43,7 +43,7 @@ NAMES = ["Social worker", "Worker", "Art (old)", "the", "!"]
 def test_names_of_labels_are_features_however_rare() -> None:
     texts = [
         "the workers of social workers",
-        f"the art{FIELD}old",
+        f"the art{FIELD_SEPARATOR}old",
         "the social worker",
         "the art, old",
         "",

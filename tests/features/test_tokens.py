@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ovaflow.features.tokens import (
-    FIELD,
+    FIELD_SEPARATOR,
     _composes_backwards,
     normal_form,
     numbered,
@@ -19,7 +19,7 @@ from ovaflow.features.tokens import (
     word_sets,
 )
 from ovaflow.features.word_table import WordTable
-from ovaflow.reading.markup import without_markup
+from ovaflow.reading.markup import remove_markup
 
 CHARACTERS = st.one_of(
     st.characters(),
@@ -56,7 +56,12 @@ def test_texts_have_the_same_number_if_their_words_are_the_same(texts) -> None:
 
 def test_fields_and_words_left_out() -> None:
     found = numbered(
-        [f"one two{FIELD}two three{FIELD}{FIELD}four", "five", f"{FIELD}six"], frozenset({"three"})
+        [
+            f"one two{FIELD_SEPARATOR}two three{FIELD_SEPARATOR}{FIELD_SEPARATOR}four",
+            "five",
+            f"{FIELD_SEPARATOR}six",
+        ],
+        frozenset({"three"}),
     )
     assert [list(found.words)[word] for word in found.ids] == [
         "one",
@@ -67,7 +72,10 @@ def test_fields_and_words_left_out() -> None:
         "six",
     ]
     assert (found.fields.tolist(), found.indptr.tolist()) == ([0, 0, 1, 3, 0, 1], [0, 4, 5, 6])
-    assert numbered([FIELD.join(["one"] * 300)]).fields.tolist() == [*range(256), *[255] * 44]
+    assert numbered([FIELD_SEPARATOR.join(["one"] * 300)]).fields.tolist() == [
+        *range(256),
+        *[255] * 44,
+    ]
 
 
 @given(
@@ -166,7 +174,7 @@ def test_every_composition_stays_within_a_cluster() -> None:
 def test_words_as_they_were_written(html, text, words) -> None:
     found = token_spans(text, html=html)
     assert [text[span.starts[0] : span.ends[-1]] for span in found] == words
-    plain = without_markup(text) if html else text
+    plain = remove_markup(text) if html else text
     assert [span.token for span in found] == [span.token for span in token_spans(plain)]
 
 
@@ -177,4 +185,4 @@ def test_html_without_ends_is_read_once(text) -> None:
 
 
 def test_entities_of_many_digits_are_text() -> None:
-    assert without_markup(f"&#{'1' * 5000};") == f"&#{'1' * 5000};"
+    assert remove_markup(f"&#{'1' * 5000};") == f"&#{'1' * 5000};"

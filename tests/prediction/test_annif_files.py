@@ -9,7 +9,7 @@ from scipy.special import expit
 from ovaflow.prediction.annif_files import AnnifLines
 from ovaflow.prediction.answer import Answer, AnsweredLabel
 from ovaflow.prediction.answer_files import AnsweredRecord
-from ovaflow.reading.suggestions import read_suggested
+from ovaflow.reading.suggestions import read_suggestion_rows
 
 
 def test_a_label_has_what_is_known_of_it() -> None:
@@ -43,7 +43,7 @@ def test_files_lie_beside_the_documents(documents, monkeypatch) -> None:
         for answer in answers(*asked)
         for label in answer["labels"]
     ]
-    assert [each for each in read_suggested(folder) if each[1]] == theirs
+    assert [each for each in read_suggestion_rows(folder) if each[1]] == theirs
     for file in folder.glob("*.annif"):
         file.rename(file.with_suffix(".tsv"))
     assert len([*folder.iterdir()]) == 5

@@ -8,7 +8,7 @@ from synthetic import train_to
 
 from ovaflow.cli import main
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.reading.formats import format_of
+from ovaflow.reading.formats import guess_format
 
 BEFORE = b"what was there before"
 
@@ -58,7 +58,7 @@ def prepare(tmp_path, monkeypatch, capsys):
                 "prepare",
                 f"--train={path}",
                 f"--output={output}",
-                f"--format={format_of(path)}",
+                f"--format={guess_format(path)}",
                 *options,
             ]
         )

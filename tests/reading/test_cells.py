@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from records import write_records
 
-from ovaflow.reading.cells import clean_name, truth_of
+from ovaflow.reading.cells import clean_name, parse_truth
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import Reading
-from ovaflow.reading.look import look_at
-from ovaflow.reading.streams import File
+from ovaflow.reading.preview import preview_files
+from ovaflow.reading.streams import RecordFile
 
 # names as vocabularies have them, with whatever lists are made of inside
 NAME = st.text(
@@ -52,7 +52,7 @@ PLAIN = st.lists(
 
 
 def read(cell, **settings):
-    return list(Reading(["text"], ["labels"], **settings).labels_in([cell]))
+    return list(Reading(["text"], ["labels"], **settings).parse_labels([cell]))
 
 
 def ours_and_theirs(cell, names, **settings) -> None:
@@ -243,8 +243,8 @@ def looked_at(tmp_path, cells):
     """Labels of a table of some cells, after a look at it."""
     path = tmp_path / "table.csv"
     write_records(path, [{"text": "some words", "labels": cell} for cell in cells])
-    reading = look_at([path], FORMATS["csv"], Reading(["text"], ["labels"])).reading
-    return [instance.labels for instance in FORMATS["csv"].read(File(path), reading)]
+    reading = preview_files([path], FORMATS["csv"], Reading(["text"], ["labels"])).reading
+    return [instance.labels for instance in FORMATS["csv"].read(RecordFile(path), reading)]
 
 
 @pytest.mark.parametrize(
@@ -294,4 +294,4 @@ def test_one_hot_prints(tmp_path_factory, rows) -> None:
     ],
 )
 def test_truth_of_a_cell(truth, contents) -> None:
-    assert {truth_of(content) for content in contents} == {truth}
+    assert {parse_truth(content) for content in contents} == {truth}

@@ -8,8 +8,8 @@ import pytest
 from bs4 import BeautifulSoup
 from pdf_files import bomb, circular, locked_pdf, pdf_of, slow_page
 
-from ovaflow.reading.documents import TimeIsUp, UnreadableDocument, kind_of, read_document
-from ovaflow.reading.markup import without_markup
+from ovaflow.reading.documents import TimeIsUp, UnreadableDocument, detect_kind, read_document
+from ovaflow.reading.markup import remove_markup
 
 UMLAUTS = "Straße – „Köln“, 5 €"
 PAGES = "A dragon for begin-\nners: größer", "the second page"
@@ -47,7 +47,7 @@ def test_html_is_read_as_in_training() -> None:
     html = "<!doctype html><style>p {}</style><p>Hy<b>phen</b>s &amp;\n<p>a <i>dragon</i><script>a<b</script>\n"
     ours = text_of(".html", html.encode())
     assert ours == "Hyphens &\na dragon"
-    assert ours.split() == without_markup(html).split()
+    assert ours.split() == remove_markup(html).split()
     soup = BeautifulSoup(html, "html.parser")
     for unread in soup(["style", "script"]):
         unread.decompose()
@@ -65,7 +65,7 @@ def test_html_says_its_encoding(said) -> None:
 
 def test_pages_of_a_pdf() -> None:
     pdf = pdf_of(*PAGES)
-    assert kind_of("paper", pdf) == kind_of("x.txt", pdf) == ".pdf"
+    assert detect_kind("paper", pdf) == detect_kind("x.txt", pdf) == ".pdf"
     assert read_document(".pdf", pdf, 1000) == (
         "A dragon for beginners: größer\nthe second page",
         False,

@@ -9,15 +9,15 @@ import pytest
 from commands import labels_of, read_answers
 from written_formats import RECORDS, WRITTEN
 
-from ovaflow.reading.formats import FORMATS, format_of
+from ovaflow.reading.formats import FORMATS, guess_format
 from ovaflow.reading.instances import Reading
-from ovaflow.reading.streams import File
+from ovaflow.reading.streams import RecordFile
 
 
 def read(path, kind):
     columns = FORMATS[kind].columns
     texts, labels = (columns.get(f"{name}_column", name).split(",") for name in ("text", "labels"))
-    return list(FORMATS[kind].read(File(path), Reading(texts, labels, separator="|")))
+    return list(FORMATS[kind].read(RecordFile(path), Reading(texts, labels, separator="|")))
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
@@ -33,7 +33,7 @@ def test_the_same_records_from_each_format(tmp_path, kind, pack) -> None:
 def test_endings_tell_the_format(kind) -> None:
     for ending in FORMATS[kind].endings:
         for name in (f"a{ending}", f"a.b{ending.upper()}.gz", f"a{ending}.zst"):
-            assert format_of(name) == kind
+            assert guess_format(name) == kind
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,15 @@
 """What a person sees of files before anything long begins."""
 
 from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.glance import Glance
 from ovaflow.reading.instances import Reading
-from ovaflow.reading.look import look_at
+from ovaflow.reading.preview import preview_files
+from ovaflow.reading.summary import ReadingSummary
 
 
 def glance(path, content, **reading):
     path.write_bytes(content)
-    return Glance.at(
-        look_at([path], FORMATS["csv"], Reading(["title"], ["tags"], **reading)), "csv"
+    return ReadingSummary.at(
+        preview_files([path], FORMATS["csv"], Reading(["title"], ["tags"], **reading)), "csv"
     )
 
 

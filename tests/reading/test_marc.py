@@ -10,8 +10,8 @@ from commands import answers, labels_of, ovaflow
 from marc_records import binary, xml
 
 from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.instances import Identified, Reading
-from ovaflow.reading.streams import File
+from ovaflow.reading.instances import IdentifiedNames, Reading
+from ovaflow.reading.streams import RecordFile
 
 ALL_WORDS = ("--min-df=1", "--max-df=1.0")
 BEES = "http://id.example.org/bees"
@@ -36,7 +36,7 @@ def instances_of(path, kind, content, **settings):
     reading = Reading(
         **{"texts": ["245", "246", "520", "505"], "labels": ["650", "655"]} | settings
     )
-    return list(FORMATS[kind.split()[0]].read(File(path), reading)), reading
+    return list(FORMATS[kind.split()[0]].read(RecordFile(path), reading)), reading
 
 
 RECORDS = [
@@ -80,7 +80,7 @@ def test_fields_headings_and_ids(tmp_path, kind) -> None:
     }
     assert reading.counts == {"headings": 7, "headings_without_identifier": 2}
     known, _ = instances_of(
-        tmp_path / "b", kind, WRITERS[kind](RECORDS), identified=Identified([BEES, ""])
+        tmp_path / "b", kind, WRITERS[kind](RECORDS), identified=IdentifiedNames([BEES, ""])
     )
     assert [each.labels[0] for each in known] == [BEES, BEES]
 

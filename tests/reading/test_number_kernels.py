@@ -7,17 +7,17 @@ from hypothesis import strategies as st
 
 from ovaflow.reading.number_kernels import (
     BAD_NUMBER,
-    GOOD,
-    HARD,
     OVERFLOW,
+    PARSED,
     TOO_LARGE,
-    decimal_number,
-    whole_number,
+    UNDECIDED,
+    parse_decimal,
+    parse_whole_number,
 )
 
 
 def parse(text):
-    return decimal_number(np.frombuffer(text.encode() + b"\n", np.uint8), 0)
+    return parse_decimal(np.frombuffer(text.encode() + b"\n", np.uint8), 0)
 
 
 def to_float32(text):
@@ -54,7 +54,7 @@ def test_numbers_equal_those_of_python(text) -> None:
     outcome, ours, position = parse(text)
     theirs = to_float32(text)
     assert position == len(text)
-    if outcome == HARD:
+    if outcome == UNDECIDED:
         assert (
             np.nextafter(ours, np.float32(-np.inf))
             <= theirs
@@ -63,7 +63,7 @@ def test_numbers_equal_those_of_python(text) -> None:
     elif outcome == OVERFLOW:
         assert np.isinf(theirs)
     else:
-        assert outcome == GOOD
+        assert outcome == PARSED
         assert ours == theirs
 
 
@@ -76,7 +76,7 @@ def test_what_is_no_number(text) -> None:
 
 @given(st.text("0123456789", max_size=30))
 def test_whole_numbers_equal_those_of_python(text) -> None:
-    value, position = whole_number(np.frombuffer(text.encode() + b"\n", np.uint8), 0)
+    value, position = parse_whole_number(np.frombuffer(text.encode() + b"\n", np.uint8), 0)
     theirs = int(text or -1)
     assert position == len(text)
     assert value == (theirs if theirs < 10**12 else TOO_LARGE)

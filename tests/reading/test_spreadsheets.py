@@ -11,7 +11,7 @@ from sheets import ods, xlsx
 
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import Reading
-from ovaflow.reading.streams import File
+from ovaflow.reading.streams import RecordFile
 
 WRITERS = {"xlsx": xlsx, "ods": ods}
 HEADER = ["id", "text", "labels"]
@@ -35,7 +35,7 @@ def written(tmp_path, kind):
 
 
 def instances_of(path, **settings):
-    return list(FORMATS["xlsx"].read(File(path), Reading(["text"], ["labels"], **settings)))
+    return list(FORMATS["xlsx"].read(RecordFile(path), Reading(["text"], ["labels"], **settings)))
 
 
 def fields_of(path, **settings):

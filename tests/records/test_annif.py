@@ -17,7 +17,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.labels.subjects import read_vocabulary
 from ovaflow.reading import annif
 from ovaflow.reading.instances import Reading
-from ovaflow.reading.streams import File, matching_files, matching_paths
+from ovaflow.reading.streams import RecordFile, find_matching_files, find_matching_paths
 from ovaflow.serving.served_model import open_served_model
 
 CATS, DOGS, OLD = (f"http://example.org/{name}" for name in ("cats", "dogs", "old"))
@@ -40,7 +40,7 @@ def read(tmp_path):
             (tmp_path / name).write_text(content)
         reading = Reading(["text"], ["labels"])
         instances = chain.from_iterable(
-            annif.read(File(path), reading) for path in matching_paths(tmp_path / name)
+            annif.read(RecordFile(path), reading) for path in find_matching_paths(tmp_path / name)
         )
         return [(each.text, tuple(sorted(each.labels))) for each in instances], dict(reading.counts)
 
@@ -51,7 +51,7 @@ def test_short_texts_by_line_packed_or_several(read, tmp_path) -> None:
     assert read("a.tsv", "\ufeff" + TSV) == (BOTH, {"lines_without_a_tab": 1})
     (tmp_path / "b.tsv.gz").write_bytes(gzip.compress(TSV.encode()))
     assert read("*.tsv*") == (BOTH * 2, {"lines_without_a_tab": 2})
-    assert [path.name for path in matching_files(tmp_path / "*.tsv*")] == ["a.tsv", "b.tsv.gz"]
+    assert [path.name for path in find_matching_files(tmp_path / "*.tsv*")] == ["a.tsv", "b.tsv.gz"]
     with pytest.raises(InputError, match="no such file"):
         read("*.csv")
 

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from ovaflow.console.errors import InputError
-from ovaflow.records.catalogue import default_catalogue, entry_of, read_catalogue
+from ovaflow.records.catalogue import default_catalogue, find_entry, read_catalogue
 
 SOURCE = "{url: 'http://x.org/a.zip', members: {train: a.txt, test: b.txt}}"
 
@@ -17,9 +17,9 @@ def test_no_dataset_and_no_source_appears_twice() -> None:
 
 def test_unknown_dataset_names_the_known_ones(tmp_path) -> None:
     with pytest.raises(InputError, match=r"no dataset 'eurlex'; choose from eurlex-4k, wiki10-31k"):
-        entry_of("eurlex")
+        find_entry("eurlex")
     with pytest.raises(InputError, match=r"none\.yaml: cannot be read \(No such file"):
-        entry_of("eurlex", tmp_path / "none.yaml")
+        find_entry("eurlex", tmp_path / "none.yaml")
 
 
 @pytest.mark.parametrize(

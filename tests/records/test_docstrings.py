@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ovaflow.records.docstrings import docstrings
+from ovaflow.records.docstrings import collect_docstrings
 
 NUMERIC = '''
 """The module's docstring is no text."""
@@ -55,7 +55,7 @@ def root(tmp_path):
 
 
 def test_definitions_and_labels(root) -> None:
-    found = docstrings([root], test_fraction=0.0)
+    found = collect_docstrings([root], test_fraction=0.0)
     labels = {instance.text.split()[0]: instance.labels for instance in found.train}
     modules = ["pack", "pack.inner", "pack.inner.numeric"]
     assert labels == {

@@ -20,7 +20,7 @@ from local_server import local_server, status, whole
 
 from ovaflow.console.errors import InputError
 from ovaflow.records import download
-from ovaflow.records.catalogue import entry_of
+from ovaflow.records.catalogue import find_entry
 from ovaflow.records.download import (
     default_record,
     download_dataset,
@@ -263,7 +263,7 @@ def test_dataset(place, server, kind) -> None:
     place.offer("/a", members=members, format=form)
     place.download()
     assert place.files() == files
-    assert {*files} == {*entry_of("a", place.catalogue).files.values()}
+    assert {*files} == {*find_entry("a", place.catalogue).files.values()}
     assert {path.name for path in place.folder.parent.iterdir()} == {"a", "a.sha256"}
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     assert read_record(default_record(place.folder)) == digests

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from naive import jaccard
 from scipy.sparse.csgraph import connected_components
 
-from ovaflow.records.drawing import drawn_by_hash, hashes_of
-from ovaflow.records.near_twins import FEWEST, SIMILAR, near_twins
-from ovaflow.records.units import units_of_features
+from ovaflow.records.drawing import draw_by_hash, hash_rows
+from ovaflow.records.near_twins import MIN_COMMON_FEATURES, MIN_JACCARD, group_near_twins
+from ovaflow.records.units import find_feature_units
 from ovaflow.sparse.csr import from_scipy, rows_of
 
 
@@ -18,7 +18,7 @@ def texts(n, seed=0):
 
 def twins(X):
     """Which pairs are near twins, (n, n)."""
-    return (jaccard(X) >= SIMILAR) & (X @ X.T >= FEWEST)
+    return (jaccard(X) >= MIN_JACCARD) & (X @ X.T >= MIN_COMMON_FEATURES)
 
 
 def edition(row, seed, words=3):
@@ -32,7 +32,7 @@ def edition(row, seed, words=3):
 
 def drawn(X, fraction, seed=0):
     """Which rows are drawn by their hashes, near twins together."""
-    return drawn_by_hash(units_of_features(X), hashes_of(X, seed), fraction)
+    return draw_by_hash(find_feature_units(X), hash_rows(X, seed), fraction)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_groups_are_what_near_twins_lead_to() -> None:
     for i in range(400):
         rows.append(edition(rows[rng.integers(len(rows))], i, rng.integers(1, 12)))
     X = np.vstack([*rows, texts(1000, seed=1)])
-    groups = near_twins(from_scipy(X))
+    groups = group_near_twins(from_scipy(X))
     (_, exact) = connected_components(twins(X), directed=False)
     together, theirs = (np.equal.outer(each, each) for each in (groups, exact))
     assert not (together & ~theirs).any()
@@ -61,7 +61,7 @@ def test_groups_are_what_near_twins_lead_to() -> None:
 @given(st.integers(0, 10_000), st.integers(8, 16))
 def test_members_of_a_group_have_a_near_twin_in_it(seed, width) -> None:
     X = (np.random.default_rng(seed).random((150, width)) < 0.7) * 1.0
-    groups = near_twins(from_scipy(X))
+    groups = group_near_twins(from_scipy(X))
     similar = twins(X)
     np.fill_diagonal(similar, False)
     some = np.bincount(groups, minlength=150)[groups] > 1
@@ -73,7 +73,7 @@ def test_near_twins_are_held_out_together(series) -> None:
     X = from_scipy(series)
     held = drawn(X, 0.2)
     assert np.array_equal(held[400:], held[np.arange(150) % 50])
-    alone = hashes_of(X) < 0.2 * 2.0**64
+    alone = hash_rows(X) < 0.2 * 2.0**64
     assert np.array_equal(held[50:400], alone[50:400])
     assert not np.array_equal(held, alone)
 
@@ -96,11 +96,11 @@ def test_a_group_that_runs_away_falls_apart() -> None:
     for i in range(300):
         chain.append(edition(chain[-1], i))
     X = from_scipy(np.vstack([*chain, texts(200, seed=1)]))
-    assert np.array_equal(near_twins(X), np.arange(501))
-    assert np.array_equal(drawn(X, 0.2), hashes_of(X) < 0.2 * 2.0**64)
+    assert np.array_equal(group_near_twins(X), np.arange(501))
+    assert np.array_equal(drawn(X, 0.2), hash_rows(X) < 0.2 * 2.0**64)
 
 
 def test_short_rows_are_alike_by_chance() -> None:
     X = np.vstack([texts(200), np.zeros((2, 2000)), np.eye(2, 2000), np.tri(3, 2000, 8)])
-    assert np.array_equal(near_twins(from_scipy(X))[:206], np.arange(206))
-    assert near_twins(from_scipy(X))[206] == 205
+    assert np.array_equal(group_near_twins(from_scipy(X))[:206], np.arange(206))
+    assert group_near_twins(from_scipy(X))[206] == 205

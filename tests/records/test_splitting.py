@@ -20,13 +20,13 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.dataset.hold_out import hold_out
 from ovaflow.labels.matrix import NamedLabels
-from ovaflow.reading.cells import time_of
+from ovaflow.reading.cells import parse_time
 from ovaflow.reading.instances import TextInstance
-from ovaflow.records.collected import collect
-from ovaflow.records.drawing import is_far
-from ovaflow.records.near_twins import FEWEST, SIMILAR, has_near_twin
-from ovaflow.records.splitting import set_aside, stratified
-from ovaflow.records.units import copies_of
+from ovaflow.records.collected import collect_records
+from ovaflow.records.drawing import is_far_from_share
+from ovaflow.records.near_twins import MIN_COMMON_FEATURES, MIN_JACCARD, find_near_twins
+from ovaflow.records.splitting import hold_out_stratified, split_records
+from ovaflow.records.units import number_copies
 from ovaflow.settings.prepare import PrepareSource
 from ovaflow.sparse.csr import from_scipy
 
@@ -76,7 +76,7 @@ def test_near_twins_are_on_one_side(prepare) -> None:
     assert sorted(train + test) == list(range(320))
     assert 30 < len(test) < 110
     alike = jaccard(CountVectorizer(binary=True).fit_transform(every).toarray())
-    assert alike[np.ix_(test, train)].max() < SIMILAR
+    assert alike[np.ix_(test, train)].max() < MIN_JACCARD
     assert not dataset.test.twins.any()
 
 
@@ -124,8 +124,8 @@ def test_copies_are_never_parted(rows, seed) -> None:
     instances = [
         TextInstance(ends[i % 4].join(words) + ends[i % 3]) for i, words in enumerate(rows)
     ]
-    records = collect(instances, NamedLabels().number_of, seed).with_units("together")
-    held = set_aside(
+    records = collect_records(instances, NamedLabels().number_of, seed).with_units("together")
+    held = split_records(
         records, len(rows), PrepareSource(format="csv", test_fraction=0.5, seed=seed)
     ).test
     bags = [frozenset(tokens(instance.text.casefold())) for instance in instances]
@@ -219,7 +219,7 @@ def test_each_record_is_drawn_by_itself(prepare) -> None:
     assert dataset.test.twins.mean() > 0.8
     held = hold_out(dataset, 0.25)
     assert held.test.X.n_rows == 40
-    assert np.isin(copies_of(held.test.X), copies_of(held.train.X)).mean() > 0.8
+    assert np.isin(number_copies(held.test.X), number_copies(held.train.X)).mean() > 0.8
 
 
 def test_ready_made_features_are_drawn_one_by_one_or_by_labels_or_are_the_last(prepare) -> None:
@@ -270,7 +270,9 @@ def test_a_stratified_share_has_no_room_for_more(rows, fraction, seed) -> None:
     # a few groups, and records by themselves
     groups = np.array([i if group else min(i, 3) for i, (_, group) in enumerate(rows)])
     Y = MultiLabelBinarizer(classes=range(13)).fit_transform(labels for labels, _ in rows)
-    held, without, several = stratified(groups, scipy.sparse.csr_array(Y * 1.0), fraction, seed)
+    held, without, several = hold_out_stratified(
+        groups, scipy.sparse.csr_array(Y * 1.0), fraction, seed
+    )
     members = (np.unique(groups)[:, None] == groups) * 1
     sizes = members.sum(axis=1)
     held_of = members @ held
@@ -416,9 +418,9 @@ def test_a_hold_out_far_from_the_share_asked_for_is_told(prepare, seed) -> None:
 @pytest.mark.parametrize("n", [40, 300, 5000])
 def test_chance_is_not_far(n) -> None:
     amounts = np.random.default_rng(0).binomial(n, 0.2, 2000)
-    assert np.mean([is_far(amount, n, 0.2) for amount in amounts]) < 0.01
-    assert all(is_far(amount, n, 0.2) for amount in (0, n, n // 2))
-    assert not is_far(0, n, 0.1 / n)
+    assert np.mean([is_far_from_share(amount, n, 0.2) for amount in amounts]) < 0.01
+    assert all(is_far_from_share(amount, n, 0.2) for amount in (0, n, n // 2))
+    assert not is_far_from_share(0, n, 0.1 / n)
 
 
 @pytest.mark.parametrize(
@@ -444,17 +446,17 @@ def test_the_last_records_are_set_aside(prepare, years, options, test) -> None:
 
 @given(st.lists(st.datetimes(), min_size=2, max_size=2).map(sorted))
 def test_dates_compare_as_dates(moments) -> None:
-    earlier, later = (time_of(each.isoformat()) for each in moments)
+    earlier, later = (parse_time(each.isoformat()) for each in moments)
     assert earlier <= later or (moments[1] - moments[0]).total_seconds() < 1
     assert int(earlier) == moments[0].year
 
 
 def test_what_is_compared() -> None:
     assert [
-        time_of(each) for each in ("2020", 2020, "2020-01", "2020-01-01", datetime(2020, 1, 1))
+        parse_time(each) for each in ("2020", 2020, "2020-01", "2020-01-01", datetime(2020, 1, 1))
     ] == [2020] * 5
-    assert time_of("2021-01-01T01:00:00+02:00") < time_of("2020-12-31T23:59:59Z") < 2021
-    assert [time_of(each) for each in ("", None, float("nan"), " ")] == [None] * 4
+    assert parse_time("2021-01-01T01:00:00+02:00") < parse_time("2020-12-31T23:59:59Z") < 2021
+    assert [parse_time(each) for each in ("", None, float("nan"), " ")] == [None] * 4
 
 
 def test_near_twins_of_others_are_those_with_common_features() -> None:
@@ -462,8 +464,10 @@ def test_near_twins_of_others_are_those_with_common_features() -> None:
     others = (rng.random((300, 1000)) < 0.03) * 1.0
     X = others[rng.integers(0, 300, 200)] * (rng.random((200, 1000)) > rng.random((200, 1)) * 0.4)
     Z = np.vstack([X, others])
-    theirs = ((jaccard(Z) >= SIMILAR) & (Z @ Z.T >= FEWEST))[:200, 200:].any(axis=1)
-    ours = has_near_twin(from_scipy(X), from_scipy(others))
+    theirs = ((jaccard(Z) >= MIN_JACCARD) & (Z @ Z.T >= MIN_COMMON_FEATURES))[:200, 200:].any(
+        axis=1
+    )
+    ours = find_near_twins(from_scipy(X), from_scipy(others))
     assert 60 < theirs.sum() < 180
     assert not (ours & ~theirs).any()
     assert (theirs & ~ours).sum() <= 0.03 * theirs.sum()

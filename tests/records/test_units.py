@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.records.units import units_among, units_of_features
+from ovaflow.records.units import find_feature_units, select_units
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -13,7 +13,7 @@ def test_some_records_keep_their_units(groups, random) -> None:
     units = np.array([groups.index(group) for group in groups])
     rows = np.array([row for row in range(len(groups)) if random.random() < 0.5], np.int64)
     left = [groups[row] for row in rows]
-    assert units_among(units, rows).tolist() == [left.index(group) for group in left]
+    assert select_units(units, rows).tolist() == [left.index(group) for group in left]
 
 
 @given(
@@ -24,5 +24,5 @@ def test_some_records_keep_their_units(groups, random) -> None:
 def test_copies_are_a_unit_but_empty_rows_are_not(rows) -> None:
     X = from_scipy(np.array(rows, np.float32))
     theirs = [rows.index(row) if any(row) else place for place, row in enumerate(rows)]
-    assert units_of_features(X).tolist() == theirs
-    assert units_of_features(X, split="random").tolist() == list(range(len(rows)))
+    assert find_feature_units(X).tolist() == theirs
+    assert find_feature_units(X, split="random").tolist() == list(range(len(rows)))

@@ -13,7 +13,7 @@ from synthetic import train_on
 from trained_by_commands import Trained
 
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.reading.instances import FIELD
+from ovaflow.reading.instances import FIELD_SEPARATOR
 from ovaflow.records.source import read_file
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.prepare import PrepareSource
@@ -70,7 +70,7 @@ def test_text_columns_with_weights(tmp_path) -> None:
     model = train_on(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", *weights)
     predictor = Predictor.open(model)
     columns = {"body": "c1 d0", "title": "a1 b"}
-    X = predictor.from_texts([f"a1 b{FIELD}c1 d0"])
+    X = predictor.from_texts([f"a1 b{FIELD_SEPARATOR}c1 d0"])
     ids, _ = predictor.top_k(X, 3)
     with running_service(tmp_path, model, f"--corrections={tmp_path}/new.jsonl") as service:
         for body in ({"text": columns}, {"texts": [columns]}):
@@ -88,7 +88,9 @@ def test_text_columns_with_weights(tmp_path) -> None:
     saved = [
         (each.text, each.labels, each.id) for each in read_file(settings, tmp_path / "new.jsonl")
     ]
-    assert saved == [(text, ("l1",), "7") for text in (f"a1 b{FIELD}c1 d0", f"a2 b{FIELD}")]
+    assert saved == [
+        (text, ("l1",), "7") for text in (f"a1 b{FIELD_SEPARATOR}c1 d0", f"a2 b{FIELD_SEPARATOR}")
+    ]
 
 
 def test_columns_beside_texts(tmp_path) -> None:

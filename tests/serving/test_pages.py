@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
-from ovaflow.reading.documents import REASONS
+from ovaflow.reading.documents import UNREADABLE_REASONS
 from ovaflow.serving.pages import LANGUAGES, SCRIPTS, preferred_language, words
 
 ASSETS = resources.files("ovaflow.serving") / "assets"
 # what the service says in codes
-CODES = {"doubt unknown_words", "doubt language"} | {f"file {code}" for code in REASONS}
+CODES = {"doubt unknown_words", "doubt language"} | {f"file {code}" for code in UNREADABLE_REASONS}
 # said by the service in English, by the page in its other languages
 EVIDENCE = "evidence"
 

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from step_settings import settings_from, settings_in
 
-from ovaflow.reading.columns import joined_names, split_names
+from ovaflow.reading.columns import join_column_names, split_column_names
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.inputs import as_options, parameters_of
 
@@ -33,11 +33,11 @@ def test_names_are_the_same_in_a_config_file_and_in_options(
     config = resolve(load(path), {})
     parameters = parameters_of("prepare", config, "a")
     names = (parameters["text_column"], parameters["labels_column"])
-    assert tuple(map(split_names, names)) == (texts, labels)
+    assert tuple(map(split_column_names, names)) == (texts, labels)
     found = settings_from("prepare", *as_options(parameters))
     assert (found.text_column, found.labels_column) == names
     found = settings_from("prepare", *(f"--text-column={name}" for name in [*texts, "last"]))
-    assert split_names(found.text_column) == [*texts, "last"]
+    assert split_column_names(found.text_column) == [*texts, "last"]
 
 
 @given(
@@ -48,8 +48,8 @@ def test_names_are_the_same_in_a_config_file_and_in_options(
     )
 )
 def test_names_without_commas_are_joined_as_they_are(names) -> None:
-    assert joined_names(names) == ",".join(names)
-    assert split_names(",".join(names)) == names
+    assert join_column_names(names) == ",".join(names)
+    assert split_column_names(",".join(names)) == names
 
 
 @pytest.mark.parametrize(
@@ -65,5 +65,5 @@ def test_names_without_commas_are_joined_as_they_are(names) -> None:
     ],
 )
 def test_a_text_of_names(text, names) -> None:
-    assert split_names(text) == names
+    assert split_column_names(text) == names
     assert settings_in("prepare", text_column=text).text_column == text

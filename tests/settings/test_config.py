@@ -15,7 +15,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.dataset.sizes import Shape, write_sizes
 from ovaflow.methods.fastxml.settings import FastXML
 from ovaflow.methods.rembrandt.settings import Rembrandt
-from ovaflow.records.catalogue import entry_of, read_catalogue
+from ovaflow.records.catalogue import find_entry, read_catalogue
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.configuration import MethodOfRun
 from ovaflow.settings.paths import raw_files
@@ -135,7 +135,7 @@ def test_datasets_of_the_catalogue_become_downloaded_files() -> None:
         "amazon-670k": {"source": "catalogue", "propensity_b": 1.0},
         "again": {"source": "catalogue", "name": "amazon-670k", "tfidf": True},
     }
-    settings = resolve({"datasets": datasets}, DEFAULTS, catalogue=entry_of)
+    settings = resolve({"datasets": datasets}, DEFAULTS, catalogue=find_entry)
     assert [entry.train for entry in settings.datasets.values()] == [
         "downloads/amazon-670k/train.txt"
     ] * 2
@@ -152,10 +152,10 @@ def test_every_dataset_of_the_catalogue_makes_an_entry() -> None:
     settings = resolve(
         {"datasets": {name: {"source": "catalogue"} for name in read_catalogue()}},
         DEFAULTS,
-        catalogue=entry_of,
+        catalogue=find_entry,
     )
     for name in settings.datasets:
-        files = {f"downloads/{name}/{file}" for file in entry_of(name).files.values()}
+        files = {f"downloads/{name}/{file}" for file in find_entry(name).files.values()}
         assert set(raw_files(settings, name).values()) == files
 
 

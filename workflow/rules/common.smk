@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
-from ovaflow.records.catalogue import entry_of, read_catalogue
+from ovaflow.records.catalogue import find_entry, read_catalogue
 from ovaflow.estimate import shards
 from ovaflow.sparse.fingerprint import kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, suggestion_sources
@@ -47,7 +47,7 @@ try:
         config,
         defaults=load(workflow.source_path("../../config/config.yaml")),
         path=", ".join(CONFIGS) or None,
-        catalogue=entry_of,
+        catalogue=find_entry,
     )
     # files that a module reads may be made by the workflow around it; jobs on other machines fetch what they read
     if not (IS_MODULE or workflow.remote_exec):

@@ -2,7 +2,7 @@
 import os
 from zlib import crc32
 
-from ovaflow.reading.streams import matching_files, matching_paths
+from ovaflow.reading.streams import find_matching_files, find_matching_paths
 from ovaflow.steps import OF_VOCABULARIES
 
 
@@ -43,7 +43,7 @@ def parts(location):
     if is_stored(location):
         return [storage.s3(location)]
     try:
-        return [local(str(path)) for path in matching_paths(location)]
+        return [local(str(path)) for path in find_matching_paths(location)]
     except InputError:
         return [local(location)]
 
@@ -65,7 +65,7 @@ def contents_of(folders):
     def checksum(wildcards):
         contents = []
         for folder in folders(wildcards):
-            for part in filter(Path.exists, matching_files(folder)):
+            for part in filter(Path.exists, find_matching_files(folder)):
                 contents.append(f"{part} {part.stat().st_size} {part.stat().st_mtime_ns}")
         return f"{crc32(' '.join(contents).encode()):08x}"
 

@@ -21,8 +21,8 @@ from ovaflow.dataset.prepare import prepare
 from ovaflow.dataset.remarks import kept_together, remarks_on
 from ovaflow.dataset.sizes import Shape, write_sizes
 from ovaflow.labels.label_map import UNKNOWN_SUBJECTS, require_another_file, write_unknown_subjects
-from ovaflow.reading.glance import Glance, in_words_of_weights
-from ovaflow.records.drawing import is_far
+from ovaflow.reading.summary import ReadingSummary, describe_weights
+from ovaflow.records.drawing import is_far_from_share
 from ovaflow.records.source import SourceFiles
 from ovaflow.settings.section import listed
 from ovaflow.settings.source import holds_texts
@@ -113,10 +113,10 @@ def prepare_command(settings, threads, sizes, reading, output, **files) -> None:
     source = _source_of(settings, files)
     listed = output.with_name(UNKNOWN_SUBJECTS)
     require_another_file(settings.label_map, listed)
-    glance = Glance({})
+    glance = ReadingSummary({})
     if holds_texts(settings.format):
         source.require_files()
-        glance = Glance.at(source.look, settings.format)
+        glance = ReadingSummary.at(source.look, settings.format)
         click.echo(f"records are read like this:\n{glance}")
     with explain_errors(output):
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -143,7 +143,7 @@ def _weights_in_words(column, dataset):
         return {}
     weights = dataset.instance_weights
     extra = dataset.train.extra
-    return {"weights": in_words_of_weights(column, weights if extra is None else weights[~extra])}
+    return {"weights": describe_weights(column, weights if extra is None else weights[~extra])}
 
 
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -187,7 +187,7 @@ def hold_out_command(dataset, fraction, seed, records, sizes, output) -> None:
     click.echo(
         f"{output}: {held:,} of {n:,} training instances held out{_extra_left_out(train, parts, n_extra)}"
     )
-    if is_far(held, n, fraction):
+    if is_far_from_share(held, n, fraction):
         click.echo(f"remark: not about {round(fraction * n):,}: {kept_together(opened.parameters)}")
 
 

@@ -19,7 +19,7 @@ from ovaflow.dataset.remarks import kept_together
 from ovaflow.evaluation.cross_validation import join_folds
 from ovaflow.evaluation.metric import report_metric_names
 from ovaflow.model.model_file import open_any_model
-from ovaflow.records.drawing import is_far
+from ovaflow.records.drawing import is_far_from_share
 from ovaflow.storage.texts import read_json, write_json
 
 
@@ -42,7 +42,7 @@ def hold_out_fold_command(dataset, fold, folds, sizes, output) -> None:
     n = opened.n_documents
     n -= 0 if train.extra is None else int(np.count_nonzero(train.extra))
     click.echo(f"{output}: {held:,} of {n:,} training instances are in fold {fold} of {folds}")
-    if is_far(held, n, 1 / folds):
+    if is_far_from_share(held, n, 1 / folds):
         click.echo(f"remark: not about {round(n / folds):,}: {kept_together(opened.parameters)}")
 
 

@@ -42,8 +42,8 @@ from ovaflow.prediction.sources import (
     read_record_batches,
     remark_on_columns,
 )
-from ovaflow.reading.beside_text import KINDS
-from ovaflow.reading.streams import clean
+from ovaflow.reading.feature_columns import COLUMN_KINDS
+from ovaflow.reading.streams import clean_text
 from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.predict import Predict
@@ -56,7 +56,7 @@ from ovaflow.settings.source import COLUMNS
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
 @reading_options(
     (
-        *("text_column", *(kind.setting for kind in KINDS), "id_column"),
+        *("text_column", *(kind.setting for kind in COLUMN_KINDS), "id_column"),
         *("missing", "encoding", "quotes", "sheet", "repeated"),
     ),
     format=click.option(
@@ -331,7 +331,8 @@ def _records(batch, first):
 def _ids(names, first):
     """What instances are called in files of suggestions: as in the output, by name or by number."""
     return [
-        clean(str(number if name is None else name)) for number, name in enumerate(names, first)
+        clean_text(str(number if name is None else name))
+        for number, name in enumerate(names, first)
     ]
 
 

@@ -22,9 +22,9 @@ from ovaflow.machine.limits import read_allowance
 from ovaflow.reading import formats
 from ovaflow.reading.foreign import refuse_foreign
 from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.glance import Glance
-from ovaflow.reading.streams import matching_paths
-from ovaflow.records.source import beginnings
+from ovaflow.reading.streams import find_matching_paths
+from ovaflow.reading.summary import ReadingSummary
+from ovaflow.records.source import preview_datasets
 from ovaflow.settings import paths
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.section import NAME, RESERVED
@@ -100,10 +100,10 @@ def show_readings(config) -> None:
     computed.
     """
     settings = resolve(load(config), load(snakefile().parent / "config" / "config.yaml"), config)
-    for name, look in beginnings(settings).items():
+    for name, look in preview_datasets(settings).items():
         if not Path(paths.DATASET.format(dataset=name)).exists():
             click.echo(
-                f"datasets.{name} is read like this:\n{Glance.at(look, settings.datasets[name].format)}",
+                f"datasets.{name} is read like this:\n{ReadingSummary.at(look, settings.datasets[name].format)}",
                 err=True,
             )
 
@@ -132,7 +132,7 @@ def guess_format(path: StrPath) -> str:
     if Path(path).is_dir():
         return "annif"
     refuse_foreign(path)
-    named = formats.format_of(path)
+    named = formats.guess_format(path)
     if named is None:
         legal = ", ".join(FORMATS)
         raise InputError(
@@ -241,7 +241,7 @@ def train_command(
         message = f"{data} and {others[0]}: give one DATA; several are a pattern in quotes, '*{data.suffix}'"
         raise click.UsageError(message)
     for location in filter(None, (data, entry["test"], entry["dev"])):
-        if not matching_paths(location)[0].exists():
+        if not find_matching_paths(location)[0].exists():
             raise InputError(
                 "no such file", path=location, remedy=f"paths are relative to {Path.cwd()}"
             )

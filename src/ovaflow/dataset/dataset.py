@@ -16,7 +16,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.features.columns import ColumnFeatures, n_beside, of_words
 from ovaflow.features.normalize import unscale
 from ovaflow.features.tokens import Tokens
-from ovaflow.records.units import units_among, units_of_features
+from ovaflow.records.units import find_feature_units, select_units
 from ovaflow.sparse.csr import CSR, nonzeros_of_rows, offsets, rows_of, transpose
 from ovaflow.storage.arrays import (
     create_array,
@@ -154,7 +154,7 @@ class Split:
         records = [self.records[row] for row in rows if row < len(self.records)]
         units = None
         if self.units is not None:
-            units = units_among(self.units, rows[rows < len(self.units)])
+            units = select_units(self.units, rows[rows < len(self.units)])
         return Split(
             rows_of(self.X, rows),
             rows_of(self.Y, rows),
@@ -294,7 +294,7 @@ class Dataset(Named):
         """First training document of each one's unit, whose documents no split parts: int64 (n,)."""
         if self.train.units is not None:
             return self.train.units
-        return units_of_features(*self.word_features, split=self.parameters.get("split"))
+        return find_feature_units(*self.word_features, split=self.parameters.get("split"))
 
     @property
     def word_features(self):

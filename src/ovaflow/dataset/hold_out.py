@@ -7,7 +7,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.parted import parted
 from ovaflow.features.beginnings import beginnings
-from ovaflow.records.drawing import drawn_at_random, drawn_by_hash, hashes_of
+from ovaflow.records.drawing import draw_at_random, draw_by_hash, hash_rows
 from ovaflow.sparse.csr import NOWHERE
 
 SHORTEST = 8
@@ -21,9 +21,9 @@ def held_out_documents(dataset, fraction, seed=0):
     """Return which training documents a draw holds out: bool (n,); shares (m, 1) give bool (m, n)."""
     units = dataset.units
     if dataset.parameters.get("split") == "random":
-        return drawn_at_random(units, fraction, seed)
+        return draw_at_random(units, fraction, seed)
     X, bias_feature = dataset.word_features
-    return drawn_by_hash(units, hashes_of(X, seed, bias_feature), fraction)
+    return draw_by_hash(units, hash_rows(X, seed, bias_feature), fraction)
 
 
 def hold_out(dataset, fraction, seed=0):

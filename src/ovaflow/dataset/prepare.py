@@ -18,12 +18,12 @@ from ovaflow.features.vocabulary import features_of_tokens, fit_tokens
 from ovaflow.labels.choice import LabelFinder, entries_of, without_labels
 from ovaflow.labels.lists import LabelLists
 from ovaflow.labels.matrix import labels_of, names_of_ids
-from ovaflow.reading.claims import require_backed
+from ovaflow.reading.declared_sizes import require_plausible_size
 from ovaflow.reading.formats import FORMATS
-from ovaflow.records.near_twins import has_near_twin
+from ovaflow.records.near_twins import find_near_twins
 from ovaflow.records.parts import read_parts
-from ovaflow.records.splitting import set_rows_aside
-from ovaflow.records.units import copies_of, units_of_features
+from ovaflow.records.splitting import split_rows
+from ovaflow.records.units import find_feature_units, number_copies
 from ovaflow.settings.prepare import blocks_for
 
 _FEWEST = 3
@@ -139,7 +139,7 @@ def _with_twins(test, train, copies, others, parameters=None):
     twins = np.isin(copies, others[others >= 0])
     if not is_dense(train.X):
         words, words_of_training = (of_words(each.X, parameters or {}) for each in (test, train))
-        twins |= has_near_twin(words, words_of_training)
+        twins |= find_near_twins(words, words_of_training)
     return replace(test, twins=twins)
 
 
@@ -164,7 +164,7 @@ def _prepare_features(source, settings):
     idf = None
     X = train.X
     X_test = test.X
-    copies, others = (copies_of(each, fewest=_FEWEST) for each in (X_test, X))
+    copies, others = (number_copies(each, fewest=_FEWEST) for each in (X_test, X))
     if settings.weighs:
         weighting["sublinear"] = settings.sublinear
         X, idf = weigh_counts(X, settings.sublinear)
@@ -207,10 +207,10 @@ def _read_records(source):
     else:
         parts = [read_vectors(source, labels, role) for role in roles]
     whole = parts[0]
-    units = units_of_features(whole.X, split=source.settings.split)
+    units = find_feature_units(whole.X, split=source.settings.split)
     parts[0] = replace(whole, units=units)
     if source.test is None:
-        train, test, counts, _ = set_rows_aside(whole.X, whole.Y, units, source.settings)
+        train, test, counts, _ = split_rows(whole.X, whole.Y, units, source.settings)
         parts = [parts[0].take(np.flatnonzero(rows)) for rows in (train, test)]
         parts[1] = replace(parts[1], weights=None, units=None)
     if labels is not None:
@@ -233,7 +233,7 @@ def _read_matrices(source, roles):
     names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
     d = max(X.n_columns for X, _ in matrices)
     parts = []
-    require_backed(d, "features", sum(len(X.data) for X, _ in matrices), source.train_name)
+    require_plausible_size(d, "features", sum(len(X.data) for X, _ in matrices), source.train_name)
     for X, Y in matrices:
         X = X._replace(n_columns=d)
         Y = Y._replace(n_columns=len(names))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ovaflow.dataset.sizes import read_shape
-from ovaflow.reading.formats import PACKED
+from ovaflow.reading.formats import COMPRESSED_ENDINGS
 from ovaflow.storage.texts import write_json
 
 _KIND = "estimate"
@@ -29,7 +29,7 @@ PANEL = 1 << 16
 kernels.
 """
 
-EXPANDING = (*PACKED, ".parquet", ".npz", ".xlsx", ".xlsm", ".ods")
+EXPANDING = (*COMPRESSED_ENDINGS, ".parquet", ".npz", ".xlsx", ".xlsm", ".ods")
 
 
 class Request(NamedTuple):

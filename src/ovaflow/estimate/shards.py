@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.estimate.demand import EXPANDING, shares_of_work
-from ovaflow.reading.streams import matching_files
+from ovaflow.reading.streams import find_matching_files
 from ovaflow.registry import find_method
 from ovaflow.settings import paths
 from ovaflow.settings.configuration import Config
@@ -59,7 +59,7 @@ def training_bytes(config: Config, dataset: str) -> float | None:
             if is_stored(location) or location.startswith(f"{paths.DOWNLOADS}/"):
                 return _ELSEWHERE
             try:
-                size += sum(map(_unpacked, matching_files(location)))
+                size += sum(map(_unpacked, find_matching_files(location)))
             except (InputError, FileNotFoundError):
                 return None
     return size

@@ -26,7 +26,7 @@ from ovaflow.prediction.sources import (
 )
 from ovaflow.prediction.usual_texts import read_usual_texts
 from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.instances import counted_once
+from ovaflow.reading.instances import merge_repeated
 from ovaflow.records.source import read_file
 from ovaflow.reranking.expected_quality import measure_sure_records
 from ovaflow.settings.predict import CANDIDATES
@@ -127,7 +127,7 @@ def _matrix(rows, n_labels):
 def _read_texts(predictor, path, settings):
     """Batches of features, known labels of each record, and the number of all its labels."""
     uris = [*predictor.label_uris, *predictor.model.names.replaced]
-    instances = counted_once(read_file(settings, path, uris), settings.repeated)
+    instances = merge_repeated(read_file(settings, path, uris), settings.repeated)
     numbers = numbers_of_labels(predictor.model, predictor.model.transform)
     above = predictor.model.above
     while batch := list(itertools.islice(instances, BATCH_SIZE)):

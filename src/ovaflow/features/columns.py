@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ovaflow.reading.beside_text import (
-    KINDS,
-    ColumnBeside,
-    columns_beside,
-    in_words_of_categories,
-    in_words_of_numbers,
-    missing_values,
+from ovaflow.reading.feature_columns import (
+    COLUMN_KINDS,
+    FeatureColumn,
+    describe_categories,
+    describe_numbers,
+    make_feature_columns,
+    make_missing_values,
 )
 from ovaflow.registry import placed
 from ovaflow.sparse.csr import NOWHERE, beside, columns_of, from_scipy
@@ -87,7 +87,7 @@ class NumberColumn:
 
     @property
     def in_words(self):
-        return in_words_of_numbers(self.name, (self.least, self.most), self.n_missing)
+        return describe_numbers(self.name, (self.least, self.most), self.n_missing)
 
     @property
     def parameters(self):
@@ -143,7 +143,7 @@ class CategoryColumn:
     @property
     def in_words(self):
         once = self.n_different - sum(map(bool, self.categories))
-        words = in_words_of_categories(self.name, self.n_different, self.n_missing)
+        words = describe_categories(self.name, self.n_different, self.n_missing)
         return f"{words}, {once:,} in one record alone" if once else words
 
     @property
@@ -174,11 +174,11 @@ class ColumnFeatures:
     @classmethod
     def fit(cls, rows, settings):
         """From the values of training records, tuples by column; None without columns."""
-        columns = columns_beside(lambda name: getattr(settings, name))
+        columns = make_feature_columns(lambda name: getattr(settings, name))
         if not columns:
             return None
-        values = zip(*(row or missing_values(columns) for row in rows), strict=True)
-        by_kind = {kind.plural: [] for kind in KINDS}
+        values = zip(*(row or make_missing_values(columns) for row in rows), strict=True)
+        by_kind = {kind.plural: [] for kind in COLUMN_KINDS}
         for column, of_column in zip(columns, values, strict=True):
             fitted = placed(column.kind.features).fit(column.name, of_column)
             by_kind[column.kind.plural].append(fitted)
@@ -192,7 +192,9 @@ class ColumnFeatures:
     def beside(self):
         """The columns with their kinds, as records have them."""
         return [
-            ColumnBeside(each.name, kind) for kind in KINDS for each in self.by_kind[kind.plural]
+            FeatureColumn(each.name, kind)
+            for kind in COLUMN_KINDS
+            for each in self.by_kind[kind.plural]
         ]
 
     @cached_property
@@ -221,13 +223,13 @@ class ColumnFeatures:
 
     def values_of(self, record):
         """The values of a record, by column; ValueError if one cannot be read."""
-        return tuple(column.kind.value_of(record.get(column.name)) for column in self.beside)
+        return tuple(column.kind.parse_value(record.get(column.name)) for column in self.beside)
 
     def missing_of(self, values):
         """Return the names of the columns that a record lacks, given its values; an empty tuple
         stands for none.
         """
-        pairs = zip(self.beside, values or missing_values(self.beside), strict=True)
+        pairs = zip(self.beside, values or make_missing_values(self.beside), strict=True)
         return [column.name for column, value in pairs if column.kind.is_missing(value)]
 
     def transform(self, rows, n):
@@ -239,7 +241,7 @@ class ColumnFeatures:
         """
         if not rows:
             return self._placed(from_scipy(scipy.sparse.csr_array((n, len(self.features)))))
-        values = zip(*(row or missing_values(self.beside) for row in rows), strict=True)
+        values = zip(*(row or make_missing_values(self.beside) for row in rows), strict=True)
         parts = [column.transform(each) for column, each in zip(self.columns, values, strict=True)]
         return self._placed(from_scipy(self.weight * scipy.sparse.hstack(parts, "csr")))
 
@@ -266,7 +268,7 @@ class ColumnFeatures:
             return None
         by_kind = {}
         first = len(feature_names) - stored["features"]
-        for kind in KINDS:
+        for kind in COLUMN_KINDS:
             features = placed(kind.features)
             columns = []
             # a kind that came later is in no older model

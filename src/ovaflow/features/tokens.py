@@ -17,8 +17,8 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.features.word_table import WordList, WordTable
-from ovaflow.reading.instances import FIELD
-from ovaflow.reading.markup import places_without_markup
+from ovaflow.reading.instances import FIELD_SEPARATOR
+from ovaflow.reading.markup import remove_markup_with_offsets
 from ovaflow.sparse.csr import CSR, offsets, rows_of
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.sparse.splitmix import mixed
@@ -131,7 +131,7 @@ class Numbers(dict):
 
 def numbered(texts, left_out=frozenset()):
     """:class:`Tokens` of some texts, without some words."""
-    pieces = [text.split(FIELD) for text in texts]
+    pieces = [text.split(FIELD_SEPARATOR) for text in texts]
     forms = [normal_form(piece) for parts in pieces for piece in parts]
     codes, starts, ends = _spans("\n".join(forms))
     table = WordTable()
@@ -286,7 +286,7 @@ class TokenSpan(NamedTuple):
 def token_spans(text, html=False):
     """The :class:`TokenSpan` of each token of a text, in order; for HTML with places in the HTML."""
     if html:
-        plain, begins, stops = places_without_markup(text)
+        plain, begins, stops = remove_markup_with_offsets(text)
         return [
             TokenSpan(token, [begins[start] for start in starts], [stops[end - 1] for end in ends])
             for token, starts, ends in token_spans(plain)

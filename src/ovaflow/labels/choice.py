@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.annif import without_brackets
+from ovaflow.reading.annif import strip_brackets
 from ovaflow.reading.cells import clean_name
 from ovaflow.reading.streams import read_lines
 from ovaflow.settings.prepare import is_list_of_labels
@@ -20,7 +20,7 @@ from ovaflow.sparse.csr import CSR, offsets
 def entries_in(path):
     """Entries of a file: one per line, before a tab if there is one."""
     lines = (line.partition("\t")[0] for _, line in read_lines(path))
-    return filter(None, map(clean_name, map(without_brackets, lines)))
+    return filter(None, map(clean_name, map(strip_brackets, lines)))
 
 
 def entries_of(values):
@@ -30,7 +30,7 @@ def entries_of(values):
         if is_list_of_labels(value):
             entries += entries_in(value)
         else:
-            entries.append(clean_name(without_brackets(value)))
+            entries.append(clean_name(strip_brackets(value)))
     return entries
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.reading.cells import clean_name
-from ovaflow.reading.csv_table import csv_records, table_fields
+from ovaflow.reading.csv_table import read_csv_records, select_fields
 from ovaflow.reading.streams import Lines, open_stream
 from ovaflow.storage.writing import text_of_cell, write_csv
 
@@ -40,7 +40,7 @@ def read_label_map(path):
     with open_stream(path) as stream:
         lines = list(Lines(stream, path))
     delimiter = next((mark for mark in "\t;" if lines and mark in lines[0][1]), ",")
-    for number, row in _pairs(csv_records(lines, path, delimiter), path, delimiter):
+    for number, row in _pairs(read_csv_records(lines, path, delimiter), path, delimiter):
         names = [clean_name(name) for name in row]
         if not names:
             continue
@@ -63,7 +63,7 @@ def _pairs(rows, path, delimiter):
     if not {*_FILLED_IN} <= {*first}:
         yield from chain([(number, first)], rows)
         return
-    for line, (subject, stands_for) in table_fields(
+    for line, (subject, stands_for) in select_fields(
         first, rows, _FILLED_IN, path, delimiter=delimiter
     ):
         if stands_for.strip():

@@ -14,7 +14,7 @@ from ovaflow.labels.label_map import DEPRECATED, UNKNOWN, UnknownSubject, read_l
 from ovaflow.labels.meanings import Meanings
 from ovaflow.labels.subjects import distinct_names, name_in, read_vocabulary
 from ovaflow.reading.cells import clean_name
-from ovaflow.reading.instances import Identified
+from ovaflow.reading.instances import IdentifiedNames
 from ovaflow.reading.streams import read_lines
 
 _EXAMPLES = 2
@@ -30,7 +30,7 @@ class Labels:
     language = None
 
     def __init__(self, **described) -> None:
-        self.identified = Identified()
+        self.identified = IdentifiedNames()
         self.described = described
         self.new_names = {}  # by label_map
         self.replaced = {}  # URIs of the subjects that stand for others
@@ -178,7 +178,7 @@ class SubjectLabels(ListedLabels):
             known = {*every.uris}
             self.above = lambda label: filter(known.__contains__, above(uri_of.get(label, label)))
         self._uris = uris
-        self.identified = Identified([*every.uris, *every.replaced])
+        self.identified = IdentifiedNames([*every.uris, *every.replaced])
 
     def written(self, number):
         return self._uris[number] if number >= 0 else self._unknown[-1 - number]

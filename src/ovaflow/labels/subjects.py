@@ -13,11 +13,11 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.labels.successors import successors
-from ovaflow.reading.annif import without_brackets
+from ovaflow.reading.annif import strip_brackets
 from ovaflow.reading.columns import check_columns
-from ovaflow.reading.csv_table import csv_records
-from ovaflow.reading.formats import ending_of
-from ovaflow.reading.streams import Lines, clean, open_stream, read_lines
+from ovaflow.reading.csv_table import read_csv_records
+from ovaflow.reading.formats import file_ending
+from ovaflow.reading.streams import Lines, clean_text, open_stream, read_lines
 
 _RDF = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".jsonld": "json-ld"}
 """Syntax of SKOS files by the endings of their names."""
@@ -156,7 +156,7 @@ def distinct_names(names, marks):
 
 
 def _read(path, language):
-    ending = ending_of(path)
+    ending = file_ending(path)
     if ending in _RDF:
         return _read_skos(path, _RDF[ending])
     if ending in (".tsv", ".txt"):
@@ -195,16 +195,16 @@ def name_in(subject, language):
 
 def _read_tsv(path, language):
     for _, line in read_lines(path):
-        uri, name, notation = [*map(str.strip, clean(line).split("\t")), "", ""][:3]
+        uri, name, notation = [*map(str.strip, clean_text(line).split("\t")), "", ""][:3]
         if uri:
-            yield Subject(without_brackets(uri), {language: name} if name else {}, notation)
+            yield Subject(strip_brackets(uri), {language: name} if name else {}, notation)
 
 
 def _read_csv(path):
     with open_stream(path) as stream:
         rows = (
-            [clean(field).strip() for field in row]
-            for _, row in csv_records(Lines(stream, path), path)
+            [clean_text(field).strip() for field in row]
+            for _, row in read_csv_records(Lines(stream, path), path)
         )
         existing = next(rows, [])
         columns = [name for name in existing if name.startswith("label_")]
@@ -215,7 +215,7 @@ def _read_csv(path):
             names = {column.removeprefix("label_"): fields[column] for column in columns}
             names = {language: name for language, name in names.items() if name}
             if fields["uri"]:
-                yield Subject(without_brackets(fields["uri"]), names, fields["notation"])
+                yield Subject(strip_brackets(fields["uri"]), names, fields["notation"])
 
 
 def _check_entities(path) -> None:
@@ -286,7 +286,7 @@ def _read_skos(path, syntax):
     from rdflib.namespace import DCTERMS, OWL, RDF, RDFS, SKOS
 
     def text(term):
-        return clean(str(term))
+        return clean_text(str(term))
 
     def texts(concept, property):
         return [

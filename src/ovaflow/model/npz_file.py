@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import Names
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.reading.npz import FOREIGN, read_matrix
+from ovaflow.reading.npz import UNREADABLE_MATRIX_ERRORS, read_matrix
 from ovaflow.registry import ONE_VS_ALL
 from ovaflow.settings.schema import explain
 from ovaflow.sparse.weight_rows import decoded
@@ -55,7 +55,7 @@ def read_npz(path, bias=1.0, normalize=True):
         return _model(Path(path), weights, _Description.model_validate(description))
     except ValidationError as error:
         message = explain(error, description, _Description)
-    except FOREIGN as error:
+    except UNREADABLE_MATRIX_ERRORS as error:
         message = str(error)
     raise InputError(f"not a model of ovaflow ({message})", path=path, remedy="write it again")
 

@@ -9,9 +9,9 @@ from scipy.special import expit
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.answer import AnsweredLabel
 from ovaflow.prediction.answer_files import AnswerFormat
-from ovaflow.reading.annif import ENDINGS
-from ovaflow.reading.streams import clean
-from ovaflow.reading.suggestions import ENDING
+from ovaflow.reading.annif import DOCUMENT_ENDINGS
+from ovaflow.reading.streams import clean_text
+from ovaflow.reading.suggestions import SUGGESTIONS_ENDING
 from ovaflow.storage.writing import unfinished_folder
 
 _LONGEST = 200
@@ -40,7 +40,7 @@ class AnnifLines(AnswerFormat):
 
     def write(self, record, answer):
         """The record's name, and its lines."""
-        return clean(str(record.shown)), "".join(map(self._line, answer.labels))
+        return clean_text(str(record.shown)), "".join(map(self._line, answer.labels))
 
     def _line(self, label):
         uri = f"<{label.uri}>" if label.uri else ""
@@ -56,7 +56,7 @@ class _Files:
 
     def write(self, named) -> None:
         name, lines = named
-        path = self._folder / f"{_stem(name)}{ENDING}"
+        path = self._folder / f"{_stem(name)}{SUGGESTIONS_ENDING}"
         try:
             with open(path, "x", encoding="utf-8", newline="") as file:
                 file.write(lines)
@@ -70,7 +70,9 @@ class _Files:
 
 def _stem(name):
     """Name of a record's file, without its ending: that of the document, if it is one."""
-    stem = next((name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending)), name)
+    stem = next(
+        (name.removesuffix(ending) for ending in DOCUMENT_ENDINGS if name.endswith(ending)), name
+    )
     if "/" in stem or not stem.strip(". ") or len(stem.encode()) > _LONGEST:
         raise InputError(f"the id {name!r:.100} cannot be a file's name", remedy=_REMEDY)
     return stem

@@ -33,7 +33,7 @@ from ovaflow.prediction.question import (
     make_answers,
 )
 from ovaflow.prediction.usual_texts import UsualTexts, read_usual_texts
-from ovaflow.reading.markup import without_markup
+from ovaflow.reading.markup import remove_markup
 from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.suggestions import Suggestions
 from ovaflow.sparse.csr import CSR, columns_of, from_scipy
@@ -213,7 +213,7 @@ class Predictor:
         if not self.takes_text:
             message = "was trained on features, so it cannot read texts"
             raise InputError(message, path=self.model.path, remedy="give it features")
-        plain = map(without_markup, texts) if self.model.transform.get("html") else texts
+        plain = map(remove_markup, texts) if self.model.transform.get("html") else texts
         familiar: list[Familiarity] = []
         further = iter(beside or ())
 

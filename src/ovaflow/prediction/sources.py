@@ -9,18 +9,18 @@ from typing import NamedTuple, Self
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.vectors import stacked
 from ovaflow.prediction.predictor import FeaturesAndFamiliarity
-from ovaflow.reading.beside_text import KINDS, ColumnBeside, columns_beside
-from ovaflow.reading.columns import split_names
+from ovaflow.reading.columns import split_column_names
+from ovaflow.reading.feature_columns import COLUMN_KINDS, FeatureColumn, make_feature_columns
 from ovaflow.reading.foreign import refuse_foreign
-from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, ending_of, format_of
-from ovaflow.reading.instances import FIELD, Reading, counted_once, joined
-from ovaflow.reading.streams import File, matching_paths
-from ovaflow.records.source import reading_of
+from ovaflow.reading.formats import FORMATS, PLAIN_LINES, Format, file_ending, guess_format
+from ovaflow.reading.instances import FIELD_SEPARATOR, Reading, join_fields, merge_repeated
+from ovaflow.reading.streams import RecordFile, find_matching_paths
+from ovaflow.records.source import make_reading
 from ovaflow.settings.prepare import PrepareSource
 from ovaflow.settings.source import ReadTexts
 from ovaflow.sparse.csr import from_scipy
 
-STDIN = File.STDIN
+STDIN = RecordFile.STDIN
 LINES_FORMAT = "lines"
 READ_FORMATS = (LINES_FORMAT, *FORMATS)
 
@@ -41,7 +41,7 @@ class InputFile(NamedTuple):
     read.
     """
 
-    files: list[File]
+    files: list[RecordFile]
     format: str
     reading: Reading | None = None
     first_feature: int = 0
@@ -56,17 +56,17 @@ def make_input_file(model, path, kept=(), first_feature=None, **chosen):
     """How to read a file, or those of a pattern, to predict: as the model's data were, except what
     is chosen.
     """
-    paths = [STDIN] if path == STDIN else matching_paths(path)
+    paths = [STDIN] if path == STDIN else find_matching_paths(path)
     settings = settings_of_file(model, paths[0], **chosen)
     if settings.format != LINES_FORMAT and not FORMATS[settings.format].holds_texts:
         first = model.transform.get("first_feature", 0) if first_feature is None else first_feature
-        return InputFile(list(map(File, paths)), settings.format, first_feature=first)
+        return InputFile(list(map(RecordFile, paths)), settings.format, first_feature=first)
     # a pipe is read only once, so its header cannot tell which commas are in a name
     quoting = ", names with commas in double quotes" if "," in settings.text_column else ""
     others = "".join(
         f"--{name.replace('_', '-')}, " for name in _BESIDE if getattr(settings, name, None)
     )
-    reading = reading_of(
+    reading = make_reading(
         settings.model_copy(update={"id_column": chosen.get("id_column")}),
         labels=[],
         kept=tuple(kept),
@@ -78,7 +78,7 @@ def make_input_file(model, path, kept=(), first_feature=None, **chosen):
         remedy=f"name it with --text-column, {others}--id-column or --keep{quoting}",
         early=True,
     )
-    files = [File(each, reading.encoding) for each in paths]
+    files = [RecordFile(each, reading.encoding) for each in paths]
     # vectors are never taken together
     return InputFile(
         files, settings.format, reading, repeated="keep" if reading.vectors else settings.repeated
@@ -101,13 +101,13 @@ def settings_of_file(model, path, **chosen):
     return PrepareSource.model_construct(**settings)
 
 
-_BESIDE = tuple(kind.setting for kind in KINDS)
+_BESIDE = tuple(kind.setting for kind in COLUMN_KINDS)
 
 
 def _require_as_many(model, remembered, options) -> None:
     """Refuse other columns of numbers or categories than one for each of the model's."""
     for name in filter(options.get, _BESIDE):
-        theirs, ours = (split_names(each.get(name) or "") for each in (remembered, options))
+        theirs, ours = (split_column_names(each.get(name) or "") for each in (remembered, options))
         if len(ours) != len(theirs):
             message = (
                 f"{len(ours)} {name} ({options[name]}), the model has {', '.join(theirs) or 'none'}"
@@ -128,14 +128,14 @@ def choose_format(model, path):
         return "annif"
     source = model.transform.get("source", {})
     trained = source.get("format")
-    ending = ending_of(path)
+    ending = file_ending(path)
     names = source.get("files", {}).get("train", {}).get("name", "").split(", ")
     if trained in FORMATS and any(
-        ending == ending_of(name) or fnmatch(Path(path).name, name) for name in names
+        ending == file_ending(name) or fnmatch(Path(path).name, name) for name in names
     ):
         return trained
     refuse_foreign(path)
-    named = format_of(path)
+    named = guess_format(path)
     if named == "text-tsv" and trained in FORMATS and FORMATS[trained].has_columns:
         # a table with tabs
         return "csv"
@@ -146,7 +146,7 @@ def choose_format(model, path):
 
 def list_label_columns(model):
     """Columns of the labels in these files; ``labels`` where they had no columns."""
-    return split_names(model.transform.get("source", {}).get("labels_column", "labels"))
+    return split_column_names(model.transform.get("source", {}).get("labels_column", "labels"))
 
 
 def list_id_columns(model):
@@ -165,7 +165,7 @@ def list_text_columns(model):
     """Columns of the text in the files that a model was trained on; ``text`` where they had no
     columns.
     """
-    return split_names(model.transform.get("source", {}).get("text_column", "text"))
+    return split_column_names(model.transform.get("source", {}).get("text_column", "text"))
 
 
 def weighs_columns(model):
@@ -175,7 +175,7 @@ def weighs_columns(model):
 
 def join_text_columns(model, columns):
     """The text that a model reads, of its columns by name."""
-    return joined([columns[name] for name in list_text_columns(model)], weighs_columns(model))
+    return join_fields([columns[name] for name in list_text_columns(model)], weighs_columns(model))
 
 
 def remark_on_columns(model):
@@ -198,11 +198,13 @@ class NamedColumns(NamedTuple):
     """Columns of the records that a model reads."""
 
     texts: list[str]
-    columns_beside: tuple[ColumnBeside, ...] = ()
+    columns_beside: tuple[FeatureColumn, ...] = ()
 
     @classmethod
     def of(cls, model) -> Self:
-        return cls(list_text_columns(model), columns_beside(model.transform.get("source", {}).get))
+        return cls(
+            list_text_columns(model), make_feature_columns(model.transform.get("source", {}).get)
+        )
 
     @property
     def beside(self) -> list[str]:
@@ -212,7 +214,9 @@ class NamedColumns(NamedTuple):
     @property
     def by_kind(self) -> dict[str, list[str]]:
         """Names of the columns: those of texts, and those of each kind beside the text."""
-        names: dict[str, list[str]] = {"texts": self.texts} | {kind.plural: [] for kind in KINDS}
+        names: dict[str, list[str]] = {"texts": self.texts} | {
+            kind.plural: [] for kind in COLUMN_KINDS
+        }
         for column in self.columns_beside:
             names[column.kind.plural].append(column.name)
         return names
@@ -237,7 +241,7 @@ def read_record_batches(source, predictor):
             yield RecordBatch(read, names, None, kept)
             continue
         read = predictor.read_texts(texts, [instance.beside for instance in instances])
-        yield RecordBatch(read, names, [text.replace(FIELD, " ") for text in texts], kept)
+        yield RecordBatch(read, names, [text.replace(FIELD_SEPARATOR, " ") for text in texts], kept)
 
 
 def transform_vectors(predictor, vectors, path):
@@ -255,7 +259,7 @@ def _batched(source):
     if source.repeated != "keep":
         # the last one may be the same as the first
         records = (
-            (each, True) for each in counted_once((each for each, _ in records), source.repeated)
+            (each, True) for each in merge_repeated((each for each, _ in records), source.repeated)
         )
     for instance, ready in records:
         batch.append(instance)

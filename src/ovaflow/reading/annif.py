@@ -4,12 +4,12 @@ texts.
 
 from ovaflow.console.errors import InputError
 from ovaflow.reading.csv_table import read_fields
-from ovaflow.reading.formats import ending_of
-from ovaflow.reading.instances import CORRECT
+from ovaflow.reading.formats import file_ending
+from ovaflow.reading.instances import CORRECT_LINE
 from ovaflow.reading.json_lines import read_object
 from ovaflow.reading.streams import Lines, open_stream, read_lines
 
-ENDINGS = (".txt", ".json")
+DOCUMENT_ENDINGS = (".txt", ".json")
 """Endings of the documents in a folder."""
 _SUBJECTS = (".tsv", ".key")
 """Endings of the files beside a full text that hold its subjects."""
@@ -26,7 +26,7 @@ def read(file, reading):
             path=file.name,
             remedy="give a file or a folder",
         )
-    ending = ending_of(path)
+    ending = file_ending(path)
     if path.is_dir():
         yield from _read_folder(path, reading)
     elif ending == ".csv":
@@ -43,12 +43,12 @@ def _instance(reading, text, subjects, path, line=None):
     place = path.name if line is None else None
     # what is predicted is known by it, too
     record = None if reading.labels else place
-    return reading.plain_instance(
-        text, [without_brackets(each) for each in subjects], path, line, place, record
+    return reading.make_plain_instance(
+        text, [strip_brackets(each) for each in subjects], path, line, place, record
     )
 
 
-def without_brackets(uri):
+def strip_brackets(uri):
     uri = uri.strip()
     return uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
 
@@ -81,7 +81,7 @@ def _document(entry, path, reading, number=None):
             raise TypeError
     except (AttributeError, KeyError, TypeError):
         message = "expected text, and subjects with a uri or a label each"
-        raise InputError(message, path=path, line=number, remedy=CORRECT) from None
+        raise InputError(message, path=path, line=number, remedy=CORRECT_LINE) from None
     if labels or not reading.labels:
         yield _instance(reading, text, labels, path, number)
     else:
@@ -89,7 +89,7 @@ def _document(entry, path, reading, number=None):
 
 
 def _read_folder(folder, reading):
-    names = sorted(path for path in folder.iterdir() if path.suffix in ENDINGS)
+    names = sorted(path for path in folder.iterdir() if path.suffix in DOCUMENT_ENDINGS)
     if not names:
         raise InputError(
             "the folder has no .txt or .json file", path=folder, remedy="give a folder of documents"

@@ -10,9 +10,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
-from ovaflow.reading.streams import clean
+from ovaflow.reading.streams import clean_text
 
-MISSING = (
+MISSING_WORDS = (
     "nan",
     "NaN",
     "NAN",
@@ -28,27 +28,27 @@ MISSING = (
     "-",
 )
 """How programs write that there is nothing; none is a name."""
-ONE_HOT = "one-hot"
-NAMES = "names"
+LABELS_ARE_ONE_HOT = "one-hot"
+LABELS_ARE_NAMES = "names"
 """What cells of labels hold: whether each of a row of labels is one, or names."""
 
 _TRUE = frozenset({"1", "true", "yes", "y", "t", "x"})
 _FALSE = frozenset({"0", "false", "no", "n", "f", ""})
 
 
-def text_of(content):
+def parse_text(content):
     """Text of a string, a number, None, or a list of them."""
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, list):
-        return " ".join(filter(None, map(text_of, content)))
+        return " ".join(filter(None, map(parse_text, content)))
     if not isinstance(content, int | float) or content in (math.inf, -math.inf):
         raise ValueError(f"a text is {content!r:.60}, neither words nor a finite number")
     # tables have nan where a number is missing
     return str(content) if content == content else ""
 
 
-def number_of(content):
+def parse_number(content):
     """A number, nan where there is none."""
     if content is None or (isinstance(content, str) and not content.strip()):
         return math.nan
@@ -60,26 +60,27 @@ def number_of(content):
         if _DECIMAL_COMMA.fullmatch(written):
             remedy = f"write a point for the decimal comma: {written.replace(',', '.')}"
         raise ValueError(f"{content!r:.60} is not a number", remedy) from None
-    if abs(number) > LARGEST:
+    if abs(number) > LARGEST_NUMBER:
         raise ValueError(
-            f"{content!r:.60} is beyond {LARGEST:g}", "leave the cell empty if there is no number"
+            f"{content!r:.60} is beyond {LARGEST_NUMBER:g}",
+            "leave the cell empty if there is no number",
         )
     return number
 
 
-LARGEST = 1e15
+LARGEST_NUMBER = 1e15
 """Squares of numbers up to here are finite in float32."""
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
 
 
-def category_of(content):
+def parse_category(content):
     """The name of a category, empty where there is none; 3 and 3.0 are one."""
     whole = isinstance(content, float) and content.is_integer()
     # there are few, in many records
-    return sys.intern(clean_name(text_of(int(content) if whole else content)))
+    return sys.intern(clean_name(parse_text(int(content) if whole else content)))
 
 
-def vector_of(content):
+def parse_vector(content):
     """Numbers of a list, or of one that is written as JSON: float32 (d,)."""
     try:
         vector = np.asarray(
@@ -92,15 +93,15 @@ def vector_of(content):
     return vector
 
 
-def group_of(content):
+def parse_group(content):
     """The name of a group; empty where there is none."""
     missing = content is None or content != content
-    return "" if missing else clean(str(content)).strip()
+    return "" if missing else clean_text(str(content)).strip()
 
 
-def weight_of(content):
+def parse_weight(content):
     """What a record weighs: a number above 0."""
-    written = group_of(content)
+    written = parse_group(content)
     try:
         weight = float(written)
     except ValueError:
@@ -116,10 +117,10 @@ _LIGHTEST = float(np.finfo(np.float32).tiny)
 _HEAVIEST = float(np.finfo(np.float32).max)
 
 
-def time_of(content):
+def parse_time(content):
     """A number, or an ISO date or time as a year with its fraction; None without a value."""
     written = content.isoformat() if isinstance(content, date) else str(content).strip()
-    if content is None or not written or written in MISSING:
+    if content is None or not written or written in MISSING_WORDS:
         return None
     try:
         number = float(written)
@@ -137,9 +138,9 @@ _PARTS = {
 }
 
 
-def part_of(content):
+def parse_split_part(content):
     """``train``, ``test`` or ``dev``, as a column of parts has it."""
-    written = group_of(content)
+    written = parse_group(content)
     if written.casefold() not in _PARTS:
         value = repr(written[:60]) if written else "empty"
         raise ValueError(
@@ -175,17 +176,17 @@ def clean_name(name):
     """
     if name.isascii() and name.isalnum():
         return name
-    return " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFC", clean(name))).split())
+    return " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFC", clean_text(name))).split())
 
 
-def truth_of(content):
+def parse_truth(content):
     """Whether a cell says yes; None if it says neither yes nor no."""
     if content is None or content != content:
         return False
     written = str(content).strip().casefold().removesuffix(".0")
     if written in _TRUE:
         return True
-    return False if written in _FALSE or str(content).strip() in MISSING else None
+    return False if written in _FALSE or str(content).strip() in MISSING_WORDS else None
 
 
 # [Festschrift] and (a name) are labels; a list begins with a quoted name, a list, an object, or
@@ -204,11 +205,11 @@ _PRINTED = re.compile(
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 
 
-class NotAList(ValueError):
+class NotAListError(ValueError):
     """What begins like a list may still be a name."""
 
 
-def listed(content):
+def parse_list(content):
     """What a cell holds if it is written as a list, a set, an object or tags; None if it is not.
 
     Known are JSON, Python, PostgreSQL's arrays, what NumPy and pandas print, and ``<a><b>``.
@@ -261,7 +262,7 @@ def _literal(content):
         if content[0] == "{" and content[-1] == "}":
             return _of_postgresql(content)
         message = f"labels begin like a list, but are none: {content!r:.60}"
-        raise NotAList(
+        raise NotAListError(
             message, "correct it, or set label_separator: none if it is a name"
         ) from None
     if isinstance(value, list | tuple) and ... in value:
@@ -292,14 +293,14 @@ def _of_postgresql(content):
 _ELEMENTS = re.compile(r'"((?:[^"\\]|\\.)*)"|([^{},"]+)', re.DOTALL)
 
 
-def names_of(content, key=None):
+def extract_names(content, key=None):
     """Names in what :func:`listed` gave, or in what a file has as a list or an object; strings and
     numbers.
 
     ``key`` is that of the name in objects.
     """
     if isinstance(content, dict):
-        truths = [truth_of(each) for each in content.values()]
+        truths = [parse_truth(each) for each in content.values()]
         if key is not None and key in content:
             yield content[key]
         elif None not in truths:
@@ -316,7 +317,7 @@ def names_of(content, key=None):
             if isinstance(each, dict):
                 yield _name_in(each, key)
             elif isinstance(each, list | tuple):
-                yield from names_of(each, key)
+                yield from extract_names(each, key)
             else:
                 yield each
     else:
@@ -335,7 +336,7 @@ def _name_in(entry, key):
     return entry[key]
 
 
-def keys_of_names(contents):
+def find_name_keys(contents):
     """Keys that could be that of the name, among those of the objects that are labels; None without
     objects.
     """
@@ -349,7 +350,7 @@ def keys_of_names(contents):
     alone = [
         content
         for content in contents
-        if isinstance(content, dict) and None in map(truth_of, content.values())
+        if isinstance(content, dict) and None in map(parse_truth, content.values())
     ]
     # objects that map identifiers to names differ in their keys
     if len(alone) > 1 and len({frozenset(each) for each in alone}) == 1:
@@ -366,7 +367,7 @@ _IDENTIFIERS = frozenset({"id", "uri", "url", "slug", "code", "type", "scheme", 
 """Keys of texts that are no names."""
 
 
-def label_of(name):
+def parse_label(name):
     """A name or a number as a label: 3 and 3.0 are one."""
     if isinstance(name, str):
         return name

@@ -5,7 +5,7 @@ import re
 from ovaflow.console.errors import InputError
 
 
-def split_names(columns):
+def split_column_names(columns):
     """Names of columns with commas between them; a name with a comma of its own is in quotes."""
     found = (each.groups() for each in _COLUMN.finditer(columns))
     names = (plain if quoted is None else quoted.replace('""', '"') for quoted, plain in found)
@@ -15,7 +15,7 @@ def split_names(columns):
 _COLUMN = re.compile(r'\s*(?:"((?:[^"]|"")+)"\s*(?=,|$)|([^,]+))')
 
 
-def joined_names(names):
+def join_column_names(names):
     """What :func:`split_names` splits."""
     return ",".join(
         '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
@@ -23,14 +23,14 @@ def joined_names(names):
     )
 
 
-def plain_column(name):
+def normalize_column_name(name):
     """A column's name without what a person need not copy: capitals, and line ends, which messages
     have as escapes.
     """
     return re.sub(" *, *", ",", " ".join(name.replace("\\n", " ").split())).casefold()
 
 
-def columns_of(names, required, path, optional=(), remedy=None, line=None, delimiter=","):
+def find_columns(names, required, path, optional=(), remedy=None, line=None, delimiter=","):
     """Places of the columns in a header; a name in other letters means the only column that has it
     so.
     """
@@ -62,7 +62,7 @@ _LONGEST_NAME = 12
 def _as_in(names, name):
     if name in names:
         return name
-    alike = [each for each in names if plain_column(each) == plain_column(name)]
+    alike = [each for each in names if normalize_column_name(each) == normalize_column_name(name)]
     return alike[0] if len(alike) == 1 else name
 
 

@@ -4,8 +4,8 @@ import csv
 import sys
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.columns import columns_of, plain_column
-from ovaflow.reading.instances import empty
+from ovaflow.reading.columns import find_columns, normalize_column_name
+from ovaflow.reading.instances import empty_file_error
 
 DELIMITERS = ",;\t|"
 _QUOTES = {
@@ -31,20 +31,22 @@ def read_fields(lines, required, path, optional=(), reading=None, remedy=None):
     names, delimiter, number = _header(lines, required, path, quotes)
     if reading:
         reading.seen |= {"columns": names, "delimiter": delimiter, "encoding": lines.encoding}
-    rows = csv_records(
+    rows = read_csv_records(
         lines, path, delimiter, number + 1, quotes, reading.counts if reading else None
     )
     remedy = reading.remedy if reading else remedy
-    yield from table_fields(names, rows, required, path, optional, remedy, delimiter, quotes=quotes)
+    yield from select_fields(
+        names, rows, required, path, optional, remedy, delimiter, quotes=quotes
+    )
 
 
-def table_fields(
+def select_fields(
     names, rows, required, path, optional=(), remedy=None, delimiter=",", first=1, quotes="double"
 ):
     """Fields of the rows of a table, after their numbers; rows that do not fit its header are
     refused.
     """
-    columns = columns_of(names, required, path, optional, remedy, first, delimiter)
+    columns = find_columns(names, required, path, optional, remedy, first, delimiter)
     for number, record in rows:
         if record and len(record) != len(names):
             message = f"{len(record)} fields, the header has {len(names)}"
@@ -61,7 +63,7 @@ def table_fields(
             yield number, [record[column] for column in columns]
 
 
-def csv_records(lines, path, delimiter=",", first=1, quotes="double", counts=None):
+def read_csv_records(lines, path, delimiter=",", first=1, quotes="double", counts=None):
     """Fields of each record, after the number of its first line; counts fields that look like
     several records.
     """
@@ -129,7 +131,7 @@ def _header(lines, required, path, quotes):
     """
     number, header = next(lines, (1, None))
     if header is None:
-        raise empty(path)
+        raise empty_file_error(path)
     chosen = DELIMITERS
     if header[:4].casefold() == "sep=" and header.rstrip("\r\n")[5:] == "":
         # how Excel is told the delimiter
@@ -142,7 +144,7 @@ def _header(lines, required, path, quotes):
             break
         parts.append(line)
     candidates = []
-    wanted = set(map(plain_column, required))
+    wanted = set(map(normalize_column_name, required))
     for delimiter in chosen:
         try:
             names = _names(next(csv.reader(parts, delimiter=delimiter, **_QUOTES[quotes]), []))
@@ -152,7 +154,13 @@ def _header(lines, required, path, quotes):
             # without the columns that are wanted, as many as there should be are likelier
             is_full = len(names) == len(required) > 1
             candidates.append(
-                (wanted <= set(map(plain_column, names)), is_full, len(names), names, delimiter)
+                (
+                    wanted <= set(map(normalize_column_name, names)),
+                    is_full,
+                    len(names),
+                    names,
+                    delimiter,
+                )
             )
     if not candidates:
         raise malformed

@@ -8,11 +8,11 @@ import io
 import re
 from typing import NamedTuple
 
-from ovaflow.reading.instances import FIELD
-from ovaflow.reading.markup import without_markup
-from ovaflow.reading.streams import MARKS, WINDOWS, clean, looks_western
+from ovaflow.reading.instances import FIELD_SEPARATOR
+from ovaflow.reading.markup import remove_markup
+from ovaflow.reading.streams import BYTE_ORDER_MARKS, WINDOWS_ENCODING, clean_text, looks_western
 
-MOST_PAGES = 500
+MAX_PAGES = 500
 
 _PDF = b"%PDF-"
 _CHARSET = re.compile(rb"""<meta\b[^>]{0,200}\bcharset\s*=\s*["']?([\w-]{1,40})""", re.IGNORECASE)
@@ -36,11 +36,11 @@ class UnreadableDocument(Exception):
     """A document that has no text for us; ``code`` is one of :data:`REASONS`."""
 
     def __init__(self, code) -> None:
-        super().__init__(REASONS[code])
+        super().__init__(UNREADABLE_REASONS[code])
         self.code = code
 
 
-REASONS = {
+UNREADABLE_REASONS = {
     "no_text": "the PDF has no text; it is probably scanned: recognise its text first (OCR)",
     "locked": "the PDF is locked by a password: save it without one",
     "damaged": "the file is damaged, or not what its name says",
@@ -49,19 +49,19 @@ REASONS = {
 }
 
 
-def kind_of(name, content):
+def detect_kind(name, content):
     """Ending of a document's name, .pdf for every PDF; None for kinds that are not read."""
     if _PDF in content[:_BEGINNING]:
         return ".pdf"
     ending = f".{name.rpartition('.')[2].lower()}"
-    return ending if ending in KINDS else None
+    return ending if ending in DOCUMENT_READERS else None
 
 
 def read_document(kind, content, most):
     """The :class:`Document` of some bytes, with at most so many characters."""
-    document = KINDS[kind](content, most)
+    document = DOCUMENT_READERS[kind](content, most)
     # as training reads texts
-    text = clean(document.text.replace(FIELD, " "))
+    text = clean_text(document.text.replace(FIELD_SEPARATOR, " "))
     return document._replace(text=text[:most], cut=document.cut or len(text) > most)
 
 
@@ -71,7 +71,7 @@ def _plain(content, most):
 
 def _html(content, most):
     charset = _CHARSET.search(content[:_BEGINNING])
-    lines = without_markup(_decoded(content, charset and charset[1].decode().lower())).split("\n")
+    lines = remove_markup(_decoded(content, charset and charset[1].decode().lower())).split("\n")
     return Document("\n".join(filter(None, (" ".join(line.split()) for line in lines))), False)
 
 
@@ -82,8 +82,8 @@ def _decoded(content, said=None):
     marked = _marked(content)
     guessed = (
         "utf-8",
-        WINDOWS if said in _LATIN else said,
-        WINDOWS if looks_western(content) else None,
+        WINDOWS_ENCODING if said in _LATIN else said,
+        WINDOWS_ENCODING if looks_western(content) else None,
     )
     for encoding in filter(None, (marked,) if marked else guessed):
         try:
@@ -97,7 +97,7 @@ def _decoded(content, said=None):
 
 
 def _marked(content):
-    marked = (encoding for mark, encoding in MARKS.items() if content.startswith(mark))
+    marked = (encoding for mark, encoding in BYTE_ORDER_MARKS.items() if content.startswith(mark))
     if content[:4].count(0) == 2:
         # UTF-16 without its mark
         return next(marked, "utf-16-be" if content[:1] == b"\0" else "utf-16-le")
@@ -121,7 +121,7 @@ def _pdf(content, most):
     texts = []
     in_time = True
     try:
-        for number in range(min(n_pages, MOST_PAGES)):
+        for number in range(min(n_pages, MAX_PAGES)):
             # some pages may be damaged
             with contextlib.suppress(Exception):
                 texts.append(reader.pages[number].extract_text())
@@ -141,5 +141,5 @@ class TimeIsUp(BaseException):
     """Raised by a signal; what was read until then is kept."""
 
 
-KINDS = {".txt": _plain, ".md": _plain, ".html": _html, ".htm": _html, ".pdf": _pdf}
+DOCUMENT_READERS = {".txt": _plain, ".md": _plain, ".html": _html, ".htm": _html, ".pdf": _pdf}
 """Endings of documents that are read."""

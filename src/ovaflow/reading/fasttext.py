@@ -15,4 +15,4 @@ def read(file, reading):
             labels = [word.removeprefix(_LABEL) for word in words if word.startswith(_LABEL)]
             text = " ".join(word for word in words if not word.startswith(_LABEL))
             if words:
-                yield reading.plain_instance(text, labels, file.name, number)
+                yield reading.make_plain_instance(text, labels, file.name, number)

@@ -3,7 +3,7 @@
 import re
 
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.reading.formats import ending_of
+from ovaflow.reading.formats import file_ending
 
 _PYTHON = 'python3 -c "{}" < old{} > new{}'
 _ROWS = "w=csv.writer(sys.stdout); w.writerow({}); w.writerows({})"
@@ -27,7 +27,7 @@ _RIS = _PYTHON.format(
     ".ris",
     ".jsonl",
 )
-ONE_A_LINE = "write one object per line: " + _PYTHON.format(
+ONE_OBJECT_PER_LINE = "write one object per line: " + _PYTHON.format(
     "import json,sys; [print(json.dumps(r)) for r in json.load(sys.stdin)]", ".json", ".jsonl"
 )
 """What to do about an array of JSON."""
@@ -50,7 +50,7 @@ _AS_SHEET = "save it as .xlsx or as CSV UTF-8"
 
 _FOREIGN = {
     ".xls": _AS_SHEET,
-    ".json": f"set format: jsonl if each line is an object, else {ONE_A_LINE}",
+    ".json": f"set format: jsonl if each line is an object, else {ONE_OBJECT_PER_LINE}",
     ".arff": f"write it as CSV: {_ARFF}",
     ".zip": _UNZIP,
     ".tar": _UNTAR,
@@ -104,7 +104,7 @@ or a format.
 
 def refuse_foreign(path: StrPath) -> None:
     """Refuse a file whose name is that of a kind which is not read, with what to do instead."""
-    ending = ending_of(path)
+    ending = file_ending(path)
     if ending in _FOREIGN:
         raise InputError(f"{ending} files are not read", path=path, remedy=_FOREIGN[ending])
 
@@ -117,6 +117,6 @@ def refuse_content(beginning: bytes, path: StrPath) -> None:
             raise InputError(f"is {name}, not text", path=path, remedy=remedy)
 
 
-def conversion_of(name: str) -> str | None:
+def find_conversion(name: str) -> str | None:
     """What to do about files of a kind that is no format, such as ``arff``."""
     return _FOREIGN.get(f".{name.lower()}")

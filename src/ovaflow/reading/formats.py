@@ -12,7 +12,7 @@ from typing import Any
 
 from ovaflow.console.errors import StrPath
 
-PACKED = (".gz", ".bz2", ".xz", ".zst")
+COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 """Endings of compressed files' names."""
 
 
@@ -109,18 +109,18 @@ PLAIN_LINES = Format("plain_lines.read")
 """One text per line, which only files to predict may be."""
 
 
-def ending_of(path: StrPath) -> str:
+def file_ending(path: StrPath) -> str:
     """The ending of a file's name, compressed or not, in lower case: ``.csv`` of ``a.CSV.gz``;
     empty without one.
     """
     name = Path(path).name.lower()
-    for packed in PACKED:
+    for packed in COMPRESSED_ENDINGS:
         name = name.removesuffix(packed)
     _, dot, ending = name.rpartition(".")
     return f".{ending}" if dot else ""
 
 
-def format_of(path: StrPath) -> str | None:
+def guess_format(path: StrPath) -> str | None:
     """Format of a file by its name; None if that tells none."""
-    ending = ending_of(path)
+    ending = file_ending(path)
     return next((name for name, each in FORMATS.items() if ending in each.endings), None)

@@ -8,29 +8,29 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.beside_text import ColumnBeside
 from ovaflow.reading.cells import (
-    MISSING,
-    NAMES,
-    ONE_HOT,
-    NotAList,
+    LABELS_ARE_NAMES,
+    LABELS_ARE_ONE_HOT,
+    MISSING_WORDS,
+    NotAListError,
     clean_name,
-    group_of,
-    label_of,
-    listed,
-    names_of,
-    part_of,
-    text_of,
-    time_of,
-    truth_of,
-    vector_of,
-    weight_of,
+    extract_names,
+    parse_group,
+    parse_label,
+    parse_list,
+    parse_split_part,
+    parse_text,
+    parse_time,
+    parse_truth,
+    parse_vector,
+    parse_weight,
 )
-from ovaflow.reading.streams import clean
+from ovaflow.reading.feature_columns import FeatureColumn
+from ovaflow.reading.streams import clean_text
 
-CORRECT = "correct or delete the line"
+CORRECT_LINE = "correct or delete the line"
 
-FIELD = "\x1f"
+FIELD_SEPARATOR = "\x1f"
 """Separates a text's fields where they have weights."""
 NO_SEPARATOR = "none"
 
@@ -55,7 +55,7 @@ class TextInstance(NamedTuple):
     @property
     def id(self):
         """Its id as a text; empty without one."""
-        return "" if self.record is None else clean(str(self.record))
+        return "" if self.record is None else clean_text(str(self.record))
 
     @property
     def name(self):
@@ -63,12 +63,14 @@ class TextInstance(NamedTuple):
         return ", ".join(filter(None, (self.file, self.id or self.place)))
 
 
-def joined(fields, weighted=False):
+def join_fields(fields, weighted=False):
     """Text of several fields: strings, numbers, None, or lists of them."""
-    texts = map(text_of, fields)
+    texts = map(parse_text, fields)
     if weighted:
-        return clean(FIELD.join(text.replace(FIELD, " ") for text in texts))
-    return clean(" ".join(filter(None, texts)))
+        return clean_text(
+            FIELD_SEPARATOR.join(text.replace(FIELD_SEPARATOR, " ") for text in texts)
+        )
+    return clean_text(" ".join(filter(None, texts)))
 
 
 class _Names(dict):
@@ -89,7 +91,7 @@ class _Names(dict):
 _WITH_ZEROS = re.compile(r"(-?\d+)\.0+")
 
 
-class Identified:
+class IdentifiedNames:
     """Names of labels that have identifiers, one for each; identifiers that are known are names
     themselves.
     """
@@ -145,13 +147,13 @@ class Reading:
     id_column: str | None = None
     default_ids: tuple = ("id",)
     kept: tuple = ()
-    beside: tuple[ColumnBeside, ...] = ()
+    beside: tuple[FeatureColumn, ...] = ()
     weighted: bool = False
     vectors: bool = False
     separator: str = ","
     label_key: str | None = None
     labels_are: str = "auto"
-    missing: tuple = MISSING
+    missing: tuple = MISSING_WORDS
     whole_numbers: bool = False  # 3.0 is 3
     n_labels: int | None = None
     first_label: int = 0
@@ -164,7 +166,7 @@ class Reading:
     time_column: str | None = None
     parts: bool = False  # whether that column says train, test or dev
     weight_column: str | None = None
-    identified: Identified = field(default_factory=Identified)
+    identified: IdentifiedNames = field(default_factory=IdentifiedNames)
     counts: Counter = field(default_factory=Counter)
     seen: dict = field(
         default_factory=dict
@@ -217,34 +219,34 @@ class Reading:
         record = next((content for content in further if content is not None), None)
         try:
             text = (
-                vector_of(fields[0])
+                parse_vector(fields[0])
                 if self.vectors
-                else joined(map(self._present, fields[:n_texts]), self.weighted)
+                else join_fields(map(self._present, fields[:n_texts]), self.weighted)
             )
-            labels = self.labels_in(fields[n_texts:end])
-            group = group_of(group)
+            labels = self.parse_labels(fields[n_texts:end])
+            group = parse_group(group)
             if self.time_column:
-                time = (part_of if self.parts else time_of)(time)
+                time = (parse_split_part if self.parts else parse_time)(time)
             # what is not for training needs none
             weight = (
-                weight_of(weight)
+                parse_weight(weight)
                 if self.weight_column and not (self.parts and time != "train")
                 else 1.0
             )
             kept = (
-                tuple(clean(text_of(content)) for content in fields[end:end_of_kept])
+                tuple(clean_text(parse_text(content)) for content in fields[end:end_of_kept])
                 if self.kept
                 else ()
             )
             beside = self._values_beside(cells) if cells else ()
         except (ValueError, RecursionError) as error:
-            raise unreadable(error, path, line, row) from None
+            raise unreadable_cell_error(error, path, line, row) from None
         place = place or (f"line {line}" if row is None else f"row {row}")
         return TextInstance(
             text, labels, record, place, group, time, kept=kept, weight=weight, beside=beside
         )
 
-    def plain_instance(self, text, labels, path, line=None, place=None, record=None):
+    def make_plain_instance(self, text, labels, path, line=None, place=None, record=None):
         """The instance of a format without columns."""
         return self.instance(
             [text, *([labels] if self.labels else []), record], path, line, place=place
@@ -256,7 +258,7 @@ class Reading:
         for column, content in zip(self.beside, cells, strict=True):
             is_missing = isinstance(content, str) and content.strip() in self._missing
             try:
-                values.append(column.kind.value_of(None if is_missing else content))
+                values.append(column.kind.parse_value(None if is_missing else content))
             except ValueError as error:
                 message, *remedy = error.args
                 raise ValueError(f"{column.name}: {message}", *remedy) from None
@@ -269,13 +271,13 @@ class Reading:
             return None
         return content
 
-    def labels_in(self, contents):
+    def parse_labels(self, contents):
         """Labels of some cells, each once."""
-        if self.labels_are == ONE_HOT and contents:
+        if self.labels_are == LABELS_ARE_ONE_HOT and contents:
             return self._one_hot(contents)
         labels = {}
         for content in contents:
-            for written in self.written_in(content):
+            for written in self.split_labels(content):
                 label = self._names[written]
                 if label:
                     labels[label] = None
@@ -285,10 +287,10 @@ class Reading:
             return tuple(self._number(label) for label in labels)
         return tuple(labels)
 
-    def written_in(self, content):
+    def split_labels(self, content):
         """The labels of a cell as it has them."""
         found = self.listed(content)
-        return () if found is None else map(label_of, names_of(found, self.label_key))
+        return () if found is None else map(parse_label, extract_names(found, self.label_key))
 
     @property
     def written_labels(self):
@@ -301,8 +303,8 @@ class Reading:
             return content
         content = content.strip()
         try:
-            found = listed(content)
-        except NotAList:
+            found = parse_list(content)
+        except NotAListError:
             if self.separator != NO_SEPARATOR:
                 raise
             found = None
@@ -316,11 +318,11 @@ class Reading:
     def _one_hot(self, contents):
         """Names of the columns, or places in the list, that say yes."""
         if len(contents) > 1:
-            truths = dict(zip(self.labels, map(truth_of, contents), strict=True))
+            truths = dict(zip(self.labels, map(parse_truth, contents), strict=True))
         else:
             found = self.listed(contents[0])
             flags = found if isinstance(found, dict) else dict(enumerate(found or ()))
-            truths = {label_of(name): truth_of(each) for name, each in flags.items()}
+            truths = {parse_label(name): parse_truth(each) for name, each in flags.items()}
             if self.n_labels is not None and truths and len(truths) != self.n_labels:
                 raise ValueError(f"{len(truths)} truth values for {self.n_labels} labels")
         if None in truths.values():
@@ -328,7 +330,7 @@ class Reading:
             remedy = (
                 "write 1 or 0"
                 if len(contents) > 1
-                else f"correct it, or set labels_are: {NAMES} if they are ids"
+                else f"correct it, or set labels_are: {LABELS_ARE_NAMES} if they are ids"
             )
             raise ValueError(f"{name!r} is neither yes nor no", remedy)
         return tuple(clean_name(name) for name, is_true in truths.items() if is_true)
@@ -352,20 +354,20 @@ class Reading:
 _IDS = re.compile(r"\d+(?: *)([^\w.-])(?: *)\d+.*")
 
 
-def unreadable(error, path, line=None, row=None):
+def unreadable_cell_error(error, path, line=None, row=None):
     """The error of a cell that means nothing, with its place, and with its own remedy if it has
     one.
     """
     where = "" if row is None else f"row {row}: "
-    message, remedy = (*error.args, CORRECT)[:2]
+    message, remedy = (*error.args, CORRECT_LINE)[:2]
     return InputError(f"{where}{message}", path=path, line=line, remedy=remedy)
 
 
-def counted_once(instances, repeated):
+def merge_repeated(instances, repeated):
     """Instances where records with the same id are kept, are one, or only the last counts: see
     setting ``repeated``.
     """
-    return {"keep": iter, "join": united, "last": _last}[repeated](instances)
+    return {"keep": iter, "join": join_repeated, "last": _last}[repeated](instances)
 
 
 def _last(instances):
@@ -377,7 +379,7 @@ def _last(instances):
     return iter(found.values())
 
 
-def united(instances):
+def join_repeated(instances):
     """Instances; those with the same id, or the same text where they have none, are one with the
     labels of all.
     """
@@ -390,5 +392,5 @@ def united(instances):
     return iter(found.values())
 
 
-def empty(path):
+def empty_file_error(path):
     return InputError("is empty", path=path, remedy="export it again, or give another file")

@@ -4,8 +4,8 @@ import json
 
 from ovaflow.console.errors import InputError
 from ovaflow.reading.columns import check_columns
-from ovaflow.reading.foreign import ONE_A_LINE
-from ovaflow.reading.instances import CORRECT
+from ovaflow.reading.foreign import ONE_OBJECT_PER_LINE
+from ovaflow.reading.instances import CORRECT_LINE
 
 _EARLY = 512
 """Lines in which every column occurs, if records are answered before the last is read."""
@@ -41,11 +41,11 @@ def read_object(line, path, number):
     except (ValueError, RecursionError) as error:
         if line.strip() in ("[", "{"):
             message = "expected one object per line, found a value that spans lines"
-            raise InputError(message, path=path, line=number, remedy=ONE_A_LINE) from None
+            raise InputError(message, path=path, line=number, remedy=ONE_OBJECT_PER_LINE) from None
         raise InputError(
-            f"not valid JSON ({error})", path=path, line=number, remedy=CORRECT
+            f"not valid JSON ({error})", path=path, line=number, remedy=CORRECT_LINE
         ) from None
     if not isinstance(entry, dict):
         message = f"expected a JSON object, found {line[:40]!r}"
-        raise InputError(message, path=path, line=number, remedy=ONE_A_LINE)
+        raise InputError(message, path=path, line=number, remedy=ONE_OBJECT_PER_LINE)
     return entry

@@ -3,7 +3,7 @@
 import html
 import re
 
-from ovaflow.reading.streams import clean
+from ovaflow.reading.streams import clean_text
 
 _MARKUP = re.compile(
     r"<!--(?:[^\x1f]*?-->|[^\x1f]*)|<(?P<unread>script|style)\b(?:[^\x1f]*?</(?P=unread)\s*>|[^\x1f]*)"
@@ -16,18 +16,18 @@ with the text.
 """
 
 
-def without_markup(text):
+def remove_markup(text):
     """Text without the markup of HTML; tags that may be inside words do not separate them."""
     return _MARKUP.sub(_meaning, text) if "<" in text or "&" in text else text
 
 
 def _meaning(markup):
     if markup[0][0] == "&":
-        return clean(html.unescape(markup[0]))
+        return clean_text(html.unescape(markup[0]))
     return "" if markup["inside"] else " "
 
 
-def places_without_markup(text):
+def remove_markup_with_offsets(text):
     """Text without markup, and where each of its characters begins and ends in the text with
     markup.
     """

@@ -10,12 +10,12 @@ import numpy as np
 import scipy
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.claims import require_backed
+from ovaflow.reading.declared_sizes import require_plausible_size
 from ovaflow.reading.sparse_text import ID_LIMIT, LABEL_LIMIT
 from ovaflow.reading.streams import open_seekable
 from ovaflow.sparse.csr import from_scipy
 
-FOREIGN = (
+UNREADABLE_MATRIX_ERRORS = (
     *(ValueError, LookupError, TypeError, AttributeError, RuntimeError, OSError, EOFError),
     *(zipfile.BadZipFile, zlib.error, tokenize.TokenError, SyntaxError),
 )
@@ -88,7 +88,7 @@ def read_matrix(path, most_columns=ID_LIMIT):
         try:
             matrix = _matrix(stream)
             if scipy.sparse.issparse(matrix):
-                require_backed(matrix.shape[0], "rows", matrix.nnz, path)
+                require_plausible_size(matrix.shape[0], "rows", matrix.nnz, path)
             if (
                 len(matrix.shape) != 2
                 or matrix.shape[1] > most_columns
@@ -96,7 +96,7 @@ def read_matrix(path, most_columns=ID_LIMIT):
             ):
                 raise ValueError(f"shape {matrix.shape}, type {matrix.dtype}")
             return _canonical(_blockwise(matrix) if isinstance(matrix, np.ndarray) else matrix)
-        except FOREIGN as error:
+        except UNREADABLE_MATRIX_ERRORS as error:
             reason = str(error)[:300] or type(error).__name__
             message = f"not a matrix of scipy.sparse.save_npz or numpy.save ({reason})"
             raise InputError(message, path=path, remedy="write it with one of these") from None

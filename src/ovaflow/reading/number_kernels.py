@@ -9,10 +9,10 @@ import numpy as np
 
 from ovaflow.sparse.jit import strict_kernel
 
-GOOD = 0
+PARSED = 0
 BAD_NUMBER = 1
 OVERFLOW = 2
-HARD = 3
+UNDECIDED = 3
 """What came of a number; a hard one is too close to a rounding boundary of float32 to be decided
 here.
 """
@@ -20,15 +20,15 @@ here.
 TOO_LARGE = 1 << 40
 """Stands for every whole number of more than 12 digits (leading zeros aside)."""
 
-MOST_DIGITS = 10**17
+MANTISSA_LIMIT = 10**17
 LARGEST_EXPONENT = 70
-POWERS = np.array([float(f"1e{exponent}") for exponent in range(LARGEST_EXPONENT + 1)])
-MARGIN = 2.0**-50
+POWERS_OF_TEN = np.array([float(f"1e{exponent}") for exponent in range(LARGEST_EXPONENT + 1)])
+ROUNDING_MARGIN = 2.0**-50
 """Above the relative error of one product of two rounded factors."""
 
 
 @strict_kernel
-def whole_number(text, position):
+def parse_whole_number(text, position):
     """The digits from position on: their value (-1 without any digit), and the position after them."""
     start = position
     value = 0
@@ -44,7 +44,7 @@ def whole_number(text, position):
 
 
 @strict_kernel
-def decimal_number(text, position):
+def parse_decimal(text, position):
     """A number as Python's float() reads it, without nan, inf and underscores: outcome, value,
     position after it.
     """
@@ -58,7 +58,7 @@ def decimal_number(text, position):
     while True:
         character = text[position]
         if 48 <= character <= 57:
-            if mantissa < MOST_DIGITS:
+            if mantissa < MANTISSA_LIMIT:
                 mantissa = mantissa * 10 + (np.int64(character) - 48)
                 exponent -= points
             else:
@@ -76,26 +76,30 @@ def decimal_number(text, position):
         if text[position] == 45 or text[position] == 43:
             sign = 44 - np.int64(text[position])
             position += 1
-        power, position = whole_number(text, position)
+        power, position = parse_whole_number(text, position)
         if power < 0:
             return BAD_NUMBER, np.float32(0.0), position
         exponent += sign * power
-    outcome, value = nearest_float32(mantissa, exponent)
+    outcome, value = scale_to_float32(mantissa, exponent)
     return outcome, -value if negative else value, position
 
 
 @strict_kernel
-def nearest_float32(mantissa, exponent):
+def scale_to_float32(mantissa, exponent):
     """float32(mantissa * 10^exponent), rounded to float64 in between as float() does."""
     if mantissa == 0 or exponent < -LARGEST_EXPONENT:
-        return GOOD, np.float32(0.0)
+        return PARSED, np.float32(0.0)
     if exponent > LARGEST_EXPONENT:
         return OVERFLOW, np.float32(0.0)
-    product = mantissa / POWERS[-exponent] if exponent < 0 else mantissa * POWERS[exponent]
+    product = (
+        mantissa / POWERS_OF_TEN[-exponent] if exponent < 0 else mantissa * POWERS_OF_TEN[exponent]
+    )
     value = np.float32(product)
-    if np.float32(product * (1.0 - MARGIN)) != np.float32(product * (1.0 + MARGIN)):
-        return HARD, value
-    return (OVERFLOW if np.isinf(value) else GOOD), value
+    if np.float32(product * (1.0 - ROUNDING_MARGIN)) != np.float32(
+        product * (1.0 + ROUNDING_MARGIN)
+    ):
+        return UNDECIDED, value
+    return (OVERFLOW if np.isinf(value) else PARSED), value
 
 
 BAD_LABEL = 10
@@ -105,7 +109,17 @@ FEATURE_RANGE = 13
 TOO_MANY_ROWS = 14
 """Outcomes of a line, besides those of a number."""
 
-LINES, ROWS, FEATURES, LABELS, HARDS, SORTED_FEATURES, SORTED_LABELS, LOWEST, HIGHEST = range(9)
+(
+    LINES,
+    ROWS,
+    FEATURES,
+    LABELS,
+    UNDECIDED_NUMBERS,
+    SORTED_FEATURES,
+    SORTED_LABELS,
+    LOWEST,
+    HIGHEST,
+) = range(9)
 """Slots of the cursor: what was counted so far, whether ids ascend, range of feature ids."""
 
 
@@ -119,7 +133,7 @@ class Bounds(NamedTuple):
     comments: bool  # whether # begins a comment, and lines without anything else are not instances
 
 
-class Rows(NamedTuple):
+class RowBuffers(NamedTuple):
     """Arrays that the lines are parsed into, with room for all of them."""
 
     values: np.ndarray
@@ -135,25 +149,25 @@ def parse_lines(text, end, bounds, rows, cursor):
     """Rows of the lines before the end: outcome, position of what stopped it."""
     position = 0
     while position < end:
-        position = after_blanks(text, position)
+        position = skip_blanks(text, position)
         empty = is_line_end(text[position], bounds.comments)
         if empty and (bounds.comments or cursor[ROWS] == bounds.rows):
-            position = after_line(text, position)
+            position = skip_line(text, position)
             cursor[LINES] += 1
             continue
         if cursor[ROWS] == bounds.rows:
             return TOO_MANY_ROWS, position
         outcome, position = parse_labels(text, position, bounds, rows, cursor)
-        if outcome == GOOD:
+        if outcome == PARSED:
             outcome, position = parse_features(text, position, bounds, rows, cursor)
-        if outcome != GOOD:
+        if outcome != PARSED:
             return outcome, position
         cursor[LINES] += 1
-    return GOOD, position
+    return PARSED, position
 
 
 @strict_kernel
-def after_blanks(text, position):
+def skip_blanks(text, position):
     """The first position that holds no space, tab or carriage return."""
     while text[position] == 32 or text[position] == 9 or text[position] == 13:
         position += 1
@@ -171,7 +185,7 @@ def is_token_end(character, comments):
 
 
 @strict_kernel
-def after_line(text, position):
+def skip_line(text, position):
     while text[position] != 10:
         position += 1
     return position + 1
@@ -186,7 +200,7 @@ def parse_labels(text, position, bounds, rows, cursor):
     start = position
     while not is_line_end(text[position], bounds.comments):
         token = position
-        label, position = whole_number(text, position)
+        label, position = parse_whole_number(text, position)
         if text[position] == 58 and token == start and label >= 0:
             position = start
             break
@@ -205,7 +219,7 @@ def parse_labels(text, position, bounds, rows, cursor):
             return BAD_LABEL, position
     rows.label_indptr[cursor[ROWS] + 1] = count
     cursor[SORTED_LABELS] &= ascending
-    return GOOD, position
+    return PARSED, position
 
 
 @strict_kernel
@@ -214,42 +228,42 @@ def parse_features(text, position, bounds, rows, cursor):
     position after the line.
     """
     count = cursor[FEATURES]
-    hards = cursor[HARDS]
+    hards = cursor[UNDECIDED_NUMBERS]
     ascending = True
     last = -1
-    position = after_blanks(text, position)
+    position = skip_blanks(text, position)
     while not is_line_end(text[position], bounds.comments):
         token = position
-        feature, position = whole_number(text, position)
+        feature, position = parse_whole_number(text, position)
         if feature < 0 or text[position] != 58:
             return BAD_FEATURE, position
         if feature < bounds.first_feature or feature >= bounds.end_feature:
             return FEATURE_RANGE, token
-        outcome, value, after = decimal_number(text, position + 1)
+        outcome, value, after = parse_decimal(text, position + 1)
         if outcome in (OVERFLOW, BAD_NUMBER):
             return outcome, token
         if not is_token_end(text[after], bounds.comments):
             return BAD_NUMBER, token
-        if outcome == HARD:
+        if outcome == UNDECIDED:
             rows.hard[hards] = count
             rows.hard[hards + 1] = position + 1
             rows.hard[hards + 2] = after
             hards += 3
         cursor[LOWEST] = min(cursor[LOWEST], feature)
         cursor[HIGHEST] = max(cursor[HIGHEST], feature)
-        if value != 0 or outcome == HARD:
+        if value != 0 or outcome == UNDECIDED:
             rows.values[count] = value
             rows.features[count] = feature
             count += 1
             ascending &= feature > last
             last = feature
-        position = after_blanks(text, after)
+        position = skip_blanks(text, after)
     rows.feature_indptr[cursor[ROWS] + 1] = count
-    cursor[FEATURES], cursor[LABELS], cursor[HARDS] = (
+    cursor[FEATURES], cursor[LABELS], cursor[UNDECIDED_NUMBERS] = (
         count,
         rows.label_indptr[cursor[ROWS] + 1],
         hards,
     )
     cursor[SORTED_FEATURES] &= ascending
     cursor[ROWS] += 1
-    return GOOD, after_line(text, position)
+    return PARSED, skip_line(text, position)

@@ -6,7 +6,7 @@ import pyarrow.parquet
 import pyarrow.types
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.columns import columns_of
+from ovaflow.reading.columns import find_columns
 
 _BATCH = 1024
 _BUFFER = 1 << 20
@@ -20,7 +20,7 @@ def read(file, reading):
             table = pyarrow.parquet.ParquetFile(stream, buffer_size=_BUFFER)
             schema = table.schema_arrow
             reading.seen["columns"] = schema.names
-            places = columns_of(
+            places = find_columns(
                 schema.names, reading.required, file.name, reading.optional, reading.remedy
             )
             for row, fields in enumerate(

@@ -17,11 +17,19 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.reading import number_kernels as kernels
-from ovaflow.reading.number_kernels import FEATURES, HARDS, LABELS, LINES, ROWS, Bounds, Rows
+from ovaflow.reading.number_kernels import (
+    FEATURES,
+    LABELS,
+    LINES,
+    ROWS,
+    UNDECIDED_NUMBERS,
+    Bounds,
+    RowBuffers,
+)
 from ovaflow.reading.streams import is_compressed, open_stream
 from ovaflow.sparse.csr import CSR, from_scipy
 
-BLOCK = 1 << 20
+BLOCK_BYTES = 1 << 20
 """Bytes read at a time."""
 
 ID_LIMIT = (1 << 31) - 1
@@ -44,7 +52,7 @@ _COMPLAINTS = {
 }
 
 
-def read_xmc_text(path, block=BLOCK):
+def read_xmc_text(path, block=BLOCK_BYTES):
     """X (n, d) and Y (n, l) of a file."""
     with open_stream(path) as stream:
         n, d, l = read_header(stream, path)  # noqa: E741
@@ -78,7 +86,7 @@ def check_count(promised, n, path, line) -> None:
         raise InputError(message, path=path, line=line, remedy=remedy)
 
 
-def read_svmlight(paths, labels_paths=None, first=None, block=BLOCK):
+def read_svmlight(paths, labels_paths=None, first=None, block=BLOCK_BYTES):
     """The number of the first feature, 0 or 1, and (X, Y) of each of the files, with as many
     columns as all need.
     """
@@ -173,7 +181,7 @@ def _parse_all(stream, path, bounds, lines_before, block):
     return ParsedRows(X, Y, lowest, highest, lines, end)
 
 
-def parse_blocks(stream, path, bounds, lines_before=0, block=BLOCK):
+def parse_blocks(stream, path, bounds, lines_before=0, block=BLOCK_BYTES):
     """Parse the rest of a stream: :class:`ParsedRows` of each block."""
     left = bounds.rows
     end = 0
@@ -198,12 +206,12 @@ def _parse_block(lines, path, bounds, rows_left, lines_before, end):
     outcome, position = kernels.parse_lines(
         np.frombuffer(lines, np.uint8), len(lines), within, rows, cursor
     )
-    for slot, first, last in rows.hard[: cursor[HARDS]].reshape(-1, 3):
+    for slot, first, last in rows.hard[: cursor[UNDECIDED_NUMBERS]].reshape(-1, 3):
         with np.errstate(over="ignore"):
             rows.values[slot] = float(lines[first:last])
         if not np.isfinite(rows.values[slot]):
             raise _complaint(kernels.OVERFLOW, lines, first, path, bounds, lines_before)
-    if outcome != kernels.GOOD:
+    if outcome != kernels.PARSED:
         raise _complaint(outcome, lines, position, path, bounds, lines_before)
     X, Y = _matrices(rows, cursor, path, bounds)
     lowest, highest, n_lines = cursor[[kernels.LOWEST, kernels.HIGHEST, LINES]].tolist()
@@ -213,7 +221,7 @@ def _parse_block(lines, path, bounds, rows_left, lines_before, end):
 def _room_for(lines):
     """Make arrays with room for whatever lines hold."""
     colons, commas, n = map(lines.count, (b":", b",", b"\n"))
-    return Rows(
+    return RowBuffers(
         values=np.empty(colons, np.float32),
         features=np.empty(colons, np.int32),
         labels=np.empty(commas + n, np.int32),

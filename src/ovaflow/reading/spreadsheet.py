@@ -3,8 +3,8 @@
 from datetime import date, datetime, time, timedelta
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.csv_table import table_fields
-from ovaflow.reading.instances import empty
+from ovaflow.reading.csv_table import select_fields
+from ovaflow.reading.instances import empty_file_error
 
 _TITLES = 20
 """Rows above the header, which may be a title, a date, a remark."""
@@ -13,11 +13,11 @@ _TITLES = 20
 def read(file, reading):
     rows = _rows(file, reading)
     if not rows:
-        raise empty(file.name)
+        raise empty_file_error(file.name)
     place = _header(rows, reading.required)
     names = ["" if name is None else str(name).strip() for name in rows[place][1]]
     reading.seen["columns"] = [name for name in names if name]
-    table = table_fields(
+    table = select_fields(
         names, rows[place + 1 :], reading.required, file.name, reading.optional, reading.remedy
     )
     for number, fields in table:

@@ -23,7 +23,7 @@ _COMPRESSED = re.compile(
 """How compressed files begin, by the name that pyarrow has for each kind; it reads all but xz."""
 
 
-def matching_paths(location):
+def find_matching_paths(location):
     """The files, or the folder, that a path or a pattern such as ``*.tsv.gz`` stands for."""
     if not glob.has_magic(str(location)) or Path(location).exists():
         return [Path(location)]
@@ -35,10 +35,10 @@ def matching_paths(location):
     return paths
 
 
-def matching_files(location):
+def find_matching_files(location):
     """The files that a path or a pattern stands for, and those in its folders."""
     files = []
-    for path in matching_paths(location):
+    for path in find_matching_paths(location):
         files += sorted(filter(Path.is_file, path.iterdir())) if path.is_dir() else [path]
     return files
 
@@ -102,10 +102,10 @@ def read_lines(path):
     """Number (from 1) and text of each line of a UTF-8 file, without its end; see :class:`Lines`."""
     with open_stream(path) as stream:
         for number, line in Lines(stream, path):
-            yield number, without_end(line)
+            yield number, strip_line_end(line)
 
 
-class File:
+class RecordFile:
     """A file of records, or standard input (``-``), and how its bytes become text."""
 
     STDIN = "-"
@@ -153,7 +153,7 @@ class File:
         return open_seekable(self.path)
 
 
-MARKS = {  # that of UTF-32 begins with one of UTF-16
+BYTE_ORDER_MARKS = {  # that of UTF-32 begins with one of UTF-16
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -217,11 +217,11 @@ class Lines:
         )
         remedy = "set encoding to that of the program that wrote the file"
         if name == "UTF-8":
-            remedy = f"set encoding: {WINDOWS}, if a Windows program such as Excel wrote the file"
+            remedy = f"set encoding: {WINDOWS_ENCODING}, if a Windows program such as Excel wrote the file"
             if not looks_western(line):
                 remedy = "set encoding to that of the program, such as windows-1251, gb18030, shift_jis or euc-kr"
         if not self._has_setting:
-            remedy = f"convert the file to UTF-8, for example: iconv -f {WINDOWS} -t utf-8 old.csv > new.csv"
+            remedy = f"convert the file to UTF-8, for example: iconv -f {WINDOWS_ENCODING} -t utf-8 old.csv > new.csv"
         return InputError(message, path=self._path, line=self._number, remedy=remedy)
 
     def _read(self) -> None:
@@ -243,7 +243,9 @@ class Lines:
         peeked = self._stream.peek(4) if hasattr(self._stream, "peek") else b""
         refuse_content(peeked, self._path)
         beginning = peeked[:4]
-        marked = (encoding for mark, encoding in MARKS.items() if beginning.startswith(mark))
+        marked = (
+            encoding for mark, encoding in BYTE_ORDER_MARKS.items() if beginning.startswith(mark)
+        )
         encoding = self.encoding = self._decoded_by = next(marked, self.encoding)
         if encoding == "utf-8" and beginning.count(b"\0") == 2:
             message = "looks like UTF-16 without its mark"
@@ -254,7 +256,7 @@ class Lines:
             self._decoded_by = "utf-8"
 
 
-WINDOWS = "windows-1252"
+WINDOWS_ENCODING = "windows-1252"
 
 
 class _AsUtf8:
@@ -281,7 +283,7 @@ class _AsUtf8:
         return text.encode("utf-8", "surrogatepass")
 
 
-def clean(text):
+def clean_text(text):
     """Text that every later step can store and print: NUL becomes a space, a lone surrogate a
     question mark.
     """
@@ -294,6 +296,6 @@ def clean(text):
     return text
 
 
-def without_end(line):
+def strip_line_end(line):
     """A line without its line feed, and the carriage return before it."""
     return line.removesuffix("\n").removesuffix("\r")

@@ -1,7 +1,7 @@
 """Lines of labels, a tab and a text."""
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.streams import without_end
+from ovaflow.reading.streams import strip_line_end
 
 ORDER = "a line is labels, a tab and the text"
 _HEADS = frozenset(
@@ -26,7 +26,7 @@ _TEXTS = frozenset(
 def read(file, reading):
     with file.lines() as lines:
         for number, line in lines:
-            line = without_end(line)
+            line = strip_line_end(line)
             labels, tab, text = line.partition("\t")
             if number == 1 and _is_header(labels, text, file.name):
                 reading.counts["headers_left_out"] += 1
@@ -40,9 +40,9 @@ def read(file, reading):
                     remedy=remedy,
                 )
             if tab:
-                yield reading.plain_instance(text, labels, file.name, number)
+                yield reading.make_plain_instance(text, labels, file.name, number)
             elif not reading.labels and line.strip():
-                yield reading.plain_instance(line, "", file.name, number)
+                yield reading.make_plain_instance(line, "", file.name, number)
             elif line.strip():
                 message = f"expected labels, a tab and a text, found no tab in {line[:40]!r}"
                 raise InputError(

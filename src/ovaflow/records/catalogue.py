@@ -59,7 +59,7 @@ class Archive(Section):
         return f"https://drive.google.com/file/d/{self.drive}/view{key}"
 
 
-class Entry(Section):
+class CatalogueEntry(Section):
     title: str
     note: str | None = None
     format: Literal["xmc-text", "npz"]
@@ -73,7 +73,7 @@ class Entry(Section):
 
 
 class _Catalogue(Section):
-    datasets: dict[Annotated[str, Field(pattern=r"^[a-z0-9][-.a-z0-9]*$")], Entry]
+    datasets: dict[Annotated[str, Field(pattern=r"^[a-z0-9][-.a-z0-9]*$")], CatalogueEntry]
 
 
 def default_catalogue():
@@ -93,7 +93,7 @@ def read_catalogue(path=None):
     raise InputError(message, path=path, remedy="correct this file, or give another one")
 
 
-def entry_of(name, path=None):
+def find_entry(name, path=None):
     """One dataset of a catalogue, ovaflow's own by default."""
     catalogue = read_catalogue(path)
     if name not in catalogue:

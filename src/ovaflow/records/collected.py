@@ -11,11 +11,11 @@ from ovaflow.features.tfidf import GrowingVector
 from ovaflow.features.tokens import Tokens
 from ovaflow.features.vocabulary import read_tokens, taken
 from ovaflow.labels.lists import LabelLists
-from ovaflow.reading.instances import FIELD
-from ovaflow.records.columns import GrowingColumns, TextColumn, beside_texts, numbers_of
-from ovaflow.records.drawing import hash_of
-from ovaflow.records.splitting import group_numbers
-from ovaflow.records.units import units_among, units_of_texts
+from ovaflow.reading.instances import FIELD_SEPARATOR
+from ovaflow.records.columns import GrowingColumns, TextColumn, number_texts, read_feature_values
+from ovaflow.records.drawing import hash_content
+from ovaflow.records.splitting import make_group_numbers
+from ovaflow.records.units import find_text_units, select_units
 
 
 class StoredTexts:
@@ -48,7 +48,7 @@ class StoredTexts:
 
 
 @dataclass(frozen=True)
-class Collected:
+class CollectedRecords:
     """The records of a corpus: tokens of texts, labels, and one table of what else they have."""
 
     tokens: Tokens
@@ -78,7 +78,7 @@ class Collected:
     @property
     def id_numbers(self):
         """A number for each different id, -1 for records without one: int64 (n,)."""
-        return numbers_of(self.columns["id"])[self.rows]
+        return number_texts(self.columns["id"])[self.rows]
 
     @property
     def names(self):
@@ -88,7 +88,7 @@ class Collected:
     @property
     def beside(self):
         """Values of the columns beside the texts, if there are any."""
-        return beside_texts(self.columns, self.rows)
+        return read_feature_values(self.columns, self.rows)
 
     @property
     def extra(self):
@@ -98,7 +98,7 @@ class Collected:
     def with_units(self, split):
         """Return the records with their units, by which a split does not part them."""
         return replace(
-            self, units=units_of_texts(self.tokens, self.word_sets, self.column("group"), split)
+            self, units=find_text_units(self.tokens, self.word_sets, self.column("group"), split)
         )
 
     def take(self, places, folder=None):
@@ -112,18 +112,18 @@ class Collected:
             rows=self.rows[places],
             word_sets=self.word_sets[places],
             excerpts=self.excerpts.take(places),
-            units=None if self.units is None else units_among(self.units, places),
+            units=None if self.units is None else select_units(self.units, places),
         )
 
 
-def collect(corpus, number_of, seed, threads=1, folder=None, excerpt=0, beside=()):
+def collect_records(corpus, number_of, seed, threads=1, folder=None, excerpt=0, beside=()):
     """Read a corpus once, with its labels as ``number_of`` numbers them.
 
     The first ``excerpt`` characters of texts are kept, and the values of columns that are
     ``beside`` them.
     """
     labels = LabelLists(number_of)
-    numbers = group_numbers()
+    numbers = make_group_numbers()
     columns = GrowingColumns(beside, folder)
     excerpts = StoredTexts(folder)
     without = (None,) * len(beside)
@@ -131,7 +131,7 @@ def collect(corpus, number_of, seed, threads=1, folder=None, excerpt=0, beside=(
     def texts():
         for instance in corpus:
             labels.append(instance.labels)
-            text = instance.text.replace(FIELD, " ")
+            text = instance.text.replace(FIELD_SEPARATOR, " ")
             time = instance.time
             part = None
             if isinstance(time, str):
@@ -140,7 +140,7 @@ def collect(corpus, number_of, seed, threads=1, folder=None, excerpt=0, beside=(
                 (
                     instance.id,
                     instance.name,
-                    hash_of(text, seed),
+                    hash_content(text, seed),
                     numbers[instance.group],
                     time,
                     part,
@@ -154,4 +154,4 @@ def collect(corpus, number_of, seed, threads=1, folder=None, excerpt=0, beside=(
             yield instance.text
 
     tokens, sets = read_tokens(texts(), threads, folder)
-    return Collected(tokens, labels, columns.table(), np.arange(len(sets)), sets, excerpts)
+    return CollectedRecords(tokens, labels, columns.table(), np.arange(len(sets)), sets, excerpts)

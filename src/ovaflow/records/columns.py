@@ -16,7 +16,7 @@ _BATCH = 1 << 16
 # bytes, since text may have halves of surrogate pairs
 _TEXT = pa.binary()
 
-COLUMNS = {
+RECORD_COLUMNS = {
     "id": _TEXT,  # empty where a record has none
     "name": _TEXT,  # what a report calls it
     "text_hash": pa.uint64(),
@@ -37,7 +37,7 @@ class GrowingColumns:
             pa.float64() if isinstance(column.kind.missing, float) else _TEXT for column in beside
         ]
         self._schema = pa.schema(
-            COLUMNS | {f"{_BESIDE}{place}": each for place, each in enumerate(types)}
+            RECORD_COLUMNS | {f"{_BESIDE}{place}": each for place, each in enumerate(types)}
         )
         self._stored = GrowingVector(np.uint8, folder)
         self._stored.extend(np.frombuffer(self._schema.serialize(), np.uint8))
@@ -100,7 +100,7 @@ def _decoded(content):
     return None if content is None else content.decode("utf-8", "surrogatepass")
 
 
-def numbers_of(column):
+def number_texts(column):
     """Return a number for each different text of a column, -1 for empty ones: int64 (n,)."""
     hashes = [
         np.fromiter(map(hash, chunk.to_pylist()), np.int64, len(chunk)) for chunk in column.chunks
@@ -110,7 +110,7 @@ def numbers_of(column):
     return numbers
 
 
-def beside_texts(table, rows):
+def read_feature_values(table, rows):
     """Return the values of the columns beside the text, a tuple for each row; empty for one that
     has none.
     """

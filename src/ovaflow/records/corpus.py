@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from ovaflow.labels.separators import SAMPLE, cut_sentence, doubt_about
-from ovaflow.reading.formats import FORMATS, format_of
+from ovaflow.reading.formats import FORMATS, guess_format
 from ovaflow.reading.instances import NO_SEPARATOR
-from ovaflow.reading.markup import without_markup
-from ovaflow.reading.streams import File, matching_paths
+from ovaflow.reading.markup import remove_markup
+from ovaflow.reading.streams import RecordFile, find_matching_paths
 from ovaflow.settings.section import listed
 from ovaflow.settings.source import holds_texts
 
@@ -90,14 +90,14 @@ class Corpus:
         for location, weight in zip(
             listed(self._source.extra), self._source.settings.extra_weight, strict=True
         ):
-            for path in matching_paths(location):
-                named = format_of(path)
+            for path in find_matching_paths(location):
+                named = guess_format(path)
                 format = named if holds_texts(named) else self._source.format
                 for instance in self._read(path, format, reading):
                     yield instance._replace(weight=weight, extra=True, file=path.name)
 
     def _read(self, path, format, reading):
-        return FORMATS[format].read(File(path, reading.encoding), reading)
+        return FORMATS[format].read(RecordFile(path, reading.encoding), reading)
 
     def _without_markup(self, instance):
         """An instance without markup, if the settings say so; else texts that have some are
@@ -106,7 +106,7 @@ class Corpus:
         if self._reading.vectors:
             return instance
         if self._source.settings.html:
-            return instance._replace(text=without_markup(instance.text))
+            return instance._replace(text=remove_markup(instance.text))
         if ("<" in instance.text or "&" in instance.text) and _MARKUP.search(
             instance.text
         ) is not None:

@@ -22,11 +22,11 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.reading.instances import TextInstance
-from ovaflow.records.drawing import in_test
+from ovaflow.records.drawing import is_drawn_for_test
 
-TEXTS = 20_000
+MAX_TEXTS = 20_000
 """Size of the dataset where the environment holds more docstrings."""
-SHORTEST = 60
+MIN_CHARACTERS = 60
 """Characters; below, a docstring says next to nothing about where it is from."""
 SKIPPED_FOLDERS = frozenset(
     {"__pycache__", "_vendor", "_vendored", "site-packages", "test", "testing", "tests", "ovaflow"}
@@ -46,7 +46,7 @@ class Docstrings(NamedTuple):
     counts: dict
 
 
-def docstrings(roots=None, test_fraction=0.2, seed=0):
+def collect_docstrings(roots=None, test_fraction=0.2, seed=0):
     """:class:`Docstrings` of the running interpreter's packages, or of those below ``roots``."""
     # in the order of a hash of their names, so that a share of a large environment is enough
     modules = sorted(
@@ -59,7 +59,7 @@ def docstrings(roots=None, test_fraction=0.2, seed=0):
     test = []
     for text in sorted(labels_by_text, key=_hash):
         instance = TextInstance(text, list(filter(frequent.__contains__, labels_by_text[text])))
-        (test if in_test(text, test_fraction, seed) else train).append(instance)
+        (test if is_drawn_for_test(text, test_fraction, seed) else train).append(instance)
     counts |= {
         "python": ".".join(map(str, sys.version_info[:3])),
         "labels_used_once": sum(1 for count in frequency.values() if count == 1),
@@ -104,10 +104,10 @@ def _collect(modules):
         "modules_unreadable": 0,
         "repeated_texts": 0,
     }
-    with _without_collections(), Progress("reading docstrings", TEXTS, "texts") as progress:
+    with _without_collections(), Progress("reading docstrings", MAX_TEXTS, "texts") as progress:
         for name, path in modules:
             before = len(labels_by_text)
-            if before >= TEXTS:
+            if before >= MAX_TEXTS:
                 break
             definitions = _definitions(path)
             counts["modules_read"] += 1
@@ -115,7 +115,7 @@ def _collect(modules):
             for text, parameters in definitions or ():
                 if text in labels_by_text:
                     counts["repeated_texts"] += 1
-                elif len(labels_by_text) < TEXTS:
+                elif len(labels_by_text) < MAX_TEXTS:
                     levels = accumulate(name.split("."), "{}.{}".format)
                     labels_by_text[text] = [*levels, *parameters]
             progress.advance(len(labels_by_text) - before)
@@ -154,7 +154,7 @@ def _definitions_in(statements):
     for node in statements:
         if isinstance(node, _DEFINITIONS):
             text = ast.get_docstring(node)
-            if text and len(text) >= SHORTEST:
+            if text and len(text) >= MIN_CHARACTERS:
                 yield text, _parameters(node)
         for block in ("body", "orelse", "finalbody", "handlers"):
             inner = getattr(node, block, None)

@@ -25,14 +25,14 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.reading.sparse_text import read_header
 from ovaflow.reading.streams import open_stream
-from ovaflow.records.catalogue import entry_of
+from ovaflow.records.catalogue import find_entry
 from ovaflow.storage.writing import explain_errors, explanation_of, write_atomically, write_text
 
-TIMEOUT = (20, 60)
+TIMEOUT_SECONDS = (20, 60)
 """Seconds to connect, seconds between two reads."""
-RETRIES = 3
+MAX_RETRIES = 3
 """Further tries after a connection that failed or an error of the server."""
-DRIVE = "https://drive.usercontent.google.com/download"
+DRIVE_URL = "https://drive.usercontent.google.com/download"
 
 _HEADERS = {"Accept-Encoding": "identity", "User-Agent": f"ovaflow/{__version__}"}
 _CHUNK = 1 << 16
@@ -76,7 +76,7 @@ def download_dataset(name, folder, catalogue=None, record=None):
     """Download a dataset of the catalogue into ``folder``, unless its files exist and match their
     record.
     """
-    entry = entry_of(name, catalogue)
+    entry = find_entry(name, catalogue)
     folder = Path(folder)
     record = Path(record or default_record(folder))
     recorded = read_record(record)
@@ -130,8 +130,8 @@ def fetch_url(url, path, sha256=None) -> None:
     variable.
     """
     if not url.startswith(("http://", "https://")):
-        raise InputError(f"{shown(url)}: only http and https are allowed")
-    _retrieve(url, path, sha256, _from_server, shown(url))
+        raise InputError(f"{redact_url(url)}: only http and https are allowed")
+    _retrieve(url, path, sha256, _from_server, redact_url(url))
 
 
 def fetch_drive(identifier, path, resourcekey=None) -> None:
@@ -140,12 +140,12 @@ def fetch_drive(identifier, path, resourcekey=None) -> None:
     """
     if resourcekey:
         query = {"id": identifier, "export": "download", "confirm": "t", "resourcekey": resourcekey}
-        fetch_url(f"{DRIVE}?{urlencode(query)}", path)
+        fetch_url(f"{DRIVE_URL}?{urlencode(query)}", path)
     else:
         _retrieve(identifier, path, None, _from_drive, f"Google Drive, id {identifier}")
 
 
-def shown(url):
+def redact_url(url):
     """An address without user, password and query, which may be secrets."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
@@ -160,7 +160,11 @@ def _retrieve(url, path, sha256, downloader, origin) -> None:
     pooch.get_logger().setLevel("WARNING")
     registry = {path.name: sha256 and f"sha256:{sha256}"}
     files = pooch.create(
-        path.parent, base_url="", registry=registry, urls={path.name: url}, retry_if_failed=RETRIES
+        path.parent,
+        base_url="",
+        registry=registry,
+        urls={path.name: url},
+        retry_if_failed=MAX_RETRIES,
     )
     try:
         files.fetch(path.name, downloader=download)
@@ -178,7 +182,7 @@ def _reason(error):
 
 def _from_server(url, output, progress) -> None:
     with requests.get(
-        _with_variables(url), stream=True, headers=_HEADERS, timeout=TIMEOUT
+        _with_variables(url), stream=True, headers=_HEADERS, timeout=TIMEOUT_SECONDS
     ) as response:
         # requests takes what is no error for the file: a redirect to nowhere, a part, nothing
         if response.status_code != requests.codes.ok:
@@ -199,8 +203,8 @@ def _from_drive(identifier, output, progress) -> None:
             output=str(output),
             quiet=True,
             use_cookies=False,
-            retries=RETRIES,
-            timeout=TIMEOUT[1],
+            retries=MAX_RETRIES,
+            timeout=TIMEOUT_SECONDS[1],
             progress=lambda done, total: progress.advance(done - progress.done),
         )
     except (KeyError, AssertionError) as error:

@@ -11,10 +11,10 @@ import scipy
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.sparse.splitmix import mixed
 
-SIMILAR = 0.7
+MIN_JACCARD = 0.7
 """Jaccard index from which on two instances are near twins."""
 
-FEWEST = 10
+MIN_COMMON_FEATURES = 10
 """Features that near twins have in common: what is shorter is alike by chance."""
 
 _BANDS = 16
@@ -34,7 +34,7 @@ _TRIED = 4
 """
 
 
-def near_twins(X, *numbers):
+def group_near_twins(X, *numbers):
     """First row of each row's group, int64 (n,): all rows to which near twins lead are in one
     group.
 
@@ -47,14 +47,14 @@ def near_twins(X, *numbers):
         rows, others = _equal_pairs(_band_hashes(X.indices, X.indptr, band))
         similar = _are_near_twins(X.indices, X.indptr, rows, X.indices, X.indptr, others)
         pairs.append(np.stack([rows[similar], others[similar]]))
-    firsts_of_equal = rows_alike(*numbers, np.full(n, -1))
+    firsts_of_equal = group_equal_rows(*numbers, np.full(n, -1))
     pairs.append(np.stack([np.arange(n), firsts_of_equal]))
     firsts = _first_rows(pairs, n)
     too_large = np.bincount(firsts, minlength=n) > _LARGEST * n
     return np.where(too_large[firsts], firsts_of_equal, firsts)
 
 
-def rows_alike(*numbers):
+def group_equal_rows(*numbers):
     """First row of each row's group, int64 (n,): those with the same number that is not negative,
     in any array.
     """
@@ -82,7 +82,7 @@ def _first_rows(pairs, n):
     return firsts[components]
 
 
-def has_near_twin(X, others):
+def find_near_twins(X, others):
     """Mark the rows that have a near twin among other rows: bool (n,)."""
     found = np.zeros(X.n_rows, bool)
     for band in range(_BANDS):
@@ -128,5 +128,5 @@ def _are_near_twins(indices, indptr, rows, other_indices, other_indptr, others):
             common += feature == other
             a += feature <= other
             b += other <= feature
-        similar[pair] = common >= FEWEST and common >= SIMILAR * (total - common)
+        similar[pair] = common >= MIN_COMMON_FEATURES and common >= MIN_JACCARD * (total - common)
     return similar

@@ -11,21 +11,21 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.labels.matrix import labels_of
 from ovaflow.labels.separators import Doubt
-from ovaflow.records.collected import Collected, collect
+from ovaflow.records.collected import CollectedRecords, collect_records
 from ovaflow.records.corpus import Corpus
-from ovaflow.records.repeated import count_repeated, joined_rows, last_rows
-from ovaflow.records.splitting import set_aside
+from ovaflow.records.repeated import count_repeated, find_last_rows, group_repeated_rows
+from ovaflow.records.splitting import split_records
 from ovaflow.settings.source import holds_texts
 
 
 class InstanceParts(NamedTuple):
     """Training, test and dev records, and figures."""
 
-    train: Collected
-    test: Collected
+    train: CollectedRecords
+    test: CollectedRecords
     counts: Counter
     doubt: Doubt | None  # about the separator of labels
-    dev: Collected | None = None
+    dev: CollectedRecords | None = None
 
 
 def read_parts(source, labels, threads=1, folder=None, excerpt=0):
@@ -39,7 +39,7 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
     counts = {}
     for role in _roles(source, divided):
         corpus = Corpus(source, labels, role)
-        records = collect(
+        records = collect_records(
             corpus,
             labels.meanings.number_of,
             settings.seed,
@@ -59,7 +59,7 @@ def read_parts(source, labels, threads=1, folder=None, excerpt=0):
         return InstanceParts(**parts, counts=counts, doubt=doubt)
     n = records.n - _count_extra(records)
     # extra instances are the last, and never set aside
-    division = set_aside(records, n, settings)
+    division = split_records(records, n, settings)
     counts |= division.counts
     extra = np.ones(records.n - n, bool)
     sides = {"train": np.append(division.train, extra), "test": np.append(division.test, ~extra)}
@@ -90,12 +90,12 @@ def _add(counts, others) -> None:
 def _as_wanted(records, settings, counts, folder):
     """Records without those that others replace or that have no label, as the settings say."""
     if settings.repeated == "last":
-        kept = records.take(last_rows(records), folder)
+        kept = records.take(find_last_rows(records), folder)
         counts["records_replaced"] += records.n - kept.n
         counts["extra_replaced"] += _count_extra(records) - _count_extra(kept)
         records = kept
     if settings.repeated == "join":
-        firsts, numbers = joined_rows(records)
+        firsts, numbers = group_repeated_rows(records)
         _require_one_weight(records, firsts, numbers)
         labels = records.labels.united(numbers, len(firsts))
         kept = replace(records.take(firsts, folder), labels=labels)
@@ -127,7 +127,7 @@ def _require_one_weight(records, firsts, numbers) -> None:
         )
 
 
-def training_instances(source, threads=1):
+def read_training_instances(source, threads=1):
     """Yield training instances that may be held out, with their texts, and units as groups: a
     second reading.
     """

@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def last_rows(records):
+def find_last_rows(records):
     """Rows without a later one of the same id."""
     ids = records.id_numbers
     _, from_the_end = np.unique(ids[::-1], return_index=True)
@@ -12,7 +12,7 @@ def last_rows(records):
     return np.flatnonzero(is_last)
 
 
-def joined_rows(records):
+def group_repeated_rows(records):
     """The first row of each record, and for each row the place of its record among these."""
     keys = _keys_of(records)
     _, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)

@@ -11,13 +11,18 @@ from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.labels.matrix import read_label_names
-from ovaflow.reading.beside_text import KINDS, columns_beside
-from ovaflow.reading.columns import joined_names, split_names
+from ovaflow.reading.columns import join_column_names, split_column_names
+from ovaflow.reading.feature_columns import COLUMN_KINDS, make_feature_columns
 from ovaflow.reading.formats import FORMATS
-from ovaflow.reading.instances import Identified, Reading, united
-from ovaflow.reading.look import look_at, with_weights
-from ovaflow.reading.streams import File, matching_files, matching_paths, open_stream
-from ovaflow.records.docstrings import docstrings
+from ovaflow.reading.instances import IdentifiedNames, Reading, join_repeated
+from ovaflow.reading.preview import add_weights, preview_files
+from ovaflow.reading.streams import (
+    RecordFile,
+    find_matching_files,
+    find_matching_paths,
+    open_stream,
+)
+from ovaflow.records.docstrings import collect_docstrings
 from ovaflow.settings.inputs import settings_of
 from ovaflow.settings.prepare import PrepareSource
 from ovaflow.settings.section import listed
@@ -61,7 +66,7 @@ class SourceFiles:
     def paths(self):
         paths = {role: listed(location) for role, location in self.files.items()}
         for role in filter(self._may_be_several, paths):
-            paths[role] = list(chain.from_iterable(map(matching_paths, paths[role])))
+            paths[role] = list(chain.from_iterable(map(find_matching_paths, paths[role])))
         return paths
 
     def _may_be_several(self, role):
@@ -76,7 +81,7 @@ class SourceFiles:
                     f"{self.format} takes one {role} file", remedy="join the files, or give texts"
                 )
         for path in chain.from_iterable(self.paths.values()):
-            for each in matching_files(path) if self.format == "annif" else [path]:
+            for each in find_matching_files(path) if self.format == "annif" else [path]:
                 _require_file(each)
 
     @property
@@ -87,7 +92,9 @@ class SourceFiles:
     @cached_property
     def docstrings(self):
         """The built-in dataset."""
-        return docstrings(test_fraction=self.settings.test_fraction, seed=self.settings.seed)
+        return collect_docstrings(
+            test_fraction=self.settings.test_fraction, seed=self.settings.seed
+        )
 
     @cached_property
     def look(self):
@@ -96,10 +103,10 @@ class SourceFiles:
         """
         n_labels = None if self.labels is None else len(read_label_names(self.labels)[0])
         paths = [path for role in _LABELLED for path in self.paths.get(role, ())]
-        reading = reading_of(self.settings, n_labels)
-        look = look_at(paths, FORMATS[self.format], reading)
+        reading = make_reading(self.settings, n_labels)
+        look = preview_files(paths, FORMATS[self.format], reading)
         if column := self.settings.weight_column:
-            look = with_weights(look, FORMATS[self.format], column)
+            look = add_weights(look, FORMATS[self.format], column)
         n = len(reading.texts)
         texts = look.reading.texts
         if reading.weighted and len(texts) != n:
@@ -108,7 +115,7 @@ class SourceFiles:
                 message, path=paths[0], remedy="set column_weights to one for each column"
             )
         return (
-            replace(look, instances=list(united(look.instances)))
+            replace(look, instances=list(join_repeated(look.instances)))
             if self.settings.repeated == "join"
             else look
         )
@@ -144,8 +151,8 @@ class SourceFiles:
             "text_column": self.look.reading.texts,
             "labels_column": self.look.reading.labels,
         }.get(setting)
-        if found is not None and found != split_names(getattr(self.settings, setting)):
-            return joined_names(found)
+        if found is not None and found != split_column_names(getattr(self.settings, setting)):
+            return join_column_names(found)
         return None
 
 
@@ -156,24 +163,24 @@ _REMEMBERED = {
 }
 
 
-def reading_of(settings, n_labels=None, **more):
+def make_reading(settings, n_labels=None, **more):
     """How records are made, as settings say."""
     columns = {"texts": ["text"], "labels": ["labels"]}
     if settings.format in FORMATS and FORMATS[settings.format].has_columns:
         chosen = [
             name
-            for name in (*_CHOSEN, *(kind.setting for kind in KINDS))
+            for name in (*_CHOSEN, *(kind.setting for kind in COLUMN_KINDS))
             if getattr(settings, name)
         ]
         columns = {
             "texts": [settings.vector_column]
             if settings.vector_column
-            else split_names(settings.text_column),
+            else split_column_names(settings.text_column),
             "vectors": settings.vector_column is not None,
-            "labels": split_names(settings.labels_column),
+            "labels": split_column_names(settings.labels_column),
             "id_column": settings.id_column,
             "group_column": settings.group_column,
-            "beside": columns_beside(lambda name: getattr(settings, name)),
+            "beside": make_feature_columns(lambda name: getattr(settings, name)),
             "time_column": settings.split_column,
             "parts": bool(settings.split_column) and settings.split != "last",
             "remedy": f"set {', '.join(chosen)} and labels_column",
@@ -195,9 +202,13 @@ def read_file(settings, path, known=()):
     known by identifier.
     """
     kind = FORMATS[settings.format]
-    paths = matching_paths(path)
-    reading = look_at(paths, kind, reading_of(settings, identified=Identified(known))).reading
-    return chain.from_iterable(kind.read(File(each, reading.encoding), reading) for each in paths)
+    paths = find_matching_paths(path)
+    reading = preview_files(
+        paths, kind, make_reading(settings, identified=IdentifiedNames(known))
+    ).reading
+    return chain.from_iterable(
+        kind.read(RecordFile(each, reading.encoding), reading) for each in paths
+    )
 
 
 _CHOSEN = (
@@ -211,7 +222,7 @@ _CHOSEN = (
 _AS_THEY_ARE = ("label_key", "labels_are", "first_label", "encoding", "quotes", "sheet")
 
 
-def beginnings(config):
+def preview_datasets(config):
     """The :class:`Look` at each dataset of texts whose files are there; refuses those that lack a
     column.
     """
@@ -249,7 +260,7 @@ def _identity(location, paths):
     """
     size = 0
     digests = []
-    for path in chain.from_iterable(map(matching_files, paths)):
+    for path in chain.from_iterable(map(find_matching_files, paths)):
         with open_regular(path) as file:
             digests.append(hashlib.file_digest(file, "sha256").hexdigest())
             size += file.tell()

@@ -8,16 +8,22 @@ import scipy
 from ovaflow.console.errors import InputError
 from ovaflow.features.tokens import Numbers
 from ovaflow.reading.formats import FORMATS
-from ovaflow.records.drawing import drawn_at_random, drawn_by_hash, hash_of_empty, hashes_of, is_far
-from ovaflow.records.near_twins import FEWEST
-from ovaflow.records.units import different_words
+from ovaflow.records.drawing import (
+    draw_at_random,
+    draw_by_hash,
+    hash_empty_row,
+    hash_rows,
+    is_far_from_share,
+)
+from ovaflow.records.near_twins import MIN_COMMON_FEATURES
+from ovaflow.records.units import hash_distinct_words
 from ovaflow.sparse.csr import nonzeros_of_rows
 
 _RECURRING = 0.2
 """Share of records whose short text others have, too, from which on a remark is made."""
 
 
-class Division(NamedTuple):
+class RecordSplit(NamedTuple):
     """Which records are for training, testing and validation: bool (n,); and what the log should
     say about it.
     """
@@ -28,7 +34,7 @@ class Division(NamedTuple):
     dev: np.ndarray | None = None  # None where there are none
 
 
-def set_aside(records, n, settings):
+def split_records(records, n, settings):
     """Divide the first n records of texts as the settings want."""
     times = records.column("time")[:n]
     column = settings.split_column
@@ -44,7 +50,7 @@ def set_aside(records, n, settings):
     def hashes():
         hashes = records.column("text_hash")[:n]
         for row in np.flatnonzero(word_sets < 0).tolist():
-            hashes[row] = hash_of_empty(row, settings.seed)
+            hashes[row] = hash_empty_row(row, settings.seed)
         return hashes
 
     Y = records.labels.take(np.arange(n)).given()
@@ -65,10 +71,10 @@ def set_aside(records, n, settings):
     return division
 
 
-def set_rows_aside(X, Y, units, settings):
+def split_rows(X, Y, units, settings):
     """Divide rows of ready-made features."""
     return _divided(
-        units, np.full(X.n_rows, np.nan), lambda: hashes_of(X, settings.seed), Y, settings
+        units, np.full(X.n_rows, np.nan), lambda: hash_rows(X, settings.seed), Y, settings
     )
 
 
@@ -78,22 +84,22 @@ def _divided(units, times, hashes, Y, settings):
     seed = settings.seed
     counts = {}
     if settings.split == "last":
-        held = last(fraction, times)
-        return Division(~held, held, counts)
+        held = hold_out_last(fraction, times)
+        return RecordSplit(~held, held, counts)
     if settings.split == "random":
-        held = drawn_at_random(units, fraction, seed)
+        held = draw_at_random(units, fraction, seed)
     elif settings.split == "stratified":
-        held, without, labels = stratified(units, Y.to_scipy(), fraction, seed)
+        held, without, labels = hold_out_stratified(units, Y.to_scipy(), fraction, seed)
         if without:
             counts = {"labels_without_a_test_record": without, "labels_of_several_records": labels}
     else:
-        held = drawn_by_hash(units, hashes(), fraction)
+        held = draw_by_hash(units, hashes(), fraction)
     amount = int(np.count_nonzero(held))
     n = len(held)
-    if is_far(amount, n, fraction):
+    if is_far_from_share(amount, n, fraction):
         counts |= {"set_aside": amount, "set_aside_of": n, "to_be_set_aside": round(fraction * n)}
         counts["largest_part_kept_together"] = int(np.bincount(units).max())
-    return Division(~held, held, counts)
+    return RecordSplit(~held, held, counts)
 
 
 def _as_told(parts, column):
@@ -103,10 +109,10 @@ def _as_told(parts, column):
         if not records.any():
             remedy = "mark some in it, give a test file, or leave out split_column"
             raise InputError(f"no record is {name} in the column {column}", remedy=remedy)
-    return Division(train, test, {}, dev if dev.any() else None)
+    return RecordSplit(train, test, {}, dev if dev.any() else None)
 
 
-def last(fraction, times):
+def hold_out_last(fraction, times):
     """Which records are among the last of their times; those without a time (nan) are the first."""
     # near twins and groups are parted: new records, too, are new editions of old ones
     order = np.argsort(np.where(np.isnan(times), -np.inf, times), kind="stable")
@@ -115,7 +121,7 @@ def last(fraction, times):
     return held
 
 
-def stratified(groups, Y, fraction, seed):
+def hold_out_stratified(groups, Y, fraction, seed):
     """Which records are set aside, so that rare labels are on both sides; labels without a test
     record, and labels.
 
@@ -168,10 +174,10 @@ def _count_short_copies(tokens, sets):
     """Count the records that have a short text whose words another record has, too."""
     _, numbers, amounts = np.unique(sets, return_inverse=True, return_counts=True)
     copies = np.flatnonzero((amounts[numbers] > 1) & (sets >= 0))
-    n_words = nonzeros_of_rows(different_words(tokens.take(copies)))
-    return int(np.count_nonzero(n_words < FEWEST))
+    n_words = nonzeros_of_rows(hash_distinct_words(tokens.take(copies)))
+    return int(np.count_nonzero(n_words < MIN_COMMON_FEATURES))
 
 
-def group_numbers():
+def make_group_numbers():
     """Numbers of groups by their names; -1 for the empty name."""
     return Numbers({"": -1})

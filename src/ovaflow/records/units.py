@@ -5,15 +5,15 @@ from zlib import crc32
 import numpy as np
 
 from ovaflow.features.normalize import is_dense, row_blocks
-from ovaflow.records.drawing import hashes_of
-from ovaflow.records.near_twins import near_twins, rows_alike
+from ovaflow.records.drawing import hash_rows
+from ovaflow.records.near_twins import group_equal_rows, group_near_twins
 from ovaflow.sparse.csr import CSR, nonzeros_of_rows
 
 _TOKENS = 1 << 20
 """Tokens that are worked on together."""
 
 
-def units_of_texts(tokens, word_sets, groups, split):
+def find_text_units(tokens, word_sets, groups, split):
     """Return the first record of each record's unit: int64 (n,).
 
     Parameters
@@ -28,35 +28,35 @@ def units_of_texts(tokens, word_sets, groups, split):
         ``"random"`` keeps only groups together.
     """
     if split == "random":
-        return rows_alike(groups)
-    return near_twins(different_words(tokens), word_sets, groups)
+        return group_equal_rows(groups)
+    return group_near_twins(hash_distinct_words(tokens), word_sets, groups)
 
 
-def units_of_features(X, bias_feature=-1, *, split="together"):
+def find_feature_units(X, bias_feature=-1, *, split="together"):
     """Return the first row of each row's unit: int64 (n,)."""
     if split == "random":
         return np.arange(X.n_rows)
-    copies = copies_of(X, bias_feature)
+    copies = number_copies(X, bias_feature)
     # rows of dense features have all features in common
-    return rows_alike(copies) if is_dense(X) else near_twins(X, copies)
+    return group_equal_rows(copies) if is_dense(X) else group_near_twins(X, copies)
 
 
-def units_among(units, rows):
+def select_units(units, rows):
     """Return the first of some rows of each one's unit, by its place among them: int64 (m,)."""
     _, firsts, numbers = np.unique(units[rows], return_index=True, return_inverse=True)
     return firsts[numbers]
 
 
-def copies_of(X, bias_feature=-1, fewest=1):
+def number_copies(X, bias_feature=-1, fewest=1):
     """Return a number of each row's features, by which copies are told: int64 (n,); -1 of fewer
     features.
     """
-    copies = (hashes_of(X, 0, bias_feature) >> np.uint64(1)).astype(np.int64)
+    copies = (hash_rows(X, 0, bias_feature) >> np.uint64(1)).astype(np.int64)
     copies[nonzeros_of_rows(X) < fewest + (bias_feature >= 0)] = -1
     return copies
 
 
-def different_words(tokens):
+def hash_distinct_words(tokens):
     """Return the different words of each text as numbers: CSR (n, 2^31) without values."""
     indices = [np.empty(0, np.int32)]
     lengths = [np.zeros(1, np.int64)]

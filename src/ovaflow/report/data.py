@@ -6,7 +6,7 @@ import numpy as np
 
 from ovaflow.dataset.dataset import without_known_labels
 from ovaflow.features.columns import of_words
-from ovaflow.reading.beside_text import KINDS
+from ovaflow.reading.feature_columns import COLUMN_KINDS
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
 from ovaflow.sparse.csr import nonzeros_of_rows
@@ -148,7 +148,9 @@ def describe_features(parameters):
         f"bias feature of value {bias:g}" if bias else "no bias feature",
     ]
     if beside := parameters.get("columns"):
-        names = ", ".join(each["name"] for kind in KINDS for each in beside.get(kind.plural, ()))
+        names = ", ".join(
+            each["name"] for kind in COLUMN_KINDS for each in beside.get(kind.plural, ())
+        )
         words.append(
             f"{beside['features']:,} features of {names}, each weighs {beside['weight']:g}"
         )

@@ -13,8 +13,8 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.features.tokens import Numbers
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reading.annif import ENDINGS
-from ovaflow.reading.suggestions import read_suggested
+from ovaflow.reading.annif import DOCUMENT_ENDINGS
+from ovaflow.reading.suggestions import read_suggestion_rows
 from ovaflow.settings.predict import CANDIDATES
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
@@ -126,7 +126,7 @@ def read_suggestions(path, numbers):
     rows = array("i")
     labels = array("i")
     scores = array("f")
-    for text, label, score in read_suggested(path):
+    for text, label, score in read_suggestion_rows(path):
         row = texts[text]
         if label:
             rows.append(row)
@@ -144,7 +144,7 @@ def read_suggestions(path, numbers):
     ids = dict(texts)
     if path.is_dir():
         # documents have names with an ending
-        ids |= {text + ending: row for text, row in texts.items() for ending in ENDINGS}
+        ids |= {text + ending: row for text, row in texts.items() for ending in DOCUMENT_ENDINGS}
     return SuggestionFile(
         path,
         ids,

@@ -19,7 +19,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.features.text_language import LANGUAGES, language_scores
 from ovaflow.prediction.annif_files import score_within_one
 from ovaflow.prediction.question import Question
-from ovaflow.reading.streams import clean
+from ovaflow.reading.streams import clean_text
 from ovaflow.serving import metrics
 from ovaflow.serving.corrections import Correction, Corrections
 from ovaflow.serving.replies import described, documented, json_reply, problem
@@ -379,7 +379,7 @@ def _add_languages(router, projects):
 
 
 def _correction(document):
-    return Correction(clean(document.text), [subject.uri for subject in document.subjects])
+    return Correction(clean_text(document.text), [subject.uri for subject in document.subjects])
 
 
 def _card(name, served):

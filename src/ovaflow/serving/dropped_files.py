@@ -10,7 +10,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Request
 
-from ovaflow.reading.documents import KINDS, REASONS, kind_of
+from ovaflow.reading.documents import DOCUMENT_READERS, UNREADABLE_REASONS, detect_kind
 from ovaflow.serving import schemas
 from ovaflow.serving.reading_process import LAST_SECONDS
 from ovaflow.serving.replies import documented, json_reply
@@ -53,10 +53,10 @@ def file_routes(queue, options):
 
 
 def _require_kind(name, content):
-    kind = kind_of(name, content)
+    kind = detect_kind(name, content)
     if kind is None:
         raise UnreadableFile(
-            415, "kind", f"files of this kind are not read, but {', '.join(KINDS)}"
+            415, "kind", f"files of this kind are not read, but {', '.join(DOCUMENT_READERS)}"
         )
     if kind == ".pdf" and importlib.util.find_spec("pypdf") is None:
         raise UnreadableFile(
@@ -82,5 +82,5 @@ def _read(kind, content, most):
         # it may have been ended by one of its limits
         answer = {"code": "damaged"} if process.returncode else json.loads(process.stdout)
     if "code" in answer:
-        raise UnreadableFile(422, answer["code"], REASONS[answer["code"]])
+        raise UnreadableFile(422, answer["code"], UNREADABLE_REASONS[answer["code"]])
     return answer | {"characters": len(answer["text"])}

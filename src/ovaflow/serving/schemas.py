@@ -17,7 +17,7 @@ from ovaflow.prediction.answer import Answer, LabelName
 from ovaflow.prediction.explained_label import ExplainedLabel, Neighbour, Weight
 from ovaflow.prediction.question import Question
 from ovaflow.prediction.sources import NamedColumns
-from ovaflow.reading.beside_text import KINDS
+from ovaflow.reading.feature_columns import COLUMN_KINDS
 from ovaflow.settings.section import about
 
 LARGEST_ID = (1 << 31) - 1
@@ -160,7 +160,7 @@ RecordColumns = create_model(
     "RecordColumns",
     __doc__="Columns of a record, by name.",
     texts=list[str],
-    **{kind.plural: _names_beside(kind) for kind in KINDS},
+    **{kind.plural: _names_beside(kind) for kind in COLUMN_KINDS},
 )
 
 

@@ -27,7 +27,7 @@ from ovaflow.prediction.sources import (
     join_text_columns,
     remark_on_columns,
 )
-from ovaflow.reading.instances import FIELD
+from ovaflow.reading.instances import FIELD_SEPARATOR
 
 _PATTERNS = 10
 """Most patterns of a request; each is compared with the names and URIs of all labels."""
@@ -131,7 +131,9 @@ class ServedModel:
             reason = "the served model has no weights of labels, so its scores cannot be explained"
             raise HTTPException(409, reason)
         X = self._instances(request).X
-        text = None if request.text is None else self._text(request.text).replace(FIELD, " ")
+        text = (
+            None if request.text is None else self._text(request.text).replace(FIELD_SEPARATOR, " ")
+        )
         labels = self._labels_to_explain(X, request)
         explained = [
             each.as_json()

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from ovaflow.reading.beside_text import KINDS
-from ovaflow.reading.columns import split_names
+from ovaflow.reading.columns import split_column_names
+from ovaflow.reading.feature_columns import COLUMN_KINDS
 from ovaflow.reading.formats import FORMATS
 from ovaflow.settings.section import (
     AboveZero,
@@ -116,7 +116,7 @@ Candidate = Annotated[
 
 _FEATURES_OF_TEXTS = Where("texts", lambda section: section.has_texts)
 _COUNTS = Where("texts, and with tfidf", lambda section: section.has_texts or section.weighs)
-_BESIDE_TEXT = tuple(kind.setting for kind in KINDS)
+_BESIDE_TEXT = tuple(kind.setting for kind in COLUMN_KINDS)
 _WITH_COLUMNS_BESIDE = Where(
     ", ".join(_BESIDE_TEXT), lambda section: section.has_columns_beside_text
 )
@@ -260,7 +260,7 @@ class Prepare(ReadTexts):
 
     @model_validator(mode="after")
     def _a_weight_per_column(self) -> Self:
-        columns = len(split_names(self.text_column))
+        columns = len(split_column_names(self.text_column))
         if self.column_weights and len(self.column_weights) != columns:
             n = len(self.column_weights)
             raise ValueError(f"{n} column_weights for {columns} text columns ({self.text_column})")

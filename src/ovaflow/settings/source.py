@@ -16,9 +16,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from ovaflow.reading.beside_text import KINDS
-from ovaflow.reading.columns import joined_names
-from ovaflow.reading.foreign import conversion_of
+from ovaflow.reading.columns import join_column_names
+from ovaflow.reading.feature_columns import COLUMN_KINDS
+from ovaflow.reading.foreign import find_conversion
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.formats import Format as FileFormat
 from ovaflow.settings.section import (
@@ -73,7 +73,7 @@ def formats_with(name: str) -> Where:
 
 
 def _known_format(name: str) -> str:
-    if conversion := conversion_of(name):
+    if conversion := find_conversion(name):
         raise ValueError(f"{name} is not read; {conversion}")
     if name not in FORMATS:
         raise PydanticCustomError("literal_error", "unknown format")
@@ -114,7 +114,7 @@ def _joined(names: Any) -> Any:
     texts = list(map(plain_number, listed(names)))
     if not all(isinstance(each, str) for each in texts):
         return names
-    return joined_names(texts) if isinstance(names, list) else texts[0]
+    return join_column_names(texts) if isinstance(names, list) else texts[0]
 
 
 ColumnNames = Annotated[
@@ -243,7 +243,7 @@ class _ReadColumns(Section):
 
 _FIELDS: dict[str, Any] = {
     kind.setting: (ColumnNames | None, setting(None, kind.sentence, where=COLUMNS))
-    for kind in KINDS
+    for kind in COLUMN_KINDS
 }
 _Beside: Any = create_model("_Beside", __base__=_ReadColumns, **_FIELDS)
 

@@ -9,7 +9,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.dataset.hold_out import held_out_documents
 from ovaflow.dataset.parted import parted, without_unseen_labels
-from ovaflow.records.units import units_among
+from ovaflow.records.units import select_units
 from ovaflow.tuning.comparison import (
     compare_candidates,
     decide,
@@ -28,7 +28,7 @@ def choose_C(dataset, training, tune, threads=1):
     best.
     """
     sample, available = _sample_of(dataset, tune.instances or _MAX_SAMPLED_INSTANCES)
-    rounds = list(divide_into_rounds(units_among(dataset.units, sample), tune.held_out))
+    rounds = list(divide_into_rounds(select_units(dataset.units, sample), tune.held_out))
     with Progress("choosing C", 0, "trainings") as progress:
 
         def train(part, C):

@@ -19,8 +19,8 @@ from ovaflow.features.vocabulary import NoTermsError, fit_features
 from ovaflow.labels.lists import LabelLists
 from ovaflow.labels.matrix import NamedLabels, names_as_given
 from ovaflow.reading.instances import TextInstance
-from ovaflow.records.parts import training_instances
-from ovaflow.records.units import units_among, units_of_texts
+from ovaflow.records.parts import read_training_instances
+from ovaflow.records.units import find_text_units, select_units
 from ovaflow.settings.prepare import DEFAULT_FEATURES, blocks_for
 from ovaflow.settings.train import TrainLabels
 from ovaflow.tuning.comparison import (
@@ -60,7 +60,7 @@ def choose_features(source, settings, threads=1):
     """
 
     def read():
-        return training_instances(source, threads)
+        return read_training_instances(source, threads)
 
     return _compare_blocks(
         read, settings, threads, names_as_given(source), source.has_vocabulary, source.train_name
@@ -70,7 +70,7 @@ def choose_features(source, settings, threads=1):
 def choose_features_of_texts(texts, labels, settings):
     """Compare the candidates on texts and names of their labels."""
     tokens = numbered(texts)
-    units = units_of_texts(tokens, word_sets(tokens), np.full(len(texts), -1), settings.split)
+    units = find_text_units(tokens, word_sets(tokens), np.full(len(texts), -1), settings.split)
     instances = [
         TextInstance(text, names, group=unit)
         for text, names, unit in zip(texts, labels, units, strict=True)
@@ -135,7 +135,7 @@ def _candidates(given, sample, has_vocabulary):
 
 def _rounds(instances, settings):
     units = np.array([instance.group for instance in instances], np.int64)
-    return divide_into_rounds(units_among(units, np.arange(len(units))), settings.held_out)
+    return divide_into_rounds(select_units(units, np.arange(len(units))), settings.held_out)
 
 
 def _sample_instances(instances, size):

@@ -9,7 +9,7 @@ _EACH = 1000
 """Else there is a value for each so many."""
 
 
-def require_backed(claimed, of, n_values, path) -> None:
+def require_plausible_size(claimed, of, n_values, path) -> None:
     """Refuse a number of rows or features of which next to none can be in use."""
     if claimed > max(_ALWAYS, _EACH * n_values):
         message = f"claims {claimed:,} {of}, and has {n_values:,} values"

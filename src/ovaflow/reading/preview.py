@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
-from ovaflow.reading.cells import NAMES, ONE_HOT, keys_of_names, truth_of
-from ovaflow.reading.columns import plain_column
-from ovaflow.reading.instances import Reading, TextInstance, unreadable
-from ovaflow.reading.streams import File
+from ovaflow.reading.cells import LABELS_ARE_NAMES, LABELS_ARE_ONE_HOT, find_name_keys, parse_truth
+from ovaflow.reading.columns import normalize_column_name
+from ovaflow.reading.instances import Reading, TextInstance, unreadable_cell_error
+from ovaflow.reading.streams import RecordFile
 
-RECORDS = 1000
+PREVIEWED_RECORDS = 1000
 """How many records of the first file are looked at; of each further file it is a few."""
 _OF_FURTHER = 50
 
 
 @dataclass(frozen=True)
-class Look:
+class Preview:
     """How files are read, what was decided about it, and the first records as read.
 
     ``settings`` are those that would say the same.
@@ -48,7 +48,7 @@ class _Row(NamedTuple):
         try:
             return [function(content) for content in self.labels]
         except ValueError as error:
-            raise unreadable(error, self.path, self.line, self.row) from None
+            raise unreadable_cell_error(error, self.path, self.line, self.row) from None
 
     def instance(self, reading):
         return reading.instance(self.fields, self.path, self.line, self.row, self.place)
@@ -62,7 +62,7 @@ class _Cells(Reading):
         return _Row(fields, fields[:n_texts], fields[n_texts:end], path, line, row, place)
 
 
-def look_at(paths, kind, reading):
+def preview_files(paths, kind, reading):
     """Look at the beginnings of some files, all of which must be readable."""
     if paths and kind.has_columns and max(len(reading.texts), len(reading.labels)) > 1:
         reading = _with_commas(paths[0], kind, reading)
@@ -72,7 +72,8 @@ def look_at(paths, kind, reading):
     seen = {}
     for path in paths:
         rows += islice(
-            kind.read(File(path, reading.encoding), cells), _OF_FURTHER if first else RECORDS
+            kind.read(RecordFile(path, reading.encoding), cells),
+            _OF_FURTHER if first else PREVIEWED_RECORDS,
         )
         first = first or len(rows)
         seen = seen or dict(cells.seen)
@@ -83,27 +84,29 @@ def look_at(paths, kind, reading):
     if reading.label_key is None and (key := _key_of_names(rows, listed)) is not None:
         settings["label_key"] = key
     if reading.labels_are == "auto" and _is_one_hot(reading, rows, listed):
-        settings["labels_are"] = ONE_HOT
+        settings["labels_are"] = LABELS_ARE_ONE_HOT
     decided = replace(reading, seen=seen, **settings)
-    if decided.labels_are != ONE_HOT:
+    if decided.labels_are != LABELS_ARE_ONE_HOT:
         names = chain.from_iterable(
-            row.understood(lambda content: list(decided.written_in(content))) for row in rows
+            row.understood(lambda content: list(decided.split_labels(content))) for row in rows
         )
         decided = replace(decided, whole_numbers=_are_whole(chain.from_iterable(names)))
     if not kind.has_columns:
         for _, of_file in groupby(rows, lambda row: row.path):
             _require_order(list(of_file))
     instances = [row.instance(decided) for row in rows[:first]]
-    return Look(decided, settings, list(map(Path, paths)), instances)
+    return Preview(decided, settings, list(map(Path, paths)), instances)
 
 
-def with_weights(look, kind, column):
+def add_weights(look, kind, column):
     """The same look at records with their weights, which only the first file, one for training,
     must have.
     """
     reading = replace(look.reading, weight_column=column)
     path = look.paths[0]
-    instances = list(islice(kind.read(File(path, reading.encoding), reading), RECORDS))
+    instances = list(
+        islice(kind.read(RecordFile(path, reading.encoding), reading), PREVIEWED_RECORDS)
+    )
     return replace(look, reading=reading, instances=instances)
 
 
@@ -126,8 +129,8 @@ def _with_commas(path, kind, reading):
     """A reading in which names of columns are whole that have commas of their own."""
     others = dict.fromkeys(("id_column", "group_column", "time_column"))
     header = replace(reading, texts=[], labels=[], beside=(), default_ids=(), **others)
-    next(kind.read(File(path, reading.encoding), header), None)
-    columns = {plain_column(name): name for name in header.seen.get("columns", ())}
+    next(kind.read(RecordFile(path, reading.encoding), header), None)
+    columns = {normalize_column_name(name): name for name in header.seen.get("columns", ())}
     names = {part: _whole(getattr(reading, part), columns) for part in ("texts", "labels")}
     return replace(reading, **names)
 
@@ -137,15 +140,15 @@ def _whole(names, columns):
     whole = []
     while names:
         lengths = [1, *range(len(names), 1, -1)]
-        n = next((n for n in lengths if plain_column(",".join(names[:n])) in columns), 1)
-        whole.append(names[0] if n == 1 else columns[plain_column(",".join(names[:n]))])
+        n = next((n for n in lengths if normalize_column_name(",".join(names[:n])) in columns), 1)
+        whole.append(names[0] if n == 1 else columns[normalize_column_name(",".join(names[:n]))])
         names = names[n:]
     return whole
 
 
 def _key_of_names(rows, listed):
     """The key of the name in labels that are objects; None where they are none."""
-    keys = keys_of_names([content for contents in listed for content in contents])
+    keys = find_name_keys([content for contents in listed for content in contents])
     if keys is None or len(keys) == 1:
         return keys and keys[0]
     remedy = f"say which key has the name: set label_key to one of {', '.join(map(repr, keys))}"
@@ -161,7 +164,7 @@ def _is_one_hot(reading, rows, listed):
     would repeat.
     """
     if len(reading.labels) > 1:
-        truths = [truth_of(content) for row in rows for content in row.labels]
+        truths = [parse_truth(content) for row in rows for content in row.labels]
         if None not in truths:
             return any(truths)
         _require_names(rows)
@@ -175,7 +178,7 @@ def _is_one_hot(reading, rows, listed):
         _is_flag(label) for each in lists for label in each
     ):
         return False
-    return any(len(set(map(truth_of, each))) < len(each) for each in lists)
+    return any(len(set(map(parse_truth, each))) < len(each) for each in lists)
 
 
 def _require_names(rows) -> None:
@@ -189,7 +192,7 @@ def _require_names(rows) -> None:
     if again > len(several) / 2 or len(odd) > len(rows) / 2:
         values = ", ".join(islice(dict.fromkeys(chain(odd, *filled)), _SHOWN))
         message = f"columns of labels hold the same values, such as {values:.60}, which are neither yes nor no"
-        remedy = f"write 1 where a column's label is meant, else 0; or set labels_are: {NAMES} if the values are labels"
+        remedy = f"write 1 where a column's label is meant, else 0; or set labels_are: {LABELS_ARE_NAMES} if the values are labels"
         raise InputError(message, path=rows[0].path, line=rows[0].line, remedy=remedy)
 
 
@@ -198,7 +201,7 @@ _SHOWN = 4
 
 
 def _is_flag(label):
-    return label not in ("", None) and truth_of(label) is not None
+    return label not in ("", None) and parse_truth(label) is not None
 
 
 _DECIMAL = re.compile(r"-?\d+\.(\d+)")

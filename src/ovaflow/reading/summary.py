@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ovaflow.reading.cells import ONE_HOT
-from ovaflow.reading.instances import FIELD, NO_SEPARATOR, Reading
-from ovaflow.reading.look import Look
+from ovaflow.reading.cells import LABELS_ARE_ONE_HOT
+from ovaflow.reading.instances import FIELD_SEPARATOR, NO_SEPARATOR, Reading
+from ovaflow.reading.preview import Preview
 
 _MOST_FREQUENT = 3
 _COLUMNS = 12
@@ -18,13 +18,13 @@ _DELIMITERS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", "|": "a bar"}
 
 
 @dataclass(frozen=True)
-class Glance:
+class ReadingSummary:
     """Lines for a person, by their titles."""
 
     lines: dict[str, str]
 
     @classmethod
-    def at(cls, look: Look, format: str) -> Self:
+    def at(cls, look: Preview, format: str) -> Self:
         """What the first records look like, and how they were read."""
         reading = look.reading
         seen = look.reading.seen
@@ -60,14 +60,14 @@ class Glance:
                 if isinstance(first.text, str)
                 else f"a vector of {len(first.text)} numbers"
             )
-            text = " ".join(text.replace(FIELD, " ").split())
+            text = " ".join(text.replace(FIELD_SEPARATOR, " ").split())
             lines["first record"] = f"{text:.{_TEXT}}{'…' * (len(text) > _TEXT)}"
             lines["its labels"] = _some(list(map(repr, first.labels)), _LABELS) or "none"
             if reading.weight_column:
                 weights = [each.weight for each in look.instances]
-                said = in_words_of_weights(reading.weight_column, weights)
+                said = describe_weights(reading.weight_column, weights)
                 lines["weights"] = f"{said} in the first {len(weights):,} records"
-            lines |= figures(
+            lines |= describe_labels(
                 Counter(label for each in look.instances for label in each.labels),
                 len(look.instances),
             )
@@ -75,8 +75,10 @@ class Glance:
 
     def of_all(self, counts: Counter[str], n: int, further: dict[str, str]) -> Self:
         """The same with the labels of all records, and with further lines about them."""
-        return Glance(
-            self.lines | further | figures(+counts, n, beginning=False) if self.lines else {}
+        return ReadingSummary(
+            self.lines | further | describe_labels(+counts, n, beginning=False)
+            if self.lines
+            else {}
         )
 
     def __str__(self) -> str:
@@ -102,7 +104,7 @@ def _printable(line: str) -> str:
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
 
 
-def figures(counts: Counter[str], n: int, beginning: bool = True) -> dict[str, str]:
+def describe_labels(counts: Counter[str], n: int, beginning: bool = True) -> dict[str, str]:
     """How many labels there are, the most frequent and the longest."""
     if not counts:
         return {"different labels": f"none in the first {n:,} records" if beginning else "none"}
@@ -117,16 +119,16 @@ def figures(counts: Counter[str], n: int, beginning: bool = True) -> dict[str, s
     }
 
 
-def in_words_of_weights(column: str, weights: Sequence[float]) -> str:
+def describe_weights(column: str, weights: Sequence[float]) -> str:
     """The range of the weights of records."""
     return f"from {min(weights):g} to {max(weights):g} in column {column!r}"
 
 
-def _how_labels(look: Look) -> str:
+def _how_labels(look: Preview) -> str:
     reading = look.reading
     if "labels" in reading.seen:
         return str(reading.seen["labels"])
-    if reading.labels_are == ONE_HOT:
+    if reading.labels_are == LABELS_ARE_ONE_HOT:
         return (
             "each a label where it says yes"
             if len(reading.labels) > 1

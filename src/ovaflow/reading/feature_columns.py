@@ -10,7 +10,7 @@ from functools import cached_property
 from math import nan
 from typing import Any, NamedTuple
 
-from ovaflow.reading.columns import split_names
+from ovaflow.reading.columns import split_column_names
 from ovaflow.registry import placed
 
 
@@ -46,7 +46,7 @@ class ColumnKind:
     type: type
 
     @cached_property
-    def value_of(self) -> Callable[[Any], Any]:
+    def parse_value(self) -> Callable[[Any], Any]:
         """What gives the value of a cell's content."""
         return placed(self.read)
 
@@ -55,7 +55,7 @@ class ColumnKind:
         return value == self.missing or (value != value and self.missing != self.missing)
 
 
-class ColumnBeside(NamedTuple):
+class FeatureColumn(NamedTuple):
     """A column beside the text."""
 
     name: str
@@ -64,27 +64,27 @@ class ColumnBeside(NamedTuple):
 
 def _numbers_in_words(name: str, values: Sequence[float]) -> str:
     known = [value for value in values if value == value]
-    return in_words_of_numbers(
+    return describe_numbers(
         name, (min(known), max(known)) if known else None, len(values) - len(known)
     )
 
 
-def in_words_of_numbers(name: str, ends: tuple[float, float] | None, n_missing: int) -> str:
+def describe_numbers(name: str, ends: tuple[float, float] | None, n_missing: int) -> str:
     """A column of numbers: its least and largest, and how many are missing."""
     values = f"{ends[0]:g} to {ends[1]:g}" if ends else "no number"
     return f"{name!r}, {values}, {n_missing:,} missing"
 
 
 def _categories_in_words(name: str, values: Sequence[str]) -> str:
-    return in_words_of_categories(name, len({*values} - {""}), values.count(""))
+    return describe_categories(name, len({*values} - {""}), values.count(""))
 
 
-def in_words_of_categories(name: str, different: int, n_missing: int) -> str:
+def describe_categories(name: str, different: int, n_missing: int) -> str:
     """A column of categories: how many different ones there are, and how many are missing."""
     return f"{name!r}, {different:,} different, {n_missing:,} missing"
 
 
-KINDS = [
+COLUMN_KINDS = [
     ColumnKind(
         setting="number_columns",
         sentence="column of numbers, or several, that are features beside the text: price,pages",
@@ -109,15 +109,15 @@ KINDS = [
 """Columns of a record are in this order."""
 
 
-def columns_beside(chosen: Callable[[str], str | None]) -> tuple[ColumnBeside, ...]:
+def make_feature_columns(chosen: Callable[[str], str | None]) -> tuple[FeatureColumn, ...]:
     """The columns that settings name, each of which ``chosen`` gives."""
     return tuple(
-        ColumnBeside(name, kind)
-        for kind in KINDS
-        for name in split_names(chosen(kind.setting) or "")
+        FeatureColumn(name, kind)
+        for kind in COLUMN_KINDS
+        for name in split_column_names(chosen(kind.setting) or "")
     )
 
 
-def missing_values(columns: Iterable[ColumnBeside]) -> tuple:
+def make_missing_values(columns: Iterable[FeatureColumn]) -> tuple:
     """The values of a record that has none."""
     return tuple(column.kind.missing for column in columns)
