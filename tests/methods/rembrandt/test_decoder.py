@@ -63,7 +63,7 @@ def test_other_embeddings_go_the_same_way(multilabel, tmp_path, kind) -> None:
 
 @pytest.mark.parametrize("block", [7, 256])
 def test_the_best_labels(multilabel, decoded, monkeypatch, block) -> None:
-    monkeypatch.setattr("ovaflow.methods.rembrandt.model_file._LABELS", block)
+    monkeypatch.setattr("ovaflow.methods.rembrandt.model_file._LABELS_PER_BLOCK", block)
     trained = decoded.trained.copy()
     trained[3] = False
     ids, best = predict_embedded(

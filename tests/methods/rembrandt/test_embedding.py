@@ -76,7 +76,7 @@ def test_without_an_embedding_features_stay_as_they_are(multilabel, monkeypatch)
     X, _ = dense(multilabel)
     ours = compute_embedding(multilabel, Embed(embedding="none"))
     assert_array_equal(X @ from_panels(ours.projection, ours.rank), X[:, :-1])
-    monkeypatch.setattr("ovaflow.methods.rembrandt.embedding.MOST_FEATURES", 50)
+    monkeypatch.setattr("ovaflow.methods.rembrandt.embedding.MAX_IDENTITY_FEATURES", 50)
     with pytest.raises(InputError, match="59 features are too many"):
         compute_embedding(multilabel, Embed(embedding="none"))
 
@@ -106,7 +106,7 @@ def test_the_ridge_that_predicts_held_out_labels_best(multilabel, tmp_path, kind
 
 @pytest.mark.parametrize("embedding", ["rembrandt", "pca", "plst", "compressed-sensing"])
 def test_threads_change_no_bit(multilabel, embedding, monkeypatch) -> None:
-    monkeypatch.setattr("ovaflow.methods.rembrandt.least_squares.DIRECT", 0)
+    monkeypatch.setattr("ovaflow.methods.rembrandt.least_squares.MAX_DIRECT_FEATURES", 0)
     settings = Embed(embedding=embedding, rank=9)
     first, second = (compute_embedding(multilabel, settings, threads) for threads in (1, 3))
     assert_array_equal(first.projection, second.projection)
@@ -133,7 +133,7 @@ def test_more_passes_find_the_leading_space_better() -> None:
 
 
 def test_more_columns_and_rows_than_a_panel_and_a_block(monkeypatch) -> None:
-    monkeypatch.setattr("ovaflow.methods.rembrandt.embedding._ROWS", 37)
+    monkeypatch.setattr("ovaflow.methods.rembrandt.embedding._BLOCK_ROWS", 37)
     A, basis = matrix(400, 0.97)
     vectors, values = eigenvectors(A, 90, 30, 4, 0)
     assert_allclose(values, 0.97 ** np.arange(90), rtol=1e-3)

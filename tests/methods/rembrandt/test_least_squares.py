@@ -11,7 +11,9 @@ from ovaflow.sparse.csr import from_scipy
 
 @pytest.fixture(params=["direct", "descent"])
 def way(request, monkeypatch):
-    monkeypatch.setattr(least_squares, "DIRECT", 0 if request.param == "descent" else 1024)
+    monkeypatch.setattr(
+        least_squares, "MAX_DIRECT_FEATURES", 0 if request.param == "descent" else 1024
+    )
     return request.param
 
 

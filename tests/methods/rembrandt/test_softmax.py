@@ -61,7 +61,7 @@ def test_iterations_end_where_held_out_instances_are_best() -> None:
 
 
 def test_threads_change_no_bit(monkeypatch) -> None:
-    monkeypatch.setattr("ovaflow.methods.rembrandt.softmax._ROWS", 64)
+    monkeypatch.setattr("ovaflow.methods.rembrandt.softmax._BLOCK_ROWS", 64)
     features, labels = problem()
     fits = []
     for threads in (1, 3):

@@ -57,7 +57,7 @@ def test_a_sample_of_labels_tells_as_much(multilabel, monkeypatch) -> None:
     given = made(multilabel)
     settings = TuneDecoder(decoder_C=[0.01, 1.0], held_out=0.2)
     theirs = tune_decoder(*given, settings).losses
-    monkeypatch.setattr(tuning, "MOST_LABELS", 20)
+    monkeypatch.setattr(tuning, "MAX_TUNING_LABELS", 20)
     ours = tune_decoder(*given, settings).losses
     assert list(ours.values()) == pytest.approx(list(theirs.values()), rel=0.1)
 

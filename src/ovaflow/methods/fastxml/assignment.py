@@ -164,7 +164,7 @@ def update_ranking(sums, keys, changed, fresh) -> None:
 
 @strict_kernel
 def decode_label(key, n):
-    """Number in a key of :func:`rank_again` among n."""
+    """Number in a key of :func:`update_ranking` among n."""
     return key & ((np.int64(1) << _bits(n)) - 1)
 
 

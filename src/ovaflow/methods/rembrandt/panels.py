@@ -78,6 +78,6 @@ def multiply_panels(matrix, panels, each=map, out=None):
 
 
 def with_transpose(matrix):
-    """A matrix and its transpose, as :func:`product` takes them."""
+    """A matrix and its transpose, as :func:`multiply_panels` takes them."""
     matrix = for_kernels(matrix)
     return matrix, transpose(matrix)

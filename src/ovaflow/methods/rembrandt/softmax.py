@@ -245,7 +245,7 @@ class _Watch:
 
 
 def fit_softmax(problem, iterations=MAX_SOFTMAX_ITERATIONS, tolerance=1e-6, held_out=None, seed=0):
-    """Minimise the objective, with ``held_out`` until its loss has not fallen for :data:`PATIENCE`
+    """Minimise the objective, with ``held_out`` until its loss has not fallen for :data:`EARLY_STOPPING_PATIENCE`
     iterations.
     """
     gram = problem.gram()
