@@ -144,7 +144,7 @@ def test_dense_features_are_stored_in_full_and_counted_as_they_are(
 
 
 def test_builtin(prepare, monkeypatch) -> None:
-    monkeypatch.setattr(docstrings, "TEXTS", 500)
+    monkeypatch.setattr(docstrings, "MAX_TEXTS", 500)
     dataset = prepare("--format=builtin --features=words")
     assert dataset.n_documents + dataset.test.X.n_rows == 500
     assert dataset.counts.min() > 0

@@ -75,10 +75,10 @@ def read(file, reading):
             if line.strip():
                 record.append(line.strip())
             elif record:
-                yield reading.plain_instance(record[0], record[1:], file.name, first)
+                yield reading.make_plain_instance(record[0], record[1:], file.name, first)
                 record, first = [], number + 1
         if record:
-            yield reading.plain_instance(record[0], record[1:], file.name, first)
+            yield reading.make_plain_instance(record[0], record[1:], file.name, first)
 
 
 FORMATS["stanzas"] = Format(read, (".stanza",), settings=("encoding",))

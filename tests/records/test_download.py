@@ -69,7 +69,7 @@ GOOD = zipped(train=TRAIN, test=TEST, my_train=b"x", README=b"x")
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(download, "RETRIES", 0)
+    monkeypatch.setattr(download, "MAX_RETRIES", 0)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with local_server() as running:
         running.files |= {"/good.zip": GOOD, "/file.csv": TEXT, "/page": PAGE}
@@ -169,7 +169,7 @@ def test_one_line_and_no_file(server, tmp_path, case, capfd, monkeypatch) -> Non
 
 @pytest.mark.parametrize("fault", ["busy", "truncated"])
 def test_faults_that_pass(server, tmp_path, monkeypatch, fault) -> None:
-    monkeypatch.setattr(download, "RETRIES", 1)
+    monkeypatch.setattr(download, "MAX_RETRIES", 1)
     server.answers["/file.csv"] = [REFUSED[fault][0]]
     download_file(f"{server.root}/file.csv", tmp_path / "file.csv")
     assert (tmp_path / "file.csv").read_bytes() == TEXT
@@ -208,7 +208,7 @@ def drive(server, monkeypatch):
     monkeypatch.setattr(
         gdown, "download", lambda id, **rest: real(url=f"{server.root}/drive/{id}", **rest)
     )
-    monkeypatch.setattr(download, "DRIVE", f"{server.root}/direct")
+    monkeypatch.setattr(download, "DRIVE_URL", f"{server.root}/direct")
     return server
 
 

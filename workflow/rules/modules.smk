@@ -18,7 +18,7 @@ MODULES = {
     "methods/fastxml": "__init__ method settings",
     "methods/one_vs_all": "__init__ method",
     "methods/rembrandt": "__init__ demand files method settings",
-    "reading": "__init__ beside_text columns foreign formats streams",
+    "reading": "__init__ columns feature_columns foreign formats streams",
     "records": "__init__ catalogue",
     "results": "__init__ best_run",
     "settings": "__init__ chains config configuration inputs paths predict prepare schema section source suggestion_sources spelling train",

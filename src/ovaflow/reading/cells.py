@@ -294,7 +294,7 @@ _ELEMENTS = re.compile(r'"((?:[^"\\]|\\.)*)"|([^{},"]+)', re.DOTALL)
 
 
 def extract_names(content, key=None):
-    """Names in what :func:`listed` gave, or in what a file has as a list or an object; strings and
+    """Names in what :func:`parse_list` gave, or in what a file has as a list or an object; strings and
     numbers.
 
     ``key`` is that of the name in objects.

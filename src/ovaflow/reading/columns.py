@@ -16,7 +16,7 @@ _COLUMN = re.compile(r'\s*(?:"((?:[^"]|"")+)"\s*(?=,|$)|([^,]+))')
 
 
 def join_column_names(names):
-    """What :func:`split_names` splits."""
+    """What :func:`split_column_names` splits."""
     return ",".join(
         '"' + name.replace('"', '""') + '"' if "," in name or '"' in name else name
         for name in names

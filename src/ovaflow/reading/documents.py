@@ -33,7 +33,7 @@ class Document(NamedTuple):
 
 
 class UnreadableDocument(Exception):
-    """A document that has no text for us; ``code`` is one of :data:`REASONS`."""
+    """A document that has no text for us; ``code`` is one of :data:`UNREADABLE_REASONS`."""
 
     def __init__(self, code) -> None:
         super().__init__(UNREADABLE_REASONS[code])

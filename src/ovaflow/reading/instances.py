@@ -124,7 +124,7 @@ class Reading:
         Further columns, as texts.
     weighted : bool
         Whether the texts' columns have weights and stay apart.
-    beside : tuple of ColumnBeside
+    beside : tuple of FeatureColumn
         Columns beside the text whose values are features.
     vectors : bool
         Whether the column of the text holds vectors.
