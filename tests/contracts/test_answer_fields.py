@@ -17,7 +17,7 @@ from ovaflow.prediction import answer
 
 
 class LongerAnswer(answer.Answer):
-    letters: Annotated[int, answer.Column("letters")] = answer.Field(description="Letters of its labels' names.")
+    letters: Annotated[int, answer.TableColumn("letters")] = answer.Field(description="Letters of its labels' names.")
 
     @classmethod
     def of(cls, quality, labels, **fields):

@@ -33,10 +33,10 @@ def results(finished):
 def test_of_many_remarks_those_of_the_largest_share_are_shown(monkeypatch) -> None:
     shares = [0.3, 0.01, 0.9, 0.1, 0.5, 0.2, 0.4]
     finders = [lambda results, share=share: advice.Advice(share, "", "", "") for share in shares]
-    monkeypatch.setattr(advice, "FINDERS", [*finders, lambda results: None])
+    monkeypatch.setattr(advice, "ADVICE_FUNCTIONS", [*finders, lambda results: None])
     shown = advice.show_advice("mine", SimpleNamespace(best=None))["advice"]
     assert [each.share for each in shown] == [0.9, 0.5, 0.4, 0.3, 0.2]
-    monkeypatch.setattr(advice, "FINDERS", [])
+    monkeypatch.setattr(advice, "ADVICE_FUNCTIONS", [])
     assert advice.show_advice("mine", SimpleNamespace(best=None)) is None
 
 
@@ -159,7 +159,7 @@ def test_longer_lists_and_less_probable_labels_find_what_is_promised(finished, r
     assert counts["listed"][10] / counts["true"] == pytest.approx(ten)
     predictor = open_predictor(finished["model"])
     answers = predictor.answer(
-        dataset.test_texts(), Question(min_probability=advice.LIKELY, top_k=50)
+        dataset.test_texts(), Question(min_probability=advice.LIKELY_PROBABILITY, top_k=50)
     )
     names = [{label.name for label in answer.labels} for answer in answers]
     found = sum(

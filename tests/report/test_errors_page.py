@@ -49,12 +49,12 @@ def test_names_and_texts_do_nothing(folder) -> None:
 
 
 def test_it_holds_the_worst_records_and_says_so(errors, monkeypatch) -> None:
-    monkeypatch.setattr(errors_page, "MOST", 7)
+    monkeypatch.setattr(errors_page, "MAX_RECORDS", 7)
     page = render_errors("mine", "msi", errors)
     rows = re.findall(r'data-row="(\d+)"', page)
     assert list(map(int, rows)) == errors.tested[:7].tolist()
     assert f"Only the worst 7 of {len(errors.tested)} are on this page" in page
-    monkeypatch.setattr(errors_page, "MOST", len(errors.tested))
+    monkeypatch.setattr(errors_page, "MAX_RECORDS", len(errors.tested))
     page = render_errors("mine", "msi", errors)
     assert "Only the worst" not in page
     assert errors.summary() in page

@@ -33,7 +33,7 @@ def show_folds(anchor, results):
     of_each = make_runs_table(
         f"{MAIN_METRIC} by fold", runs, [*map(_column_of_fold, range(most)), deviation]
     )
-    return {"folds": most, "table": table, "of_each": of_each, "first": MAIN_METRIC}
+    return {"folds": most, "table": table, "folds_table": of_each, "first": MAIN_METRIC}
 
 
 def _figure(name, key):
