@@ -1,4 +1,4 @@
-"""Logger plugin of Snakemake, which the profiles switch on: one line per stage, and why jobs fail."""
+"""Logger plugin of Snakemake, for the profiles: one line per stage, and why jobs fail."""
 
 import contextlib
 import logging
@@ -7,6 +7,8 @@ import sys
 import threading
 import time
 from collections import Counter
+from logging import LogRecord
+from typing import Any
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -15,11 +17,11 @@ from ovaflow.workflow import end_with, interrupted, owner
 from snakemake_logger_plugin_ovaflow.failures import Failures, log_reasons_of_groups
 from snakemake_logger_plugin_ovaflow.stages import Stage
 
-_EVERY = 30.0  # seconds between two lines of a running stage
+_LINE_INTERVAL = 30.0  # seconds between two lines of a running stage
 _RUN_ID = "SLURM run ID: "  # the name of all jobs of a run
-_ABOUT_JOBS = (LogEvent.JOB_INFO, LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
-# on macOS Snakemake cannot measure the memory of jobs, and says so for each
-_NO_NEWS = (
+_JOB_EVENTS = (LogEvent.JOB_INFO, LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
+# messages that are not shown; on macOS each job says that its memory cannot be measured
+_HIDDEN_MESSAGES = (
     "Assuming",
     "Benchmark: unable",
     "Building DAG",
@@ -39,29 +41,34 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         settings = self.common_settings
-        options = settings.dryrun, settings.verbose, settings.printshellcmds, settings.debug_dag
+        own_messages = [
+            settings.dryrun,
+            settings.verbose,
+            settings.printshellcmds,
+            settings.debug_dag,
+        ]
         # where this is False, Snakemake shows its own messages
-        self.writes_to_stream = not any(options)
+        self.writes_to_stream = not any(own_messages)
         self._stream = sys.stdout if settings.stdout else sys.stderr
         self._quiet = {each.name for each in settings.quiet or ()}
-        self._names = {}
-        self._stages = {}
-        self._of_job = {}
+        self._stage_names: dict[int, str] = {}
+        self._stages: dict[str, Stage] = {}
+        self._stage_by_job: dict[int, Stage] = {}
         self._jobs = 0
         self._failures = Failures()
         self._ended = threading.Event()
-        self._slurm_name = None
+        self._slurm_name: str | None = None
         log_reasons_of_groups()
         threading.Thread(target=self._tick, daemon=True).start()
 
-    def filter(self, record):
-        """Let events of jobs pass, by which they are counted; --quiet rules would drop them."""
-        if getattr(record, "event", None) in _ABOUT_JOBS and "ALL" not in self._quiet:
+    def filter(self, record: LogRecord) -> bool:
+        """Let events of jobs pass, which are counted; ``--quiet rules`` would drop them."""
+        if getattr(record, "event", None) in _JOB_EVENTS and "ALL" not in self._quiet:
             return True
         return super().filter(record)
 
-    def emit(self, record) -> None:
-        """Show an event, or its effect on the stages."""
+    def emit(self, record: LogRecord) -> None:
+        """Show an event or its effect on the stages."""
         handle = getattr(self, f"_on_{getattr(record, 'event', None) or 'message'}", None)
         try:
             if handle is not None and self.writes_to_stream:
@@ -70,126 +77,140 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def close(self) -> None:
-        """Say how the run ended."""
+        """Print how the run ended."""
         if self._jobs and not self._ended.is_set():
-            done = sum(stage.finished for stage in self._stages.values())
-            repeated = self._failures.causes.total() - len(self._failures.causes)
-            if repeated:
-                self._print(f"{repeated:,} more failures had the same reasons")
-            end = "Done"
-            hint = ""
-            if done < self._jobs:
-                end = "Interrupted" if interrupted() else "Stopped"
-                hint = "; the same command continues"
-            if end == "Stopped" and self._failures.are_mistakes:
-                hint = ". Correct the errors above; finished jobs are kept"
-                end_with(2)
-            self._print(f"{end}: {done:,} of {self._jobs:,} jobs{hint}")
+            self._print_end()
         self._ended.set()
         super().close()
 
-    def _on_run_info(self, record) -> None:
-        self._expect({rule: jobs for rule, jobs in record.stats.items() if rule != "total"})
-        self._print(f"{self._jobs:,} job{'s' * (self._jobs > 1)} to do")
+    def _print_end(self) -> None:
+        done = sum(stage.finished for stage in self._stages.values())
+        repeated = self._failures.causes.total() - len(self._failures.causes)
+        if repeated:
+            self._print(f"{repeated:,} more failures had the same reasons")
+        end = "Done"
+        hint = ""
+        if done < self._jobs:
+            end = "Interrupted" if interrupted() else "Stopped"
+            hint = "; the same command continues"
+        if end == "Stopped" and self._failures.are_mistakes:
+            hint = ". Correct the errors above; finished jobs are kept"
+            end_with(2)
+        self._print(f"{end}: {done:,} of {self._jobs:,} jobs{hint}")
 
-    def _expect(self, jobs) -> None:
+    def _on_run_info(self, record: Any) -> None:
+        self._expect({rule: jobs for rule, jobs in record.stats.items() if rule != "total"})
+        self._print(f"{self._jobs:,} job{_plural(self._jobs)} to do")
+
+    def _expect(self, jobs: dict[str, int]) -> None:
         self._stages = {name: Stage(name, number) for name, number in jobs.items() if name != "all"}
         self._jobs = sum(stage.jobs for stage in self._stages.values())
 
-    def _on_job_info(self, record) -> None:
+    def _on_job_info(self, record: Any) -> None:
         # a workflow that uses this one as a module does not send the names
-        stage = self._stages.get(self._names.get(record.jobid, record.rule_name))
+        stage = self._stages.get(self._stage_names.get(record.jobid, record.rule_name))
         if stage is not None:
-            self._of_job[record.jobid] = stage
+            self._stage_by_job[record.jobid] = stage
             vars(record).update(self._failures.copies.get(record.jobid, {}))
             stage.begin(record)
 
-    def _on_job_finished(self, record) -> None:
-        stage = self._of_job.pop(record.job_id, None)
+    def _on_job_finished(self, record: Any) -> None:
+        stage = self._stage_by_job.pop(record.job_id, None)
         if stage is not None:
             stage.finish(record.job_id)
             if stage.finished == stage.jobs:
                 self._show(stage)
 
-    def _on_job_error(self, record) -> None:
-        if record.jobid in self._of_job:
-            self._of_job.pop(record.jobid).end(record.jobid)
-        # jobs of a group are reported with their group, and a job that a signal ended has not
-        # failed
+    def _on_job_error(self, record: Any) -> None:
+        stage = self._stage_by_job.pop(record.jobid, None)
+        if stage is not None:
+            stage.end(record.jobid)
+        # jobs of a group are reported with their group; a job that a signal ended has not failed
         if not record.indent and not interrupted():
-            self._print(self._failures.of_job(record))
+            self._print(self._failures.describe_job(record))
 
-    def _on_group_error(self, record) -> None:
+    def _on_group_error(self, record: Any) -> None:
         if not interrupted():
-            self._print(self._failures.of_group(record))
+            self._print(self._failures.describe_group(record))
 
-    def _on_error(self, record) -> None:
+    def _on_error(self, record: Any) -> None:
         if not self._failures.explains(record.getMessage()):
-            self._print(_about_lock(record.getMessage()))
+            self._print(_explain_lock(record.getMessage()))
 
-    def _on_message(self, record) -> None:
+    def _on_message(self, record: Any) -> None:
         text = str(record.msg or "").strip()
         if hasattr(record, "of_group"):
             self._failures.reasons[record.of_group].append(text)
         elif text.startswith(_RUN_ID):
             self._slurm_name = text.removeprefix(_RUN_ID)
         elif hasattr(record, "stage_names"):
-            self._names, self._failures.copies = (
-                (record.stage_names, record.copies) if self._jobs else ({}, {})
-            )
-            self._expect(Counter(self._names.values()))
-        elif (
-            record.levelno >= logging.WARNING
-            or not self._jobs
-            or text.startswith(("Complete log", "Elapsed"))
-        ):
-            self._print("" if text.startswith(_NO_NEWS) else text)
+            if self._jobs:
+                self._stage_names = record.stage_names
+                self._failures.copies = record.copies
+            self._expect(Counter(self._stage_names.values()))
+        elif self._is_shown(record.levelno, text):
+            self._print(text)
+
+    def _is_shown(self, level: int, text: str) -> bool:
+        if text.startswith(_HIDDEN_MESSAGES):
+            return False
+        is_warning = level >= logging.WARNING
+        return is_warning or not self._jobs or text.startswith(("Complete log", "Elapsed"))
 
     def _tick(self) -> None:
-        while not self._ended.wait(_EVERY):
-            waiting = _why_jobs_wait(self._slurm_name)
-            with self.lock:
-                for stage in self._stages.values():
-                    stage.count()
-                    if any(
-                        time.time() - record.created > _EVERY for record in stage.running.values()
-                    ):
-                        self._show(stage)
+        while not self._ended.wait(_LINE_INTERVAL):
+            waiting = _describe_queue(self._slurm_name)
+            self.acquire()
+            try:
+                self._show_running()
                 self._print(waiting)
+            finally:
+                self.release()
 
-    def _show(self, stage) -> None:
+    def _show_running(self) -> None:
+        now = time.time()
+        for stage in self._stages.values():
+            stage.count()
+            if any(now - record.created > _LINE_INTERVAL for record in stage.running.values()):
+                self._show(stage)
+
+    def _show(self, stage: Stage) -> None:
         if "RULES" not in self._quiet:
-            self._print(stage.line(max(map(len, self._stages))))
+            width = max(len(name) for name in self._stages)
+            self._print(stage.line(width))
 
-    def _print(self, text) -> None:
+    def _print(self, text: str) -> None:
         if text:
             print(text, file=self._stream, flush=True)
 
 
-def _why_jobs_wait(name):
-    """The number of jobs of this name in Slurm's queue, and its words for why; empty if there are
-    none.
-    """
+def _plural(number: int) -> str:
+    return "s" if number > 1 else ""
+
+
+def _describe_queue(name: str | None) -> str:
+    """Count the jobs of this name in Slurm's queue, with its reasons; empty if there are none."""
     if name is None:
         return ""
     command = ["squeue", "--me", "--noheader", "--states=PENDING", f"--name={name}", "--format=%r"]
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_EVERY)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_LINE_INTERVAL)
         reasons = Counter(done.stdout.splitlines())
-        jobs = [
-            f"{count} job{'s' * (count > 1)} ({reason})" for reason, count in reasons.most_common()
-        ]
+        jobs = [f"{n} job{_plural(n)} ({reason})" for reason, n in reasons.most_common()]
         if jobs:
             return f"in Slurm's queue: {', '.join(jobs)}"
     return ""
 
 
-def _about_lock(text):
-    """Snakemake's words; if another run has locked the folder, ours."""
+def _explain_lock(text: str) -> str:
+    """Return Snakemake's message, or ovaflow's if another run has locked the folder."""
     if "Error: Directory cannot be locked" not in text:
         return text
     process = owner()
     if not process:
         return text
     end_with(2)
-    return f"ovaflow: error: another run (process {process}) uses this folder; wait for it, or use another folder"
+    return (
+        f"ovaflow: error: another run (process {process}) uses this folder;"
+        " wait for it, or use another folder"
+    )

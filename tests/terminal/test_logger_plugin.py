@@ -192,7 +192,7 @@ def test_a_log_of_an_earlier_attempt_does_not_count(tmp_path) -> None:
 
 
 def test_a_running_stage_is_shown_now_and_then(make, monkeypatch) -> None:
-    monkeypatch.setattr(plugin, "_EVERY", 0.01)
+    monkeypatch.setattr(plugin, "_LINE_INTERVAL", 0.01)
     handler = make()
     handler.emit(begin(train_shard=2))
     handler.emit(job(1, "train_shard", outputs=["nowhere.h5"]))
