@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 
 import requests
-from tables import aligned
+from tables import align
 
 _SNOWBALL = {"fi": "finnish", "de": "german", "en": "english"}
 _BACKENDS = {
@@ -61,11 +61,11 @@ def main() -> None:
             lambda name=name: _of_annif(options.annif, work, environment, name),
         )
         rows.append(_row(name, figures))
-        print(aligned([rows[0], rows[-1]]), flush=True)
+        print(align([rows[0], rows[-1]]), flush=True)
     for name in options.runs.split():
         figures = _kept(work / f"{name}.json", lambda name=name: _of_ovaflow(work, name))
         rows.append(_row(f"ovaflow, {name}", figures))
-    print(aligned(rows))
+    print(align(rows))
 
 
 def _options():

@@ -15,9 +15,9 @@ import click
 import numpy as np
 from label_costs import sample_labels
 from peers.interface import as_matrix
-from peers.registry import OWN, PACKAGES, methods_of, some_of
-from tables import MISSING, aligned
-from worker import TOP_K
+from peers.registry import OWN, PACKAGES, make_names_callback, select_methods
+from tables import NOT_INSTALLED, align
+from worker import PREDICTED_LABELS
 
 from ovaflow.console.progress import Progress
 from ovaflow.dataset.dataset import open_dataset
@@ -27,7 +27,7 @@ from ovaflow.model.ranked_labels import find_hits
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 from ovaflow.storage.writing import write_text
 
-PLACES = (1, 3, 5)
+CUT_OFFS = (1, 3, 5)
 
 
 @dataclass(frozen=True)
@@ -168,13 +168,13 @@ def sample_precision(ids, Y, labels):
     """P@k where only some labels count, over the instances that carry one of them."""
     true = from_scipy(as_matrix(Y)[:, labels])
     carrying = np.diff(true.indptr) > 0
-    hits = find_hits(ids[:, :TOP_K], true)[carrying]
-    return {f"P@{k}": ranking.precision_of_hits(hits, k) for k in PLACES} | {
+    hits = find_hits(ids[:, :PREDICTED_LABELS], true)[carrying]
+    return {f"P@{k}": ranking.precision_of_hits(hits, k) for k in CUT_OFFS} | {
         "instances": int(carrying.sum())
     }
 
 
-def summarise(runs):
+def summarize(runs):
     """Medians over the rounds, and ratios to ovaflow's figures of the same round."""
     own = next((one for one in runs if one.method == OWN and one.figures), None)
     return [_summary(one, own) for one in runs]
@@ -237,7 +237,7 @@ PEER_COLUMNS = [
 
 def peers_table(summary):
     """Table and notes of a comparison."""
-    table = aligned([PEER_COLUMNS] + [_peer_row(row) for row in summary])
+    table = align([PEER_COLUMNS] + [_peer_row(row) for row in summary])
     remarks = [
         f"  {row['method']}: {row['remark']}"
         for row in summary
@@ -259,7 +259,10 @@ NOTES = [
 
 def _peer_row(row):
     if "failure" in row:
-        return [row["method"], MISSING if row["failure"] == "not installed" else row["failure"]]
+        return [
+            row["method"],
+            NOT_INSTALLED if row["failure"] == "not installed" else row["failure"],
+        ]
     difference = row.get("objective_difference")
     return [
         row["method"],
@@ -311,7 +314,7 @@ def _threads(summary):
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option(
     "--peers",
-    callback=some_of(PACKAGES),
+    callback=make_names_callback(PACKAGES),
     default=",".join(PACKAGES),
     show_default=True,
     help="Packages, by comma.",
@@ -345,7 +348,7 @@ def _threads(summary):
 def main(dataset, labels, peers, trees, as_json, **settings) -> None:
     """Train and predict with ovaflow and with other packages, each run in a process of its own."""
     comparison = Comparison(open_dataset(dataset), labels, trees == "all", **settings)
-    summary = summarise(compare(comparison, methods_of(peers)))
+    summary = summarize(compare(comparison, select_methods(peers)))
     click.echo(json.dumps(summary) if as_json else peers_table(summary))
 
 

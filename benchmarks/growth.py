@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from label_costs import sample_labels
 from matplotlib.figure import Figure
-from tables import aligned
+from tables import align
 
 from ovaflow.dataset.dataset import Dataset, Split, open_dataset
 from ovaflow.initialization.starts import compute_start_inputs
@@ -123,7 +123,7 @@ def _line(points, axis, solver):
     return np.array([(point["size"], point["cpu_ms_per_label"]) for point in shown]).T
 
 
-def table_of(growth):
+def format_table(growth):
     """The measurement as text."""
     lines = [["size, solver", "labels", "CPU ms/label", "Newton", "full passes"]]
     for point in growth["points"]:
@@ -137,7 +137,7 @@ def table_of(growth):
         for axis, of_solvers in growth["exponents"].items()
         for solver, exponent in of_solvers.items()
     ]
-    return "\n".join([aligned(lines), "", *exponents])
+    return "\n".join([align(lines), "", *exponents])
 
 
 def draw(growth, path) -> None:
@@ -177,7 +177,7 @@ def main(dataset, labels, seed, C, figure, as_json) -> None:
     growth = measure(open_dataset(dataset).documents, labels, seed, TrainLabels(C=C))
     if figure:
         draw(growth, figure)
-    click.echo(json.dumps(growth) if as_json else table_of(growth))
+    click.echo(json.dumps(growth) if as_json else format_table(growth))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import click
 import numpy as np
 from matplotlib.figure import Figure
-from tables import aligned
+from tables import align
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.initialization.label_tree import parents_first, with_ancestors
@@ -24,10 +24,10 @@ from ovaflow.solver.problem import make_workspace
 from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.plan import stratified_sample
 
-REFINED = 1e-3
+OPTIMUM_TOLERANCE = 1e-3
 """Factor of the stopping rule's target at which an objective counts as that of the optimum."""
 
-STILL_SOLVED = 0.1
+SMALLEST_SHARE = 0.1
 """Iterations that a smaller share of the labels needs are left out of the summary."""
 
 
@@ -74,7 +74,7 @@ def _solved(dataset, inputs, labels, settings):
         iterations = list(_iterations(jobs, label, work))
         jobs.keep_solution(label, work.weights)
         if label in labels:
-            problem = jobs.positives_of(label), REFINED * jobs.targets[label], work
+            problem = jobs.positives_of(label), OPTIMUM_TOLERANCE * jobs.targets[label], work
             refined = jobs.alone.solve(*problem, *jobs.costs_of(label))
             yield label, iterations, min(refined.objective, iterations[-1][1])
 
@@ -98,7 +98,7 @@ def _iterations(jobs, label, work):
             return
 
 
-def summary_of(rows, start):
+def summarize(rows, start):
     """Labels that need each iteration, and figures; solved labels keep their distance."""
     of_labels = {}
     for row in rows:
@@ -107,7 +107,7 @@ def summary_of(rows, start):
     summary = []
     for number in range(max(map(len, of_labels.values()))):
         present = [each[number] for each in of_labels.values() if number < len(each)]
-        if len(present) < STILL_SOLVED * len(of_labels):
+        if len(present) < SMALLEST_SHARE * len(of_labels):
             break
         gaps = [each[min(number, len(each) - 1)].above_optimum for each in of_labels.values()]
         summary.append(
@@ -122,7 +122,7 @@ def summary_of(rows, start):
     return summary
 
 
-def table_of(summaries):
+def format_table(summaries):
     """The summaries as text."""
     lines = [["start, iteration", "labels", "above optimum", "multiplier", "active", "ms"]]
     for start, summary in summaries.items():
@@ -131,7 +131,7 @@ def table_of(summaries):
         ):
             figures = f"{gap:.1e}", f"{multiplier:.2f}", f"{active:.2%}", f"{milliseconds:.3g}"
             lines.append([f"{start}, {number}", str(labels), *figures])
-    return aligned(lines)
+    return align(lines)
 
 
 def draw(summaries, path) -> None:
@@ -187,13 +187,13 @@ def main(dataset, starts, labels, seed, output, figure, **training) -> None:
     """Solve a sample of the labels of DATASET (dataset.h5) and sum up each Newton iteration."""
     starts = starts or COLD
     rows = measure(open_dataset(dataset), labels, seed, TrainLabels(**training), starts)
-    summaries = {start: summary_of(rows, start) for start in starts}
+    summaries = {start: summarize(rows, start) for start in starts}
     if output:
         with open(output, "w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([Row._fields, *rows])
     if figure:
         draw(summaries, figure)
-    click.echo(table_of(summaries))
+    click.echo(format_table(summaries))
 
 
 if __name__ == "__main__":

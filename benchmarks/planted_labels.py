@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.dataset.hold_out import held_out_documents, hold_out
+from ovaflow.dataset.hold_out import draw_held_out_documents, hold_out
 from ovaflow.reranking.doubts import find_doubts
 from ovaflow.settings.train import TrainLabels
 from ovaflow.sparse.csr import from_scipy
@@ -38,7 +38,7 @@ def main(dataset, seed, epsilon, threads) -> None:
     changed = replace(opened, train=replace(opened.train, Y=Y), checksum="")
     others = hold_out(changed, 0.2)
     model = train_model(others, TrainLabels(epsilon=epsilon), 0.01, threads)
-    rows = np.flatnonzero(held_out_documents(changed, 0.2))
+    rows = np.flatnonzero(draw_held_out_documents(changed, 0.2))
     show(find_doubts(changed, rows, others, model, threads), changed.counts, planted)
 
 

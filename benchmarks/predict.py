@@ -19,8 +19,8 @@ import click
 import numpy as np
 import scipy.sparse
 from peers.interface import Problem, as_matrix
-from peers.registry import some_of
-from tables import MISSING, aligned
+from peers.registry import make_names_callback
+from tables import NOT_INSTALLED, align
 from threadpoolctl import threadpool_limits
 
 from ovaflow.console.errors import InputError
@@ -291,7 +291,7 @@ def prediction_table(timings):
     ]
     for timing in timings:
         if timing.failure:
-            rows.append([timing.name, MISSING])
+            rows.append([timing.name, NOT_INSTALLED])
             continue
         same = "own model" if timing.same is None else f"{100 * timing.same:.1f} %"
         figures = (timing.batch_ms, timing.batch_ratio, timing.single_ms, timing.single_ratio)
@@ -303,7 +303,7 @@ def prediction_table(timings):
             ]
         )
     notes = "batch, single: CPU ms an instance, together and one at a time; p50, p99: wall ms of one at a time"
-    return f"{aligned(rows)}\n\n{notes}"
+    return f"{align(rows)}\n\n{notes}"
 
 
 @click.command()
@@ -311,7 +311,7 @@ def prediction_table(timings):
 @click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
     "--peers",
-    callback=some_of(CONTESTANTS),
+    callback=make_names_callback(CONTESTANTS),
     default="scipy,pecos",
     show_default=True,
     help="By comma; napkinxc and omikuji train first.",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 import numpy as np
-from tables import aligned
+from tables import align
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.metric import compute_metric
@@ -44,7 +44,7 @@ def measure(model, dataset, thresholds, threads):
     test = sample_test_instances(dataset)
     constants = Propensities()
     inverse = dataset.inverse_propensity(constants.propensity_a, constants.propensity_b)
-    deciles = deciles_of_labels(dataset.counts)
+    deciles = assign_deciles(dataset.counts)
     rows = []
     for point, ids in measure_pruned(model, sorted({own, *larger}), test, inverse, threads):
         ranked = Ranked(ids, test.Y, inverse)
@@ -54,7 +54,7 @@ def measure(model, dataset, thresholds, threads):
     return rows
 
 
-def deciles_of_labels(counts):
+def assign_deciles(counts):
     """Return the decile of each label, 0 for the rarest; -1 for labels without training positives
     (l,).
     """
@@ -66,21 +66,21 @@ def deciles_of_labels(counts):
     return deciles
 
 
-def table_of(rows):
+def format_table(rows):
     """The measurement as text."""
     lines = [["pruned at", "weights", "bytes", *METRICS]]
     for row in rows:
         quality = [f"{100 * value:.2f}" for value in row.metrics.values()]
         lines.append([f"{row.threshold:g}", f"{row.nonzeros:,}", f"{row.model_bytes:,}", *quality])
-    return aligned(lines)
+    return align(lines)
 
 
-def table_of_deciles(rows):
+def format_deciles(rows):
     """Parts of P@5 by decile as text."""
     lines = [["pruned at", *(str(number) for number in range(1, DECILES + 1))]]
     for row in rows:
         lines.append([f"{row.threshold:g}", *(f"{100 * part:.2f}" for part in row.deciles)])
-    return aligned(lines)
+    return align(lines)
 
 
 @click.command()
@@ -101,9 +101,9 @@ def main(model, dataset, thresholds, threads) -> None:
     (dataset.h5).
     """
     rows = measure(OneVsAll.open(model), open_dataset(dataset), thresholds, threads)
-    click.echo(table_of(rows))
+    click.echo(format_table(rows))
     click.echo("\nParts of P@5 by decile of the labels, rarest first")
-    click.echo(table_of_deciles(rows))
+    click.echo(format_deciles(rows))
 
 
 if __name__ == "__main__":

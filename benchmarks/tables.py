@@ -1,9 +1,9 @@
 """Figures of benchmarks as aligned text."""
 
-MISSING = "not installed: pip install -r benchmarks/requirements.txt"
+NOT_INSTALLED = "not installed: pip install -r benchmarks/requirements.txt"
 
 
-def aligned(rows):
+def align(rows):
     """Rows of text in columns: the first to the left, the others to the right."""
     whole = [row for row in rows if len(row) == len(rows[0])]
     widths = [max(len(row[column]) for row in whole) for column in range(len(rows[0]))]

@@ -51,22 +51,22 @@ def read_record(path):
     names = {node["@id"]: node["sameAs"] for node in nodes if "sameAs" in node}
     [record] = [node for node in nodes if "title" in node]
     subjects = {}
-    for subject in listed(record.get("dcterms:subject")):
+    for subject in as_list(record.get("dcterms:subject")):
         identifier = subject["@id"].removeprefix("gnd:")
-        subjects[GND + identifier] = line_of(names[subject["@id"]])
-    parts = [*listed(record["title"]), *listed(record.get("abstract"))]
-    return " ".join(map(line_of, parts)), subjects
+        subjects[GND + identifier] = join_lines(names[subject["@id"]])
+    parts = [*as_list(record["title"]), *as_list(record.get("abstract"))]
+    return " ".join(map(join_lines, parts)), subjects
 
 
-def listed(value):
+def as_list(value):
     """JSON-LD has a value alone where there is one."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
 
 
-def line_of(text):
-    return " ".join(listed(text)[0].split())
+def join_lines(text):
+    return " ".join(as_list(text)[0].split())
 
 
 if __name__ == "__main__":

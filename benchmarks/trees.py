@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 import numpy as np
-from tables import aligned
+from tables import align
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation.metric import compute_metric
@@ -26,14 +26,14 @@ def measure(model, dataset, threads):
     # the metrics do not weigh labels by their propensity
     inverse = np.ones(dataset.n_labels)
     metrics_by_number = {}
-    for n_trees in doubled_up_to(model.forest.n_trees):
-        ids, _ = first_trees(model, n_trees).top_k(X, 5, threads)
+    for n_trees in double_up_to(model.forest.n_trees):
+        ids, _ = select_first_trees(model, n_trees).top_k(X, 5, threads)
         ranked = Ranked(ids, Y, inverse)
         metrics_by_number[n_trees] = {name: compute_metric(name, ranked) for name in METRICS}
     return metrics_by_number
 
 
-def doubled_up_to(most):
+def double_up_to(most):
     """Return 1, 2, 4 and so on below a number, and the number itself."""
     numbers = []
     number = 1
@@ -43,18 +43,18 @@ def doubled_up_to(most):
     return [*numbers, most]
 
 
-def first_trees(model, n_trees):
+def select_first_trees(model, n_trees):
     """Return a model of the first trees of another."""
     trees = [model.forest.tree(number) for number in range(n_trees)]
     return replace(model, forest=join_trees(trees, model.n_features, model.n_labels))
 
 
-def table_of(metrics_by_number):
+def format_table(metrics_by_number):
     """The measurement as text."""
     lines = [["trees", *METRICS]]
     for n_trees, metrics in metrics_by_number.items():
         lines.append([f"{n_trees:,}", *(f"{100 * value:.2f}" for value in metrics.values())])
-    return aligned(lines)
+    return align(lines)
 
 
 @click.command()
@@ -65,7 +65,7 @@ def main(model, dataset, threads) -> None:
     """Measure the first trees of MODEL (model.h5, of fastxml) on the test instances of DATASET
     (dataset.h5).
     """
-    click.echo(table_of(measure(ForestModel.open(model), open_dataset(dataset), threads)))
+    click.echo(format_table(measure(ForestModel.open(model), open_dataset(dataset), threads)))
 
 
 if __name__ == "__main__":

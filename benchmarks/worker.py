@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 from peers.interface import Problem
-from peers.registry import method_of
+from peers.registry import find_method
 from threadpoolctl import threadpool_info
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.storage.writing import write_text
 
-TOP_K = 5
+PREDICTED_LABELS = 5
 
 
 def run_job(path) -> None:
@@ -28,7 +28,7 @@ def run_job(path) -> None:
     dataset = open_dataset(job["dataset"])
     labels = np.load(job["labels"], allow_pickle=False)
     problem = Problem(dataset=dataset, labels=labels, folder=path.parent, **job["settings"])
-    kind = method_of(job["method"]).load()
+    kind = find_method(job["method"]).load()
     kind.warm_up(problem)
     peer, prepare = _clocked(lambda: kind(problem))
     figures, ids = _measure(peer, dataset.test.X)
@@ -54,7 +54,7 @@ def _measure(peer, X):
     }
     # some peers store the model to measure it and load it again to predict: not what is timed
     figures["model_bytes"] = peer.model_bytes()
-    ids, predict = _clocked(lambda: peer.predict(X, TOP_K))
+    ids, predict = _clocked(lambda: peer.predict(X, PREDICTED_LABELS))
     return figures | {"predict_seconds": predict[0], "predict_cpu_seconds": predict[1]}, ids
 
 

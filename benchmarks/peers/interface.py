@@ -11,7 +11,7 @@ import scipy.sparse
 from ovaflow.dataset.dataset import Dataset
 from ovaflow.sparse.csr import CSR, is_full
 
-BLOCK = 1024
+SCORED_INSTANCES = 1024
 """Instances that :class:`OneByOne` scores at a time."""
 
 
@@ -96,7 +96,7 @@ def folder_bytes(folder):
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def best_of(rows, k):
+def pad_predictions(rows, k):
     """Predictions as an array."""
     kept = [list(row)[:k] for row in rows]
     return np.array([row + [-1] * (k - len(row)) for row in kept], np.int64).reshape(len(kept), k)
@@ -127,10 +127,10 @@ class OneByOne(Peer):
         transposed = self.weights().to_scipy().T.tocsr()
         instances = X.to_scipy()
         ids = np.full((X.n_rows, k), -1, np.int64)
-        for low in range(0, X.n_rows, BLOCK):
-            scores = (instances[low : low + BLOCK] @ transposed).toarray()
+        for low in range(0, X.n_rows, SCORED_INSTANCES):
+            scores = (instances[low : low + SCORED_INSTANCES] @ transposed).toarray()
             best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-            ids[low : low + BLOCK, : best.shape[1]] = best
+            ids[low : low + SCORED_INSTANCES, : best.shape[1]] = best
         return ids
 
     def model_bytes(self):

@@ -4,7 +4,7 @@ Jasinska-Kobus et al. 2020.
 
 from napkinxc.models import BR, PLT
 
-from peers.interface import Peer, best_of, folder_bytes
+from peers.interface import Peer, folder_bytes, pad_predictions
 
 TOLERANCE = 0.1
 """napkinXC's default; its solver works on the dual."""
@@ -40,7 +40,7 @@ class BinaryRelevance(Peer):
         self._model.fit(self._features, self._Y)
 
     def predict(self, X, k):
-        return best_of(self._model.predict(self._problem.without_bias(X), top_k=k), k)
+        return pad_predictions(self._model.predict(self._problem.without_bias(X), top_k=k), k)
 
     def model_bytes(self):
         return folder_bytes(self._folder)

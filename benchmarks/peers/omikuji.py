@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from omikuji import Model
 
-from peers.interface import Peer, best_of, folder_bytes
+from peers.interface import Peer, folder_bytes, pad_predictions
 
 BEAM = 10
 
@@ -39,7 +39,7 @@ class Parabel(Peer):
         features = self._problem.without_bias(X)
         rows = (features[i] for i in range(features.shape[0]))
         pairs = (zip(row.indices.tolist(), row.data.tolist(), strict=True) for row in rows)
-        return best_of(
+        return pad_predictions(
             ([label for label, _ in self._model.predict(row, BEAM, k)] for row in pairs), k
         )
 

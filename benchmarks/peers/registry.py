@@ -119,17 +119,17 @@ PACKAGES = tuple(dict.fromkeys(method.package for method in METHODS[1:]))
 """What can be named after ``--peers``."""
 
 
-def method_of(name):
+def find_method(name):
     """The method of a name."""
     return next(method for method in METHODS if method.name == name)
 
 
-def methods_of(packages):
+def select_methods(packages):
     """ovaflow and the methods of some packages."""
     return [OWN] + [method for method in METHODS[1:] if method.package in packages]
 
 
-def some_of(known):
+def make_names_callback(known):
     """Callback of an option that takes some of the known names, by comma."""
 
     def names_of(context, parameter, value):

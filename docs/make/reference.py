@@ -21,11 +21,11 @@ from ovaflow.methods.rembrandt.settings import Rembrandt
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.question import Question
 from ovaflow.registry import all_steps
-from ovaflow.settings.configuration import Config, MethodOfRun
+from ovaflow.settings.configuration import Config, RunMethod
 from ovaflow.settings.predict import Predict, Report
 from ovaflow.settings.prepare import AutoCandidates, Comparison, Prepare
-from ovaflow.settings.schema import json_schema, legal_values, schema_at
-from ovaflow.settings.section import about
+from ovaflow.settings.schema import describe_legal_values, find_schema, json_schema
+from ovaflow.settings.section import setting_info
 from ovaflow.settings.source import Source
 from ovaflow.settings.train import Evaluate, Train
 
@@ -39,7 +39,7 @@ _SECTIONS = {
         "override any key of `prepare` and `evaluate`.",
     ),
     "runs": (
-        MethodOfRun,
+        RunMethod,
         "An entry has a name, that of its folder in the dataset's, and these keys. It can also "
         "override any key of `train` and `predict`; with `method: fastxml` any key of "
         "`fastxml` and `predict`, and of `train` only `shards`, `threads` and `weighting`; with "
@@ -97,7 +97,7 @@ def _keys(model, kind):
     rows = [f"| {kind} | default | legal values | what it does |\n| --- | --- | --- | --- |\n"]
     for key, field in model.model_fields.items():
         shown = "required" if field.is_required() else f"`{json.dumps(field.default)}`"
-        legal = legal_values(schema_at(model, [key])).replace("|", "\\|")
+        legal = describe_legal_values(find_schema(model, [key])).replace("|", "\\|")
         rows.append(f"| `{key}` | {shown} | {legal} | {field.description} |\n")
     return "".join(rows)
 
@@ -170,7 +170,7 @@ def _place_of(parameter):
         field = model.model_fields.get(parameter.name)
         if field is None or model is Source:
             continue
-        sentence = about(field).told.lower()
+        sentence = setting_info(field).told.lower()
         if (parameter.help or "").lower().startswith(sentence):
             as_read = parameter.help.endswith(_AS_READ)
             link = f"[{section}](config.md#{section.replace('.', '')})"

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
-from compare import Comparison, compare, main, objectives, peers_table, sample_precision, summarise
-from peers.registry import OWN, Method, method_of
-from tables import MISSING
+from compare import Comparison, compare, main, objectives, peers_table, sample_precision, summarize
+from peers.registry import OWN, Method, find_method
+from tables import NOT_INSTALLED
 
 from ovaflow.sparse.csr import from_scipy
 
@@ -18,7 +18,7 @@ BROKEN = Method("broken", "broken", "json", "no_such_file", "Broken", False, "")
 @pytest.fixture(scope="module")
 def runs(small_dataset):
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    methods = [OWN, method_of("scikit-learn primal"), ABSENT]
+    methods = [OWN, find_method("scikit-learn primal"), ABSENT]
     return compare(Comparison(small_dataset, n_labels=6, repeats=2), methods)
 
 
@@ -31,7 +31,7 @@ def test_every_method_runs_in_each_round_on_the_same_labels(runs) -> None:
 
 
 def test_summary_and_table(runs) -> None:
-    ours, theirs, absent = summarise(runs)
+    ours, theirs, absent = summarize(runs)
     assert ours["ratio_to_ovaflow"] == 1.0
     assert ours["objective_difference"] == 0.0
     assert abs(theirs["objective_difference"]) < 5e-3
@@ -40,18 +40,18 @@ def test_summary_and_table(runs) -> None:
     assert absent["failure"] == "not installed"
     lines = peers_table([ours, theirs, absent]).split("\n")
     assert lines[1].startswith("ovaflow ")
-    assert lines[3] == f"absent               {MISSING}"
+    assert lines[3] == f"absent               {NOT_INSTALLED}"
 
 
 def test_a_method_that_fails_says_why_and_stops_nothing(small_dataset, monkeypatch) -> None:
     broken, ours = compare(Comparison(small_dataset, n_labels=3, objectives=False), [BROKEN, OWN])
     assert broken.failure.startswith("failed with status 1")
     assert ours.figures
-    assert "failed with status 1" in peers_table(summarise([broken, ours]))
+    assert "failed with status 1" in peers_table(summarize([broken, ours]))
 
 
 def test_trees_train_on_the_sample_or_on_all_labels(small_dataset) -> None:
-    tree = method_of("omikuji parabel")
+    tree = find_method("omikuji parabel")
     assert len(Comparison(small_dataset, n_labels=4).labels_of(tree)) == 4
     assert Comparison(small_dataset, 4, trees_on_all=True).labels_of(tree).tolist() == list(
         range(11)

@@ -3,7 +3,7 @@ import pytest
 from compare import objectives
 from peers import blas
 from peers.interface import Problem, as_matrix
-from peers.registry import METHODS, method_of
+from peers.registry import METHODS, find_method
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.ranking import precision_of_hits
@@ -14,7 +14,7 @@ LABELS = np.array([0, 2, 3, 5, 8, 10])
 
 
 def trained(name, dataset, folder, threshold=0.0):
-    method = method_of(name)
+    method = find_method(name)
     if not method.installed:
         pytest.skip(f"{method.package} is not installed")
     kind = method.load()

@@ -38,7 +38,7 @@ def test_each_threshold_against_dense_weights(model, small_dataset, tmp_path) ->
 
 def test_deciles_go_from_rare_to_frequent_labels() -> None:
     counts = np.array([*range(20, 0, -1), 0])
-    assert pruning.deciles_of_labels(counts).tolist() == [*np.repeat(np.arange(9, -1, -1), 2), -1]
+    assert pruning.assign_deciles(counts).tolist() == [*np.repeat(np.arange(9, -1, -1), 2), -1]
 
 
 def test_the_script_prints_two_tables(model, small_dataset) -> None:

@@ -6,7 +6,7 @@ import json
 from click.testing import CliRunner
 from tibkat import main
 
-from ovaflow.settings.config import load, resolve
+from ovaflow.settings.config import load_config, resolve_config
 
 SUBJECTS = [
     {"@id": "gnd:1", "sameAs": "Eisen"},
@@ -43,4 +43,6 @@ def test_titles_abstracts_and_all_subjects_are_kept(tmp_path) -> None:
     assert rows == [f"Iron and steel\t<{gnd}/1> <{gnd}/2>", f"Of steel Again Two lines\t<{gnd}/1>"]
     assert gzip.decompress((made / "dev.tsv.gz").read_bytes()).decode() == f"Rust\t<{gnd}/2>\n"
     assert (made / "vocabulary.tsv").read_text() == f"<{gnd}/1>\tEisen\n<{gnd}/2>\tStahl\n"
-    assert resolve(load(made / "tibkat.yaml"), {}).datasets["tibkat"].format == "annif"
+    assert (
+        resolve_config(load_config(made / "tibkat.yaml"), {}).datasets["tibkat"].format == "annif"
+    )

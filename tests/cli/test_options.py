@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from step_settings import REQUIRED, settings_from, settings_in
 
 from ovaflow.registry import ONE_VS_ALL, all_steps, find_method, method_names, placed
-from ovaflow.settings.inputs import settings_read
-from ovaflow.settings.schema import explain
+from ovaflow.settings.inputs import find_reads
+from ovaflow.settings.schema import explain_error
 
 
 def in_one_line(value):
@@ -34,7 +34,7 @@ OF_METHODS = [
     [(name, ONE_VS_ALL) for name, step in all_steps().items() if step.settings] + OF_METHODS,
 )
 def test_every_default_can_be_written_as_in_a_config_file(step, method) -> None:
-    settings = settings_read(step, method)
+    settings = find_reads(step, method)
     model = placed(settings.model)
     for name in settings.fields:
         field = model.model_fields[name]
@@ -78,7 +78,7 @@ def test_a_value_is_the_same_in_a_config_file_as_a_text_and_on_the_command_line(
     step, name, written
 ) -> None:
     in_config = settings_in(step, **{name: yaml.safe_load(written)})
-    option = settings_read(step).options.get(name, name).replace("_", "-")
+    option = find_reads(step).options.get(name, name).replace("_", "-")
     assert settings_in(step, **{name: written}) == in_config
     assert settings_from(step, f"--{option}={written}") == in_config
 
@@ -197,7 +197,7 @@ def test_an_error_names_the_alternative_that_was_meant(step, name, written, expe
         with pytest.raises(ValidationError) as caught:
             settings_in(step, **{name: value})
         content = REQUIRED.get(step, {}) | {name: value}
-        assert expected in explain(caught.value, content, placed(settings_read(step).model))
+        assert expected in explain_error(caught.value, content, placed(find_reads(step).model))
     with pytest.raises(click.BadParameter) as refused:
         settings_from(step, f"--{name.replace('_', '-')}={written}")
     assert expected in refused.value.message

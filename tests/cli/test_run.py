@@ -7,7 +7,7 @@ from commands import ovaflow
 
 from ovaflow.cli.run import guess_format, make_config, make_dataset_name
 from ovaflow.console.errors import InputError
-from ovaflow.settings.config import resolve
+from ovaflow.settings.config import resolve_config
 from ovaflow.workflow import require_command
 
 
@@ -62,7 +62,7 @@ def test_a_format_that_the_name_does_not_tell(name) -> None:
 def test_names_of_datasets_are_legal(name, theirs) -> None:
     assert make_dataset_name(name) == theirs
     config = yaml.safe_load(make_config(name))
-    assert resolve(config, {}).datasets[theirs].train == name
+    assert resolve_config(config, {}).datasets[theirs].train == name
 
 
 def test_values_that_are_not_given_are_left_to_the_defaults() -> None:

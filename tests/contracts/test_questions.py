@@ -12,7 +12,7 @@ from running_service import running_service
 
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.question import Question
-from ovaflow.settings.inputs import as_options
+from ovaflow.settings.inputs import format_options
 
 TEXTS = [
     "word10 word11 word12 left1 right2",
@@ -82,7 +82,7 @@ def test_fields_in_python_are_those_of_the_question(predictor, asked) -> None:
 def test_the_command_line(model, asked, tmp_path) -> None:
     question, theirs = asked
     texts = [f"--text={text}" for text in TEXTS]
-    ovaflow("predict", model, *texts, *as_options(question), f"--output={tmp_path / 'a.jsonl'}")
+    ovaflow("predict", model, *texts, *format_options(question), f"--output={tmp_path / 'a.jsonl'}")
     assert list(map(of_json, read_answers(tmp_path / "a.jsonl"))) == theirs
 
 

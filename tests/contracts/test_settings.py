@@ -9,9 +9,9 @@ from typing import Literal, get_args
 import pytest
 
 from ovaflow.cli.options import setting_option
-from ovaflow.settings.configuration import MethodOfRun
+from ovaflow.settings.configuration import RunMethod
 from ovaflow.settings.prepare import PrepareSource
-from ovaflow.settings.section import Section, Where, setting
+from ovaflow.settings.section import Scope, Section, setting
 from ovaflow.settings.train import Initialization, TrainLabels
 
 _SPEC = importlib.util.spec_from_file_location(
@@ -20,7 +20,7 @@ _SPEC = importlib.util.spec_from_file_location(
 reference = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(reference)
 
-ELECTRIC = Where("electric kettles", lambda section: section.kind == "electric")
+ELECTRIC = Scope("electric kettles", lambda section: section.kind == "electric")
 
 
 class Kettle(Section):
@@ -31,7 +31,7 @@ class Kettle(Section):
 
     @property
     def relevant(self):
-        return self._without(*self.without_effect)
+        return self._without(*self.irrelevant_settings)
 
 
 def test_a_new_setting_is_told_in_schema_reference_and_help() -> None:
@@ -50,7 +50,7 @@ def test_it_is_no_parameter_where_it_has_no_effect() -> None:
 @pytest.mark.parametrize("start", get_args(Initialization))
 def test_settings_of_starts(start) -> None:
     section = TrainLabels(initialization=start)
-    assert section.without_effect.isdisjoint(section.relevant)
+    assert section.irrelevant_settings.isdisjoint(section.relevant)
     of_starts = {"s", "t", "bias_lambda", "root_epsilon", "retrain"}
     theirs = {
         "zero": set(),
@@ -67,10 +67,10 @@ def test_settings_of_formats() -> None:
     of_texts = PrepareSource(format="csv")
     ready_made = PrepareSource(format="svmlight")
     assert {"text_column", "quotes", "features", "min_df", "html"} <= of_texts.relevant.keys()
-    assert {"text_column", "quotes", "features", "min_df", "html"} <= ready_made.without_effect
-    assert "sheet" in of_texts.without_effect
+    assert {"text_column", "quotes", "features", "min_df", "html"} <= ready_made.irrelevant_settings
+    assert "sheet" in of_texts.irrelevant_settings
 
 
 def test_a_run_from_another_says_so() -> None:
-    assert MethodOfRun().without_effect == {"pretrained"}
-    assert not MethodOfRun(initialization="pretrained", pretrained="base").without_effect
+    assert RunMethod().irrelevant_settings == {"pretrained"}
+    assert not RunMethod(initialization="pretrained", pretrained="base").irrelevant_settings

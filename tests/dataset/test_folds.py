@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from records import write_records
 
 from ovaflow.dataset.dataset import Dataset, Split, open_dataset
-from ovaflow.dataset.folds import folds_of_documents, hold_out_fold
+from ovaflow.dataset.folds import assign_folds, hold_out_fold
 from ovaflow.records.near_twins import group_equal_rows, group_near_twins
 from ovaflow.records.units import number_copies
 from ovaflow.sparse.csr import from_scipy
@@ -42,7 +42,7 @@ def test_each_document_is_in_one_fold_and_what_is_alike_in_the_same(
     seed, folds, copies, split
 ) -> None:
     dataset = made(80, seed, copies, split)
-    ours = folds_of_documents(dataset, folds, seed)
+    ours = assign_folds(dataset, folds, seed)
     assert len(ours) == 80 + copies
     assert set(ours) <= set(range(folds))
     for unit in set(dataset.units):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import Dataset, Split
-from ovaflow.dataset.hold_out import SHORTEST, hold_out, truncate_every_third
+from ovaflow.dataset.hold_out import SHORTEST_TRUNCATED, hold_out, truncate_every_third
 from ovaflow.features.vocabulary import fit_features
 from ovaflow.records.drawing import draw_by_hash, hash_rows, is_drawn_for_test
 from ovaflow.settings.prepare import Prepare
@@ -70,7 +70,7 @@ def test_each_third_text_ends_early(seed, normalized) -> None:
             row.indices.tolist()
             == fitted.transform.transform([" ".join(text[:end])]).indices.tolist()
         )
-        if i % 3 or len(text) <= SHORTEST:
+        if i % 3 or len(text) <= SHORTEST_TRUNCATED:
             assert len(row.indices) == len(before.indices)
         # the weights of what is kept, of length 1 again; the last feature is the bias
         values = before.data[np.isin(before.indices, row.indices)]

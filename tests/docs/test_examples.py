@@ -10,7 +10,7 @@ from docs.pages import GENERATED, PAGES, ROOT, blocks_of, name_of, same_output
 from pipeline_place import Place
 from records import read_records
 
-from ovaflow.settings.config import load, resolve
+from ovaflow.settings.config import load_config, resolve_config
 
 RUN = ("sh", "python")
 FIRST_RUN = "first-run.log"
@@ -145,11 +145,13 @@ def test_what_is_not_run_says_why(page) -> None:
 
 @pytest.mark.parametrize("page", sorted(set(PAGES) - GENERATED), ids=name_of)
 def test_configs_are_legal(page) -> None:
-    defaults = load(ROOT / "config" / "config.yaml")
+    defaults = load_config(ROOT / "config" / "config.yaml")
     for block in blocks_of(page):
         if block.language == "yaml" and block.mark != "no config":
             # pages show parts of a config: the runs that others start from are those of the page
-            resolve(yaml.safe_load(block.code), defaults, f"{name_of(page)}, line {block.line}")
+            resolve_config(
+                yaml.safe_load(block.code), defaults, f"{name_of(page)}, line {block.line}"
+            )
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from ovaflow.estimate.shards import is_small, number_of_shards
-from ovaflow.settings.config import resolve
+from ovaflow.settings.config import resolve_config
 from ovaflow.training.plan import write_plan
 
 MEGABYTE = 1_000_000
@@ -12,7 +12,7 @@ ESTIMATE = "results/mine/estimates/problem.json"
 
 def config(run=None, shards="auto", **entry):
     datasets = {"mine": {"format": "csv", "train": "a.csv"} | entry}
-    return resolve(
+    return resolve_config(
         {"datasets": datasets, "runs": {"msi": run or {}}, "train": {"shards": shards}}, {}
     )
 

@@ -13,7 +13,7 @@ from solving import assert_same_bits, trained
 
 from ovaflow import OneVsAllClassifier, TextFeatures
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.settings.prepare import Prepare, blocks_for
+from ovaflow.settings.prepare import Prepare, resolve_blocks
 from ovaflow.sparse.csr import from_scipy
 
 BLOCKS = ["words", "pairs", {"prefixes": 4}, {"stems": "german"}, {"characters": [3, 4]}]
@@ -124,5 +124,5 @@ def test_settings_and_defaults_are_those_of_the_config() -> None:
     ours = TextFeatures().get_params()
     features = list(ours.pop("features"))
     # the estimator knows no labels
-    assert features == blocks_for(Prepare().features, has_vocabulary=False)
+    assert features == resolve_blocks(Prepare().features, has_vocabulary=False)
     assert ours == {name: Prepare.model_fields[name].default for name in ours}

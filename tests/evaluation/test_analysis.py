@@ -6,7 +6,7 @@ import pytest
 from records import read_records
 from sklearn.metrics import precision_recall_fscore_support
 
-from ovaflow.dataset.dataset import inverse_propensity
+from ovaflow.dataset.dataset import compute_inverse_propensity
 from ovaflow.evaluation.analysis import (
     count_missed_labels,
     find_confused_labels,
@@ -35,7 +35,7 @@ def predicted(seed, n=60, labels=12, k=4):
 def test_groups_against_one_instance_at_a_time(seed) -> None:
     ids, _, dense, Y = predicted(seed)
     counts = np.random.default_rng(seed).integers(0, 9, dense.shape[1])
-    inverse = inverse_propensity(counts, 200, 0.55, 1.5)
+    inverse = compute_inverse_propensity(counts, 200, 0.55, 1.5)
     first = (ids[:, :3, None] == np.arange(dense.shape[1])).any(axis=1)
     for group in group_by_frequency(Ranked(ids, Y, inverse), counts, 3, (0, 1, 3, 6)):
         last = np.inf if group["to"] is None else group["to"]

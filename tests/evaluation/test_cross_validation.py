@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_score
 from solving import in_memory
 
-from ovaflow.dataset.folds import SEED, folds_of_documents, hold_out_fold
+from ovaflow.dataset.folds import FOLD_SEED, assign_folds, hold_out_fold
 from ovaflow.dataset.hold_out import hold_out
 from ovaflow.evaluation.cross_validation import summarize_folds
 from ovaflow.storage.texts import read_json, write_json
@@ -22,7 +22,7 @@ def test_means_are_those_of_cross_val_score() -> None:
     X = rng.normal(size=(120, 5)).astype(np.float32)
     y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
     dataset = in_memory(X, np.eye(2)[y])
-    folds = folds_of_documents(dataset, 4, SEED)
+    folds = assign_folds(dataset, 4, FOLD_SEED)
     learner = LogisticRegression()
     ours = []
     for fold in range(4):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import coverage_error, f1_score, label_ranking_average_precision_score
 
-from ovaflow.dataset.dataset import inverse_propensity
+from ovaflow.dataset.dataset import compute_inverse_propensity
 from ovaflow.evaluation.metric import compute_metric
 from ovaflow.evaluation.metrics import compute_ranking_metrics
 from ovaflow.evaluation.ranking import Ranked
@@ -83,9 +83,9 @@ def test_propensity_formula(n, count, a, b) -> None:
     # Jain et al. 2016, eq. of section 5: p = 1 / (1 + C exp(-A log(N + B)))
     c = (math.log(n) - 1) * (b + 1) ** a
     theirs = 1 + c * math.exp(-a * math.log(count + b))
-    assert inverse_propensity(np.array([count]), n, a, b)[0] == pytest.approx(theirs)
+    assert compute_inverse_propensity(np.array([count]), n, a, b)[0] == pytest.approx(theirs)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_propensity_of_few_instances_is_one(n) -> None:
-    assert inverse_propensity(np.array([0, 1]), n, 0.55, 1.5).tolist() == [1, 1]
+    assert compute_inverse_propensity(np.array([0, 1]), n, 0.55, 1.5).tolist() == [1, 1]

@@ -10,7 +10,7 @@ from records import write_records
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from ovaflow.dataset.hold_out import held_out_documents
+from ovaflow.dataset.hold_out import draw_held_out_documents
 from ovaflow.features.columns import ColumnFeatures, of_words
 
 SETTINGS = SimpleNamespace(
@@ -104,7 +104,9 @@ def test_they_follow_features_of_texts_which_stay_as_they_are(prepared, prepare)
     # of names of labels nothing is known
     named = ours.train.X.part(ours.n_documents, ours.train.X.n_rows)
     assert of_words(named, ours.parameters).data.size == named.data.size > 0
-    np.testing.assert_array_equal(held_out_documents(ours, 0.3), held_out_documents(theirs, 0.3))
+    np.testing.assert_array_equal(
+        draw_held_out_documents(ours, 0.3), draw_held_out_documents(theirs, 0.3)
+    )
 
 
 @pytest.mark.parametrize(

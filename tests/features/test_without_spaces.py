@@ -8,7 +8,7 @@ from records import write_records
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.prepare import prepare
-from ovaflow.dataset.remarks import remarks_on
+from ovaflow.dataset.remarks import collect_remarks
 from ovaflow.features.vocabulary import fit_features
 from ovaflow.model.ranked_labels import find_hits
 from ovaflow.records.source import SourceFiles
@@ -133,7 +133,9 @@ def test_texts_without_spaces_are_counted(texts, spaceless) -> None:
 
 def spaces_in(table, **settings):
     """What is remarked about spaces."""
-    return [line for line in remarks_on(prepare(source(table, **settings))) if "spaces" in line]
+    return [
+        line for line in collect_remarks(prepare(source(table, **settings))) if "spaces" in line
+    ]
 
 
 def test_auto_chooses_pieces(write) -> None:

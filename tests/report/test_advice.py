@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import yaml
 from commands import ovaflow
-from made_config import made
+from config_factory import make_config
 from records import write_records
 
 from ovaflow.cli import group
@@ -49,11 +49,11 @@ def require_followable(found) -> None:
     settings = yaml.safe_load(found.remedy)
     if "datasets" in settings:
         (entry,) = settings["datasets"].values()
-        made(mine={"format": "csv", "train": "a.csv"} | entry)
+        make_config(mine={"format": "csv", "train": "a.csv"} | entry)
     elif "runs" in settings:
-        made(settings["runs"])
+        make_config(settings["runs"])
     else:
-        made(**settings)
+        make_config(**settings)
 
 
 def test_every_remedy_on_the_page_can_be_followed(runs) -> None:

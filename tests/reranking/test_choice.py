@@ -5,7 +5,7 @@ import pytest
 
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.evidence.similar_texts import SimilarTexts
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 
 
 def pairs(ids, probabilities):
@@ -29,13 +29,13 @@ def test_allowed_labels_are_ranked_as_all_are_and_few_by_their_own_scores(datase
     candidates = evidence.candidates(evidence.texts(X, model.first_stage), best, scores)
     columns = evidence.compute(candidates)[:, :n_labels].copy()
     rank = evidence.columns.index("rank")
-    columns[:, :, rank] = np.minimum(columns[:, :, rank], CANDIDATES - 1)
+    columns[:, :, rank] = np.minimum(columns[:, :, rank], N_CANDIDATES - 1)
     theirs = pairs(best, model.reranker.trees.probabilities(columns, best))
     voted = evidence.get(SimilarTexts).suggest_candidates(candidates.texts)
     compared = 0
     for row, ours in enumerate(pairs(ids, probabilities)):
         # candidates of similar texts alone have no score
-        further = set(best[row, CANDIDATES:])
+        further = set(best[row, N_CANDIDATES:])
         for label in ours.keys() & theirs[row].keys() - (further & set(voted[row])):
             assert ours[label] == pytest.approx(theirs[row][label], rel=1e-5)
             compared += label in further

@@ -24,7 +24,7 @@ from ovaflow.reranking.evidence.similar_texts import SimilarTexts
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(
     options = "--optimise=macro-F1", "--top-k=2"
     ours = predict(*options).ids.tolist()
     theirs, _ = choose_labels_for_macro_f1(
-        *(each[:, :CANDIDATES] for each in predicted.ranking[:2]), 2
+        *(each[:, :N_CANDIDATES] for each in predicted.ranking[:2]), 2
     )
     assert ours == theirs.tolist() != predicted.ids[:, :2].tolist()
     asked = model, texts, *options

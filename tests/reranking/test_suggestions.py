@@ -17,7 +17,7 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.model.ranked_labels import find_hits
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, read_suggestions
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 
 names = st.sampled_from("abcdefgh")
 scores = st.none() | st.integers(-3, 3)
@@ -39,11 +39,11 @@ def test_a_file_is_read_as_a_dictionary(tmp_path_factory, entries, asked, scored
             theirs[text].append((-(score or 0) * scored, place, ord(label) - ord("a")))
     suggestions = ours.find_suggestions(asked)
     for i, text in enumerate(asked):
-        expected = sorted(theirs.get(text, []))[:CANDIDATES]
+        expected = sorted(theirs.get(text, []))[:N_CANDIDATES]
         m = len(expected)
         assert suggestions.known[i] == (text in theirs)
         assert suggestions.ids[i].tolist() == [label for *_, label in expected] + [-1] * (
-            CANDIDATES - m
+            N_CANDIDATES - m
         )
         assert suggestions.scores[i, :m].tolist() == [-score for score, *_ in expected]
     assert ours.unknown == sum(label in ("g", "h") for _, label, _ in entries)
@@ -62,7 +62,7 @@ def test_each_candidate_has_a_score_and_a_place(seed, most, k) -> None:
     assert (
         ours[:, :, 0] == np.where(found, np.take_along_axis(scores, places, axis=1), -100)
     ).all()
-    assert (ours[:, :, 1] == np.where(found, places, CANDIDATES)).all()
+    assert (ours[:, :, 1] == np.where(found, places, N_CANDIDATES)).all()
 
 
 @pytest.fixture(scope="module")

@@ -5,74 +5,77 @@ from pathlib import Path
 
 import pytest
 import yaml
+from config_factory import MINE_DATASET, find_config_error, make_config
 from hypothesis import given
 from hypothesis import strategies as st
-from made_config import MINE, complaint, made
 
 from ovaflow.console.errors import InputError
 from ovaflow.settings import inputs
-from ovaflow.settings.chains import earlier_model, sweeps_of, swept_name
+from ovaflow.settings.chains import find_earlier_model, group_swept_runs, name_swept_run
 from ovaflow.settings.config import require_files
 from ovaflow.settings.predict import Predict
-from ovaflow.settings.section import NAME
-from ovaflow.settings.suggestion_sources import source_name, sources_of
+from ovaflow.settings.section import NAME_PATTERN
+from ovaflow.settings.suggestion_sources import find_sources, name_source
 
 SWEEP = {"initialization": "zero", "sweep": {"C": [1, 0.1, 10]}, "top_k": 7}
 
 
 def test_a_sweep_becomes_one_run_per_value() -> None:
-    swept = made({"first": {}, "dismec": SWEEP, "last": {}})
+    swept = make_config({"first": {}, "dismec": SWEEP, "last": {}})
     names = ["dismec.C-0.1", "dismec.C-1", "dismec.C-10"]
     assert list(swept.runs) == ["first", *names, "last"]
-    assert sweeps_of(swept) == {"dismec": names}
-    assert [swept.train_of(name).C for name in names] == [0.1, 1.0, 10.0]
+    assert group_swept_runs(swept) == {"dismec": names}
+    assert [swept.train_settings(name).C for name in names] == [0.1, 1.0, 10.0]
     assert [swept.section("predict", run=name) for name in names] == [Predict(top_k=7)] * 3
     assert [swept.runs[name].initialization for name in names] == [
         "zero",
         "pretrained",
         "pretrained",
     ]
-    earlier = [earlier_model(swept, "mine", name) for name in names]
+    earlier = [find_earlier_model(swept, "mine", name) for name in names]
     assert earlier == [
         None,
         "results/mine/dismec.C-0.1/model.h5",
         "results/mine/dismec.C-1/model.h5",
     ]
-    assert f"--sweep=dismec={','.join(names)}" in inputs.sweep_options(swept)
+    assert f"--sweep=dismec={','.join(names)}" in inputs.make_sweep_options(swept)
 
 
 def test_a_start_at_the_neighbour_is_solved_more_exactly() -> None:
-    own = made({"a": {"sweep": {"C": [1, 2, 3]}, "epsilon": 0.1}})
-    assert [own.train_of(name).epsilon for name in own.runs] == [0.1, 0.01, 0.01]
+    own = make_config({"a": {"sweep": {"C": [1, 2, 3]}, "epsilon": 0.1}})
+    assert [own.train_settings(name).epsilon for name in own.runs] == [0.1, 0.01, 0.01]
     for epsilon, later in ((0.03, 0.003), ("auto", 0.001)):
-        common = made({"a": {"sweep": {"C": [1, 2]}}}, train={"epsilon": epsilon})
-        assert [common.train_of(name).epsilon for name in common.runs] == [epsilon, later]
+        common = make_config({"a": {"sweep": {"C": [1, 2]}}}, train={"epsilon": epsilon})
+        assert [common.train_settings(name).epsilon for name in common.runs] == [epsilon, later]
 
 
 def test_another_value_leaves_the_runs_below_it_as_they_are() -> None:
-    few, many = (made({"a": {"sweep": {"C": values}}}) for values in ([0.1, 1, 3], [0.1, 1, 2, 3]))
+    few, many = (
+        make_config({"a": {"sweep": {"C": values}}}) for values in ([0.1, 1, 3], [0.1, 1, 2, 3])
+    )
     for name in ("a.C-0.1", "a.C-1"):
         assert few.runs[name] == many.runs[name]
         ours, theirs = (
-            inputs.parameters_of("train-shard", config, "mine", name) for config in (few, many)
+            inputs.make_step_parameters("train-shard", config, "mine", name)
+            for config in (few, many)
         )
         assert ours == theirs
-    assert earlier_model(few, "mine", "a.C-3") != earlier_model(many, "mine", "a.C-3")
+    assert find_earlier_model(few, "mine", "a.C-3") != find_earlier_model(many, "mine", "a.C-3")
 
 
 def test_seeds_become_runs_that_know_nothing_of_each_other() -> None:
-    swept = made({"trees": {"method": "fastxml", "sweep": {"seed": [3, 1]}}})
-    assert sweeps_of(swept) == {"trees": ["trees.seed-1", "trees.seed-3"]}
+    swept = make_config({"trees": {"method": "fastxml", "sweep": {"seed": [3, 1]}}})
+    assert group_swept_runs(swept) == {"trees": ["trees.seed-1", "trees.seed-3"]}
     assert [
-        inputs.parameters_of("train-shard", swept, "mine", run)["seed"] for run in swept.runs
+        inputs.make_step_parameters("train-shard", swept, "mine", run)["seed"] for run in swept.runs
     ] == [1, 3]
     assert [run.pretrained for run in swept.runs.values()] == [None, None]
 
 
 @given(st.floats(min_value=0, exclude_min=True, allow_infinity=False))
 def test_names_of_swept_runs_are_safe_and_say_the_number(C) -> None:
-    name = swept_name("a", "C", C)
-    assert re.fullmatch(NAME, name)
+    name = name_swept_run("a", "C", C)
+    assert re.fullmatch(NAME_PATTERN, name)
     assert float(name.removeprefix("a.C-")) == C
 
 
@@ -89,10 +92,10 @@ def later(name):
     ],
 )
 def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file(name, expected) -> None:
-    chained = made({"a": SWEEP, "b": later(name)})
-    assert earlier_model(chained, "mine", "b") == expected
-    assert inputs.start_files(chained, "mine", "b") == {"earlier": expected}
-    parameters = inputs.parameters_of("train-shard", chained, "mine", "b")
+    chained = make_config({"a": SWEEP, "b": later(name)})
+    assert find_earlier_model(chained, "mine", "b") == expected
+    assert inputs.find_start_files(chained, "mine", "b") == {"earlier": expected}
+    parameters = inputs.make_step_parameters("train-shard", chained, "mine", "b")
     assert (parameters["initialization"], parameters["t"]) == ("pretrained", -2)
 
 
@@ -135,11 +138,13 @@ NEEDS = "rerank_with needs rerank, the share of instances that is held out"
     }.items(),
 )
 def test_what_is_wrong_is_said_in_one_line(runs, expected) -> None:
-    assert expected in complaint({"runs": yaml.safe_load(runs)})
+    assert expected in find_config_error({"runs": yaml.safe_load(runs)})
 
 
 def test_suggestions_of_all_runs_need_a_second_stage() -> None:
-    assert f"predict: {NEEDS}" in complaint({"predict": {"rerank": 0, "rerank_with": ["b.csv"]}})
+    assert f"predict: {NEEDS}" in find_config_error(
+        {"predict": {"rerank": 0, "rerank_with": ["b.csv"]}}
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,10 +162,10 @@ def test_earlier_models_and_sources_must_be_there(
     tmp_path, monkeypatch, run, make, expected
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / MINE["train"]).touch()
-    require_files(made({"msi": {}, "b": later("msi")}))
-    require_files(made({"msi": {}, "b": later("results/mine/msi/model.h5")}))
-    missing = made({"msi": {}, "b": run})
+    (tmp_path / MINE_DATASET["train"]).touch()
+    require_files(make_config({"msi": {}, "b": later("msi")}))
+    require_files(make_config({"msi": {}, "b": later("results/mine/msi/model.h5")}))
+    missing = make_config({"msi": {}, "b": run})
     with pytest.raises(InputError, match=f"runs.b.{expected}paths are relative"):
         require_files(missing)
     make(tmp_path / "mis")
@@ -169,9 +174,9 @@ def test_earlier_models_and_sources_must_be_there(
 
 def test_files_of_all_runs_and_of_one() -> None:
     runs = {"msi": {}, "none": {"rerank": 0}, "mine": {"rerank_with": ["b.csv", "a.csv"]}}
-    config = made(runs, predict={"rerank": 0.2, "rerank_with": ["b/mllm.csv.gz"]})
+    config = make_config(runs, predict={"rerank": 0.2, "rerank_with": ["b/mllm.csv.gz"]})
     expected = [{"mllm": "b/mllm.csv.gz"}, {}, {"a": "a.csv", "b": "b.csv"}]
-    assert [sources_of(config, "mine", run) for run in runs] == expected
+    assert [find_sources(config, "mine", run) for run in runs] == expected
 
 
 @pytest.mark.parametrize(
@@ -179,4 +184,4 @@ def test_files_of_all_runs_and_of_one() -> None:
     [("mllm.csv", "mllm"), ("a/b.c.csv.gz", "b"), ("folder/", "folder"), ("a=b.csv", "a-b")],
 )
 def test_a_file_gives_a_source_its_name(path, name) -> None:
-    assert source_name(path) == name
+    assert name_source(path) == name

@@ -2,13 +2,13 @@
 
 import pytest
 import yaml
+from config_factory import find_config_error, make_config
 from hypothesis import example, given
 from hypothesis import strategies as st
-from made_config import complaint, made
 from pydantic import ValidationError
 
 from ovaflow.console.errors import InputError
-from ovaflow.settings.config import load
+from ovaflow.settings.config import load_config
 from ovaflow.settings.configuration import Config, DatasetEntry, RunEntry
 from ovaflow.settings.predict import Report
 from ovaflow.settings.prepare import Prepare
@@ -23,8 +23,8 @@ def read(folder, text):
     """
     path = folder / "my.yaml"
     path.write_text(text, encoding="utf-8")
-    ours = made(**load(path))
-    assert made(**yaml.safe_load(text)) == ours
+    ours = make_config(**load_config(path))
+    assert make_config(**yaml.safe_load(text)) == ours
     return ours
 
 
@@ -88,7 +88,7 @@ def test_a_code_is_what_is_written_or_must_be_put_in_quotes(tmp_path_factory, co
 
     def prepare(name, code):
         path.write_text(f"prepare: {{{name}: {code}}}", encoding="utf-8")
-        load(path)
+        load_config(path)
         # the workflow has what Snakemake reads
         return getattr(Prepare.model_validate(yaml.safe_load(path.read_text())["prepare"]), name)
 
@@ -164,13 +164,13 @@ def test_the_setting_and_what_is_written_are_named(tmp_path, content, expected) 
     }.items(),
 )
 def test_other_programs_values_are_refused_likewise(expected, content) -> None:
-    assert expected in complaint({"prepare": content})
+    assert expected in find_config_error({"prepare": content})
 
 
 def test_keys_that_are_texts_are_merged(tmp_path) -> None:
     text = "x: &x {b.csv: 2}\ndatasets: {a: {format: csv, train: a, extra: {<<: *x, c.csv: 3}}}"
     (tmp_path / "my.yaml").write_text(text)
-    assert load(tmp_path / "my.yaml")["datasets"]["a"]["extra"] == {"b.csv": 2, "c.csv": 3}
+    assert load_config(tmp_path / "my.yaml")["datasets"]["a"]["extra"] == {"b.csv": 2, "c.csv": 3}
 
 
 def test_numbers_of_other_settings_are_as_they_were(tmp_path) -> None:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from step_settings import settings_from, settings_in
 
 from ovaflow.reading.columns import join_column_names, split_column_names
-from ovaflow.settings.config import load, resolve
-from ovaflow.settings.inputs import as_options, parameters_of
+from ovaflow.settings.config import load_config, resolve_config
+from ovaflow.settings.inputs import format_options, make_step_parameters
 
 # of a command line; readers strip names
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
@@ -30,11 +30,11 @@ def test_names_are_the_same_in_a_config_file_and_in_options(
     path = tmp_path_factory.getbasetemp() / "names.yaml"
     entry = {"format": "csv", "train": "a.csv", "text_column": texts, "labels_column": labels}
     path.write_text(yaml.safe_dump({"datasets": {"a": entry}, "runs": {"a": {}}}), encoding="utf-8")
-    config = resolve(load(path), {})
-    parameters = parameters_of("prepare", config, "a")
+    config = resolve_config(load_config(path), {})
+    parameters = make_step_parameters("prepare", config, "a")
     names = (parameters["text_column"], parameters["labels_column"])
     assert tuple(map(split_column_names, names)) == (texts, labels)
-    found = settings_from("prepare", *as_options(parameters))
+    found = settings_from("prepare", *format_options(parameters))
     assert (found.text_column, found.labels_column) == names
     found = settings_from("prepare", *(f"--text-column={name}" for name in [*texts, "last"]))
     assert split_column_names(found.text_column) == [*texts, "last"]

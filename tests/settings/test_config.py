@@ -4,8 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import config_factory
 import jsonschema
-import made_config
 import pytest
 import yaml
 from hypothesis import given
@@ -16,9 +16,9 @@ from ovaflow.dataset.sizes import Shape, write_sizes
 from ovaflow.methods.fastxml.settings import FastXML
 from ovaflow.methods.rembrandt.settings import Rembrandt
 from ovaflow.records.catalogue import find_entry, read_catalogue
-from ovaflow.settings.config import load, require_files, resolve
-from ovaflow.settings.configuration import MethodOfRun
-from ovaflow.settings.paths import raw_files
+from ovaflow.settings.config import load_config, require_files, resolve_config
+from ovaflow.settings.configuration import RunMethod
+from ovaflow.settings.paths import find_raw_files
 from ovaflow.settings.predict import Predict
 from ovaflow.settings.prepare import Prepare
 from ovaflow.settings.schema import json_schema
@@ -33,7 +33,7 @@ DEFAULTS = {
 
 
 def complaint(config):
-    return made_config.complaint(config, DEFAULTS)
+    return config_factory.find_config_error(config, DEFAULTS)
 
 
 def test_datasets_and_runs_are_replaced_whole_and_others_merge_with_the_defaults() -> None:
@@ -42,10 +42,10 @@ def test_datasets_and_runs_are_replaced_whole_and_others_merge_with_the_defaults
         "runs": {"only": {}},
         "train": {"epsilon": 1},
     }
-    settings = resolve(config, DEFAULTS)
+    settings = resolve_config(config, DEFAULTS)
     assert (list(settings.datasets), list(settings.runs)) == (["mine"], ["only"])
     assert settings.train == Train(C=4.0, shards=3, epsilon=1.0)
-    assert list(resolve({"train": {"C": 2}}, DEFAULTS).datasets) == ["docstrings"]
+    assert list(resolve_config({"train": {"C": 2}}, DEFAULTS).datasets) == ["docstrings"]
 
 
 def test_a_dataset_and_a_run_may_set_their_own() -> None:
@@ -55,23 +55,25 @@ def test_a_dataset_and_a_run_may_set_their_own() -> None:
     prepare: {max_features: 1000}
     predict: {top_k: 3}
     """
-    settings = resolve(yaml.safe_load(config), DEFAULTS)
+    settings = resolve_config(yaml.safe_load(config), DEFAULTS)
     assert settings.section("prepare", dataset="mine") == Prepare()
     assert settings.section("evaluate", dataset="mine") == Evaluate(propensity_a=0.6)
-    assert settings.train_of("strict") == Train(C=4.0, shards=3, epsilon=0.001)
+    assert settings.train_settings("strict") == Train(C=4.0, shards=3, epsilon=0.001)
     assert settings.section("predict", run="strict") == Predict(top_k=10)
     assert settings.section("predict", run="plain") == Predict(top_k=3)
 
 
 def test_values_of_the_command_line_are_texts() -> None:
-    settings = resolve(
+    settings = resolve_config(
         {"train": {"C": "2", "epsilon": "1e-2", "shards": "4"}, "prepare": {"tfidf": "true"}},
         DEFAULTS,
     )
     assert settings.train == Train(C=2.0, epsilon=0.01, shards=4)
     assert settings.prepare.tfidf is True
     assert (
-        resolve({"prepare": {"max_features": "null", "min_df": "0.5"}}, DEFAULTS).prepare.min_df
+        resolve_config(
+            {"prepare": {"max_features": "null", "min_df": "0.5"}}, DEFAULTS
+        ).prepare.min_df
         == 0.5
     )
 
@@ -127,7 +129,7 @@ def test_names_that_are_not_safe_file_names_are_refused(name) -> None:
 
 @given(st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", fullmatch=True))
 def test_safe_names_are_taken(name) -> None:
-    assert list(resolve({"runs": {name: {}}}, DEFAULTS).runs) == [name]
+    assert list(resolve_config({"runs": {name: {}}}, DEFAULTS).runs) == [name]
 
 
 def test_datasets_of_the_catalogue_become_downloaded_files() -> None:
@@ -135,7 +137,7 @@ def test_datasets_of_the_catalogue_become_downloaded_files() -> None:
         "amazon-670k": {"source": "catalogue", "propensity_b": 1.0},
         "again": {"source": "catalogue", "name": "amazon-670k", "tfidf": True},
     }
-    settings = resolve({"datasets": datasets}, DEFAULTS, catalogue=find_entry)
+    settings = resolve_config({"datasets": datasets}, DEFAULTS, catalogue=find_entry)
     assert [entry.train for entry in settings.datasets.values()] == [
         "downloads/amazon-670k/train.txt"
     ] * 2
@@ -149,14 +151,14 @@ def test_datasets_of_the_catalogue_become_downloaded_files() -> None:
 
 
 def test_every_dataset_of_the_catalogue_makes_an_entry() -> None:
-    settings = resolve(
+    settings = resolve_config(
         {"datasets": {name: {"source": "catalogue"} for name in read_catalogue()}},
         DEFAULTS,
         catalogue=find_entry,
     )
     for name in settings.datasets:
         files = {f"downloads/{name}/{file}" for file in find_entry(name).files.values()}
-        assert set(raw_files(settings, name).values()) == files
+        assert set(find_raw_files(settings, name).values()) == files
 
 
 @pytest.mark.parametrize(
@@ -183,14 +185,14 @@ def test_files_that_are_not_valid(tmp_path, content, message) -> None:
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(InputError) as caught:
-        load(path)
+        load_config(path)
     assert str(caught.value).startswith(f"{path}{message}")
 
 
 def test_aliases_and_merge_keys_are_legal(tmp_path) -> None:
     path = tmp_path / "my.yaml"
     path.write_text("a: &x {b: 1}\nc: {<<: *x, d: 2}\ne: *x\n")
-    assert load(path) == {"a": {"b": 1}, "c": {"b": 1, "d": 2}, "e": {"b": 1}}
+    assert load_config(path) == {"a": {"b": 1}, "c": {"b": 1, "d": 2}, "e": {"b": 1}}
 
 
 def commented_defaults():
@@ -203,10 +205,10 @@ def commented_defaults():
 
 
 def test_the_default_config_sets_no_default_and_tells_all_of_them() -> None:
-    written = load(ROOT / "config" / "config.yaml")
+    written = load_config(ROOT / "config" / "config.yaml")
     assert set(written) == {"datasets", "runs"}
-    ours = resolve(commented_defaults(), written)
-    assert ours == resolve({}, written)
+    ours = resolve_config(commented_defaults(), written)
+    assert ours == resolve_config({}, written)
     for name, section in commented_defaults().items():
         assert sorted(section) == sorted(getattr(ours, name).model_dump())
 
@@ -248,7 +250,7 @@ def test_editors_describe_every_key_and_refuse_others() -> None:
 
 def test_files_must_be_there_or_what_was_prepared_from_them(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    mine = resolve({"datasets": {"mine": {"format": "csv", "train": "a.csv"}}}, DEFAULTS)
+    mine = resolve_config({"datasets": {"mine": {"format": "csv", "train": "a.csv"}}}, DEFAULTS)
     sizes = tmp_path / "results" / "mine" / "sizes.json"
     for made_from in (None, {"train": "b.csv"}):
         if made_from is not None:
@@ -262,14 +264,14 @@ def test_files_must_be_there_or_what_was_prepared_from_them(tmp_path, monkeypatc
     require_files(mine)
     assert capsys.readouterr().err == ""
     lists = {"format": "csv", "train": ["a.csv", "*.csv", "b.csv"], "text_column": ["a", "b"]}
-    several = resolve({"datasets": {"mine": lists}}, DEFAULTS)
+    several = resolve_config({"datasets": {"mine": lists}}, DEFAULTS)
     assert several.datasets["mine"].text_column == "a,b"
     with pytest.raises(InputError, match=r"datasets\.mine\.train: no such file: b\.csv"):
         require_files(several)
 
 
 KEYS = {
-    "one-vs-all": {**Train().model_dump(), **dict.fromkeys(MethodOfRun.model_fields)},
+    "one-vs-all": {**Train().model_dump(), **dict.fromkeys(RunMethod.model_fields)},
     "fastxml": {**FastXML().model_dump(), "shards": 1, "threads": 1, "weighting": "none"},
     "rembrandt": {**Rembrandt().model_dump(), "shards": 1, "threads": 1},
 }
@@ -289,4 +291,4 @@ def test_each_method_has_its_keys(method) -> None:
             )
             assert re.fullmatch(rf".*runs\.a: ({refused})", complaint({"runs": {"a": entry}}))
         elif key != "pretrained":
-            resolve({"runs": {"a": entry}}, DEFAULTS)
+            resolve_config({"runs": {"a": entry}}, DEFAULTS)

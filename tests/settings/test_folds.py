@@ -1,7 +1,7 @@
 """What folds are asked for, where they are, and what they do not go with."""
 
 import pytest
-from made_config import MINE, complaint, made
+from config_factory import MINE_DATASET, find_config_error, make_config
 
 from ovaflow.settings import inputs, paths
 
@@ -11,17 +11,17 @@ OLD = {"initialization": "pretrained", "pretrained": "old.h5", "retrain": "new"}
 
 @pytest.mark.parametrize("folds", [0, None, 2, 100])
 def test_folds_are_datasets_with_parts_of_their_own(folds) -> None:
-    ours = made({"msi": {"rerank": 0.1}, "not": {"rerank": 0}}, evaluate={"folds": folds})
+    ours = make_config({"msi": {"rerank": 0.1}, "not": {"rerank": 0}}, evaluate={"folds": folds})
     named = [f"mine/fold-{fold}-of-{folds}" for fold in range(1, (folds or 0) + 1)]
-    assert paths.folds_of(ours, "mine") == named
+    assert paths.name_fold_datasets(ours, "mine") == named
     held_out = [f"{name}/held-out-0.1" for name in ("mine", *named)]
-    assert paths.parts_of_datasets(ours) == sorted(named + held_out)
-    assert len(paths.cross_validation_files(ours)) == 2 * bool(folds)
+    assert paths.name_derived_datasets(ours) == sorted(named + held_out)
+    assert len(paths.find_cross_validation_files(ours)) == 2 * bool(folds)
 
 
 def test_a_dataset_may_have_other_folds() -> None:
-    datasets = {"mine": MINE | {"folds": 0}, "yours": MINE}
-    assert paths.cross_validation_files(made(datasets=datasets, **FIVE)) == [
+    datasets = {"mine": MINE_DATASET | {"folds": 0}, "yours": MINE_DATASET}
+    assert paths.find_cross_validation_files(make_config(datasets=datasets, **FIVE)) == [
         "results/yours/a/folds.json"
     ]
 
@@ -30,10 +30,10 @@ def test_a_dataset_may_have_other_folds() -> None:
 def test_steps_of_a_fold_read_what_those_of_its_dataset_do(step) -> None:
     run = {"weighting": "propensity", "top_k": 7, "rerank": 0.1}
     whole, fold = (
-        inputs.parameters_of(step, made({"a": run}, **FIVE), f"mine{end}", "a")
+        inputs.make_step_parameters(step, make_config({"a": run}, **FIVE), f"mine{end}", "a")
         for end in ("", "/fold-2-of-5")
     )
-    assert fold == whole == inputs.parameters_of(step, made({"a": run}), "mine", "a")
+    assert fold == whole == inputs.make_step_parameters(step, make_config({"a": run}), "mine", "a")
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_steps_of_a_fold_read_what_those_of_its_dataset_do(step) -> None:
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(config, expected) -> None:
-    assert expected in complaint(config)
+    assert expected in find_config_error(config)
 
 
 def test_names_like_those_of_folds_and_their_advice() -> None:
-    made({"fold-1": {}, "a": OLD | {"retrain": "all"}, "b": {}}, **FIVE)
-    made({"b": {"rerank_with": ["x/mllm.csv"]}}, evaluate={"folds": 0})
+    make_config({"fold-1": {}, "a": OLD | {"retrain": "all"}, "b": {}}, **FIVE)
+    make_config({"b": {"rerank_with": ["x/mllm.csv"]}}, evaluate={"folds": 0})

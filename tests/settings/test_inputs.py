@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 import yaml
-from made_config import made
+from config_factory import make_config
 
 from ovaflow.registry import all_steps, find_method
 from ovaflow.settings import inputs, paths
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 
 ROOT = Path(__file__).parents[2]
 
 
 def options(step, run=None, mine=None, dataset="mine", **sections):
     """What a command is given, without dashes."""
-    config = made({"a": run or {}}, *filter(None, [mine]), **sections)
-    given = inputs.as_options(inputs.parameters_of(step, config, dataset, "a"))
+    config = make_config({"a": run or {}}, *filter(None, [mine]), **sections)
+    given = inputs.format_options(inputs.make_step_parameters(step, config, dataset, "a"))
     assert all(option.startswith("--") for option in given)
     return " ".join(option[2:] for option in given)
 
@@ -149,7 +149,9 @@ def test_settings_that_a_step_depends_on(step, config, expected) -> None:
 
 
 def test_what_an_estimate_is_made_with() -> None:
-    config = made({"a": {"initialization": "zero", "prune": 0.001}, "b": FASTXML | {"trees": 7}})
+    config = make_config(
+        {"a": {"initialization": "zero", "prune": 0.001}, "b": FASTXML | {"trees": 7}}
+    )
     ours = find_method("one-vs-all").estimate_options(config, "mine", "a")
     assert ours == [f"--{option}" for option in f"{PROBLEM} prune=0.001 labels=200".split()]
     assert "--trees=7" in find_method("fastxml").estimate_options(config, "mine", "b")
@@ -157,30 +159,34 @@ def test_what_an_estimate_is_made_with() -> None:
 
 def test_features_are_chosen_for_texts_alone_and_C_where_it_is_auto() -> None:
     datasets = {"texts": TESTED, "counts": FEATURES}
-    config = made({"a": {"C": "auto"}, "b": {}}, datasets=datasets, prepare={"features": "auto"})
-    assert inputs.chosen_features(config, "texts") == {
+    config = make_config(
+        {"a": {"C": "auto"}, "b": {}}, datasets=datasets, prepare={"features": "auto"}
+    )
+    assert inputs.find_chosen_features(config, "texts") == {
         "chosen_features": "results/texts/features.json"
     }
-    assert inputs.chosen_features(config, "counts") == {}
-    assert "features" not in inputs.parameters_of("prepare", config, "counts")
+    assert inputs.find_chosen_features(config, "counts") == {}
+    assert "features" not in inputs.make_step_parameters("prepare", config, "counts")
     chosen = "results/texts/C/squared-hinge-l2-none-Cauto-epsilonauto-stored0.01.json"
     for dataset in ("texts", "texts/held-out-0.2"):
-        assert inputs.start_files(config, dataset, "a")["chosen_C"] == chosen
-    assert "chosen_C" not in inputs.start_files(config, "texts", "b")
+        assert inputs.find_start_files(config, dataset, "a")["chosen_C"] == chosen
+    assert "chosen_C" not in inputs.find_start_files(config, "texts", "b")
 
 
 def test_weights_are_pruned_alike_with_and_without_held_out_instances() -> None:
-    config = made({"a": {"rerank": 0.2}, "b": {"rerank": 0.2, "prune": 0.1}, "c": {"rerank": 0}})
+    config = make_config(
+        {"a": {"rerank": 0.2}, "b": {"rerank": 0.2, "prune": 0.1}, "c": {"rerank": 0}}
+    )
     chosen = "results/mine/{}a/chosen_prune.json".format
     for place, file in [
         ("", chosen("")),
         ("/held-out-0.2", chosen("")),
         ("/fold-1-of-5", chosen("fold-1-of-5/")),
     ]:
-        assert inputs.chosen_prune(config, f"mine{place}", "a") == {"chosen_prune": file}
+        assert inputs.find_chosen_prune(config, f"mine{place}", "a") == {"chosen_prune": file}
         assert (
-            inputs.chosen_prune(config, f"mine{place}", "b")
-            == inputs.chosen_prune(config, f"mine{place}", "c")
+            inputs.find_chosen_prune(config, f"mine{place}", "b")
+            == inputs.find_chosen_prune(config, f"mine{place}", "c")
             == {}
         )
 
@@ -202,22 +208,22 @@ def test_texts_whose_labels_are_separated(format_, separates) -> None:
     ],
 )
 def test_what_is_in_a_file_is_a_file_of_the_dataset(name, source, is_file) -> None:
-    config = made(prepare={name: source})
-    assert inputs.parameters_of("prepare", config, "mine").get(name) == (
+    config = make_config(prepare={name: source})
+    assert inputs.make_step_parameters("prepare", config, "mine").get(name) == (
         None if is_file else source
     )
-    assert paths.raw_files(config, "mine").get(name) == (source if is_file else None)
+    assert paths.find_raw_files(config, "mine").get(name) == (source if is_file else None)
 
 
 def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept() -> None:
     fold = "mine/held-out-0.1"
     run = {"weighting": "propensity"}
     sections = {"predict": {"rerank": 0.1}}
-    assert paths.parts_of_datasets(made({"a": run}, **sections)) == [fold]
+    assert paths.name_derived_datasets(make_config({"a": run}, **sections)) == [fold]
     assert options("train-shard", run, dataset=fold, **sections) == options(
         "train-shard", run, **sections
     )
-    assert options("predict", run, dataset=fold, **sections) == f"top-k={CANDIDATES}"
+    assert options("predict", run, dataset=fold, **sections) == f"top-k={N_CANDIDATES}"
 
 
 @pytest.mark.parametrize(
@@ -232,19 +238,23 @@ def test_kernels_of_all_runs(loss, rerank, expected) -> None:
         "--rembrandt",
         *["--rerank"] * (rerank == "auto"),
     ]
-    config = made({"a": {}, "b": b, "c": FASTXML, "d": REMBRANDT}, predict={"rerank": rerank})
-    assert inputs.warm_up_options(config) == expected
+    config = make_config(
+        {"a": {}, "b": b, "c": FASTXML, "d": REMBRANDT}, predict={"rerank": rerank}
+    )
+    assert inputs.make_warm_up_options(config) == expected
 
 
 def test_a_sweep_has_the_problem_of_its_first_run_and_a_fold_that_of_its_dataset() -> None:
-    config = made({"a": {"sweep": {"C": [0.3, 1, 3]}}, "b": {"C": 0.3}})
+    config = make_config({"a": {"sweep": {"C": [0.3, 1, 3]}}, "b": {"C": 0.3}})
     datasets = ("mine", "mine/held-out-0.2")
     found = {
-        inputs.estimate_key(config, dataset, run) for run in config.runs for dataset in datasets
+        inputs.make_estimate_key(config, dataset, run)
+        for run in config.runs
+        for dataset in datasets
     }
     assert found == {"squared-hinge-l2-none-C0.3-epsilonauto-stored0.01"}
-    assert "propensity-0.6-1.5" in inputs.estimate_key(
-        made({"a": {"weighting": "propensity"}}), "mine", "a"
+    assert "propensity-0.6-1.5" in inputs.make_estimate_key(
+        make_config({"a": {"weighting": "propensity"}}), "mine", "a"
     )
 
 

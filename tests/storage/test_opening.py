@@ -8,7 +8,7 @@ from commands import ovaflow
 from ovaflow.console.errors import InputError
 from ovaflow.reading.streams import open_stream
 from ovaflow.records.catalogue import read_catalogue
-from ovaflow.settings.config import load
+from ovaflow.settings.config import load_config
 from ovaflow.storage.hdf5 import open_artifact
 from ovaflow.storage.opening import open_regular
 from ovaflow.storage.texts import read_json
@@ -20,7 +20,7 @@ def test_neither_pipes_nor_devices(tmp_path, monkeypatch, path) -> None:
     os.mkfifo("pipe")
     for read in (
         lambda: open_stream(path).__enter__(),
-        lambda: load(path),
+        lambda: load_config(path),
         lambda: read_catalogue(path),
         lambda: open_artifact(path, "model").__enter__(),
         lambda: read_json(path, "metrics"),

@@ -12,8 +12,8 @@ from solving import jobs_of, trained
 from ovaflow import OneVsAllClassifier
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import COLD
-from ovaflow.settings.config import resolve
-from ovaflow.settings.inputs import estimate_key, parameters_of
+from ovaflow.settings.config import resolve_config
+from ovaflow.settings.inputs import make_estimate_key, make_step_parameters
 from ovaflow.settings.train import ChooseC
 
 EXACT = {"fit_intercept": False, "tol": 1e-8, "max_iter": 10_000, "class_weight": "balanced"}
@@ -130,14 +130,14 @@ def test_it_and_weighting_exclude_each_other() -> None:
     with pytest.raises(
         InputError, match=r"runs\.b: weighting: propensity and class_weight: balanced exclude"
     ):
-        resolve(written, {})
-    resolve(written | {"runs": {"b": {"method": "fastxml", "weighting": "propensity"}}}, {})
+        resolve_config(written, {})
+    resolve_config(written | {"runs": {"b": {"method": "fastxml", "weighting": "propensity"}}}, {})
 
 
 def test_nothing_is_recorded_of_it_unless_it_is_set() -> None:
-    config = resolve(
+    config = resolve_config(
         {"datasets": {"a": DATA}, "runs": {"b": {}, "c": {"class_weight": "balanced"}}}, {}
     )
-    assert "class_weight" not in parameters_of("train-shard", config, "a", "b")
-    assert parameters_of("train-shard", config, "a", "c")["class_weight"] == "balanced"
-    assert estimate_key(config, "a", "b") != estimate_key(config, "a", "c")
+    assert "class_weight" not in make_step_parameters("train-shard", config, "a", "b")
+    assert make_step_parameters("train-shard", config, "a", "c")["class_weight"] == "balanced"
+    assert make_estimate_key(config, "a", "b") != make_estimate_key(config, "a", "c")

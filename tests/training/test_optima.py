@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from solving import as_earlier, jobs_of, trained
 
-from ovaflow.dataset.dataset import Dataset, Split, inverse_propensity, open_dataset
+from ovaflow.dataset.dataset import Dataset, Split, compute_inverse_propensity, open_dataset
 from ovaflow.initialization.starts import STARTS
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS, Status
@@ -49,7 +49,7 @@ def problem_of(dataset, label, weighting):
     positive = Y[:, [label]].toarray().ravel() > 0
     rows = np.flatnonzero(positive | (np.arange(len(positive)) < n))
     worth = (
-        2 * inverse_propensity(Y[:n, [label]].sum(), n, 0.55, 1.5) - 1
+        2 * compute_inverse_propensity(Y[:n, [label]].sum(), n, 0.55, 1.5) - 1
         if weighting == "propensity"
         else 1.0
     )

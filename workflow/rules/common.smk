@@ -12,9 +12,9 @@ from ovaflow.records.catalogue import find_entry, read_catalogue
 from ovaflow.estimate import shards
 from ovaflow.sparse.fingerprint import kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, suggestion_sources
-from ovaflow.settings.config import load, require_files, resolve
-from ovaflow.settings.source import ROLES, is_stored
-from ovaflow.settings.section import FOLD, listed
+from ovaflow.settings.config import load_config, require_files, resolve_config
+from ovaflow.settings.source import FILE_ROLES, is_in_storage
+from ovaflow.settings.section import FOLD_FOLDER, as_list
 from ovaflow.registry import ONE_VS_ALL, all_steps, find_method
 from snakemake.settings.types import DeploymentMethod
 
@@ -41,11 +41,11 @@ try:
     # Snakemake silently takes the last of two keys of the same name, and 8 for a label 010
     CONFIGS = list(map(str, workflow.overwrite_configfiles or workflow.configfiles))
     for path in CONFIGS:
-        load(path)
+        load_config(path)
     # not by configfile:, which would merge the default datasets and runs with the user's
-    SETTINGS = resolve(
+    SETTINGS = resolve_config(
         config,
-        defaults=load(workflow.source_path("../../config/config.yaml")),
+        defaults=load_config(workflow.source_path("../../config/config.yaml")),
         path=", ".join(CONFIGS) or None,
         catalogue=find_entry,
     )
@@ -70,7 +70,7 @@ def method_of(run):
 
 
 RUN_OF_PROBLEM = {
-    method_of(run).problem(SETTINGS, dataset, run): chains.first_run_of(SETTINGS, run)
+    method_of(run).problem(SETTINGS, dataset, run): chains.find_first_run(SETTINGS, run)
     for dataset in SETTINGS.datasets
     for run in SETTINGS.runs
     if method_of(run).sample
@@ -78,11 +78,11 @@ RUN_OF_PROBLEM = {
 
 
 wildcard_constraints:
-    dataset=one_of([*SETTINGS.datasets, *paths.parts_of_datasets(SETTINGS)]),
+    dataset=one_of([*SETTINGS.datasets, *paths.name_derived_datasets(SETTINGS)]),
     run=one_of(SETTINGS.runs),
     shard=r"\d+",
     name=one_of(read_catalogue()),
-    role=one_of(ROLES),
+    role=one_of(FILE_ROLES),
     problem=one_of(RUN_OF_PROBLEM),
 
 
@@ -118,7 +118,7 @@ def run_by(wildcards):
 @cache
 def train_of(run):
     """Train settings of a run, validated once rather than for each shard."""
-    return SETTINGS.train_of(run)
+    return SETTINGS.train_settings(run)
 
 
 def threads_of_run(wildcards):
@@ -129,7 +129,7 @@ def threads_of_run(wildcards):
 @cache
 def parameters(step, dataset, run):
     """Settings that a step depends on, as options."""
-    return inputs.as_options(inputs.parameters_of(step, SETTINGS, dataset, run))
+    return inputs.format_options(inputs.make_step_parameters(step, SETTINGS, dataset, run))
 
 
 def settings_of(step):
@@ -148,7 +148,7 @@ def file_options(files):
     return [
         f"--{name.replace('_', '-')}={path}"
         for name, paths in files.items()
-        for path in listed(paths)
+        for path in as_list(paths)
     ]
 
 

@@ -1,7 +1,7 @@
 CHOICES = [inputs.chosen_features(SETTINGS, dataset) for dataset in SETTINGS.datasets] + [
     inputs.chosen_C(SETTINGS, dataset, run)
     for dataset in SETTINGS.datasets
-    for run in SETTINGS.runs_of(ONE_VS_ALL)
+    for run in SETTINGS.runs_with_method(ONE_VS_ALL)
 ]
 
 

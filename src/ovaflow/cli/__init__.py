@@ -74,9 +74,9 @@ def _switch(argument, opposites):
     if not (is_given and name in opposites):
         return argument
     # loaded by no other command line
-    from ovaflow.settings.spelling import parsed
+    from ovaflow.settings.spelling import parse_value
 
-    return {"True": name, "False": opposites[name]}.get(str(parsed(value)), argument)
+    return {"True": name, "False": opposites[name]}.get(str(parse_value(value)), argument)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -18,13 +18,13 @@ from ovaflow.cli.options import (
 from ovaflow.dataset.dataset import open_dataset, write_dataset
 from ovaflow.dataset.hold_out import hold_out
 from ovaflow.dataset.prepare import prepare
-from ovaflow.dataset.remarks import kept_together, remarks_on
+from ovaflow.dataset.remarks import collect_remarks, explain_kept_together
 from ovaflow.dataset.sizes import Shape, write_sizes
 from ovaflow.labels.label_map import UNKNOWN_SUBJECTS, require_another_file, write_unknown_subjects
 from ovaflow.reading.summary import ReadingSummary, describe_weights
 from ovaflow.records.drawing import is_far_from_share
 from ovaflow.records.source import SourceFiles
-from ovaflow.settings.section import listed
+from ovaflow.settings.section import as_list
 from ovaflow.settings.source import holds_texts
 from ovaflow.settings.train import Train
 from ovaflow.storage.texts import write_json
@@ -85,7 +85,7 @@ def write_dataset_sizes(path, train, parameters) -> None:
 def _source_of(settings, files):
     if settings.format != "builtin" and files["train"] is None:
         raise click.UsageError(f"--format={settings.format} needs --train")
-    if len(listed(files["extra"] or [])) != len(settings.extra_weight):
+    if len(as_list(files["extra"] or [])) != len(settings.extra_weight):
         raise click.UsageError("give an --extra-weight for each --extra")
     return SourceFiles(settings, **files)
 
@@ -126,14 +126,14 @@ def prepare_command(settings, threads, sizes, reading, output, **files) -> None:
         write_unknown_subjects(listed, prepared.unknown_subjects)
     write_dataset_sizes(sizes, prepared.train, prepared.parameters)
     if reading is not None:
-        further = prepared.columns_in_words | _weights_in_words(
+        further = prepared.column_descriptions | _weights_in_words(
             settings.weight_column, prepared.documents
         )
         write_json(
             reading, "reading", {"lines": glance.of_all(*prepared.label_counts(), further).lines}
         )
     click.echo(f"{output}: {prepared.summary()}")
-    for remark in remarks_on(prepared, listed):
+    for remark in collect_remarks(prepared, listed):
         click.echo(f"remark: {remark}")
 
 
@@ -188,7 +188,9 @@ def hold_out_command(dataset, fraction, seed, records, sizes, output) -> None:
         f"{output}: {held:,} of {n:,} training instances held out{_extra_left_out(train, parts, n_extra)}"
     )
     if is_far_from_share(held, n, fraction):
-        click.echo(f"remark: not about {round(fraction * n):,}: {kept_together(opened.parameters)}")
+        click.echo(
+            f"remark: not about {round(fraction * n):,}: {explain_kept_together(opened.parameters)}"
+        )
 
 
 def _extra_left_out(train, parts, n_extra):

@@ -19,7 +19,7 @@ from ovaflow.report.doubts import COLUMNS_WITHOUT_KIND, RECORD_NAME_LENGTH
 from ovaflow.reranking.fitting import require_same_dataset
 from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
-from ovaflow.settings.section import HELD_OUT
+from ovaflow.settings.section import HELD_OUT_PREFIX
 
 SHOWN_DOUBTS_PER_KIND = 10
 """Rows of each kind on the terminal."""
@@ -89,7 +89,7 @@ def _held_out_by(model):
         remedy = "give --all, or set predict: {rerank: 0.2} in the config and run again"
         raise InputError(message, path=model, remedy=remedy)
     share = Reranker.about(reranker).parameters["fraction"]
-    return model.parent.parent / f"{HELD_OUT}{share:g}" / "dataset.h5"
+    return model.parent.parent / f"{HELD_OUT_PREFIX}{share:g}" / "dataset.h5"
 
 
 def _print_summary(rows, n, dataset, output) -> None:

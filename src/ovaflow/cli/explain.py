@@ -25,7 +25,7 @@ from ovaflow.prediction.predictor import count_texts_without_words
 from ovaflow.prediction.reasons import explain_labels
 from ovaflow.prediction.sources import remark_on_columns
 from ovaflow.report.tables import Column, Row, make_table
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.csr import rows_of
 
 
@@ -174,7 +174,7 @@ def _show_contributions(console, explained, text) -> None:
 
 def _sureness(probability):
     if probability is None:
-        return f"no candidate: not among the {CANDIDATES} highest scores"
+        return f"no candidate: not among the {N_CANDIDATES} highest scores"
     return f"probability {100 * probability:.0f} %"
 
 

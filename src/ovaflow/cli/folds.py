@@ -15,7 +15,7 @@ from ovaflow.cli.options import (
 )
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.dataset.folds import hold_out_fold
-from ovaflow.dataset.remarks import kept_together
+from ovaflow.dataset.remarks import explain_kept_together
 from ovaflow.evaluation.cross_validation import join_folds
 from ovaflow.evaluation.metric import report_metric_names
 from ovaflow.model.model_file import open_any_model
@@ -43,7 +43,9 @@ def hold_out_fold_command(dataset, fold, folds, sizes, output) -> None:
     n -= 0 if train.extra is None else int(np.count_nonzero(train.extra))
     click.echo(f"{output}: {held:,} of {n:,} training instances are in fold {fold} of {folds}")
     if is_far_from_share(held, n, 1 / folds):
-        click.echo(f"remark: not about {round(n / folds):,}: {kept_together(opened.parameters)}")
+        click.echo(
+            f"remark: not about {round(n / folds):,}: {explain_kept_together(opened.parameters)}"
+        )
 
 
 @click.command("join-folds")

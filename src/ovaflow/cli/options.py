@@ -10,11 +10,11 @@ from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
 from ovaflow.registry import ONE_VS_ALL, placed
-from ovaflow.settings.inputs import settings_read
-from ovaflow.settings.schema import explain, explain_value, schema_at
-from ovaflow.settings.section import Section, about
+from ovaflow.settings.inputs import find_reads
+from ovaflow.settings.schema import explain_error, explain_value, find_schema
+from ovaflow.settings.section import Section, setting_info
 from ovaflow.settings.source import ReadTexts
-from ovaflow.settings.spelling import parsed
+from ovaflow.settings.spelling import parse_value
 from ovaflow.settings.train import Train
 from ovaflow.storage.texts import read_json
 
@@ -122,7 +122,7 @@ class _Words(click.Choice):
         self.may_be_null = {"type": "null"} in parts
 
     def convert(self, value, param, context):
-        meant = parsed(value)
+        meant = parse_value(value)
         if meant is None and self.may_be_null:
             return None
         return super().convert(
@@ -142,10 +142,10 @@ def _entry(schema):
 
 def setting_option(model, field, name=None, **more):
     """A click option made of a field: its name, legal values, default and sentence."""
-    schema = schema_at(model, [field])
+    schema = find_schema(model, [field])
     info = model.model_fields[field]
     parts = schema.get("anyOf", [schema])
-    told = about(info)
+    told = setting_info(info)
     sentence = told.told
     default = told.null
     # names of formats and of constants stay as they are
@@ -174,7 +174,7 @@ def setting_option(model, field, name=None, **more):
 
 def reading_option(name):
     """An option of how a file of texts is read, by default as the data of the model were."""
-    sentence = about(ReadTexts.model_fields[name]).told
+    sentence = setting_info(ReadTexts.model_fields[name]).told
     text = f"{sentence[:1].upper()}{sentence[1:]}" if sentence.split()[0].isalpha() else sentence
     return setting_option(
         ReadTexts,
@@ -229,7 +229,7 @@ def step_options(step, method=ONE_VS_ALL):
     """Decorator: options of all settings that a step reads; the command takes them as one object,
     ``settings``.
     """
-    reads = settings_read(step, method)
+    reads = find_reads(step, method)
     model = placed(reads.model)
     options = {
         field: setting_option(model, field, reads.options.get(field)) for field in reads.fields
@@ -241,7 +241,7 @@ def step_options(step, method=ONE_VS_ALL):
         try:
             settings = model.model_validate(given)
         except ValidationError as error:
-            raise click.UsageError(explain(error, given, model)) from None
+            raise click.UsageError(explain_error(error, given, model)) from None
         return apply_choices(settings, chosen)
 
     return collect_options(

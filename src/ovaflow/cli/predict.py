@@ -47,7 +47,7 @@ from ovaflow.reading.streams import clean_text
 from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.predict import Predict
-from ovaflow.settings.source import COLUMNS
+from ovaflow.settings.source import FOR_COLUMNS
 
 
 @click.command("predict")
@@ -233,7 +233,7 @@ def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, 
 def _check_kept(keep, sources, texts, dataset) -> None:
     has_columns = all(source.kind.has_columns for source in sources)
     if keep and (texts or dataset or not has_columns):
-        raise click.UsageError(f"--keep goes with files of {COLUMNS.words}, which have columns")
+        raise click.UsageError(f"--keep goes with files of {FOR_COLUMNS.words}, which have columns")
 
 
 class _Records:

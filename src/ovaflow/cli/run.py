@@ -26,8 +26,8 @@ from ovaflow.reading.streams import find_matching_paths
 from ovaflow.reading.summary import ReadingSummary
 from ovaflow.records.source import preview_datasets
 from ovaflow.settings import paths
-from ovaflow.settings.config import load, resolve
-from ovaflow.settings.section import NAME, RESERVED
+from ovaflow.settings.config import load_config, resolve_config
+from ovaflow.settings.section import NAME_PATTERN, RESERVED_NAMES
 from ovaflow.settings.source import ReadTexts
 from ovaflow.storage.parts import parts_folder
 from ovaflow.workflow import owner, require_writable, snakefile
@@ -99,7 +99,9 @@ def show_readings(config) -> None:
     """Print how the data of a config are read; what cannot be read is refused before anything is
     computed.
     """
-    settings = resolve(load(config), load(snakefile().parent / "config" / "config.yaml"), config)
+    settings = resolve_config(
+        load_config(config), load_config(snakefile().parent / "config" / "config.yaml"), config
+    )
     for name, look in preview_datasets(settings).items():
         if not Path(paths.DATASET.format(dataset=name)).exists():
             click.echo(
@@ -144,7 +146,7 @@ def guess_format(path: StrPath) -> str:
 def make_dataset_name(path: StrPath) -> str:
     """Name of the dataset that a file becomes, legal in a config file."""
     name = re.sub(r"[^A-Za-z0-9_-]", "-", Path(path).name.split(".")[0])[:100].lstrip("-")
-    return name if re.fullmatch(NAME, name) and name not in RESERVED else "data"
+    return name if re.fullmatch(NAME_PATTERN, name) and name not in RESERVED_NAMES else "data"
 
 
 def make_config(data: StrPath, **entry: str) -> str:
@@ -158,7 +160,7 @@ def make_config(data: StrPath, **entry: str) -> str:
         "runs": {DEFAULT_RUN: {"method": "one-vs-all", "initialization": "mean-separating"}},
     }
     workflow = snakefile().parent
-    resolve(config, load(workflow / "config" / "config.yaml"))
+    resolve_config(config, load_config(workflow / "config" / "config.yaml"))
     return (
         f"# yaml-language-server: $schema={workflow / 'workflow' / 'schemas' / 'config.schema.json'}\n"
         f"# Every key and its default: {workflow / 'config' / 'config.yaml'}\n"

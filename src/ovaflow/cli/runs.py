@@ -15,7 +15,7 @@ from ovaflow.report.runs import (
     make_listing_table,
 )
 from ovaflow.report.tables import format_csv
-from ovaflow.settings.config import load, resolve
+from ovaflow.settings.config import load_config, resolve_config
 from ovaflow.workflow import snakefile
 
 
@@ -39,8 +39,8 @@ def runs_command(config, as_csv, as_json) -> None:
         raise click.UsageError("--csv and --json exclude each other")
     default = Path("config", "config.yaml")
     path = config or (default if default.is_file() else None)
-    defaults = load(snakefile().parent / "config" / "config.yaml")
-    runs = list_runs(resolve(load(path) if path else {}, defaults, path))
+    defaults = load_config(snakefile().parent / "config" / "config.yaml")
+    runs = list_runs(resolve_config(load_config(path) if path else {}, defaults, path))
     if as_json:
         click.echo(json.dumps([make_json_entry(run) for run in runs], ensure_ascii=False))
     elif as_csv:

@@ -6,7 +6,7 @@ import click
 
 from ovaflow.labels.matrix import numbers_of_labels
 from ovaflow.reranking.suggestions import read_suggestions
-from ovaflow.settings.suggestion_sources import source_name
+from ovaflow.settings.suggestion_sources import name_source
 
 RECORD_IDS_REMEDY = "give the ids of records.csv, by ovaflow hold-out --records"
 
@@ -14,7 +14,7 @@ RECORD_IDS_REMEDY = "give the ids of records.csv, by ovaflow hold-out --records"
 def _name_and_path(value):
     name, mark, path = value.partition("=")
     if not mark or Path(value).exists():
-        return source_name(value), value
+        return name_source(value), value
     return name, path
 
 

@@ -70,7 +70,7 @@ _GROUPS = "label_groups"
 _ABOVE = "labels_above"
 
 
-def read_all_names(path, kind):
+def read_names(path, kind):
     with open_artifact(path, kind) as file:
         names = {key: _strings(file, name) for name, key in _FIELDS.items()}
         idf = map_array(file["idf"]) if "idf" in file else None
@@ -118,13 +118,13 @@ def write_names(file, names) -> None:
         create_array(group, "indptr", offsets([len(members) for members in names.groups.values()]))
 
 
-KIND = "dataset"
-EXCERPT = 5000
+DATASET_KIND = "dataset"
+EXCERPT_CHARACTERS = 5000
 """Characters of a test text that are kept for the report and the page of errors."""
 
 
 _PARTS = ("train", "test", "dev")
-_OF_INSTANCES = ("norms", "units", "twins", "weights", "extra")
+_INSTANCE_ARRAYS = ("norms", "units", "twins", "weights", "extra")
 
 
 @dataclass(frozen=True)
@@ -161,10 +161,10 @@ class Split:
             records=records,
             units=units,
             tokens=self.tokens and self.tokens.take(rows),
-            **self.arrays_of(rows),
+            **self.select_arrays(rows),
         )
 
-    def arrays_of(self, rows):
+    def select_arrays(self, rows):
         """What else some of the instances have, without their units."""
         arrays = {name: getattr(self, name) for name in ("norms", "weights", "extra")}
         return {name: array[rows] for name, array in arrays.items() if array is not None}
@@ -174,7 +174,7 @@ class Split:
         return self.X if self.norms is None else unscale(self.X, self.norms, bias)
 
 
-class Named:
+class LazyNames:
     """A dataset or a model whose names are in memory, or read from its file on demand."""
 
     kind: ClassVar[str]
@@ -183,7 +183,7 @@ class Named:
 
     @cached_property
     def names(self):
-        return self.names_in_memory or read_all_names(self.path, self.kind)
+        return self.names_in_memory or read_names(self.path, self.kind)
 
     @property
     def label_names(self):
@@ -211,7 +211,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Dataset(Named):
+class Dataset(LazyNames):
     """An open dataset file, whose matrices are mapped, or one in memory; only this has its test
     texts at hand.
     """
@@ -224,7 +224,7 @@ class Dataset(Named):
     names_in_memory: Names | None = None
     dev: Split | None = None  # for choosing settings; None where there is none
     unknown_subjects: Sequence = ()  # those of records that are no labels; only in memory
-    kind: ClassVar[str] = KIND
+    kind: ClassVar[str] = DATASET_KIND
 
     @property
     def parts(self):
@@ -251,7 +251,7 @@ class Dataset(Named):
         return self.n_features - 1 if self.parameters.get("bias") else -1
 
     @property
-    def columns_in_words(self):
+    def column_descriptions(self):
         """What training records have in columns of numbers and categories, by kind; empty without
         such columns.
         """
@@ -278,7 +278,7 @@ class Dataset(Named):
         n = self.n_documents
         if n == self.train.X.n_rows:
             return self
-        arrays = self.train.arrays_of(slice(n))
+        arrays = self.train.select_arrays(slice(n))
         tokens = self.train.tokens and self.train.tokens.part(0, n)
         train = Split(
             self.train.X.part(0, n),
@@ -355,14 +355,14 @@ class Dataset(Named):
 
     def write(self, path) -> None:
         """Write the dataset file; parameters are what shaped it, ``source`` among them."""
-        with create_artifact(path, KIND, self.parameters) as file:
+        with create_artifact(path, DATASET_KIND, self.parameters) as file:
             for name, split in self.parts.items():
                 write_csr(file.create_group(f"{name}/X"), split.X)
                 write_csr(file.create_group(f"{name}/Y"), split.Y)
                 if split.norms is not None:
                     norms = np.minimum(split.norms, np.finfo(np.float32).max)
                     create_array(file, f"{name}/norms", norms.astype(np.float32))
-                for key in _OF_INSTANCES[1:]:
+                for key in _INSTANCE_ARRAYS[1:]:
                     if getattr(split, key) is not None:
                         create_array(file, f"{name}/{key}", getattr(split, key))
                 if split.tokens is not None:
@@ -371,10 +371,12 @@ class Dataset(Named):
                     write_strings(file, f"{name}_records", split.records)
             write_names(file, self.names)
             if self.test.texts:
-                write_strings(file, "test_texts", [text[:EXCERPT] for text in self.test.texts])
+                write_strings(
+                    file, "test_texts", [text[:EXCERPT_CHARACTERS] for text in self.test.texts]
+                )
 
     def inverse_propensity(self, a, b):
-        return inverse_propensity(self.counts, self.n_documents, a, b)
+        return compute_inverse_propensity(self.counts, self.n_documents, a, b)
 
     @cached_property
     def positives(self):
@@ -385,7 +387,7 @@ class Dataset(Named):
         """Beginnings of test texts, of some rows; empty when the source had features instead of
         texts.
         """
-        with open_artifact(self.path, KIND) as file:
+        with open_artifact(self.path, DATASET_KIND) as file:
             texts = _strings(file, "test_texts")
         return list(texts) if rows is None or not texts else [texts[row] for row in rows]
 
@@ -393,7 +395,7 @@ class Dataset(Named):
         """What some instances of a part, such as ``"test"``, are called in their file; empty where
         not known.
         """
-        with open_artifact(self.path, KIND) as file:
+        with open_artifact(self.path, DATASET_KIND) as file:
             records = _strings(file, f"{part}_records")
         return [records[row] for row in rows] if records else [""] * len(rows)
 
@@ -431,7 +433,7 @@ def write_dataset(path, train, test, label_names, feature_names, parameters) -> 
 
 
 def open_dataset(path):
-    with open_artifact(path, KIND) as file:
+    with open_artifact(path, DATASET_KIND) as file:
         splits = {name: _read_split(file[name]) for name in _PARTS if name in file}
         return Dataset(
             Path(path), **splits, checksum=checksum_of(file), parameters=parameters_of(file)
@@ -439,7 +441,7 @@ def open_dataset(path):
 
 
 def _read_split(group):
-    arrays = {key: map_array(group[key]) for key in _OF_INSTANCES if key in group}
+    arrays = {key: map_array(group[key]) for key in _INSTANCE_ARRAYS if key in group}
     tokens = _read_tokens(group["tokens"]) if "tokens" in group else None
     return Split(read_csr(group["X"]), read_csr(group["Y"]), tokens=tokens, **arrays)
 
@@ -457,7 +459,7 @@ def _read_tokens(group):
     )
 
 
-def without_known_labels(Y, positives, left_out=0):
+def count_without_known_labels(Y, positives, left_out=0):
     """How many instances have no label, and how many only labels without training positives.
 
     ``left_out``: instances whose labels are all missing in Y, since no training instance has them.
@@ -468,7 +470,7 @@ def without_known_labels(Y, positives, left_out=0):
     return unlabelled, Y.n_rows - known - unlabelled
 
 
-def inverse_propensity(counts, n_instances, a, b):
+def compute_inverse_propensity(counts, n_instances, a, b):
     """1/p_j = 1 + C (N_j + b)^-a, C = (ln n - 1) (b + 1)^a >= 0, of labels with N_j of n instances.
 
     A propensity is how likely a true label was observed (Jain, Prabhu and Varma 2016, section 5).
@@ -477,13 +479,15 @@ def inverse_propensity(counts, n_instances, a, b):
     return 1 + c * (np.asarray(counts, np.float64) + b) ** -a
 
 
-_ALIGNMENT = 4096
+_ALIGNMENT_BYTES = 4096
 
 
 def copy_to_local_node(dataset, pinning):
     """The same dataset, its training features copied to the job's node if it has room."""
     X = dataset.train.X
-    ends = np.cumsum([_ALIGNMENT * -(-array.nbytes // _ALIGNMENT) for array in X.arrays])
+    ends = np.cumsum(
+        [_ALIGNMENT_BYTES * -(-array.nbytes // _ALIGNMENT_BYTES) for array in X.arrays]
+    )
     starts = [0, *ends[:-1].tolist()]
 
     def arrays_in(memory):
@@ -491,7 +495,7 @@ def copy_to_local_node(dataset, pinning):
         return [np.frombuffer(memory, array.dtype, array.size, start) for array, start in parts]
 
     def fill(memory) -> None:
-        with open_artifact(dataset.path, KIND) as file:
+        with open_artifact(dataset.path, DATASET_KIND) as file:
             for name, array in zip(("data", "indices", "indptr"), arrays_in(memory), strict=True):
                 read_into(file[f"train/X/{name}"], array)
 

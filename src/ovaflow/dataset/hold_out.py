@@ -5,19 +5,19 @@ from dataclasses import replace
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.dataset.parted import parted
+from ovaflow.dataset.partition import partition_documents
 from ovaflow.features.beginnings import beginnings
 from ovaflow.records.drawing import draw_at_random, draw_by_hash, hash_rows
 from ovaflow.sparse.csr import NOWHERE
 
-SHORTEST = 8
+SHORTEST_TRUNCATED = 8
 """Tokens of the shortest text that is cut."""
 
-_GOLDEN = 0.6180339887498949
+_GOLDEN_RATIO = 0.6180339887498949
 """Multiples of it spread evenly over 0 to 1."""
 
 
-def held_out_documents(dataset, fraction, seed=0):
+def draw_held_out_documents(dataset, fraction, seed=0):
     """Return which training documents a draw holds out: bool (n,); shares (m, 1) give bool (m, n)."""
     units = dataset.units
     if dataset.parameters.get("split") == "random":
@@ -32,14 +32,16 @@ def hold_out(dataset, fraction, seed=0):
     Of extra instances a share is left out of training, too, near twins of held-out documents with
     them.
     """
-    held = held_out_documents(dataset, fraction, seed)
+    held = draw_held_out_documents(dataset, fraction, seed)
     if held.all() or not held.any():
         n = dataset.train.X.n_rows
         message = f"{held.sum():,} of {n:,} training instances would be held out"
         raise InputError(message, path=dataset.path, remedy="more instances or another fraction")
     tested = held & ~dataset.extra_documents
     settings = {"of": dataset.checksum, "fraction": fraction, "seed": seed}
-    parts = parted(dataset, np.flatnonzero(~held), np.flatnonzero(tested), held_out=settings)
+    parts = partition_documents(
+        dataset, np.flatnonzero(~held), np.flatnonzero(tested), held_out=settings
+    )
     # who fits a second stage has the names of the whole dataset
     train = replace(parts.train, tokens=None)
     test = truncate_every_third(parts.test, dataset.parameters.get("normalize", False))
@@ -58,8 +60,8 @@ def truncate_every_third(split, normalized):
     words = X.places != NOWHERE
     tokens = np.zeros(n)
     np.maximum.at(tokens, rows[words], X.places[words] + 1.0)
-    shares = np.arange(n) * _GOLDEN % 1
-    ends = SHORTEST * np.maximum(tokens / SHORTEST, 1) ** shares
+    shares = np.arange(n) * _GOLDEN_RATIO % 1
+    ends = SHORTEST_TRUNCATED * np.maximum(tokens / SHORTEST_TRUNCATED, 1) ** shares
     ends[np.arange(n) % 3 > 0] = np.inf
     X, lengths = beginnings(X, ends, normalized)
     norms = (split.norms * lengths).astype(np.float32) if normalized else split.norms

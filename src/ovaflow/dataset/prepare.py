@@ -7,7 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.dataset.dataset import EXCERPT, Dataset, Names, Split, without_known_labels
+from ovaflow.dataset.dataset import (
+    EXCERPT_CHARACTERS,
+    Dataset,
+    Names,
+    Split,
+    count_without_known_labels,
+)
 from ovaflow.dataset.vectors import read_vectors
 from ovaflow.features.columns import of_words
 from ovaflow.features.label_names import with_label_names
@@ -24,7 +30,7 @@ from ovaflow.records.near_twins import find_near_twins
 from ovaflow.records.parts import read_parts
 from ovaflow.records.splitting import split_rows
 from ovaflow.records.units import find_feature_units, number_copies
-from ovaflow.settings.prepare import blocks_for
+from ovaflow.settings.prepare import resolve_blocks
 
 _FEWEST = 3
 """Ready-made features of a copy: rows of one or two are alike by chance, on delicious in a fifth of
@@ -47,15 +53,15 @@ def prepare(source, threads=1, folder=None):
 def _prepare_texts(source, threads, folder):
     settings = source.settings
     labels = labels_of(source)
-    train, test, read, doubt, dev = read_parts(source, labels, threads, folder, EXCERPT)
+    train, test, read, doubt, dev = read_parts(source, labels, threads, folder, EXCERPT_CHARACTERS)
     if doubt is not None and doubt.is_sure:
         message = f"label_separator is {settings.label_separator!r}, but {doubt}"
         raise InputError(message, path=source.train_name, remedy=f"set {doubt.setting}")
     of_labels = partial(labels.names_in, train.labels)
-    blocks = blocks_for(settings.features, source.has_vocabulary)
+    blocks = resolve_blocks(settings.features, source.has_vocabulary)
     chosen = settings.model_copy(update={"features": blocks})
     fitted = fit_tokens(
-        train.tokens, chosen, of_labels, settings.weighs, threads, folder, train.beside
+        train.tokens, chosen, of_labels, settings.uses_tfidf, threads, folder, train.beside
     )
     transform = fitted.transform
     left_out = frozenset(transform.left_out)
@@ -101,7 +107,7 @@ def _prepare_texts(source, threads, folder):
     counts |= _counts({"train": split, **parts}, transform.parameters, counts)
     parameters = _parameters_of_texts(source, labels, train, transform, counts, named)
     features, idf = transform.all_features
-    names = Names(names, features, idf if settings.weighs else None, **labels.described)
+    names = Names(names, features, idf if settings.uses_tfidf else None, **labels.described)
     unknown = labels.unknown_subjects(train.labels, test.labels)
     described = {"names_in_memory": names, "unknown_subjects": unknown}
     return Dataset(_IN_MEMORY, training, **parts, checksum="", parameters=parameters, **described)
@@ -112,7 +118,7 @@ def _parameters_of_texts(source, labels, train, transform, counts, named):
     settings = source.settings
     parameters = {
         "format": source.format,
-        "tfidf": settings.weighs,
+        "tfidf": settings.uses_tfidf,
         **transform.parameters,
         **{name: getattr(settings, name) for name in _LIMITS},
         "source": source.provenance() | {"counts": counts},
@@ -160,12 +166,12 @@ def _prepare_features(source, settings):
         n = train.X.n_rows + test.X.n_rows
         train, test = (part.take(np.flatnonzero(np.diff(part.Y.indptr))) for part in (train, test))
         counts["instances_without_labels"] = n - train.X.n_rows - test.X.n_rows
-    weighting = {"tfidf": settings.weighs}
+    weighting = {"tfidf": settings.uses_tfidf}
     idf = None
     X = train.X
     X_test = test.X
     copies, others = (number_copies(each, fewest=_FEWEST) for each in (X_test, X))
-    if settings.weighs:
+    if settings.uses_tfidf:
         weighting["sublinear"] = settings.sublinear
         X, idf = weigh_counts(X, settings.sublinear)
         X_test, _ = weigh_counts(X_test, settings.sublinear, idf)
@@ -271,7 +277,7 @@ def _counts(parts, parameters, label_counts):
     positives = np.bincount(train.Y.indices, minlength=train.Y.n_columns)
     for name, split in parts.items():
         left_out = label_counts.get(f"{name}_with_unknown_labels_only", 0)
-        unlabelled, unseen = without_known_labels(split.Y, positives, left_out)
+        unlabelled, unseen = count_without_known_labels(split.Y, positives, left_out)
         counts[f"{name}_instances"] = split.X.n_rows
         n_features = np.diff(of_words(split.X, parameters).indptr)
         counts[f"{name}_without_features"] = int(

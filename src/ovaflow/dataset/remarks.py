@@ -79,7 +79,7 @@ something is wrong.
 """
 
 
-def remarks_on(prepared, listed=None):
+def collect_remarks(prepared, listed=None):
     """Remarks, which name the file where unknown subjects are listed."""
     source = prepared.parameters["source"]
     counts = source["counts"]
@@ -116,7 +116,7 @@ def _on_test_file(source, counts):
         yield "the dev file is the training file or the test file: what is chosen on it is not fit for new texts"
     if "test" in sums and sums["test"] == sums["train"]:
         yield "the test file is the training file: figures say what the model remembers, not how good it is"
-    elif are_noticed(twins, instances):
+    elif are_twins_notable(twins, instances):
         others = (
             "the report also has those of the others"
             if twins < instances
@@ -190,15 +190,15 @@ def _on_repeated(counts):
 def _on_share(prepared, counts):
     if "set_aside" in counts:
         asked = "{set_aside:,} of {set_aside_of:,} records are set aside for testing, not about {to_be_set_aside:,}"
-        yield f"{asked.format(**counts)}: {kept_together(prepared.parameters, counts['largest_part_kept_together'])}"
+        yield f"{asked.format(**counts)}: {explain_kept_together(prepared.parameters, counts['largest_part_kept_together'])}"
 
 
-def are_noticed(twins, instances):
+def are_twins_notable(twins, instances):
     """Whether so many test instances with a near twin in training are worth a remark."""
     return twins >= max(_NOTICED * instances, _SEVERAL)
 
 
-def kept_together(parameters, largest=None):
+def explain_kept_together(parameters, largest=None):
     """Why a share is far from the one asked for, and what to do about it."""
     has_groups = "group_column" in parameters
     alike = (

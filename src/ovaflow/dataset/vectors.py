@@ -28,14 +28,14 @@ def read_vectors(source, labels, role):
         raise InputError("no records", path=source.train_name, remedy="give a file with records")
     weights = np.array(weights, np.float32) if any(weight != 1 for weight in weights) else None
     return Split(
-        from_scipy(stacked(vectors, source.train_name)),
+        from_scipy(stack_vectors(vectors, source.train_name)),
         labels.meanings.of(lists, corpus.counts).given(),
         records=records,
         weights=weights,
     )
 
 
-def stacked(vectors, path):
+def stack_vectors(vectors, path):
     """Vectors as the rows of a matrix."""
     lengths = {len(vector) for vector in vectors}
     if len(lengths) > 1:

@@ -11,8 +11,8 @@ from ovaflow.reading.streams import find_matching_files
 from ovaflow.registry import find_method
 from ovaflow.settings import paths
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.section import listed
-from ovaflow.settings.source import is_stored
+from ovaflow.settings.section import as_list
+from ovaflow.settings.source import is_in_storage
 
 _BYTES = 8e6
 """Bytes of training files for a shard: of texts, some twenty seconds of training."""
@@ -26,7 +26,7 @@ def number_of_shards(config: Config, dataset: str, run: str) -> int:
     """Shards of a run; no number of cores is asked, since another number of shards trains
     everything again.
     """
-    shards = config.train_of(run).shards
+    shards = config.train_settings(run).shards
     if shards != "auto":
         return shards
     size = training_bytes(config, dataset)
@@ -50,13 +50,13 @@ def training_bytes(config: Config, dataset: str) -> float | None:
     """About the size of the training files when unpacked; infinite of those elsewhere, None where
     they are gone.
     """
-    if config.entry_of(dataset).source == "builtin":
+    if config.dataset_entry(dataset).source == "builtin":
         return 0.0
-    files = paths.raw_files(config, dataset.partition("/")[0])
+    files = paths.find_raw_files(config, dataset.partition("/")[0])
     size = 0.0
     for role in ("train", "extra"):
-        for location in listed(files.get(role, [])):
-            if is_stored(location) or location.startswith(f"{paths.DOWNLOADS}/"):
+        for location in as_list(files.get(role, [])):
+            if is_in_storage(location) or location.startswith(f"{paths.DOWNLOADS}/"):
                 return _ELSEWHERE
             try:
                 size += sum(map(_unpacked, find_matching_files(location)))

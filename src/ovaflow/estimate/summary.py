@@ -7,7 +7,7 @@ import psutil
 
 from ovaflow.console.progress import clock
 from ovaflow.machine.limits import read_allowance
-from ovaflow.settings.predict import AUTO_RERANK
+from ovaflow.settings.predict import AUTO_RERANK_SHARE
 from ovaflow.storage.hdf5 import open_artifact, parameters_of
 
 _LONG_JOB = 600.0
@@ -58,7 +58,7 @@ def _with_rerank(core_seconds, dataset):
     """
     with open_artifact(dataset, "dataset") as file:
         has_texts = "token_pattern" in parameters_of(file)
-    return (2 - AUTO_RERANK) * core_seconds if has_texts else None
+    return (2 - AUTO_RERANK_SHARE) * core_seconds if has_texts else None
 
 
 def _other_bytes(dataset):

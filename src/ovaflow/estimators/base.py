@@ -34,9 +34,9 @@ from ovaflow.registry import ONE_VS_ALL, find_method, placed
 from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
-from ovaflow.settings.predict import CANDIDATES, Predict
+from ovaflow.settings.predict import N_CANDIDATES, Predict
 from ovaflow.settings.prepare import Prepare
-from ovaflow.settings.schema import explain
+from ovaflow.settings.schema import explain_error
 from ovaflow.settings.section import Section
 from ovaflow.sparse.csr import CSR, columns_of, from_scipy, offsets, rows_of
 
@@ -187,7 +187,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     def _fit_reranker(self, dataset: Dataset, share: float) -> Reranker:
         """The second stage, from a model that has not seen a share of the instances."""
         held_out = hold_out(dataset, share)
-        predictions = predict_test_set(self._train(held_out), held_out, CANDIDATES, self.threads)
+        predictions = predict_test_set(self._train(held_out), held_out, N_CANDIDATES, self.threads)
         reranker = fit_reranker(self.model_, dataset, held_out, predictions, self.threads)
         if reranker.unused:
             warnings.warn(f"the second stage is not used: {reranker.unused}", stacklevel=3)
@@ -271,7 +271,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         try:
             return model.model_validate(settings)
         except ValidationError as error:
-            raise ValueError(explain(error, settings, model)) from None
+            raise ValueError(explain_error(error, settings, model)) from None
 
     def decision_function(self, X: Matrix, labels: Sequence[Any] | None = None) -> np.ndarray:
         """Scores of labels by the model alone; without a second stage :meth:`predict` gives those
@@ -359,7 +359,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             those of the other classes are 0.
         """
         instances = self._instances(X)
-        ids, found = self._predictor.top_k(instances, CANDIDATES, self.threads)
+        ids, found = self._predictor.top_k(instances, N_CANDIDATES, self.threads)
         probabilities = _by_label(ids, found, ids != NO_LABEL, len(self.classes_)).to_scipy()
         if self._form.kind != CLASSES:
             return probabilities
@@ -368,7 +368,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _fitting(self, instances: CSR) -> CSR:
         """Which labels fit each instance, the most probable ones."""
-        ids, probabilities = self._predictor.top_k(instances, CANDIDATES, self.threads)
+        ids, probabilities = self._predictor.top_k(instances, N_CANDIDATES, self.threads)
         fitting = np.arange(ids.shape[1]) < count_fitting_labels(probabilities)[:, None]
         return _by_label(ids, np.ones(ids.shape), fitting, len(self.classes_))
 

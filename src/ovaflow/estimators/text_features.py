@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
-from ovaflow.dataset.dataset import Names, read_all_names, write_names
+from ovaflow.dataset.dataset import Names, read_names, write_names
 from ovaflow.estimators.labels import LabelForm, Labels, is_missing
 from ovaflow.features.blocks import NAMES
 from ovaflow.features.columns import n_beside
 from ovaflow.features.tfidf import TfIdf
 from ovaflow.features.vocabulary import fit_features
 from ovaflow.settings.prepare import ChooseFeatures, Prepare
-from ovaflow.settings.schema import explain
+from ovaflow.settings.schema import explain_error
 from ovaflow.storage.hdf5 import create_artifact, kind_of, open_artifact, parameters_of
 from ovaflow.tuning.features import choose_features_of_texts
 
@@ -113,7 +113,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         try:
             settings = Prepare.model_validate(parameters | {"bias": 0.0})
         except ValidationError as error:
-            raise ValueError(explain(error, parameters, Prepare)) from None
+            raise ValueError(explain_error(error, parameters, Prepare)) from None
         if NAMES in settings.features:
             raise ValueError(
                 "features: names of labels are for the pipeline, which knows the labels"
@@ -194,7 +194,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             raise InputError(
                 message, path=path, remedy="use ovaflow.prediction.predictor.Predictor"
             )
-        names = read_all_names(path, kind)
+        names = read_names(path, kind)
         transform = TfIdf.from_parameters(parameters, names.features, names.idf)
         blocks = list(transform.features)
         read = ("sublinear", "normalize")

@@ -6,9 +6,9 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.dataset.folds import folds_of_documents
-from ovaflow.dataset.hold_out import held_out_documents
-from ovaflow.dataset.parted import parted
+from ovaflow.dataset.folds import assign_folds
+from ovaflow.dataset.hold_out import draw_held_out_documents
+from ovaflow.dataset.partition import partition_documents
 from ovaflow.registry import find_method
 from ovaflow.reranking.doubts import find_doubts, join_doubts
 from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS
@@ -36,7 +36,7 @@ def find_held_out_doubts(dataset, held_out, model, threads=1):
     these are.
     """
     settings = held_out.parameters["held_out"]
-    held = held_out_documents(dataset, settings["fraction"], settings["seed"])
+    held = draw_held_out_documents(dataset, settings["fraction"], settings["seed"])
     rows = np.flatnonzero(held & ~dataset.extra_documents)
     if len(rows) != held_out.test.X.n_rows:
         message = "was held out by another ovaflow"
@@ -54,13 +54,13 @@ def find_cross_validated_doubts(dataset, model, threads=1):
         raise InputError(message, path=dataset.path)
     method = find_method(model.method)
     settings = method.settings_of(model.parameters)
-    folds = folds_of_documents(dataset, N_FOLDS)
+    folds = assign_folds(dataset, N_FOLDS)
     parts = []
     with Progress("doubts", N_FOLDS, "folds") as progress:
         for fold in range(N_FOLDS):
             with silence():
                 rows = np.flatnonzero((folds == fold) & ~dataset.extra_documents)
-                others = parted(dataset, np.flatnonzero(folds != fold), rows)
+                others = partition_documents(dataset, np.flatnonzero(folds != fold), rows)
                 trained = method.train_model(others, settings, threads)
                 parts.append(find_doubts(dataset, rows, others, trained, threads))
             progress.advance()

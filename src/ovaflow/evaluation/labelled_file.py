@@ -29,7 +29,7 @@ from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import merge_repeated
 from ovaflow.records.source import read_file
 from ovaflow.reranking.expected_quality import measure_sure_records
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -83,7 +83,7 @@ def rank_records(predictor, path, settings, question=None, threads=1, file_label
     read = _read_texts
     if not FORMATS[settings.format].holds_texts:
         read = partial(_read_features, file_labels=file_labels)
-    question = (question or Question()).model_copy(update={"top_k": CANDIDATES})
+    question = (question or Question()).model_copy(update={"top_k": N_CANDIDATES})
     allowed = predictor.allowed_labels(question)
     predictions = []
     rows = []

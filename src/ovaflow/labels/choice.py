@@ -13,7 +13,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.reading.annif import strip_brackets
 from ovaflow.reading.cells import clean_name
 from ovaflow.reading.streams import read_lines
-from ovaflow.settings.prepare import is_list_of_labels
+from ovaflow.settings.prepare import is_label_file
 from ovaflow.sparse.csr import CSR, offsets
 
 
@@ -27,7 +27,7 @@ def entries_of(values):
     """Entries of a choice, those of files in their place."""
     entries = []
     for value in values:
-        if is_list_of_labels(value):
+        if is_label_file(value):
             entries += entries_in(value)
         else:
             entries.append(clean_name(strip_brackets(value)))

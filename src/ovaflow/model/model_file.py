@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.dataset.dataset import Named, Names, write_names
+from ovaflow.dataset.dataset import LazyNames, Names, write_names
 from ovaflow.features.columns import n_beside
 from ovaflow.registry import ONE_VS_ALL, find_method, placed
 from ovaflow.sparse.csr import CSR, offsets
@@ -23,7 +23,7 @@ from ovaflow.storage.hdf5 import create_artifact, open_artifact, parameters_of
 @dataclass(frozen=True)
 class ModelFile(
     Artifact,
-    Named,
+    LazyNames,
     ABC,
     kind="model",
     made_from=("dataset",),

@@ -12,7 +12,7 @@ from ovaflow.dataset.dataset import Names
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reading.npz import UNREADABLE_MATRIX_ERRORS, read_matrix
 from ovaflow.registry import ONE_VS_ALL
-from ovaflow.settings.schema import explain
+from ovaflow.settings.schema import explain_error
 from ovaflow.sparse.weight_rows import decoded
 from ovaflow.storage.writing import write_atomically
 
@@ -54,7 +54,7 @@ def read_npz(path, bias=1.0, normalize=True):
         description = _description(path) or _default_description(weights, bias, normalize)
         return _model(Path(path), weights, _Description.model_validate(description))
     except ValidationError as error:
-        message = explain(error, description, _Description)
+        message = explain_error(error, description, _Description)
     except UNREADABLE_MATRIX_ERRORS as error:
         message = str(error)
     raise InputError(f"not a model of ovaflow ({message})", path=path, remedy="write it again")

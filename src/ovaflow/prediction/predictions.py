@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.reranking.macro_f1 import choose_labels_for_macro_f1
 from ovaflow.reranking.reranked_model import Ranking, RerankedModel
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.storage.artifact import NOT_STORED, Artifact, MayBeInfinite
 
 
@@ -115,6 +115,6 @@ def _predict(model, split, k, threads, suggestions, optimise):
     scores = ranking.probabilities[:, :k]
     if optimise is not None:
         ids, scores = choose_labels_for_macro_f1(
-            *(values[:, : max(k, CANDIDATES)] for values in ranking[:2]), k
+            *(values[:, : max(k, N_CANDIDATES)] for values in ranking[:2]), k
         )
     return PredictedLabels(ids, scores, ranking)

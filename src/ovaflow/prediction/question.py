@@ -13,10 +13,10 @@ from ovaflow.prediction.explanation import make_label_entry
 from ovaflow.prediction.predictions import require_second_stage
 from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.expected_quality import ExpectedQuality, estimate_quality
-from ovaflow.settings.predict import CANDIDATES
-from ovaflow.settings.section import Positive, Section, Text, listed, setting
+from ovaflow.settings.predict import N_CANDIDATES
+from ovaflow.settings.section import Positive, Section, Text, as_list, setting
 
-LabelEntries = Annotated[list[Text], BeforeValidator(listed)]
+LabelEntries = Annotated[list[Text], BeforeValidator(as_list)]
 _ENTRIES = (
     "names, URIs, patterns such as http://example.org/places/*, URIs of schemes and collections"
 )
@@ -61,16 +61,16 @@ class Question(Section):
     def ranked(self, model: Any) -> int:
         """How many labels of each instance are ranked, of which some are kept."""
         several = self.fit or self.most_specific or model.probabilistic
-        return min(max(self.top_k, CANDIDATES) if several else self.top_k, model.n_labels)
+        return min(max(self.top_k, N_CANDIDATES) if several else self.top_k, model.n_labels)
 
     def keeps(self, model: Any, ids: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """Which of the ranked labels are in the answer: bool (n, k)."""
-        most = CANDIDATES if self.fit else self.top_k
+        most = N_CANDIDATES if self.fit else self.top_k
         amounts: Any = most
         if self.fit:
             amounts = count_fitting_labels(scores)[:, None]
         elif self.most_specific:
-            amounts = CANDIDATES
+            amounts = N_CANDIDATES
         kept = (ids != NO_LABEL) & (np.arange(ids.shape[1]) < amounts)
         for least in (self.min_score, self.min_probability):
             if least is not None:

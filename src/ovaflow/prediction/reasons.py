@@ -18,7 +18,7 @@ from ovaflow.reranking.candidates import Candidates
 from ovaflow.reranking.evidence.kind import ExplainedText
 from ovaflow.reranking.evidence.kinds import find_explained_kinds
 from ovaflow.reranking.evidence.name_in_text import tokens_in
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 
 NO_CANDIDATE: dict = {"probability": None, "evidence": []}
 """What the second stage says of a label that is none of its candidates."""
@@ -59,7 +59,7 @@ def collect_evidence(predictor, x, text=None, amount=0):
     Evidence is a list of what there is, each with the name of its ``kind``, its ``text``, and
     numbers.
     """
-    most = min(max(amount, CANDIDATES), predictor.n_labels)
+    most = min(max(amount, N_CANDIDATES), predictor.n_labels)
     ids, probabilities = (row[0] for row in predictor.top_k(x, most))
     known = ids != NO_LABEL
     ids = ids[known]

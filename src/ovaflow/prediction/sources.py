@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from ovaflow.console.errors import InputError
-from ovaflow.dataset.vectors import stacked
+from ovaflow.dataset.vectors import stack_vectors
 from ovaflow.prediction.predictor import FeaturesAndFamiliarity
 from ovaflow.reading.columns import split_column_names
 from ovaflow.reading.feature_columns import COLUMN_KINDS, FeatureColumn, make_feature_columns
@@ -246,7 +246,7 @@ def read_record_batches(source, predictor):
 
 def transform_vectors(predictor, vectors, path):
     """Features as the model's dataset has them."""
-    X = from_scipy(stacked(vectors, path))
+    X = from_scipy(stack_vectors(vectors, path))
     if X.n_columns != predictor.n_source_features:
         message = f"vectors of {X.n_columns} numbers, those of the model have {predictor.n_source_features}"
         raise InputError(message, path=path, remedy="give vectors of the same kind")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from ovaflow.console.errors import InputError
-from ovaflow.settings.config import load
+from ovaflow.settings.config import load_config
 from ovaflow.settings.section import Section
 
 _PACKAGE = Path(__file__).parents[1]
@@ -86,7 +86,7 @@ def default_catalogue():
 def read_catalogue(path=None):
     path = Path(path or default_catalogue())
     try:
-        return _Catalogue.model_validate(load(path)).datasets
+        return _Catalogue.model_validate(load_config(path)).datasets
     except ValidationError as error:
         first = error.errors()[0]
         message = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -10,7 +10,7 @@ from ovaflow.reading.formats import FORMATS, guess_format
 from ovaflow.reading.instances import NO_SEPARATOR
 from ovaflow.reading.markup import remove_markup
 from ovaflow.reading.streams import RecordFile, find_matching_paths
-from ovaflow.settings.section import listed
+from ovaflow.settings.section import as_list
 from ovaflow.settings.source import holds_texts
 
 _MARKUP = re.compile(
@@ -88,7 +88,7 @@ class Corpus:
         """Instances of extra files with their weights."""
         reading = replace(self._reading, group_column=None, time_column=None, weight_column=None)
         for location, weight in zip(
-            listed(self._source.extra), self._source.settings.extra_weight, strict=True
+            as_list(self._source.extra), self._source.settings.extra_weight, strict=True
         ):
             for path in find_matching_paths(location):
                 named = guess_format(path)

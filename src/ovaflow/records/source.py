@@ -23,10 +23,10 @@ from ovaflow.reading.streams import (
     open_stream,
 )
 from ovaflow.records.docstrings import collect_docstrings
-from ovaflow.settings.inputs import settings_of
+from ovaflow.settings.inputs import make_step_settings
 from ovaflow.settings.prepare import PrepareSource
-from ovaflow.settings.section import listed
-from ovaflow.settings.source import ROLES, ReadTexts, holds_texts, may_be_several
+from ovaflow.settings.section import as_list
+from ovaflow.settings.source import FILE_ROLES, ReadTexts, accepts_several_files, holds_texts
 from ovaflow.storage.opening import open_regular
 
 _LABELLED = ("train", "test", "dev")
@@ -54,23 +54,23 @@ class SourceFiles:
     @property
     def files(self):
         """What was given as files, by role."""
-        paths = {role: getattr(self, role) for role in ROLES}
+        paths = {role: getattr(self, role) for role in FILE_ROLES}
         return {role: path for role, path in paths.items() if path is not None}
 
     @property
     def train_name(self):
         """The training files, as messages call them."""
-        return ", ".join(map(str, listed(self.train)))
+        return ", ".join(map(str, as_list(self.train)))
 
     @cached_property
     def paths(self):
-        paths = {role: listed(location) for role, location in self.files.items()}
+        paths = {role: as_list(location) for role, location in self.files.items()}
         for role in filter(self._may_be_several, paths):
             paths[role] = list(chain.from_iterable(map(find_matching_paths, paths[role])))
         return paths
 
     def _may_be_several(self, role):
-        return may_be_several(role, self.format)
+        return accepts_several_files(role, self.format)
 
     def require_files(self) -> None:
         if self.dev is not None and not self.settings.has_texts:
@@ -228,7 +228,9 @@ def preview_datasets(config):
     """
     looks = {}
     for name, entry in config.datasets.items():
-        locations = [*chain.from_iterable(listed(getattr(entry, role) or []) for role in _LABELLED)]
+        locations = [
+            *chain.from_iterable(as_list(getattr(entry, role) or []) for role in _LABELLED)
+        ]
         there = [
             path for each in locations for path in map(Path, glob(each) or [each]) if path.exists()
         ]
@@ -238,7 +240,7 @@ def preview_datasets(config):
                 for role in (*_LABELLED, "labels")
                 if getattr(entry, role)
             }
-            looks[name] = SourceFiles(settings_of("prepare", config, name), **files).look
+            looks[name] = SourceFiles(make_step_settings("prepare", config, name), **files).look
     return looks
 
 
@@ -268,7 +270,7 @@ def _identity(location, paths):
     if len(digests) > 1:
         digest = hashlib.sha256(" ".join(digests).encode()).hexdigest()
     return {
-        "name": ", ".join(Path(each).name for each in listed(location)),
+        "name": ", ".join(Path(each).name for each in as_list(location)),
         "bytes": size,
         "sha256": digest,
     }

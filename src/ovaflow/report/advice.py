@@ -5,7 +5,7 @@ command that does it.
 import shlex
 from typing import NamedTuple
 
-from ovaflow.dataset.remarks import are_noticed
+from ovaflow.dataset.remarks import are_twins_notable
 from ovaflow.evaluation.analysis import LIKELY_PROBABILITY, count_missed_labels
 from ovaflow.report import doubts, wording
 from ovaflow.report.section import ReportSection
@@ -143,7 +143,7 @@ def advise_on_near_duplicates(results):
     metrics = results.best.metrics
     instances = metrics.get("instances", 0)
     twins = metrics.get("instances_with_near_twin", 0)
-    if not are_noticed(twins, instances) or twins == instances:
+    if not are_twins_notable(twins, instances) or twins == instances:
         return None
     of_all = metrics["P@1"]
     without = metrics["without_near_twins"]["P@1"]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.dataset.dataset import without_known_labels
+from ovaflow.dataset.dataset import count_without_known_labels
 from ovaflow.features.columns import of_words
 from ovaflow.reading.feature_columns import COLUMN_KINDS
 from ovaflow.report import wording
@@ -44,7 +44,7 @@ def summarize_dataset(name, dataset, reading=()):
         .get("counts", {})
         .get("train_with_unknown_labels_only", 0)
     )
-    unlabelled, _ = without_known_labels(dataset.train.Y, dataset.counts, left_out)
+    unlabelled, _ = count_without_known_labels(dataset.train.Y, dataset.counts, left_out)
     return DatasetSummary(
         name=name,
         things=things,
@@ -129,7 +129,7 @@ def _gaps(dataset, part, why):
     counts = dataset.parameters.get("source", {}).get("counts", {})
     split = getattr(dataset, part)
     left_out = counts.get(f"{part}_with_unknown_labels_only", 0)
-    unlabelled, unknown = without_known_labels(split.Y, dataset.counts, left_out)
+    unlabelled, unknown = count_without_known_labels(split.Y, dataset.counts, left_out)
     empty = int(
         (
             nonzeros_of_rows(of_words(split.X, dataset.parameters)) <= (dataset.bias_feature >= 0)

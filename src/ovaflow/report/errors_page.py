@@ -1,6 +1,6 @@
 """The page of a run's errors: a single HTML file, filtered and sorted in the browser."""
 
-from ovaflow.dataset.dataset import EXCERPT
+from ovaflow.dataset.dataset import EXCERPT_CHARACTERS
 from ovaflow.evaluation.errors import ERROR_ORDER
 from ovaflow.report import wording
 from ovaflow.report.environment import make_environment, read_script
@@ -28,7 +28,9 @@ def render_errors(dataset, run, errors):
         errors=errors,
         measure=ERROR_ORDER,
         records=records,
-        kept=EXCERPT if any(len(record.text) >= EXCERPT for record in records) else None,
+        kept=EXCERPT_CHARACTERS
+        if any(len(record.text) >= EXCERPT_CHARACTERS for record in records)
+        else None,
         **read_script("errors.js"),
     )
 
@@ -37,7 +39,7 @@ def fold_text(text):
     """Divide a text where it is folded: what is always shown, and the rest, which begins with a
     space or a word.
     """
-    shown = wording.plain(text, EXCERPT)
+    shown = wording.plain(text, EXCERPT_CHARACTERS)
     if len(shown) <= FOLDED_LENGTH:
         return shown, ""
     # a text without spaces is divided anywhere

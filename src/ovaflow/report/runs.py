@@ -16,7 +16,7 @@ from ovaflow.results.run import Run
 from ovaflow.results.runs import Runs
 from ovaflow.results.settings_in_words import describe_settings, find_differing_settings
 from ovaflow.settings import paths
-from ovaflow.settings.inputs import parameters_of
+from ovaflow.settings.inputs import make_step_parameters
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def list_runs(config) -> list[ListedRun]:
     """
     listed = []
     for dataset in config.datasets:
-        runs = Runs(Path(paths.OF_DATASET.format(dataset=dataset)), tuple(config.runs))
+        runs = Runs(Path(paths.DATASET_FOLDER.format(dataset=dataset)), tuple(config.runs))
         of_dataset = [_list_run(config, dataset, run) for run in runs.all]
         first = next((each for each in of_dataset if each.metrics), None)
         listed += [_compare(each, first) for each in of_dataset]
@@ -107,7 +107,7 @@ def _compare(listed, first):
 
 def _planned_settings(config, dataset, name):
     """What the config says of a run, in words."""
-    steps = (parameters_of(step, config, dataset, name) for step in ("train-shard", "merge"))
+    steps = (make_step_parameters(step, config, dataset, name) for step in ("train-shard", "merge"))
     settings = {"method": config.runs[name].method}
     for each in (*steps, config.section("predict", dataset, name).model_dump()):
         settings |= each

@@ -12,7 +12,7 @@ import numpy as np
 from ovaflow.model.model_file import Model
 from ovaflow.model.top_k import NO_LABEL, no_labels
 from ovaflow.reranking.suggestions import NO_SCORE, Suggestions
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 
@@ -58,7 +58,7 @@ class Candidates:
             self,
             ids=np.hstack([self.ids, new_ids]),
             scores=np.hstack([self.scores, new_scores]),
-            ranks=np.append(self.ranks, np.full(ids.shape[1], CANDIDATES - 1)),
+            ranks=np.append(self.ranks, np.full(ids.shape[1], N_CANDIDATES - 1)),
         )
 
 

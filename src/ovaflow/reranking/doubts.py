@@ -23,7 +23,7 @@ from ovaflow.reranking.evidence.kinds import KINDS, with_optional
 from ovaflow.reranking.evidence.other_candidates import OtherCandidates
 from ovaflow.reranking.evidence.similar_texts import SimilarTexts
 from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS, fit_likelihood
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.csr import CSR, offsets, rows_of
 
 DRAWN_PER_LABEL = 3
@@ -80,7 +80,7 @@ def find_doubts(dataset, rows, others, model, threads=1):
     if n < MIN_HELD_OUT_TEXTS:
         return NO_DOUBTS
     split = dataset.train.take(rows)
-    best = model.top_k(model.instances(split), CANDIDATES, threads, quiet=False)
+    best = model.top_k(model.instances(split), N_CANDIDATES, threads, quiet=False)
     n_blocks = -(-n // MAX_TEXTS_PER_BLOCK)
     blocks = [np.arange(first, n, n_blocks) for first in range(n_blocks)]
     ids, scores = (array[blocks[0]] for array in best)
@@ -192,7 +192,7 @@ class _Texts:
         lists = [_lists(texts, labels, self.Y.n_rows)]
         ids, scores = append_candidates(candidates.ids, candidates.scores, lists)
         # the order in which labels were added means nothing
-        ranks = np.minimum(np.arange(ids.shape[1]), CANDIDATES)
+        ranks = np.minimum(np.arange(ids.shape[1]), N_CANDIDATES)
         columns = self.evidence.compute(Candidates(candidates.texts, ids, scores, ranks))
         places = (ids[texts] == labels[:, None]).argmax(axis=1)
         return columns[texts, places]

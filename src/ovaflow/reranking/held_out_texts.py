@@ -13,7 +13,7 @@ from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.suggested import SuggestedBySource
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.suggestions import Suggestions, SuggestionSource, find_covered_texts
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.csr import evenly_spread
 
 MAX_HELD_OUT_TEXTS = 20_000
@@ -42,8 +42,8 @@ class HeldOutTexts:
         rows = evenly_spread(len(predictions.ids), MAX_HELD_OUT_TEXTS)
         return cls(
             held_out.test.take(rows),
-            predictions.ids[rows, :CANDIDATES],
-            predictions.scores[rows, :CANDIDATES],
+            predictions.ids[rows, :N_CANDIDATES],
+            predictions.scores[rows, :N_CANDIDATES],
             {source: each.take(rows) for source, each in suggestions.items()},
             model,
         )

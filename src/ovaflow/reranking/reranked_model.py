@@ -9,7 +9,7 @@ from ovaflow.model.model_file import Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL, first_allowed
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, find_covered_texts
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.artifact import MayBeInfinite
 
@@ -82,10 +82,10 @@ class RerankedModel(Model):
         ``suggestions`` as for :meth:`top_k`.
         """
         texts = self._look_up(X, threads, suggestions)
-        most = max(k, CANDIDATES)
+        most = max(k, N_CANDIDATES)
         if allowed is None:
             return self._rank(texts, self.first_stage.top_k(texts.features, most, threads, quiet))
-        best = self.first_stage.top_k(texts.features, CANDIDATES, threads, quiet)
+        best = self.first_stage.top_k(texts.features, N_CANDIDATES, threads, quiet)
         best_allowed = self.first_stage.top_k(texts.features, most, threads, quiet, allowed)
         return self._rank(texts, best, best_allowed)
 

@@ -15,7 +15,7 @@ from ovaflow.features.tokens import Numbers
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reading.annif import DOCUMENT_ENDINGS
 from ovaflow.reading.suggestions import read_suggestion_rows
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
 
@@ -53,7 +53,7 @@ class Suggestions(NamedTuple):
     def columns(self, candidates):
         """Score and rank of each candidate (n, k): float32 (n, k, 2)."""
         rows = np.empty((*candidates.shape, 2), np.float32)
-        rows[:] = NO_SCORE, CANDIDATES
+        rows[:] = NO_SCORE, N_CANDIDATES
         _find(self.ids, self.scores, candidates, rows)
         return rows
 
@@ -106,7 +106,7 @@ class SuggestionFile:
         known = rows >= 0
         starts = self.indptr[rows]
         ends = self.indptr[np.minimum(rows + 1, len(self.indptr) - 1)]
-        numbers = starts[:, None] + np.arange(CANDIDATES)
+        numbers = starts[:, None] + np.arange(N_CANDIDATES)
         numbers[(numbers >= ends[:, None]) | ~known[:, None]] = -1
         return Suggestions(self.labels[numbers], self.scores[numbers], known)
 

@@ -18,7 +18,7 @@ from ovaflow.prediction.explained_label import ExplainedLabel, Neighbour, Weight
 from ovaflow.prediction.question import Question
 from ovaflow.prediction.sources import NamedColumns
 from ovaflow.reading.feature_columns import COLUMN_KINDS
-from ovaflow.settings.section import about
+from ovaflow.settings.section import setting_info
 
 LARGEST_ID = (1 << 31) - 1
 MOST_FEATURES = 100_000
@@ -244,7 +244,7 @@ def _asked_within(options):
     }
     fields = {}
     for name, info in Question.model_fields.items():
-        sentence = about(info).sentence
+        sentence = setting_info(info).sentence
         # in JSON what is not asked is left out, rather than null
         kind = next(
             (part for part in get_args(info.annotation) if part is not type(None)), info.annotation

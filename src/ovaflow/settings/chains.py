@@ -15,7 +15,7 @@ def expand_sweeps(config: Config, path=None) -> Config:
     """
     runs: dict[str, object] = {}
     for name, run in config.runs.items():
-        for swept, entry in _expanded(name, run, config.train_of(name).epsilon):
+        for swept, entry in _expanded(name, run, config.train_settings(name).epsilon):
             if swept in runs or (swept != name and swept in config.runs):
                 raise InputError(
                     f"runs.{name}.sweep: the name of its run {swept} is taken", path=path
@@ -29,7 +29,7 @@ def _expanded(name, run, epsilon):
         return [(name, run)]
     settings = run.model_dump(include=run.model_fields_set - {"sweep"}) | {"of": name}
     expanded = []
-    key, values = run.sweep.swept
+    key, values = run.sweep.setting_and_values
     for value in values:
         if expanded and key == "C":
             # a start so near the solution may satisfy the stopping rule before the label has left
@@ -37,17 +37,17 @@ def _expanded(name, run, epsilon):
             neighbour = {"initialization": "pretrained", "pretrained": expanded[-1][0]}
             settings |= neighbour | {"epsilon": 0.001 if epsilon == "auto" else epsilon / 10}
         expanded.append(
-            (swept_name(name, key, value), SweptRun.model_validate(settings | {key: value}))
+            (name_swept_run(name, key, value), SweptRun.model_validate(settings | {key: value}))
         )
     return expanded
 
 
-def swept_name(name: str, key: str, value: float) -> str:
+def name_swept_run(name: str, key: str, value: float) -> str:
     """Name of a sweep's run, such as ``msi.C-0.3``: the shortest digits that mean this number."""
     return f"{name}.{key}-{repr(value).removesuffix('.0').replace('+', '')}"
 
 
-def sweeps_of(config: Config) -> dict[str, list[str]]:
+def group_swept_runs(config: Config) -> dict[str, list[str]]:
     """Runs of each sweep, by ascending values."""
     sweeps: dict[str, list[str]] = {}
     for name, run in config.runs.items():
@@ -56,7 +56,7 @@ def sweeps_of(config: Config) -> dict[str, list[str]]:
     return sweeps
 
 
-def first_run_of(config: Config, run: str) -> str:
+def find_first_run(config: Config, run: str) -> str:
     return _chain(config, run)[-1]
 
 
@@ -70,7 +70,7 @@ def _chain(config, run):
     return chain
 
 
-def earlier_model(config: Config, dataset: str, run: str) -> str | None:
+def find_earlier_model(config: Config, dataset: str, run: str) -> str | None:
     """Path of the model that a run starts from; None where it starts otherwise."""
     earlier = config.runs[run].pretrained
     if earlier is None:
@@ -84,7 +84,7 @@ def earlier_model(config: Config, dataset: str, run: str) -> str | None:
 
 def check_chains(config: Config, path=None) -> None:
     """Refuse runs that start from themselves, from a whole sweep, or from a model without weights."""
-    sweeps = sweeps_of(config)
+    sweeps = group_swept_runs(config)
     for run, entry in config.runs.items():
         if entry.pretrained in config.runs and config.runs[entry.pretrained].method != entry.method:
             raise InputError(

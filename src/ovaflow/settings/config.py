@@ -12,22 +12,22 @@ from pydantic import ValidationError
 
 from ovaflow.console.errors import InputError
 from ovaflow.settings import paths
-from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps
+from ovaflow.settings.chains import check_chains, expand_sweeps, find_earlier_model
 from ovaflow.settings.configuration import Config, DatasetEntry, RunEntry
 from ovaflow.settings.predict import Report, Sweep
 from ovaflow.settings.prepare import AutoCandidates
-from ovaflow.settings.schema import REPLACED_WHOLE, explain
-from ovaflow.settings.section import listed
-from ovaflow.settings.source import ROLES, is_stored, may_be_several
-from ovaflow.settings.spelling import FAILURES, Loader
-from ovaflow.settings.suggestion_sources import check_sources, sources_of
+from ovaflow.settings.schema import REPLACED_SECTIONS, explain_error
+from ovaflow.settings.section import as_list
+from ovaflow.settings.source import FILE_ROLES, accepts_several_files, is_in_storage
+from ovaflow.settings.spelling import YAML_FAILURES, UniqueKeyLoader
+from ovaflow.settings.suggestion_sources import check_sources, find_sources
 from ovaflow.storage.errors import read_error
 from ovaflow.storage.opening import open_regular
 
-_TEXTS = frozenset().union(
+_TEXT_SETTINGS = frozenset().union(
     *(each.texts() for each in (DatasetEntry, RunEntry, Report, Sweep, AutoCandidates))
 )
-_TAKEN_FOR = {
+_YAML_TYPES = {
     "int": "a number",
     "float": "a number",
     "bool": "a truth value",
@@ -36,11 +36,11 @@ _TAKEN_FOR = {
 }
 
 
-class _Unquoted(yaml.MarkedYAMLError):
+class _UnquotedTextError(yaml.MarkedYAMLError):
     """A name that is none in YAML."""
 
 
-class _Loader(Loader):
+class _ConfigLoader(UniqueKeyLoader):
     """A loader for which names are as they are written, whatever other loaders make of the same
     file.
     """
@@ -67,7 +67,7 @@ class _Loader(Loader):
                     self._check(key, keys, True, done)
                     self._check(value, (*keys, str(key.value))[-3:], False, done)
         # in a module's sections, too, which are anywhere in the file
-        elif keys and keys[-1] in _TEXTS and Config.model_fields.keys() & set(keys[:-1]):
+        elif keys and keys[-1] in _TEXT_SETTINGS and Config.model_fields.keys() & set(keys[:-1]):
             self._require_text(node, keys, is_entry)
 
     @staticmethod
@@ -76,26 +76,30 @@ class _Loader(Loader):
         is_plain_number = kind == "int" and re.fullmatch("0|-?[1-9][0-9]*", node.value)
         if kind == "str" or is_plain_number or (kind == "null" and not is_entry):
             return
-        taken = f"YAML takes {node.value or 'an empty entry'} for {_TAKEN_FOR.get(kind, 'no text')}"
-        raise _Unquoted(
+        taken = (
+            f"YAML takes {node.value or 'an empty entry'} for {_YAML_TYPES.get(kind, 'no text')}"
+        )
+        raise _UnquotedTextError(
             problem=f"{'.'.join(keys)}: {taken}; put it in quotes", problem_mark=node.start_mark
         )
 
 
-def load(path) -> dict:
+def load_config(path) -> dict:
     """Content of a config file, which must be a YAML mapping with each key once."""
     try:
         with open_regular(path) as file:
-            content = yaml.load(file.read().decode("utf-8"), _Loader)
+            content = yaml.load(file.read().decode("utf-8"), _ConfigLoader)
     except OSError as error:
         raise read_error(path, error) from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         message = (
-            error.problem if isinstance(error, _Unquoted) else f"not valid YAML: {error.problem}"
+            error.problem
+            if isinstance(error, _UnquotedTextError)
+            else f"not valid YAML: {error.problem}"
         )
         raise InputError(message, path=path, line=line) from None
-    except FAILURES as error:
+    except YAML_FAILURES as error:
         raise InputError(
             f"not valid YAML: {error}", path=path, remedy="fix this file, or give another one"
         ) from None
@@ -104,13 +108,13 @@ def load(path) -> dict:
     return content
 
 
-def resolve(config: dict, defaults: dict, path=None, catalogue=None) -> Config:
+def resolve_config(config: dict, defaults: dict, path=None, catalogue=None) -> Config:
     """Settings of a run of the pipeline: sweeps become runs, the catalogue's datasets files."""
     merged = _merge(defaults, config)
     try:
         settings = Config.model_validate(merged)
     except ValidationError as error:
-        raise InputError(explain(error, merged), path=path) from None
+        raise InputError(explain_error(error, merged), path=path) from None
     settings = expand_sweeps(settings, path)
     check_chains(settings, path)
     check_sources(settings, path)
@@ -131,7 +135,7 @@ def _merge(defaults, config):
     for section, content in config.items():
         old = merged.get(section)
         partial = (
-            section not in REPLACED_WHOLE and isinstance(content, dict) and isinstance(old, dict)
+            section not in REPLACED_SECTIONS and isinstance(content, dict) and isinstance(old, dict)
         )
         merged[section] = old | content if partial else content
     return merged
@@ -156,32 +160,32 @@ def _made_from(dataset, role, path):
     if not sizes.exists():
         return False
     files = json.loads(sizes.read_bytes())["files"]
-    return role not in ROLES or Path(path).name in files.get(role, "").split(", ")
+    return role not in FILE_ROLES or Path(path).name in files.get(role, "").split(", ")
 
 
 def require_files(config: Config) -> None:
     """Refuse a config whose files are missing; only warn where the dataset made from them exists."""
     for dataset in config.datasets:
         prepared = paths.DATASET.format(dataset=dataset)
-        for role, locations in paths.raw_files(config, dataset).items():
-            several = may_be_several(role, config.datasets[dataset].format)
-            for path in listed(locations):
+        for role, locations in paths.find_raw_files(config, dataset).items():
+            several = accepts_several_files(role, config.datasets[dataset].format)
+            for path in as_list(locations):
                 exists = Path(path).is_file() or (several and (Path(path).is_dir() or glob(path)))
-                if exists or is_stored(path) or path.startswith(f"{paths.DOWNLOADS}/"):
+                if exists or is_in_storage(path) or path.startswith(f"{paths.DOWNLOADS}/"):
                     continue
                 message = f"datasets.{dataset}.{role}: no such file: {path}"
                 if not _made_from(dataset, role, path):
                     raise _no_file(message)
                 message += f"; {prepared} stays as it is, whatever else changes"
                 print(f"ovaflow: warning: {message}", file=sys.stderr)
-    made_here = paths.for_each(paths.MODEL, config, config.runs)
+    made_here = paths.fill_for_runs(paths.MODEL, config, config.runs)
     for dataset, run in product(config.datasets, config.runs):
-        model = earlier_model(config, dataset, run)
+        model = find_earlier_model(config, dataset, run)
         if model is not None and model not in made_here and not Path(model).is_file():
             raise _no_file(
                 f"runs.{run}.pretrained: no run and no file {config.runs[run].pretrained}"
             )
-        for path in sources_of(config, dataset, run).values():
+        for path in find_sources(config, dataset, run).values():
             if not Path(path).exists():
                 message = f"runs.{run}.rerank_with: no such file: {path}"
                 raise _no_file(f"{message}; runs of the config cannot be named any more, files can")

@@ -6,11 +6,17 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, create_model, model_validator
 
 from ovaflow.registry import ONE_VS_ALL, find_method, method_names, placed
-from ovaflow.settings.predict import AUTO_RERANK, CANDIDATES, Predict, Report, Sweep
+from ovaflow.settings.predict import AUTO_RERANK_SHARE, N_CANDIDATES, Predict, Report, Sweep
 from ovaflow.settings.prepare import Prepare, Tune
-from ovaflow.settings.section import HELD_OUT, Name, Section, setting
+from ovaflow.settings.section import HELD_OUT_PREFIX, Name, Section, setting
 from ovaflow.settings.source import Location, Source
-from ovaflow.settings.train import INITIALIZATION, Evaluate, Initialization, Train, starting
+from ovaflow.settings.train import (
+    INITIALIZATION_SETTING,
+    Evaluate,
+    Initialization,
+    Train,
+    make_start_scope,
+)
 
 _METHODS = [find_method(name) for name in method_names()]
 # one-vs-all has the section train
@@ -22,15 +28,15 @@ _SECTIONS = {
 MethodName: Any = Literal[method_names()]
 
 
-class MethodOfRun(Section):
+class RunMethod(Section):
     """How a run trains."""
 
     method: MethodName = setting(ONE_VS_ALL, "family of models")
-    initialization: Initialization = INITIALIZATION
+    initialization: Initialization = INITIALIZATION_SETTING
     pretrained: Location | None = setting(
         None,
         "another run of this config, or the path of a model.h5",
-        where=starting("with initialization: pretrained", "pretrained"),
+        where=make_start_scope("with initialization: pretrained", "pretrained"),
     )
     sweep: Sweep | None = setting(
         None, "one run per value; those of C are trained each from its neighbour's weights"
@@ -49,7 +55,7 @@ class DatasetEntry(Evaluate, Prepare, Source):
     """A dataset: its source, and its own values of keys of ``prepare`` and ``evaluate``."""
 
 
-class RunEntry(Predict, Train, *_SECTIONS.values(), MethodOfRun):  # type: ignore[misc]
+class RunEntry(Predict, Train, *_SECTIONS.values(), RunMethod):  # type: ignore[misc]
     """A run: its method, and its own values of keys of ``train``, ``predict`` and the section of
     its method.
     """
@@ -57,13 +63,13 @@ class RunEntry(Predict, Train, *_SECTIONS.values(), MethodOfRun):  # type: ignor
     @model_validator(mode="after")
     def _keys_of_its_method(self) -> Self:
         foreign = sorted(
-            (self.model_fields_set & RunEntry.model_fields.keys()) - _keys_of(self.method)
+            (self.model_fields_set & RunEntry.model_fields.keys()) - _find_legal_keys(self.method)
         )
         if foreign:
             raise ValueError(f"{foreign[0]} is not a setting of method: {self.method}")
         if self.sweep is not None:
-            name, _ = self.sweep.swept
-            if name not in _keys_of(self.method):
+            name, _ = self.sweep.setting_and_values
+            if name not in _find_legal_keys(self.method):
                 raise ValueError(f"method: {self.method} has no {name} to sweep")
             if name in self.model_fields_set:
                 raise ValueError(f"{name} and sweep.{name} exclude each other")
@@ -71,7 +77,7 @@ class RunEntry(Predict, Train, *_SECTIONS.values(), MethodOfRun):  # type: ignor
 
 
 @cache
-def _keys_of(method: str) -> frozenset[str]:
+def _find_legal_keys(method: str) -> frozenset[str]:
     """Keys that a run of a method may set: those that its steps read, and those of all runs."""
     keys = {"method", "shards", "threads", "sweep", *Predict.model_fields}
     found = find_method(method)
@@ -126,7 +132,7 @@ class Config(_WithMethods):
     evaluate: Evaluate = Field(default_factory=Evaluate, description="defaults of all datasets")
     report: Report = Field(default_factory=Report, description="the report page")
 
-    def entry_of(self, dataset: str) -> DatasetEntry:
+    def dataset_entry(self, dataset: str) -> DatasetEntry:
         """The entry of a dataset, or of the one that a part of it is held out of."""
         return self.datasets[dataset.split("/")[0]]
 
@@ -135,7 +141,7 @@ class Config(_WithMethods):
         section: Section = getattr(self, name)
         entry: Section = section
         if name in ("prepare", "evaluate") and dataset is not None:
-            entry = self.entry_of(dataset)
+            entry = self.dataset_entry(dataset)
         elif name not in ("prepare", "evaluate", "report", "tune") and run is not None:
             entry = self.runs[run]
         overridden = {
@@ -144,8 +150,8 @@ class Config(_WithMethods):
         }
         values = section.model_dump() | overridden
         if name == "predict" and dataset is not None:
-            if dataset.rpartition("/")[2].startswith(HELD_OUT):
-                values |= {"top_k": CANDIDATES, "rerank": 0, "rerank_with": [], "optimise": None}
+            if dataset.rpartition("/")[2].startswith(HELD_OUT_PREFIX):
+                values |= {"top_k": N_CANDIDATES, "rerank": 0, "rerank_with": [], "optimise": None}
             elif values["rerank"] == "auto":
                 values["rerank"] = self._share_held_out(dataset, run)
         return type(section).model_validate(values)
@@ -153,19 +159,23 @@ class Config(_WithMethods):
     def _share_held_out(self, dataset: str, run: str | None) -> float:
         """What ``rerank: auto`` stands for; kept weights may have seen held-out instances."""
         keeps_weights = run is not None and self.keeps_weights(run)
-        return AUTO_RERANK if self.entry_of(dataset).has_texts and not keeps_weights else 0.0
+        return (
+            AUTO_RERANK_SHARE
+            if self.dataset_entry(dataset).has_texts and not keeps_weights
+            else 0.0
+        )
 
     def _has_second_stage(self, run: str) -> bool:
         return any(self.section("predict", dataset, run).rerank for dataset in self.datasets)
 
     def keeps_weights(self, run: str) -> bool:
         """Whether it keeps weights of another model, which may have seen held-out instances."""
-        return self.runs[run].pretrained is not None and self.train_of(run).retrain != "all"
+        return self.runs[run].pretrained is not None and self.train_settings(run).retrain != "all"
 
-    def train_of(self, run: str) -> Train:
+    def train_settings(self, run: str) -> Train:
         return self.section("train", run=run)
 
-    def runs_of(self, method: str) -> list[str]:
+    def runs_with_method(self, method: str) -> list[str]:
         return [name for name, run in self.runs.items() if run.method == method]
 
     @model_validator(mode="after")
@@ -178,8 +188,8 @@ class Config(_WithMethods):
                 raise ValueError(
                     f"datasets.{dataset}: min_df ({fewest}) must not be above max_df ({most})"
                 )
-            if prepare.two_splits:
-                raise ValueError(f"datasets.{dataset}: {prepare.two_splits}")
+            if prepare.split_conflict:
+                raise ValueError(f"datasets.{dataset}: {prepare.split_conflict}")
         for run in self.runs:
             self._require_a_fit(run)
         if self.predict.rerank_with and not any(map(self._has_second_stage, self.runs)):
@@ -188,11 +198,11 @@ class Config(_WithMethods):
 
     def _require_a_fit(self, name: str) -> None:
         run = self.runs[name]
-        train = self.train_of(name)
+        train = self.train_settings(name)
         if not train.negative_score < train.s:
             raise ValueError(f"runs.{name}: t ({train.negative_score}) must be below s ({train.s})")
-        if run.method == ONE_VS_ALL and train.two_weightings:
-            raise ValueError(f"runs.{name}: {train.two_weightings}")
+        if run.method == ONE_VS_ALL and train.weighting_conflict:
+            raise ValueError(f"runs.{name}: {train.weighting_conflict}")
         without = [
             dataset for dataset in self.datasets if not self.section("prepare", dataset).bias
         ]

@@ -6,29 +6,29 @@ from typing import Any
 
 from ovaflow.registry import ONE_VS_ALL, all_steps, find_method, method_names, placed
 from ovaflow.settings import paths
-from ovaflow.settings.chains import earlier_model, first_run_of, sweeps_of
+from ovaflow.settings.chains import find_earlier_model, find_first_run, group_swept_runs
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.section import HELD_OUT, Section
+from ovaflow.settings.section import HELD_OUT_PREFIX, Section
 from ovaflow.steps import Reads
 
 
-def settings_read(step: str, method: str = ONE_VS_ALL) -> Reads:
+def find_reads(step: str, method: str = ONE_VS_ALL) -> Reads:
     """The settings that a step reads, all of its fields named; none where it reads none."""
     reads = all_steps()[step].settings or find_method(method).reads(step) or Reads(Section, ())
     fields = reads.fields or tuple(placed(reads.model).model_fields)
     return reads._replace(fields=tuple(name for name in fields if name not in reads.without))
 
 
-def settings_of(
+def make_step_settings(
     step: str, config: Config, dataset: str | None = None, run: str | None = None
 ) -> Any:
     """The settings of a step, filled from a config."""
-    reads = settings_read(step, _method_of(config, run))
+    reads = find_reads(step, _method_of(config, run))
     holders = [config.section(name, dataset, run) for name in reads.sections]
     if run is not None:
         holders.append(config.runs[run])
     if dataset is not None:
-        holders.append(config.entry_of(dataset))
+        holders.append(config.dataset_entry(dataset))
     model = placed(reads.model)
     # the first that has a setting says it
     values = {
@@ -40,14 +40,14 @@ def settings_of(
     return model.model_validate(values)
 
 
-def parameters_of(
+def make_step_parameters(
     step: str, config: Config, dataset: str | None = None, run: str | None = None
 ) -> dict[str, Any]:
     """Settings that the results of a step depend on, by their names as options; files are inputs
     instead.
     """
-    settings = settings_of(step, config, dataset, run)
-    reads = settings_read(step, _method_of(config, run))
+    settings = make_step_settings(step, config, dataset, run)
+    reads = find_reads(step, _method_of(config, run))
     parameters = {}
     for name in reads.fields:
         value = settings.relevant.get(name)
@@ -63,7 +63,7 @@ def _method_of(config, run):
     return ONE_VS_ALL if run is None else config.runs[run].method
 
 
-def as_options(parameters: dict[str, Any]) -> list[str]:
+def format_options(parameters: dict[str, Any]) -> list[str]:
     """Settings as options, such as ``["--C=1.0", "--no-normalize"]``; each value of a list is an
     option.
     """
@@ -79,11 +79,11 @@ def as_options(parameters: dict[str, Any]) -> list[str]:
     return options
 
 
-def estimate_key(config: Config, dataset: str, run: str) -> str:
+def make_estimate_key(config: Config, dataset: str, run: str) -> str:
     """Name of the problem that a run, or the first in its chain, poses; all runs that pose it share
     one estimate.
     """
-    labels = settings_of("train-shard", config, dataset, first_run_of(config, run))
+    labels = make_step_settings("train-shard", config, dataset, find_first_run(config, run))
     propensities = (
         f"-{labels.propensity_a:g}-{labels.propensity_b:g}" if labels.weighting != "none" else ""
     )
@@ -95,62 +95,69 @@ def estimate_key(config: Config, dataset: str, run: str) -> str:
     return f"{labels.loss}-{labels.regularization}-{weighting}-{tail}"
 
 
-def chosen_C(config: Config, dataset: str, run: str) -> dict[str, str]:
+def find_chosen_C(config: Config, dataset: str, run: str) -> dict[str, str]:
     """The file with the choice for ``C: auto``, by option; runs of the same problem and folds of a
     dataset share it.
     """
-    if config.train_of(run).C != "auto":
+    if config.train_settings(run).C != "auto":
         return {}
-    problem = estimate_key(config, dataset, run)
+    problem = make_estimate_key(config, dataset, run)
     return {"chosen_C": paths.CHOSEN_C.format(dataset=dataset.partition("/")[0], problem=problem)}
 
 
-def chosen_features(config: Config, dataset: str) -> dict[str, str]:
+def find_chosen_features(config: Config, dataset: str) -> dict[str, str]:
     """The file with the choice for ``features: auto`` of a dataset of texts, by option."""
-    prepare = settings_of("prepare", config, dataset)
+    prepare = make_step_settings("prepare", config, dataset)
     if not prepare.has_texts or prepare.features != "auto":
         return {}
     return {"chosen_features": paths.CHOSEN_FEATURES.format(dataset=dataset)}
 
 
-def chosen_prune(config: Config, dataset: str, run: str) -> dict[str, str]:
+def find_chosen_prune(config: Config, dataset: str, run: str) -> dict[str, str]:
     """The file with the choice for ``prune: auto``, by option, also of what is trained without
     held-out instances.
     """
     whole, _, part = dataset.rpartition("/")
-    if not part.startswith(HELD_OUT):
+    if not part.startswith(HELD_OUT_PREFIX):
         whole = dataset
-    if config.train_of(run).prune != "auto" or paths.held_out_of(config, whole, run) is None:
+    if (
+        config.train_settings(run).prune != "auto"
+        or paths.name_held_out_dataset(config, whole, run) is None
+    ):
         return {}
     return {"chosen_prune": paths.CHOSEN_PRUNE.format(dataset=whole, run=run)}
 
 
-def start_files(config: Config, dataset: str, run: str) -> dict[str, str]:
+def find_start_files(config: Config, dataset: str, run: str) -> dict[str, str]:
     """Files that the training of a run needs besides the means, by option."""
-    labels = settings_of("train-shard", config, dataset, run)
+    labels = make_step_settings("train-shard", config, dataset, run)
     files = {}
     if labels.needs_root:
         files["root"] = paths.ROOT.format(dataset=dataset, run=run)
     if labels.needs_tree:
         files["label_tree"] = paths.LABEL_TREE.format(dataset=dataset)
-    files |= chosen_C(config, dataset, run)
-    earlier = earlier_model(config, dataset, run)
+    files |= find_chosen_C(config, dataset, run)
+    earlier = find_earlier_model(config, dataset, run)
     if earlier is not None:
         files["earlier"] = earlier
     return files
 
 
-def warm_up_options(config: Config) -> list[str]:
+def make_warm_up_options(config: Config) -> list[str]:
     """Options of ``ovaflow warm-up``: the kernels that the runs need."""
-    trains = [config.train_of(run) for run in config.runs_of(ONE_VS_ALL)]
+    trains = [config.train_settings(run) for run in config.runs_with_method(ONE_VS_ALL)]
     problems = sorted({f"--problem={train.loss}/{train.regularization}" for train in trains})
     methods = [
-        f"--{name}" for name in method_names() if find_method(name).warm_up and config.runs_of(name)
+        f"--{name}"
+        for name in method_names()
+        if find_method(name).warm_up and config.runs_with_method(name)
     ]
     return (
-        problems + methods + ["--rerank"] * bool(paths.second_stage_files(config, paths.RERANKER))
+        problems
+        + methods
+        + ["--rerank"] * bool(paths.find_second_stage_files(config, paths.RERANKER))
     )
 
 
-def sweep_options(config: Config) -> list[str]:
-    return [f"--sweep={name}={','.join(runs)}" for name, runs in sweeps_of(config).items()]
+def make_sweep_options(config: Config) -> list[str]:
+    return [f"--sweep={name}={','.join(runs)}" for name, runs in group_swept_runs(config).items()]

@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 from ovaflow.settings.section import AboveZero, Positive, Section, Seed, Text, setting
 from ovaflow.settings.source import Location
 
-CANDIDATES = 50
+N_CANDIDATES = 50
 """Labels of each instance that a second stage ranks: the first ones by score."""
-AUTO_RERANK = 0.2
+AUTO_RERANK_SHARE = 0.2
 """Share of the training texts that ``rerank: auto`` holds out."""
 
 
@@ -55,13 +55,13 @@ class Sweep(Section):
     def _one_setting(self) -> Self:
         if len(self.model_fields_set) != 1:
             raise ValueError("sweep needs either C or seed")
-        name, values = self.swept
+        name, values = self.setting_and_values
         for value, following in pairwise(values):
             if value == following:
                 raise ValueError(f"{name}: {value:g} appears twice")
         return self
 
     @property
-    def swept(self) -> tuple[str, list[float]]:
+    def setting_and_values(self) -> tuple[str, list[float]]:
         """Name of the setting, and its values in ascending order."""
         return ("C", sorted(self.C)) if self.C else ("seed", sorted(self.seed or []))

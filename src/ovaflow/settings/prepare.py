@@ -13,16 +13,16 @@ from ovaflow.settings.section import (
     AboveZero,
     Frequency,
     LabelList,
+    OneWordValidator,
     Positive,
+    Scope,
     Section,
-    Spelled,
     Text,
-    Where,
-    listed,
+    as_list,
     setting,
 )
-from ovaflow.settings.source import COLUMNS, TEXTS, Format, ReadTexts, holds_texts
-from ovaflow.settings.spelling import parsed
+from ovaflow.settings.source import FOR_COLUMNS, FOR_TEXTS, Format, ReadTexts, holds_texts
+from ovaflow.settings.spelling import parse_value
 
 
 def is_language(stop_words: str) -> bool:
@@ -30,12 +30,12 @@ def is_language(stop_words: str) -> bool:
     return re.fullmatch("[a-z]+", stop_words) is not None
 
 
-def is_list_of_labels(entry: str) -> bool:
+def is_label_file(entry: str) -> bool:
     """Whether what is to be included or excluded is a file of names rather than a name."""
     return entry.endswith(".txt")
 
 
-_BLOCKS = {
+_BLOCK_ARGUMENTS = {
     "words": ("", "", "nothing"),
     "pairs": ("", "", "nothing"),
     "names": ("(vocabulary)?", "", "nothing, or vocabulary"),
@@ -56,17 +56,17 @@ _BLOCKS = {
 
 def _block(written: Any) -> str:
     """A block of features in one word, such as ``prefixes=6``, from ``{prefixes: 6}``."""
-    block = parsed(written)
+    block = parse_value(written)
     if isinstance(block, dict) and len(block) == 1:
         ((name, argument),) = block.items()
     else:
         name, _, argument = str(block).partition("=")
-    if name not in _BLOCKS:
+    if name not in _BLOCK_ARGUMENTS:
         raise ValueError(
             f"{written} is not a block of features: give words, pairs, names, prefixes or {{prefixes: 6}}, "
             "{stems: finnish} (or a list of languages), characters or {characters: [4, 5]}"
         )
-    pattern, default, expected = _BLOCKS[name]
+    pattern, default, expected = _BLOCK_ARGUMENTS[name]
     if argument is None or argument == "":
         argument = default
     separator = "-" if name == "characters" else ","
@@ -79,7 +79,7 @@ def _block(written: Any) -> str:
 
 Block = Annotated[
     str,
-    Spelled(_block),
+    OneWordValidator(_block),
     WithJsonSchema(
         {
             "anyOf": [
@@ -94,7 +94,7 @@ _NAMES_IN_VOCABULARY = "names=vocabulary"
 DEFAULT_FEATURES = ["words", "prefixes=6", _NAMES_IN_VOCABULARY]
 
 
-def blocks_for(features: list[str], has_vocabulary: bool) -> list[str]:
+def resolve_blocks(features: list[str], has_vocabulary: bool) -> list[str]:
     """Blocks of features, with names of labels instead of those in a vocabulary, or without these."""
     names = {_NAMES_IN_VOCABULARY: "names" if has_vocabulary else None}
     return list(
@@ -104,20 +104,20 @@ def blocks_for(features: list[str], has_vocabulary: bool) -> list[str]:
 
 def _candidate(blocks: Any) -> str:
     """Several blocks in one word, such as ``words+prefixes=6``."""
-    blocks = parsed(blocks)
-    return "+".join(map(_block, blocks.split("+") if isinstance(blocks, str) else listed(blocks)))
+    blocks = parse_value(blocks)
+    return "+".join(map(_block, blocks.split("+") if isinstance(blocks, str) else as_list(blocks)))
 
 
 Candidate = Annotated[
     str,
-    Spelled(_candidate),
+    OneWordValidator(_candidate),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {}}]}),
 ]
 
-_FEATURES_OF_TEXTS = Where("texts", lambda section: section.has_texts)
-_COUNTS = Where("texts, and with tfidf", lambda section: section.has_texts or section.weighs)
+_FEATURES_OF_TEXTS = Scope("texts", lambda section: section.has_texts)
+_COUNTS = Scope("texts, and with tfidf", lambda section: section.has_texts or section.uses_tfidf)
 _BESIDE_TEXT = tuple(kind.setting for kind in COLUMN_KINDS)
-_WITH_COLUMNS_BESIDE = Where(
+_WITH_COLUMNS_BESIDE = Scope(
     ", ".join(_BESIDE_TEXT), lambda section: section.has_columns_beside_text
 )
 
@@ -126,7 +126,7 @@ class Prepare(ReadTexts):
     """From raw files to dataset.h5."""
 
     features: (
-        Literal["auto"] | Annotated[list[Block], BeforeValidator(listed), Field(min_length=1)]
+        Literal["auto"] | Annotated[list[Block], BeforeValidator(as_list), Field(min_length=1)]
     ) = setting(
         DEFAULT_FEATURES,
         "features, side by side: words, pairs of neighbouring words, {prefixes: 6} (of longer words), "
@@ -140,8 +140,8 @@ class Prepare(ReadTexts):
         "words left out: a language, such as german, or the path of a file with one per line",
         where=_FEATURES_OF_TEXTS,
     )
-    column_weights: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
-        [], "weight of a word in each text column; []: all columns are one text", where=COLUMNS
+    column_weights: Annotated[list[AboveZero], BeforeValidator(as_list)] = setting(
+        [], "weight of a word in each text column; []: all columns are one text", where=FOR_COLUMNS
     )
     weight_beside_text: AboveZero = setting(
         0.2,
@@ -193,24 +193,24 @@ class Prepare(ReadTexts):
         None,
         "column that says train, test or dev, the validation part; for split: last a column of numbers or ISO dates, "
         "null: order in the file",
-        where=COLUMNS,
+        where=FOR_COLUMNS,
     )
     group_column: Text | None = setting(
         None,
         "column, such as series; records with the same value are never parted, except by split: last and split_column",
-        where=COLUMNS,
+        where=FOR_COLUMNS,
     )
     weight_column: Text | None = setting(
         None,
         "column of numbers above 0, what each training record weighs",
-        where=COLUMNS,
+        where=FOR_COLUMNS,
         null="all weigh 1",
     )
     label_map: Text | None = setting(
         None,
         "file of two columns, old and new label name, an empty new name drops the label; or a filled in "
         "unknown_subjects.csv",
-        where=TEXTS,
+        where=FOR_TEXTS,
     )
     include: LabelList = setting(
         [],
@@ -222,7 +222,7 @@ class Prepare(ReadTexts):
         None,
         "separator of levels in labels' names, such as ' > ', or broader for the relations of a vocabulary: "
         "records also have the labels above theirs",
-        where=TEXTS,
+        where=FOR_TEXTS,
     )
     unlabelled: Literal["keep", "drop"] = setting(
         "keep",
@@ -237,12 +237,12 @@ class Prepare(ReadTexts):
         if self.label_map:
             files["label_map"] = self.label_map
         for name, entries in (("include", self.include), ("exclude", self.exclude)):
-            if any(map(is_list_of_labels, entries)):
+            if any(map(is_label_file, entries)):
                 files[name] = entries[0]
         return files
 
     @property
-    def two_splits(self) -> str:
+    def split_conflict(self) -> str:
         """What is wrong if split and split_column both say what is for testing; empty if they do
         not.
         """
@@ -254,7 +254,7 @@ class Prepare(ReadTexts):
     def _one_list_of_labels(self) -> Self:
         for name in ("include", "exclude"):
             entries = getattr(self, name)
-            if len(entries) > 1 and any(map(is_list_of_labels, entries)):
+            if len(entries) > 1 and any(map(is_label_file, entries)):
                 raise ValueError(f"{name}: give one .txt file or a list of names, not both")
         return self
 
@@ -273,7 +273,7 @@ _SETTINGS_OF_SPLITS = ("test_fraction", "seed", "split", "split_column")
 class ExtraFiles(Section):
     """Settings of further training files."""
 
-    extra_weight: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
+    extra_weight: Annotated[list[AboveZero], BeforeValidator(as_list)] = setting(
         [], "weight of the records of each extra file, in their order"
     )
 
@@ -301,13 +301,13 @@ class PrepareSource(Prepare, ExtraFiles):
         return self.format == "builtin" or (holds_texts(self.format) and self.vector_column is None)
 
     @property
-    def weighs(self) -> bool:
+    def uses_tfidf(self) -> bool:
         """Whether features are weighted by tf-idf."""
         return self.tfidf if isinstance(self.tfidf, bool) else self.has_texts
 
     @property
     def relevant(self) -> dict[str, Any]:
-        unused = self.without_effect | {"has_test"}
+        unused = self.irrelevant_settings | {"has_test"}
         unused.update(name for name in _BESIDE_TEXT if getattr(self, name) is None)
         if self.has_test:
             unused.update(_SETTINGS_OF_SPLITS)
@@ -318,9 +318,9 @@ class PrepareSource(Prepare, ExtraFiles):
             unused.add("split")
         elif self.split == "last":
             unused.add("seed")
-        elif self.split_column and COLUMNS.holds(self):
+        elif self.split_column and FOR_COLUMNS.holds(self):
             unused.update(("test_fraction", "seed", "split"))
-        return self._without(*unused) | {"tfidf": self.weighs}
+        return self._without(*unused) | {"tfidf": self.uses_tfidf}
 
     @property
     def has_columns_beside_text(self) -> bool:
@@ -328,18 +328,18 @@ class PrepareSource(Prepare, ExtraFiles):
 
     @model_validator(mode="after")
     def _columns_beside_a_text(self) -> Self:
-        if self.has_columns_beside_text and (self.vector_column or not COLUMNS.holds(self)):
+        if self.has_columns_beside_text and (self.vector_column or not FOR_COLUMNS.holds(self)):
             names = ", ".join(name for name in _BESIDE_TEXT if getattr(self, name))
             instead = "vector_column" if self.vector_column else f"format: {self.format}"
             raise ValueError(
-                f"{names}: beside texts in columns ({COLUMNS.words}), not with {instead}"
+                f"{names}: beside texts in columns ({FOR_COLUMNS.words}), not with {instead}"
             )
         return self
 
     @model_validator(mode="after")
     def _one_way_to_split(self) -> Self:
-        if self.two_splits:
-            raise ValueError(self.two_splits)
+        if self.split_conflict:
+            raise ValueError(self.split_conflict)
         columns = ", ".join(
             name for name in ("split_column", "group_column") if getattr(self, name)
         )
@@ -350,16 +350,16 @@ class PrepareSource(Prepare, ExtraFiles):
         return self
 
 
-_COMPARED = ("words", "words+prefixes=6", "words+pairs", "words+pairs+prefixes=6")
+_COMPARED_BLOCKS = ("words", "words+prefixes=6", "words+pairs", "words+pairs+prefixes=6")
 
 
 class AutoCandidates(Section):
     """What ``auto`` chooses from."""
 
-    features: Annotated[list[Candidate], BeforeValidator(listed), Field(min_length=1)] = setting(
-        [f"{blocks}+{_NAMES_IN_VOCABULARY}" for blocks in _COMPARED], "blocks of features"
+    features: Annotated[list[Candidate], BeforeValidator(as_list), Field(min_length=1)] = setting(
+        [f"{blocks}+{_NAMES_IN_VOCABULARY}" for blocks in _COMPARED_BLOCKS], "blocks of features"
     )
-    C: Annotated[list[AboveZero], BeforeValidator(listed), Field(min_length=1)] = setting(
+    C: Annotated[list[AboveZero], BeforeValidator(as_list), Field(min_length=1)] = setting(
         [0.1, 0.3, 1.0, 3.0, 10.0], "values of C; only neighbours of better ones are tried"
     )
 
@@ -390,16 +390,16 @@ class Tune(Comparison):
     )
 
 
-def candidates_of(name: str) -> BeforeValidator:
+def make_candidates_validator(name: str) -> BeforeValidator:
     """Candidates of one setting, from those of all or from one or several."""
     return BeforeValidator(
-        lambda value: getattr(value, name) if isinstance(value, AutoCandidates) else listed(value)
+        lambda value: getattr(value, name) if isinstance(value, AutoCandidates) else as_list(value)
     )
 
 
 class ChooseFeatures(Comparison, PrepareSource):
     """What the choice of features reads."""
 
-    candidates: Annotated[list[Candidate], candidates_of("features")] = setting(
+    candidates: Annotated[list[Candidate], make_candidates_validator("features")] = setting(
         AutoCandidates().features, "blocks of features to compare, such as words+pairs"
     )

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ValidationError
 
 from ovaflow.removed import replacement_of_setting
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.spelling import parsed
+from ovaflow.settings.spelling import parse_value
 
-REPLACED_WHOLE = ("datasets", "runs")
+REPLACED_SECTIONS = ("datasets", "runs")
 """Sections of a config file that replace those of the defaults."""
 
 _TYPES = {
@@ -34,16 +34,16 @@ _BOUNDS = {
 }
 
 
-def legal_values(schema: dict) -> str:
+def describe_legal_values(schema: dict) -> str:
     """Legal values of a key by its JSON schema, such as "a number above 0"."""
     if "anyOf" in schema:
-        return " or ".join(map(legal_values, schema["anyOf"]))
+        return " or ".join(map(describe_legal_values, schema["anyOf"]))
     if words := _words(schema):
         return " or ".join(map(str, words))
     if schema.get("type") == "array":
         least = schema.get("minItems", 0)
         size = f" of at least {least}, " if least > 1 else ", "
-        return f"a list{size}each entry {legal_values(schema['items'])}"
+        return f"a list{size}each entry {describe_legal_values(schema['items'])}"
     if schema.get("type") == "string" and schema.get("minLength"):
         return "a text that is not empty"
     bounds = [f"{word} {schema[key]:g}" for key, word in _BOUNDS.items() if key in schema]
@@ -53,7 +53,7 @@ def legal_values(schema: dict) -> str:
     return f"{text} with at least one entry" if schema.get("minProperties") else text
 
 
-def schema_at(model: type[BaseModel], keys: list) -> dict:
+def find_schema(model: type[BaseModel], keys: list) -> dict:
     """JSON schema of a key of a model, or of an entry of a list there."""
     root = model.model_json_schema()
     schema = root
@@ -105,7 +105,7 @@ def _words(schema: dict) -> list:
 _FIRST = {"extra_forbidden": 0, "value_error": 1}
 
 
-def explain(error: ValidationError, content: dict, model: type[BaseModel] = Config) -> str:
+def explain_error(error: ValidationError, content: dict, model: type[BaseModel] = Config) -> str:
     """The first complaint of pydantic in one line: where, what is wrong, and what would be legal."""
     return ": ".join(filter(None, _first_complaint(error.errors(), content, model)))
 
@@ -131,7 +131,7 @@ def _first_complaint(errors, content, model):
         instead = replacement_of_setting(keys[-1])
         if instead:
             return where, f"this setting is gone; {instead}"
-        known = list(schema_at(model, keys[:-1])["properties"])
+        known = list(find_schema(model, keys[:-1])["properties"])
         home = _home_of(keys[-1], model) if len(keys) < 4 else ""
         hint = home or _did_you_mean(keys[-1], known)
         return where, f"unknown key{hint}; legal here: {', '.join(known)}"
@@ -144,12 +144,12 @@ def _first_complaint(errors, content, model):
         return ".".join(map(str, complaint["loc"])), "missing"
     if kind == "value_error":
         return where, str(complaint["ctx"]["error"])
-    schema = schema_at(model, keys)
+    schema = find_schema(model, keys)
     if not any(each.get("type") == "string" and not _words(each) for each in _alternatives(schema)):
-        value = parsed(value)
+        value = parse_value(value)
     words = [word for each in _alternatives(schema) for word in _words(each)]
     meant = _meant(schema, value)
-    expected = " or ".join(dict.fromkeys(map(legal_values, meant)))
+    expected = " or ".join(dict.fromkeys(map(describe_legal_values, meant)))
     # a value of the right form whose parts are no texts
     is_unquoted = kind == "string_type" and isinstance(value, list) == any(
         "items" in each for each in meant
@@ -171,7 +171,7 @@ def _locate(loc, content):
     for key in loc:
         if isinstance(key, int):
             # a list may be a text, and one value stands for a list of one
-            value = parsed(value)
+            value = parse_value(value)
             value = value[key] if isinstance(value, list) else value
         elif isinstance(value, dict) and key in value:
             value = value[key]
@@ -187,8 +187,8 @@ def _place(keys):
 
 def _home_of(key, model):
     """Sections of a config file that have a key."""
-    sections = (name for name in model.model_fields if name not in REPLACED_WHOLE)
-    homes = [name for name in sections if key in schema_at(model, [name]).get("properties", ())]
+    sections = (name for name in model.model_fields if name not in REPLACED_SECTIONS)
+    homes = [name for name in sections if key in find_schema(model, [name]).get("properties", ())]
     return f"; it belongs to {' or '.join(homes)}" if homes else ""
 
 
@@ -215,6 +215,6 @@ def json_schema() -> str:
     }
     # a user's file need not repeat what the defaults say
     schema.pop("required", None)
-    for section in REPLACED_WHOLE:
+    for section in REPLACED_SECTIONS:
         schema["properties"][section]["additionalProperties"] = False
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

@@ -23,45 +23,47 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from ovaflow.settings.spelling import parsed
+from ovaflow.settings.spelling import parse_value
 
-NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
-HELD_OUT = "held-out-"
+NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
+HELD_OUT_PREFIX = "held-out-"
 """Folders of what is trained without held-out instances begin like this."""
-FOLD = "fold-{fold}-of-{folds}"
+FOLD_FOLDER = "fold-{fold}-of-{folds}"
 """Folders of what is trained without a fold of a cross-validation, and measured on it."""
-RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
+RESERVED_NAMES = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
 
 
 def _free_name(name: str) -> str:
     if (
-        name in RESERVED
-        or name.startswith(HELD_OUT)
-        or re.fullmatch(FOLD.format(fold=r"\d+", folds=r"\d+"), name)
+        name in RESERVED_NAMES
+        or name.startswith(HELD_OUT_PREFIX)
+        or re.fullmatch(FOLD_FOLDER.format(fold=r"\d+", folds=r"\d+"), name)
     ):
         raise ValueError(f"{name} is the name of a result file; choose another name")
     return name
 
 
-Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100), AfterValidator(_free_name)]
+Name = Annotated[
+    str, StringConstraints(pattern=NAME_PATTERN, max_length=100), AfterValidator(_free_name)
+]
 
 
-def plain_number(value: Any) -> Any:
+def convert_whole_number(value: Any) -> Any:
     """A text of a whole number, which can only be written in one way where the loader of config
     files took it.
     """
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Text = Annotated[str, BeforeValidator(plain_number), StringConstraints(min_length=1)]
+Text = Annotated[str, BeforeValidator(convert_whole_number), StringConstraints(min_length=1)]
 
 
-def listed(value: Any) -> Any:
+def as_list(value: Any) -> Any:
     """One or several as a list."""
     return value if isinstance(value, list) else [value]
 
 
-LabelList = Annotated[list[Text], BeforeValidator(listed)]
+LabelList = Annotated[list[Text], BeforeValidator(as_list)]
 Positive = Annotated[int, Field(ge=1)]
 AtLeastZero = Annotated[float, Field(ge=0)]
 AboveZero = Annotated[float, Field(gt=0)]
@@ -72,7 +74,7 @@ ClassWeight = Literal["balanced"] | None
 
 
 @dataclass(frozen=True)
-class Where:
+class Scope:
     """Where a setting matters: in words, and as a test of the section that has it."""
 
     words: str
@@ -80,11 +82,11 @@ class Where:
 
 
 @dataclass(frozen=True)
-class About:
+class SettingInfo:
     """What a setting does, where it matters (None: everywhere), and what null stands for."""
 
     sentence: str
-    where: Where | None = None
+    where: Scope | None = None
     null: str = ""
 
     @property
@@ -94,10 +96,10 @@ class About:
 
 
 def setting(
-    default: Any, sentence: str, *, where: Where | None = None, null: str = "", **bounds: Any
+    default: Any, sentence: str, *, where: Scope | None = None, null: str = "", **bounds: Any
 ) -> Any:
     """A field: its default, :class:`About`, and its bounds as :func:`pydantic.Field` names them."""
-    says = About(sentence, where, null)
+    says = SettingInfo(sentence, where, null)
     field = Field(
         default, description=f"{says.told}; null: {null}" if null else says.told, **bounds
     )
@@ -105,17 +107,17 @@ def setting(
     return field
 
 
-def about(field: FieldInfo) -> About:
+def setting_info(field: FieldInfo) -> SettingInfo:
     """What a field says of itself."""
-    found = (each for each in field.metadata if isinstance(each, About))
-    return next(found, About(field.description or ""))
+    found = (each for each in field.metadata if isinstance(each, SettingInfo))
+    return next(found, SettingInfo(field.description or ""))
 
 
-WEIGHTING = setting(
+WEIGHTING_SETTING = setting(
     "none",
     "weight of positives; propensity: more for rare labels, which annotators miss most often",
 )
-SEED = setting(0, "seed of all random draws", ge=0, lt=2**63)
+SEED_SETTING = setting(0, "seed of all random draws", ge=0, lt=2**63)
 
 
 class Section(BaseModel):
@@ -135,7 +137,7 @@ class Section(BaseModel):
     @classmethod
     def _as_written(cls, value: Any, info: ValidationInfo) -> Any:
         """Values from texts, which command lines and YAML's ``1e-2`` give."""
-        return value if info.field_name in cls.texts() else parsed(value)
+        return value if info.field_name in cls.texts() else parse_value(value)
 
     @property
     def relevant(self) -> dict[str, Any]:
@@ -150,9 +152,11 @@ class Section(BaseModel):
         return {}
 
     @property
-    def without_effect(self) -> set[str]:
+    def irrelevant_settings(self) -> set[str]:
         """Settings that do not matter where this section is."""
-        places = {name: about(field).where for name, field in type(self).model_fields.items()}
+        places = {
+            name: setting_info(field).where for name, field in type(self).model_fields.items()
+        }
         return {
             name for name, where in places.items() if where is not None and not where.holds(self)
         }
@@ -164,11 +168,12 @@ class Section(BaseModel):
 def _takes_texts(annotation: Any) -> bool:
     parts = get_args(annotation)
     return annotation is str or (
-        not any(isinstance(part, Spelled) for part in parts) and any(map(_takes_texts, parts))
+        not any(isinstance(part, OneWordValidator) for part in parts)
+        and any(map(_takes_texts, parts))
     )
 
 
-class Spelled(BeforeValidator):
+class OneWordValidator(BeforeValidator):
     """Makes one word of what a setting's values say, texts or not; such a word is no text that must
     stay as it is.
     """

@@ -25,16 +25,25 @@ from ovaflow.settings.section import (
     AboveZero,
     LabelList,
     Name,
+    Scope,
     Section,
     Text,
-    Where,
-    listed,
-    plain_number,
+    as_list,
+    convert_whole_number,
     setting,
 )
 
-ROLES = ("train", "test", "dev", "extra", "labels", "vocabulary", "train_labels", "test_labels")
-_SEVERAL = ("train", "test", "dev", "extra")
+FILE_ROLES = (
+    "train",
+    "test",
+    "dev",
+    "extra",
+    "labels",
+    "vocabulary",
+    "train_labels",
+    "test_labels",
+)
+_ROLES_WITH_SEVERAL_FILES = ("train", "test", "dev", "extra")
 
 
 def is_address(location: str) -> bool:
@@ -42,7 +51,7 @@ def is_address(location: str) -> bool:
     return location.startswith(("http://", "https://"))
 
 
-def is_stored(location: str) -> bool:
+def is_in_storage(location: str) -> bool:
     """Whether a file is in storage that Snakemake reads."""
     return location.startswith("s3://")
 
@@ -52,24 +61,24 @@ def holds_texts(format: str | None) -> bool:
     return format in FORMATS and FORMATS[format].holds_texts
 
 
-def may_be_several(role: str, format: str | None) -> bool:
+def accepts_several_files(role: str, format: str | None) -> bool:
     """Whether a file may be a pattern, or a list, of several; of Annif's also a folder."""
-    return role in _SEVERAL and holds_texts(format)
+    return role in _ROLES_WITH_SEVERAL_FILES and holds_texts(format)
 
 
-def formats_that(fit: Callable[[FileFormat], bool]) -> Where:
+def make_format_scope(fit: Callable[[FileFormat], bool]) -> Scope:
     """Where the format of a section's files is one of those that fit."""
     words = ", ".join(name for name, each in FORMATS.items() if fit(each))
-    return Where(words, lambda section: section.format in FORMATS and fit(FORMATS[section.format]))
+    return Scope(words, lambda section: section.format in FORMATS and fit(FORMATS[section.format]))
 
 
-TEXTS = Where("texts", lambda section: holds_texts(section.format))
-COLUMNS = formats_that(lambda kind: kind.has_columns)
+FOR_TEXTS = Scope("texts", lambda section: holds_texts(section.format))
+FOR_COLUMNS = make_format_scope(lambda kind: kind.has_columns)
 
 
-def formats_with(name: str) -> Where:
+def make_setting_scope(name: str) -> Scope:
     """Formats that read a setting which not all files of texts have."""
-    return formats_that(lambda kind: name in kind.settings)
+    return make_format_scope(lambda kind: name in kind.settings)
 
 
 def _known_format(name: str) -> str:
@@ -98,7 +107,7 @@ def _plain_location(location: str) -> str:
         raise ValueError(
             "braces and control characters in a path are not supported; rename the file"
         )
-    is_remote = is_address(location) or is_stored(location)
+    is_remote = is_address(location) or is_in_storage(location)
     if "://" in location and not (is_remote and urlsplit(location).netloc):
         raise ValueError(
             "expected a path, or an address that begins with http://, https:// or s3://"
@@ -111,7 +120,7 @@ Locations = Location | Annotated[list[Location], Field(min_length=1)]
 
 
 def _joined(names: Any) -> Any:
-    texts = list(map(plain_number, listed(names)))
+    texts = list(map(convert_whole_number, as_list(names)))
     if not all(isinstance(each, str) for each in texts):
         return names
     return join_column_names(texts) if isinstance(names, list) else texts[0]
@@ -157,13 +166,13 @@ class Source(Section):
         None,
         "validation file, as test: never trained on, and measured apart from the test set, so that settings "
         "are chosen on it",
-        where=TEXTS,
+        where=FOR_TEXTS,
     )
     extra: dict[Location, AboveZero] | None = setting(
         None,
         "further training files and what each of their records weighs beside one of train, such as "
         "corrections.jsonl: 2; never held out or tested on",
-        where=TEXTS,
+        where=FOR_TEXTS,
         min_length=1,
     )
     labels: Location | None = setting(None, "label names, one per line in order of their ids")
@@ -192,7 +201,7 @@ class Source(Section):
     def _one_source(self) -> Self:
         if self.source is None and (self.format is None or self.train is None):
             raise ValueError("needs either source (builtin or catalogue) or both format and train")
-        excluded = [key for key in ("format", *ROLES) if getattr(self, key) is not None]
+        excluded = [key for key in ("format", *FILE_ROLES) if getattr(self, key) is not None]
         if self.source is not None and excluded:
             raise ValueError(f"source: {self.source} excludes {', '.join(excluded)}")
         if self.vocabulary is not None and (
@@ -221,28 +230,28 @@ class _ReadColumns(Section):
     text_column: ColumnNames = setting(
         "text",
         "column of the text, or several: title,abstract; a name with commas is in double quotes",
-        where=COLUMNS,
+        where=FOR_COLUMNS,
     )
     vector_column: Text | None = setting(
         None,
         "column of vectors, lists of numbers, which are the features instead of texts",
-        where=COLUMNS,
+        where=FOR_COLUMNS,
     )
     labels_column: ColumnNames = setting(
         "labels",
         "column of the labels, or several, which may be truth values: sports,politics",
-        where=COLUMNS,
+        where=FOR_COLUMNS,
     )
     id_column: Text | None = setting(
         None,
         "column of record ids, which the report shows",
-        where=COLUMNS,
+        where=FOR_COLUMNS,
         null="id, if that column exists",
     )
 
 
 _FIELDS: dict[str, Any] = {
-    kind.setting: (ColumnNames | None, setting(None, kind.sentence, where=COLUMNS))
+    kind.setting: (ColumnNames | None, setting(None, kind.sentence, where=FOR_COLUMNS))
     for kind in COLUMN_KINDS
 }
 _Beside: Any = create_model("_Beside", __base__=_ReadColumns, **_FIELDS)
@@ -254,44 +263,44 @@ class ReadTexts(_Beside):
     label_separator: Text = setting(
         ",",
         "separator between labels; none: the whole cell is a label (lists need no separator)",
-        where=formats_that(lambda kind: kind.has_separator),
+        where=make_format_scope(lambda kind: kind.has_separator),
     )
     label_key: Text | None = setting(
         None,
         "key of the name in labels that are objects",
-        where=TEXTS,
+        where=FOR_TEXTS,
         null="the only key that can be meant",
     )
     labels_are: Literal["auto", "names", "one-hot"] = setting(
         "auto",
         "names, or one-hot: columns, keys or places of a list that say yes or no (1/0, true/false, x/empty); "
         "auto: one-hot where several columns or long lists hold nothing else",
-        where=TEXTS,
+        where=FOR_TEXTS,
     )
     first_label: int = setting(0, "id of the first line of the file of label names", ge=0, le=1)
     missing: Literal["auto"] | LabelList = setting(
         "auto",
         "what a whole cell or label is where there is none; auto: nan, None, NULL, N/A, NaT and -",
-        where=TEXTS,
+        where=FOR_TEXTS,
     )
     encoding: Encoding = setting(
         "utf-8",
         "encoding, such as windows-1252; UTF-16 is known by its mark",
-        where=formats_with("encoding"),
+        where=make_setting_scope("encoding"),
     )
     quotes: Literal["auto", "double", "backslash", "none"] = setting(
         "auto",
         'double: "" is a quote inside quotes; backslash: \\" is; none: quotes mean nothing; auto: double, unless '
         "they swallow records",
-        where=formats_with("quotes"),
+        where=make_setting_scope("quotes"),
     )
     sheet: Text | None = setting(
-        None, "name of the sheet", where=formats_with("sheet"), null="the first"
+        None, "name of the sheet", where=make_setting_scope("sheet"), null="the first"
     )
-    html: bool = setting(False, "remove HTML tags and decode HTML entities", where=TEXTS)
+    html: bool = setting(False, "remove HTML tags and decode HTML entities", where=FOR_TEXTS)
     repeated: Literal["keep", "last", "join"] = setting(
         "keep",
         "records with the same id; last: only the last counts, as a correction; join: they are one record with the "
         "labels of all (without ids, records with the same text)",
-        where=TEXTS,
+        where=FOR_TEXTS,
     )

@@ -5,11 +5,11 @@ from typing import Any
 
 import yaml
 
-FAILURES = (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError)
+YAML_FAILURES = (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError)
 """PyYAML's errors, and its own mistakes with values that have tags, and with very deep ones."""
 
 
-class Loader(yaml.SafeLoader):
+class UniqueKeyLoader(yaml.SafeLoader):
     """A loader for which each key of a mapping occurs once."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
@@ -23,7 +23,7 @@ class Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def parsed(value: Any) -> Any:
+def parse_value(value: Any) -> Any:
     """What a text says in YAML, or as a number such as 1e-2, which YAML takes for a text; other
     values as they are.
     """
@@ -34,8 +34,8 @@ def parsed(value: Any) -> Any:
 def _parsed(text):
     # settings are validated again for each dataset, run and step
     try:
-        value = yaml.load(text, Loader)
-    except FAILURES:
+        value = yaml.load(text, UniqueKeyLoader)
+    except YAML_FAILURES:
         return text
     try:
         return float(value) if isinstance(value, str) else value

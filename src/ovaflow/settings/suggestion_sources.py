@@ -6,15 +6,15 @@ from ovaflow.console.errors import InputError
 from ovaflow.settings.configuration import Config
 
 
-def sources_of(config: Config, dataset: str, run: str) -> dict[str, str]:
+def find_sources(config: Config, dataset: str, run: str) -> dict[str, str]:
     """Return the paths of a run's files on a dataset, by name; none where it has no second stage."""
     predict = config.section("predict", dataset, run)
     if not predict.rerank:
         return {}
-    return {source_name(path): path for path in sorted(predict.rerank_with)}
+    return {name_source(path): path for path in sorted(predict.rerank_with)}
 
 
-def source_name(path: str | Path) -> str:
+def name_source(path: str | Path) -> str:
     """Name of a file of suggestions, such as ``mllm`` of ``exports/mllm.csv.gz``."""
     return Path(path).name.partition(".")[0].replace("=", "-") or "suggestions"
 
@@ -30,7 +30,7 @@ def check_sources(config: Config, path=None) -> None:
 
 
 def _check_folds(config, dataset, run, path) -> None:
-    files = sources_of(config, dataset, run)
+    files = find_sources(config, dataset, run)
     if files and config.section("evaluate", dataset).folds:
         message = f"runs.{run}.rerank_with: who made {next(iter(files.values()))} may have seen what folds test"
         raise InputError(
@@ -39,7 +39,7 @@ def _check_folds(config, dataset, run, path) -> None:
 
 
 def _check_names(run, files, path) -> None:
-    names = [source_name(file) for file in files]
+    names = [name_source(file) for file in files]
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         message = f"runs.{run}.rerank_with: two sources are called {repeated[0]}"

@@ -5,46 +5,46 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from ovaflow.registry import ONE_VS_ALL
-from ovaflow.settings.prepare import AutoCandidates, Comparison, candidates_of
+from ovaflow.settings.prepare import AutoCandidates, Comparison, make_candidates_validator
 from ovaflow.settings.section import (
-    SEED,
-    WEIGHTING,
+    SEED_SETTING,
+    WEIGHTING_SETTING,
     AboveZero,
     AtLeastZero,
     ClassWeight,
     Positive,
+    Scope,
     Section,
     Weighting,
-    Where,
     setting,
 )
 
 
-def starting(words: str, *starts: str) -> Where:
+def make_start_scope(words: str, *starts: str) -> Scope:
     """Where the solver starts in one of these ways."""
-    return Where(words, lambda section: section.initialization in starts)
+    return Scope(words, lambda section: section.initialization in starts)
 
 
 # labels that an earlier model lacks start mean-separating
-_MEAN_SEPARATING = starting("mean-separating start", "mean-separating", "pretrained")
-_FROM_ROOT = starting("all-negative and label-tree starts", "all-negative", "label-tree")
-NEGATIVE_SCORE = {"squared-hinge": -2.0, "logistic": -3.0}
+_MEAN_SEPARATING = make_start_scope("mean-separating start", "mean-separating", "pretrained")
+_FROM_ROOT = make_start_scope("all-negative and label-tree starts", "all-negative", "label-tree")
+DEFAULT_NEGATIVE_SCORES = {"squared-hinge": -2.0, "logistic": -3.0}
 """Default of t by loss: mean score of the negatives in the mean-separating start (MSI, sec. 4)."""
 STORED_THRESHOLD = 0.01
 """Shards keep all weights of at least this size, so that pruning more needs no training."""
-UNMEASURED = 0.05
+DEFAULT_THRESHOLD = 0.05
 """``prune: auto`` where no instances are held out, for instances of length 1."""
 Threshold = AtLeastZero | Literal["auto"]
-PRUNE = setting(
+PRUNE_SETTING = setting(
     "auto",
     "drop weights smaller than this; a larger value makes a smaller model; auto: the largest of a few thresholds that "
-    f"costs nothing on the instances held out for the second stage, without these {UNMEASURED}",
+    f"costs nothing on the instances held out for the second stage, without these {DEFAULT_THRESHOLD}",
 )
 Initialization = Literal[
     "zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"
 ]
 # in several models each
-INITIALIZATION = setting("mean-separating", "where the solver starts")
+INITIALIZATION_SETTING = setting("mean-separating", "where the solver starts")
 
 
 class Propensities(Section):
@@ -91,7 +91,7 @@ class Solve(Section):
         "l2",
         "penalty on the weights; l2: their squares; l1: their absolute values, which leaves few weights per label",
     )
-    weighting: Weighting = WEIGHTING
+    weighting: Weighting = WEIGHTING_SETTING
     class_weight: ClassWeight = setting(
         None,
         "balanced: positives and negatives of each label weigh the same altogether, as scikit-learn's classifiers have "
@@ -110,7 +110,7 @@ class Solve(Section):
         null="-2, with the logistic loss -3",
     )
     bias_lambda: float = setting(
-        2.0, "every score starts at minus this", where=starting("bias start", "bias"), gt=0
+        2.0, "every score starts at minus this", where=make_start_scope("bias start", "bias"), gt=0
     )
     root_epsilon: float = setting(
         0.01,
@@ -123,11 +123,11 @@ class Solve(Section):
         "all",
         "labels to train; the others keep the earlier model's weights; "
         "changed: those whose number of positives differs, and new ones; new: those that the model lacks",
-        where=starting("pretrained start", "pretrained"),
+        where=make_start_scope("pretrained start", "pretrained"),
     )
 
     @property
-    def two_weightings(self) -> str:
+    def weighting_conflict(self) -> str:
         """What is wrong if weighting and class_weight both say what positives weigh; empty if they
         do not.
         """
@@ -140,13 +140,13 @@ class Solve(Section):
     @property
     def negative_score(self) -> float:
         """``t``, or what it is by default under this loss."""
-        return NEGATIVE_SCORE[self.loss] if self.t is None else self.t
+        return DEFAULT_NEGATIVE_SCORES[self.loss] if self.t is None else self.t
 
 
 class Train(Solve):
     """From a dataset to a model."""
 
-    prune: Threshold = PRUNE
+    prune: Threshold = PRUNE_SETTING
     shards: Annotated[int, Field(ge=1, le=100_000)] | Literal["auto"] = setting(
         "auto",
         "number of training jobs that a run is divided into; auto: by the size of files, one for each 8 MB of texts",
@@ -162,7 +162,7 @@ class Train(Solve):
 class TrainLabels(Propensities, Solve):
     """What the training of labels reads."""
 
-    initialization: Initialization = INITIALIZATION
+    initialization: Initialization = INITIALIZATION_SETTING
     stored_threshold: float = setting(
         STORED_THRESHOLD, "shards drop weights smaller than this", ge=0
     )
@@ -170,8 +170,8 @@ class TrainLabels(Propensities, Solve):
 
     @model_validator(mode="after")
     def _one_weighting(self) -> Self:
-        if self.two_weightings:
-            raise ValueError(self.two_weightings)
+        if self.weighting_conflict:
+            raise ValueError(self.weighting_conflict)
         return self
 
     @property
@@ -185,7 +185,7 @@ class TrainLabels(Propensities, Solve):
 
     @property
     def relevant(self) -> dict[str, Any]:
-        unused = self.without_effect
+        unused = self.irrelevant_settings
         if self.class_weight is None:
             unused.add("class_weight")
         settings = self._without(*unused, *unused_propensities(self.weighting))
@@ -203,11 +203,11 @@ class SampleLabels(TrainLabels):
     """What the training of a sample of the labels reads."""
 
     sample: int = setting(300, "approximate size of the sample of labels", ge=2)
-    prune: Threshold = PRUNE
-    seed: int = SEED
+    prune: Threshold = PRUNE_SETTING
+    seed: int = SEED_SETTING
 
     @property
-    def least_kept(self) -> float:
+    def smallest_kept_weight(self) -> float:
         """Size of the smallest weights that a model may keep."""
         return STORED_THRESHOLD if self.prune == "auto" else self.prune
 
@@ -223,6 +223,6 @@ class SampleLabels(TrainLabels):
 class ChooseC(Comparison, TrainLabels):
     """What the choice of C reads."""
 
-    candidates: Annotated[list[AboveZero], candidates_of("C")] = setting(
+    candidates: Annotated[list[AboveZero], make_candidates_validator("C")] = setting(
         AutoCandidates().C, "values of C to compare"
     )

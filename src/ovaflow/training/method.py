@@ -184,9 +184,9 @@ class Method(ABC):
 
     def estimate_options(self, config: "Config", dataset: str, run: str) -> list[str]:
         """Options with which a run is estimated."""
-        from ovaflow.settings.inputs import as_options, parameters_of
+        from ovaflow.settings.inputs import format_options, make_step_parameters
 
-        return as_options(parameters_of("estimate", config, dataset, run))
+        return format_options(make_step_parameters("estimate", config, dataset, run))
 
     def problem(self, config: "Config", dataset: str, run: str) -> str:
         """Name of an estimate, the same for all runs that train alike."""

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 
-from ovaflow.dataset.dataset import KIND
+from ovaflow.dataset.dataset import DATASET_KIND
 from ovaflow.machine.shared_files import SharedFile, private_folder
 from ovaflow.storage.hdf5 import checksum_of, open_artifact
 
@@ -23,7 +23,7 @@ def staged(path, scratch=None):
     with contextlib.ExitStack() as stack:
         place = path
         if scratch is not None:
-            with open_artifact(path, KIND) as file:
+            with open_artifact(path, DATASET_KIND) as file:
                 name = checksum_of(file)
             try:
                 target = private_folder(scratch) / f"{name}.h5"

@@ -7,8 +7,8 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.dataset.hold_out import held_out_documents
-from ovaflow.dataset.parted import parted, without_unseen_labels
+from ovaflow.dataset.hold_out import draw_held_out_documents
+from ovaflow.dataset.partition import drop_unseen_labels, partition_documents
 from ovaflow.records.units import select_units
 from ovaflow.tuning.comparison import (
     compare_candidates,
@@ -87,11 +87,11 @@ def _all(dataset, held_out):
     """Return a dataset of all training instances but a share to test, as the second stage holds
     them out.
     """
-    held = held_out_documents(dataset, held_out)
+    held = draw_held_out_documents(dataset, held_out)
     # near twins of held-out instances are left out of training, extra ones among them
     tested = held & ~dataset.extra_documents
     return _part(dataset, np.flatnonzero(~held), np.flatnonzero(tested))
 
 
 def _part(dataset, fit, held):
-    return without_unseen_labels(parted(dataset, fit, held))
+    return drop_unseen_labels(partition_documents(dataset, fit, held))

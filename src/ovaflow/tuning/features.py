@@ -21,7 +21,7 @@ from ovaflow.labels.matrix import NamedLabels, names_as_given
 from ovaflow.reading.instances import TextInstance
 from ovaflow.records.parts import read_training_instances
 from ovaflow.records.units import find_text_units, select_units
-from ovaflow.settings.prepare import DEFAULT_FEATURES, blocks_for
+from ovaflow.settings.prepare import DEFAULT_FEATURES, resolve_blocks
 from ovaflow.settings.train import TrainLabels
 from ovaflow.tuning.comparison import (
     COMPARED_METRICS,
@@ -128,7 +128,7 @@ def _candidates(given, sample, has_vocabulary):
     pieces = _SPACELESS_CANDIDATES if pieces_for(spaceless, len(sample)) else ()
     blocks = [candidate.split("+") for candidate in [*given, *pieces]]
     default, *candidates = (
-        "+".join(blocks_for(each, has_vocabulary)) for each in [DEFAULT_FEATURES, *blocks]
+        "+".join(resolve_blocks(each, has_vocabulary)) for each in [DEFAULT_FEATURES, *blocks]
     )
     return list(dict.fromkeys(candidates)), default if default in candidates else candidates[0]
 
@@ -180,7 +180,7 @@ def _dataset(sample, part, settings, names_by_label):
         ]
 
     fitted = fit_features(
-        (instance.text for instance in fit), settings, every_name, settings.weighs
+        (instance.text for instance in fit), settings, every_name, settings.uses_tfidf
     )
     transform = fitted.transform
     X_test, _ = transform.features_and_norms(instance.text for instance in held)

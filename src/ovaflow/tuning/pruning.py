@@ -4,7 +4,7 @@ from ovaflow.evaluation.metric import compute_instance_scores
 from ovaflow.evaluation.pruned_models import measure_pruned, sample_test_instances
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.evaluation.resampling import MeanDifference
-from ovaflow.settings.train import STORED_THRESHOLD, UNMEASURED
+from ovaflow.settings.train import DEFAULT_THRESHOLD, STORED_THRESHOLD
 from ovaflow.storage.texts import read_json
 
 PRUNE_KIND = "prune"
@@ -27,7 +27,7 @@ def resolve_threshold(prune, dataset, choice=None):
     if choice is not None:
         return read_json(choice, PRUNE_KIND)["chosen"]
     # of instances of another length, weights that matter may all be small
-    return UNMEASURED if dataset.parameters.get("normalize") else STORED_THRESHOLD
+    return DEFAULT_THRESHOLD if dataset.parameters.get("normalize") else STORED_THRESHOLD
 
 
 def choose_prune(model, dataset, a, b, threads=1):

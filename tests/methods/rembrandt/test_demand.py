@@ -5,7 +5,7 @@ import pytest
 
 from ovaflow.dataset.sizes import Shape
 from ovaflow.methods.rembrandt import demand
-from ovaflow.settings.config import resolve
+from ovaflow.settings.config import resolve_config
 
 SHAPE = Shape(instances=200_000, features=50_000, labels=30_000, positives=400_000)
 ONE_LABEL_EACH = SHAPE._replace(positives=SHAPE.instances)
@@ -13,7 +13,7 @@ ONE_LABEL_EACH = SHAPE._replace(positives=SHAPE.instances)
 
 def config(threads=1, **run):
     runs = {"a": {"method": "rembrandt", "threads": threads} | run}
-    return resolve({"datasets": {"mine": {"source": "builtin"}}, "runs": runs}, {})
+    return resolve_config({"datasets": {"mine": {"source": "builtin"}}, "runs": runs}, {})
 
 
 def megabytes(*shape):

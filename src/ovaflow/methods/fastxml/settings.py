@@ -2,7 +2,14 @@
 
 from typing import Any, Literal
 
-from ovaflow.settings.section import SEED, WEIGHTING, Positive, Section, Weighting, setting
+from ovaflow.settings.section import (
+    SEED_SETTING,
+    WEIGHTING_SETTING,
+    Positive,
+    Section,
+    Weighting,
+    setting,
+)
 from ovaflow.settings.train import Propensities, unused_propensities
 
 
@@ -27,13 +34,13 @@ class FastXML(Section):
     inner_iterations: Positive = setting(
         10, "maximum number of passes over the features per Newton step"
     )
-    seed: int = SEED
+    seed: int = SEED_SETTING
 
 
 class GrowTrees(Propensities, FastXML):
     """What the growing of trees reads."""
 
-    weighting: Weighting = WEIGHTING
+    weighting: Weighting = WEIGHTING_SETTING
 
     @property
     def relevant(self) -> dict[str, Any]:

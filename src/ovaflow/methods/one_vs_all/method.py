@@ -132,31 +132,33 @@ class OneVsAllMethod(Method):
 
     def inputs_of_shards(self, config, dataset, run):
         from ovaflow.settings import paths
-        from ovaflow.settings.inputs import start_files
+        from ovaflow.settings.inputs import find_start_files
 
         templates = {"dataset": paths.DATASET, "means": paths.MEANS, "plan": paths.PLAN}
         files = {
             name: template.format(dataset=dataset, run=run) for name, template in templates.items()
         }
-        return start_files(config, dataset, run) | files
+        return find_start_files(config, dataset, run) | files
 
     def inputs_of_merging(self, config, dataset, run):
-        from ovaflow.settings.inputs import chosen_prune
+        from ovaflow.settings.inputs import find_chosen_prune
 
-        return chosen_prune(config, dataset, run)
+        return find_chosen_prune(config, dataset, run)
 
     def problem(self, config, dataset, run):
-        from ovaflow.settings.inputs import estimate_key
+        from ovaflow.settings.inputs import make_estimate_key
 
-        return estimate_key(config, dataset, run)
+        return make_estimate_key(config, dataset, run)
 
     def estimate_options(self, config, dataset, run):
-        from ovaflow.settings.inputs import as_options, parameters_of
+        from ovaflow.settings.inputs import format_options, make_step_parameters
 
-        parameters = parameters_of("train-shard", config, dataset, run)
+        parameters = make_step_parameters("train-shard", config, dataset, run)
         chosen = {name: parameters[name] for name in ("C", *PROBLEM) if name in parameters}
         # shards keep more weights than the model
-        return as_options(chosen | {"prune": config.train_of(run).stored_threshold, "labels": 200})
+        return format_options(
+            chosen | {"prune": config.train_settings(run).stored_threshold, "labels": 200}
+        )
 
     def needs_estimate(self, config, dataset, path):
         from ovaflow.estimate.shards import is_small

@@ -12,7 +12,7 @@ from ovaflow.settings.configuration import Config
 
 def embedding_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -> int:
     settings = config.section("rembrandt", run=run)
-    threads = config.train_of(run).threads
+    threads = config.train_settings(run).threads
     n, d, labels, _ = shape
     columns = _columns(settings, d)
     embedded = _dense(columns, labels)
@@ -43,7 +43,7 @@ def tuning_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -
 def decoding_memory_mb(config: Config, run: str, shape: Shape, shards: int) -> int:
     """Memory of a job that trains a decoder; softmax holds its weights some hundred times."""
     settings = config.section("rembrandt", run=run)
-    threads = config.train_of(run).threads
+    threads = config.train_settings(run).threads
     n, features, labels, positives = shape
     d = _decoded_features(settings, features)
     if settings.decoder == "softmax" or (settings.decoder == "auto" and positives == n):

@@ -2,12 +2,12 @@
 
 from ovaflow.methods.rembrandt.settings import Embed
 from ovaflow.settings.configuration import Config
-from ovaflow.settings.paths import OF_DATASET, OF_RUN
+from ovaflow.settings.paths import DATASET_FOLDER, RUN_FOLDER
 
-EMBEDDING = f"{OF_DATASET}/embeddings/{{embedding}}.h5"
-PROJECTED = f"{OF_RUN}/projected.h5"
-DECODER = f"{OF_RUN}/decoder.json"
-EMBEDDING_CURVE = f"{OF_RUN}/embedding.json"
+EMBEDDING = f"{DATASET_FOLDER}/embeddings/{{embedding}}.h5"
+PROJECTED = f"{RUN_FOLDER}/projected.h5"
+DECODER = f"{RUN_FOLDER}/decoder.json"
+EMBEDDING_CURVE = f"{RUN_FOLDER}/embedding.json"
 
 
 def embedding_name(embed: Embed) -> str:
@@ -23,7 +23,7 @@ def runs_by_embedding(config: Config) -> dict[str, str]:
     """The embeddings that runs need: one run that has it, by name."""
     return {
         embedding_name(config.section("rembrandt", run=run)): run
-        for run in config.runs_of("rembrandt")
+        for run in config.runs_with_method("rembrandt")
     }
 
 
@@ -36,6 +36,6 @@ def embedding_path(config: Config, dataset: str, run: str) -> str:
 
 def softmax_option(config: Config, embedding: str) -> str:
     """An option where a run with this embedding requires softmax."""
-    runs = [config.section("rembrandt", run=run) for run in config.runs_of("rembrandt")]
+    runs = [config.section("rembrandt", run=run) for run in config.runs_with_method("rembrandt")]
     names = [embedding_name(run) for run in runs if run.decoder == "softmax"]
     return "--for-softmax" if embedding in names else "--for-any-decoder"

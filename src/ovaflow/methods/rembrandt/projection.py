@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.dataset.dataset import KIND, Dataset, Split, open_dataset
+from ovaflow.dataset.dataset import DATASET_KIND, Dataset, Split, open_dataset
 from ovaflow.methods.rembrandt.panels import (
     from_panels,
     make_row_blocks,
@@ -161,7 +161,9 @@ def make_projection(X, embedding, targets, settings, each=map):
 
 
 @dataclass(frozen=True)
-class Projected(Artifact, kind=KIND, made_from=("dataset",), remedy="run `ovaflow project` again"):
+class Projected(
+    Artifact, kind=DATASET_KIND, made_from=("dataset",), remedy="run `ovaflow project` again"
+):
     """A dataset file of what the decoder is trained on, and how its features are made."""
 
     dataset: Dataset = field(metadata=NOT_STORED)  # the features of the decoder, the constant last

@@ -5,21 +5,21 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from ovaflow.settings.section import (
-    SEED,
+    SEED_SETTING,
     AboveZero,
     AtLeastZero,
     Positive,
+    Scope,
     Section,
-    Where,
-    listed,
+    as_list,
     setting,
 )
 
-_KERNELS = Where("gaussian and laplacian features", lambda section: section.features != "linear")
+_KERNELS = Scope("gaussian and laplacian features", lambda section: section.features != "linear")
 
 
 def _several(value: float | list[float] | None) -> tuple[float, ...]:
-    return () if value is None else tuple(dict.fromkeys(listed(value)))
+    return () if value is None else tuple(dict.fromkeys(as_list(value)))
 
 
 class Embed(Section):
@@ -37,7 +37,7 @@ class Embed(Section):
     ridge: AtLeastZero | Annotated[list[AtLeastZero], Field(min_length=1)] = setting(
         1.0, "regularisation of the least-squares fits; from a list, the best on held-out instances"
     )
-    seed: int = SEED
+    seed: int = SEED_SETTING
 
     @property
     def ridges(self) -> tuple[float, ...]:
@@ -63,11 +63,11 @@ class ProjectInstances(Section):
     bandwidth: float | None = setting(
         None, "bandwidth of the kernel", where=_KERNELS, null="chosen on held-out instances", gt=0
     )
-    seed: int = SEED
+    seed: int = SEED_SETTING
 
     @property
     def relevant(self) -> dict[str, Any]:
-        unused = self.without_effect
+        unused = self.irrelevant_settings
         # random features alone are drawn
         return self._without(*unused, *(["seed"] if unused else []))
 
@@ -89,7 +89,7 @@ class TuneDecoder(Section):
         ge=0,
         lt=1,
     )
-    seed: int = SEED
+    seed: int = SEED_SETTING
 
     @model_validator(mode="after")
     def _instances_to_choose_on(self) -> Self:

@@ -8,7 +8,7 @@ from ovaflow.features.beginnings import beginnings
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.evidence.kind import Evidence, Wording
 from ovaflow.reranking.suggestions import NO_SCORE
-from ovaflow.settings.predict import CANDIDATES
+from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.jit import strict_kernel
 
 N_FIRST_WORDS = 12
@@ -58,7 +58,7 @@ class FirstWords(Evidence):
             ids == NO_LABEL, NO_SCORE, model.score_each(X, np.maximum(ids, 0), texts.threads)
         )
         n_higher = np.empty(ids.shape, np.float32)
-        _count_higher(scores, min(CANDIDATES, ids.shape[1]), n_higher)
+        _count_higher(scores, min(N_CANDIDATES, ids.shape[1]), n_higher)
         return [scores, n_higher]
 
     def reasons(self, text):

@@ -8,7 +8,7 @@ from ovaflow.labels.choice import without_labels
 from ovaflow.sparse.csr import nonzeros_of_rows
 
 
-def parted(dataset, trained_on, tested, **parameters):
+def partition_documents(dataset, trained_on, tested, **parameters):
     """Return a dataset that trains on some training documents and all names of labels, and tests
     others.
 
@@ -28,7 +28,7 @@ def parted(dataset, trained_on, tested, **parameters):
     )
 
 
-def without_unseen_labels(dataset):
+def drop_unseen_labels(dataset):
     """Return a dataset without labels that no training document has, as if prepared from these
     documents.
     """
