@@ -76,8 +76,8 @@ def test_definitions_and_labels(root) -> None:
 
 PRINT = """
 import json, sys
-from ovaflow.records.docstrings import docstrings
-found = docstrings([sys.argv[1]], test_fraction=0.4)
+from ovaflow.records.docstrings import collect_docstrings
+found = collect_docstrings([sys.argv[1]], test_fraction=0.4)
 json.dump([found.train, found.test, found.counts], sys.stdout)
 """
 

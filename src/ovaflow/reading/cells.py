@@ -1,4 +1,4 @@
-"""What the cell of a table means: a text, a label or several, a time, or nothing."""
+"""Values of table cells: texts, labels, numbers, times, or nothing."""
 
 import ast
 import json
@@ -6,7 +6,9 @@ import math
 import re
 import sys
 import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import numpy as np
 
@@ -27,29 +29,42 @@ MISSING_WORDS = (
     "NaT",
     "-",
 )
-"""How programs write that there is nothing; none is a name."""
+"""Words that programs write for an empty cell; none of them is a name."""
 LABELS_ARE_ONE_HOT = "one-hot"
 LABELS_ARE_NAMES = "names"
-"""What cells of labels hold: whether each of a row of labels is one, or names."""
+"""Content of label cells: truth values, one for each of a row of labels, or names."""
 
-_TRUE = frozenset({"1", "true", "yes", "y", "t", "x"})
-_FALSE = frozenset({"0", "false", "no", "n", "f", ""})
+_TRUE_WORDS = frozenset({"1", "true", "yes", "y", "t", "x"})
+_FALSE_WORDS = frozenset({"0", "false", "no", "n", "f", ""})
+
+LARGEST_NUMBER = 1e15
+"""Squares of numbers up to this are finite in float32."""
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+
+_LIGHTEST_WEIGHT = float(np.finfo(np.float32).tiny)
+_HEAVIEST_WEIGHT = float(np.finfo(np.float32).max)
+"""Weights are stored as float32."""
 
 
-def parse_text(content):
-    """Text of a string, a number, None, or a list of them."""
-    if content is None or isinstance(content, str):
-        return content or ""
+def parse_text(content: Any) -> str:
+    """Parse the text of a string, a number, None, or a list of them."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
     if isinstance(content, list):
-        return " ".join(filter(None, map(parse_text, content)))
+        texts = [parse_text(each) for each in content]
+        return " ".join(text for text in texts if text)
     if not isinstance(content, int | float) or content in (math.inf, -math.inf):
         raise ValueError(f"a text is {content!r:.60}, neither words nor a finite number")
     # tables have nan where a number is missing
-    return str(content) if content == content else ""
+    if content != content:
+        return ""
+    return str(content)
 
 
-def parse_number(content):
-    """A number, nan where there is none."""
+def parse_number(content: Any) -> float:
+    """Parse a number; an empty cell is nan."""
     if content is None or (isinstance(content, str) and not content.strip()):
         return math.nan
     try:
@@ -68,24 +83,19 @@ def parse_number(content):
     return number
 
 
-LARGEST_NUMBER = 1e15
-"""Squares of numbers up to here are finite in float32."""
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
+def parse_category(content: Any) -> str:
+    """Parse the name of a category, empty for an empty cell; 3 and 3.0 are one category."""
+    if isinstance(content, float) and content.is_integer():
+        content = int(content)
+    # interned: many records share few categories
+    return sys.intern(clean_name(parse_text(content)))
 
 
-def parse_category(content):
-    """The name of a category, empty where there is none; 3 and 3.0 are one."""
-    whole = isinstance(content, float) and content.is_integer()
-    # there are few, in many records
-    return sys.intern(clean_name(parse_text(int(content) if whole else content)))
-
-
-def parse_vector(content):
-    """Numbers of a list, or of one that is written as JSON: float32 (d,)."""
+def parse_vector(content: Any) -> np.ndarray:
+    """Parse the numbers of a list, or of a list written as JSON: float32 (d,)."""
     try:
-        vector = np.asarray(
-            json.loads(content) if isinstance(content, str) else content, np.float32
-        )
+        numbers = json.loads(content) if isinstance(content, str) else content
+        vector = np.asarray(numbers, np.float32)
     except (TypeError, ValueError):
         vector = np.empty(0)
     if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
@@ -93,67 +103,73 @@ def parse_vector(content):
     return vector
 
 
-def parse_group(content):
-    """The name of a group; empty where there is none."""
-    missing = content is None or content != content
-    return "" if missing else clean_text(str(content)).strip()
+def parse_group(content: Any) -> str:
+    """Parse the name of a group; empty for an empty cell."""
+    if content is None or content != content:
+        return ""
+    return clean_text(str(content)).strip()
 
 
-def parse_weight(content):
-    """What a record weighs: a number above 0."""
+def parse_weight(content: Any) -> float:
+    """Parse the weight of a record, a number above 0."""
     written = parse_group(content)
     try:
         weight = float(written)
     except ValueError:
         weight = math.nan
-    if not _LIGHTEST <= weight <= _HEAVIEST:
+    if not _LIGHTEST_WEIGHT <= weight <= _HEAVIEST_WEIGHT:
         value = repr(written[:60]) if written else "empty"
         message = f"weight_column is {value}, not a number above 0"
         raise ValueError(message, "write what the record weighs, 1 for one like any other")
     return weight
 
 
-_LIGHTEST = float(np.finfo(np.float32).tiny)
-_HEAVIEST = float(np.finfo(np.float32).max)
-
-
-def parse_time(content):
-    """A number, or an ISO date or time as a year with its fraction; None without a value."""
+def parse_time(content: Any) -> float | None:
+    """Parse a number, or an ISO date or time as a year with its fraction; None if empty."""
+    if content is None:
+        return None
     written = content.isoformat() if isinstance(content, date) else str(content).strip()
-    if content is None or not written or written in MISSING_WORDS:
+    if not written or written in MISSING_WORDS:
         return None
     try:
         number = float(written)
     except ValueError:
-        number = _year_of(written)
+        number = _parse_year(written)
     if not math.isfinite(number):
         raise ValueError(f"{written:.60} cannot be compared")
     return number
 
 
-_PARTS = {
-    **dict.fromkeys(("train", "training"), "train"),
+_SPLIT_PARTS = {
+    "train": "train",
+    "training": "train",
     "test": "test",
-    **dict.fromkeys(("dev", "val", "valid", "validation"), "dev"),
+    "dev": "dev",
+    "val": "dev",
+    "valid": "dev",
+    "validation": "dev",
 }
+"""Parts of a split by the words for them in a column."""
 
 
-def parse_split_part(content):
-    """``train``, ``test`` or ``dev``, as a column of parts has it."""
+def parse_split_part(content: Any) -> str:
+    """Parse ``train``, ``test`` or ``dev``, or another word for one of them."""
     written = parse_group(content)
-    if written.casefold() not in _PARTS:
+    part = _SPLIT_PARTS.get(written.casefold())
+    if part is None:
         value = repr(written[:60]) if written else "empty"
         raise ValueError(
-            f"split_column is {value}, not train, test or dev; for numbers and dates set split: last"
+            f"split_column is {value}, not train, test or dev; "
+            "for numbers and dates set split: last"
         )
-    return _PARTS[written.casefold()]
+    return part
 
 
 _MONTH = re.compile(r"\d{4}-\d\d")
 
 
-def _year_of(written):
-    """2020.5 or nearly so for the middle of the year 2020."""
+def _parse_year(written: str) -> float:
+    """Parse a date as a year: about 2020.5 for the middle of 2020."""
     day = "-01" if _MONTH.fullmatch(written) else ""
     try:
         time = datetime.fromisoformat(written + day)
@@ -166,27 +182,27 @@ def _year_of(written):
 
 
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-"""Characters that are not seen and mean nothing in a name; joiners, which do, are not among them.
-"""
+"""Invisible characters without a meaning in a name; joiners, which have one, are not among them."""
 
 
-def clean_name(name):
-    """A label's name as all files have it: composed characters, none that is invisible, and single
-    spaces.
-    """
+def clean_name(name: str) -> str:
+    """Write a label's name in one way: composed characters, none invisible, single spaces."""
     if name.isascii() and name.isalnum():
         return name
-    return " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFC", clean_text(name))).split())
+    composed = unicodedata.normalize("NFC", clean_text(name))
+    return " ".join(_INVISIBLE.sub("", composed).split())
 
 
-def parse_truth(content):
-    """Whether a cell says yes; None if it says neither yes nor no."""
+def parse_truth(content: Any) -> bool | None:
+    """Parse yes or no; None for anything else."""
     if content is None or content != content:
         return False
     written = str(content).strip().casefold().removesuffix(".0")
-    if written in _TRUE:
+    if written in _TRUE_WORDS:
         return True
-    return False if written in _FALSE or str(content).strip() in MISSING_WORDS else None
+    if written in _FALSE_WORDS or str(content).strip() in MISSING_WORDS:
+        return False
+    return None
 
 
 # [Festschrift] and (a name) are labels; a list begins with a quoted name, a list, an object, or
@@ -194,87 +210,98 @@ def parse_truth(content):
 _LIST = re.compile(r"""\[\s*([uUbB]?["']|[\[{(]|\]$)""")
 _TUPLE_OR_SET = re.compile(r"""[({]\s*([uUbB]?["'[({)]|-?\d[\d.]*\s*,)""")
 _OBJECT = re.compile(r"""\{\s*(["'][^"']*["']\s*:|-?\d+\s*:|\})""")
-_ARRAY = re.compile(r"\{.*\}", re.DOTALL)
+_POSTGRESQL_ARRAY = re.compile(r"\{.*\}", re.DOTALL)
+_POSTGRESQL_ELEMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|([^{},"]+)', re.DOTALL)
 _NUMBER = r"(?:-?\d[\d.e+-]*|[Tt]rue|[Ff]alse|null|None|[Nn]a[Nn]|\.\.\.)"
-_PLAIN_LIST = re.compile(rf"\[(\s*{_NUMBER}(?:\s+{_NUMBER})*\s*|[^\[\]]*,[^\[\]]*)\]", re.DOTALL)
+_UNQUOTED_LIST = re.compile(rf"\[(\s*{_NUMBER}(?:\s+{_NUMBER})*\s*|[^\[\]]*,[^\[\]]*)\]", re.DOTALL)
 _TAGS = re.compile(r"(?:<[^<>]+>[\s,]*)+")
+_PANDAS_MISSING = "<NA>"
+"""pandas' word for an empty cell, which is not a tag."""
 _PRINTED = re.compile(
-    r"(?:array|Index|frozenset|set|deque|dict_keys|dict_values)\((.*?)(?:,\s*(?:dtype|shape|length|name|maxlen)=.*)?\)",
+    r"(?:array|Index|frozenset|set|deque|dict_keys|dict_values)"
+    r"\((.*?)(?:,\s*(?:dtype|shape|length|name|maxlen)=.*)?\)",
     re.DOTALL,
 )
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+_LIST_BEGINNINGS = frozenset("[({<")
+_TWO_BRACKETS = re.compile(r"[\[({]{2}")
+_NAN_IN_LIST = re.compile(r"(?<=[\[,(])\s*nan(?=\s*[\],)])")
 
 
 class NotAListError(ValueError):
-    """What begins like a list may still be a name."""
+    """A text that begins like a list, and may still be a name."""
 
 
-def parse_list(content):
-    """What a cell holds if it is written as a list, a set, an object or tags; None if it is not.
+def parse_list(content: str) -> Any:
+    """Parse a list, a set, an object or tags; None if a cell holds none of them.
 
-    Known are JSON, Python, PostgreSQL's arrays, what NumPy and pandas print, and ``<a><b>``.
+    Recognized are JSON, Python, PostgreSQL's arrays, what NumPy and pandas print, and ``<a><b>``.
     """
     printed = _PRINTED.fullmatch(content) if content[-1:] == ")" else None
     if printed:
         content = printed[1].strip() or "[]"
-    if content[:1] not in _BEGINNINGS or (_BRACKETS.match(content) and content[-1] not in "])}"):
+    if content[:1] not in _LIST_BEGINNINGS:
+        return None
+    if _TWO_BRACKETS.match(content) and content[-1] not in "])}":
         return None
     if _LIST.match(content) or _OBJECT.match(content) or _TUPLE_OR_SET.match(content):
-        return _literal(content)
-    if _ARRAY.fullmatch(content):
-        return _of_postgresql(content)
-    if _TAGS.fullmatch(content) and content != _NA:
+        return _parse_literal(content)
+    if _POSTGRESQL_ARRAY.fullmatch(content):
+        return _parse_postgresql_array(content)
+    if _TAGS.fullmatch(content) and content != _PANDAS_MISSING:
         return re.findall("<([^<>]+)>", content)
-    plain = _PLAIN_LIST.fullmatch(content)
-    return _of_words(plain[1].strip()) if plain else None
+    unquoted = _UNQUOTED_LIST.fullmatch(content)
+    if unquoted:
+        return _parse_unquoted_list(unquoted[1].strip())
+    return None
 
 
-_BEGINNINGS = frozenset("[({<")
-_BRACKETS = re.compile(r"[\[({]{2}")
-_NA = "<NA>"  # pandas' word for nothing, which is no tag
+def _parse_unquoted_list(content: str) -> list[str | None]:
+    """Parse the inside of a list without quotes; numbers stay as written, but NumPy's ``3.``."""
+    separator = "," if "," in content else None
+    written = [word.strip() for word in content.split(separator)]
+    _require_complete(written)
+    words: list[str | None] = []
+    for word in written:
+        if word in ("null", "None", "nan", "NaN"):
+            words.append(None)
+        elif word.endswith(".") and word[:-1].lstrip("-").isdigit():
+            words.append(word[:-1])
+        else:
+            words.append(word)
+    return words
 
 
-def _of_words(content):
-    """What is in a list without quotes: numbers stay as they are written, but for NumPy's ``3.``."""
-    words = list(map(str.strip, content.split("," if "," in content else None)))
-    _require_whole(words)
-    words = [
-        word[:-1] if word.endswith(".") and word[:-1].lstrip("-").isdigit() else word
-        for word in words
-    ]
-    return [None if word in ("null", "None", "nan", "NaN") else word for word in words]
-
-
-def _literal(content):
+def _parse_literal(content: str) -> Any:
+    """Parse a literal of NumPy, JSON, Python or PostgreSQL."""
     names = _QUOTED.findall(content)
     between = _QUOTED.sub("", content).strip("[] \n\t")
     if len(names) > 1 and content[0] == "[" and between.split() in ([], ["..."]):
-        # as NumPy prints an array
-        _require_whole(between.split())
+        # an array as NumPy prints it
+        _require_complete(between.split())
         return [ast.literal_eval(name) for name in names]
     try:
         return json.loads(content)
     except ValueError:
         pass
     try:
-        value = ast.literal_eval(_NAN.sub("None", content))
+        value = ast.literal_eval(_NAN_IN_LIST.sub("None", content))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         if content[0] == "{" and content[-1] == "}":
-            return _of_postgresql(content)
+            return _parse_postgresql_array(content)
         message = f"labels begin like a list, but are none: {content!r:.60}"
-        raise NotAListError(
-            message, "correct it, or set label_separator: none if it is a name"
-        ) from None
+        remedy = "correct it, or set label_separator: none if it is a name"
+        raise NotAListError(message, remedy) from None
     if isinstance(value, list | tuple) and ... in value:
-        _require_whole(["..."])
-    # a set has no order of its own
-    return sorted(value, key=str) if isinstance(value, set) else value
+        _require_complete(["..."])
+    if isinstance(value, set):
+        # a set has no order of its own
+        return sorted(value, key=str)
+    return value
 
 
-_NAN = re.compile(r"(?<=[\[,(])\s*nan(?=\s*[\],)])")
-
-
-def _require_whole(words) -> None:
+def _require_complete(words: list[str]) -> None:
+    """Refuse an array that NumPy or pandas cut off in the middle."""
     if "..." in words:
         message = (
             "labels were cut off by the program that printed them: they have '...' in their middle"
@@ -282,40 +309,34 @@ def _require_whole(words) -> None:
         raise ValueError(message, "write them as a list, such as numpy's tolist() or JSON")
 
 
-def _of_postgresql(content):
-    elements = (found.groups() for found in _ELEMENTS.finditer(content))
-    return [
-        plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
-        for quoted, plain in elements
-    ]
+def _parse_postgresql_array(content: str) -> list[str]:
+    """Parse the elements of an array, or of arrays inside an array."""
+    elements = []
+    for match in _POSTGRESQL_ELEMENT.finditer(content):
+        quoted, plain = match.groups()
+        if quoted is None:
+            elements.append(plain)
+        else:
+            elements.append(re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL))
+    return elements
 
 
-_ELEMENTS = re.compile(r'"((?:[^"\\]|\\.)*)"|([^{},"]+)', re.DOTALL)
+def extract_names(content: Any, key: str | None = None) -> Iterator[Any]:
+    """Yield the names, strings or numbers, in a list or an object.
 
-
-def extract_names(content, key=None):
-    """Names in what :func:`parse_list` gave, or in what a file has as a list or an object; strings and
-    numbers.
-
-    ``key`` is that of the name in objects.
+    Parameters
+    ----------
+    content : list, tuple, dict or scalar
+        A result of :func:`parse_list`, or a value of a file that has lists and objects.
+    key : str, optional
+        The key of the name where labels are objects.
     """
     if isinstance(content, dict):
-        truths = [parse_truth(each) for each in content.values()]
-        if key is not None and key in content:
-            yield content[key]
-        elif None not in truths:
-            yield from (name for name, is_true in zip(content, truths, strict=True) if is_true)
-        elif all(isinstance(each, str | None) for each in content.values()):
-            yield from content.values()
-        else:
-            raise ValueError(
-                f"labels are an object with numbers, {content!r:.60}",
-                "write those that are meant as a list",
-            )
+        yield from _extract_object_names(content, key)
     elif isinstance(content, list | tuple):
         for each in content:
             if isinstance(each, dict):
-                yield _name_in(each, key)
+                yield _extract_name(each, key)
             elif isinstance(each, list | tuple):
                 yield from extract_names(each, key)
             else:
@@ -324,7 +345,24 @@ def extract_names(content, key=None):
         yield content
 
 
-def _name_in(entry, key):
+def _extract_object_names(content: dict, key: str | None) -> Iterator[Any]:
+    """Yield the names in one object: at the key, the keys of true values, or else all texts."""
+    truths = {name: parse_truth(each) for name, each in content.items()}
+    if key is not None and key in content:
+        yield content[key]
+    elif None not in truths.values():
+        yield from (name for name, is_true in truths.items() if is_true)
+    elif all(isinstance(each, str | None) for each in content.values()):
+        yield from content.values()
+    else:
+        raise ValueError(
+            f"labels are an object with numbers, {content!r:.60}",
+            "write those that are meant as a list",
+        )
+
+
+def _extract_name(entry: dict, key: str | None) -> Any:
+    """Return the name of a label that is an object."""
     if key is None:
         raise ValueError(
             f"labels are objects such as {entry!r:.60}", "say with label_key which key has the name"
@@ -336,39 +374,63 @@ def _name_in(entry, key):
     return entry[key]
 
 
-def find_name_keys(contents):
-    """Keys that could be that of the name, among those of the objects that are labels; None without
-    objects.
+def find_name_keys(contents: Sequence[Any]) -> list[str] | None:
+    """Find the keys that could be that of the name in labels that are objects.
+
+    Parameters
+    ----------
+    contents : sequence
+        Cells of labels, as :func:`parse_list` returns them.
+
+    Returns
+    -------
+    list of str, or None where no label is an object
     """
-    objects = [
-        entry
-        for content in contents
-        if isinstance(content, list)
-        for entry in content
-        if isinstance(entry, dict)
-    ]
-    alone = [
-        content
-        for content in contents
-        if isinstance(content, dict) and None in map(parse_truth, content.values())
-    ]
-    # objects that map identifiers to names differ in their keys
-    if len(alone) > 1 and len({frozenset(each) for each in alone}) == 1:
-        objects += alone
+    objects = _find_objects(contents)
     if not objects:
         return None
-    keys = dict.fromkeys(key for entry in objects for key in entry)
+    keys = _collect_keys(objects)
     texts = [key for key in keys if all(isinstance(entry.get(key), str) for entry in objects)]
-    names = [key for key in texts if key.casefold() not in _IDENTIFIERS]
+    names = [key for key in texts if key.casefold() not in _IDENTIFIER_KEYS]
     return names or texts
 
 
-_IDENTIFIERS = frozenset({"id", "uri", "url", "slug", "code", "type", "scheme", "lang", "language"})
-"""Keys of texts that are no names."""
+def _find_objects(contents: Sequence[Any]) -> list[dict]:
+    """Find the objects among labels: those in lists, and those that are a whole cell."""
+    in_lists = []
+    whole_cells = []
+    for content in contents:
+        if isinstance(content, list):
+            in_lists += [entry for entry in content if isinstance(entry, dict)]
+        elif isinstance(content, dict) and not _holds_truth_values(content):
+            whole_cells.append(content)
+    # objects that map identifiers to names differ in their keys
+    if len(whole_cells) > 1 and len({frozenset(each) for each in whole_cells}) == 1:
+        return in_lists + whole_cells
+    return in_lists
 
 
-def parse_label(name):
-    """A name or a number as a label: 3 and 3.0 are one."""
+def _holds_truth_values(entry: dict) -> bool:
+    """Tell whether an object names labels by its keys, with yes or no for each."""
+    return None not in [parse_truth(value) for value in entry.values()]
+
+
+def _collect_keys(objects: Iterable[dict]) -> list[str]:
+    """Collect the keys of some objects, each once."""
+    keys: dict[str, None] = {}
+    for entry in objects:
+        keys |= dict.fromkeys(entry)
+    return list(keys)
+
+
+_IDENTIFIER_KEYS = frozenset(
+    {"id", "uri", "url", "slug", "code", "type", "scheme", "lang", "language"}
+)
+"""Keys whose texts are no names."""
+
+
+def parse_label(name: Any) -> str:
+    """Write a name or a number as a label; 3 and 3.0 are one."""
     if isinstance(name, str):
         return name
     if name is None or name != name:
