@@ -170,7 +170,7 @@ def _place_of(parameter):
         field = model.model_fields.get(parameter.name)
         if field is None or model is Source:
             continue
-        sentence = setting_info(field).told.lower()
+        sentence = setting_info(field).full_sentence.lower()
         if (parameter.help or "").lower().startswith(sentence):
             as_read = parameter.help.endswith(_AS_READ)
             link = f"[{section}](config.md#{section.replace('.', '')})"

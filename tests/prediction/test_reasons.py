@@ -210,7 +210,7 @@ def test_without_the_second_stage_nothing_is_added(case) -> None:
 
 def test_a_label_that_is_no_candidate_says_so(case, monkeypatch) -> None:
     for module in ("prediction.reasons", "reranking.reranked_model"):
-        monkeypatch.setattr(f"ovaflow.{module}.CANDIDATES", 1)
+        monkeypatch.setattr(f"ovaflow.{module}.N_CANDIDATES", 1)
     (name,) = explained(case, "--labels=1")
     other = "Bees" if name == "Tea" else "Tea"
     (label,) = explained(case, f"--label={other}").values()

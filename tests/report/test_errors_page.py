@@ -80,7 +80,7 @@ def test_a_text_is_there_once_and_whole(text) -> None:
 
 def test_texts_that_are_cut_in_the_dataset_are_said_to_be(errors, monkeypatch) -> None:
     assert "Of longer texts" not in render_errors("mine", "msi", errors)
-    monkeypatch.setattr(errors_page, "EXCERPT", 20)
+    monkeypatch.setattr(errors_page, "EXCERPT_CHARACTERS", 20)
     assert "Of longer texts it has the first 20 characters" in render_errors("mine", "msi", errors)
 
 

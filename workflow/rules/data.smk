@@ -69,7 +69,7 @@ rule choose_features:
 rule prepare_dataset:
     input:
         unpack(raw_files),
-        unpack(lambda wildcards: inputs.chosen_features(SETTINGS, wildcards.dataset)),
+        unpack(lambda wildcards: inputs.find_chosen_features(SETTINGS, wildcards.dataset)),
     output:
         dataset=paths.DATASET,
         sizes=paths.SIZES,

@@ -8,16 +8,16 @@ from ovaflow.steps import OF_VOCABULARIES
 
 def warm_up_options():
     """Options of the warm-up; as before where that has compiled all that the runs need, since runs may be left out."""
-    options, marker = inputs.warm_up_options(SETTINGS), Path(paths.WARMED_UP)
+    options, marker = inputs.make_warm_up_options(SETTINGS), Path(paths.WARMED_UP)
     before = marker.read_text(encoding="utf-8").split() if marker.exists() else []
     return before if set(options) <= set(before) else options
 
 
 def raw_files(wildcards):
     """Files that a dataset is made from; a module's prefix does not apply to the user's own."""
-    files = paths.raw_files(SETTINGS, wildcards.dataset)
+    files = paths.find_raw_files(SETTINGS, wildcards.dataset)
     for role in locations_of(wildcards):
-        files[role] = [part for each in listed(files[role]) for part in parts(each)]
+        files[role] = [part for each in as_list(files[role]) for part in parts(each)]
     return files
 
 
@@ -30,7 +30,7 @@ def revision_of_reading(step):
 
 def locations_of(wildcards):
     """What the config names, a pattern or a folder perhaps, by role; without files that a rule fetches."""
-    locations = paths.raw_files(SETTINGS, wildcards.dataset).items()
+    locations = paths.find_raw_files(SETTINGS, wildcards.dataset).items()
     return {
         role: location
         for role, location in locations
@@ -40,7 +40,7 @@ def locations_of(wildcards):
 
 def parts(location):
     """Files of a location; the location itself where none exists any more, of which require_files has warned."""
-    if is_stored(location):
+    if is_in_storage(location):
         return [storage.s3(location)]
     try:
         return [local(str(path)) for path in find_matching_paths(location)]
@@ -54,7 +54,7 @@ def options_of_files(wildcards, input):
     here = {
         role: location
         for role, location in locations.items()
-        if not any(map(is_stored, listed(location)))
+        if not any(map(is_in_storage, as_list(location)))
     }
     return file_options(dict(input.items()) | here)
 
@@ -77,18 +77,18 @@ def folders_of_documents(wildcards):
     entry = SETTINGS.datasets[wildcards.dataset]
     locations = entry.train, entry.test or [], entry.dev or []
     return (
-        [folder for each in locations for folder in listed(each)] if entry.format == "annif" else []
+        [folder for each in locations for folder in as_list(each)] if entry.format == "annif" else []
     )
 
 
 def chosen_C(wildcards):
     """The file with the chosen C, for the run or for runs that pose the same problem."""
-    return inputs.chosen_C(SETTINGS, wildcards.dataset, run_by(wildcards))
+    return inputs.find_chosen_C(SETTINGS, wildcards.dataset, run_by(wildcards))
 
 
 def tree_file(wildcards):
     """The label tree, for runs whose start uses it."""
-    files = inputs.start_files(SETTINGS, wildcards.dataset, wildcards.run)
+    files = inputs.find_start_files(SETTINGS, wildcards.dataset, wildcards.run)
     return {name: path for name, path in files.items() if name == "label_tree"}
 
 
@@ -147,18 +147,18 @@ def merging_options(wildcards, input):
 def held_out_by(template):
     """A file of the dataset whose held-out instances a run's second stage is fitted to."""
     return lambda wildcards: template.format(
-        dataset=paths.held_out_of(SETTINGS, **wildcards), run=wildcards.run
+        dataset=paths.name_held_out_dataset(SETTINGS, **wildcards), run=wildcards.run
     )
 
 
 def held_out_shards(wildcards):
     """Shards of what is trained without the held-out instances of a dataset."""
-    return shards_of(paths.held_out_of(SETTINGS, **wildcards), wildcards.run)
+    return shards_of(paths.name_held_out_dataset(SETTINGS, **wildcards), wildcards.run)
 
 
 def sources_of_run(wildcards):
     """Files of suggestions for the second stage of a run; none for what is trained without held-out instances."""
-    return suggestion_sources.sources_of(SETTINGS, wildcards.dataset, wildcards.run)
+    return suggestion_sources.find_sources(SETTINGS, wildcards.dataset, wildcards.run)
 
 
 def suggestions_of_run(wildcards):
@@ -182,7 +182,7 @@ def metrics_of_folds(wildcards):
     """Metrics of a run on each fold of a dataset."""
     return [
         paths.METRICS.format(dataset=fold, run=wildcards.run)
-        for fold in paths.folds_of(SETTINGS, wildcards.dataset)
+        for fold in paths.name_fold_datasets(SETTINGS, wildcards.dataset)
     ]
 
 
@@ -192,7 +192,7 @@ def folders_of_suggestions(wildcards):
 
 def reranker_file(wildcards):
     """The second stage of a run that has one."""
-    has_one = paths.held_out_of(SETTINGS, **wildcards)
+    has_one = paths.name_held_out_dataset(SETTINGS, **wildcards)
     return {"reranker": paths.RERANKER.format(**wildcards)} if has_one else {}
 
 

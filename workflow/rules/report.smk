@@ -1,5 +1,5 @@
-CHOICES = [inputs.chosen_features(SETTINGS, dataset) for dataset in SETTINGS.datasets] + [
-    inputs.chosen_C(SETTINGS, dataset, run)
+CHOICES = [inputs.find_chosen_features(SETTINGS, dataset) for dataset in SETTINGS.datasets] + [
+    inputs.find_chosen_C(SETTINGS, dataset, run)
     for dataset in SETTINGS.datasets
     for run in SETTINGS.runs_with_method(ONE_VS_ALL)
 ]
@@ -20,11 +20,11 @@ rule write_report:
             dataset=SETTINGS.datasets,
             run=SETTINGS.runs,
         ),
-        figures=paths.figure_files(SETTINGS),
+        figures=paths.find_figure_files(SETTINGS),
         choices=sorted({path for files in CHOICES for path in files.values()}),
-        reliability=paths.second_stage_files(SETTINGS, paths.RELIABILITY),
-        doubts=paths.second_stage_files(SETTINGS, paths.DOUBTS),
-        folds=paths.cross_validation_files(SETTINGS),
+        reliability=paths.find_second_stage_files(SETTINGS, paths.RELIABILITY),
+        doubts=paths.find_second_stage_files(SETTINGS, paths.DOUBTS),
+        folds=paths.find_cross_validation_files(SETTINGS),
     output:
         report(
             paths.REPORT,
@@ -40,7 +40,7 @@ rule write_report:
         folders=lambda wildcards, input: list(
             dict.fromkeys(str(Path(path).parent) for path in input.runs)
         ),
-        options=[*settings_of("report")({}), *inputs.sweep_options(SETTINGS)],
+        options=[*settings_of("report")({}), *inputs.make_sweep_options(SETTINGS)],
         choices=lambda wildcards, input: [f"--choice={path}" for path in input.get("choices", [])],
         version=__version__,
     resources:

@@ -146,7 +146,7 @@ def setting_option(model, field, name=None, **more):
     info = model.model_fields[field]
     parts = schema.get("anyOf", [schema])
     told = setting_info(info)
-    sentence = told.told
+    sentence = told.full_sentence
     default = told.null
     # names of formats and of constants stay as they are
     first = sentence.split()[0]
@@ -174,7 +174,7 @@ def setting_option(model, field, name=None, **more):
 
 def reading_option(name):
     """An option of how a file of texts is read, by default as the data of the model were."""
-    sentence = setting_info(ReadTexts.model_fields[name]).told
+    sentence = setting_info(ReadTexts.model_fields[name]).full_sentence
     text = f"{sentence[:1].upper()}{sentence[1:]}" if sentence.split()[0].isalpha() else sentence
     return setting_option(
         ReadTexts,

@@ -169,7 +169,7 @@ class Split:
         arrays = {name: getattr(self, name) for name in ("norms", "weights", "extra")}
         return {name: array[rows] for name, array in arrays.items() if array is not None}
 
-    def unscaled(self, bias):
+    def unscale(self, bias):
         """X before rows were scaled to length 1."""
         return self.X if self.norms is None else unscale(self.X, self.norms, bias)
 

@@ -50,7 +50,7 @@ def hold_out(dataset, fraction, seed=0):
 
 def truncate_every_third(split, normalized):
     """Return texts of which each third ends early, as titles do: log-uniformly from
-    :data:`SHORTEST` tokens on.
+    :data:`SHORTEST_TRUNCATED` tokens on.
     """
     X = split.X
     n = split.X.n_rows

@@ -68,7 +68,7 @@ def find_cross_validated_doubts(dataset, model, threads=1):
 
 
 def tabulate_doubts(dataset, doubts):
-    """Return doubts as rows of :data:`COLUMNS`, records by their ids."""
+    """Return doubts as rows of :data:`DOUBT_COLUMNS`, records by their ids."""
     ids = dataset.ids("train")
     rows = []
     for row, label, probability, similar, lift in zip(

@@ -90,7 +90,7 @@ class SettingInfo:
     null: str = ""
 
     @property
-    def told(self) -> str:
+    def full_sentence(self) -> str:
         """Where it matters and what it does."""
         return f"{self.where.words}: {self.sentence}" if self.where else self.sentence
 
@@ -98,10 +98,10 @@ class SettingInfo:
 def setting(
     default: Any, sentence: str, *, where: Scope | None = None, null: str = "", **bounds: Any
 ) -> Any:
-    """A field: its default, :class:`About`, and its bounds as :func:`pydantic.Field` names them."""
+    """A field: its default, :class:`SettingInfo`, and its bounds as :func:`pydantic.Field` names them."""
     says = SettingInfo(sentence, where, null)
     field = Field(
-        default, description=f"{says.told}; null: {null}" if null else says.told, **bounds
+        default, description=f"{says.full_sentence}; null: {null}" if null else says.full_sentence, **bounds
     )
     field.metadata.append(says)
     return field

@@ -48,7 +48,7 @@ class ForestModel(MethodModel):
         return self.forest.separators.n_columns
 
     def instances(self, split):
-        return split.unscaled(self.bias) if self.transform.get("unscaled") else split.X
+        return split.unscale(self.bias) if self.transform.get("unscaled") else split.X
 
     @property
     def nonzeros(self):

@@ -95,7 +95,7 @@ class TreeShard(Artifact, kind="tree-shard", made_from=("dataset",), remedy="tra
 def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
     """Grow trees by their numbers; ``parts`` keep finished ones, and threads change no result."""
     dataset.require_equal_weights("fastxml")
-    X = dataset.train.unscaled(dataset.parameters.get("bias", 0))._replace(places=None)
+    X = dataset.train.unscale(dataset.parameters.get("bias", 0))._replace(places=None)
     Y = dataset.train.Y
     if max(X.n_rows, 1) * max(Y.n_columns, 1) * GAIN_RESOLUTION >= 1 << 62:
         message = "too many instances times labels for fastxml (more than 4e12)"

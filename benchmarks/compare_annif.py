@@ -1,4 +1,4 @@
-"""Annif's backends beside ovaflow on one corpus: ``python benchmarks/beside_annif.py --help``.
+"""Annif's backends beside ovaflow on one corpus: ``python benchmarks/compare_annif.py --help``.
 
 Each command runs by itself on one core. Its figures stay in the working
 folder, so that a second call goes on where the first ended.
