@@ -101,7 +101,9 @@ def setting(
     """A field: its default, :class:`SettingInfo`, and its bounds as :func:`pydantic.Field` names them."""
     says = SettingInfo(sentence, where, null)
     field = Field(
-        default, description=f"{says.full_sentence}; null: {null}" if null else says.full_sentence, **bounds
+        default,
+        description=f"{says.full_sentence}; null: {null}" if null else says.full_sentence,
+        **bounds,
     )
     field.metadata.append(says)
     return field
