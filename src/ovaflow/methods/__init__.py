@@ -1,1 +1,1 @@
-"""The ways to train, a folder each."""
+"""Training methods, one package each."""

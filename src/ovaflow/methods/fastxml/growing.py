@@ -1,4 +1,4 @@
-"""Growing one tree, from the root down (Algorithm 1)."""
+"""Grow one tree from the root down (Algorithm 1 of the paper)."""
 
 from typing import NamedTuple
 
@@ -14,69 +14,16 @@ from ovaflow.methods.fastxml.assignment import (
     toss_sides,
     update_ranking,
 )
+from ovaflow.methods.fastxml.gains import Gains
+from ovaflow.methods.fastxml.scratch import TreeScratch
 from ovaflow.methods.fastxml.separator import fit_separator
-from ovaflow.solver.problem import Workspace, make_workspace
-from ovaflow.sparse.csr import with_room
+from ovaflow.solver.problem import Settings
+from ovaflow.sparse.csr import CSR, with_room
 from ovaflow.sparse.jit import strict_kernel
 
 
-class TreeScratch(NamedTuple):
-    """What one thread grows trees in: vectors as long as the root needs; nodes use the beginnings."""
-
-    members: np.ndarray  # int32 (n,); instances, those of each node together
-    sides_before: np.ndarray  # int8 (n,); those before the last update
-    sides: np.ndarray  # int8 (n,); 1 for delta = +1, 0 for -1
-    pull: np.ndarray  # float64 (n,); what the separator adds to the choice of side
-    normalisers: np.ndarray  # float64 (n,)
-    entries: np.ndarray  # int32 (nonzeros of Y,); labels of the node's instances, renumbered
-    entry_start: np.ndarray  # int64 (n + 1,)
-    labels: np.ndarray  # int64 (l,); labels of the node, in the order of their numbers
-    label_number: np.ndarray  # int32 (l,); the reverse; -1 between uses
-    worth: np.ndarray  # float64 (l,); g, and the difference of both sides' discounts
-    lead: np.ndarray
-    sums: np.ndarray  # int64 (2 l,); gains of the labels on each side
-    keys: np.ndarray  # int64 (2 l,); sums and labels in order, for each side
-    fresh: np.ndarray  # int64 (l,); for sorting
-    changed: np.ndarray  # bool (l,); labels whose sums are others than when they were ranked
-    reach: (
-        np.ndarray
-    )  # float32 (d, 2); bounds of each feature's gradient, from either side; 0 between uses
-    uses: np.ndarray  # int32 (d,); entries of each feature; 0 between uses
-    slots: np.ndarray  # int64 (d,); where the next entry of each feature goes; -1 between uses
-    features: np.ndarray  # int64 (d,)
-    problem: Workspace
-
-
-def make_tree_scratch(X, Y):
-    n = X.n_rows
-    d = X.n_columns
-    labels = Y.n_columns
-    return TreeScratch(
-        members=np.empty(n, np.int32),
-        sides_before=np.empty(n, np.int8),
-        sides=np.empty(n, np.int8),
-        pull=np.empty(n),
-        normalisers=np.empty(n),
-        entries=np.empty(len(Y.indices), np.int32),
-        entry_start=np.empty(n + 1, np.int64),
-        labels=np.empty(labels, np.int64),
-        label_number=np.full(labels, -1, np.int32),
-        worth=np.empty(labels),
-        lead=np.empty(labels),
-        sums=np.empty(2 * labels, np.int64),
-        keys=np.empty(2 * labels, np.int64),
-        fresh=np.empty(labels, np.int64),
-        changed=np.empty(labels, bool),
-        reach=np.zeros((d, 2), np.float32),
-        uses=np.zeros(d, np.int32),
-        slots=np.full(d, -1, np.int64),
-        features=np.empty(d, np.int64),
-        problem=make_workspace(n, d),
-    )
-
-
 class GrowthSettings(NamedTuple):
-    """Constants of growing, of :class:`ovaflow.methods.fastxml.settings.FastXML`."""
+    """Constants of growing; see :class:`ovaflow.methods.fastxml.settings.FastXML`."""
 
     max_leaf: int
     leaf_labels: int
@@ -87,9 +34,36 @@ class GrowthSettings(NamedTuple):
 
 
 @strict_kernel
-def grow_tree(X, Y, gains, scratch, rules, settings, seed):
-    """Split nodes until they are leaves; returns the arrays of a :class:`Forest` of one tree, nodes
-    level by level.
+def grow_tree(
+    X: CSR,
+    Y: CSR,
+    gains: Gains,
+    scratch: TreeScratch,
+    growth: GrowthSettings,
+    settings: Settings,
+    seed: int,
+) -> tuple:
+    """Split nodes until they are leaves.
+
+    Parameters
+    ----------
+    X : CSR, shape (n, d)
+        Features of the training instances.
+    Y : CSR, shape (n, l)
+        Labels of the training instances.
+    gains : Gains
+    scratch : TreeScratch
+    growth : GrowthSettings
+    settings : Settings
+        Settings of the separators' solver.
+    seed : int
+        Seed of the tree.
+
+    Returns
+    -------
+    tuple of ndarray
+        Arrays of a :class:`Forest` of one tree, nodes level by level: ``children``, ``sizes``, and
+        data, indices and indptr of ``separators`` and of ``distributions``.
     """
     n = len(X.indptr) - 1
     bounds = np.zeros((2 * n, 2), np.int64)
@@ -110,85 +84,102 @@ def grow_tree(X, Y, gains, scratch, rules, settings, seed):
         members = scratch.members[start:end]
         weight_end = weight_ends[node]
         leaf_end = leaf_ends[node]
-        count, positive = _split(
-            X, Y, members, gains, scratch, rules, settings, derive_seed(seed, node)
+        n_features, n_positive = _split(
+            X, Y, members, gains, scratch, growth, settings, derive_seed(seed, node)
         )
-        if count > 0:
-            weights = with_room(weights, weight_end + count)
-            features = with_room(features, weight_end + count)
-            weight_end += _copy_nonzero(count, scratch, weights[weight_end:], features[weight_end:])
+        if n_features > 0:
+            weights = with_room(weights, weight_end + n_features)
+            features = with_room(features, weight_end + n_features)
+            weight_end += _copy_nonzero(
+                n_features, scratch, weights[weight_end:], features[weight_end:]
+            )
             children[node] = n_nodes
-            bounds[n_nodes] = start, start + positive
-            bounds[n_nodes + 1] = start + positive, end
+            bounds[n_nodes] = start, start + n_positive
+            bounds[n_nodes + 1] = start + n_positive, end
             n_nodes += 2
         else:
-            most = leaf_end + rules.leaf_labels
-            shares = with_room(shares, most)
-            labels = with_room(labels, most)
+            max_leaf_end = leaf_end + growth.leaf_labels
+            shares = with_room(shares, max_leaf_end)
+            labels = with_room(labels, max_leaf_end)
             leaf_end += _fill_leaf(
-                Y, members, gains.labels, scratch, shares[leaf_end:most], labels[leaf_end:most]
+                Y,
+                members,
+                gains.labels,
+                scratch,
+                shares[leaf_end:max_leaf_end],
+                labels[leaf_end:max_leaf_end],
             )
         node += 1
         weight_ends[node] = weight_end
         leaf_ends[node] = leaf_end
     sizes = (bounds[:n_nodes, 1] - bounds[:n_nodes, 0]).astype(np.int32)
-    separators = (
+    return (
+        children[:n_nodes].copy(),
+        sizes,
         weights[:weight_end].copy(),
         features[:weight_end].copy(),
         weight_ends[: n_nodes + 1].copy(),
-    )
-    distributions = (
         shares[:leaf_end].copy(),
         labels[:leaf_end].copy(),
         leaf_ends[: n_nodes + 1].copy(),
     )
-    return (children[:n_nodes].copy(), sizes) + separators + distributions
 
 
 @strict_kernel
-def _split(X, Y, members, gains, scratch, rules, settings, seed):
-    """Divide members by a separator, <w, x> > 0 first; returns numbers of its features and of
-    those, 0 for a leaf.
+def _split(
+    X: CSR,
+    Y: CSR,
+    members: np.ndarray,
+    gains: Gains,
+    scratch: TreeScratch,
+    growth: GrowthSettings,
+    settings: Settings,
+    seed: int,
+) -> tuple[int, int]:
+    """Divide the members of a node by a separator, those with <w, x> > 0 first.
+
+    Returns the number of the separator's features and the number of members with <w, x> > 0; both
+    are 0 for a leaf.
     """
     m = len(members)
-    if m <= rules.max_leaf:
+    if m <= growth.max_leaf:
         return 0, 0
     sides = scratch.sides[:m]
-    pull = scratch.pull[:m]
+    separator_terms = scratch.separator_terms[:m]
     scores = scratch.problem.scores[:m]
     n_labels = gather_labels(Y, members, derive_seed(seed, 0), scratch)
     toss_sides(sides, derive_seed(seed, 1))
-    pull[:] = 0
-    count = 0
-    for _ in range(rules.updates):
+    separator_terms[:] = 0
+    n_features = 0
+    for _ in range(growth.updates):
         scratch.sides_before[:m] = sides
-        positive = assign_sides(members, sides, pull, gains, rules.C_r, n_labels, scratch)
-        if positive == 0 or positive == m:
+        n_positive = assign_sides(
+            members, sides, separator_terms, gains, growth.C_r, n_labels, scratch
+        )
+        if n_positive == 0 or n_positive == m:
             return 0, 0
-        if count > 0 and np.all(sides == scratch.sides_before[:m]):
+        if n_features > 0 and np.all(sides == scratch.sides_before[:m]):
             break
-        costs = _costs(rules, positive, m)
-        count = fit_separator(X, members, sides, costs, scratch, settings)
-        fill_separator_terms(scores, costs, pull)
-    positive = _divide(members, scores)
-    if positive == 0 or positive == m:
+        costs = _compute_costs(growth, n_positive, m)
+        n_features = fit_separator(X, members, sides, costs, scratch, settings)
+        fill_separator_terms(scores, costs, separator_terms)
+    n_positive = _divide(members, scores)
+    if n_positive == 0 or n_positive == m:
         return 0, 0
-    return count, positive
+    return n_features, n_positive
 
 
 @strict_kernel
-def _costs(rules, positive, m):
-    """C_delta(-1) and C_delta(+1): the same, or over the share of instances on the side."""
-    if rules.balanced:
-        return rules.C_delta * m / (m - positive), rules.C_delta * m / positive
-    return rules.C_delta, rules.C_delta
+def _compute_costs(growth: GrowthSettings, n_positive: int, m: int) -> tuple[float, float]:
+    """Return C_delta(-1) and C_delta(+1), divided by each side's share if they are balanced."""
+    if growth.balanced:
+        return growth.C_delta * m / (m - n_positive), growth.C_delta * m / n_positive
+    return growth.C_delta, growth.C_delta
 
 
 @strict_kernel
-def _divide(members, scores):
-    """Bring members with <w, x> > 0 to the front, both parts in their order; returns how many they
-    are.
-    """
+def _divide(members: np.ndarray, scores: np.ndarray) -> int:
+    """Move members with <w, x> > 0 to the front, both parts in order; return how many these are."""
     positive = scores > 0
     front = members[positive]
     back = members[~positive]
@@ -198,17 +189,28 @@ def _divide(members, scores):
 
 
 @strict_kernel
-def _copy_nonzero(count, scratch, weights, features):
-    kept = np.flatnonzero(scratch.problem.weights[:count])
+def _copy_nonzero(
+    n_features: int, scratch: TreeScratch, weights: np.ndarray, features: np.ndarray
+) -> int:
+    """Copy the nonzero weights of the separator and their features; return how many there are."""
+    kept = np.flatnonzero(scratch.problem.weights[:n_features])
     weights[: len(kept)] = scratch.problem.weights[kept]
     features[: len(kept)] = scratch.features[kept]
     return len(kept)
 
 
 @strict_kernel
-def _fill_leaf(Y, members, worth, scratch, shares, labels):
-    """P = the largest entries of g sum_i y_i / |Id|, labels ascending, ties to the smaller label;
-    returns how many.
+def _fill_leaf(
+    Y: CSR,
+    members: np.ndarray,
+    label_gains: np.ndarray,
+    scratch: TreeScratch,
+    shares: np.ndarray,
+    labels: np.ndarray,
+) -> int:
+    """Keep the largest entries of P = g sum_i y_i / |Id| for a leaf; return how many there are.
+
+    Labels ascend; of equal entries those of smaller labels are kept.
     """
     counts = scratch.label_number
     sums = scratch.sums
@@ -226,16 +228,16 @@ def _fill_leaf(Y, members, worth, scratch, shares, labels):
     scratch.labels[:n_labels].sort()
     for c in range(n_labels):
         label = scratch.labels[c]
-        scratch.worth[c] = worth[label] * counts[label] / len(members)
-        sums[c] = to_gain_units(worth[label] * counts[label])
+        scratch.label_gains[c] = label_gains[label] * counts[label] / len(members)
+        sums[c] = to_gain_units(label_gains[label] * counts[label])
         counts[label] = -1
         changed[c] = True
-    update_ranking(sums[:n_labels], keys[:n_labels], changed, scratch.fresh)
-    kept = min(n_labels, len(labels))
-    for c in range(kept):
+    update_ranking(sums[:n_labels], keys[:n_labels], changed, scratch.changed_keys)
+    n_kept = min(n_labels, len(labels))
+    for c in range(n_kept):
         keys[c] = decode_label(keys[c], n_labels)
-    keys[:kept].sort()
-    for c in range(kept):
+    keys[:n_kept].sort()
+    for c in range(n_kept):
         labels[c] = scratch.labels[keys[c]]
-        shares[c] = scratch.worth[keys[c]]
-    return kept
+        shares[c] = scratch.label_gains[keys[c]]
+    return n_kept

@@ -1,92 +1,110 @@
-"""The third step of a node: the sparse separator, by l1-regularised logistic regression (eq. 14).
+"""Fit the sparse separator of a node, the third step of FastXML, by l1-regularized logistic regression.
 
-Newton steps of coordinate descent as in LIBLINEAR's ``-s 6``, see
-:mod:`ovaflow.solver.coordinate_descent`, at the paper's caps. The gradient of
-the losses in feature j is sum_i C_i t_i (-y_i x_ij) with t_i in (0, 1), so it
-never leaves the interval from minus ``sum_{y_i x_ij > 0} C_i |x_ij|`` to
-``sum_{y_i x_ij < 0} C_i |x_ij|``. Where neither bound exceeds 1 the weight is 0
-whatever the others are, and the feature is left out: in small nodes nearly all
-are.
+The problem is eq. 14 of the paper. Its Newton steps by coordinate descent are those of LIBLINEAR's
+``-s 6``, see :mod:`ovaflow.solver.coordinate_descent`, with the paper's limits on iterations.
+
+The gradient of the losses in feature j is sum_i C_i t_i (-y_i x_ij) with t_i in (0, 1), so it stays
+in the interval from minus ``sum_{y_i x_ij > 0} C_i |x_ij|`` to ``sum_{y_i x_ij < 0} C_i |x_ij|``.
+Where neither bound exceeds 1, the weight is 0 whatever the others are, and the feature is left out.
+In small nodes that holds for nearly all features.
 """
 
 import numpy as np
 
+from ovaflow.methods.fastxml.scratch import TreeScratch
 from ovaflow.solver.coordinate_descent import minimise_l1
-from ovaflow.solver.problem import part_of
+from ovaflow.solver.problem import Settings, Workspace, part_of
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 
 
 @strict_kernel
-def fit_separator(X, members, sides, costs, scratch, settings):
-    """Separate the sides; returns how many ``features`` there are, with w and <w, x_i> in
+def fit_separator(
+    X: CSR,
+    members: np.ndarray,
+    sides: np.ndarray,
+    costs: tuple[float, float],
+    scratch: TreeScratch,
+    settings: Settings,
+) -> int:
+    """Separate the two sides of a node; return the number of features of the problem.
+
+    These are ``scratch.features``; their weights w and the scores <w, x_i> of the members are in
     ``scratch.problem``.
     """
     indptr, violation, largest = _choose_features(X, members, sides, costs, scratch)
     columns = _gather_columns(X, members, indptr, scratch)
-    count = len(indptr) - 1
-    view = part_of(scratch.problem, len(members), count)
+    n_features = len(indptr) - 1
+    view = part_of(scratch.problem, len(members), n_features)
     for m in range(len(members)):
         view.signed_costs[m] = costs[1] if sides[m] == 1 else -costs[0]
     view.scores[:] = 0
     view.weights[:] = 0
     if violation > 0:
         minimise_l1(columns, settings.epsilon * violation, view, settings, largest)
-    _score(columns, view)
-    return count
+    _compute_scores(columns, view)
+    return n_features
 
 
 @strict_kernel
-def _choose_features(X, members, sides, costs, scratch):
-    """Features whose weight may become nonzero: where their columns begin, sum and maximum of
-    violations at w = 0.
+def _choose_features(
+    X: CSR,
+    members: np.ndarray,
+    sides: np.ndarray,
+    costs: tuple[float, float],
+    scratch: TreeScratch,
+) -> tuple[np.ndarray, float, float]:
+    """Choose the features whose weight may become nonzero.
+
+    Returns indptr of their columns, and sum and maximum of the violations of optimality at w = 0.
     """
-    reach = scratch.reach
-    uses = scratch.uses
+    bounds = scratch.gradient_bounds
+    entry_counts = scratch.entry_counts
     features = scratch.features
-    met = 0
+    n_occurring = 0
     for m in range(len(members)):
         side = sides[m]
         cost = np.float32(costs[sides[m]])
         for k in range(np.uint64(X.indptr[members[m]]), np.uint64(X.indptr[members[m] + 1])):
             f = np.uint32(X.indices[k])
             x = X.data[k]
-            if uses[f] == 0:
-                features[met] = f
-                met += 1
-            uses[f] += 1
-            reach[f, side if x > 0 else 1 - side] += cost * abs(x)
-    count = 0
+            if entry_counts[f] == 0:
+                features[n_occurring] = f
+                n_occurring += 1
+            entry_counts[f] += 1
+            bounds[f, side if x > 0 else 1 - side] += cost * abs(x)
+    n_features = 0
     violation = 0.0
     largest = 0.0
-    for e in range(met):
+    for e in range(n_occurring):
         f = features[e]
-        if reach[f, 0] > 1 or reach[f, 1] > 1:
-            features[count] = f
-            count += 1
-            excess = max(0.0, 0.5 * abs(reach[f, 0] - reach[f, 1]) - 1.0)
+        if bounds[f, 0] > 1 or bounds[f, 1] > 1:
+            features[n_features] = f
+            n_features += 1
+            excess = max(0.0, 0.5 * abs(bounds[f, 0] - bounds[f, 1]) - 1.0)
             violation += excess
             largest = max(largest, excess)
         else:
-            uses[f] = 0
-        reach[f, 0] = reach[f, 1] = 0
-    features[:count].sort()
-    ends = np.zeros(count + 1, np.int64)
-    for e in range(count):
-        ends[e + 1] = ends[e] + uses[features[e]]
-        uses[features[e]] = 0
-    return ends, violation, largest
+            entry_counts[f] = 0
+        bounds[f, 0] = 0
+        bounds[f, 1] = 0
+    features[:n_features].sort()
+    indptr = np.zeros(n_features + 1, np.int64)
+    for e in range(n_features):
+        indptr[e + 1] = indptr[e] + entry_counts[features[e]]
+        entry_counts[features[e]] = 0
+    return indptr, violation, largest
 
 
 @strict_kernel
-def _gather_columns(X, members, indptr, scratch):
-    """The chosen features by column, instances renumbered."""
+def _gather_columns(X: CSR, members: np.ndarray, indptr: np.ndarray, scratch: TreeScratch) -> CSR:
+    """Copy the chosen features by column, with the members' numbers as instances."""
     slots = scratch.slots
-    count = len(indptr) - 1
-    for e in range(count):
+    n_features = len(indptr) - 1
+    for e in range(n_features):
         slots[scratch.features[e]] = indptr[e]
-    data = np.empty(indptr[count], np.float32)
-    indices = np.empty(indptr[count], np.int32)
+    data = np.empty(indptr[n_features], np.float32)
+    indices = np.empty(indptr[n_features], np.int32)
     for m in range(len(members)):
         for k in range(np.uint64(X.indptr[members[m]]), np.uint64(X.indptr[members[m] + 1])):
             f = np.uint32(X.indices[k])
@@ -95,14 +113,14 @@ def _gather_columns(X, members, indptr, scratch):
                 data[np.uint64(slot)] = X.data[k]
                 indices[np.uint64(slot)] = m
                 slots[f] = slot + 1
-    for e in range(count):
+    for e in range(n_features):
         slots[scratch.features[e]] = -1
     return CSR(data, indices, indptr, len(members), None)
 
 
 @strict_kernel
-def _score(columns, view) -> None:
-    """<w, x_i>, features ascending: to the bit what prediction computes."""
+def _compute_scores(columns: CSR, view: Workspace) -> None:
+    """Compute <w, x_i>, features ascending: the same bits as prediction computes."""
     view.scores[:] = 0
     for e in range(len(view.weights)):
         weight = view.weights[e]

@@ -14,7 +14,7 @@ from ovaflow.settings.train import Propensities, unused_propensities
 
 
 class FastXML(Section):
-    """How FastXML grows its trees."""
+    """Settings of the growing of trees."""
 
     trees: int = setting(50, "number of trees; half as many cost little quality", ge=1, le=100_000)
     max_leaf: Positive = setting(10, "nodes with at most this many instances are not split")
@@ -38,7 +38,7 @@ class FastXML(Section):
 
 
 class GrowTrees(Propensities, FastXML):
-    """What the growing of trees reads."""
+    """Settings that growing a shard of trees depends on."""
 
     weighting: Weighting = WEIGHTING_SETTING
 

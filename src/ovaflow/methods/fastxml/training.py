@@ -1,30 +1,25 @@
-"""One shard of a forest: what rankings are judged by, threads that grow trees, and the file of a
-shard.
-
-A measure (nDCG, or another of the paper's table 7) has a discount d for each
-rank and a normaliser I(y) for each instance (eq. 3-4); the gain of ranking r is
-
-    I(y) sum_l g_l y_l d(rank of l under r),
-
-with g_l = 1, or 1/p_l in PfastreXML (Jain, Prabhu and Varma 2016).
-"""
+"""Train one shard of a forest: threads that grow trees, and the file of a shard."""
 
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from threading import local
-from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pin_thread
 from ovaflow.methods.fastxml.assignment import GAIN_RESOLUTION, derive_seed
 from ovaflow.methods.fastxml.forest import Forest, join_trees
-from ovaflow.methods.fastxml.growing import GrowthSettings, grow_tree, make_tree_scratch
+from ovaflow.methods.fastxml.gains import make_gains
+from ovaflow.methods.fastxml.growing import GrowthSettings, grow_tree
+from ovaflow.methods.fastxml.scratch import make_tree_scratch
+from ovaflow.methods.fastxml.settings import GrowTrees
 from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import CSR
@@ -35,65 +30,117 @@ SEPARATOR_TOLERANCE = 0.01
 """Violation at which a separator is done, as a share of that at w = 0 (LIBLINEAR's default)."""
 
 SEPARATOR_INNER_TOLERANCE = 0.35
-"""Looser than for one-vs-all, whose problems are solved more exactly. Measured: a fifth less time
-than with 0.1.
+"""Inner tolerance of the separators' solver, which takes a fifth less time than with 0.1.
+
+It is looser than for one-vs-all, whose problems are solved more exactly.
 """
 
-_MATRICES = [
-    f"{name}_{part}"
-    for name in ("separators", "distributions")
-    for part in ("data", "indices", "indptr")
-]
-_TREE = ["children", "sizes", *_MATRICES]
-
-
-RANKING_MEASURES = {"nDCG": (None, True), "nDCG@5": (5, True), "P@5": (5, False)}
-"""Ranks that count (None: all), and whether later ones count less."""
-
-
-class Gains(NamedTuple):
-    """What rankings are judged by, on a training set."""
-
-    discounts: np.ndarray  # float64 (l,); d of each rank, best first
-    normalisers: np.ndarray  # float64 (n,); I(y) of each instance; 0 without labels
-    labels: np.ndarray  # float64 (l,); g_l over the largest of them, so that I(y) g_l is at most 1
-
-
-def make_gains(objective, Y, gains=None):
-    """An objective's gains; ``gains`` (l,) are larger for rare labels, 1/p (Jain et al. 2016), and
-    1 by default.
-    """
-    most, discounted = RANKING_MEASURES[objective]
-    worth = np.ones(Y.n_columns) if gains is None else gains / gains.max()
-    ranks = np.arange(1, Y.n_columns + 1)
-    discounts = 1 / np.log2(1 + ranks) if discounted else np.full(Y.n_columns, 1 / most)
-    # of all ranks, as Algorithm 2 prints it: with eq. 4 for five, table 7 is not reproduced
-    normalisers = _normalisers(Y, worth, discounts) if discounted else np.ones(Y.n_rows)
-    return Gains(np.where(ranks <= (most or Y.n_columns), discounts, 0.0), normalisers, worth)
-
-
-def _normalisers(Y, worth, discounts):
-    """I(y) = 1 / sum_r d_r g_(r), the instance's labels in the order of falling g (eq. 4)."""
-    rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
-    order = np.lexsort((-worth[Y.indices], rows))
-    places = np.arange(len(rows)) - Y.indptr[rows]
-    ideal = np.bincount(rows, worth[Y.indices[order]] * discounts[places], Y.n_rows)
-    return np.divide(1.0, ideal, out=np.zeros(Y.n_rows), where=ideal > 0)
+_TREE_ARRAYS = (
+    "children",
+    "sizes",
+    "separators_data",
+    "separators_indices",
+    "separators_indptr",
+    "distributions_data",
+    "distributions_indices",
+    "distributions_indptr",
+)
+"""Names of the arrays that :func:`grow_tree` returns."""
 
 
 @dataclass(frozen=True)
 class TreeShard(Artifact, kind="tree-shard", made_from=("dataset",), remedy="train it again"):
     """Some trees of a forest."""
 
-    numbers: np.ndarray  # int32 (T,); of the trees within their forest, ascending
+    numbers: np.ndarray  # int32 (T,); numbers of the trees within their forest, ascending
     seconds: np.ndarray  # float64 (T,); processor time of each tree
     forest: Forest
-    core_seconds: float  # processor time, of all attempts
+    core_seconds: float  # processor time of all attempts
     peak_rss_bytes: int
 
 
-def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
-    """Grow trees by their numbers; ``parts`` keep finished ones, and threads change no result."""
+class _TreeGrower:
+    """Grows trees of one forest, in threads that each have working arrays of their own."""
+
+    def __init__(self, X: CSR, Y: CSR, dataset: Dataset, settings: GrowTrees) -> None:
+        self._X = X
+        self._Y = Y
+        label_gains = None
+        if settings.weighting == "propensity":
+            label_gains = dataset.inverse_propensity(settings.propensity_a, settings.propensity_b)
+        self._gains = make_gains(settings.objective, Y, label_gains)
+        self._seed = settings.seed
+        self._growth = GrowthSettings(
+            max_leaf=settings.max_leaf,
+            leaf_labels=settings.leaf_labels,
+            updates=settings.updates,
+            C_delta=settings.C_delta,
+            C_r=settings.C_r,
+            balanced=settings.balanced,
+        )
+        # C is in the costs of each instance
+        self._separator = Settings(
+            C=1.0,
+            loss=LOGISTIC,
+            epsilon=SEPARATOR_TOLERANCE,
+            inner_tolerance=SEPARATOR_INNER_TOLERANCE,
+            max_newton=settings.outer_iterations,
+            max_cg=settings.inner_iterations,
+        )
+        self._per_thread = local()
+
+    def grow(self, number: int) -> tuple[int, dict[str, np.ndarray]]:
+        """Grow a tree; return its number and its arrays, with its processor time in seconds."""
+        if not hasattr(self._per_thread, "scratch"):
+            self._per_thread.scratch = make_tree_scratch(self._X, self._Y)
+        start = time.thread_time()
+        seed = np.uint64(derive_seed(np.uint64(self._seed), np.uint64(number)))
+        arrays = grow_tree(
+            self._X,
+            self._Y,
+            self._gains,
+            self._per_thread.scratch,
+            self._growth,
+            self._separator,
+            seed,
+        )
+        tree = dict(zip(_TREE_ARRAYS, arrays, strict=True))
+        tree["seconds"] = np.array([time.thread_time() - start])
+        return number, tree
+
+
+def grow_trees(
+    dataset: Dataset,
+    numbers: Sequence[int],
+    settings: GrowTrees,
+    threads: int = 1,
+    title: str = "grow",
+    parts: Parts | None = None,
+) -> TreeShard:
+    """Grow some trees of a forest.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    numbers : sequence of int
+        Numbers of the trees within the forest.
+    settings : GrowTrees
+    threads : int, default=1
+        Number of threads, which changes no result.
+    title : str, default="grow"
+        Title of the progress.
+    parts : Parts, optional
+        Store of finished trees, from which an interrupted training continues.
+
+    Returns
+    -------
+    TreeShard
+
+    Raises
+    ------
+    InputError
+        If instances have weights, or sums of gains could exceed 63 bits.
+    """
     dataset.require_equal_weights("fastxml")
     X = dataset.train.unscale(dataset.parameters.get("bias", 0))._replace(places=None)
     Y = dataset.train.Y
@@ -102,62 +149,65 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
         remedy = "train on fewer instances, or one-vs-all"
         raise InputError(message, path=dataset.path, remedy=remedy)
     parts = parts or Parts()
-    per_thread = local()
-    inverse = None
-    if settings.weighting == "propensity":
-        inverse = dataset.inverse_propensity(settings.propensity_a, settings.propensity_b)
-    gains = make_gains(settings.objective, Y, inverse)
-    rules = GrowthSettings(**{name: getattr(settings, name) for name in GrowthSettings._fields})
-    most = {"max_newton": settings.outer_iterations, "max_cg": settings.inner_iterations}
-    # C is that of each instance
-    separator = Settings(
-        C=1.0,
-        loss=LOGISTIC,
-        epsilon=SEPARATOR_TOLERANCE,
-        inner_tolerance=SEPARATOR_INNER_TOLERANCE,
-        **most,
-    )
-
-    def grow(number):
-        if not hasattr(per_thread, "scratch"):
-            per_thread.scratch = make_tree_scratch(X, Y)
-        began = time.thread_time()
-        seed = np.uint64(derive_seed(np.uint64(settings.seed), np.uint64(number)))
-        tree = grow_tree(X, Y, gains, per_thread.scratch, rules, separator, seed)
-        return number, tree, time.thread_time() - began
-
-    grown = parts.earlier()
-    if grown:
+    grower = _TreeGrower(X, Y, dataset, settings)
+    trees = parts.earlier()
+    if trees:
         print(
-            f"{title}: continues, {len(grown)} of {len(numbers)} trees were finished",
+            f"{title}: continues, {len(trees)} of {len(numbers)} trees were finished",
             file=sys.stderr,
         )
-    left = [number for number in numbers if number not in grown]
-    pool = ThreadPoolExecutor(threads, initializer=pin_thread)
-    with Progress(title, len(left), "trees") as progress:
-        try:
-            for growing in as_completed([pool.submit(grow, number) for number in left]):
-                number, tree, seconds = growing.result()
-                grown[number] = dict(zip(_TREE, tree, strict=True), seconds=np.array([seconds]))
-                parts.keep(number, **grown[number])
-                progress.advance()
-        finally:
-            # trees that are being grown when another one fails, or at Ctrl-C, are not waited for
-            pool.shutdown(wait=False, cancel_futures=True)
+    missing = [number for number in numbers if number not in trees]
+    _grow_missing(grower, missing, trees, parts, threads, title)
     core_seconds = parts.core_seconds
     parts.write()
-    grown = [grown[number] for number in numbers]
-    seconds = np.array([tree["seconds"][0] for tree in grown], np.float64)
     forest = join_trees(
-        [_forest_of(tree, X.n_columns, Y.n_columns) for tree in grown], X.n_columns, Y.n_columns
+        [_make_forest(trees[number], X.n_columns, Y.n_columns) for number in numbers],
+        X.n_columns,
+        Y.n_columns,
     )
+    seconds = np.array([trees[number]["seconds"][0] for number in numbers], np.float64)
     return TreeShard(np.array(numbers, np.int32), seconds, forest, core_seconds, peak_rss_bytes())
 
 
-def _forest_of(tree, d, n_labels):
-    """A tree as its parts keep it, as a forest of its own."""
-    matrices = [tree[name] for name in _MATRICES]
-    starts = np.array([0, len(tree["children"])])
+def _grow_missing(
+    grower: _TreeGrower,
+    numbers: Iterable[int],
+    trees: dict[int, dict[str, np.ndarray]],
+    parts: Parts,
+    threads: int,
+    title: str,
+) -> None:
+    """Grow trees in threads, and add them to ``trees`` and ``parts`` as they are finished."""
+    pool = ThreadPoolExecutor(threads, initializer=pin_thread)
+    futures = [pool.submit(grower.grow, number) for number in numbers]
+    with Progress(title, len(futures), "trees") as progress:
+        try:
+            for future in as_completed(futures):
+                number, tree = future.result()
+                trees[number] = tree
+                parts.keep(number, **tree)
+                progress.advance()
+        finally:
+            # after a failure or Ctrl-C, do not wait for the other trees
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _make_forest(tree: dict[str, np.ndarray], n_features: int, n_labels: int) -> Forest:
+    """Make a forest of one tree from its arrays."""
     return Forest(
-        starts, tree["children"], tree["sizes"], CSR(*matrices[:3], d), CSR(*matrices[3:], n_labels)
+        starts=np.array([0, len(tree["children"])]),
+        children=tree["children"],
+        sizes=tree["sizes"],
+        separators=CSR(
+            tree["separators_data"],
+            tree["separators_indices"],
+            tree["separators_indptr"],
+            n_features,
+        ),
+        distributions=CSR(
+            tree["distributions_data"],
+            tree["distributions_indices"],
+            tree["distributions_indptr"],
+            n_labels,
+        ),
     )
