@@ -24,7 +24,7 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation import ranking
 from ovaflow.machine.limits import ONE_THREAD
 from ovaflow.model.ranked_labels import find_hits
-from ovaflow.sparse.csr import CSR, from_scipy, rows_of
+from ovaflow.sparse.csr import CSR, from_scipy, select_rows
 from ovaflow.storage.writing import write_text
 
 CUT_OFFS = (1, 3, 5)
@@ -108,7 +108,7 @@ def _run_for_objectives(comparison, runs, folder) -> None:
     with np.load(folder / "weights.npz", allow_pickle=False) as file:
         weights = CSR(file["data"], file["indices"], file["indptr"], dataset.n_features)
     runs.objectives = objectives(
-        dataset.train.X, rows_of(dataset.positives, labels), weights, comparison.C
+        dataset.train.X, select_rows(dataset.positives, labels), weights, comparison.C
     )
 
 

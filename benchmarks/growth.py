@@ -13,7 +13,7 @@ from tables import align
 from ovaflow.dataset.dataset import Dataset, Split, open_dataset
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.train import TrainLabels
-from ovaflow.sparse.csr import from_scipy, rows_of
+from ovaflow.sparse.csr import from_scipy, select_rows
 from ovaflow.training.shard_job import train_labels
 
 SHARES = (0.125, 0.25, 0.5, 1.0)
@@ -84,7 +84,7 @@ def with_instances(dataset, rows):
     """A dataset with some of the training instances, in memory."""
     X = dataset.train.X
     Y = dataset.train.Y
-    return _with_train(dataset, Split(rows_of(X, rows), rows_of(Y, rows)))
+    return _with_train(dataset, Split(select_rows(X, rows), select_rows(Y, rows)))
 
 
 def with_frequent_features(dataset, width):

@@ -15,14 +15,14 @@ from matplotlib.figure import Figure
 from tables import align
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.initialization.label_tree import parents_first, with_ancestors
-from ovaflow.initialization.starts import COLD, compute_start_inputs
+from ovaflow.initialization.label_tree import add_ancestors, order_parents_first
+from ovaflow.initialization.starts import COLD_STARTS, compute_start_inputs
 from ovaflow.settings.train import TrainLabels
-from ovaflow.solver.newton import FAILED, begin, set_up_problem, take_step
-from ovaflow.solver.objective import value
+from ovaflow.solver.newton import NO_STEP, evaluate_start, set_up_problem, take_step
+from ovaflow.solver.objective import compute_objective
 from ovaflow.solver.problem import make_workspace
 from ovaflow.training.label_jobs import LabelJobs
-from ovaflow.training.plan import stratified_sample
+from ovaflow.training.plan import draw_stratified_sample
 
 OPTIMUM_TOLERANCE = 1e-3
 """Factor of the stopping rule's target at which an objective counts as that of the optimum."""
@@ -54,7 +54,7 @@ def measure(dataset, n_labels, seed, training, starts):
     for start in starts:
         settings = training.model_copy(update={"initialization": start, "reference": True})
         inputs = compute_start_inputs(dataset, settings)
-        labels = np.sort(stratified_sample(inputs.means.counts, n_labels, seed)[0])
+        labels = np.sort(draw_stratified_sample(inputs.means.counts, n_labels, seed)[0])
         for label, iterations, optimum in _solved(dataset, inputs, labels, settings):
             optima[label] = min(optimum, optima.get(label, np.inf))
             rows += [Row(start, label, inputs.means.counts[label], *each) for each in iterations]
@@ -65,7 +65,7 @@ def _solved(dataset, inputs, labels, settings):
     """Each label, its iterations, and its objective at the optimum."""
     order = labels
     if inputs.parents is not None:
-        order = parents_first(with_ancestors(labels, inputs.parents), inputs.parents)
+        order = order_parents_first(add_ancestors(labels, inputs.parents), inputs.parents)
     jobs = LabelJobs.of(dataset, inputs.within(order), settings)
     work = make_workspace(jobs.X.n_rows, jobs.X.n_columns)
     # loads the kernels, and X into memory, before anything is timed
@@ -90,11 +90,11 @@ def _iterations(jobs, label, work):
     at = None
     for number in range(settings.max_newton + 1):
         began = time.thread_time()
-        at = take_step(X, at, work, settings) if at else begin(X, work, settings)
+        at = take_step(X, at, work, settings) if at else evaluate_start(X, work, settings)
         milliseconds = 1000 * (time.thread_time() - began)
-        figures = value(work, settings), at.gradient_norm, at.active / X.n_rows
+        figures = compute_objective(work, settings), at.gradient_norm, at.active / X.n_rows
         yield number, *figures, at.step_length, at.cg_steps, milliseconds
-        if at.gradient_norm <= jobs.targets[label] or (number and at.step_length == FAILED):
+        if at.gradient_norm <= jobs.targets[label] or (number and at.step_length == NO_STEP):
             return
 
 
@@ -157,7 +157,7 @@ def draw(summaries, path) -> None:
 @click.option(
     "--start",
     "starts",
-    type=click.Choice(COLD),
+    type=click.Choice(COLD_STARTS),
     multiple=True,
     help="Repeatable; by default every start.",
 )
@@ -185,7 +185,7 @@ def draw(summaries, path) -> None:
 @click.option("--figure", type=click.Path(dir_okay=False), help="Figure to draw.")
 def main(dataset, starts, labels, seed, output, figure, **training) -> None:
     """Solve a sample of the labels of DATASET (dataset.h5) and sum up each Newton iteration."""
-    starts = starts or COLD
+    starts = starts or COLD_STARTS
     rows = measure(open_dataset(dataset), labels, seed, TrainLabels(**training), starts)
     summaries = {start: summarize(rows, start) for start in starts}
     if output:

@@ -15,7 +15,7 @@ from ovaflow.cli.options import (
 )
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.initialization.pretrained import match_model
-from ovaflow.initialization.spanning_tree import ROOT
+from ovaflow.initialization.spanning_tree import ROOT_PARENT
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.model.model_file import LabelWeights
@@ -68,8 +68,8 @@ def sample_subtrees(counts, parents, n_labels, seed):
     ascending.
     """
     top = np.arange(len(parents))
-    while (parents[top] != ROOT).any():
-        top = np.where(parents[top] == ROOT, top, parents[top])
+    while (parents[top] != ROOT_PARENT).any():
+        top = np.where(parents[top] == ROOT_PARENT, top, parents[top])
     members = np.bincount(top[counts > 0], minlength=len(parents))
     subtrees = np.random.default_rng(seed).permutation(np.flatnonzero(members))
     enough = np.searchsorted(np.cumsum(members[subtrees]), n_labels) + 1

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.sparse.csr import rows_of
+from ovaflow.sparse.csr import select_rows
 
 _BLOCK = 256
 """Instances that SciPy scores at a time: the product of more would not fit into memory."""
@@ -221,7 +221,7 @@ def benchmark_prediction(model, dataset, names, k=5, instances=1000, singles=300
         )
     rng = np.random.default_rng(seed)
     rows = rng.choice(dataset.test.X.n_rows, min(instances, dataset.test.X.n_rows), replace=False)
-    X = rows_of(dataset.test.X, rows)
+    X = select_rows(dataset.test.X, rows)
     chosen = ["ovaflow", *(name for name in names if name != "ovaflow")]
     missing = {
         name for name in chosen if importlib.util.find_spec(CONTESTANTS[name].requires) is None
@@ -248,7 +248,7 @@ def _measure(contestant, X, singles):
     cpu = time.process_time()
     found = contestant.best(prepared)
     batch = (time.process_time() - cpu) / X.n_rows
-    alone = [contestant.prepare(rows_of(X, np.array([i]))) for i in range(singles)]
+    alone = [contestant.prepare(select_rows(X, np.array([i]))) for i in range(singles)]
     walls = np.empty(singles)
     cpu = time.process_time()
     for i, row in enumerate(alone):

@@ -4,45 +4,49 @@ import h5py
 import numpy as np
 
 from ovaflow.dataset.dataset import Dataset, Split
-from ovaflow.initialization.pretrained import Earlier
+from ovaflow.initialization.pretrained import EarlierModel
 from ovaflow.initialization.starts import compute_start_inputs, make_start
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.newton import set_up_problem
-from ovaflow.solver.problem import make_workspace, unit_weights
+from ovaflow.solver.problem import make_unit_instances, make_workspace
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelSolver
+from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelWorker
 from ovaflow.training.shard_job import train_labels
 
 
-def in_memory(X, Y):
+def make_memory_dataset(X, Y):
     """A dataset of sparse or dense matrices, the same for training and test."""
     split = Split(from_scipy(X), from_scipy(Y))
     return Dataset("memory", split, split, "", {"bias": 1.0})
 
 
-def jobs_of(dataset, **settings):
+def make_jobs(dataset, **settings):
     """The one-vs-all problems of a dataset, nothing pruned."""
     training = TrainLabels(**{"stored_threshold": 0.0} | settings)
     return LabelJobs.of(dataset, compute_start_inputs(dataset, training), training)
 
 
-def solved(jobs, labels, fast=True):
+def solve_labels(jobs, labels, fast=True):
     """TrainedLabel of each label, all on the fast path or none."""
     labels = list(labels)
-    return dict(LabelSolver(jobs).solve_from(LabelQueue(labels, [fast] * len(labels))))
+    return dict(LabelWorker(jobs).solve_from(LabelQueue(labels, [fast] * len(labels))))
 
 
-def posed(X, y, weights, cost=1.0):
+def make_problem(X, y, weights, cost=1.0):
     """The workspace of a problem whose positives cost so much, at some weights."""
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = weights
     set_up_problem(
-        X, unit_weights(X.n_rows), np.flatnonzero(y > 0).astype(np.int32), np.float32(cost), work
+        X,
+        make_unit_instances(X.n_rows),
+        np.flatnonzero(y > 0).astype(np.int32),
+        np.float32(cost),
+        work,
     )
     return work
 
 
-def trained(dataset, labels=None, threads=1, earlier=None, **settings):
+def train_shard(dataset, labels=None, threads=1, earlier=None, **settings):
     """The shard of some labels, or of all."""
     training = TrainLabels(**settings)
     inputs = compute_start_inputs(dataset, training, earlier=earlier)
@@ -50,7 +54,7 @@ def trained(dataset, labels=None, threads=1, earlier=None, **settings):
     return train_labels(dataset, inputs, labels, training, threads)
 
 
-def starts_of(dataset, earlier=None, **settings):
+def compute_starts(dataset, earlier=None, **settings):
     """What every label starts at, dense."""
     training = TrainLabels(**settings)
     start = make_start(training, compute_start_inputs(dataset, training, earlier=earlier))
@@ -61,12 +65,12 @@ def starts_of(dataset, earlier=None, **settings):
     return weights
 
 
-def as_earlier(dataset, labels, done):
+def make_earlier(dataset, labels, done):
     """A trained shard as the earlier model of the same dataset."""
     rows = np.full(dataset.n_labels, -1)
     d = dataset.n_features
     rows[labels] = np.where(done.trained, np.arange(len(labels)), -1)
-    return Earlier(
+    return EarlierModel(
         done.weights, rows, np.arange(d), np.ones(d, np.float32), done.statistics["positives"]
     )
 
@@ -77,7 +81,7 @@ def assert_same_bits(ours, theirs) -> None:
         assert getattr(ours, name).tobytes() == getattr(theirs, name).tobytes()
 
 
-def contents(path):
+def read_model_bytes(path):
     """The bytes of every array of a model file."""
     arrays = {}
     with h5py.File(path) as file:

@@ -4,7 +4,7 @@ given weights.
 
 import numpy as np
 import scipy.sparse as sp
-from solving import in_memory
+from solving import make_memory_dataset
 
 from ovaflow.cli import main
 from ovaflow.dataset.dataset import open_dataset, write_dataset
@@ -29,7 +29,7 @@ def topics(n=6000, d=3000, n_labels=90, seed=0, signed=False):
     Y = (touched > 0.05) & (rng.random((n_labels, n)) < 0.6)
     Y[:, 0] = True
     Y[Y.sum(axis=1) > 0.02 * n, 200:] = False
-    return in_memory(sp.hstack([X, np.ones((n, 1))]), sp.csr_array(Y.T.astype(float)))
+    return make_memory_dataset(sp.hstack([X, np.ones((n, 1))]), sp.csr_array(Y.T.astype(float)))
 
 
 def write_topics(path, parameters=None, **settings):

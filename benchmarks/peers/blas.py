@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.initialization.mean_separating import coefficients
+from ovaflow.initialization.mean_separating import compute_coefficients
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import Settings
-from ovaflow.solver.stopping import gradient_norm_at_zero, relative_tolerance
+from ovaflow.solver.stopping import compute_gradient_norm_at_zero, compute_relative_tolerances
 from peers.interface import OneByOne
 
 MOST_ENTRIES = 1 << 29
@@ -61,9 +61,9 @@ class Newton(OneByOne):
         pp = p_mean @ p_mean
         xp = x_mean @ p_mean
         xx = x_mean @ x_mean
-        u, v = coefficients(pp, xp, xx, count / n, 1.0, -2.0)
-        at_zero = gradient_norm_at_zero(self._settings.C, -2.0, n, count, pp, xp, xx)
-        target = relative_tolerance(self._settings.epsilon, count, n) * at_zero
+        u, v = compute_coefficients(pp, xp, xx, count / n, 1.0, -2.0)
+        at_zero = compute_gradient_norm_at_zero(self._settings.C, -2.0, n, count, pp, xp, xx)
+        target = compute_relative_tolerances(self._settings.epsilon, count, n) * at_zero
         return (u * p_mean + v * x_mean).astype(np.float32), target
 
 
@@ -97,7 +97,7 @@ def _newton_step(rows, gradient, settings):
 def _line_search(w, step, slope, margins, margin_steps, settings):
     """Step lengths 1, 1/2, 1/4, ... until the decrease suffices; 0 where none does."""
     loss = np.square(np.maximum(1 - margins, 0)).sum(dtype=np.float64)
-    for halvings in range(settings.max_halvings + 1):
+    for halvings in range(settings.max_backtracking_steps + 1):
         length = np.float32(0.5**halvings)
         moved = np.square(np.maximum(1 - margins - length * margin_steps, 0)).sum(dtype=np.float64)
         change = length * (w @ step) + length**2 / 2 * (step @ step) + settings.C * (moved - loss)

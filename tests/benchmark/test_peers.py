@@ -8,7 +8,7 @@ from peers.registry import METHODS, find_method
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.ranking import precision_of_hits
 from ovaflow.model.ranked_labels import find_hits
-from ovaflow.sparse.csr import from_scipy, rows_of
+from ovaflow.sparse.csr import from_scipy, select_rows
 
 LABELS = np.array([0, 2, 3, 5, 8, 10])
 
@@ -50,7 +50,7 @@ def test_one_vs_all_peers_reach_the_same_optimum(name, small_dataset, tmp_path) 
         pytest.skip(f"the weights of {name} cannot be read")
     (tmp_path / "own").mkdir()
     own = trained("ovaflow", small_dataset, tmp_path / "own").weights()
-    positives = rows_of(small_dataset.positives, LABELS)
+    positives = select_rows(small_dataset.positives, LABELS)
     theirs, ours = (
         objectives(small_dataset.train.X, positives, one, 1.0) for one in (weights, own)
     )

@@ -12,7 +12,7 @@ from ovaflow.settings.section import Section, setting
 from ovaflow.sparse.csr import CSR, from_scipy
 from ovaflow.storage.artifact import Artifact
 from ovaflow.storage.parts import Parts
-from ovaflow.training.even_division import EvenlyDivided
+from ovaflow.training.evenly_divided import EvenlyDividedMethod
 
 
 class Centroids(Section):
@@ -44,7 +44,7 @@ class CentroidModel(OneVsAll):
         return "A score is the cosine between an instance and the mean of the label’s training instances."
 
 
-class NearestCentroid(EvenlyDivided):
+class NearestCentroid(EvenlyDividedMethod):
     name = "nearest-centroid"
     settings = Centroids
     model = CentroidModel

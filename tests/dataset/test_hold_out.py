@@ -14,7 +14,7 @@ from ovaflow.dataset.hold_out import SHORTEST_TRUNCATED, hold_out, truncate_ever
 from ovaflow.features.vocabulary import fit_features
 from ovaflow.records.drawing import draw_by_hash, hash_rows, is_drawn_for_test
 from ovaflow.settings.prepare import Prepare
-from ovaflow.sparse.csr import NOWHERE, from_scipy
+from ovaflow.sparse.csr import NO_POSITION, from_scipy
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_each_third_text_ends_early(seed, normalized) -> None:
     for i, text in enumerate(words):
         row = ours.X.part(i, i + 1)
         before = whole.X.part(i, i + 1)
-        end = row.places[row.places != NOWHERE].astype(int).max(initial=-1) + 1
+        end = row.places[row.places != NO_POSITION].astype(int).max(initial=-1) + 1
         assert end <= len(text)
         assert (
             row.indices.tolist()

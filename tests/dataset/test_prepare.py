@@ -15,7 +15,7 @@ from sklearn.preprocessing import normalize
 
 from ovaflow.features.tfidf import TfIdf
 from ovaflow.records import docstrings
-from ovaflow.sparse.csr import nonzeros_of_rows
+from ovaflow.sparse.csr import count_row_nonzeros
 
 TEXTS = [
     ("alpha beta gamma", ["x", "y"]),
@@ -136,7 +136,7 @@ def test_dense_features_are_stored_in_full_and_counted_as_they_are(
         == (X == 0).all(axis=1).sum()
     )
     assert (
-        nonzeros_of_rows(dataset.train.X).sum()
+        count_row_nonzeros(dataset.train.X).sum()
         == len(dataset.test.X.data)
         == np.count_nonzero(X) + 40
     )

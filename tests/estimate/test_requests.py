@@ -10,7 +10,7 @@ def test_reading_a_compressed_file_takes_a_multiple_of_it() -> None:
 
 
 def test_merging_holds_a_panel_of_an_index() -> None:
-    assert demand.PANEL == index.PANEL
+    assert demand.PANEL == index.INDEX_PANEL_LABELS
     few = demand.merging_memory_mb(demand.PANEL, 1000)
     many = demand.merging_memory_mb(10 * demand.PANEL, 1000)
     assert few - 650 > 0.4 * 1000 > many - 650 - 200

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from solving import contents
+from solving import read_model_bytes
 from trained_by_commands import Trained
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier
@@ -33,12 +33,12 @@ def case(request, table, tmp_path_factory):
 def test_the_model_file_holds_the_same_bits(table, case, tmp_path) -> None:
     kind, settings, fitted, path = case
     fitted.save(tmp_path / "ours.h5")
-    theirs = contents(path)
-    assert contents(tmp_path / "ours.h5") == theirs
+    theirs = read_model_bytes(path)
+    assert read_model_bytes(tmp_path / "ours.h5") == theirs
     kind(normalize=True, **settings).fit(table.X, [row.indices.tolist() for row in table.Y]).save(
         tmp_path / "lists.h5"
     )
-    ours = contents(tmp_path / "lists.h5")
+    ours = read_model_bytes(tmp_path / "lists.h5")
     assert set(ours) == set(theirs)
     # a label without instances is in no list
     assert all(

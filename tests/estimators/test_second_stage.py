@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, log_loss
-from solving import contents
+from solving import read_model_bytes
 from trained_by_commands import Trained
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier
@@ -128,8 +128,8 @@ def test_the_file_holds_the_same_bits_as_the_pipelines(crossed, tmp_path) -> Non
     of = f"--dataset={whole}", f"--held-out={held}", f"--predictions={predictions}"
     ovaflow("rerank", model, *of, f"--output={reranker}")
     clone(CLASSIFIERS[0]).fit(crossed.X, crossed.Y).save(tmp_path / "model.h5")
-    ours = contents(tmp_path / "reranker.h5")
-    theirs = contents(reranker)
+    ours = read_model_bytes(tmp_path / "reranker.h5")
+    theirs = read_model_bytes(reranker)
     assert "trees/thresholds" in theirs
     assert ours == theirs
 

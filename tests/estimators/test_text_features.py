@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from solving import assert_same_bits, trained
+from solving import assert_same_bits, train_shard
 
 from ovaflow import OneVsAllClassifier, TextFeatures
 from ovaflow.dataset.dataset import open_dataset
@@ -73,7 +73,7 @@ def test_names_of_labels_make_the_models_of_the_pipeline(tmp_path) -> None:
     features = TextFeatures()
     # "see" is in more than half of the texts
     assert dataset.train.X.n_rows - dataset.n_documents == 1
-    theirs = trained(dataset, initialization="mean-separating").weights.to_scipy()
+    theirs = train_shard(dataset, initialization="mean-separating").weights.to_scipy()
     model = OneVsAllClassifier().fit(
         features.fit_transform(TEXTS), labels, label_features=features.transform
     )

@@ -9,7 +9,7 @@ from commands import ovaflow
 from finished_run import run
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_score
-from solving import in_memory
+from solving import make_memory_dataset
 
 from ovaflow.dataset.folds import FOLD_SEED, assign_folds, hold_out_fold
 from ovaflow.dataset.hold_out import hold_out
@@ -21,7 +21,7 @@ def test_means_are_those_of_cross_val_score() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 5)).astype(np.float32)
     y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
-    dataset = in_memory(X, np.eye(2)[y])
+    dataset = make_memory_dataset(X, np.eye(2)[y])
     folds = assign_folds(dataset, 4, FOLD_SEED)
     learner = LogisticRegression()
     ours = []

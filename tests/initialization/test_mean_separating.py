@@ -3,14 +3,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ovaflow.initialization.mean_separating import coefficients
+from ovaflow.initialization.mean_separating import compute_coefficients
 
 SEEDS = st.integers(0, 2**32 - 1)
 
 
 def start(p_mean, n_mean, rho, s=1.0, t=-2.0):
     x_mean = rho * p_mean + (1 - rho) * n_mean
-    u, v = coefficients(p_mean @ p_mean, x_mean @ p_mean, x_mean @ x_mean, rho, s, t)
+    u, v = compute_coefficients(p_mean @ p_mean, x_mean @ p_mean, x_mean @ x_mean, rho, s, t)
     assert np.isfinite(u).all()
     assert np.isfinite(v).all()
     return u[0] * p_mean + v[0] * x_mean
@@ -52,5 +52,5 @@ def test_degenerate_means_are_finite(p_mean, n_mean, rho) -> None:
 
 
 def test_label_without_positives_is_finite() -> None:
-    u, v = coefficients(0.0, 0.0, 1.5, 0.0, 1.0, -2.0)
+    u, v = compute_coefficients(0.0, 0.0, 1.5, 0.0, 1.0, -2.0)
     assert (u[0], v[0]) == (0.0, pytest.approx(-2.0 / 1.5))

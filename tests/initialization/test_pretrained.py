@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from solving import in_memory, starts_of
+from solving import compute_starts, make_memory_dataset
 
 from ovaflow.console.errors import InputError
-from ovaflow.initialization.pretrained import match_model, places_of
+from ovaflow.initialization.pretrained import find_positions, match_model
 from ovaflow.model.model_file import Names
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.sparse.csr import from_scipy
@@ -27,7 +27,10 @@ def dataset_of(labels, features, bias=1.0, n=30, named=True):
     Y[0] = 1
     names = Names(labels, features if named else [])
     return replace(
-        in_memory(X, Y), parameters={"bias": bias}, checksum="its own", names_in_memory=names
+        make_memory_dataset(X, Y),
+        parameters={"bias": bias},
+        checksum="its own",
+        names_in_memory=names,
     )
 
 
@@ -52,7 +55,7 @@ def model_at(path, labels, features, bias=1.0, named=True, trained=None, dataset
 
 def starts(dataset, model, **settings):
     """What every label starts at, dense."""
-    return starts_of(
+    return compute_starts(
         dataset,
         model and match_model(model, dataset),
         **{"initialization": "pretrained"} | settings,
@@ -150,7 +153,7 @@ def test_an_earlier_model_must_be_given() -> None:
 
 @given(NAMES, NAMES)
 def test_places_of_names(names, old_names) -> None:
-    places = places_of(names, old_names)
+    places = find_positions(names, old_names)
     found = places[places >= 0]
     assert len(set(found)) == len(found)
     assert all(

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from ovaflow.initialization import spanning_tree
-from ovaflow.initialization.spanning_tree import ROOT, compute_label_tree
+from ovaflow.initialization.spanning_tree import ROOT_PARENT, compute_label_tree
 from ovaflow.sparse.csr import from_scipy
 
 label_matrices = st.builds(
@@ -53,7 +53,7 @@ def test_arrays_describe_one_tree(Y) -> None:
     assert_array_equal(tree.distance, hamming(Y)[labels, tree.parent])
     assert_array_equal(np.sort(tree.order), labels)
     position = np.argsort(tree.order)
-    inner = tree.parent != ROOT
+    inner = tree.parent != ROOT_PARENT
     assert (position[tree.parent[inner]] < position[inner]).all()
     assert_array_equal(tree.depth[inner], tree.depth[tree.parent[inner]] + 1)
     assert (tree.depth[~inner] == 1).all()
@@ -64,7 +64,7 @@ def test_arrays_describe_one_tree(Y) -> None:
     for label in tree.order:
         # depth first
         del path[tree.depth[label] - 1 :]
-        assert (path[-1] if path else ROOT) == tree.parent[label]
+        assert (path[-1] if path else ROOT_PARENT) == tree.parent[label]
         path.append(label)
 
 
@@ -91,9 +91,12 @@ def test_tree_does_not_depend_on_the_buffer(monkeypatch) -> None:
 
 def test_ties_go_to_the_root() -> None:
     # |P_0| = 1, |P_1| = 2, one shared: distance 1 between them, 2 from label 1 to the root
-    assert compute_label_tree(from_scipy([[1, 1], [0, 1]])).parent.tolist() == [ROOT, 0]
+    assert compute_label_tree(from_scipy([[1, 1], [0, 1]])).parent.tolist() == [ROOT_PARENT, 0]
     # |P_0| = |P_1| = 2, one shared: distance 2, as far as the root
-    assert compute_label_tree(from_scipy([[1, 1], [1, 0], [0, 1]])).parent.tolist() == [ROOT, ROOT]
+    assert compute_label_tree(from_scipy([[1, 1], [1, 0], [0, 1]])).parent.tolist() == [
+        ROOT_PARENT,
+        ROOT_PARENT,
+    ]
 
 
 def test_long_chain() -> None:

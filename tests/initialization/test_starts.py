@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from solving import in_memory, starts_of
+from solving import compute_starts, make_memory_dataset
 
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.all_negative import Root, solve_root
-from ovaflow.initialization.label_tree import FromParent, parents_within, with_ancestors
+from ovaflow.initialization.label_tree import LabelTreeStart, add_ancestors, restrict_parents
 from ovaflow.initialization.means import compute_means
-from ovaflow.initialization.spanning_tree import ROOT
+from ovaflow.initialization.spanning_tree import ROOT_PARENT
 from ovaflow.initialization.starts import StartInputs, make_start
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES
@@ -20,7 +20,7 @@ from ovaflow.solver.losses import LOSSES
 def dataset_of(bias=1.0, n=200, d=30):
     rng = np.random.default_rng(0)
     X = sp.hstack([sp.random_array((n, d), density=0.2, rng=rng), np.full((n, 1), bias or 0.5)])
-    return replace(in_memory(X, rng.random((n, 4)) < 0.1), parameters={"bias": bias})
+    return replace(make_memory_dataset(X, rng.random((n, 4)) < 0.1), parameters={"bias": bias})
 
 
 @pytest.mark.parametrize(("bias", "bias_lambda"), [(0.1, 2.0), (1.0, 0.9), (7.0, 2.0)])
@@ -28,14 +28,14 @@ def test_every_score_at_the_bias_start_is_minus_lambda(bias, bias_lambda) -> Non
     dataset = dataset_of(bias)
     scores = (
         dataset.train.X.to_scipy()
-        @ starts_of(dataset, initialization="bias", bias_lambda=bias_lambda)[0]
+        @ compute_starts(dataset, initialization="bias", bias_lambda=bias_lambda)[0]
     )
     assert_allclose(scores, -bias_lambda, rtol=1e-6)
 
 
 def test_without_a_bias_feature_there_is_no_bias_start() -> None:
     with pytest.raises(InputError, match="needs a bias feature"):
-        starts_of(dataset_of(0.0), initialization="bias")
+        compute_starts(dataset_of(0.0), initialization="bias")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_mean_separating_start_has_the_least_norm(settings, wanted) -> None:
     dataset = dataset_of()
     X = dataset.train.X.to_scipy().toarray()
     y = dataset.train.Y.to_scipy().toarray()[:, 0] > 0
-    ours = starts_of(dataset, initialization="mean-separating", **settings)[0]
+    ours = compute_starts(dataset, initialization="mean-separating", **settings)[0]
     theirs = np.linalg.pinv([X[y].mean(axis=0), X[~y].mean(axis=0)]) @ wanted
     assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
 
@@ -67,7 +67,7 @@ def test_the_root_is_near_the_optimum_without_positives(loss, C, root_epsilon) -
 
 def test_all_labels_start_at_the_root() -> None:
     dataset = dataset_of()
-    for ours in starts_of(dataset, initialization="all-negative"):
+    for ours in compute_starts(dataset, initialization="all-negative"):
         assert_array_equal(ours, solve_root(dataset.train.X, TrainLabels()).weights)
 
 
@@ -95,8 +95,8 @@ def test_the_root_file_is_of_its_settings(tmp_path) -> None:
 
 
 def test_parents_give_their_solution_once_to_each_child_and_are_forgotten() -> None:
-    parents = np.array([ROOT, 0, 0, 1], np.int32)
-    start = FromParent(np.array([5.0, 6.0, 7.0], np.float32), parents)
+    parents = np.array([ROOT_PARENT, 0, 0, 1], np.int32)
+    start = LabelTreeStart(np.array([5.0, 6.0, 7.0], np.float32), parents)
     weights = np.empty(3, np.float32)
     features = np.array([2, 0])
     values = np.array([1e-9, 3.0], np.float32)
@@ -114,15 +114,15 @@ def test_parents_give_their_solution_once_to_each_child_and_are_forgotten() -> N
 
 
 def test_parents_within_a_job() -> None:
-    parents = np.array([ROOT, 0, 1, 1, ROOT, 4], np.int32)
-    assert parents_within(parents, np.array([1, 2, 5])).tolist() == [
-        ROOT,
-        ROOT,
+    parents = np.array([ROOT_PARENT, 0, 1, 1, ROOT_PARENT, 4], np.int32)
+    assert restrict_parents(parents, np.array([1, 2, 5])).tolist() == [
+        ROOT_PARENT,
+        ROOT_PARENT,
         1,
-        ROOT,
-        ROOT,
-        ROOT,
+        ROOT_PARENT,
+        ROOT_PARENT,
+        ROOT_PARENT,
     ]
-    assert parents_within(parents, np.arange(6)).tolist() == parents.tolist()
-    assert sorted(with_ancestors(np.array([2, 5]), parents).tolist()) == [0, 1, 2, 4, 5]
-    assert with_ancestors(np.array([2, 5]), parents).tolist()[:2] == [2, 5]
+    assert restrict_parents(parents, np.arange(6)).tolist() == parents.tolist()
+    assert sorted(add_ancestors(np.array([2, 5]), parents).tolist()) == [0, 1, 2, 4, 5]
+    assert add_ancestors(np.array([2, 5]), parents).tolist()[:2] == [2, 5]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from solving import in_memory, trained
+from solving import make_memory_dataset, train_shard
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import Names
-from ovaflow.initialization.pretrained import Earlier
+from ovaflow.initialization.pretrained import EarlierModel
 from ovaflow.initialization.starts import STARTS
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.solver.losses import LOSSES
@@ -45,18 +45,22 @@ def problems(draw):
 @given(problem=problems(), regularization=st.sampled_from(list(REGULARIZATIONS)))
 def test_training_is_finite_or_names_the_label(loss, start, problem, regularization) -> None:
     X, Y, C = problem
-    dataset = in_memory(np.hstack([X, np.ones((len(X), 1), np.float32)]), Y.astype(np.float32))
+    dataset = make_memory_dataset(
+        np.hstack([X, np.ones((len(X), 1), np.float32)]), Y.astype(np.float32)
+    )
     d = dataset.n_features
     n_labels = dataset.n_labels
     earlier = None
     if start == "pretrained":
         weights = from_scipy(np.full((n_labels, d), 1e38, np.float32))
         places = np.arange(n_labels), np.arange(d)
-        earlier = Earlier(weights, *places, np.ones(d, np.float32), np.zeros(n_labels, np.int64))
+        earlier = EarlierModel(
+            weights, *places, np.ones(d, np.float32), np.zeros(n_labels, np.int64)
+        )
     regularization = "l2" if start in ("all-negative", "label-tree") else regularization
     options = {"loss": loss, "initialization": start, "C": C, "regularization": regularization}
     try:
-        done = trained(dataset, earlier=earlier, stored_threshold=0.0, **options)
+        done = train_shard(dataset, earlier=earlier, stored_threshold=0.0, **options)
     except InputError as error:
         assert re.match(r"memory: (label \d+: its weights)", str(error)), error  # noqa: PT017
         return
@@ -66,8 +70,10 @@ def test_training_is_finite_or_names_the_label(loss, start, problem, regularizat
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf])
 def test_shards_and_models_are_not_written(tmp_path, value) -> None:
-    shard = trained(
-        in_memory(np.eye(3, dtype=np.float32), np.eye(3)[:, ::-1]), [1, 2, 0], stored_threshold=0.0
+    shard = train_shard(
+        make_memory_dataset(np.eye(3, dtype=np.float32), np.eye(3)[:, ::-1]),
+        [1, 2, 0],
+        stored_threshold=0.0,
     )
     shard.weights.data[-1] = value
     of_model = {"names_in_memory": Names(["a", "b", "c"], []), "parameters": {}}

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from synthetic import write_topics
 
-from ovaflow.model.training_file import STATISTICS, Shard, typed_statistics
-from ovaflow.sparse.csr import from_scipy, rows_of
+from ovaflow.model.training_file import STATISTICS, Shard, cast_statistics
+from ovaflow.sparse.csr import from_scipy, select_rows
 
 N_LABELS = 11
 STORED = 0.01
@@ -36,11 +36,11 @@ def cut(tmp_path, small_dataset, all_weights):
         }
         for number, (path, part) in enumerate(zip(paths, parts, strict=True)):
             labels = np.asarray(part, np.int32)
-            statistics = typed_statistics(dict.fromkeys(STATISTICS, 7 * labels % 5))
+            statistics = cast_statistics(dict.fromkeys(STATISTICS, 7 * labels % 5))
             Shard(
                 labels,
                 labels != 3,
-                rows_of(all_weights, labels),
+                select_rows(all_weights, labels),
                 statistics,
                 1.0,
                 1000 + number,

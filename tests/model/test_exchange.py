@@ -15,7 +15,7 @@ from ovaflow.dataset.dataset import Names
 from ovaflow.model.npz_file import read_npz
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.sparse.weight_rows import rounded
+from ovaflow.sparse.weight_rows import round_weights
 
 TRAIN = {"method": "one-vs-all", "C": 1.0, "loss": "squared-hinge"}
 
@@ -73,7 +73,9 @@ def test_there_and_back(model, tmp_path) -> None:
 
 def test_a_rounded_model_there_and_back(model, tmp_path) -> None:
     small, npz, back = (tmp_path / name for name in ("small.h5", "small.npz", "back.h5"))
-    weights = rounded(from_scipy(np.random.default_rng(1).normal(size=(6, 41)).astype(np.float32)))
+    weights = round_weights(
+        from_scipy(np.random.default_rng(1).normal(size=(6, 41)).astype(np.float32))
+    )
     replace(model, weights=weights).write(small)
     convert(small, "--to=npz", f"--output={npz}")
     assert_array_equal(sp.load_npz(npz).toarray(), weights.to_scipy().toarray())

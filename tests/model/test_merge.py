@@ -13,7 +13,7 @@ from ovaflow.model.merge import merge
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import prune
 from ovaflow.model.training_file import Training
-from ovaflow.sparse.weight_rows import rounded
+from ovaflow.sparse.weight_rows import round_weights
 
 N_LABELS = 11
 PARTS = [[4, 1], [10], [9, 8, 7, 0], [], [2, 3, 5, 6]]
@@ -39,7 +39,7 @@ def test_weights_for_instances_of_length_1_are_rounded(
     dataset = replace(small_dataset, parameters={"bias": 1.0, "normalize": True})
     whole = _merge(tmp_path, cut(range(N_LABELS)), dataset).path.read_bytes()
     model = _merge(tmp_path, cut(*PARTS, folder="parts"), dataset, piece=piece)
-    assert all(map(np.array_equal, model.weights, rounded(all_weights)))
+    assert all(map(np.array_equal, model.weights, round_weights(all_weights)))
     assert model.path.read_bytes() == whole
 
 

@@ -10,9 +10,9 @@ from numpy.testing import assert_array_equal
 from synthetic import write_topics
 
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.model.pruning import kept_per_row, prune
+from ovaflow.model.pruning import count_kept_weights, prune
 from ovaflow.settings.train import TrainLabels
-from ovaflow.sparse.csr import from_scipy, full_matrix
+from ovaflow.sparse.csr import from_dense, from_scipy
 from ovaflow.training.shard_job import train_model
 
 THRESHOLDS = st.sampled_from([0.0, 0.01, 0.25, 0.5, 1.0, 2.0])
@@ -32,7 +32,7 @@ def test_like_numpy_once_or_twice(dense, one, other) -> None:
     assert_array_equal(ours.to_scipy().toarray(), theirs)
     assert_array_equal(np.diff(ours.indptr), np.count_nonzero(theirs, axis=1))
     # zeros that are stored go as well
-    assert kept_per_row(full_matrix(dense), least).tolist() == np.diff(ours.indptr).tolist()
+    assert count_kept_weights(from_dense(dense), least).tolist() == np.diff(ours.indptr).tolist()
     again = prune(prune(weights, min(one, other)), least)
     assert all(map(np.array_equal, again.arrays, ours.arrays))
 

@@ -25,7 +25,7 @@ from ovaflow.prediction.explanation import (
     find_strongest_features,
 )
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.sparse.csr import from_scipy, rows_of
+from ovaflow.sparse.csr import from_scipy, select_rows
 
 L = 40
 D = 30
@@ -82,7 +82,7 @@ def model_and_weights(request):
 @given(st.integers(0, 8), st.integers(0, L - 1).filter(lambda label: label != 5), st.integers(0, D))
 def test_parts_add_up_to_the_score(model_and_weights, instances, row, label, top) -> None:
     predictor, W, constants = model_and_weights
-    x = rows_of(instances, np.array([row]))
+    x = select_rows(instances, np.array([row]))
     ours = compute_contributions(predictor, x, label, top)
     theirs = x.to_scipy().toarray()[0].astype(float) * W[label]
     listed = [value for _, value in ours.up + ours.down]
@@ -180,7 +180,7 @@ KERNEL = EmbeddingModel(
 
 def test_what_cannot_be_said_is_refused_in_one_line(model_and_weights, instances) -> None:
     predictor = model_and_weights[0]
-    x = rows_of(instances, np.array([0]))
+    x = select_rows(instances, np.array([0]))
     for message, ask, *asked in (
         ("no training positives", compute_contributions, predictor, x, 5),
         ("no label 40", find_strongest_features, predictor, L),

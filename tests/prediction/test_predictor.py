@@ -14,7 +14,7 @@ from ovaflow.features.tokens import normal_form
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.registry import BUILT_IN
-from ovaflow.sparse.csr import rows_of
+from ovaflow.sparse.csr import select_rows
 
 
 @pytest.fixture(scope="module", params=BUILT_IN)
@@ -90,7 +90,7 @@ def test_scores_of_chosen_labels(predictor, X) -> None:
     close = {"rtol": 1e-5, "atol": 1e-6} if predictor.model.method == "rembrandt" else {"rtol": 0}
     np.testing.assert_allclose(predictor.scores(X, [7, 2]), every[:, [7, 2]], **close)
     alone = [
-        predictor.scores(rows_of(X, np.array([row])), range(predictor.n_labels))
+        predictor.scores(select_rows(X, np.array([row])), range(predictor.n_labels))
         for row in range(X.n_rows)
     ]
     np.testing.assert_allclose(every, np.vstack(alone), **close)

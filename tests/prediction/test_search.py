@@ -22,11 +22,18 @@ from ovaflow.model.index import (
     write_index,
 )
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.model.top_k import SCANS, predict_top_k, scan, scores_of, search_index, sort_all
+from ovaflow.model.top_k import (
+    SCANS_BEFORE_INDEX,
+    predict_top_k,
+    score_every_label,
+    score_labels,
+    search_index,
+    sort_every_score,
+)
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.train import TrainLabels
-from ovaflow.sparse.csr import from_scipy, rows_of
-from ovaflow.sparse.weight_rows import rounded
+from ovaflow.sparse.csr import from_scipy, select_rows
+from ovaflow.sparse.weight_rows import round_weights
 from ovaflow.training.shard_job import train_model
 
 # whole numbers: float32 sums are exact and ties are frequent
@@ -56,7 +63,7 @@ def same(ours, theirs):
     return all(map(np.array_equal, ours, theirs))
 
 
-@pytest.mark.parametrize("form", [lambda weights: weights, rounded])
+@pytest.mark.parametrize("form", [lambda weights: weights, round_weights])
 @given(problems(), arrays(bool, 12), st.integers(1, 14), st.integers(1, 12), st.integers(1, 3))
 @example(
     (np.zeros((2, 1), np.float32), np.zeros((12, 1), np.float32), np.ones(12, bool)),
@@ -76,8 +83,8 @@ def test_like_brute_force(form, problem, allowed, k, panel, threads) -> None:
     assert same(ours, naive.top_k(X, W, trained & allowed, k))
     for ours in (
         search_index(panels, weights, instances, k, threads),
-        scan(weights, trained, instances, k, threads),
-        sort_all(weights, trained, instances, k),
+        score_every_label(weights, trained, instances, k, threads),
+        sort_every_score(weights, trained, instances, k),
         predict_top_k(weights, trained, instances, k, threads),
     ):
         assert same(ours, theirs)
@@ -96,10 +103,10 @@ def test_float32_by_ascending_features(problem, k) -> None:
     weights = from_scipy(W)
     instances = from_scipy(X)
     labels = np.arange(len(W), dtype=np.int32)
-    assert np.array_equal(scores_of(weights, instances, labels)[:, trained], theirs[:, trained])
+    assert np.array_equal(score_labels(weights, instances, labels)[:, trained], theirs[:, trained])
     order = np.argsort(-theirs, axis=1, kind="stable")[:, :k]
     for ours in (
-        scan(weights, trained, instances, k),
+        score_every_label(weights, trained, instances, k),
         search_index(panels_of(weights, trained, 5), weights, instances, k),
     ):
         for ids, values, scores, ranked in zip(*ours, theirs, order, strict=True):
@@ -108,7 +115,7 @@ def test_float32_by_ascending_features(problem, k) -> None:
             assert np.array_equal(values[: len(found)], scores[found])
 
 
-@pytest.mark.parametrize("form", [lambda weights: weights, rounded])
+@pytest.mark.parametrize("form", [lambda weights: weights, round_weights])
 @given(problems(WILD))
 @example((np.full((1, 2), 1e-38, np.float32), np.eye(1, 2, dtype=np.float32), np.ones(1, bool)))
 @example((np.full((1, 4), 3e-45, np.float32), np.ones((3, 4), np.float32) / 3, np.ones(3, bool)))
@@ -147,12 +154,12 @@ def test_one_by_one_together_and_from_disk(model) -> None:
     together = Predictor.open(path).top_k(X, 7)
     assert same(Predictor.open(path).top_k(X, 7, threads=3), together)
     alone = Predictor.open(path)
-    for i in range(SCANS + 10):
+    for i in range(SCANS_BEFORE_INDEX + 10):
         assert same(
-            alone.top_k(rows_of(X, np.array([i])), 7, threads=2),
+            alone.top_k(select_rows(X, np.array([i])), 7, threads=2),
             [part[i : i + 1] for part in together],
         )
-    everything = alone.top_k(rows_of(X, np.arange(3)), 2000)
+    everything = alone.top_k(select_rows(X, np.arange(3)), 2000)
     assert np.array_equal(everything[0][:, :7], together[0][:3])
     assert (everything[0] >= 0).sum(axis=1).tolist() == [alone.model.trained.sum()] * 3
     ovaflow("index", path)

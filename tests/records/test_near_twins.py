@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from ovaflow.records.drawing import draw_by_hash, hash_rows
 from ovaflow.records.near_twins import MIN_COMMON_FEATURES, MIN_JACCARD, group_near_twins
 from ovaflow.records.units import find_feature_units
-from ovaflow.sparse.csr import from_scipy, rows_of
+from ovaflow.sparse.csr import from_scipy, select_rows
 
 
 def texts(n, seed=0):
@@ -88,7 +88,7 @@ def test_the_share_holds_however_large_the_groups() -> None:
 def test_the_order_of_texts_does_not_matter(series) -> None:
     X = from_scipy(series)
     shuffled = np.random.default_rng(0).permutation(550)
-    assert np.array_equal(drawn(rows_of(X, shuffled), 0.2), drawn(X, 0.2)[shuffled])
+    assert np.array_equal(drawn(select_rows(X, shuffled), 0.2), drawn(X, 0.2)[shuffled])
 
 
 def test_a_group_that_runs_away_falls_apart() -> None:

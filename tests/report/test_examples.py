@@ -13,7 +13,7 @@ from ovaflow.report import examples, frequency
 from ovaflow.report.gather import gather_results
 from ovaflow.report.page import render_page
 from ovaflow.results.runs import open_run
-from ovaflow.sparse.csr import rows_of
+from ovaflow.sparse.csr import select_rows
 
 N_TRAIN = 300
 
@@ -92,7 +92,7 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor) -> None
         explanations = examples.explain_predictions(predictor, dataset.test.X, row, labels)
         pieces = examples.cut_text(predictor, text, explanations, true)
         assert "".join(piece.text for piece in pieces) == text
-        x = rows_of(dataset.test.X, np.array([row]))
+        x = select_rows(dataset.test.X, np.array([row]))
         theirs = {
             label: dict(compute_contributions(predictor, x, int(label)).up)
             for label in labels.tolist()

@@ -40,7 +40,7 @@ from ovaflow.reranking.evidence.other_candidates import (
 )
 from ovaflow.reranking.evidence.similar_texts import N_NEAREST, SimilarTexts
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
-from ovaflow.sparse.csr import NOWHERE, from_scipy
+from ovaflow.sparse.csr import NO_POSITION, from_scipy
 
 
 def classifier():
@@ -213,7 +213,7 @@ def test_further_candidates_follow_those_by_score_once() -> None:
 def compared(name, text, places):
     """Cosine, share and length of a name, and where a text has it."""
     common = (name != 0) & (text != 0)
-    where = (places[common].max(), np.ptp(places[common])) if common.any() else (NOWHERE, 0)
+    where = (places[common].max(), np.ptp(places[common])) if common.any() else (NO_POSITION, 0)
     return name @ text, np.sum(name[common] ** 2), np.count_nonzero(name), *where
 
 
@@ -233,14 +233,14 @@ def test_names_are_compared_as_sets_of_features_are(made) -> None:
     for i, c in zip(*np.nonzero(candidates >= 0), strict=True):
         numbers = np.arange(*indptr[candidates[i, c] :][:2])
         theirs = [compared(names.toarray()[number], dense[i], places[i]) for number in numbers]
-        theirs = theirs or [(0, 0, 0, NOWHERE, 0)]
+        theirs = theirs or [(0, 0, 0, NO_POSITION, 0)]
         most = max(name[1] for name in theirs)
         best = [name for name in theirs if name[1] > most - 1e-5]
         assert any(
             [each[i, c] for each in ours[:5]] == pytest.approx(name, abs=1e-5) for name in best
         )
         whole = numbers[dense[i, phrases[numbers]] != 0]
-        assert ours.phrase[i, c] == places[i, phrases[whole]].min(initial=NOWHERE)
+        assert ours.phrase[i, c] == places[i, phrases[whole]].min(initial=NO_POSITION)
         assert ours.letters[i, c] == letters[whole].max(initial=0)
 
 

@@ -24,7 +24,7 @@ from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds
 from ovaflow.reranking.evidence.name_pieces import PiecesOfName
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.suggestions import NO_SCORE
-from ovaflow.sparse.csr import columns_of, rows_of
+from ovaflow.sparse.csr import select_columns, select_rows
 
 NAMES = "steam trains,train,dragons,old castles"
 OPTIONAL = [PiecesOfName.name, FirstWords.name]
@@ -136,7 +136,8 @@ def test_counts_of_words_have_the_pieces_of_these(with_all, dataset) -> None:
     ours = predictor.from_features([{words[0]: 2, words[1]: 1}, {words[2]: 1}])
     theirs = predictor.from_texts([f"{words[0]} {words[1]} {words[0]}", words[2]])
     ours, theirs = (
-        columns_of(X, dataset.n_features, X.n_columns).to_scipy().toarray() for X in (ours, theirs)
+        select_columns(X, dataset.n_features, X.n_columns).to_scipy().toarray()
+        for X in (ours, theirs)
     )
     assert ours == pytest.approx(theirs)
     assert ours.any()
@@ -153,7 +154,7 @@ def test_first_words_are_those_of_a_shorter_text(model, dataset, monkeypatch) ->
     ids, theirs = alone.top_k(Predictor(alone).from_texts(texts), 10)
     ids[:, 9] = NO_LABEL
     evidence = CandidateEvidence([FirstWords()], dataset.n_word_features)
-    found = evidence.texts(rows_of(dataset.test.X, rows), alone)
+    found = evidence.texts(select_rows(dataset.test.X, rows), alone)
     scores, places = FirstWords().compute(Candidates(found, ids, theirs, np.arange(10)))
     assert scores[:, :9] == pytest.approx(theirs[:, :9], abs=1e-5)
     assert np.all(scores[:, 9] == NO_SCORE)

@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from solving import posed
+from solving import make_problem
 
-from ovaflow.solver.coordinate_descent import minimise_l1
+from ovaflow.solver.coordinate_descent import minimize_l1
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO, loss_curvature, loss_slope, loss_value
 from ovaflow.solver.objective import (
     collect_active,
-    fill_curved,
+    compute_objective,
     fill_gradient,
+    fill_hessian_vector_product,
     fill_preconditioner,
-    value,
 )
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import transpose
@@ -45,9 +45,9 @@ def test_newton_and_coordinate_descent(text_like, loss, C, cost) -> None:
 
         slopes = gradient(0.0)
         diagonal = along(np.eye(X.n_columns), gradient).diagonal()
-        work = posed(X, y, weights, cost)
+        work = make_problem(X, y, weights, cost)
         wide = weights.astype(float)
-        assert value(work, settings) == pytest.approx(
+        assert compute_objective(work, settings) == pytest.approx(
             naive.objective(dense, y, wide, loss, C, costs)
         )
         n_active = collect_active(work, settings)
@@ -55,14 +55,14 @@ def test_newton_and_coordinate_descent(text_like, loss, C, cost) -> None:
         assert work.gradient == pytest.approx(slopes, rel=1e-3, abs=1e-3)
         assert norm == pytest.approx(np.linalg.norm(slopes), rel=1e-4)
         work.direction[:] = direction
-        fill_curved(X, work, n_active, settings.C)
+        fill_hessian_vector_product(X, work, n_active, settings.C)
         theirs = along([direction.astype(float)], gradient)[0]
         assert work.curved == pytest.approx(theirs, rel=2e-3, abs=2e-3 * np.abs(theirs).max())
         fill_preconditioner(X, work, n_active, settings)
         assert work.preconditioner == pytest.approx(diagonal, rel=1e-3, abs=1e-3)
         # coordinate descent keeps those of the losses alone
-        work = posed(X, y, weights, cost)
-        minimise_l1(transpose(X), 0.0, work, settings._replace(max_newton=0))
+        work = make_problem(X, y, weights, cost)
+        minimize_l1(transpose(X), 0.0, work, settings._replace(max_newton=0))
         assert work.gradient == pytest.approx(slopes - weights, rel=1e-3, abs=1e-3)
         assert work.curved == pytest.approx(np.maximum(diagonal - 1, 1e-12), rel=1e-3, abs=1e-3)
 

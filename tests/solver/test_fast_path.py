@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import scipy.special
 from numpy.testing import assert_allclose
-from solving import assert_same_bits, jobs_of, solved
+from solving import assert_same_bits, make_jobs, solve_labels
 from synthetic import topics
 
 from ovaflow.initialization.start import Start
 from ovaflow.solver import sampled
 from ovaflow.solver.problem import Status
-from ovaflow.solver.sampled_problem import fill_sigmoids, make_panel
+from ovaflow.solver.sampled_problem import fill_sigmoids, make_slot_panel
 
 PROBLEMS = {
     "nonnegative": ({}, {}),
@@ -27,7 +27,7 @@ PROBLEMS = {
 @pytest.fixture(scope="module", params=PROBLEMS)
 def jobs(request):
     data, settings = PROBLEMS[request.param]
-    return jobs_of(topics(**data), **settings)
+    return make_jobs(topics(**data), **settings)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def both(jobs):
     """All labels on the fast path, more than are in flight at a time, and one by one."""
     labels = range(jobs.positives.n_rows)
     assert len(labels) > 64
-    return solved(jobs, labels), solved(jobs, labels, fast=False)
+    return solve_labels(jobs, labels), solve_labels(jobs, labels, fast=False)
 
 
 def assert_same_objectives(ours, theirs, rel=1e-3) -> None:
@@ -53,8 +53,8 @@ def test_the_same_in_fewer_passes_over_all_instances(jobs, both) -> None:
 
 
 def test_company_changes_no_bit(jobs, both) -> None:
-    assert_same_bits(both[0][5], solved(jobs, [5])[5])
-    assert_same_bits(both[0][5], solved(jobs, reversed(range(20)))[5])
+    assert_same_bits(both[0][5], solve_labels(jobs, [5])[5])
+    assert_same_bits(both[0][5], solve_labels(jobs, reversed(range(20)))[5])
 
 
 def test_recovers_from_a_poor_first_working_set() -> None:
@@ -64,13 +64,13 @@ def test_recovers_from_a_poor_first_working_set() -> None:
             weights[:] = 0
             weights[-1] = 5.0
 
-    jobs = jobs_of(topics())
-    ours = solved(replace(jobs, start=Useless(), ranking=Useless()), range(5))
-    assert_same_objectives(ours, solved(jobs, range(5), fast=False), rel=2e-3)
+    jobs = make_jobs(topics())
+    ours = solve_labels(replace(jobs, start=Useless(), ranking=Useless()), range(5))
+    assert_same_objectives(ours, solve_labels(jobs, range(5), fast=False), rel=2e-3)
 
 
 def test_sigmoids_as_scipy_does() -> None:
-    panel = make_panel(1, 1)
+    panel = make_slot_panel(1, 1)
     scores = np.linspace(-79, 79, 64 * 500, dtype=np.float32).reshape(500, 64)
     theirs = scipy.special.expit(scores.astype(float))
     for row in scores:
@@ -82,10 +82,10 @@ def test_sigmoids_as_scipy_does() -> None:
 
 
 def test_what_the_sample_does_not_solve_goes_to_the_plain_solver(monkeypatch) -> None:
-    jobs = jobs_of(topics(), loss="logistic")
+    jobs = make_jobs(topics(), loss="logistic")
     monkeypatch.setattr(sampled, "MOST_ROUNDS", 1)
-    ours = solved(jobs, range(10))
-    theirs = solved(jobs, range(10), fast=False)
+    ours = solve_labels(jobs, range(10))
+    theirs = solve_labels(jobs, range(10), fast=False)
     assert max(each.outcome.full_passes for each in ours.values()) > 2
     assert all(each.outcome.status == Status.CONVERGED for each in ours.values())
     assert_same_objectives(ours, theirs)
@@ -97,6 +97,6 @@ def test_what_the_sample_does_not_solve_goes_to_the_plain_solver(monkeypatch) ->
 )
 def test_labels_that_need_most_instances_are_left_to_the_plain_solver(n, loss, theirs) -> None:
     assert (
-        jobs_of(topics(n=n), loss=loss).suits_fast_path(np.array([0, 1, 10, 1000, 5000])).tolist()
+        make_jobs(topics(n=n), loss=loss).suits_fast_path(np.array([0, 1, 10, 1000, 5000])).tolist()
         == theirs
     )

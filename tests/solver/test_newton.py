@@ -4,14 +4,14 @@ import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from solving import posed
+from solving import make_problem
 
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.losses import LOSSES
-from ovaflow.solver.newton import FAILED, search_step, solve_newton_system
+from ovaflow.solver.newton import NO_STEP, search_step_length, solve_newton_system
 from ovaflow.solver.objective import collect_active, fill_gradient, fill_preconditioner
 from ovaflow.solver.problem import Settings
-from ovaflow.solver.stopping import relative_tolerance
+from ovaflow.solver.stopping import compute_relative_tolerances
 
 
 @pytest.mark.parametrize("loss", [0, 1])
@@ -20,7 +20,7 @@ def test_same_steps_as_the_dense_reference(text_like, loss) -> None:
     settings = Settings(2.0, loss, 0.01)
     for seed, y in enumerate(labels):
         weights = np.random.default_rng(seed).normal(size=X.n_columns).astype(np.float32)
-        work = posed(X, y, weights)
+        work = make_problem(X, y, weights)
         n_active = collect_active(work, settings)
         fill_gradient(X, work, n_active, settings.C)
         fill_preconditioner(X, work, n_active, settings)
@@ -35,11 +35,11 @@ def test_same_steps_as_the_dense_reference(text_like, loss) -> None:
 
 
 def searched(X, dense, y, weights, step, share=0.01):
-    work = posed(X, y, weights)
+    work = make_problem(X, y, weights)
     work.score_steps[:] = dense @ step
     work.step[:] = step
     work.gradient[:] = weights + naive.loss_gradient(dense, y, weights)
-    return search_step(
+    return search_step_length(
         work, Settings(1.0, LOSSES["squared-hinge"], 0.01, sufficient_decrease=share)
     )
 
@@ -68,11 +68,13 @@ def test_uphill_is_refused(text_like) -> None:
     weights = np.zeros(X.n_columns)
     uphill = naive.loss_gradient(dense, labels[0], weights)
     length, _ = searched(X, dense, labels[0], weights, uphill)
-    assert length == FAILED
+    assert length == NO_STEP
 
 
 def test_labels_of_few_positives_may_have_the_tolerance_of_twenty() -> None:
-    ours = relative_tolerance(0.01, np.array([0, 1, 2, 5, 19, 20, 30, 980, 999]), 1000, loosest=0.1)
+    ours = compute_relative_tolerances(
+        0.01, np.array([0, 1, 2, 5, 19, 20, 30, 980, 999]), 1000, loosest=0.1
+    )
     theirs = [1e-4, 1e-4, 2e-4, 2e-4, 2e-4, 2e-4, 3e-4, 2e-4, 1e-4]
     assert_allclose(ours, theirs)
 

@@ -11,13 +11,17 @@ from hypothesis import strategies as st
 from synthetic import topics
 
 from ovaflow.initialization.means import compute_means
-from ovaflow.solver.fast_path import CoordinateDescent, Newton, OnFeatures
 from ovaflow.solver.losses import LOSSES
-from ovaflow.solver.problem import L1, L2, Costs, Settings, Status, unit_weights
-from ovaflow.solver.working_features import make_features
+from ovaflow.solver.problem import L1, L2, Costs, Settings, Status, make_unit_instances
+from ovaflow.solver.selection import CoordinateDescentSolver, NewtonSolver, WorkingFeaturesSolver
+from ovaflow.solver.working_features import make_working_features
 from ovaflow.sparse.csr import from_scipy
 
-WAYS = {"newton": Newton, "all features": CoordinateDescent, "working features": OnFeatures}
+WAYS = {
+    "newton": NewtonSolver,
+    "all features": CoordinateDescentSolver,
+    "working features": WorkingFeaturesSolver,
+}
 
 
 def penalty_of(way):
@@ -27,9 +31,9 @@ def penalty_of(way):
 def solve(way, X, y, loss="squared-hinge", start=None, cost=1.0, **constants):
     """Weights in double precision, and the outcome."""
     given = {"C": 1.0, "epsilon": 0.01, "regularization": L2 if way == "newton" else L1} | constants
-    instances = unit_weights(X.n_rows)
+    instances = make_unit_instances(X.n_rows)
     label = from_scipy(sp.csr_array((y > 0)[None].astype(float)))
-    features = [] if way == "newton" else [make_features(X, instances)]
+    features = [] if way == "newton" else [make_working_features(X, instances)]
     solver = WAYS[way](X, instances, Settings(loss=LOSSES[loss], **given), *features)
     costs = Costs(np.array([cost]), np.array([given["C"]]))
     work = solver.make_work()
@@ -144,4 +148,9 @@ def test_the_bias_is_the_last_feature_that_all_instances_have_alike() -> None:
     some = np.array([[1.0], [0.0], [1.0], [1.0]])
     matrices = [(some, ones), (ones, some), (some, 0.5 * ones), (ones, ones + some)]
     stacked = [from_scipy(sp.csr_array(np.hstack(columns))) for columns in matrices]
-    assert [make_features(X, unit_weights(X.n_rows)).bias for X in stacked] == [1, -1, 1, -1]
+    assert [make_working_features(X, make_unit_instances(X.n_rows)).bias for X in stacked] == [
+        1,
+        -1,
+        1,
+        -1,
+    ]

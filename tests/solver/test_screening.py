@@ -4,10 +4,15 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ovaflow.solver.batch import SOLVED, make_batch, screen_all
-from ovaflow.solver.screening import add_rare, bound_by_popular, make_screen, threshold_for
+from ovaflow.solver.batch import SLOT_SOLVED, make_batch, screen_all
+from ovaflow.solver.screening import (
+    add_rare_features,
+    bound_by_popular_features,
+    estimate_threshold,
+    make_screen,
+)
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.sparse.panel import WIDTH
+from ovaflow.sparse.panel import PANEL_WIDTH
 
 
 def skewed(n, d, seed, negative=False, words=12, tail=0.6):
@@ -29,10 +34,10 @@ def bounds_of(X, weights):
     n = X.n_rows
     batch = make_batch(n, X.n_columns, len(screen.popular_features))
     batch.popular_weights[:, : len(weights)] = weights[:, screen.popular_features].T
-    bound_by_popular(screen, batch.popular_weights, 0, n, batch.block, batch.bounds)
+    bound_by_popular_features(screen, batch.popular_weights, 0, n, batch.block, batch.bounds)
     for c, column in enumerate(weights):
         support = np.flatnonzero(column).astype(np.int32)
-        add_rare(screen, support, column[support], 0, batch.bounds[c])
+        add_rare_features(screen, support, column[support], 0, batch.bounds[c])
     return batch.bounds[: len(weights), :n]
 
 
@@ -42,7 +47,7 @@ def bounds_of(X, weights):
 @settings(max_examples=15)
 def test_no_score_exceeds_its_bound(d, negative, seed) -> None:
     X = skewed(300, d, seed, negative)
-    weights = np.random.default_rng(seed).normal(size=(WIDTH, d)).astype(np.float32)
+    weights = np.random.default_rng(seed).normal(size=(PANEL_WIDTH, d)).astype(np.float32)
     weights[:, ::3] = 0
     assert (bounds_of(X, weights) >= scores_of(X, weights) - 1e-5).all()
 
@@ -65,7 +70,7 @@ def test_stripes_of_instances_are_screened_like_one() -> None:
     screen = make_screen(X)
     scores = scores_of(X, weights)
     batch = make_batch(n, 4000, len(screen.popular_features))
-    batch.state[7] = SOLVED
+    batch.state[7] = SLOT_SOLVED
     batch.support[7] = np.arange(4000)
     batch.weights[7] = weights
     batch.n_support[7] = 4000
@@ -90,7 +95,7 @@ def test_stripes_of_instances_are_screened_like_one() -> None:
 )
 def test_threshold_leaves_about_as_many_as_wanted(values, wanted) -> None:
     values = np.array(values, np.float32)
-    threshold = threshold_for(values, len(values), wanted, np.zeros(4096, np.int64))
+    threshold = estimate_threshold(values, len(values), wanted, np.zeros(4096, np.int64))
     above = (values > threshold).sum()
     assert above >= min(wanted, len(values))
     assert values.max() > threshold

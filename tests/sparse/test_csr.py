@@ -9,15 +9,15 @@ from ovaflow.features.normalize import fill_rows
 from ovaflow.sparse.csr import (
     add_row,
     add_squared_row,
-    for_kernels,
+    count_column_nonzeros,
+    count_row_nonzeros,
     from_scipy,
-    nonzeros_of_columns,
-    nonzeros_of_rows,
-    product,
+    multiply_vector,
+    omit_full_indices,
     row_dot,
     transpose,
 )
-from ovaflow.sparse.panel import WIDTH, panel_product
+from ovaflow.sparse.panel import PANEL_WIDTH, multiply_panel
 
 
 @st.composite
@@ -46,26 +46,26 @@ def test_transposed_and_counted_as_by_numpy(theirs) -> None:
     ours = transpose(from_scipy(theirs))
     assert_array_equal(ours.to_scipy().toarray(), dense.T)
     assert ours.to_scipy().has_canonical_format
-    full = transpose(for_kernels(fill_rows(from_scipy(theirs))))
+    full = transpose(omit_full_indices(fill_rows(from_scipy(theirs))))
     assert full.indices is None
     assert_array_equal(full.data.reshape(dense.T.shape), dense.T)
     assert_array_equal(full.indptr, len(dense) * np.arange(len(dense.T) + 1))
     for ours in (from_scipy(theirs), fill_rows(from_scipy(theirs))):
-        assert_array_equal(nonzeros_of_rows(ours), (dense != 0).sum(axis=1))
-        assert_array_equal(nonzeros_of_columns(ours), (dense != 0).sum(axis=0))
+        assert_array_equal(count_row_nonzeros(ours), (dense != 0).sum(axis=1))
+        assert_array_equal(count_column_nonzeros(ours), (dense != 0).sum(axis=0))
 
 
 @given(matrices(), st.booleans(), st.integers(0, 2**32 - 1))
 def test_products(theirs, full, seed) -> None:
-    X = for_kernels(fill_rows(from_scipy(theirs))) if full else from_scipy(theirs)
+    X = omit_full_indices(fill_rows(from_scipy(theirs))) if full else from_scipy(theirs)
     assert X.indices is not None or full
-    panel = np.random.default_rng(seed).normal(size=(X.n_columns, WIDTH)).astype(np.float32)
-    products = np.full((X.n_rows, WIDTH), np.nan, np.float32)
-    panel_product(*X.arrays, panel, products)
+    panel = np.random.default_rng(seed).normal(size=(X.n_columns, PANEL_WIDTH)).astype(np.float32)
+    products = np.full((X.n_rows, PANEL_WIDTH), np.nan, np.float32)
+    multiply_panel(*X.arrays, panel, products)
     assert products == pytest.approx(theirs @ panel, rel=1e-4, abs=1e-4)
     vector = panel[:, 0].copy()
     ours = np.empty(X.n_rows, np.float32)
-    product(*X.arrays, vector, ours)
+    multiply_vector(*X.arrays, vector, ours)
     assert ours == pytest.approx(theirs @ vector, rel=1e-4, abs=1e-4)
     for i, row in enumerate(theirs.toarray()):
         entries = X.data, X.indices, *X.indptr[i : i + 2]

@@ -11,9 +11,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ovaflow.model.index import build_index
 from ovaflow.model.pruning import prune
-from ovaflow.model.top_k import scan, scores_of, scores_of_each, search_index
+from ovaflow.model.top_k import score_every_label, score_labels, score_labels_of_each, search_index
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.sparse.weight_rows import WeightRows, decoded, n_blocks, rounded, values_at
+from ovaflow.sparse.weight_rows import (
+    WeightRows,
+    count_feature_blocks,
+    decode_weights,
+    read_values,
+    round_weights,
+)
 
 WIDTHS = [1, 5, 65_535, 65_536, 65_537, 140_000]
 BORDERS = [0, 1, 2, 65_535, 65_536, 131_071, 131_072]
@@ -35,9 +41,9 @@ def matrices(draw, values=FLOATS, d=None):
 
 @given(matrices())
 def test_there_and_back(weights) -> None:
-    ours = rounded(weights)
+    ours = round_weights(weights)
     steps = np.repeat(ours.steps, np.diff(weights.indptr)).astype(float)
-    again = decoded(ours)
+    again = decode_weights(ours)
     assert_array_equal(again.indices, weights.indices)
     assert_array_equal(again.indptr, weights.indptr)
     assert (np.abs(again.data.astype(float) - weights.data) <= steps / 2).all()
@@ -47,21 +53,21 @@ def test_there_and_back(weights) -> None:
         largest = np.abs(weights.to_scipy()[[row]].data.astype(float)).max(initial=0)
         assert largest <= 32767 * step
         assert step in (1, 2.0**-126) or largest > 32767 * step / 2
-    assert all(map(np.array_equal, rounded(again), ours))
+    assert all(map(np.array_equal, round_weights(again), ours))
 
 
 @given(matrices())
 def test_any_rows_of_any_form(weights) -> None:
-    for form in (weights, WeightRows(weights.n_columns, *weights.arrays), rounded(weights)):
-        whole = decoded(form).to_scipy()
+    for form in (weights, WeightRows(weights.n_columns, *weights.arrays), round_weights(weights)):
+        whole = decode_weights(form).to_scipy()
         for row in range(weights.n_rows):
-            ours = decoded(form, row, row + 1).to_scipy()
+            ours = decode_weights(form, row, row + 1).to_scipy()
             theirs = whole[[row]]
             assert all(
                 map(np.array_equal, (ours.indices, ours.data), (theirs.indices, theirs.data))
             )
         assert (form.n_rows, form.to_scipy().shape) == (weights.n_rows, whole.shape)
-        assert_array_equal(values_at(form, np.arange(len(form.data))), whole.data)
+        assert_array_equal(read_values(form, np.arange(len(form.data))), whole.data)
 
 
 @given(
@@ -70,8 +76,8 @@ def test_any_rows_of_any_form(weights) -> None:
     st.sampled_from([0.0, 0.5, 2.0]),
 )
 def test_pruned_rounded_weights_are_rounded_pruned_ones(weights, one, other) -> None:
-    ours = rounded(weights)
-    theirs = decoded(rounded(weights)).to_scipy()
+    ours = round_weights(weights)
+    theirs = decode_weights(round_weights(weights)).to_scipy()
     theirs.data[np.abs(theirs.data) < max(one, other)] = 0
     for pruned in (prune(ours, max(one, other)), prune(prune(ours, one), other)):
         assert_array_equal(pruned.to_scipy().nonzero(), theirs.nonzero())
@@ -87,18 +93,18 @@ NEAR = st.floats(0.125, 4, width=16) | st.floats(-4, -0.125, width=16)
 def test_scores_like_the_product_of_scipy(d, data) -> None:
     X = data.draw(matrices(NEAR, d))
     weights = data.draw(matrices(NEAR, d))
-    rows = rounded(weights)
+    rows = round_weights(weights)
     trained = np.ones(weights.n_rows, bool)
     theirs = (X.to_scipy() @ rows.to_scipy().T).toarray()
     labels = np.arange(weights.n_rows, dtype=np.int32)
-    ours = scores_of(rows, X, labels)
+    ours = score_labels(rows, X, labels)
     assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
     # to the bit those of the same weights as float32, by whichever way
-    assert_array_equal(ours, scores_of(decoded(rows), X, labels))
-    assert_array_equal(ours, scores_of_each(rows, X, np.tile(labels, (X.n_rows, 1))))
+    assert_array_equal(ours, score_labels(decode_weights(rows), X, labels))
+    assert_array_equal(ours, score_labels_of_each(rows, X, np.tile(labels, (X.n_rows, 1))))
     ranked = np.argsort(-ours, axis=1, kind="stable")
     for ids, scores in (
-        scan(rows, trained, X, len(labels)),
+        score_every_label(rows, trained, X, len(labels)),
         search_index(list(build_index(rows, trained)), rows, X, len(labels)),
     ):
         assert_array_equal(ids, ranked)
@@ -109,4 +115,4 @@ def test_scores_like_the_product_of_scipy(d, data) -> None:
 @example(65_536)
 @example(65_537)
 def test_blocks(d) -> None:
-    assert n_blocks(d) == len(range(0, d, 65_536))
+    assert count_feature_blocks(d) == len(range(0, d, 65_536))

@@ -7,11 +7,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_sample_weight
-from solving import jobs_of, trained
+from solving import make_jobs, train_shard
 
 from ovaflow import OneVsAllClassifier
 from ovaflow.console.errors import InputError
-from ovaflow.initialization.starts import COLD
+from ovaflow.initialization.starts import COLD_STARTS
 from ovaflow.settings.config import resolve_config
 from ovaflow.settings.inputs import make_estimate_key, make_step_parameters
 from ovaflow.settings.train import ChooseC
@@ -31,7 +31,7 @@ def oracle(loss, regularization="l2", **more):
 
 
 PROBLEMS = [
-    *(("squared-hinge", "l2", start) for start in COLD),
+    *(("squared-hinge", "l2", start) for start in COLD_STARTS),
     ("logistic", "l2", "mean-separating"),
 ]
 PROBLEMS += [(loss, "l1", "mean-separating") for loss in ("squared-hinge", "logistic")]
@@ -74,7 +74,7 @@ def test_a_dict_weighs_the_instances_of_each_class() -> None:
 def test_it_is_balanced_by_weights_and_counts_names_of_labels(made, loss) -> None:
     dataset = made["weighted"]
     labels = np.argsort(dataset.counts)[:: dataset.n_labels // 5]
-    done = trained(
+    done = train_shard(
         dataset, labels, epsilon=1e-5, stored_threshold=0.0, loss=loss, class_weight="balanced"
     )
     n = dataset.n_documents
@@ -92,9 +92,10 @@ def test_it_is_balanced_by_weights_and_counts_names_of_labels(made, loss) -> Non
 def test_many_labels_at_a_time_end_where_each_does_alone(made) -> None:
     dataset = made["sparse"]
     settings = {"class_weight": "balanced", "epsilon": 1e-5, "stored_threshold": 0.0}
-    assert jobs_of(dataset, **settings).suits_fast_path(dataset.counts).any()
+    assert make_jobs(dataset, **settings).suits_fast_path(dataset.counts).any()
     ours, theirs = (
-        trained(dataset, **settings, reference=alone).weights.to_scipy() for alone in (False, True)
+        train_shard(dataset, **settings, reference=alone).weights.to_scipy()
+        for alone in (False, True)
     )
     assert abs(ours - theirs).max() < 1e-4
 

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from solving import assert_same_bits, in_memory
+from solving import assert_same_bits, make_memory_dataset
 from synthetic import topics
 
 from ovaflow.initialization.starts import compute_start_inputs
@@ -26,7 +26,7 @@ def dataset():
     for label in range(10, 30):
         # parts of other labels, whose children they will be
         Y[:, label] = Y[:, label // 2] * (np.arange(700) % 3 > 0)
-    return in_memory(dataset.train.X.to_scipy(), Y)
+    return make_memory_dataset(dataset.train.X.to_scipy(), Y)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.initialization.spanning_tree import ROOT
+from ovaflow.initialization.spanning_tree import ROOT_PARENT
 from ovaflow.training.label_jobs import LabelQueue
 
 
@@ -15,7 +15,7 @@ def random_parents(seed, n_labels):
     """A forest: each label hangs at the root or at one that comes before it in a random order."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(n_labels)
-    parents = np.full(n_labels, ROOT)
+    parents = np.full(n_labels, ROOT_PARENT)
     for place, label in enumerate(order):
         if place and rng.random() < 0.8:
             parents[label] = order[rng.integers(place)]
@@ -47,12 +47,14 @@ def test_threads_solve_each_label_once_and_parents_first(seed, n_labels, threads
     assert sorted(solved) == list(range(n_labels))
     place = np.argsort(solved)
     assert all(
-        place[parents[label]] < place[label] for label in range(n_labels) if parents[label] != ROOT
+        place[parents[label]] < place[label]
+        for label in range(n_labels)
+        if parents[label] != ROOT_PARENT
     )
 
 
 def test_children_are_taken_before_what_was_ready_before() -> None:
-    queue = LabelQueue([0, 1, 2, 3], [False] * 4, np.array([ROOT, ROOT, 0, 0]))
+    queue = LabelQueue([0, 1, 2, 3], [False] * 4, np.array([ROOT_PARENT, ROOT_PARENT, 0, 0]))
     assert queue.take(False) == 0
     queue.finish(0)
     assert [queue.take(False) for _ in range(3)] == [2, 3, 1]
@@ -66,7 +68,7 @@ def test_labels_are_shared_out() -> None:
 
 
 def test_a_stop_ends_those_who_wait() -> None:
-    queue = LabelQueue([0, 1], [False, False], np.array([ROOT, 0]))
+    queue = LabelQueue([0, 1], [False, False], np.array([ROOT_PARENT, 0]))
     assert queue.take(False) == 0
     said = []
     waiting = Thread(target=lambda: said.append(queue.wait()))

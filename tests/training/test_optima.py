@@ -8,13 +8,13 @@ import pytest
 from commands import ovaflow
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
-from solving import as_earlier, jobs_of, trained
+from solving import make_earlier, make_jobs, train_shard
 
 from ovaflow.dataset.dataset import Dataset, Split, compute_inverse_propensity, open_dataset
 from ovaflow.initialization.starts import STARTS
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS, Status
-from ovaflow.sparse.csr import rows_of
+from ovaflow.sparse.csr import select_rows
 
 REAL = {"bibtex": 4880, "kirjastonhoitaja": 2625, "delicious": 3000, "aloi": 3000}
 """Instances of each dataset that are trained on, all of the sparse ones."""
@@ -38,7 +38,7 @@ def dataset(request, made, tmp_path_factory):
     rows = np.sort(
         np.random.default_rng(0).permutation(whole.train.X.n_rows)[: REAL[request.param]]
     )
-    split = Split(rows_of(whole.train.X, rows), rows_of(whole.train.Y, rows))
+    split = Split(select_rows(whole.train.X, rows), select_rows(whole.train.Y, rows))
     return Dataset("memory", split, split, "", whole.parameters)
 
 
@@ -82,7 +82,7 @@ def assert_optimal(dataset, labels, settings, epsilon=0.01, step=1, **more) -> N
     loss, regularization, weighting, C = (
         settings[name] for name in ("loss", "regularization", "weighting", "C")
     )
-    done = trained(dataset, labels, epsilon=epsilon, stored_threshold=0.0, **settings, **more)
+    done = train_shard(dataset, labels, epsilon=epsilon, stored_threshold=0.0, **settings, **more)
     for row, label in [*enumerate(labels)][::step]:
         X, y, costs = problem_of(dataset, label, weighting)
         problem = loss, C, costs
@@ -127,7 +127,7 @@ def test_every_problem(request, dataset, loss, regularization, reference) -> Non
     labels = np.argsort(dataset.counts)
     step = dataset.n_labels // 7
     assert_optimal(dataset, labels, settings, step=step, reference=reference)
-    suited = jobs_of(dataset, loss=loss).suits_fast_path(dataset.counts[labels[::step]])
+    suited = make_jobs(dataset, loss=loss).suits_fast_path(dataset.counts[labels[::step]])
     assert 0 < suited.sum() < len(suited)
 
 
@@ -169,6 +169,6 @@ def test_every_start(dataset, loss, regularization, initialization) -> None:
     labels = np.arange(dataset.n_labels)
     earlier = None
     if initialization == "pretrained":
-        earlier = as_earlier(dataset, labels, trained(dataset, **settings | {"C": 3.0}))
+        earlier = make_earlier(dataset, labels, train_shard(dataset, **settings | {"C": 3.0}))
     start = {"initialization": initialization, "earlier": earlier}
     assert_optimal(dataset, labels, settings, 0.001, dataset.n_labels // 5, **start)

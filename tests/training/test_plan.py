@@ -13,16 +13,16 @@ from numpy.testing import assert_allclose
 from scipy.sparse.csgraph import connected_components
 
 from ovaflow.console.errors import InputError
-from ovaflow.initialization.label_tree import parents_within
-from ovaflow.initialization.spanning_tree import ROOT, compute_label_tree
+from ovaflow.initialization.label_tree import restrict_parents
+from ovaflow.initialization.spanning_tree import ROOT_PARENT, compute_label_tree
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.plan import (
+    compute_sampling_error,
     divide_tree,
-    estimated_work,
+    draw_stratified_sample,
+    estimate_work,
     plan_shards,
     read_plan,
-    sampling_error,
-    stratified_sample,
     write_plan,
 )
 
@@ -46,7 +46,7 @@ label_matrices = st.builds(
 def costed(Y):
     """The label tree, positives and work of labels."""
     counts = Y.sum(axis=0)
-    return compute_label_tree(from_scipy(Y)), counts, estimated_work(counts)
+    return compute_label_tree(from_scipy(Y)), counts, estimate_work(counts)
 
 
 def assert_complete(shards, n_shards, n_labels) -> None:
@@ -70,7 +70,7 @@ def test_equal_labels_are_dealt_out(n_labels, n_shards, theirs) -> None:
 
 
 def test_work_grows_with_positives() -> None:
-    work = estimated_work([0, 1, 10, 1000])
+    work = estimate_work([0, 1, 10, 1000])
     assert (np.diff(work) > 0).all()
     assert work[0] < 0.1 < work[1]
 
@@ -96,7 +96,7 @@ def test_shards_along_the_tree(Y, n_shards) -> None:
     for labels in shards:
         # depth first: parents before children
         assert (np.diff(position[labels]) > 0).all()
-        parents = parents_within(tree.parent, labels)[labels]
+        parents = restrict_parents(tree.parent, labels)[labels]
         theirs += np.count_nonzero(columns[:, labels] != columns[:, parents])
         cut.extend(labels[parents != tree.parent[labels]])
     assert tree.total_cost + cost_of_cuts(tree, counts, cut) == theirs
@@ -115,7 +115,7 @@ def test_parts_fit_or_are_single_labels(Y, limit) -> None:
     for subtree in np.flatnonzero(whole):
         assert len(set(part[tree.subtree == subtree])) == 1
     # parts hang together
-    tops = (tree.parent == ROOT) | (part[tree.parent] != part)
+    tops = (tree.parent == ROOT_PARENT) | (part[tree.parent] != part)
     assert tops.sum() == len(sizes)
 
 
@@ -125,7 +125,7 @@ def test_cuts_cost_little_more_than_the_cheapest() -> None:
         tree, counts, work = costed(nested_labels(seed, 8))
         limit = max(work.max(), 0.5 * work.sum())
         part = divide_tree(tree, counts, work, limit)
-        cut = np.flatnonzero((tree.parent != ROOT) & (part != part[tree.parent]))
+        cut = np.flatnonzero((tree.parent != ROOT_PARENT) & (part != part[tree.parent]))
         ours += cost_of_cuts(tree, counts, cut)
         theirs += cheapest_cuts(tree, counts, work, limit)
     assert 0 < theirs <= ours <= 1.15 * theirs
@@ -133,7 +133,7 @@ def test_cuts_cost_little_more_than_the_cheapest() -> None:
 
 def cheapest_cuts(tree, counts, work, limit):
     """Least cost of all sets of cuts under which every part fits."""
-    edges = np.flatnonzero(tree.parent != ROOT)
+    edges = np.flatnonzero(tree.parent != ROOT_PARENT)
     best = np.inf
     size = len(work)
     for kept in map(np.array, itertools.product([False, True], repeat=len(edges))):
@@ -164,15 +164,15 @@ some_counts = st.lists(st.integers(0, 5000), min_size=1, max_size=200).map(np.ar
 
 @given(some_counts, st.integers(2, 60), st.integers(0, 3))
 def test_a_sample_represents_every_magnitude(counts, n_labels, seed) -> None:
-    labels, multiplicities = stratified_sample(counts, n_labels, seed)
+    labels, multiplicities = draw_stratified_sample(counts, n_labels, seed)
     assert len(set(labels)) == len(labels)
     assert (counts[labels] > 0).all()
     magnitudes = np.log2(np.maximum(counts, 1)).astype(int)
     ours = np.bincount(magnitudes[labels], multiplicities, 13)
     assert_allclose(ours, np.bincount(magnitudes[counts > 0], minlength=13))
-    again = stratified_sample(counts, n_labels, seed)[0]
+    again = draw_stratified_sample(counts, n_labels, seed)[0]
     assert again.tolist() == labels.tolist()
-    every, multiplicities = stratified_sample(counts, len(counts), 0)
+    every, multiplicities = draw_stratified_sample(counts, len(counts), 0)
     assert (sorted(every), set(multiplicities)) == (
         np.flatnonzero(counts).tolist(),
         {1.0} if counts.any() else set(),
@@ -187,8 +187,8 @@ def test_intervals_hold_the_total_as_often_as_they_say() -> None:
     for n_labels in (100, 1000):
         ours = []
         for seed in range(300):
-            labels, multiplicities = stratified_sample(counts, n_labels, seed)
-            error = 1.96 * sampling_error(values[labels], multiplicities, counts[labels])
+            labels, multiplicities = draw_stratified_sample(counts, n_labels, seed)
+            error = 1.96 * compute_sampling_error(values[labels], multiplicities, counts[labels])
             ours.append(abs(multiplicities @ values[labels] - theirs) <= error)
         assert 0.92 <= np.mean(ours) <= 0.98
-    assert sampling_error(values, np.ones(8000), counts) == 0
+    assert compute_sampling_error(values, np.ones(8000), counts) == 0

@@ -13,7 +13,7 @@ from ovaflow.dataset.dataset import Dataset, Names, Split, write_dataset
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.train import TrainLabels
-from ovaflow.sparse.csr import from_scipy, rows_of
+from ovaflow.sparse.csr import from_scipy, select_rows
 from ovaflow.training.shard_job import train_model
 
 L = 30
@@ -23,7 +23,7 @@ WARM = {"initialization": "pretrained"}
 
 def part(whole, n, labels, digest):
     """The first instances with some of the labels."""
-    X = rows_of(whole.train.X, np.arange(n))
+    X = select_rows(whole.train.X, np.arange(n))
     Y = from_scipy(whole.train.Y.to_scipy()[:n, labels])
     names = Names(
         [f"label {label}" for label in labels], [f"feature {j}" for j in range(X.n_columns - 1)]

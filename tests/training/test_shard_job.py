@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
-from solving import assert_same_bits, in_memory, trained
+from solving import assert_same_bits, make_memory_dataset, train_shard
 
 from ovaflow.console.errors import InputError
-from ovaflow.initialization.spanning_tree import ROOT, compute_label_tree
-from ovaflow.initialization.starts import COLD, compute_start_inputs
+from ovaflow.initialization.spanning_tree import ROOT_PARENT, compute_label_tree
+from ovaflow.initialization.starts import COLD_STARTS, compute_start_inputs
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.training.shard_job import train_labels
@@ -24,7 +24,7 @@ def random_dataset(n=120, d=40, n_labels=15):
     X = sp.random_array((n, d), density=0.2, rng=rng, format="csr")
     labels = (rng.random((n, n_labels)) < np.linspace(0.4, 0.05, n_labels)).astype(float)
     labels[:, 3] = 0
-    return in_memory(sp.hstack([X, np.ones((n, 1))]), sp.csr_array(labels))
+    return make_memory_dataset(sp.hstack([X, np.ones((n, 1))]), sp.csr_array(labels))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def nested():
     for label in range(n_labels):
         within = Y[:, rng.integers(label)] if label % 10 else np.arange(n) < 500 / (label + 1)
         Y[:, label] = within & (rng.random(n) < 0.95)
-    return in_memory(X.to_scipy(), Y.astype(float))
+    return make_memory_dataset(X.to_scipy(), Y.astype(float))
 
 
 def assert_same_label(alone, together, label) -> None:
@@ -58,16 +58,16 @@ def test_company_threads_and_place_in_memory_change_no_bit(made, name, settings)
     elsewhere = replace(
         dataset, train=replace(dataset.train, X=dataset.train.X._replace(data=moved))
     )
-    together = trained(dataset, **settings)
+    together = train_shard(dataset, **settings)
     for each, threads in ((dataset, 3), (elsewhere, 1)):
-        assert_same_bits(trained(each, threads=threads, **settings).weights, together.weights)
+        assert_same_bits(train_shard(each, threads=threads, **settings).weights, together.weights)
     for label in (5, 9):
-        assert_same_label(trained(dataset, labels=[label], **settings), together, label)
+        assert_same_label(train_shard(dataset, labels=[label], **settings), together, label)
 
 
 def test_statistics_agree_with_the_dataset() -> None:
     dataset = random_dataset()
-    done = trained(dataset)
+    done = train_shard(dataset)
     statistics = done.statistics
     counts = dataset.counts
     assert statistics["positives"].tolist() == counts.tolist()
@@ -81,9 +81,9 @@ def test_statistics_agree_with_the_dataset() -> None:
 
 def test_core_time_is_that_of_the_processor(nested) -> None:
     # eight threads wait for the cores and for each other, which costs nothing
-    trained(nested)
+    train_shard(nested)
     began = time.process_time()
-    done = trained(nested, threads=8)
+    done = train_shard(nested, threads=8)
     theirs = time.process_time() - began
     assert done.core_seconds == pytest.approx(theirs, rel=0.2)
     assert 0.5 * theirs < done.statistics["seconds"].sum() < theirs
@@ -92,7 +92,8 @@ def test_core_time_is_that_of_the_processor(nested) -> None:
 def test_small_weights_are_dropped_and_nothing_else() -> None:
     dataset = random_dataset()
     whole, ours = (
-        trained(dataset, stored_threshold=each).weights.to_scipy().toarray() for each in (0.0, 0.1)
+        train_shard(dataset, stored_threshold=each).weights.to_scipy().toarray()
+        for each in (0.0, 0.1)
     )
     assert_array_equal(ours, np.where(np.abs(whole) >= np.float32(0.1), whole, 0))
 
@@ -101,24 +102,24 @@ def test_small_weights_are_dropped_and_nothing_else() -> None:
 def test_labels_start_at_their_parents_whatever_the_threads(nested, reference) -> None:
     parents = compute_label_tree(nested.train.Y).parent
     settings = {"initialization": "label-tree", "reference": reference}
-    together = trained(nested, **settings)
-    assert_same_bits(trained(nested, threads=4, **settings).weights, together.weights)
+    together = train_shard(nested, **settings)
+    assert_same_bits(train_shard(nested, threads=4, **settings).weights, together.weights)
     # a label and all above it give the same bits as the whole job
-    way_up = [int(np.argmax(parents != ROOT))]
-    while parents[way_up[-1]] != ROOT:
+    way_up = [int(np.argmax(parents != ROOT_PARENT))]
+    while parents[way_up[-1]] != ROOT_PARENT:
         way_up.append(int(parents[way_up[-1]]))
-    assert_same_label(trained(nested, labels=way_up, **settings), together, way_up[0])
-    from_root = trained(nested, initialization="all-negative", reference=reference).statistics
+    assert_same_label(train_shard(nested, labels=way_up, **settings), together, way_up[0])
+    from_root = train_shard(nested, initialization="all-negative", reference=reference).statistics
     assert together.statistics["objective"] == pytest.approx(from_root["objective"], rel=2e-3)
     assert together.statistics["newton_steps"].sum() < 0.7 * from_root["newton_steps"].sum()
 
 
 def test_labels_whose_parent_is_trained_elsewhere_start_at_the_root(nested) -> None:
     parents = compute_label_tree(nested.train.Y).parent
-    orphans = np.flatnonzero(parents != ROOT)
+    orphans = np.flatnonzero(parents != ROOT_PARENT)
     orphans = orphans[~np.isin(parents[orphans], orphans)]
     starts = "label-tree", "all-negative"
-    ours, theirs = (trained(nested, labels=orphans, initialization=start) for start in starts)
+    ours, theirs = (train_shard(nested, labels=orphans, initialization=start) for start in starts)
     assert_same_bits(ours.weights, theirs.weights)
 
 
@@ -138,15 +139,15 @@ DEGENERATE = {
 @pytest.mark.parametrize("case", DEGENERATE)
 def test_degenerate_datasets(case) -> None:
     X, Y = map(np.array, DEGENERATE[case])
-    for initialization in COLD:
-        done = trained(in_memory(X, Y), initialization=initialization)
+    for initialization in COLD_STARTS:
+        done = train_shard(make_memory_dataset(X, Y), initialization=initialization)
         assert np.isfinite(done.weights.data).all()
         assert (done.statistics["status"][done.trained] == Status.CONVERGED).all()
         assert done.trained.tolist() == (Y.sum(axis=0) > 0).tolist()
 
 
 def test_an_empty_shard_is_legal() -> None:
-    done = trained(random_dataset(), labels=np.empty(0, np.int32))
+    done = train_shard(random_dataset(), labels=np.empty(0, np.int32))
     assert (done.weights.n_rows, done.weights.n_columns, len(done.trained)) == (0, 41, 0)
 
 
@@ -156,7 +157,7 @@ def test_numbers_that_are_not_finite_are_refused(n) -> None:
         dataset = random_dataset(n=n)
         dataset.train.X.data[7] = value
         with pytest.raises(InputError, match="not finite"):
-            trained(dataset)
+            train_shard(dataset)
     dataset = random_dataset(n=n)
     inputs = compute_start_inputs(dataset, TrainLabels())
     dataset.train.X.data[:] = np.nan

@@ -5,7 +5,7 @@ from synthetic import write_topics
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.training import staging
-from ovaflow.training.staging import staged
+from ovaflow.training.staging import copy_to_scratch
 
 
 @pytest.fixture
@@ -25,13 +25,13 @@ def left_in(scratch):
 
 
 def test_a_copy_while_it_is_needed(dataset, scratch) -> None:
-    with staged(dataset) as place:
+    with copy_to_scratch(dataset) as place:
         assert place == dataset
-    with staged(dataset, scratch) as copy:
+    with copy_to_scratch(dataset, scratch) as copy:
         # what killed jobs left is removed, what others use is shared
         for name in ("old.h5", "partial.h5"):
             (copy.parent / name).touch()
-        with staged(dataset, scratch) as same:
+        with copy_to_scratch(dataset, scratch) as same:
             assert same == copy
             assert left_in(scratch) == [copy.name]
         assert scratch in copy.parents
@@ -47,7 +47,7 @@ def test_a_folder_that_is_missing_or_full(dataset, scratch, tmp_path, monkeypatc
         (scratch, "MB needed"),
         (tmp_path / "nowhere", "it is read in place: No such file or directory"),
     ):
-        with staged(dataset, folder) as place:
+        with copy_to_scratch(dataset, folder) as place:
             assert place == dataset
             assert left_in(scratch) == []
         assert reason in capsys.readouterr().err

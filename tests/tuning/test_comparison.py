@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from commands import ovaflow
 from numpy.testing import assert_array_equal
-from solving import in_memory
+from solving import make_memory_dataset
 
 from ovaflow.cli import main
 from ovaflow.dataset.dataset import Names, open_dataset
@@ -146,7 +146,7 @@ def noisy_dataset(n=1000, d=300, n_labels=8, seed=0):
     truth = X[:, :n_labels] > 0
     Y = np.where(rng.random(truth.shape) < 0.4, rng.random(truth.shape) < 0.2, truth)
     X = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1)
-    dataset = in_memory(np.hstack([X, np.ones((n, 1))]), Y * 1.0)
+    dataset = make_memory_dataset(np.hstack([X, np.ones((n, 1))]), Y * 1.0)
     return replace(
         dataset,
         test=dataset.train.take(np.arange(100)),

@@ -26,7 +26,7 @@ from ovaflow.prediction.reasons import explain_labels
 from ovaflow.prediction.sources import remark_on_columns
 from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.settings.predict import N_CANDIDATES
-from ovaflow.sparse.csr import rows_of
+from ovaflow.sparse.csr import select_rows
 
 
 @click.command("explain")
@@ -111,7 +111,7 @@ def _instance(predictor, text, dataset, row):
     # what is kept of a text is its beginning: the features are those of the whole
     texts = opened.test_texts([row]) if predictor.takes_text else []
     X = predictor.model.instances(opened.test)
-    return (texts[0] if texts else None), rows_of(X, np.array([row]))
+    return (texts[0] if texts else None), select_rows(X, np.array([row]))
 
 
 def _open_dataset_of(model, path):

@@ -292,9 +292,9 @@ def scratch_option(command):
     )
     @functools.wraps(command)
     def on_copy(dataset, scratch, **arguments):
-        from ovaflow.training.staging import staged
+        from ovaflow.training.staging import copy_to_scratch
 
-        with staged(dataset, scratch) as copy:
+        with copy_to_scratch(dataset, scratch) as copy:
             return command(copy, **arguments)
 
     return on_copy

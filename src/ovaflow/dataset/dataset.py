@@ -17,7 +17,7 @@ from ovaflow.features.columns import ColumnFeatures, n_beside, of_words
 from ovaflow.features.normalize import unscale
 from ovaflow.features.tokens import Tokens
 from ovaflow.records.units import find_feature_units, select_units
-from ovaflow.sparse.csr import CSR, nonzeros_of_rows, offsets, rows_of, transpose
+from ovaflow.sparse.csr import CSR, count_row_nonzeros, offsets, select_rows, transpose
 from ovaflow.storage.arrays import (
     create_array,
     map_array,
@@ -156,8 +156,8 @@ class Split:
         if self.units is not None:
             units = select_units(self.units, rows[rows < len(self.units)])
         return Split(
-            rows_of(self.X, rows),
-            rows_of(self.Y, rows),
+            select_rows(self.X, rows),
+            select_rows(self.Y, rows),
             records=records,
             units=units,
             tokens=self.tokens and self.tokens.take(rows),
@@ -345,7 +345,7 @@ class Dataset(LazyNames):
         n = self.n_documents
         X = self.train.X
         named = f"; {X.n_rows - n:,} names of labels as instances" if X.n_rows > n else ""
-        nnz = int(nonzeros_of_rows(X)[:n].sum())
+        nnz = int(count_row_nonzeros(X)[:n].sum())
         dev = f", {self.dev.X.n_rows:,} dev" if self.dev is not None else ""
         return (
             f"{n:,} training{dev} and {self.test.X.n_rows:,} test instances, {X.n_columns:,} features, "

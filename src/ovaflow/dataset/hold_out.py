@@ -8,7 +8,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.dataset.partition import partition_documents
 from ovaflow.features.beginnings import beginnings
 from ovaflow.records.drawing import draw_at_random, draw_by_hash, hash_rows
-from ovaflow.sparse.csr import NOWHERE
+from ovaflow.sparse.csr import NO_POSITION
 
 SHORTEST_TRUNCATED = 8
 """Tokens of the shortest text that is cut."""
@@ -57,7 +57,7 @@ def truncate_every_third(split, normalized):
     if X.places is None:
         return split
     rows = np.repeat(np.arange(n), np.diff(X.indptr))
-    words = X.places != NOWHERE
+    words = X.places != NO_POSITION
     tokens = np.zeros(n)
     np.maximum.at(tokens, rows[words], X.places[words] + 1.0)
     shares = np.arange(n) * _GOLDEN_RATIO % 1

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ovaflow.labels.choice import without_labels
-from ovaflow.sparse.csr import nonzeros_of_rows
+from ovaflow.sparse.csr import count_row_nonzeros
 
 
 def partition_documents(dataset, trained_on, tested, **parameters):
@@ -38,7 +38,7 @@ def drop_unseen_labels(dataset):
     if n == dataset.train.X.n_rows:
         return replace(dataset, test=test)
     names = without_labels(dataset.train.Y.part(n, dataset.train.Y.n_rows), seen)
-    kept = n + np.flatnonzero(nonzeros_of_rows(names))
+    kept = n + np.flatnonzero(count_row_nonzeros(names))
     train = dataset.train.take(np.concatenate([np.arange(n), kept]))
     parameters = dataset.parameters | {"named_labels": len(kept)}
     return replace(dataset, train=train, test=test, parameters=parameters)

@@ -38,7 +38,7 @@ from ovaflow.settings.predict import N_CANDIDATES, Predict
 from ovaflow.settings.prepare import Prepare
 from ovaflow.settings.schema import explain_error
 from ovaflow.settings.section import Section
-from ovaflow.sparse.csr import CSR, columns_of, from_scipy, offsets, rows_of
+from ovaflow.sparse.csr import CSR, from_scipy, offsets, select_columns, select_rows
 
 AnySection = TypeVar("AnySection", bound=Section)
 
@@ -255,7 +255,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         if model.n_columns == model.n_features:
             return instances
         # of a model of texts; how often a word comes is not known any more
-        words = columns_of(instances, 0, len(model.feature_names))
+        words = select_columns(instances, 0, len(model.feature_names))
         once = words._replace(data=np.ones_like(words.data))
         return model.with_tokens(instances, tokens_of_counts(once, model.feature_names))
 
@@ -383,7 +383,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         rows = np.arange(n)
         k = min(_FIRST_BEST, n_labels)
         while len(rows):
-            ids, scores = self._predictor.top_k(rows_of(instances, rows), k, self.threads)
+            ids, scores = self._predictor.top_k(select_rows(instances, rows), k, self.threads)
             likely = scores > self.neutral
             complete = ~likely[:, -1] | (k == n_labels)
             for i in np.flatnonzero(complete):
@@ -543,7 +543,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         for row, labels in enumerate(ids.tolist()):
             known = [label for label in labels if label != NO_LABEL]
             explained = explain_labels(
-                self._predictor, rows_of(instances, np.array([row])), known, words
+                self._predictor, select_rows(instances, np.array([row])), known, words
             )
             reasons.append([each.as_json() for each in explained])
         return reasons

@@ -7,8 +7,8 @@ from ovaflow.evaluation.metric import CUTOFFS, compute_metric, find_cutoffs
 from ovaflow.evaluation.ranking import Ranked
 from ovaflow.model.pruning import prune
 from ovaflow.model.top_k import predict_top_k
-from ovaflow.sparse.csr import evenly_spread
-from ovaflow.sparse.weight_rows import bytes_of_a_weight
+from ovaflow.sparse.csr import evenly_spaced_numbers
+from ovaflow.sparse.weight_rows import count_weight_bytes
 
 MAX_COMPARED_INSTANCES = 20_000
 """Test instances that pruned models are compared on: differences between them need no more."""
@@ -16,7 +16,7 @@ MAX_COMPARED_INSTANCES = 20_000
 
 def sample_test_instances(dataset):
     """Return at most :data:`MOST_INSTANCES` test instances, evenly spaced."""
-    return dataset.test.take(evenly_spread(dataset.test.X.n_rows, MAX_COMPARED_INSTANCES))
+    return dataset.test.take(evenly_spaced_numbers(dataset.test.X.n_rows, MAX_COMPARED_INSTANCES))
 
 
 def measure_pruned(model, thresholds, test, inverse, threads=1):
@@ -43,7 +43,7 @@ def measure_pruned(model, thresholds, test, inverse, threads=1):
 
 def _sizes(model, pruned):
     dropped = len(model.weights.data) - len(pruned.weights.data)
-    n_bytes = model.path.stat().st_size - bytes_of_a_weight(model.weights) * dropped
+    n_bytes = model.path.stat().st_size - count_weight_bytes(model.weights) * dropped
     return {"nonzeros": len(pruned.weights.data), "model_bytes": n_bytes}
 
 

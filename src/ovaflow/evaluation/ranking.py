@@ -12,8 +12,8 @@ from typing import NamedTuple, Self
 import numpy as np
 import scipy.sparse
 
-from ovaflow.model.ranked_labels import dcg, discounts, find_hits, ideal_dcg
-from ovaflow.sparse.csr import CSR, rows_of
+from ovaflow.model.ranked_labels import compute_dcg, compute_discounts, compute_ideal_dcg, find_hits
+from ovaflow.sparse.csr import CSR, select_rows
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Ranked:
 
     def take(self, rows: np.ndarray) -> Self:
         """Some of the instances, without an answer."""
-        return replace(self, ids=self.ids[rows], Y=rows_of(self.Y, rows), amounts=None)
+        return replace(self, ids=self.ids[rows], Y=select_rows(self.Y, rows), amounts=None)
 
     def first(self, k: int) -> np.ndarray:
         """Which ranked labels are among the first k: bool (1, K)."""
@@ -87,7 +87,7 @@ def ndcg(ranked, k):
     """
     # the scripts of the XMC repository count instances without labels, which have no ideal nDCG, as
     # 0
-    return _mean_of_some(dcg(ranked.hits, k), ideal_dcg(ranked.positives, k))
+    return _mean_of_some(compute_dcg(ranked.hits, k), compute_ideal_dcg(ranked.positives, k))
 
 
 def propensity_scored_precision(ranked, k):
@@ -99,10 +99,10 @@ def propensity_scored_ndcg(ranked, k):
     """PSnDCG@k: like PSP@k, with gains divided by log2(r + 1) and by the instance's perfect,
     unweighted DCG@k.
     """
-    ideal = ideal_dcg(ranked.positives, k)
+    ideal = compute_ideal_dcg(ranked.positives, k)
     some = ideal > 0
-    reached = _gains(ranked, k)[some] @ discounts(k) / ideal[some]
-    best = find_best_gains(ranked.Y, ranked.inverse, k)[some] @ discounts(k) / ideal[some]
+    reached = _gains(ranked, k)[some] @ compute_discounts(k) / ideal[some]
+    best = find_best_gains(ranked.Y, ranked.inverse, k)[some] @ compute_discounts(k) / ideal[some]
     return ratio(reached.sum(), best.sum())
 
 

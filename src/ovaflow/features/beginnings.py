@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ovaflow.sparse.csr import CSR, NOWHERE, offsets
+from ovaflow.sparse.csr import CSR, NO_POSITION, offsets
 
 
 def beginnings(X, ends, normalized):
@@ -12,7 +12,7 @@ def beginnings(X, ends, normalized):
     """
     n = X.n_rows
     rows = np.repeat(np.arange(n), np.diff(X.indptr))
-    words = X.places != NOWHERE
+    words = X.places != NO_POSITION
     kept = ~words | (X.places < ends[rows])
     data = X.data[kept]
     rows = rows[kept]

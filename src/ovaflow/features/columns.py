@@ -25,7 +25,7 @@ from ovaflow.reading.feature_columns import (
     make_missing_values,
 )
 from ovaflow.registry import placed
-from ovaflow.sparse.csr import NOWHERE, beside, columns_of, from_scipy
+from ovaflow.sparse.csr import NO_POSITION, from_scipy, select_columns, stack_columns
 
 FEWEST = 2
 """Training records with a category, or without one, from which on that is a feature."""
@@ -247,7 +247,7 @@ class ColumnFeatures:
 
     def _placed(self, matrix):
         # no words, so that they stay where a text is cut
-        return matrix._replace(places=np.full(len(matrix.data), NOWHERE, np.uint16))
+        return matrix._replace(places=np.full(len(matrix.data), NO_POSITION, np.uint16))
 
     @property
     def parameters(self):
@@ -290,7 +290,7 @@ def of_words(X, parameters):
     if n == 0:
         return X
     end = X.n_columns - bool(parameters.get("bias"))
-    return beside(columns_of(X, 0, end - n), columns_of(X, end, X.n_columns))
+    return stack_columns(select_columns(X, 0, end - n), select_columns(X, end, X.n_columns))
 
 
 def n_beside(parameters):

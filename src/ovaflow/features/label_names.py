@@ -8,7 +8,7 @@ import numpy as np
 from ovaflow.features.tfidf import stack
 from ovaflow.features.tokens import numbered
 from ovaflow.features.vocabulary import joined
-from ovaflow.sparse.csr import CSR, rows_of
+from ovaflow.sparse.csr import CSR, select_rows
 
 
 def with_label_names(train, names, transform, folder=None, others=()):
@@ -21,7 +21,7 @@ def with_label_names(train, names, transform, folder=None, others=()):
     labels = np.array(labels, np.int32)[rows]
     Y = CSR(np.ones(len(rows), np.float32), labels, np.arange(len(rows) + 1), len(names))
     norms = None if train.norms is None else np.concatenate([train.norms, lengths[rows]])
-    X = stack([train.X, rows_of(X, rows)], X.n_columns, folder)
+    X = stack([train.X, select_rows(X, rows)], X.n_columns, folder)
     tokens = train.tokens and joined(train.tokens, tokens.take(rows), folder)
     named = replace(train, X=X, Y=stack([train.Y, Y], len(names)), norms=norms, tokens=tokens)
     weights = (

@@ -7,7 +7,7 @@ change no result beyond rounding, and are counted nowhere as nonzeros.
 
 import numpy as np
 
-from ovaflow.sparse.csr import CSR, NOWHERE, beside, columns_of, full_matrix
+from ovaflow.sparse.csr import CSR, NO_POSITION, from_dense, select_columns, stack_columns
 
 _BLOCK = 1 << 22
 """Entries scaled at a time, which bounds the temporary arrays."""
@@ -36,7 +36,7 @@ def normalize_rows(matrix):
 
 def unit_rows(X, n_columns=None):
     """A copy whose rows have length 1, of the first ``n_columns`` alone: by default of all."""
-    rows = columns_of(X, 0, X.n_columns if n_columns is None else n_columns)
+    rows = select_columns(X, 0, X.n_columns if n_columns is None else n_columns)
     normalize_rows(rows)
     return rows
 
@@ -67,7 +67,7 @@ def append_bias(matrix, bias):
     ends = matrix.indptr[1:]
     places = matrix.places
     if places is not None:
-        places = np.insert(places, ends, NOWHERE)
+        places = np.insert(places, ends, NO_POSITION)
     return CSR(
         np.insert(matrix.data, ends, np.float32(bias)),
         np.insert(matrix.indices, ends, np.int32(matrix.n_columns)),
@@ -83,7 +83,7 @@ def model_features(matrix, normalize, bias, unscaled=False, further=None):
     ``further`` columns are appended to those that are scaled.
     """
     norms = normalize_rows(matrix) if normalize else None
-    X = append_bias(matrix if further is None else beside(matrix, further), bias)
+    X = append_bias(matrix if further is None else stack_columns(matrix, further), bias)
     if not normalize:
         return X, None
     return unscale(X, norms, bias) if unscaled else X, norms
@@ -96,4 +96,4 @@ def is_dense(matrix):
 
 def fill_rows(matrix):
     """A matrix with its zeros stored: n d entries."""
-    return full_matrix(matrix.to_scipy().toarray())
+    return from_dense(matrix.to_scipy().toarray())

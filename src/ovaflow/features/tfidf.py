@@ -36,7 +36,7 @@ from ovaflow.features.tokens import (
     of_each_word,
     tokens_in_batches,
 )
-from ovaflow.sparse.csr import CSR, NOWHERE, offsets
+from ovaflow.sparse.csr import CSR, NO_POSITION, offsets
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.arrays import Strings
 
@@ -289,7 +289,7 @@ def _count(
         end = 0
         for k in range(indptr[i], indptr[i + 1]):
             field = min(fields[k], n_fields - 1)
-            place = min(k - indptr[i], NOWHERE - 1)
+            place = min(k - indptr[i], NO_POSITION - 1)
             for e in range(starts[ids[k]], starts[ids[k] + 1]):
                 keys[end] = (np.int64(columns[e]) * n_fields + field) << 16 | place
                 end += 1
@@ -304,7 +304,7 @@ def _count(
             if column != last:
                 indices[filled] = column
                 data[filled] = 0
-                places[filled] = key & NOWHERE
+                places[filled] = key & NO_POSITION
                 last = column
                 filled += 1
             data[filled - 1] += weights[(key >> 16) % n_fields]

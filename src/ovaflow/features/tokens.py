@@ -19,9 +19,9 @@ from ovaflow.console.progress import Progress
 from ovaflow.features.word_table import WordList, WordTable
 from ovaflow.reading.instances import FIELD_SEPARATOR
 from ovaflow.reading.markup import remove_markup_with_offsets
-from ovaflow.sparse.csr import CSR, offsets, rows_of
+from ovaflow.sparse.csr import CSR, offsets, select_rows
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.sparse.splitmix import mixed
+from ovaflow.sparse.splitmix import mix_bits
 
 TOKEN_PATTERN = r"\b(?!\d+\b)\w[\w\p{M}]+"
 """Words of two characters or more, with the marks that are part of them, that are not numbers."""
@@ -85,7 +85,7 @@ class Tokens(NamedTuple):
 
     def take(self, rows):
         """Some of the texts, in the order given."""
-        part = rows_of(CSR(self.fields, self.ids, self.indptr, len(self.words)), rows)
+        part = select_rows(CSR(self.fields, self.ids, self.indptr, len(self.words)), rows)
         return Tokens(self.words, part.indices, part.indptr, part.data)
 
     def beginnings(self, lengths):
@@ -220,7 +220,7 @@ def _number_sets(letters, places, ids, indptr, sets) -> None:
         hashed = np.uint64(14695981039346656037)
         for k in range(places[word], places[word + 1]):
             hashed = (hashed ^ np.uint64(letters[k])) * np.uint64(1099511628211)
-        hashes[word] = mixed(hashed)
+        hashes[word] = mix_bits(hashed)
     last_text = np.full(len(hashes), -1, np.int64)
     for i in range(len(sets)):
         total = np.uint64(0)

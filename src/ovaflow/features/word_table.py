@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ovaflow.sparse.csr import offsets, with_room
+from ovaflow.sparse.csr import ensure_capacity, offsets
 from ovaflow.sparse.jit import strict_kernel
 
 _SEED = np.uint64(secrets.randbits(64))
@@ -52,10 +52,10 @@ class WordTable:
         most = self.issued + len(starts)
         if 2 * most > len(self._slots):
             self._fill(self.words, 1 << (2 * most).bit_length())
-        self._letters = with_room(
+        self._letters = ensure_capacity(
             self._letters, self._places[self.issued] + int((ends - starts).sum())
         )
-        self._places = with_room(self._places, most + 1)
+        self._places = ensure_capacity(self._places, most + 1)
         numbers = np.empty(len(starts), np.int32)
         table = self._slots, _SEED, self._letters, self._places
         self.issued = _number_words(letters, starts, ends, *table, self.issued, numbers)

@@ -13,8 +13,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.start import Start
 from ovaflow.solver.losses import SLOPE_AT_ZERO
 from ovaflow.solver.newton import solve_label
-from ovaflow.solver.problem import Outcome, Settings, make_workspace, unit_weights
-from ovaflow.solver.stopping import gradient_norm_at_zero
+from ovaflow.solver.problem import Outcome, Settings, make_unit_instances, make_workspace
+from ovaflow.solver.stopping import compute_gradient_norm_at_zero
 from ovaflow.storage.artifact import AT_ROOT, Artifact
 
 _SETTINGS = ("C", "loss", "root_epsilon")
@@ -43,16 +43,18 @@ def solve_root(X, training):
     settings = Settings.of(training)
     mean = np.bincount(X.indices, weights=X.data, minlength=X.n_columns) / max(X.n_rows, 1)
     slope = SLOPE_AT_ZERO[settings.loss]
-    norm_at_zero = gradient_norm_at_zero(settings.C, slope, X.n_rows, 0, 0.0, 0.0, mean @ mean)
+    norm_at_zero = compute_gradient_norm_at_zero(
+        settings.C, slope, X.n_rows, 0, 0.0, 0.0, mean @ mean
+    )
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = 0.0
     positives = np.empty(0, np.int32)
     target = training.root_epsilon * norm_at_zero
-    outcome = solve_label(X, unit_weights(X.n_rows), positives, target, work, settings)
+    outcome = solve_label(X, make_unit_instances(X.n_rows), positives, target, work, settings)
     return Root(work.weights.copy(), outcome, parameters=_settings_of(training))
 
 
-class AllNegative(Start):
+class AllNegativeStart(Start):
     """Every label starts at the root."""
 
     def __init__(self, root) -> None:

@@ -4,11 +4,11 @@ from threading import Lock
 
 import numpy as np
 
-from ovaflow.initialization.spanning_tree import ROOT
+from ovaflow.initialization.spanning_tree import ROOT_PARENT
 from ovaflow.initialization.start import Start
 
 
-class FromParent(Start):
+class LabelTreeStart(Start):
     """Labels start at their parent's solution, kept for its last child, or at the root."""
 
     def __init__(self, root, parents) -> None:
@@ -20,7 +20,7 @@ class FromParent(Start):
 
     def fill(self, label, X, positives, weights) -> None:
         parent = int(self.parents[label])
-        if parent == ROOT:
+        if parent == ROOT_PARENT:
             weights[:] = self._root
             return
         features, values = self._solutions[parent]
@@ -46,33 +46,33 @@ class FromParent(Start):
 
 def _children(above, parents):
     """How many of some labels start at each label, from the parents of those labels."""
-    return np.bincount(above[above != ROOT], minlength=len(parents))
+    return np.bincount(above[above != ROOT_PARENT], minlength=len(parents))
 
 
-def parents_within(parents, labels):
+def restrict_parents(parents, labels):
     """Parents within a job of some labels: ROOT where parent or label is solved elsewhere."""
     here = np.zeros(len(parents) + 1, bool)
     here[labels] = True
     # index -1, the root, is the last entry
-    return np.where(here[:-1] & here[parents], parents, ROOT).astype(np.int32)
+    return np.where(here[:-1] & here[parents], parents, ROOT_PARENT).astype(np.int32)
 
 
-def with_ancestors(labels, parents):
+def add_ancestors(labels, parents):
     """Labels in their order, then all others that must be solved before them."""
     needed = np.zeros(len(parents), bool)
     above = parents[labels]
-    while (above := np.unique(above[above != ROOT])).size:
+    while (above := np.unique(above[above != ROOT_PARENT])).size:
         needed[above] = True
         above = parents[above]
     needed[labels] = False
     return np.concatenate([labels, np.flatnonzero(needed)])
 
 
-def parents_first(labels, parents):
+def order_parents_first(labels, parents):
     """Labels in an order in which each can be solved after its parent."""
     depth = np.zeros(len(parents), np.int64)
     above = parents.copy()
-    while (below := above != ROOT).any():
+    while (below := above != ROOT_PARENT).any():
         depth[below] += 1
         above[below] = parents[above[below]]
     return labels[np.argsort(depth[labels], kind="stable")]

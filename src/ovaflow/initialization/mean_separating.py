@@ -6,11 +6,11 @@ from ovaflow.initialization.start import Start
 from ovaflow.sparse.csr import add_row
 from ovaflow.sparse.jit import kernel
 
-PARALLEL = 1e-6
+PARALLEL_DETERMINANT = 1e-6
 """Relative determinant below which the two means are treated as parallel."""
 
 
-def coefficients(pp, xp, xx, share, s, t):
+def compute_coefficients(pp, xp, xx, share, s, t):
     """Coefficients u, v of w_0 = u p_mean + v x_mean for l labels; always finite.
 
     With rho the share of positives and r = t + (s - t) rho, the negatives' condition becomes
@@ -20,7 +20,7 @@ def coefficients(pp, xp, xx, share, s, t):
     pp, xp, share = (np.atleast_1d(np.asarray(values, np.float64)) for values in (pp, xp, share))
     r = t + (s - t) * share
     determinant = pp * xx - xp * xp
-    regular = determinant > PARALLEL * pp * xx
+    regular = determinant > PARALLEL_DETERMINANT * pp * xx
     divisor = np.where(regular, determinant, 1.0)
     parallel_u, parallel_v = _parallel(pp, xp, xx, r, s)
     u = np.where(regular, (s * xx - r * xp) / divisor, parallel_u)
@@ -42,13 +42,15 @@ def _parallel(pp, xp, xx, r, s):
     return np.where(by_positives, length, 0.0), np.where(by_positives, 0.0, along * length)
 
 
-class MeanSeparating(Start):
+class MeanSeparatingStart(Start):
     """Start of each label from its means; s and t are the mean scores to aim at."""
 
     def __init__(self, means, n, s=1.0, t=-2.0) -> None:
         self._counts = means.counts
         self._x_mean = means.x_mean.astype(np.float32)
-        self._u, self._v = coefficients(means.pp, means.xp, means.xx, means.counts / n, s, t)
+        self._u, self._v = compute_coefficients(
+            means.pp, means.xp, means.xx, means.counts / n, s, t
+        )
 
     def fill(self, label, X, positives, weights) -> None:
         share = self._u[label] / max(len(positives), 1)

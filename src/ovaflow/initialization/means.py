@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.sparse.csr import add_row, column_of, for_kernels
+from ovaflow.sparse.csr import add_row, entry_column, omit_full_indices
 from ovaflow.sparse.jit import kernel
 from ovaflow.storage.artifact import Artifact
 
@@ -38,7 +38,7 @@ def compute_means(X, positives, threads=1, n_documents=None):
 
     def fill(block):
         first, last = block
-        arrays = (*for_kernels(X).arrays, positives.indices, positives.indptr)
+        arrays = (*omit_full_indices(X).arrays, positives.indices, positives.indptr)
         _inner_products(*arrays, first, last, x_mean, pp, xp)
         return last - first
 
@@ -81,7 +81,7 @@ def _inner_products(data, indices, indptr, instances, starts, first, last, x_mea
         # a full row has all features
         for i in members[:1] if indices is None else members:
             for k in range(indptr[i], indptr[i + 1]):
-                feature = column_of(indices, k, indptr[i])
+                feature = entry_column(indices, k, indptr[i])
                 value = total[feature]
                 # each feature counts once: zero after its first visit
                 total[feature] = 0.0

@@ -8,7 +8,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.start import Start
 from ovaflow.sparse.csr import CSR
-from ovaflow.sparse.weight_rows import WeightRows, decoded
+from ovaflow.sparse.weight_rows import WeightRows, decode_weights
 
 _PROBLEM = (
     "C",
@@ -23,7 +23,7 @@ _PROBLEM = (
 _NAMES_IN_LOG = 5
 
 
-class Earlier(NamedTuple):
+class EarlierModel(NamedTuple):
     """An earlier model as a dataset sees it; read by all threads."""
 
     weights: WeightRows | CSR  # (l_0, d_0), mapped from the model file
@@ -36,7 +36,7 @@ class Earlier(NamedTuple):
 
     def weights_of(self, label):
         """Weights of a label that has a row: the dataset's features, ascending, and data."""
-        old = decoded(self.weights, self.rows[label], self.rows[label] + 1)
+        old = decode_weights(self.weights, self.rows[label], self.rows[label] + 1)
         places = self.columns[old.indices]
         data = self.factors[old.indices] * old.data
         order = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
@@ -83,7 +83,7 @@ def match_model(model, dataset):
     columns[places[places >= 0]] = np.flatnonzero(places >= 0)
     if bias and old_bias:
         columns[-1] = d
-    return Earlier(
+    return EarlierModel(
         model.weights, rows, columns, _factors(model, dataset, columns), model.counts, *changes
     )
 
@@ -133,7 +133,7 @@ def _places(kind, count, old_count, model, dataset):
     names = getattr(dataset, f"{kind}_names")
     old_names = getattr(model, f"{kind}_names")
     if len(names) and len(old_names):
-        places = places_of(names, old_names)
+        places = find_positions(names, old_names)
         if count and not (places >= 0).any():
             message = f"none of its {old_count:,} {kind}s is one of the {count:,} of {dataset.path}"
             raise InputError(message, path=model.path, remedy="start from a model of similar data")
@@ -146,13 +146,13 @@ def _places(kind, count, old_count, model, dataset):
     return np.arange(count)
 
 
-def places_of(names, old_names):
+def find_positions(names, old_names):
     """Position of each name in an older list, -1 for new ones; of equal names the first match."""
     places = {name: place for place, name in reversed(list(enumerate(old_names)))}
     return np.array([places.pop(name, -1) for name in names], np.int64)
 
 
-class Pretrained(Start):
+class PretrainedStart(Start):
     """Labels start at their weights in an earlier model, those without any ``otherwise``."""
 
     def __init__(self, earlier, otherwise) -> None:

@@ -21,7 +21,7 @@ from ovaflow.sparse.csr import transpose
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.artifact import Artifact
 
-ROOT = -1
+ROOT_PARENT = -1
 """Parent of the labels that are children of the all-negative root."""
 _BUFFER = 1 << 22
 """Edges in memory, at 12 bytes each, or four per label if that is more; the tree does not depend on
@@ -149,9 +149,9 @@ def _directed(head, tail, weight, star_cost):
     _depth_first(neighbours.indices, neighbours.indptr, parent, depth, subtree, order)
     distance = np.empty(n_labels, np.int64)
     distance[np.where(parent[head] == tail, head, tail)] = weight
-    parent[parent == n_labels] = ROOT
+    parent[parent == n_labels] = ROOT_PARENT
     costs = int(distance.sum()), star_cost
-    subtrees = int(np.count_nonzero(parent[:-1] == ROOT))
+    subtrees = int(np.count_nonzero(parent[:-1] == ROOT_PARENT))
     height = int(depth[:-1].max(initial=0))
     return LabelTree(
         parent[:-1], distance, order, subtree[:-1], depth[:-1], subtrees, height, *costs

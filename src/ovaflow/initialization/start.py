@@ -27,14 +27,14 @@ class Start(ABC):
         """Learn a label's solution before pruning; returns a copy if other labels start there."""
 
 
-class Zero(Start):
+class ZeroStart(Start):
     """Every label starts at w = 0: vanilla DiSMEC."""
 
     def fill(self, label, X, positives, weights) -> None:
         weights[:] = 0.0
 
 
-class Bias(Start):
+class BiasStart(Start):
     """w_0 = -lambda / b on the bias feature b, else 0: every score is -lambda (MSI sec. 3)."""
 
     def __init__(self, bias_lambda, bias) -> None:

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.initialization.all_negative import AllNegative, solve_root
-from ovaflow.initialization.label_tree import FromParent, parents_within
-from ovaflow.initialization.mean_separating import MeanSeparating
+from ovaflow.initialization.all_negative import AllNegativeStart, solve_root
+from ovaflow.initialization.label_tree import LabelTreeStart, restrict_parents
+from ovaflow.initialization.mean_separating import MeanSeparatingStart
 from ovaflow.initialization.means import Means, compute_means
-from ovaflow.initialization.pretrained import Earlier, Pretrained
+from ovaflow.initialization.pretrained import EarlierModel, PretrainedStart
 from ovaflow.initialization.spanning_tree import compute_label_tree
-from ovaflow.initialization.start import Bias, Zero
+from ovaflow.initialization.start import BiasStart, ZeroStart
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class StartInputs:
     means: Means
     n: int  # instances, without names of labels
     bias: float = 0.0  # value of the bias feature; 0 where there is none
-    earlier: Earlier | None = None  # for the pretrained start
+    earlier: EarlierModel | None = None  # for the pretrained start
     root: np.ndarray | None = (
         None  # weights of the root, for the starts whose labels descend from it
     )
@@ -44,7 +44,7 @@ class StartInputs:
         """Inputs of a job of some labels: parents elsewhere are replaced by the root."""
         if self.parents is None:
             return self
-        return replace(self, parents=parents_within(self.parents, labels))
+        return replace(self, parents=restrict_parents(self.parents, labels))
 
 
 def compute_start_inputs(dataset, training, threads=1, **more):
@@ -58,7 +58,7 @@ def compute_start_inputs(dataset, training, threads=1, **more):
 
 
 def _mean_separating(training, inputs):
-    return MeanSeparating(inputs.means, inputs.n, training.s, training.negative_score)
+    return MeanSeparatingStart(inputs.means, inputs.n, training.s, training.negative_score)
 
 
 def _pretrained(training, inputs):
@@ -66,26 +66,26 @@ def _pretrained(training, inputs):
         raise InputError(
             "the pretrained start needs an earlier model", remedy="give --earlier=MODEL"
         )
-    return Pretrained(inputs.earlier, otherwise=_mean_separating(training, inputs))
+    return PretrainedStart(inputs.earlier, otherwise=_mean_separating(training, inputs))
 
 
 _STARTS = {
-    "all-negative": lambda training, inputs: AllNegative(_require(inputs, "root")),
-    "bias": lambda training, inputs: Bias(training.bias_lambda, inputs.bias),
-    "label-tree": lambda training, inputs: FromParent(
+    "all-negative": lambda training, inputs: AllNegativeStart(_require(inputs, "root")),
+    "bias": lambda training, inputs: BiasStart(training.bias_lambda, inputs.bias),
+    "label-tree": lambda training, inputs: LabelTreeStart(
         _require(inputs, "root"), _require(inputs, "parents")
     ),
     "mean-separating": _mean_separating,
     "pretrained": _pretrained,
-    "zero": lambda training, inputs: Zero(),
+    "zero": lambda training, inputs: ZeroStart(),
 }
 
 STARTS = tuple(_STARTS)
 
-RANKING = ("mean-separating", "pretrained")
+RANKING_STARTS = ("mean-separating", "pretrained")
 """Starts whose scores choose the first working set; for others the mean-separating start's do."""
 
-COLD = tuple(name for name in STARTS if name != "pretrained")
+COLD_STARTS = tuple(name for name in STARTS if name != "pretrained")
 """Starts that need no earlier model."""
 
 
@@ -101,8 +101,8 @@ def make_start(training, inputs):
     return _STARTS[training.initialization](training, inputs)
 
 
-def ranking_start(inputs):
+def make_ranking_start(inputs):
     """The start that chooses first working sets if the label's start separates too little: MSI,
     sec. 4.
     """
-    return MeanSeparating(inputs.means, inputs.n)
+    return MeanSeparatingStart(inputs.means, inputs.n)

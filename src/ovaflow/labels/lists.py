@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import scipy
 
-from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
+from ovaflow.sparse.csr import CSR, from_scipy, offsets, select_rows
 
 
 class LabelLists:
@@ -49,7 +49,7 @@ class LabelLists:
 
     def take(self, rows):
         numbers = self.numbers
-        chosen = rows_of(CSR(np.empty(len(numbers), np.float32), numbers, self.indptr, 0), rows)
+        chosen = select_rows(CSR(np.empty(len(numbers), np.float32), numbers, self.indptr, 0), rows)
         return LabelLists.made_of(chosen.indices, chosen.indptr)
 
     def through(self, column):

@@ -22,11 +22,11 @@ import numpy as np
 
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import kernel, strict_kernel
-from ovaflow.sparse.weight_rows import BLOCK_BITS, segments_of, step_of, values_at
+from ovaflow.sparse.weight_rows import BLOCK_BITS, label_step, make_segments, read_values
 from ovaflow.storage.artifact import load_fields, store_fields
 from ovaflow.storage.hdf5 import create_artifact, inputs_of, open_artifact, parameters_of
 
-PANEL = 1 << 16
+INDEX_PANEL_LABELS = 1 << 16
 """Most labels of a panel: their numbers within it are stored in 16 bits."""
 
 DENSE_SHARE = 0.125
@@ -39,20 +39,20 @@ LARGEST_DENSE = 127
 
 _SMALLEST_STEP = 1e-30
 
-LEFT_OUT = 0.7
+OMITTED_NEGATIVE_SHARE = 0.7
 """Share of a panel's negative weights, the smallest, that its lists leave out."""
 
 _SAMPLE = 1_000_000
 """Weights from which the largest of those is estimated."""
 
-INDEX_PAYS = 10_000_000
+SMALLEST_INDEXED_MODEL = 10_000_000
 """Weights from which on a model gets an index when it is made: a text takes 60 ms without, 1 ms
 with one.
 """
 
-KIND = "index"
+INDEX_KIND = "index"
 
-SCHEME = 3
+INDEX_SCHEME = 3
 """Changes whenever panels come to mean something else."""
 
 
@@ -71,7 +71,7 @@ class IndexPanel(NamedTuple):
     indptr: np.ndarray  # int64 (d + 1,)
 
 
-def panel_ranges(n_labels, size=PANEL):
+def panel_ranges(n_labels, size=INDEX_PANEL_LABELS):
     """Ranges of at most ``size`` labels, of about the same length."""
     count = -(-n_labels // size)
     ends = [n_labels * place // count for place in range(count + 1)] if count else []
@@ -88,7 +88,7 @@ def build_panel(weights, trained, first, end, cut=None):
     cut = _cut(weights, first, end) if cut is None else cut
     counts = np.zeros(d, np.int64)
     largest = np.zeros(d, np.float32)
-    _survey(segments_of(weights), first, end, cut, counts, largest)
+    _survey(make_segments(weights), first, end, cut, counts, largest)
     counts[d - 1 :] = 0
     frequent = np.flatnonzero(counts >= max(DENSE_SHARE * m, 1))
     dense_row = np.full(d, -1, np.int32)
@@ -113,17 +113,17 @@ def build_panel(weights, trained, first, end, cut=None):
         indptr,
     )
     scale = np.divide(1, step, out=np.zeros(d, np.float32), where=step >= _SMALLEST_STEP)
-    _fill(segments_of(weights), panel, scale, indptr[:-1].copy())
+    _fill(make_segments(weights), panel, scale, indptr[:-1].copy())
     return panel
 
 
 def _cut(weights, first, end):
-    _, _, indptr, _, blocks = segments_of(weights)
+    _, _, indptr, _, blocks = make_segments(weights)
     start = indptr[first * blocks]
     stop = indptr[end * blocks]
-    sample = values_at(weights, np.arange(start, stop, 1 + (stop - start) // _SAMPLE))
+    sample = read_values(weights, np.arange(start, stop, 1 + (stop - start) // _SAMPLE))
     negative = sample[sample < 0]
-    return float(-np.quantile(negative, 1 - LEFT_OUT)) if len(negative) else 0.0
+    return float(-np.quantile(negative, 1 - OMITTED_NEGATIVE_SHARE)) if len(negative) else 0.0
 
 
 @strict_kernel
@@ -135,7 +135,7 @@ def _listed(weight, cut):
 def _survey(weights, first, end, cut, counts, largest) -> None:
     data, indices, indptr, steps, blocks = weights
     for segment in range(first * blocks, end * blocks):
-        step = step_of(steps, segment // blocks)
+        step = label_step(steps, segment // blocks)
         offset = np.uint32((segment % blocks) << BLOCK_BITS)
         for k in range(np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])):
             weight = step * np.float32(data[k])
@@ -150,7 +150,7 @@ def _fill(weights, panel, scale, slots) -> None:
     for segment in range(panel.first * blocks, (panel.first + len(panel.base)) * blocks):
         j = segment // blocks - panel.first
         offset = np.uint32((segment % blocks) << BLOCK_BITS)
-        step = step_of(steps, segment // blocks)
+        step = label_step(steps, segment // blocks)
         for k in range(np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])):
             weight = step * np.float32(data[k])
             feature = offset + np.uint32(indices[k])
@@ -237,7 +237,7 @@ def renew_index(model) -> None:
     it does not pay.
     """
     path = index_path(model.path)
-    if len(model.weights.data) >= INDEX_PAYS:
+    if len(model.weights.data) >= SMALLEST_INDEXED_MODEL:
         write_index(path, model)
     else:
         path.unlink(missing_ok=True)
@@ -245,7 +245,9 @@ def renew_index(model) -> None:
 
 def write_index(path, model) -> None:
     """Build and write a model's index, one panel at a time in memory."""
-    with create_artifact(path, KIND, {"scheme": SCHEME}, {"model": model.checksum}) as file:
+    with create_artifact(
+        path, INDEX_KIND, {"scheme": INDEX_SCHEME}, {"model": model.checksum}
+    ) as file:
         for number, panel in enumerate(build_index(model.weights, model.trained)):
             store_fields(file.create_group(f"{number:06d}"), panel)
 
@@ -255,10 +257,10 @@ def open_index(model):
     path = index_path(model.path)
     if model.names_in_memory is not None or not path.exists():
         return None
-    with open_artifact(path, KIND) as file:
+    with open_artifact(path, INDEX_KIND) as file:
         if (
             inputs_of(file).get("model") != model.checksum
-            or parameters_of(file).get("scheme") != SCHEME
+            or parameters_of(file).get("scheme") != INDEX_SCHEME
         ):
             return None
         return [IndexPanel(**load_fields(group, IndexPanel)) for group in file.values()]

@@ -8,12 +8,18 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.model.model_file import write_model
-from ovaflow.model.pruning import copy_kept, kept_per_row
-from ovaflow.model.training_file import STATISTICS, Shard, Training, read_weights, require_alike
+from ovaflow.model.pruning import copy_kept_weights, count_kept_weights
+from ovaflow.model.training_file import (
+    STATISTICS,
+    Shard,
+    Training,
+    read_weights,
+    require_same_training,
+)
 from ovaflow.sparse.csr import CSR, offsets
-from ovaflow.sparse.weight_rows import may_round
+from ovaflow.sparse.weight_rows import can_round_weights
 
-PIECE = 1 << 24
+PIECE_WEIGHTS = 1 << 24
 """Weights gathered before they are written: 128 MiB."""
 
 NO_SHARD = -1
@@ -31,7 +37,7 @@ class _Plan:
     stored: np.ndarray  # (l,) and before
 
 
-def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
+def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE_WEIGHTS):
     """Merge the shards of one training, ``piece`` weights at a time; any division gives the same
     bytes.
 
@@ -48,7 +54,7 @@ def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
         dataset.names,
         {"train": training.parameters, "prune": threshold, "transform": dataset.parameters},
         {"dataset": dataset.checksum},
-        may_round(dataset.parameters),
+        can_round_weights(dataset.parameters),
     )
     training.write(training_path)
     return int(plan.sizes.sum()), int(plan.stored.sum())
@@ -71,7 +77,7 @@ def _survey(paths, dataset, threshold):
             _check_duplicates(shard, plan)
             plan.shard[shard.labels] = number
             plan.row[shard.labels] = np.arange(len(shard.labels))
-            plan.sizes[shard.labels] = kept_per_row(shard.weights, threshold)
+            plan.sizes[shard.labels] = count_kept_weights(shard.weights, threshold)
             plan.stored[shard.labels] = np.diff(shard.weights.indptr)
             trained[shard.labels] = shard.trained
             for name, values in statistics.items():
@@ -88,7 +94,7 @@ def _survey(paths, dataset, threshold):
 
 
 def _check_shard(shard, first, dataset, threshold) -> None:
-    require_alike(shard, first, dataset)
+    require_same_training(shard, first, dataset)
     stored = shard.parameters.get("stored_threshold", 0.0)
     if threshold < stored:
         message = f"weights below {stored:g} were not kept, so it cannot be pruned at {threshold:g}"
@@ -133,5 +139,7 @@ def _gather(plan, threshold, low, high, offsets):
     for number in np.unique(owners):
         places = np.flatnonzero(owners == number)
         weights = read_weights(plan.paths[number], plan.checksums[number])
-        copy_kept(weights, plan.row[low + places], threshold, data, indices, offsets[places])
+        copy_kept_weights(
+            weights, plan.row[low + places], threshold, data, indices, offsets[places]
+        )
     return data, indices

@@ -13,7 +13,7 @@ from ovaflow.dataset.dataset import LazyNames, Names, write_names
 from ovaflow.features.columns import n_beside
 from ovaflow.registry import ONE_VS_ALL, find_method, placed
 from ovaflow.sparse.csr import CSR, offsets
-from ovaflow.sparse.weight_rows import WeightRows, rounded
+from ovaflow.sparse.weight_rows import WeightRows, round_weights
 from ovaflow.storage.arrays import Strings, create_array, map_array
 from ovaflow.storage.artifact import NOT_STORED, Artifact
 from ovaflow.storage.errors import text_attribute
@@ -257,7 +257,7 @@ def write_model(
             end = start + len(piece.data)
             require_finite(piece.data, start, indptr, range(len(indptr) - 1))
             if rounds:
-                piece = rounded(piece)
+                piece = round_weights(piece)
                 steps.append(piece.steps)
             data[start:end] = piece.data
             indices[start:end] = piece.indices

@@ -13,7 +13,7 @@ from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reading.npz import UNREADABLE_MATRIX_ERRORS, read_matrix
 from ovaflow.registry import ONE_VS_ALL
 from ovaflow.settings.schema import explain_error
-from ovaflow.sparse.weight_rows import decoded
+from ovaflow.sparse.weight_rows import decode_weights
 from ovaflow.storage.writing import write_atomically
 
 _KEY = "ovaflow"
@@ -21,7 +21,7 @@ _KEY = "ovaflow"
 
 
 def write_npz(path, model) -> None:
-    weights = decoded(model.weights)
+    weights = decode_weights(model.weights)
     description = {
         "label_names": list(model.label_names),
         "feature_names": list(model.feature_names),

@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from ovaflow.model.model_file import LabelWeights, LinearScores, MethodModel, require_finite
-from ovaflow.model.top_k import KeptIndex, load_kernels, scores_of, scores_of_each
+from ovaflow.model.top_k import LazyIndex, load_kernels, score_labels, score_labels_of_each
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.sparse.weight_rows import BLOCK_BITS, decoded, segments_of
+from ovaflow.sparse.weight_rows import BLOCK_BITS, decode_weights, make_segments
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,20 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
 
     @cached_property
     def _index(self):
-        return KeptIndex(self)
+        return LazyIndex(self)
 
     def top_k(self, X, k, threads=1, quiet=True, allowed=None):
         return self._index.top_k(X, k, threads, quiet, allowed)
 
     def score(self, X, labels):
-        return scores_of(self.weights, X, labels)
+        return score_labels(self.weights, X, labels)
 
     def score_each(self, X, ids, threads=1):
-        return scores_of_each(self.weights, X, ids, threads)
+        return score_labels_of_each(self.weights, X, ids, threads)
 
     def label_weights(self, label, features):
         vector = np.zeros(self.n_features, np.float32)
-        row = decoded(self.weights, label, label + 1)
+        row = decode_weights(self.weights, label, label + 1)
         vector[row.indices] = row.data
         return vector[features]
 
@@ -67,7 +67,7 @@ class OneVsAll(LabelWeights, MethodModel, LinearScores):
         if bias_feature >= 0:
             vector[bias_feature] = 0
         cosines = np.empty(self.n_labels)
-        _fill_cosines(segments_of(self.weights), vector, bias_feature, cosines)
+        _fill_cosines(make_segments(self.weights), vector, bias_feature, cosines)
         length = np.linalg.norm(vector.astype(np.float64))
         return cosines / length if length else cosines
 

@@ -12,21 +12,21 @@ import numpy as np
 
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.sparse.weight_rows import segments_of
+from ovaflow.sparse.weight_rows import make_segments
 
 
 def prune(weights, threshold):
     """Drop weights below a threshold from a CSR (m, d), or from rounded rows; 0 drops exact zeros
     only.
     """
-    indptr = offsets(kept_per_row(weights, threshold))
+    indptr = offsets(count_kept_weights(weights, threshold))
     data = np.empty(indptr[-1], weights.data.dtype)
     indices = np.empty(indptr[-1], weights.indices.dtype)
-    copy_kept(weights, np.arange(len(indptr) - 1), threshold, data, indices, indptr[:-1])
+    copy_kept_weights(weights, np.arange(len(indptr) - 1), threshold, data, indices, indptr[:-1])
     return weights._replace(data=data, indices=indices, indptr=indptr)
 
 
-def kept_per_row(weights, threshold):
+def count_kept_weights(weights, threshold):
     """Number of weights of each row, or segment, that pruning leaves: int64 (m,)."""
     counts = np.empty(len(weights.indptr) - 1, np.int64)
     _count_kept(weights.data, weights.indptr, _in_steps(weights, threshold), counts)
@@ -35,12 +35,12 @@ def kept_per_row(weights, threshold):
 
 def _in_steps(weights, threshold):
     """The threshold of each row, or segment, as a multiple of its step: exact in float64."""
-    *_, steps, blocks = segments_of(weights)
+    *_, steps, blocks = make_segments(weights)
     scale = np.ones(weights.n_rows) if steps is None else steps.astype(np.float64)
     return np.repeat(np.float32(threshold) / scale, blocks)
 
 
-def copy_kept(weights, rows, threshold, data, indices, starts) -> None:
+def copy_kept_weights(weights, rows, threshold, data, indices, starts) -> None:
     """Copy what pruning leaves of some rows, or segments, to ``data`` and ``indices``, each row
     from its start.
     """
@@ -49,7 +49,7 @@ def copy_kept(weights, rows, threshold, data, indices, starts) -> None:
 
 
 @strict_kernel
-def large_weights(weights, threshold):
+def select_large_weights(weights, threshold):
     """(indices, data) of the weights that pruning leaves of one dense row (d,)."""
     indices = np.empty(len(weights), np.int32)
     data = np.empty(len(weights), np.float32)

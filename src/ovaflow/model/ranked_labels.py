@@ -14,17 +14,17 @@ def find_hits(ids: np.ndarray, Y: CSR) -> np.ndarray:
     return np.isin(rows[:, None] * Y.n_columns + ids, true) & (ids >= 0)
 
 
-def discounts(k: int) -> np.ndarray:
+def compute_discounts(k: int) -> np.ndarray:
     """What a label at each of the first k places counts: 1 / log2(r + 1)."""
     return 1 / np.log2(np.arange(2, k + 2))
 
 
-def dcg(hits: np.ndarray, k: int) -> np.ndarray:
+def compute_dcg(hits: np.ndarray, k: int) -> np.ndarray:
     """Sum over hits (n, K) at r <= k of 1 / log2(r + 1): float64 (n,)."""
-    return hits[:, :k] @ discounts(k)[: hits.shape[1]]
+    return hits[:, :k] @ compute_discounts(k)[: hits.shape[1]]
 
 
-def ideal_dcg(positives: np.ndarray, k: int) -> np.ndarray:
+def compute_ideal_dcg(positives: np.ndarray, k: int) -> np.ndarray:
     """The largest of instances with so many true labels, (n,)."""
-    reached = np.concatenate([[0.0], np.cumsum(discounts(k))])
+    reached = np.concatenate([[0.0], np.cumsum(compute_discounts(k))])
     return reached[np.minimum(positives, k)]

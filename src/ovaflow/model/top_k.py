@@ -15,20 +15,20 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.model.index import build_index, build_panel, error_bound, open_index, upper_bounds
-from ovaflow.sparse.csr import CSR, clear, scatter
+from ovaflow.sparse.csr import CSR, clear_scattered, scatter
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.sparse.weight_rows import BLOCK_BITS, rounded, segments_of, step_of
+from ovaflow.sparse.weight_rows import BLOCK_BITS, label_step, make_segments, round_weights
 
 NO_LABEL = -1
 """Fills the places of labels where fewer have a score than were asked for; its score is -inf."""
 
-BLOCK = 512
+INSTANCES_PER_BLOCK = 512
 """Instances that a thread takes at a time."""
 
 _RUN = 64
 """Labels that are skipped together."""
 
-LONG = 32
+LONG_LABEL_RATIO = 32
 """A label of this many weights for each feature of an instance is searched for the features; a
 shorter one is read.
 """
@@ -38,18 +38,18 @@ LONGEST_LIST = 1024
 sorted.
 """
 
-FEW = 0.005
+FEW_ALLOWED_SHARE = 0.005
 """Share of allowed labels up to which to score each takes no longer than an index. Measured with
 4,000 and 35,000.
 """
 
-SCANS = 16
+SCANS_BEFORE_INDEX = 16
 """Instances that are scored without an index before one is built, which takes as long as 20 to 30
 of them.
 """
 
 
-class KeptIndex:
+class LazyIndex:
     """The index of a model: the one next to its file, or one that is built once it pays."""
 
     def __init__(self, model) -> None:
@@ -66,38 +66,38 @@ class KeptIndex:
         weights = self._model.weights
         trained = self._model.trained
         if k <= LONGEST_LIST and self._scans(X.n_rows, allowed):
-            return scan(weights, chosen(trained, allowed), X, k, threads)
+            return score_every_label(weights, select_labels(trained, allowed), X, k, threads)
         return predict_top_k(weights, trained, X, k, threads, quiet, self._panels, allowed)
 
     def _scans(self, n, allowed):
         """Whether to score every label of n further instances takes less time than an index does."""
-        if allowed is not None and np.count_nonzero(self._model.trained & allowed) <= FEW * len(
-            allowed
-        ):
+        if allowed is not None and np.count_nonzero(
+            self._model.trained & allowed
+        ) <= FEW_ALLOWED_SHARE * len(allowed):
             return True
         asked_before = self._asked
         self._asked = self._asked + n
-        if self._panels is None and self._asked > SCANS and asked_before:
+        if self._panels is None and self._asked > SCANS_BEFORE_INDEX and asked_before:
             # whoever asks for all at once needs no panel twice
             self.build()
-        return self._panels is None and self._asked <= SCANS
+        return self._panels is None and self._asked <= SCANS_BEFORE_INDEX
 
 
-def chosen(trained, allowed):
+def select_labels(trained, allowed):
     """Labels that can be predicted, of those that are allowed: bool (l,)."""
     return trained if allowed is None else trained & allowed
 
 
-def first_allowed(ids, scores, allowed, k):
+def keep_first_allowed(ids, scores, allowed, k):
     """Keep the first k allowed ones of the best labels (n, m); -1 and -inf where there are fewer."""
     kept = (ids != NO_LABEL) & allowed[ids]
     found = np.where(kept, ids, NO_LABEL), np.where(kept, scores, np.float32(-np.inf))
-    ids, scores = map(np.hstack, zip(found, no_labels(len(ids), k), strict=True))
+    ids, scores = map(np.hstack, zip(found, make_empty_ranking(len(ids), k), strict=True))
     order = np.argsort(ids == NO_LABEL, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(ids, order, axis=1), np.take_along_axis(scores, order, axis=1)
 
 
-def restricted(panels, allowed):
+def restrict_panels(panels, allowed):
     """Panels that find only the labels that are allowed."""
     for panel in panels:
         if allowed is not None:
@@ -106,7 +106,7 @@ def restricted(panels, allowed):
         yield panel
 
 
-def no_labels(*shape):
+def make_empty_ranking(*shape):
     """Lists of best labels without any: ids int32 and scores float32."""
     return np.full(shape, NO_LABEL, np.int32), np.full(shape, -np.inf, np.float32)
 
@@ -116,8 +116,8 @@ def predict_top_k(weights, trained, X, k, threads=1, quiet=False, panels=None, a
     in turn.
     """
     if k > LONGEST_LIST:
-        return sort_all(weights, chosen(trained, allowed), X, k)
-    panels = restricted(panels or build_index(weights, trained), allowed)
+        return sort_every_score(weights, select_labels(trained, allowed), X, k)
+    panels = restrict_panels(panels or build_index(weights, trained), allowed)
     with Progress("predicting", X.n_rows * weights.n_rows, "scores", quiet=quiet) as progress:
         return search_index(panels, weights, X, k, threads, progress.advance)
 
@@ -126,14 +126,14 @@ def search_index(panels, weights, X, k, threads=1, tell=lambda n_scores: None):
     """Find them by panels of the whole model; ``tell`` is called with numbers of scores that are
     done.
     """
-    ids, scores = no_labels(X.n_rows, k)
+    ids, scores = make_empty_ranking(X.n_rows, k)
 
     def search(panel, rows):
         _search(
             *X.arrays,
             *rows,
             panel,
-            segments_of(weights),
+            make_segments(weights),
             *_scratch.take(len(panel.base), X.n_columns),
             ids,
             scores,
@@ -148,7 +148,7 @@ def search_index(panels, weights, X, k, threads=1, tell=lambda n_scores: None):
 
 def search_rounded(panels, X, k, threads=1):
     """Find them by the sums of rounded weights alone, which are the scores."""
-    ids, scores = no_labels(X.n_rows, k)
+    ids, scores = make_empty_ranking(X.n_rows, k)
 
     def search(panel, rows) -> None:
         _search_rounded(*X.arrays, *rows, panel, _scratch.take(len(panel.base), 0)[0], ids, scores)
@@ -159,15 +159,15 @@ def search_rounded(panels, X, k, threads=1):
     return ids, scores
 
 
-def scan(weights, trained, X, k, threads=1):
+def score_every_label(weights, trained, X, k, threads=1):
     """Find them without an index: every label is scored exactly."""
-    ids, scores = no_labels(X.n_rows, k)
+    ids, scores = make_empty_ranking(X.n_rows, k)
 
     def search(rows) -> None:
         _scan(
             *X.arrays,
             *rows,
-            segments_of(weights),
+            make_segments(weights),
             trained,
             _scratch.take(0, X.n_columns)[1],
             ids,
@@ -181,7 +181,7 @@ def scan(weights, trained, X, k, threads=1):
 
 def _in_blocks(search, n, threads):
     """Results of searching the best labels of all instances, which threads share."""
-    size = max(1, min(BLOCK, -(-n // threads)))
+    size = max(1, min(INSTANCES_PER_BLOCK, -(-n // threads)))
     blocks = [(low, min(low + size, n)) for low in range(0, n, size)]
     if len(blocks) < 2 or threads == 1:
         # to start a thread takes longer than to score an instance
@@ -208,36 +208,36 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
-def sort_all(weights, trained, X, k):
+def sort_every_score(weights, trained, X, k):
     """Find them by scoring all labels and sorting."""
-    ids, scores = no_labels(X.n_rows, k)
+    ids, scores = make_empty_ranking(X.n_rows, k)
     labels = np.flatnonzero(trained).astype(np.int32)
     best = slice(min(k, len(labels)))
     for i in range(X.n_rows):
-        every = scores_of(weights, X.part(i, i + 1), labels)[0]
+        every = score_labels(weights, X.part(i, i + 1), labels)[0]
         order = np.argsort(-every, kind="stable")[best]
         ids[i, best] = labels[order]
         scores[i, best] = every[order]
     return ids, scores
 
 
-def scores_of(weights, X, labels):
+def score_labels(weights, X, labels):
     """Scores of chosen labels, float32 (n, m), to the bit those of the best."""
     out = np.zeros((X.n_rows, len(labels)), np.float32)
     _score_labels(
-        *X.arrays, segments_of(weights), labels, np.zeros(weights.n_columns, np.float32), out
+        *X.arrays, make_segments(weights), labels, np.zeros(weights.n_columns, np.float32), out
     )
     return out
 
 
-def scores_of_each(weights, X, ids, threads=1):
+def score_labels_of_each(weights, X, ids, threads=1):
     """Scores of labels (n, k), other ones for each instance: float32 (n, k), to the bit those of
     the best.
     """
     out = np.empty(ids.shape, np.float32)
 
     def score(rows) -> None:
-        _score_each(*X.arrays, *rows, segments_of(weights), ids, out)
+        _score_each(*X.arrays, *rows, make_segments(weights), ids, out)
 
     for _ in _in_blocks(score, X.n_rows, threads):
         pass
@@ -248,9 +248,9 @@ def load_kernels(weights) -> None:
     """Load or compile the kernels for such weights, so that what is timed later is scoring alone."""
     x = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1)
     trained = np.ones(1, bool)
-    one = x if weights.data.dtype == np.float32 else rounded(x)
+    one = x if weights.data.dtype == np.float32 else round_weights(x)
     search_index([build_panel(one, trained, 0, 1)], one, x, 1)
-    scan(one, trained, x, 1)
+    score_every_label(one, trained, x, 1)
 
 
 @strict_kernel
@@ -287,7 +287,7 @@ def _search(data, indices, indptr, low, high, panel, weights, bounds, spread, id
                     bounds[j] = -np.inf
                     _score_and_insert(panel.first + j, weights, row, ids[i], best[i])
         _keep_exact(bounds, error, panel.first, weights, row, ids[i], best[i])
-        clear(row[1], spread)
+        clear_scattered(row[1], spread)
 
 
 @strict_kernel
@@ -339,7 +339,7 @@ def _scan(data, indices, indptr, low, high, weights, trained, spread, ids, best)
         for label in range(len(trained)):
             if trained[label]:
                 _score_and_insert(label, weights, row, ids[i], best[i])
-        clear(row[1], spread)
+        clear_scattered(row[1], spread)
 
 
 @strict_kernel
@@ -356,7 +356,7 @@ def _score_and_insert(label, weights, row, ids, best) -> None:
     """Score a label exactly, and insert it if it is among the best."""
     _, _, indptr, _, blocks = weights
     values, features, spread = row
-    if indptr[(label + 1) * blocks] - indptr[label * blocks] < LONG * len(features):
+    if indptr[(label + 1) * blocks] - indptr[label * blocks] < LONG_LABEL_RATIO * len(features):
         score = _sum(weights, label, spread)
     else:
         score = _dot(weights, label, values, features)
@@ -370,7 +370,7 @@ def _score_labels(data, indices, indptr, weights, labels, spread, out) -> None:
     for c in range(len(labels)):
         _spread_out(weights, labels[c], np.float32(1), spread)
         for i in range(len(out)):
-            out[i, c] = _sum((data, indices, indptr, None, 1), i, spread) * step_of(
+            out[i, c] = _sum((data, indices, indptr, None, 1), i, spread) * label_step(
                 weights[3], labels[c]
             )
         _spread_out(weights, labels[c], np.float32(0), spread)
@@ -407,7 +407,7 @@ def _sum(weights, label, spread):
         part = spread[block << BLOCK_BITS :]
         for k in range(np.uint64(indptr[segment]), np.uint64(indptr[segment + 1])):
             total += np.float32(data[k]) * part[np.uint32(indices[k])]
-    return total * step_of(steps, label)
+    return total * label_step(steps, label)
 
 
 @strict_kernel
@@ -439,4 +439,4 @@ def _dot(weights, label, values, features):
             left -= half
         if low < last and np.uint32(indices[low]) == feature:
             total += values[k] * np.float32(data[low])
-    return total * step_of(steps, label)
+    return total * label_step(steps, label)

@@ -28,7 +28,7 @@ STATISTICS = {
 """Names and dtypes of the per-label statistics."""
 
 
-def typed_statistics(statistics):
+def cast_statistics(statistics):
     """Statistics in their order and dtypes."""
     return {name: np.asarray(statistics[name], dtype) for name, dtype in STATISTICS.items()}
 
@@ -57,7 +57,7 @@ def read_weights(path, checksum):
         return read_csr(file["weights"], compare=checksum_of(file) != checksum)
 
 
-def require_alike(shard, first, dataset) -> None:
+def require_same_training(shard, first, dataset) -> None:
     """Refuse a shard of another dataset, or with other settings or inputs than the first one."""
     shard.require(dataset=dataset)
     ours = shard.parameters | shard.inputs

@@ -36,7 +36,7 @@ from ovaflow.prediction.usual_texts import UsualTexts, read_usual_texts
 from ovaflow.reading.markup import remove_markup
 from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.suggestions import Suggestions
-from ovaflow.sparse.csr import CSR, columns_of, from_scipy
+from ovaflow.sparse.csr import CSR, from_scipy, select_columns
 
 _CHOICES = 64
 """How many choices of labels are remembered; each is a byte for each label."""
@@ -631,7 +631,7 @@ def count_known_features(predictor: Predictor, X: CSR) -> np.ndarray:
     """
     first = predictor.model.n_word_features
     n = n_beside(predictor.model.transform)
-    beside = columns_of(X, first, first + n)
+    beside = select_columns(X, first, first + n)
     return np.diff(X.indptr) - np.diff(beside.indptr) - (predictor.model.bias != 0)
 
 

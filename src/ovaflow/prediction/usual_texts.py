@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.familiarity import find_trained_languages
 from ovaflow.prediction.model_folder import read_metrics
-from ovaflow.sparse.csr import evenly_spread
+from ovaflow.sparse.csr import evenly_spaced_numbers
 
 _MOST = 20_000  # test texts that are read again, evenly spread over all
 
@@ -29,7 +29,7 @@ def count_test_texts(dataset, predictor):
     """
     if not predictor.takes_text:
         return {}
-    texts = dataset.test_texts(evenly_spread(dataset.test.X.n_rows, _MOST))
+    texts = dataset.test_texts(evenly_spaced_numbers(dataset.test.X.n_rows, _MOST))
     familiarity = predictor.read_texts(texts).familiarity
     count = familiarity.word_count
     languages = Counter(filter(None, familiarity.languages))

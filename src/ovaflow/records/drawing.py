@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from ovaflow.sparse.csr import nonzeros_of_rows
+from ovaflow.sparse.csr import count_row_nonzeros
 
 
 def is_drawn_for_test(content, fraction, seed=0):
@@ -27,7 +27,7 @@ def hash_empty_row(row, seed):
 def hash_rows(X, seed=0, bias_feature=-1):
     """A number of 64 bits for the features of each row: uint64 (n,)."""
     ends = X.indptr
-    is_empty = nonzeros_of_rows(X) <= (bias_feature >= 0)
+    is_empty = count_row_nonzeros(X) <= (bias_feature >= 0)
 
     def hash_of_row(row):
         if is_empty[row]:

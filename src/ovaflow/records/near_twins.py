@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.sparse.splitmix import mixed
+from ovaflow.sparse.splitmix import mix_bits
 
 MIN_JACCARD = 0.7
 """Jaccard index from which on two instances are near twins."""
@@ -103,11 +103,11 @@ def _band_hashes(indices, indptr, band):
     hashes = np.zeros(len(indptr) - 1, np.uint64)
     for i in range(len(hashes)):
         for function in range(band * _HASHES, (band + 1) * _HASHES):
-            seed = mixed(np.uint64(function + 1))
+            seed = mix_bits(np.uint64(function + 1))
             least = np.uint64(2**64 - 1)
             for k in range(indptr[i], indptr[i + 1]):
-                least = min(least, mixed(seed ^ np.uint64(indices[k])))
-            hashes[i] = mixed(hashes[i] ^ least)
+                least = min(least, mix_bits(seed ^ np.uint64(indices[k])))
+            hashes[i] = mix_bits(hashes[i] ^ least)
     return hashes
 
 

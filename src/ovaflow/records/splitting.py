@@ -17,7 +17,7 @@ from ovaflow.records.drawing import (
 )
 from ovaflow.records.near_twins import MIN_COMMON_FEATURES
 from ovaflow.records.units import hash_distinct_words
-from ovaflow.sparse.csr import nonzeros_of_rows
+from ovaflow.sparse.csr import count_row_nonzeros
 
 _RECURRING = 0.2
 """Share of records whose short text others have, too, from which on a remark is made."""
@@ -174,7 +174,7 @@ def _count_short_copies(tokens, sets):
     """Count the records that have a short text whose words another record has, too."""
     _, numbers, amounts = np.unique(sets, return_inverse=True, return_counts=True)
     copies = np.flatnonzero((amounts[numbers] > 1) & (sets >= 0))
-    n_words = nonzeros_of_rows(hash_distinct_words(tokens.take(copies)))
+    n_words = count_row_nonzeros(hash_distinct_words(tokens.take(copies)))
     return int(np.count_nonzero(n_words < MIN_COMMON_FEATURES))
 
 

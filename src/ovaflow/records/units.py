@@ -7,7 +7,7 @@ import numpy as np
 from ovaflow.features.normalize import is_dense, row_blocks
 from ovaflow.records.drawing import hash_rows
 from ovaflow.records.near_twins import group_equal_rows, group_near_twins
-from ovaflow.sparse.csr import CSR, nonzeros_of_rows
+from ovaflow.sparse.csr import CSR, count_row_nonzeros
 
 _TOKENS = 1 << 20
 """Tokens that are worked on together."""
@@ -52,7 +52,7 @@ def number_copies(X, bias_feature=-1, fewest=1):
     features.
     """
     copies = (hash_rows(X, 0, bias_feature) >> np.uint64(1)).astype(np.int64)
-    copies[nonzeros_of_rows(X) < fewest + (bias_feature >= 0)] = -1
+    copies[count_row_nonzeros(X) < fewest + (bias_feature >= 0)] = -1
     return copies
 
 

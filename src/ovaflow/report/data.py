@@ -9,7 +9,7 @@ from ovaflow.features.columns import of_words
 from ovaflow.reading.feature_columns import COLUMN_KINDS
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
-from ovaflow.sparse.csr import nonzeros_of_rows
+from ovaflow.sparse.csr import count_row_nonzeros
 
 FEW_POSITIVES = 5  # labels with at most this many training positives are rare
 
@@ -122,7 +122,7 @@ def _facts(dataset):
 
 
 def _mean(matrix):
-    return int(nonzeros_of_rows(matrix).sum()) / max(matrix.n_rows, 1)
+    return int(count_row_nonzeros(matrix).sum()) / max(matrix.n_rows, 1)
 
 
 def _gaps(dataset, part, why):
@@ -132,7 +132,7 @@ def _gaps(dataset, part, why):
     unlabelled, unknown = count_without_known_labels(split.Y, dataset.counts, left_out)
     empty = int(
         (
-            nonzeros_of_rows(of_words(split.X, dataset.parameters)) <= (dataset.bias_feature >= 0)
+            count_row_nonzeros(of_words(split.X, dataset.parameters)) <= (dataset.bias_feature >= 0)
         ).sum()
     )
     of_labels = f", {unknown:,} only labels that {why}" if unknown else ""

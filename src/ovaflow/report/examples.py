@@ -21,7 +21,7 @@ from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import errors_page, wording
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, Row, make_table
-from ovaflow.sparse.csr import rows_of
+from ovaflow.sparse.csr import select_rows
 
 MIN_WORD_SHARE = 0.08
 """Words that push a label less than this share of the strongest word are not shown."""
@@ -56,7 +56,7 @@ def open_explainable(run):
 
 def explain_predictions(predictor, X, row, labels):
     """Explanations of the scores of labels for an instance, by label."""
-    x = rows_of(X, np.array([row]))
+    x = select_rows(X, np.array([row]))
     return {int(label): compute_contributions(predictor, x, int(label)) for label in labels}
 
 

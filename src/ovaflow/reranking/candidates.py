@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ovaflow.model.model_file import Model
-from ovaflow.model.top_k import NO_LABEL, no_labels
+from ovaflow.model.top_k import NO_LABEL, make_empty_ranking
 from ovaflow.reranking.suggestions import NO_SCORE, Suggestions
 from ovaflow.settings.predict import N_CANDIDATES
 from ovaflow.sparse.csr import CSR
@@ -67,7 +67,7 @@ def append_candidates(ids, scores, lists):
     their own.
     """
     end = ids.shape[1]
-    all_ids, all_scores = no_labels(len(ids), end + sum(each.shape[1] for each in lists))
+    all_ids, all_scores = make_empty_ranking(len(ids), end + sum(each.shape[1] for each in lists))
     all_ids[:, :end] = ids
     all_scores[:, :end] = scores
     for more in lists:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ovaflow.reranking.boosted_trees import rank_candidates
 from ovaflow.reranking.cross_fitting import N_PARTS, compute_ndcg, cross_fit, make_tree_fitter
-from ovaflow.sparse.csr import evenly_spread
+from ovaflow.sparse.csr import evenly_spaced_numbers
 
 MAX_COMPARED_TEXTS = 3_000
 """Most held-out texts that say whether an optional kind of evidence is worth its time.
@@ -25,7 +25,7 @@ def choose_evidence(texts, threads) -> list[str]:
     """Return the names of the optional kinds of evidence that predict checked texts better, beyond
     chance.
     """
-    texts = texts.part(evenly_spread(len(texts.ids), MAX_COMPARED_TEXTS))
+    texts = texts.part(evenly_spaced_numbers(len(texts.ids), MAX_COMPARED_TEXTS))
     names = [kind.name for kind in texts.kinds if kind.optional]
     losses = _losses(texts, threads)
     for name in list(names):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ovaflow.model.ranked_labels import dcg, ideal_dcg
+from ovaflow.model.ranked_labels import compute_dcg, compute_ideal_dcg
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, fit_trees
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
@@ -124,6 +124,6 @@ def compute_log_loss(hits, probabilities):
 
 def compute_ndcg(hits, positives):
     """nDCG@5 of each text that has a label, for whether its candidates (n, k) are true."""
-    ideal = ideal_dcg(positives, 5)
+    ideal = compute_ideal_dcg(positives, 5)
     some = ideal > 0
-    return dcg(hits[some], 5) / ideal[some]
+    return compute_dcg(hits[some], 5) / ideal[some]

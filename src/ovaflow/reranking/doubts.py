@@ -24,7 +24,7 @@ from ovaflow.reranking.evidence.other_candidates import OtherCandidates
 from ovaflow.reranking.evidence.similar_texts import SimilarTexts
 from ovaflow.reranking.held_out_texts import MIN_HELD_OUT_TEXTS, fit_likelihood
 from ovaflow.settings.predict import N_CANDIDATES
-from ovaflow.sparse.csr import CSR, offsets, rows_of
+from ovaflow.sparse.csr import CSR, offsets, select_rows
 
 DRAWN_PER_LABEL = 3
 """Labels drawn in the place of each given one."""
@@ -84,7 +84,7 @@ def find_doubts(dataset, rows, others, model, threads=1):
     n_blocks = -(-n // MAX_TEXTS_PER_BLOCK)
     blocks = [np.arange(first, n, n_blocks) for first in range(n_blocks)]
     ids, scores = (array[blocks[0]] for array in best)
-    hits = find_hits(ids, rows_of(split.Y, blocks[0]))
+    hits = find_hits(ids, select_rows(split.Y, blocks[0]))
     if len(np.unique(hits[ids != NO_LABEL])) < 2:
         return NO_DOUBTS
     training = EvidenceTraining(others, others, fit_likelihood(ids, scores, hits))
@@ -97,9 +97,9 @@ def find_doubts(dataset, rows, others, model, threads=1):
     for block in blocks:
         ids, scores = (array[block] for array in best)
         candidates = evidence.candidates(
-            evidence.texts(rows_of(split.X, block), None, threads), ids, scores
+            evidence.texts(select_rows(split.X, block), None, threads), ids, scores
         )
-        texts = _Texts(rows[block], rows_of(split.Y, block), candidates, evidence)
+        texts = _Texts(rows[block], select_rows(split.Y, block), candidates, evidence)
         if trees is None:
             known = candidates.ids != NO_LABEL
             trees = fit_trees(texts.columns[known], texts.hits[known], threads)

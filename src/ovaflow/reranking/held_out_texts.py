@@ -14,7 +14,7 @@ from ovaflow.reranking.evidence.suggested import SuggestedBySource
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.suggestions import Suggestions, SuggestionSource, find_covered_texts
 from ovaflow.settings.predict import N_CANDIDATES
-from ovaflow.sparse.csr import evenly_spread
+from ovaflow.sparse.csr import evenly_spaced_numbers
 
 MAX_HELD_OUT_TEXTS = 20_000
 """Held-out texts that are used, evenly spread over all."""
@@ -39,7 +39,7 @@ class HeldOutTexts:
         """Take the texts of ``held_out`` with predictions for them, by the model if it is given,
         and suggestions.
         """
-        rows = evenly_spread(len(predictions.ids), MAX_HELD_OUT_TEXTS)
+        rows = evenly_spaced_numbers(len(predictions.ids), MAX_HELD_OUT_TEXTS)
         return cls(
             held_out.test.take(rows),
             predictions.ids[rows, :N_CANDIDATES],

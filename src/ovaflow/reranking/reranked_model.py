@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.model.model_file import Model, ModelFile
-from ovaflow.model.top_k import NO_LABEL, first_allowed
+from ovaflow.model.top_k import NO_LABEL, keep_first_allowed
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, find_covered_texts
 from ovaflow.settings.predict import N_CANDIDATES
@@ -74,7 +74,7 @@ class RerankedModel(Model):
         ranking = self.ranking(X, k, threads, quiet, suggestions, allowed)
         if allowed is None:
             return ranking.ids[:, :k], ranking.probabilities[:, :k]
-        return first_allowed(ranking.ids, ranking.probabilities, allowed, k)
+        return keep_first_allowed(ranking.ids, ranking.probabilities, allowed, k)
 
     def ranking(self, X, k, threads=1, quiet=True, suggestions=None, allowed=None):
         """All candidates, or k if that is more; with ``allowed`` labels also the best of these.

@@ -20,31 +20,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.solver.objective import copy
-from ovaflow.solver.problem import OUTCOME, Outcome, separate_arrays
+from ovaflow.solver.objective import copy_vector
+from ovaflow.solver.problem import OUTCOME_DTYPE, Outcome, allocate_separately
 from ovaflow.solver.screening import (
-    BLOCK,
-    STRIPE,
-    add_rare,
-    bound_by_popular,
+    STRIPE_INSTANCES,
+    TRANSPOSED_INSTANCES,
+    add_rare_features,
+    bound_by_popular_features,
     collect_above,
-    threshold_for,
+    estimate_threshold,
 )
-from ovaflow.solver.working_set import make_local, solve_rows, violators
-from ovaflow.sparse.csr import clear, row_dot, scatter
+from ovaflow.solver.working_set import collect_violators, make_local_problem, solve_rows
+from ovaflow.sparse.csr import clear_scattered, row_dot, scatter
 from ovaflow.sparse.jit import inner_kernel, kernel, strict_kernel
-from ovaflow.sparse.panel import WIDTH
+from ovaflow.sparse.panel import PANEL_WIDTH
 
-NEAR_MARGIN = 0.01
+KEPT_MARGIN = 0.01
 """How far below -1 the score of a negative may lie for it to stay after the first solution."""
 
 _NEGLIGIBLE = 1e-3
 """Size below which weights are left out of a ranking, except for popular features."""
 
-EMPTY = 0
-ADMITTED = 1
-SOLVED = 2
-DONE = 3
+SLOT_EMPTY = 0
+SLOT_ADMITTED = 1
+SLOT_SOLVED = 2
+SLOT_DONE = 3
 """States of a slot of the batch."""
 
 
@@ -64,22 +64,22 @@ class BatchSolver:
         self._start = start
         self._ranking = ranking
         self._batch = make_batch(X.n_rows, X.n_columns, len(screen.popular_features))
-        self._local = make_local(X, screen.popular_features)
+        self._local = make_local_problem(X, screen.popular_features)
         self._dense = np.empty(X.n_columns, np.float32)
         self._slots = {}
 
     @property
-    def has_room(self):
+    def has_free_slot(self):
         """Whether another label can be admitted."""
-        return len(self._slots) < WIDTH
+        return len(self._slots) < PANEL_WIDTH
 
     def admit(self, label, positives, target, positive_cost, C) -> None:
         """Take a label: its positives, the gradient's norm to reach, the weight of its positives'
         losses, and its C.
         """
         batch = self._batch
-        slot = int(np.flatnonzero(batch.state == EMPTY)[0])
-        batch.state[slot] = ADMITTED
+        slot = int(np.flatnonzero(batch.state == SLOT_EMPTY)[0])
+        batch.state[slot] = SLOT_ADMITTED
         batch.rounds[slot] = 0
         batch.exhaustive[slot] = False
         batch.target[slot] = target
@@ -103,15 +103,15 @@ class BatchSolver:
         """
         (slot, settings) = self._slots[label]
         batch = self._batch
-        if batch.state[slot] == ADMITTED and self._start is not self._ranking:
+        if batch.state[slot] == SLOT_ADMITTED and self._start is not self._ranking:
             positives = batch.rows[slot, : batch.n_positives[slot]]
             self._start.fill(label, self._X, positives, self._dense)
             _set_weights(slot, self._dense, 0.0, self._screen, batch)
         _advance(slot, self._X, self._instances, batch, self._local, settings)
-        if batch.state[slot] != DONE:
+        if batch.state[slot] != SLOT_DONE:
             return None
         del self._slots[label]
-        batch.state[slot] = EMPTY
+        batch.state[slot] = SLOT_EMPTY
         size = batch.n_support[slot]
         return (
             batch.support[slot, :size],
@@ -150,31 +150,31 @@ class Batch(NamedTuple):
 
 def make_batch(n, d, n_popular):
     """Allocate the slots of one thread, for n instances and d features."""
-    large = separate_arrays(
-        popular_weights=(np.float32, n_popular, WIDTH),
-        block=(np.float32, BLOCK, WIDTH),
-        bounds=(np.float32, WIDTH, min(n, STRIPE)),
-        rows=(np.int32, WIDTH, n + 1),
-        candidates=(np.int32, WIDTH, n + 1),
-        support=(np.int32, WIDTH, d),
-        weights=(np.float32, WIDTH, d),
+    large = allocate_separately(
+        popular_weights=(np.float32, n_popular, PANEL_WIDTH),
+        block=(np.float32, TRANSPOSED_INSTANCES, PANEL_WIDTH),
+        bounds=(np.float32, PANEL_WIDTH, min(n, STRIPE_INSTANCES)),
+        rows=(np.int32, PANEL_WIDTH, n + 1),
+        candidates=(np.int32, PANEL_WIDTH, n + 1),
+        support=(np.int32, PANEL_WIDTH, d),
+        weights=(np.float32, PANEL_WIDTH, d),
     )
     large["popular_weights"][:] = 0.0
     counters = ("state", "rounds", "n_positives", "n_rows", "n_support", "n_candidates")
     return Batch(
         **large,
-        **{name: np.zeros(WIDTH, np.int64) for name in counters},
-        cut=np.zeros(WIDTH, bool),
-        exhaustive=np.zeros(WIDTH, bool),
-        target=np.zeros(WIDTH),
-        positive_cost=np.zeros(WIDTH),
-        outcome=np.zeros(WIDTH, OUTCOME),
+        **{name: np.zeros(PANEL_WIDTH, np.int64) for name in counters},
+        cut=np.zeros(PANEL_WIDTH, bool),
+        exhaustive=np.zeros(PANEL_WIDTH, bool),
+        target=np.zeros(PANEL_WIDTH),
+        positive_cost=np.zeros(PANEL_WIDTH),
+        outcome=np.zeros(PANEL_WIDTH, OUTCOME_DTYPE),
         histogram=np.zeros(1024, np.int64),
     )
 
 
 @strict_kernel
-def first_rows(n, n_positives):
+def count_first_rows(n, n_positives):
     """Negatives in the first working set, sqrt(n) (1 + sqrt(|P|)): a few times what is curved at
     the optimum.
     """
@@ -203,11 +203,13 @@ def screen_all(screen, batch) -> None:
     n = len(screen.slack)
     batch.n_candidates[:] = 0
     batch.cut[:] = False
-    for stripe, first in enumerate(range(0, n, STRIPE)):
-        last = min(first + STRIPE, n)
-        bound_by_popular(screen, batch.popular_weights, first, last, batch.block, batch.bounds)
-        for c in range(WIDTH):
-            if batch.state[c] == ADMITTED or batch.state[c] == SOLVED:
+    for stripe, first in enumerate(range(0, n, STRIPE_INSTANCES)):
+        last = min(first + STRIPE_INSTANCES, n)
+        bound_by_popular_features(
+            screen, batch.popular_weights, first, last, batch.block, batch.bounds
+        )
+        for c in range(PANEL_WIDTH):
+            if batch.state[c] == SLOT_ADMITTED or batch.state[c] == SLOT_SOLVED:
                 _collect(c, n, stripe, first, last, screen, batch)
 
 
@@ -222,10 +224,12 @@ def _collect(c, n, stripe, first, last, screen, batch) -> None:
     bounds = batch.bounds[c]
     candidates = batch.candidates[c]
     before = batch.n_candidates[c]
-    add_rare(screen, batch.support[c, : batch.n_support[c]], batch.weights[c], stripe, bounds)
+    add_rare_features(
+        screen, batch.support[c, : batch.n_support[c]], batch.weights[c], stripe, bounds
+    )
     count = last - first
-    if batch.state[c] == ADMITTED:
-        limit = first_rows(n, batch.n_positives[c])
+    if batch.state[c] == SLOT_ADMITTED:
+        limit = count_first_rows(n, batch.n_positives[c])
     else:
         after = collect_above(bounds, count, np.float32(-1.0), first, candidates, before)
         batch.n_candidates[c] = after
@@ -233,14 +237,14 @@ def _collect(c, n, stripe, first, last, screen, batch) -> None:
         if batch.exhaustive[c] or after - before <= limit * count / n:
             return
         batch.cut[c] = True
-    threshold = threshold_for(bounds, count, limit * count / n, batch.histogram)
+    threshold = estimate_threshold(bounds, count, limit * count / n, batch.histogram)
     batch.n_candidates[c] = collect_above(bounds, count, threshold, first, candidates, before)
 
 
 @kernel
 def _limit(c, n, batch):
     """How many instances may join a working set at a time: as many as are in it."""
-    return max(np.int64(first_rows(n, 1)), batch.n_rows[c])
+    return max(np.int64(count_first_rows(n, 1)), batch.n_rows[c])
 
 
 @kernel
@@ -249,7 +253,7 @@ def _advance(c, X, instances, batch, local, settings) -> None:
     batch.outcome[c].full_passes += 1
     scatter(batch.support[c, : batch.n_support[c]], batch.weights[c], local.dense)
     newton_before = batch.outcome[c].newton_steps
-    if batch.state[c] == ADMITTED:
+    if batch.state[c] == SLOT_ADMITTED:
         _first_rows(c, batch, local)
         added = batch.n_rows[c]
         complete = False
@@ -261,9 +265,9 @@ def _advance(c, X, instances, batch, local, settings) -> None:
     if added:
         _solve(c, X, instances, batch, local, settings)
     else:
-        clear(batch.support[c, : batch.n_support[c]], local.dense)
+        clear_scattered(batch.support[c, : batch.n_support[c]], local.dense)
     is_done = complete and batch.outcome[c].newton_steps == newton_before
-    batch.state[c] = DONE if is_done else SOLVED
+    batch.state[c] = SLOT_DONE if is_done else SLOT_SOLVED
 
 
 @kernel
@@ -293,7 +297,7 @@ def _add_violators(c, X, batch, local):
     candidates = batch.candidates[c, : batch.n_candidates[c]]
     scores = local.work.scores
     rows = batch.rows[c, have:]
-    count = violators(X, candidates, batch.rows[c, :have], local, rows, scores)
+    count = collect_violators(X, candidates, batch.rows[c, :have], local, rows, scores)
     limit = _limit(c, len(X.indptr) - 1, batch)
     complete = count <= limit and not batch.cut[c]
     # so few of the highest bounds violate that the bias is right again: leave out no candidate from
@@ -313,14 +317,14 @@ def _drop_far_rows(c, X, batch, local) -> None:
         i = batch.rows[c, r]
         batch.rows[c, n_rows] = i
         score = row_dot(X.data, X.indices, X.indptr[i], X.indptr[i + 1], local.dense)
-        n_rows += score > -1.0 - NEAR_MARGIN
+        n_rows += score > -1.0 - KEPT_MARGIN
     batch.n_rows[c] = n_rows
 
 
 @strict_kernel
 def _keep_highest(rows, scores, count, limit, histogram):
     """Keep about ``limit`` of the rows, those of the highest scores; returns their number."""
-    threshold = threshold_for(scores, count, np.float64(limit), histogram)
+    threshold = estimate_threshold(scores, count, np.float64(limit), histogram)
     kept = 0
     for r in range(count):
         rows[kept] = rows[r]
@@ -338,10 +342,10 @@ def _solve(c, X, instances, batch, local, settings) -> None:
     target = batch.target[c]
     n_positives = batch.n_positives[c]
     n_features, solved = solve_rows(X, instances, rows, n_positives, cost, target, local, settings)
-    clear(batch.support[c, : batch.n_support[c]], local.dense)
+    clear_scattered(batch.support[c, : batch.n_support[c]], local.dense)
     batch.n_support[c] = n_features
-    copy(local.features[:n_features], batch.support[c])
-    copy(local.work.weights[:n_features], batch.weights[c])
+    copy_vector(local.features[:n_features], batch.support[c])
+    copy_vector(local.work.weights[:n_features], batch.weights[c])
     outcome = batch.outcome[c]
     outcome.newton_steps += solved.newton_steps
     outcome.cg_steps += solved.cg_steps

@@ -21,14 +21,14 @@ import numpy as np
 from ovaflow.solver.losses import loss_curvature, loss_slope
 from ovaflow.solver.newton import (
     CONVERGED,
-    FAILED,
     ITERATION_LIMIT,
     LINE_SEARCH_FAILED,
-    advance,
+    NO_STEP,
     loss_change,
+    move_along_step,
     set_up_problem,
 )
-from ovaflow.solver.objective import total_loss, toward
+from ovaflow.solver.objective import signed_margin, total_loss
 from ovaflow.solver.problem import Outcome
 from ovaflow.sparse.csr import CSR, add_row
 from ovaflow.sparse.jit import kernel, strict_kernel
@@ -48,11 +48,11 @@ def solve_label_l1(
     In the Outcome ``cg_steps`` counts these passes, and ``gradient_norm`` is the violation.
     """
     set_up_problem(X, instances, positives, np.float32(positive_cost), work)
-    return minimise_l1(columns, violation_target, work, settings)
+    return minimize_l1(columns, violation_target, work, settings)
 
 
 @kernel
-def minimise_l1(columns, target, work, settings, largest=np.inf):
+def minimize_l1(columns, target, work, settings, largest=np.inf):
     """Newton steps from w, with costs and scores as in ``work``, until the violation is at most the
     target.
 
@@ -73,10 +73,10 @@ def minimise_l1(columns, target, work, settings, largest=np.inf):
         length, halved = _search(work, settings)
         newton += 1
         halvings += halved
-        if length == FAILED:
+        if length == NO_STEP:
             status = LINE_SEARCH_FAILED
             break
-        advance(work, np.float32(length))
+        move_along_step(work, np.float32(length))
         active = _fill_slopes(work, settings.loss)
         n_movable, violation, largest = _survey(columns, largest, order, work, settings.C)
     objective = _length(work.weights) + settings.C * total_loss(work, settings.loss)
@@ -100,7 +100,7 @@ def _fill_slopes(work, loss):
     active = 0
     for i in range(len(work.scores)):
         cost = work.signed_costs[i]
-        margin = toward(cost, work.scores[i])
+        margin = signed_margin(cost, work.scores[i])
         curvature = loss_curvature(loss, margin)
         work.slopes[i] = loss_slope(loss, margin) * cost
         work.curvatures[i] = curvature * abs(cost)
@@ -109,7 +109,7 @@ def _fill_slopes(work, loss):
 
 
 @kernel
-def violation_of(weight, gradient):
+def optimality_violation(weight, gradient):
     """|g + sign(w)| where w is not 0, else max(0, |g| - 1)."""
     if weight > 0:
         return abs(gradient + 1.0)
@@ -133,7 +133,7 @@ def _survey(columns, largest_before, order, work, C):
         work.gradient[j] = C * slope
         work.curved[j] = max(C * curvature, _FLATTEST)
         work.step[j] = 0.0
-        violation = violation_of(work.weights[j], C * slope)
+        violation = optimality_violation(work.weights[j], C * slope)
         total += violation
         largest = max(largest, violation)
         order[n_movable] = j
@@ -254,7 +254,7 @@ def _pass(columns, order, left, margin, curvatures, moves, work, C):
         j = order[place]
         weight = work.weights[j] + work.step[j]
         gradient = work.gradient[j] + C * _curved_product(columns, j, curvatures, moves)
-        violation = violation_of(weight, gradient)
+        violation = optimality_violation(weight, gradient)
         if weight == 0 and abs(gradient) < margin:
             left -= 1
             order[place], order[left] = order[left], order[place]
@@ -323,7 +323,7 @@ def _search(work, settings):
         slope += np.float64(work.gradient[j]) * work.step[j]
     slope += _moved_length(work, 1.0) - before
     length = 1.0
-    for halvings in range(settings.max_halvings + 1):
+    for halvings in range(settings.max_backtracking_steps + 1):
         change = (
             _moved_length(work, length)
             - before
@@ -332,7 +332,7 @@ def _search(work, settings):
         if change <= settings.sufficient_decrease * length * slope:
             return length, halvings
         length *= 0.5
-    return FAILED, settings.max_halvings
+    return NO_STEP, settings.max_backtracking_steps
 
 
 @kernel

@@ -12,25 +12,25 @@ import numpy as np
 from ovaflow.solver.losses import loss_value
 from ovaflow.solver.objective import (
     collect_active,
+    compute_objective,
     dot,
-    fill_curved,
     fill_gradient,
+    fill_hessian_vector_product,
     fill_preconditioner,
-    toward,
-    value,
+    signed_margin,
 )
 from ovaflow.solver.problem import Outcome, Status
-from ovaflow.sparse.csr import product
+from ovaflow.sparse.csr import multiply_vector
 from ovaflow.sparse.jit import inner_kernel, kernel
 
 CONVERGED = int(Status.CONVERGED)
 ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 LINE_SEARCH_FAILED = int(Status.LINE_SEARCH_FAILED)
 
-FAILED = 0.0
+NO_STEP = 0.0
 """Step length that stands for none found."""
 
-FLAT = 1e-16
+EXHAUSTED_CURVATURE = 1e-16
 """<d, H d> under which a direction is exhausted: with no active instance H = I and one step is
 exact.
 """
@@ -51,7 +51,7 @@ def solve_label(X, instances, positives, gradient_target, work, settings, positi
     Outcome.
     """
     set_up_problem(X, instances, positives, np.float32(positive_cost), work)
-    return minimise(X, gradient_target, work, settings)
+    return minimize(X, gradient_target, work, settings)
 
 
 @kernel
@@ -65,15 +65,15 @@ def set_up_problem(X, instances, positives, positive_cost, work) -> None:
         )
     for i in positives:
         work.signed_costs[i] = instances.weights[i] * positive_cost
-    product(X.data, X.indices, X.indptr, work.weights, work.scores)
+    multiply_vector(X.data, X.indices, X.indptr, work.weights, work.scores)
 
 
 @kernel
-def minimise(X, target, work, settings):
+def minimize(X, target, work, settings):
     """Newton steps from w, with costs and scores as in ``work``, until |g| <= target; returns the
     Outcome.
     """
-    at = begin(X, work, settings)
+    at = evaluate_start(X, work, settings)
     first_active = at.active
     newton = cg = halvings = 0
     status = CONVERGED
@@ -85,10 +85,10 @@ def minimise(X, target, work, settings):
         newton += 1
         cg += at.cg_steps
         halvings += at.halvings
-        if at.step_length == FAILED:
+        if at.step_length == NO_STEP:
             status = LINE_SEARCH_FAILED
             break
-    objective = value(work, settings)
+    objective = compute_objective(work, settings)
     return Outcome(
         newton,
         cg,
@@ -104,12 +104,12 @@ def minimise(X, target, work, settings):
 
 
 @inner_kernel
-def begin(X, work, settings):
+def evaluate_start(X, work, settings):
     """Active instances and gradient of the start, with costs and scores as in ``work``; an
     :class:`Iteration`.
     """
     n_active = collect_active(work, settings)
-    return Iteration(FAILED, 0, 0, n_active, fill_gradient(X, work, n_active, settings.C))
+    return Iteration(NO_STEP, 0, 0, n_active, fill_gradient(X, work, n_active, settings.C))
 
 
 @inner_kernel
@@ -119,17 +119,17 @@ def take_step(X, at, work, settings):
     """
     fill_preconditioner(X, work, at.active, settings)
     cg = solve_newton_system(X, work, at.active, settings)
-    product(X.data, X.indices, X.indptr, work.step, work.score_steps)
-    length, halvings = search_step(work, settings)
-    if length == FAILED:
-        return Iteration(FAILED, halvings, cg, at.active, at.gradient_norm)
-    advance(work, np.float32(length))
+    multiply_vector(X.data, X.indices, X.indptr, work.step, work.score_steps)
+    length, halvings = search_step_length(work, settings)
+    if length == NO_STEP:
+        return Iteration(NO_STEP, halvings, cg, at.active, at.gradient_norm)
+    move_along_step(work, np.float32(length))
     n_active = collect_active(work, settings)
     return Iteration(length, halvings, cg, n_active, fill_gradient(X, work, n_active, settings.C))
 
 
 @kernel
-def advance(work, length) -> None:
+def move_along_step(work, length) -> None:
     """Move w += a p and s += a X p."""
     for j in range(len(work.weights)):
         work.weights[j] += length * work.step[j]
@@ -147,9 +147,9 @@ def solve_newton_system(X, work, n_active, settings):
     tolerance = min(0.5, np.sqrt(np.sqrt(energy)))
     model = 0.0
     for k in range(1, settings.max_cg + 1):
-        fill_curved(X, work, n_active, settings.C)
+        fill_hessian_vector_product(X, work, n_active, settings.C)
         curvature = dot(work.direction, work.curved)
-        if curvature <= FLAT:
+        if curvature <= EXHAUSTED_CURVATURE:
             return k
         new_model, new_energy = _move(work, np.float32(energy / curvature))
         if k * (new_model - model) >= tolerance * new_model:
@@ -197,19 +197,19 @@ def _update_direction(work, ratio) -> None:
 
 
 @kernel
-def search_step(work, settings):
+def search_step_length(work, settings):
     """Length a = 1, 1/2, 1/4, ... with L(w + a p) - L(w) <= c a <g, p>; returns a and the halvings."""
     slope = dot(work.gradient, work.step)
     weight_slope = dot(work.weights, work.step)
     weight_curvature = dot(work.step, work.step)
     length = 1.0
-    for halvings in range(settings.max_halvings + 1):
+    for halvings in range(settings.max_backtracking_steps + 1):
         change = length * weight_slope + 0.5 * length * length * weight_curvature
         change += settings.C * loss_change(work, length, settings.loss)
         if change <= settings.sufficient_decrease * length * slope:
             return length, halvings
         length *= 0.5
-    return FAILED, settings.max_halvings
+    return NO_STEP, settings.max_backtracking_steps
 
 
 @kernel
@@ -219,7 +219,7 @@ def loss_change(work, length, loss):
     for i in range(len(work.scores)):
         cost = work.signed_costs[i]
         # both losses in double precision: their difference is far smaller than they are
-        margin = np.float64(toward(cost, work.scores[i]))
-        moved = margin + length * toward(cost, work.score_steps[i])
+        margin = np.float64(signed_margin(cost, work.scores[i]))
+        moved = margin + length * signed_margin(cost, work.score_steps[i])
         total += abs(cost) * (loss_value(loss, moved) - loss_value(loss, margin))
     return total

@@ -8,7 +8,7 @@ from ovaflow.sparse.jit import inner_kernel, kernel
 
 
 @kernel
-def copy(values, out) -> None:
+def copy_vector(values, out) -> None:
     """out = v."""
     for j in range(len(values)):
         out[j] = values[j]
@@ -24,7 +24,7 @@ def dot(left, right):
 
 
 @kernel
-def toward(signed_cost, score):
+def signed_margin(signed_cost, score):
     """y s: the score along the sign of a cost."""
     return score if signed_cost > 0 else -score
 
@@ -35,12 +35,12 @@ def total_loss(work, loss):
     total = 0.0
     for i in range(len(work.scores)):
         cost = work.signed_costs[i]
-        total += abs(cost) * loss_value(loss, toward(cost, work.scores[i]))
+        total += abs(cost) * loss_value(loss, signed_margin(cost, work.scores[i]))
     return total
 
 
 @kernel
-def value(work, settings):
+def compute_objective(work, settings):
     """L(w) = 1/2 <w, w> + C sum_i c_i phi(y_i s_i)."""
     return 0.5 * dot(work.weights, work.weights) + settings.C * total_loss(work, settings.loss)
 
@@ -53,7 +53,7 @@ def collect_active(work, settings):
     count = 0
     for i in range(len(work.scores)):
         cost = work.signed_costs[i]
-        margin = toward(cost, work.scores[i])
+        margin = signed_margin(cost, work.scores[i])
         curvature = loss_curvature(settings.loss, margin)
         work.active[count] = i
         work.slopes[count] = loss_slope(settings.loss, margin) * cost
@@ -65,7 +65,7 @@ def collect_active(work, settings):
 @inner_kernel
 def fill_gradient(X, work, n_active, C):
     """g = w + C sum_{i in A} c_i phi'(m_i) y_i x_i; returns |g|."""
-    copy(work.weights, work.gradient)
+    copy_vector(work.weights, work.gradient)
     for k in range(n_active):
         i = work.active[k]
         add_row(
@@ -93,9 +93,9 @@ def fill_preconditioner(X, work, n_active, settings) -> None:
 
 
 @inner_kernel
-def fill_curved(X, work, n_active, C) -> None:
+def fill_hessian_vector_product(X, work, n_active, C) -> None:
     """H d = d + C sum_{i in A} c_i phi''(m_i) <x_i, d> x_i."""
-    copy(work.direction, work.curved)
+    copy_vector(work.direction, work.curved)
     for k in range(n_active):
         start = X.indptr[work.active[k]]
         end = X.indptr[work.active[k] + 1]

@@ -9,15 +9,15 @@ import numpy as np
 from ovaflow.solver.losses import LOSSES, SQUARED_HINGE
 from ovaflow.sparse.jit import kernel
 
-PAGE = 4096
+PAGE_BYTES = 4096
 
 L2 = 0
 L1 = 1
 REGULARIZATIONS = {"l2": L2, "l1": L1}
 """Code of each regularisation, 1/2 |w|^2 and |w|_1, by the name that the config uses."""
 
-EPSILON = 0.01
-LOOSEST = 0.1
+AUTO_EPSILON = 0.01
+AUTO_LOOSEST_EPSILON = 0.1
 """Tolerances of ``epsilon: auto``, see :func:`ovaflow.solver.stopping.relative_tolerance`."""
 
 
@@ -30,7 +30,7 @@ class Settings(NamedTuple):
     loosest: float = 0.0  # tolerance that labels of few positives may have, where it is larger
     max_newton: int = 1000
     max_cg: int = 1000  # in one Newton step
-    max_halvings: int = 20  # in one line search
+    max_backtracking_steps: int = 20  # in one line search
     sufficient_decrease: float = 0.01  # share of the linear decrease that a step must reach
     preconditioning: float = 0.01  # weight of the Hessian's diagonal against the identity
     regularization: int = L2
@@ -45,8 +45,8 @@ class Settings(NamedTuple):
         regularization = REGULARIZATIONS[train.regularization]
         if train.epsilon != "auto":
             return cls(train.C, loss, train.epsilon, regularization=regularization)
-        loosest = LOOSEST if (loss, regularization) == (SQUARED_HINGE, L2) else 0.0
-        return cls(train.C, loss, EPSILON, loosest, regularization=regularization)
+        loosest = AUTO_LOOSEST_EPSILON if (loss, regularization) == (SQUARED_HINGE, L2) else 0.0
+        return cls(train.C, loss, AUTO_EPSILON, loosest, regularization=regularization)
 
 
 class Instances(NamedTuple):
@@ -63,7 +63,7 @@ class Instances(NamedTuple):
         return float(self.weights[: self.n_documents].sum(dtype=np.float64))
 
 
-def unit_weights(n):
+def make_unit_instances(n):
     """Instances of weight 1, all of them documents."""
     return Instances(np.ones(n, np.float32), n)
 
@@ -100,11 +100,11 @@ def make_workspace(n, d):
     first_of_features = Workspace._fields.index("weights")
     shapes = dict.fromkeys(Workspace._fields[:first_of_features], (np.float32, n))
     shapes |= dict.fromkeys(Workspace._fields[first_of_features:], (np.float32, d))
-    return Workspace(**separate_arrays(**shapes | {"active": (np.int32, n)}))
+    return Workspace(**allocate_separately(**shapes | {"active": (np.int32, n)}))
 
 
 @kernel
-def part_of(work, m, count):
+def slice_workspace(work, m, count):
     """The first m instances and the first ``count`` features of a workspace, sharing its memory."""
     return Workspace(
         work.signed_costs[:m],
@@ -123,7 +123,7 @@ def part_of(work, m, count):
     )
 
 
-def separate_arrays(**shapes):
+def allocate_separately(**shapes):
     """Allocate named arrays, each given as ``(dtype, *shape)``, with a page between any two."""
     # A vector loop first tests that its arrays do not overlap, with some slack, and adds in another
     # order when they might: with a page between any two, the bits never depend on where they lie.
@@ -132,13 +132,15 @@ def separate_arrays(**shapes):
         for name, (dtype, *shape) in shapes.items()
     }
     block = np.empty(
-        sum(-(-size // PAGE) * PAGE + PAGE for size in sizes.values()) + 2 * PAGE, np.uint8
+        sum(-(-size // PAGE_BYTES) * PAGE_BYTES + PAGE_BYTES for size in sizes.values())
+        + 2 * PAGE_BYTES,
+        np.uint8,
     )
-    start = PAGE - block.ctypes.data % PAGE
+    start = PAGE_BYTES - block.ctypes.data % PAGE_BYTES
     arrays = {}
     for name, (dtype, *shape) in shapes.items():
         arrays[name] = block[start : start + sizes[name]].view(dtype).reshape(shape)
-        start += -(-sizes[name] // PAGE) * PAGE + PAGE
+        start += -(-sizes[name] // PAGE_BYTES) * PAGE_BYTES + PAGE_BYTES
     return arrays
 
 
@@ -167,5 +169,5 @@ class Outcome(NamedTuple):
     full_passes: int  # over all of X
 
 
-OUTCOME = np.dtype([(name, np.dtype(kind)) for name, kind in Outcome.__annotations__.items()])
+OUTCOME_DTYPE = np.dtype([(name, np.dtype(kind)) for name, kind in Outcome.__annotations__.items()])
 """An :class:`Outcome` in an array."""

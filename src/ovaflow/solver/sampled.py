@@ -32,23 +32,23 @@ from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import Instances, Outcome, Status, make_workspace
 from ovaflow.solver.sampled_problem import (
     SampledLabel,
+    compute_sampled_objective,
     fill_gradients,
     flip_positive_rows,
-    make_panel,
-    objective,
+    make_slot_panel,
     reset_slots,
     solve_at_anchor,
     solve_at_weights,
     step_and_score,
 )
-from ovaflow.solver.working_set import make_local
+from ovaflow.solver.working_set import make_local_problem
 from ovaflow.sparse.csr import CSR, transpose
-from ovaflow.sparse.panel import WIDTH
+from ovaflow.sparse.panel import PANEL_WIDTH
 
-SAMPLE = 1024
+SAMPLE_SIZE = 1024
 """Instances of the sample that stands for all."""
 
-MOST_ROUNDS = 12
+MOST_SAMPLED_ROUNDS = 12
 """Sampled problems of a label before the plain solver takes it."""
 
 _SEED = 0
@@ -74,7 +74,7 @@ def make_anchor(X, instances, target, settings):
     solve_label(X, instances, np.empty(0, np.int32), target, work, settings)
     n = instances.n_documents
     rng = np.random.default_rng(_SEED)
-    sample = np.sort(rng.choice(n, min(SAMPLE, n), replace=False)).astype(np.int32)
+    sample = np.sort(rng.choice(n, min(SAMPLE_SIZE, n), replace=False)).astype(np.int32)
     weights = work.weights.copy()
     gradient = work.gradient.copy()
     return Anchor(weights, gradient, sample, transpose(X), instances, instances.total)
@@ -96,14 +96,14 @@ class SampledSolver:
         self._X = X
         self._anchor = anchor
         self._settings = settings
-        self._panel = make_panel(X.n_rows, X.n_columns)
-        self._local = make_local(X)
-        self._free = list(range(WIDTH))
+        self._panel = make_slot_panel(X.n_rows, X.n_columns)
+        self._local = make_local_problem(X)
+        self._free = list(range(PANEL_WIDTH))
         self._progress = {}
         self._features = np.arange(X.n_columns, dtype=np.int32)
 
     @property
-    def has_room(self):
+    def has_free_slot(self):
         return bool(self._free)
 
     def admit(self, label, positives, target, positive_cost, C) -> None:
@@ -136,7 +136,7 @@ class SampledSolver:
         target = at.label.target
         before = at.norm
         at.norm = float(np.sqrt(self._panel.squares[slot]))
-        if at.norm > target and at.norm < before and at.rounds < MOST_ROUNDS:
+        if at.norm > target and at.norm < before and at.rounds < MOST_SAMPLED_ROUNDS:
             self._solve(at, solve_at_weights)
             return None
         self._free.append(slot)
@@ -155,7 +155,9 @@ class SampledSolver:
     def _outcome(self, at):
         instances = self._anchor.instances
         weights = self._local.work.weights
-        value = objective(at.label, self._X, instances, weights, self._panel, self._settings)
+        value = compute_sampled_objective(
+            at.label, self._X, instances, weights, self._panel, self._settings
+        )
         n = instances.n_documents
         steps = at.newton, at.cg, at.halvings
         target = at.label.target

@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.solver.losses import loss_value
-from ovaflow.solver.newton import minimise
+from ovaflow.solver.newton import minimize
 from ovaflow.solver.objective import collect_active, dot, fill_gradient
-from ovaflow.solver.problem import separate_arrays
-from ovaflow.solver.screening import BLOCK, collect_above, threshold_for
-from ovaflow.solver.working_set import local_problem
-from ovaflow.sparse.csr import product, row_dot
+from ovaflow.solver.problem import allocate_separately
+from ovaflow.solver.screening import TRANSPOSED_INSTANCES, collect_above, estimate_threshold
+from ovaflow.solver.working_set import gather_local_problem
+from ovaflow.sparse.csr import multiply_vector, row_dot
 from ovaflow.sparse.jit import kernel, strict_kernel
-from ovaflow.sparse.panel import WIDTH, panel_product
+from ovaflow.sparse.panel import PANEL_WIDTH, multiply_panel
 
-INNER_TOLERANCE = 0.5
+SAMPLED_TOLERANCE_SHARE = 0.5
 """Gradient of a sampled problem, as a share of what the label's gradient must reach."""
 
 _LOG2_E = np.float32(1 / math.log(2))
@@ -30,7 +30,7 @@ _LIGHTEST = 1e-30
 _FACTORS = 16
 
 
-class Panel(NamedTuple):
+class SlotPanel(NamedTuple):
     """Labels in flight of one thread, one in each slot c of WIDTH."""
 
     weights: np.ndarray  # w, float32, shape (d, WIDTH)
@@ -57,28 +57,28 @@ class SampledLabel(NamedTuple):
     target: float  # gradient norm at which it ends
 
 
-def make_panel(n, d):
+def make_slot_panel(n, d):
     """Allocate the slots of one thread, for n instances and d features."""
-    large = separate_arrays(
-        weights=(np.float32, d, WIDTH),
-        gradients=(np.float32, d, WIDTH),
-        slopes=(np.float32, n, WIDTH),
-        by_label=(np.float32, WIDTH, n),
+    large = allocate_separately(
+        weights=(np.float32, d, PANEL_WIDTH),
+        gradients=(np.float32, d, PANEL_WIDTH),
+        slopes=(np.float32, n, PANEL_WIDTH),
+        by_label=(np.float32, PANEL_WIDTH, n),
         shift=(np.float32, d),
         rows=(np.int32, n + 1),
     )
     large["weights"][:] = large["gradients"][:] = 0.0
-    bits = np.zeros(WIDTH, np.int32)
+    bits = np.zeros(PANEL_WIDTH, np.int32)
     scratch = {
         "histogram": np.zeros(1024, np.int64),
         "powers": bits.view(np.float32),
         "power_bits": bits,
     }
-    return Panel(**large, steps=large["gradients"], squares=np.zeros(WIDTH), **scratch)
+    return SlotPanel(**large, steps=large["gradients"], squares=np.zeros(PANEL_WIDTH), **scratch)
 
 
 @strict_kernel
-def near_rows(n_positives):
+def count_exact_negatives(n_positives):
     """Instances of large slopes that are taken exactly, as the positives are."""
     return 250 + 4 * n_positives
 
@@ -98,17 +98,17 @@ def step_and_score(X, instances, panel) -> None:
     labels.
     """
     for f in range(len(panel.weights)):
-        for c in range(WIDTH):
+        for c in range(PANEL_WIDTH):
             panel.weights[f, c] -= panel.steps[f, c]
     n = len(panel.slopes)
-    for start in range(0, n, BLOCK):
-        end = min(start + BLOCK, n)
-        panel_product(
+    for start in range(0, n, TRANSPOSED_INSTANCES):
+        end = min(start + TRANSPOSED_INSTANCES, n)
+        multiply_panel(
             X.data, X.indices, X.indptr[start : end + 1], panel.weights, panel.slopes[start:end]
         )
         for i in range(start, end):
             fill_sigmoids(panel.slopes[i], panel.powers, panel.power_bits)
-        for c in range(WIDTH):
+        for c in range(PANEL_WIDTH):
             for i in range(start, end):
                 panel.by_label[c, i] = panel.slopes[i, c]
         for i in range(start, end):
@@ -122,7 +122,7 @@ def fill_sigmoids(scores, powers, power_bits) -> None:
     """
     # e^-s = 2^k e^r with |r| <= log(2) / 2, by Cephes' polynomial: vector code, which math.exp is
     # not
-    for c in range(WIDTH):
+    for c in range(PANEL_WIDTH):
         exponent = min(max(-scores[c], np.float32(-80.0)), np.float32(80.0))
         biased = np.int32(exponent * _LOG2_E + np.float32(127.5))
         power_bits[c] = biased << 23
@@ -131,7 +131,7 @@ def fill_sigmoids(scores, powers, power_bits) -> None:
         for coefficient in _EXPONENTIAL:
             polynomial = polynomial * r + coefficient
         scores[c] = polynomial * r * r + r + np.float32(1.0)
-    for c in range(WIDTH):
+    for c in range(PANEL_WIDTH):
         scores[c] = np.float32(1.0) / (np.float32(1.0) + powers[c] * scores[c])
 
 
@@ -150,11 +150,11 @@ def flip_positive_rows(label, instances, panel) -> None:
 @kernel
 def fill_gradients(columns, C, panel) -> None:
     """g = w + C sum_i c_i phi'(m_i) y_i x_i and |g|^2, for all labels."""
-    panel_product(columns.data, columns.indices, columns.indptr, panel.slopes, panel.gradients)
+    multiply_panel(columns.data, columns.indices, columns.indptr, panel.slopes, panel.gradients)
     panel.squares[:] = 0.0
     scale = np.float32(C)
     for f in range(len(panel.weights)):
-        for c in range(WIDTH):
+        for c in range(PANEL_WIDTH):
             gradient = panel.weights[f, c] + scale * panel.gradients[f, c]
             panel.gradients[f, c] = gradient
             panel.squares[c] += np.float64(gradient) * np.float64(gradient)
@@ -180,8 +180,8 @@ def solve_at_weights(label, X, anchor, panel, local, settings):
     exact = _take_rows(label.positives, 0, panel, local)
     slopes = panel.by_label[label.slot]
     active = local.work.active
-    n_near = min(near_rows(exact), len(slopes))
-    threshold = threshold_for(slopes, len(slopes), n_near, panel.histogram)
+    n_near = min(count_exact_negatives(exact), len(slopes))
+    threshold = estimate_threshold(slopes, len(slopes), n_near, panel.histogram)
     n_near = collect_above(slopes, len(slopes), threshold, 0, active, 0)
     exact = _take_rows(active[:n_near], exact, panel, local)
     part, work = _set_up_problem(label, exact, X, anchor, panel, local)
@@ -208,7 +208,7 @@ def _set_up_problem(label, exact, X, anchor, panel, local):
     count = _take_rows(anchor.sample, exact, panel, local)
     for i in panel.rows[:count]:
         local.member[i] = False
-    part, work = local_problem(X, panel.rows[:count], local)
+    part, work = gather_local_problem(X, panel.rows[:count], local)
     n = anchor.instances.n_documents
     weights = anchor.instances.weights
     others = anchor.total
@@ -224,7 +224,7 @@ def _set_up_problem(label, exact, X, anchor, panel, local):
         work.signed_costs[r] = -weights[panel.rows[r]] * share
     for e in range(part.n_columns):
         work.weights[e] = panel.weights[local.features[e], label.slot]
-    product(part.data, part.indices, part.indptr, work.weights, work.scores)
+    multiply_vector(part.data, part.indices, part.indptr, work.weights, work.scores)
     return part, work
 
 
@@ -251,7 +251,7 @@ def _solve(label, part, work, panel, local, settings):
     shift = panel.shift
     for e in range(part.n_columns):
         work.weights[e] += shift[e]
-    solved = minimise(part, INNER_TOLERANCE * label.target, work, settings)
+    solved = minimize(part, SAMPLED_TOLERANCE_SHARE * label.target, work, settings)
     for e in range(part.n_columns):
         f = local.features[e]
         solution = work.weights[e] - shift[e]
@@ -260,7 +260,7 @@ def _solve(label, part, work, panel, local, settings):
 
 
 @kernel
-def objective(label, X, instances, weights, panel, settings):
+def compute_sampled_objective(label, X, instances, weights, panel, settings):
     """1/2 |w|^2 + C sum_i c_i phi(m_i), where phi(m_i) = -log(1 - phi'(m_i) y_i) for a negative of
     small slope.
     """

@@ -19,14 +19,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.sparse.csr import column_of, is_full, nonzeros_of_columns
+from ovaflow.sparse.csr import count_column_nonzeros, entry_column, is_full
 from ovaflow.sparse.jit import kernel, strict_kernel
-from ovaflow.sparse.panel import WIDTH, panel_row
+from ovaflow.sparse.panel import PANEL_WIDTH, multiply_row
 
-STRIPE = 1 << 17
+STRIPE_INSTANCES = 1 << 17
 """Instances whose bounds are held at a time, which bounds the memory of a thread."""
 
-BLOCK = 128
+TRANSPOSED_INSTANCES = 128
 """Instances whose bounds are turned from rows into columns at a time."""
 
 _ALL_POPULAR = 2048
@@ -71,7 +71,7 @@ def make_screen(X, mean_positives=1.0):
     """
     n = X.n_rows
     d = X.n_columns
-    frequency = nonzeros_of_columns(X)
+    frequency = count_column_nonzeros(X)
     order = np.argsort(-frequency, kind="stable")
     share = min(0.01, 0.1 / mean_positives)
     all_popular = d <= _ALL_POPULAR or is_full(X)
@@ -87,16 +87,16 @@ def make_screen(X, mean_positives=1.0):
         np.zeros(n + 1, np.int64),
     )
     rare = np.empty(n_rare, np.float32), np.empty(n_rare, np.int32)
-    firsts = range(0, n, STRIPE)
+    firsts = range(0, n, STRIPE_INSTANCES)
     rare_indptr = np.zeros((len(firsts), d + 1), np.int32)
     rare_starts = np.zeros(len(firsts) + 1, np.int64)
     signed = np.zeros(d, bool)
     slack = np.empty(n, np.float32)
     for stripe, first in enumerate(firsts):
-        last = min(first + STRIPE, n)
+        last = min(first + STRIPE_INSTANCES, n)
         part = X.part(first, last)
         np.cumsum(
-            np.where(popular_id < 0, nonzeros_of_columns(part), 0), out=rare_indptr[stripe, 1:]
+            np.where(popular_id < 0, count_column_nonzeros(part), 0), out=rare_indptr[stripe, 1:]
         )
         rare_starts[stripe + 1] = rare_starts[stripe] + rare_indptr[stripe, -1]
         slots = rare_starts[stripe] + rare_indptr[stripe, :-1]
@@ -132,7 +132,7 @@ def _divide(
     for i in range(len(indptr) - 1):
         row_sum = 0.0
         for k in range(indptr[i], indptr[i + 1]):
-            feature = column_of(indices, k, indptr[i])
+            feature = entry_column(indices, k, indptr[i])
             if data[k] == 0 and popular_id[feature] >= 0:
                 continue
             if popular_id[feature] >= 0:
@@ -152,14 +152,14 @@ def _divide(
 
 
 @kernel
-def bound_by_popular(screen, popular_weights, first, last, block, bounds) -> None:
+def bound_by_popular_features(screen, popular_weights, first, last, block, bounds) -> None:
     """bounds[c, i] = slack_i + sum over popular f of x_if w_cf, for the instances first to last."""
-    for start in range(first, last, BLOCK):
-        end = min(start + BLOCK, last)
+    for start in range(first, last, TRANSPOSED_INSTANCES):
+        end = min(start + TRANSPOSED_INSTANCES, last)
         for i in range(start, end):
             begin = screen.popular_indptr[i]
             stop = screen.popular_indptr[i + 1]
-            panel_row(
+            multiply_row(
                 screen.popular_data,
                 screen.popular_indices,
                 begin,
@@ -167,13 +167,13 @@ def bound_by_popular(screen, popular_weights, first, last, block, bounds) -> Non
                 popular_weights,
                 block[i - start],
             )
-        for c in range(WIDTH):
+        for c in range(PANEL_WIDTH):
             for i in range(start, end):
                 bounds[c, i - first] = block[i - start, c] + screen.slack[i]
 
 
 @kernel
-def add_rare(screen, features, weights, stripe, bounds) -> None:
+def add_rare_features(screen, features, weights, stripe, bounds) -> None:
     """bounds[i] += sum over rare f with w_f > 0 (or signed values) of x_if w_f, for the instances
     of a stripe.
     """
@@ -200,7 +200,7 @@ def collect_above(bounds, count, threshold, first, instances, length):
 
 
 @strict_kernel
-def threshold_for(values, count, n_above, histogram):
+def estimate_threshold(values, count, n_above, histogram):
     """A number that about ``n_above`` of the values exceed, the largest always among them; from a
     sample of them.
     """

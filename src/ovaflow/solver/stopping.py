@@ -4,7 +4,7 @@ import numpy as np
 
 from ovaflow.sparse.jit import strict_kernel
 
-STRICTER = 0.1
+L1_TOLERANCE_SHARE = 0.1
 """Tolerance of L1 problems in units of that of L2 problems.
 
 The violation at w = 0 is a sum over features, most of which the bias alone sets
@@ -13,20 +13,20 @@ objective, a tenth of it under 0.1 %.
 """
 
 
-FEW = 20
+FEW_POSITIVES = 20
 """Positives below which ``epsilon: auto`` is looser."""
 
 
-def relative_tolerance(epsilon, n_positives, n, loosest=0.0):
+def compute_relative_tolerances(epsilon, n_positives, n, loosest=0.0):
     """Tolerance of labels, from their positives: eps max(1, min(|P|, |N|)) / n (MSI eq. 12-13).
 
     Labels of fewer than :data:`FEW` positives may have that of so many, up to ``loosest``.
     """
     fewer = np.maximum(1, np.minimum(n_positives, n - n_positives))
-    return np.maximum(epsilon, np.minimum(loosest, epsilon * FEW / fewer)) * fewer / n
+    return np.maximum(epsilon, np.minimum(loosest, epsilon * FEW_POSITIVES / fewer)) * fewer / n
 
 
-def gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, positive_cost=1.0):
+def compute_gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, positive_cost=1.0):
     """Norm of the gradient at w = 0, from means alone: C |phi'(0)| |(c + 1) |P| p_mean - n x_mean|.
 
     ``pp``, ``xp`` and ``xx`` are <p_mean, p_mean>, <x_mean, p_mean> and <x_mean, x_mean>; c weighs
@@ -41,7 +41,7 @@ def gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, positive
     return C * abs(slope_at_zero) * np.sqrt(np.maximum(squared, 0.0))
 
 
-def gradient_targets(settings, slope_at_zero, instances, means, costs):
+def compute_gradient_targets(settings, slope_at_zero, instances, means, costs):
     """Compute what |g(w)| must reach for each of l labels, from :class:`Means` and :class:`Costs`:
     float64 (l,).
 
@@ -50,12 +50,18 @@ def gradient_targets(settings, slope_at_zero, instances, means, costs):
     n = instances.n_documents
     counts = means.counts
     products = means.pp, means.xp, means.xx
-    at_zero = gradient_norm_at_zero(costs.C, slope_at_zero, n, counts, *products, costs.positives)
+    at_zero = compute_gradient_norm_at_zero(
+        costs.C, slope_at_zero, n, counts, *products, costs.positives
+    )
     mean_weight = instances.total / n
-    return relative_tolerance(settings.epsilon, counts, n, settings.loosest) * mean_weight * at_zero
+    return (
+        compute_relative_tolerances(settings.epsilon, counts, n, settings.loosest)
+        * mean_weight
+        * at_zero
+    )
 
 
-def violation_targets(settings, C, slope_at_zero, X, positives, features, positive_costs):
+def compute_violation_targets(settings, C, slope_at_zero, X, positives, features, positive_costs):
     """What the violation of an L1 problem must reach, for each of l labels: a share of that at w =
     0.
 
@@ -70,7 +76,11 @@ def violation_targets(settings, C, slope_at_zero, X, positives, features, positi
     _violations_at_zero(
         X, features.instances, positives, features.sums, scales, positive_costs, at_zero
     )
-    return STRICTER * relative_tolerance(settings.epsilon, np.diff(positives.indptr), n) * at_zero
+    return (
+        L1_TOLERANCE_SHARE
+        * compute_relative_tolerances(settings.epsilon, np.diff(positives.indptr), n)
+        * at_zero
+    )
 
 
 @strict_kernel

@@ -23,30 +23,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.solver.coordinate_descent import minimise_l1, violation_of
+from ovaflow.solver.coordinate_descent import minimize_l1, optimality_violation
 from ovaflow.solver.losses import loss_curvature, loss_slope
 from ovaflow.solver.newton import CONVERGED, ITERATION_LIMIT
 from ovaflow.solver.problem import (
     Instances,
     Outcome,
     Workspace,
+    allocate_separately,
     make_workspace,
-    part_of,
-    separate_arrays,
+    slice_workspace,
 )
-from ovaflow.solver.screening import threshold_for
+from ovaflow.solver.screening import estimate_threshold
 from ovaflow.sparse.csr import CSR, add_row, transpose
 from ovaflow.sparse.jit import kernel, strict_kernel
 
-FIRST = 100
+JOINING_FEATURES = 100
 """Features that may always join at a time."""
 
-FEW = 1000
+MOST_START_FEATURES = 1000
 """Features up to which a start brings all; of one with more only the bias is used, to keep the set
 small.
 """
 
-DENSEST = 0.2
+LARGEST_DENSITY = 0.2
 """Share of nonzeros in X beyond which a few features touch all instances, and nothing is saved."""
 
 _INSIDE = 0.5
@@ -79,7 +79,7 @@ class WorkingScratch(NamedTuple):
     local: Workspace  # of the problem on the working features
 
 
-def make_features(X, instances):
+def make_working_features(X, instances):
     """Transpose a matrix."""
     columns = transpose(X)
     sums = np.empty(X.n_columns)
@@ -101,9 +101,9 @@ def _sum_rows(columns, instances, out) -> None:
                 out[j] += instances.weights[i] * columns.data[k]
 
 
-def make_scratch(n, d):
+def make_working_scratch(n, d):
     """Allocate what one thread works in, for n instances and d features."""
-    arrays = separate_arrays(
+    arrays = allocate_separately(
         weights=(np.float32, d), features=(np.int32, d), rows=(np.int32, n), local_row=(np.int32, n)
     )
     arrays["local_row"][:] = -1
@@ -136,7 +136,7 @@ def _minimise(X, features, positives, positive_cost, target, scratch, settings):
         part, n_rows, others = _gather(features, positives, count, scratch)
         view = _set_up_problem(part, n_rows, count, positives, positive_cost, features, scratch)
         background = view.scores[n_rows]
-        solved = minimise_l1(part, inside, view, settings)
+        solved = minimize_l1(part, inside, view, settings)
         if rounds == 0:
             first_active = solved.active_start + _alike(others, background, settings.loss)
         newton += solved.newton_steps
@@ -179,7 +179,7 @@ def _first_features(features, scratch):
     """Features of the start, if they are few, and the bias; the weights of others become zero.
     Returns how many.
     """
-    few = np.count_nonzero(scratch.weights) <= FEW
+    few = np.count_nonzero(scratch.weights) <= MOST_START_FEATURES
     count = 0
     for j in range(len(scratch.weights)):
         if j == features.bias or (few and scratch.weights[j] != 0):
@@ -239,7 +239,7 @@ def _gather(features, positives, count, scratch):
 @kernel
 def _set_up_problem(part, n_rows, count, positives, positive_cost, features, scratch):
     """Costs, weights and scores of the problem on the working features, in a part of the workspace."""
-    view = part_of(scratch.local, n_rows + 1, count)
+    view = slice_workspace(scratch.local, n_rows + 1, count)
     others = features.total
     for r in range(n_rows):
         i = scratch.rows[r]
@@ -289,7 +289,7 @@ def _fill_gradient(X, features, n_rows, count, view, scratch, settings):
             add_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], factor, gradient)
     total = 0.0
     for j in range(len(gradient)):
-        total += violation_of(weights[j], gradient[j])
+        total += optimality_violation(weights[j], gradient[j])
     return total
 
 
@@ -305,11 +305,11 @@ def _add_features(bias, count, scratch):
             candidates[n_candidates] = j
             sizes[n_candidates] = size
             n_candidates += 1
-    limit = max(FIRST, count)
+    limit = max(JOINING_FEATURES, count)
     threshold = np.float64(0.0)
     added = 0
     if n_candidates > limit:
-        threshold = threshold_for(sizes, n_candidates, limit, np.zeros(1024, np.int64))
+        threshold = estimate_threshold(sizes, n_candidates, limit, np.zeros(1024, np.int64))
     has_bias = bias >= 0
     for e in range(n_candidates):
         if sizes[e] > threshold:

@@ -9,13 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.solver.newton import minimise, set_up_problem
-from ovaflow.solver.problem import Instances, Workspace, make_workspace, part_of, separate_arrays
+from ovaflow.solver.newton import minimize, set_up_problem
+from ovaflow.solver.problem import (
+    Instances,
+    Workspace,
+    allocate_separately,
+    make_workspace,
+    slice_workspace,
+)
 from ovaflow.sparse.csr import CSR, row_dot
 from ovaflow.sparse.jit import inner_kernel, kernel, strict_kernel
 
 
-class Local(NamedTuple):
+class LocalProblem(NamedTuple):
     """One thread's local problem: chosen rows with renumbered features; most of it is never
     touched.
     """
@@ -33,13 +39,13 @@ class Local(NamedTuple):
     work: Workspace
 
 
-def make_local(X, watched=()):
+def make_local_problem(X, watched=()):
     """Allocate what one thread needs for local problems."""
     n = X.n_rows
     d = X.n_columns
     nnz = len(X.data)
     full = X.indices is None
-    arrays = separate_arrays(
+    arrays = allocate_separately(
         data=(np.float32, nnz),
         indices=(np.int32, 0 if full else nnz),
         features=(np.int32, d if full else d + 1),
@@ -52,7 +58,7 @@ def make_local(X, watched=()):
         arrays["features"][:] = np.arange(d)
         arrays["indices"] = None
     watched = np.array(watched, np.int32)
-    return Local(
+    return LocalProblem(
         **arrays,
         indptr=np.zeros(n + 1, np.int64),
         watched=watched,
@@ -68,20 +74,20 @@ def solve_rows(X, instances, rows, n_positives, positive_cost, target, local, se
     """Minimise over chosen rows, from ``local.dense`` into ``local.work.weights``; returns their
     number and Outcome.
     """
-    part, work = local_problem(X, rows, local)
+    part, work = gather_local_problem(X, rows, local)
     for e in range(part.n_columns):
         work.weights[e] = local.dense[local.features[e]]
     chosen = Instances(instances.weights[rows], len(rows))
     set_up_problem(part, chosen, local.first[:n_positives], np.float32(positive_cost), work)
-    return part.n_columns, minimise(part, target, work, settings)
+    return part.n_columns, minimize(part, target, work, settings)
 
 
 @inner_kernel
-def local_problem(X, rows, local):
+def gather_local_problem(X, rows, local):
     """The chosen rows as a matrix of their own features, and vectors of its sizes."""
     n_features = _gather_rows(X, rows, local)
     part = CSR(local.data, local.indices, local.indptr[: len(rows) + 1], n_features, None)
-    return part, part_of(local.work, len(rows), n_features)
+    return part, slice_workspace(local.work, len(rows), n_features)
 
 
 @strict_kernel
@@ -134,7 +140,7 @@ def _renumber(indices, filled, local):
 
 
 @kernel
-def violators(X, candidates, rows, local, instances, scores):
+def collect_violators(X, candidates, rows, local, instances, scores):
     """{i in candidates, not in the working set : <w, x_i> > -1} and their scores; returns their
     number.
     """

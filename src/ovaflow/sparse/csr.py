@@ -7,7 +7,7 @@ import scipy
 
 from ovaflow.sparse.jit import kernel, strict_kernel
 
-NOWHERE = 65535
+NO_POSITION = 65535
 """Place of a feature that is no token of a text; tokens beyond the last place count as there."""
 
 
@@ -68,13 +68,13 @@ def from_scipy(matrix):
     )
 
 
-def evenly_spread(n, most):
+def evenly_spaced_numbers(n, most):
     """Numbers of at most so many of n rows, evenly spread over all: int64."""
     amount = min(n, most)
     return np.arange(amount) * n // max(amount, 1)
 
 
-def rows_of(matrix, rows):
+def select_rows(matrix, rows):
     """The chosen rows of a matrix, in the order given."""
     indptr = offsets(np.diff(matrix.indptr)[rows])
     data = np.empty(indptr[-1], matrix.data.dtype)
@@ -82,11 +82,11 @@ def rows_of(matrix, rows):
     _copy_rows(*matrix.arrays, np.asarray(rows, np.int64), data, indices, indptr)
     places = None
     if matrix.places is not None:
-        places = rows_of(matrix._replace(data=matrix.places, places=None), rows).data
+        places = select_rows(matrix._replace(data=matrix.places, places=None), rows).data
     return CSR(data, indices, indptr, matrix.n_columns, places)
 
 
-def columns_of(matrix, low, high):
+def select_columns(matrix, low, high):
     """Columns low..high of a matrix, as one of their own."""
     kept = (matrix.indices >= low) & (matrix.indices < high)
     places = None if matrix.places is None else matrix.places[kept]
@@ -94,7 +94,7 @@ def columns_of(matrix, low, high):
     return CSR(matrix.data[kept], indices, offsets(kept)[matrix.indptr], high - low, places)
 
 
-def beside(left, right):
+def stack_columns(left, right):
     """The columns of one matrix, then those of another with the same rows."""
     lengths = np.stack([np.diff(left.indptr), np.diff(right.indptr)], axis=1)
     of_left = np.repeat(np.tile([True, False], len(lengths)), lengths.reshape(-1))
@@ -131,21 +131,21 @@ def offsets(lengths):
     return ends
 
 
-def full_matrix(values):
+def from_dense(values):
     """A dense matrix (n, d), float32, with every entry stored."""
     n, d = values.shape
     indices = np.tile(np.arange(d, dtype=np.int32), n)
     return CSR(values.reshape(-1), indices, d * np.arange(n + 1, dtype=np.int64), d)
 
 
-def nonzeros_of_rows(matrix):
+def count_row_nonzeros(matrix):
     """How many entries of each row are not zero; zeros are stored in full rows only."""
     if is_full(matrix):
         return np.count_nonzero(matrix.data.reshape(matrix.n_rows, matrix.n_columns), axis=1)
     return np.diff(matrix.indptr)
 
 
-def nonzeros_of_columns(matrix):
+def count_column_nonzeros(matrix):
     """How many entries of each column are not zero; zeros are stored in full rows only."""
     if is_full(matrix):
         return np.count_nonzero(matrix.data.reshape(matrix.n_rows, matrix.n_columns), axis=0)
@@ -188,7 +188,7 @@ def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot) ->
 # only the gathers.
 
 
-def for_kernels(matrix):
+def omit_full_indices(matrix):
     """The same matrix, sharing memory, without its indices where every row is full: then rows are
     contiguous.
     """
@@ -196,7 +196,7 @@ def for_kernels(matrix):
 
 
 @kernel
-def column_of(indices, k, first):
+def entry_column(indices, k, first):
     """Column of entry k of the row that begins at entry ``first``; all unsigned."""
     if indices is None:
         return k - first
@@ -218,7 +218,7 @@ def row_dot(data, indices, start, end, vector):
 
 
 @kernel
-def product(data, indices, indptr, vector, out) -> None:
+def multiply_vector(data, indices, indptr, vector, out) -> None:
     """out = X v."""
     for i in range(len(indptr) - 1):
         out[i] = row_dot(data, indices, indptr[i], indptr[i + 1], vector)
@@ -256,14 +256,14 @@ def scatter(indices, data, dense) -> None:
 
 
 @strict_kernel
-def clear(indices, dense) -> None:
+def clear_scattered(indices, dense) -> None:
     """Undo :func:`scatter`."""
     for k in range(len(indices)):
         dense[indices[k]] = 0
 
 
 @strict_kernel
-def with_room(array, size):
+def ensure_capacity(array, size):
     """The array, or a copy of at least twice its length, so that ``size`` entries fit."""
     if size <= len(array):
         return array

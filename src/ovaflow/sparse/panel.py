@@ -7,10 +7,10 @@ after the other.
 
 import numpy as np
 
-from ovaflow.sparse.csr import column_of
+from ovaflow.sparse.csr import entry_column
 from ovaflow.sparse.jit import kernel
 
-WIDTH = 64
+PANEL_WIDTH = 64
 """Vectors of a panel: four vectors of 16 floats, a compile-time constant for the inner loop."""
 
 _PART = 128
@@ -20,13 +20,13 @@ _ROWS = 256
 
 
 @kernel
-def panel_product(data, indices, indptr, panel, out) -> None:
+def multiply_panel(data, indices, indptr, panel, out) -> None:
     """out = X P."""
     if indices is None:
         _product_of_full_rows(data, indices, indptr, panel, out)
         return
     for i in range(len(indptr) - 1):
-        panel_row(data, indices, indptr[i], indptr[i + 1], panel, out[i])
+        multiply_row(data, indices, indptr[i], indptr[i + 1], panel, out[i])
 
 
 @kernel
@@ -36,46 +36,46 @@ def _product_of_full_rows(data, indices, indptr, panel, out) -> None:
     """
     n = len(indptr) - 1
     d = len(panel)
-    part = np.empty(WIDTH, np.float32)
+    part = np.empty(PANEL_WIDTH, np.float32)
     for low in range(0, n, _ROWS):
         for first in range(0, d, _PART):
             last = min(first + _PART, d)
             for i in range(low, min(low + _ROWS, n)):
                 start = indptr[i]
                 target = out[i] if first == 0 else part
-                panel_row(data, indices, start + first, start + last, panel[first:last], target)
+                multiply_row(data, indices, start + first, start + last, panel[first:last], target)
                 if first > 0:
-                    for c in range(WIDTH):
+                    for c in range(PANEL_WIDTH):
                         out[i, c] += part[c]
 
 
 @kernel
-def panel_row(data, indices, start, end, panel, out) -> None:
+def multiply_row(data, indices, start, end, panel, out) -> None:
     """out = sum_f x_if p_f over the entries start to end, four features at a time."""
     one = np.uint64(1)
     first = np.uint64(start)
     k = first
     last = np.uint64(end)
-    for c in range(WIDTH):
+    for c in range(PANEL_WIDTH):
         out[c] = 0.0
     # each pass over the sums costs a load and a store besides its products, so it takes four
     # features
     while k + np.uint64(4) <= last:
         x0 = data[k]
-        p0 = panel[column_of(indices, k, first)]
+        p0 = panel[entry_column(indices, k, first)]
         x1 = data[k + one]
-        p1 = panel[column_of(indices, k + one, first)]
+        p1 = panel[entry_column(indices, k + one, first)]
         k += np.uint64(2)
         x2 = data[k]
-        p2 = panel[column_of(indices, k, first)]
+        p2 = panel[entry_column(indices, k, first)]
         x3 = data[k + one]
-        p3 = panel[column_of(indices, k + one, first)]
+        p3 = panel[entry_column(indices, k + one, first)]
         k += np.uint64(2)
-        for c in range(WIDTH):
+        for c in range(PANEL_WIDTH):
             out[c] += x0 * p0[c] + x1 * p1[c] + x2 * p2[c] + x3 * p3[c]
     while k < last:
         x0 = data[k]
-        p0 = panel[column_of(indices, k, first)]
-        for c in range(WIDTH):
+        p0 = panel[entry_column(indices, k, first)]
+        for c in range(PANEL_WIDTH):
             out[c] += x0 * p0[c]
         k += one

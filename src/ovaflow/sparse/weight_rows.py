@@ -19,7 +19,7 @@ from ovaflow.sparse.jit import strict_kernel
 BLOCK_BITS = 16
 """Of a feature's number within its block."""
 
-LARGEST = 32767
+LARGEST_ROUNDED_WEIGHT = 32767
 """The largest rounded weight."""
 
 _SMALLEST_STEP = 2.0**-126
@@ -43,7 +43,7 @@ class WeightRows(NamedTuple):
     @property
     def blocks(self):
         """Segments of each label."""
-        return 1 if self.steps is None else n_blocks(self.n_columns)
+        return 1 if self.steps is None else count_feature_blocks(self.n_columns)
 
     @property
     def arrays(self):
@@ -52,39 +52,39 @@ class WeightRows(NamedTuple):
 
     def to_scipy(self):
         """The same weights as a ``scipy.sparse.csr_array``."""
-        return decoded(self).to_scipy()
+        return decode_weights(self).to_scipy()
 
 
-def n_blocks(n_features):
+def count_feature_blocks(n_features):
     """Blocks of 65,536 features."""
     return max(1, -(-n_features >> BLOCK_BITS))
 
 
-def may_round(transform):
+def can_round_weights(transform):
     """Whether instances of a dataset have length 1."""
     return bool(transform.get("normalize")) and not transform.get("unscaled", False)
 
 
-def rounded(weights):
+def round_weights(weights):
     """Round the weights of a CSR (m, d), stored zeros included."""
     m = weights.n_rows
     n = len(weights.data)
     data = np.empty(n, np.int16)
     indices = np.empty(n, np.uint16)
     steps = np.empty(m, np.float32)
-    counts = np.zeros(m * n_blocks(weights.n_columns), np.int64)
+    counts = np.zeros(m * count_feature_blocks(weights.n_columns), np.int64)
     _round(*weights.arrays, data, indices, steps, counts)
     return WeightRows(weights.n_columns, data, indices, offsets(counts), steps)
 
 
-def segments_of(weights):
+def make_segments(weights):
     """Weights as kernels take them, also those of a CSR: (data, indices, indptr, steps, blocks)."""
     return *weights.arrays, getattr(weights, "steps", None), getattr(weights, "blocks", 1)
 
 
-def decoded(weights, first=0, end=None):
+def decode_weights(weights, first=0, end=None):
     """Rows first..end of these or of a CSR as a CSR, which shares float32 weights."""
-    data, indices, indptr, steps, blocks = segments_of(weights)
+    data, indices, indptr, steps, blocks = make_segments(weights)
     end = weights.n_rows if end is None else end
     if steps is None:
         return CSR(data, indices, indptr, weights.n_columns).part(first, end)
@@ -93,25 +93,25 @@ def decoded(weights, first=0, end=None):
     ends = indptr[low : high + 1 : blocks] - indptr[low]
     values = np.empty(ends[-1], np.float32)
     features = np.empty(ends[-1], np.int32)
-    _decode(segments_of(weights), low, high, values, features)
+    _decode(make_segments(weights), low, high, values, features)
     return CSR(values, features, ends, weights.n_columns)
 
 
-def bytes_of_a_weight(weights):
+def count_weight_bytes(weights):
     """Bytes that a weight takes in a file."""
     return weights.data.itemsize + weights.indices.itemsize
 
 
-def values_at(weights, places):
+def read_values(weights, places):
     """Weights at some places of ``data``: float32."""
-    data, _, indptr, steps, blocks = segments_of(weights)
+    data, _, indptr, steps, blocks = make_segments(weights)
     if steps is None:
         return data[places]
     return data[places] * steps[(np.searchsorted(indptr, places, "right") - 1) // blocks]
 
 
 @strict_kernel
-def step_of(steps, label):
+def label_step(steps, label):
     """What a label's stored weights are multiplied by."""
     if steps is None:
         return np.float32(1)
@@ -126,7 +126,7 @@ def _round(data, indices, indptr, out_data, out_indices, steps, counts) -> None:
         largest = 0.0
         for k in range(indptr[label], indptr[label + 1]):
             largest = max(largest, abs(data[k]))
-        mantissa, exponent = math.frexp(largest / LARGEST)
+        mantissa, exponent = math.frexp(largest / LARGEST_ROUNDED_WEIGHT)
         steps[label] = max(math.ldexp(1.0, exponent - (mantissa == 0.5)), _SMALLEST_STEP)
         for k in range(indptr[label], indptr[label + 1]):
             out_data[k] = np.rint(data[k] / steps[label])

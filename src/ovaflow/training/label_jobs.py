@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.initialization.spanning_tree import ROOT
-from ovaflow.initialization.starts import RANKING, make_start, ranking_start
-from ovaflow.model.pruning import large_weights
-from ovaflow.solver.fast_path import Newton, fast_path, one_by_one
+from ovaflow.initialization.spanning_tree import ROOT_PARENT
+from ovaflow.initialization.starts import RANKING_STARTS, make_ranking_start, make_start
+from ovaflow.model.pruning import select_large_weights
 from ovaflow.solver.problem import L1, Costs, Instances, Outcome, Settings, Status
-from ovaflow.sparse.csr import CSR, for_kernels
+from ovaflow.solver.selection import NewtonSolver, choose_fast_path, choose_label_solver
+from ovaflow.sparse.csr import CSR, omit_full_indices
 
 
 class TrainedLabel(NamedTuple):
@@ -33,13 +33,13 @@ class TrainedLabel(NamedTuple):
     )
 
 
-def unsolved(status, indices=(), data=()):
+def make_unsolved_label(status, indices=(), data=()):
     """A label that the solver did not work on, with these weights."""
     outcome = Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, status, 0)
     return TrainedLabel(np.asarray(indices, np.int32), np.asarray(data, np.float32), outcome, 0.0)
 
 
-def costs_of_labels(dataset, training):
+def compute_label_costs(dataset, training):
     """What the losses of each label's positives weigh, those of negatives being 1, and all of them.
 
     With p_j the chance that label j was assigned where it is true, 2/p_j - 1 makes the loss over
@@ -86,7 +86,7 @@ class LabelJobs:
     costs: Costs  # of the losses of each label
     targets: np.ndarray  # gradient norm that each label must reach; with L1 the violation
     threshold: np.float32  # smaller weights are dropped
-    alone: Newton  # how labels are solved one by one
+    alone: NewtonSolver  # how labels are solved one by one
     fast_path: object | None  # None if every label is solved so
 
     @classmethod
@@ -103,23 +103,25 @@ class LabelJobs:
         instances = Instances(dataset.instance_weights, dataset.n_documents)
         if settings.regularization != L1:
             # coordinate descent reads indices itself
-            X = for_kernels(X)
+            X = omit_full_indices(X)
         start = make_start(training, inputs)
-        costs = costs_of_labels(dataset, training)
-        alone = one_by_one(X, instances, settings, training.reference)
+        costs = compute_label_costs(dataset, training)
+        alone = choose_label_solver(X, instances, settings, training.reference)
         targets = alone.targets(dataset.positives, means, costs)
         return cls(
             X,
             dataset.positives,
             start,
-            ranking=start if training.initialization in RANKING else ranking_start(inputs),
+            ranking=start
+            if training.initialization in RANKING_STARTS
+            else make_ranking_start(inputs),
             costs=costs,
             targets=targets,
             threshold=np.float32(training.stored_threshold),
             alone=alone,
             fast_path=None
             if training.reference
-            else fast_path(X, instances, means.counts, targets, costs.C, settings),
+            else choose_fast_path(X, instances, means.counts, targets, costs.C, settings),
         )
 
     def positives_of(self, label):
@@ -153,8 +155,8 @@ class LabelQueue:
         self._ready = {False: [], True: []}
         self._children = {}
         for label in reversed(labels):
-            parent = ROOT if parents is None else int(parents[label])
-            if parent == ROOT:
+            parent = ROOT_PARENT if parents is None else int(parents[label])
+            if parent == ROOT_PARENT:
                 self._ready[self._fast[label]].append(label)
             else:
                 self._children.setdefault(parent, []).append(label)
@@ -194,7 +196,7 @@ class LabelQueue:
             return not self._stopped and self._n_waiting > 0
 
 
-class LabelSolver:
+class LabelWorker:
     """Solves labels on one thread: plain ones one at a time, those of the fast path with many in
     flight.
     """
@@ -225,7 +227,7 @@ class LabelSolver:
         jobs = self._jobs
         positives = self._jobs.positives_of(label)
         if not len(positives):
-            return unsolved(Status.NO_POSITIVES)
+            return make_unsolved_label(Status.NO_POSITIVES)
         self._work = self._work or jobs.alone.make_work()
         weights = self._work.weights
         start = time.thread_time()
@@ -234,13 +236,13 @@ class LabelSolver:
             positives, jobs.targets[label], self._work, *jobs.costs_of(label)
         )
         solution = jobs.keep_solution(label, weights)
-        indices, data = large_weights(weights, jobs.threshold)
+        indices, data = select_large_weights(weights, jobs.threshold)
         return TrainedLabel(indices, data, outcome, time.thread_time() - start, solution)
 
     def _admit_from(self, queue):
         """Fill the batch of the fast path; returns how many labels are in flight."""
         jobs = self._jobs
-        while self._fast is None or self._fast.has_room:
+        while self._fast is None or self._fast.has_free_slot:
             label = queue.take(fast=True, held=len(self._seconds))
             if label is None:
                 break
@@ -265,7 +267,7 @@ class LabelSolver:
 
     def _finish(self, label, support, weights, outcome):
         solution = self._jobs.start.keep(label, support, weights)
-        places, data = large_weights(weights, self._jobs.threshold)
+        places, data = select_large_weights(weights, self._jobs.threshold)
         indices = support[places]
         order = np.argsort(indices)
         seconds = self._seconds.pop(label)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ovaflow.storage.artifact import Artifact
     from ovaflow.training.shares import Share
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+EMPTY_MAPPING: Mapping[str, Any] = MappingProxyType({})
 
 
 class InputFile(NamedTuple):
@@ -37,7 +37,7 @@ class Method(ABC):
     """A way to train; a package adds one by an entry point of the group ``ovaflow.methods``.
 
     Jobs train shards, each some units of the model, labels or what the method has in their place.
-    Merging joins the shards. :class:`ovaflow.training.even_division.EvenlyDivided` does both for
+    Merging joins the shards. :class:`ovaflow.training.evenly_divided.EvenlyDivided` does both for
     most methods.
     """
 
@@ -61,15 +61,15 @@ class Method(ABC):
     sections: ClassVar[tuple[str, ...]] = ()
     """Sections of a config that the settings are filled from; by default the method's own."""
 
-    steps: ClassVar[Mapping[str, Step]] = NOTHING
+    steps: ClassVar[Mapping[str, Step]] = EMPTY_MAPPING
     """Steps of its own, before and after its shards."""
 
-    training_files: ClassVar[Mapping[str, InputFile]] = NOTHING
+    training_files: ClassVar[Mapping[str, InputFile]] = EMPTY_MAPPING
     """Files that a shard is trained from besides the dataset, by their options."""
 
-    merging_files: ClassVar[Mapping[str, InputFile]] = NOTHING
+    merging_files: ClassVar[Mapping[str, InputFile]] = EMPTY_MAPPING
 
-    sampling_files: ClassVar[Mapping[str, InputFile]] = NOTHING
+    sampling_files: ClassVar[Mapping[str, InputFile]] = EMPTY_MAPPING
 
     unit: ClassVar[str] = "labels"
     """What is divided into shards."""

@@ -12,10 +12,10 @@ import math
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.initialization.spanning_tree import ROOT
+from ovaflow.initialization.spanning_tree import ROOT_PARENT
 from ovaflow.storage.texts import read_lines, write_lines
 
-PLAN = "plan"
+PLAN_KIND = "plan"
 """Kind of file."""
 
 # Unit: what every label takes, however few its positives. Fitted to the seconds of each label in
@@ -27,7 +27,7 @@ _EXPONENT = 0.6
 _UNTRAINED = 0.001
 
 
-def estimated_work(counts):
+def estimate_work(counts):
     """Effort of training each label, by its positives: 1 + 0.5 |P|^0.6; those without have none."""
     counts = np.asarray(counts)
     return np.where(counts > 0, 1.0 + _GROWING_WORK * counts**_EXPONENT, _UNTRAINED)
@@ -70,7 +70,7 @@ def divide_tree(tree, counts, work, limit):
 
     Until it fits, a part gives up the branch within the limit whose cut costs least for its work.
     """
-    top = tree.parent == ROOT
+    top = tree.parent == ROOT_PARENT
     members = np.split(tree.order, np.flatnonzero(np.diff(tree.subtree[tree.order])) + 1)
     below = _work_below(tree, work)
     for labels in members:
@@ -86,7 +86,7 @@ def _work_below(tree, work):
     below = work.astype(np.float64).tolist()
     parent = tree.parent.tolist()
     for label in reversed(tree.order.tolist()):
-        if parent[label] != ROOT:
+        if parent[label] != ROOT_PARENT:
             below[parent[label]] += below[label]
     return np.array(below)
 
@@ -122,7 +122,7 @@ def write_plan(path, shards, work) -> None:
     lines = ["shard\tlabel\twork"]
     for shard, labels in enumerate(shards):
         lines += [f"{shard}\t{label}\t{work[label]:.6g}" for label in labels]
-    write_lines(path, PLAN, lines)
+    write_lines(path, PLAN_KIND, lines)
 
 
 def read_plan(path, shard, n_labels):
@@ -134,7 +134,7 @@ def read_plan(path, shard, n_labels):
 def read_shards(path, n_labels):
     """Labels of each shard up to the last that is not empty."""
     shards = {}
-    _, *lines = read_lines(path, PLAN)
+    _, *lines = read_lines(path, PLAN_KIND)
     for line in lines:
         shard, label, _ = line.split("\t")
         shards.setdefault(int(shard), []).append(int(label))
@@ -145,7 +145,7 @@ def read_shards(path, n_labels):
     return [np.array(shards.get(shard, ()), np.int32) for shard in range(n_shards)]
 
 
-def stratified_sample(counts, n_labels, seed):
+def draw_stratified_sample(counts, n_labels, seed):
     """Roughly ``n_labels`` labels, from rare to frequent, and how many labels each represents.
 
     They are stratified by their positives. Time and weights of a label grow with these, so frequent
@@ -168,7 +168,7 @@ def stratified_sample(counts, n_labels, seed):
     return np.concatenate(samples), np.concatenate(multiplicities)
 
 
-def sampling_error(values, multiplicities, counts):
+def compute_sampling_error(values, multiplicities, counts):
     """Standard error of ``multiplicities @ values`` of a stratified sample (Cochran, eq. 5.12)."""
     strata = _magnitudes(counts)
     variance = 0.0

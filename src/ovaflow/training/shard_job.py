@@ -8,20 +8,26 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.initialization.label_tree import parents_first, parents_within
-from ovaflow.initialization.spanning_tree import ROOT
+from ovaflow.initialization.label_tree import order_parents_first, restrict_parents
+from ovaflow.initialization.spanning_tree import ROOT_PARENT
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pin_thread
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import prune
-from ovaflow.model.training_file import Shard, typed_statistics
+from ovaflow.model.training_file import Shard, cast_statistics
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR, offsets
-from ovaflow.sparse.weight_rows import may_round, rounded
+from ovaflow.sparse.weight_rows import can_round_weights, round_weights
 from ovaflow.storage.parts import Parts
-from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelSolver, TrainedLabel, unsolved
-from ovaflow.training.plan import estimated_work
+from ovaflow.training.label_jobs import (
+    LabelJobs,
+    LabelQueue,
+    LabelWorker,
+    TrainedLabel,
+    make_unsolved_label,
+)
+from ovaflow.training.plan import estimate_work
 
 _NO_SOLUTION = np.empty(0, np.int32), np.empty(0, np.float32)
 
@@ -35,7 +41,7 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", pa
     results |= _unchanged_labels(inputs.earlier, labels, dataset.counts[labels], training)
     remaining = ~np.isin(labels, list(results))
     jobs.start.resume(labels[remaining], solutions)
-    work = estimated_work(counts[remaining]).tolist()
+    work = estimate_work(counts[remaining]).tolist()
     work_by_label = dict(zip(labels[remaining].tolist(), work, strict=True))
     with Progress(title, len(work), "labels", work=sum(work)) as progress:
         for label, result in _on_threads(jobs, labels[remaining], counts[remaining], threads):
@@ -58,8 +64,8 @@ def train_model(dataset, training, threshold, threads=1, earlier=None):
     done = train_labels(dataset, inputs, labels, training, threads)
     parameters = {"train": training.recorded, "prune": threshold}
     weights = prune(done.weights, threshold)
-    if may_round(dataset.parameters):
-        weights = rounded(weights)
+    if can_round_weights(dataset.parameters):
+        weights = round_weights(weights)
     return OneVsAll.in_memory(dataset, done.trained, parameters, weights=weights)
 
 
@@ -105,7 +111,10 @@ def _unchanged_labels(earlier, labels, counts, training):
     if earlier is None or training.initialization != "pretrained":
         return {}
     unchanged = labels[earlier.keeps(labels, counts, training.retrain)].tolist()
-    return {label: unsolved(Status.TAKEN_OVER, *earlier.weights_of(label)) for label in unchanged}
+    return {
+        label: make_unsolved_label(Status.TAKEN_OVER, *earlier.weights_of(label))
+        for label in unchanged
+    }
 
 
 def _on_threads(jobs, labels, counts, threads):
@@ -116,7 +125,7 @@ def _on_threads(jobs, labels, counts, threads):
     def work() -> None:
         try:
             pin_thread()
-            for result in LabelSolver(jobs).solve_from(queue):
+            for result in LabelWorker(jobs).solve_from(queue):
                 results.put(result)
         except BaseException as error:
             results.put(error)
@@ -138,10 +147,10 @@ def _queue_of(jobs, labels, counts, threads):
     fast = jobs.suits_fast_path(counts)
     parents = jobs.start.parents
     # the longest work must not come last: frequent labels, and those with long paths below them
-    below = estimated_work(counts)
+    below = estimate_work(counts)
     if parents is not None:
         # no label waits for one that was finished earlier
-        parents = parents_within(parents, labels)
+        parents = restrict_parents(parents, labels)
         below = _work_to_leaves(labels, below, parents)
     order = np.argsort(-below, kind="stable")
     return LabelQueue(labels[order].tolist(), fast[order].tolist(), parents, threads)
@@ -152,9 +161,9 @@ def _work_to_leaves(labels, work, parents):
     alone = np.zeros(len(parents))
     alone[labels] = work
     below = alone.copy()
-    for label in parents_first(labels, parents)[::-1].tolist():
+    for label in order_parents_first(labels, parents)[::-1].tolist():
         parent = parents[label]
-        if parent != ROOT:
+        if parent != ROOT_PARENT:
             below[parent] = max(below[parent], alone[parent] + below[label])
     return below[labels]
 
@@ -165,7 +174,7 @@ def _assemble(labels, results, counts, d, core_seconds):
         statistics[name] = np.array([getattr(result.outcome, name) for result in results])
     statistics["seconds"] = np.array([result.seconds for result in results])
     trained = statistics["status"] != Status.NO_POSITIVES
-    parts = labels.astype(np.int32), trained, _join(results, d), typed_statistics(statistics)
+    parts = labels.astype(np.int32), trained, _join(results, d), cast_statistics(statistics)
     return Shard(*parts, core_seconds, peak_rss_bytes())
 
 

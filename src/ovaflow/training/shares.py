@@ -12,7 +12,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, clock
 from ovaflow.machine.pinning import pinned
-from ovaflow.model.training_file import require_alike
+from ovaflow.model.training_file import require_same_training
 from ovaflow.registry import placed
 from ovaflow.storage.parts import digest_of, open_parts, restore
 
@@ -53,12 +53,12 @@ def open_shards(kind, paths, dataset):
     with Progress("checking shards", len(paths), "shards") as progress:
         for path in map(Path, paths):
             opened.append(kind.open(path))
-            require_alike(opened[-1], opened[0], dataset)
+            require_same_training(opened[-1], opened[0], dataset)
             progress.advance()
     return opened
 
 
-def whole(opened, unit, units, dataset):
+def locate_units(opened, unit, units, dataset):
     """The shard and the place in it of each unit; refuses shards that have a unit twice or not at
     all.
     """

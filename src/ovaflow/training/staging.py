@@ -18,7 +18,7 @@ _SPARE = 1 << 28
 
 
 @contextlib.contextmanager
-def staged(path, scratch=None):
+def copy_to_scratch(path, scratch=None):
     """The path to read a dataset from: a copy in ``scratch``, or ``path`` without room."""
     with contextlib.ExitStack() as stack:
         place = path

@@ -16,7 +16,7 @@ from ovaflow.methods.fastxml.gains import Gains
 from ovaflow.methods.fastxml.scratch import TreeScratch
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.sparse.splitmix import mixed
+from ovaflow.sparse.splitmix import mix_bits
 
 GOLDEN_GAMMA = 0x9E3779B97F4A7C15
 """Increment between seeds, 2^64 over the golden ratio, as in SplitMix64."""
@@ -35,7 +35,7 @@ MAX_ASSIGNMENT_ROUNDS = 1000
 @strict_kernel
 def derive_seed(seed: int, number: int) -> np.uint64:
     """Derive the seed of one of many, such as a tree of a forest or a node of a tree."""
-    return mixed(np.uint64(seed) + (np.uint64(number) + np.uint64(1)) * np.uint64(GOLDEN_GAMMA))
+    return mix_bits(np.uint64(seed) + (np.uint64(number) + np.uint64(1)) * np.uint64(GOLDEN_GAMMA))
 
 
 @strict_kernel

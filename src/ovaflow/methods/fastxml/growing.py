@@ -18,7 +18,7 @@ from ovaflow.methods.fastxml.gains import Gains
 from ovaflow.methods.fastxml.scratch import TreeScratch
 from ovaflow.methods.fastxml.separator import fit_separator
 from ovaflow.solver.problem import Settings
-from ovaflow.sparse.csr import CSR, with_room
+from ovaflow.sparse.csr import CSR, ensure_capacity
 from ovaflow.sparse.jit import strict_kernel
 
 
@@ -88,8 +88,8 @@ def grow_tree(
             X, Y, members, gains, scratch, growth, settings, derive_seed(seed, node)
         )
         if n_features > 0:
-            weights = with_room(weights, weight_end + n_features)
-            features = with_room(features, weight_end + n_features)
+            weights = ensure_capacity(weights, weight_end + n_features)
+            features = ensure_capacity(features, weight_end + n_features)
             weight_end += _copy_nonzero(
                 n_features, scratch, weights[weight_end:], features[weight_end:]
             )
@@ -99,8 +99,8 @@ def grow_tree(
             n_nodes += 2
         else:
             max_leaf_end = leaf_end + growth.leaf_labels
-            shares = with_room(shares, max_leaf_end)
-            labels = with_room(labels, max_leaf_end)
+            shares = ensure_capacity(shares, max_leaf_end)
+            labels = ensure_capacity(labels, max_leaf_end)
             leaf_end += _fill_leaf(
                 Y,
                 members,

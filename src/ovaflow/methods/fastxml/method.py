@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ovaflow.training.even_division import EvenlyDivided
+from ovaflow.training.evenly_divided import EvenlyDividedMethod
 
 if TYPE_CHECKING:
     from ovaflow.dataset.dataset import Dataset
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ovaflow.storage.parts import Parts
 
 
-class FastXMLMethod(EvenlyDivided):
+class FastXMLMethod(EvenlyDividedMethod):
     """The method ``fastxml``."""
 
     name = "fastxml"

@@ -16,7 +16,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.dataset.dataset import Split
 from ovaflow.methods.fastxml.forest import Forest
 from ovaflow.model.model_file import MethodModel
-from ovaflow.model.top_k import first_allowed, insert_label, no_labels
+from ovaflow.model.top_k import insert_label, keep_first_allowed, make_empty_ranking
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 
@@ -83,7 +83,7 @@ class ForestModel(MethodModel):
         n_named = self.forest.n_trees * int(np.diff(self.forest.distributions.indptr).max())
         n_predicted = min(k + int(np.count_nonzero(~allowed)), n_named)
         ids, scores = predict_trees(self.forest, X, n_predicted, threads, quiet=quiet)
-        return first_allowed(ids, scores, allowed, k)
+        return keep_first_allowed(ids, scores, allowed, k)
 
     def score(self, X: CSR, labels: np.ndarray) -> np.ndarray:
         """Compute scores of chosen labels, float32 (n, m); 0 where no leaf names the label."""
@@ -105,7 +105,7 @@ def predict_trees(
         Their scores; -inf where the leaves name fewer.
     """
     X = X._replace(places=None)
-    ids, scores = no_labels(X.n_rows, k)
+    ids, scores = make_empty_ranking(X.n_rows, k)
 
     def score_block(start: int) -> int:
         end = min(start + INSTANCES_PER_BLOCK, X.n_rows)

@@ -12,8 +12,8 @@ In small nodes that holds for nearly all features.
 import numpy as np
 
 from ovaflow.methods.fastxml.scratch import TreeScratch
-from ovaflow.solver.coordinate_descent import minimise_l1
-from ovaflow.solver.problem import Settings, Workspace, part_of
+from ovaflow.solver.coordinate_descent import minimize_l1
+from ovaflow.solver.problem import Settings, Workspace, slice_workspace
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 
@@ -35,13 +35,13 @@ def fit_separator(
     indptr, violation, largest = _choose_features(X, members, sides, costs, scratch)
     columns = _gather_columns(X, members, indptr, scratch)
     n_features = len(indptr) - 1
-    view = part_of(scratch.problem, len(members), n_features)
+    view = slice_workspace(scratch.problem, len(members), n_features)
     for m in range(len(members)):
         view.signed_costs[m] = costs[1] if sides[m] == 1 else -costs[0]
     view.scores[:] = 0
     view.weights[:] = 0
     if violation > 0:
-        minimise_l1(columns, settings.epsilon * violation, view, settings, largest)
+        minimize_l1(columns, settings.epsilon * violation, view, settings, largest)
     _compute_scores(columns, view)
     return n_features
 

@@ -23,7 +23,7 @@ from ovaflow.settings.train import STORED_THRESHOLD
 from ovaflow.solver.problem import Status
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import unfinished_folder
-from ovaflow.training.plan import estimated_work, plan_shards, write_plan
+from ovaflow.training.plan import estimate_work, plan_shards, write_plan
 from ovaflow.tuning.pruning import GUARDED_METRICS, PRUNE_KIND, choose_prune
 
 
@@ -90,7 +90,7 @@ def plan_command(dataset, shards, label_tree, output) -> None:
     tree = None if label_tree is None else LabelTree.open(label_tree, dataset=opened)
     Y = opened.train.Y
     counts = np.bincount(Y.indices, minlength=Y.n_columns)
-    work = estimated_work(counts)
+    work = estimate_work(counts)
     plan = plan_shards(work, shards, tree, counts)
     write_plan(output, plan, work)
     loads = np.array([work[labels].sum() for labels in plan])

@@ -8,16 +8,16 @@ from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.estimate.demand import Demand
 from ovaflow.estimate.sample import Sample, measure_setup, repeat
-from ovaflow.initialization.label_tree import with_ancestors
+from ovaflow.initialization.label_tree import add_ancestors
 from ovaflow.initialization.pretrained import match_model
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.model.model_file import LabelWeights
-from ovaflow.model.pruning import kept_per_row
-from ovaflow.sparse.panel import WIDTH
-from ovaflow.sparse.weight_rows import may_round, n_blocks
+from ovaflow.model.pruning import count_kept_weights
+from ovaflow.sparse.panel import PANEL_WIDTH
+from ovaflow.sparse.weight_rows import can_round_weights, count_feature_blocks
 from ovaflow.training.label_jobs import LabelJobs
-from ovaflow.training.plan import sampling_error, stratified_sample
+from ovaflow.training.plan import compute_sampling_error, draw_stratified_sample
 from ovaflow.training.shard_job import train_labels
 
 _NORMAL = 1.96  # quantile of 97.5 %
@@ -45,13 +45,13 @@ def sample_labels(dataset, settings, earlier=None):
     # the first labels touch new memory and cold caches: let them be the frequent ones, whose
     # multiplicities are small
     labels, multiplicities = (
-        array[::-1] for array in stratified_sample(counts, settings.sample, seed)
+        array[::-1] for array in draw_stratified_sample(counts, settings.sample, seed)
     )
     n = len(labels)
     solved = np.concatenate([labels, _company(labels, counts, seed)])
     if inputs.parents is not None:
         # a label that starts at its parent's solution needs the path up to the root
-        solved = with_ancestors(solved, inputs.parents)
+        solved = add_ancestors(solved, inputs.parents)
     train_labels(opened, inputs, np.unique(labels[[0, -1]]), training, title="warm up")
     job_seconds = time.process_time() - input_seconds
     setup_seconds, job_bytes = measure_setup(lambda: LabelJobs.of(opened, inputs, training), opened)
@@ -59,7 +59,9 @@ def sample_labels(dataset, settings, earlier=None):
     thread_seconds = shard.statistics["seconds"]
     core = thread_seconds[:n] * max(seconds - setup_seconds, 0) / (thread_seconds.sum() or 1)
     stored = float(multiplicities @ np.diff(shard.weights.indptr)[:n])
-    weights = float(multiplicities @ kept_per_row(shard.weights, settings.smallest_kept_weight)[:n])
+    weights = float(
+        multiplicities @ count_kept_weights(shard.weights, settings.smallest_kept_weight)[:n]
+    )
     demand = Demand(
         core_seconds=float(multiplicities @ core),
         job_seconds=job_seconds,
@@ -67,7 +69,7 @@ def sample_labels(dataset, settings, earlier=None):
         thread_bytes=max(0, peak_rss_bytes() - job_bytes),
         result_bytes=8 * stored + _OBJECTS * opened.n_labels,
     )
-    sampling = sampling_error(core, multiplicities, counts[labels])
+    sampling = compute_sampling_error(core, multiplicities, counts[labels])
     error = _NORMAL * float(np.hypot(sampling, _BUSY * demand.core_seconds))
     return Sample(
         n, int(np.count_nonzero(counts)), demand, _model_bytes(weights, opened), weights, error
@@ -78,13 +80,13 @@ def _model_bytes(weights, dataset):
     """Bytes of the weights in a model file, and of what else these need for each label but the end
     of its row.
     """
-    if not may_round(dataset.parameters):
+    if not can_round_weights(dataset.parameters):
         return 8 * weights
     # a step, and the end of each segment but one
-    return 4 * weights + dataset.n_labels * (8 * n_blocks(dataset.n_features) - 4)
+    return 4 * weights + dataset.n_labels * (8 * count_feature_blocks(dataset.n_features) - 4)
 
 
 def _company(labels, counts, seed):
     """Labels solved after the sample, which bear the cost of passes with few labels in flight."""
     others = np.setdiff1d(np.flatnonzero(counts), labels)
-    return np.random.default_rng(seed).choice(others, min(WIDTH, len(others)), replace=False)
+    return np.random.default_rng(seed).choice(others, min(PANEL_WIDTH, len(others)), replace=False)

@@ -18,12 +18,12 @@ from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.methods.rembrandt.panels import parallel_map
 from ovaflow.methods.rembrandt.projection import SOFTMAX
 from ovaflow.methods.rembrandt.softmax import MAX_SOFTMAX_ITERATIONS, SoftmaxProblem, fit_softmax
-from ovaflow.model.training_file import Shard, typed_statistics
+from ovaflow.model.training_file import Shard, cast_statistics
 from ovaflow.registry import ONE_VS_ALL
 from ovaflow.settings.train import TrainLabels
 from ovaflow.solver.problem import Status
-from ovaflow.sparse.csr import full_matrix
-from ovaflow.training.plan import estimated_work, plan_shards
+from ovaflow.sparse.csr import from_dense
+from ovaflow.training.plan import estimate_work, plan_shards
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.shares import Share
 
@@ -41,7 +41,7 @@ class Decoding:
 def plan_decoder(counts, decoder, shards):
     """Labels of each shard, int32 arrays; the softmax decoder's all in the first."""
     if decoder != SOFTMAX:
-        return plan_shards(estimated_work(counts), shards)
+        return plan_shards(estimate_work(counts), shards)
     return [np.arange(len(counts), dtype=np.int32), *([np.empty(0, np.int32)] * (shards - 1))]
 
 
@@ -112,5 +112,5 @@ def _as_shard(labels, weights, counts, figures, core_seconds):
         "gradient_norm": np.full(m, norm),
         "status": np.where(counts > 0, Status.CONVERGED, Status.NO_POSITIVES),
     }
-    parts = labels, counts > 0, full_matrix(weights), typed_statistics(statistics)
+    parts = labels, counts > 0, from_dense(weights), cast_statistics(statistics)
     return Shard(*parts, core_seconds, peak_rss_bytes())

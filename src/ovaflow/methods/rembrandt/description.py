@@ -14,7 +14,7 @@ from ovaflow.methods.rembrandt.panels import (
 )
 from ovaflow.methods.rembrandt.projection import Projection
 from ovaflow.model.ranked_labels import find_hits
-from ovaflow.sparse.csr import rows_of
+from ovaflow.sparse.csr import select_rows
 
 MAX_CURVE_INSTANCES = 5000
 """Test instances that ranks are measured on; a random sample if there are more."""
@@ -56,8 +56,8 @@ def _quality_by_rank(embedding, dataset, counts, threads):
     rows = np.arange(dataset.test.X.n_rows)
     if len(rows) > MAX_CURVE_INSTANCES:
         rows = np.sort(np.random.default_rng(0).choice(rows, MAX_CURVE_INSTANCES, replace=False))
-    X = rows_of(dataset.test.X, rows)
-    Y = rows_of(dataset.test.Y, rows)
+    X = select_rows(dataset.test.X, rows)
+    Y = select_rows(dataset.test.Y, rows)
     with parallel_map(threads) as each:
         panels = multiply_panels(dataset.train.X, embedding.projection, each)
         sums = multiply_panels(dataset.positives, panels, each)

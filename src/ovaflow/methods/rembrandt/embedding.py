@@ -17,8 +17,8 @@ from ovaflow.methods.rembrandt.panels import (
     with_transpose,
     zero_panels,
 )
-from ovaflow.sparse.csr import rows_of, transpose
-from ovaflow.sparse.panel import WIDTH
+from ovaflow.sparse.csr import select_rows, transpose
+from ovaflow.sparse.panel import PANEL_WIDTH
 from ovaflow.storage.artifact import Artifact
 
 PCA = "pca"
@@ -61,7 +61,7 @@ def _orthonormal(panels, rank, each):
     # from B^T B, which squares the condition: in double precision of entries in single precision
     # that loses nothing
     blocks = make_row_blocks(panels.shape[1], _BLOCK_ROWS)
-    width = WIDTH * len(panels)
+    width = PANEL_WIDTH * len(panels)
 
     def square(rows):
         part = from_panels(panels[:, rows], width)
@@ -71,7 +71,7 @@ def _orthonormal(panels, rank, each):
     values = np.sqrt(np.maximum(squares[::-1], 0))
     kept = min(rank, int((values > np.finfo(np.float32).eps * values.max(initial=0)).sum()))
     values, rotation = values[:kept], vectors[:, ::-1][:, :kept] / values[:kept]
-    n_panels = -(-kept // WIDTH)
+    n_panels = -(-kept // PANEL_WIDTH)
 
     def rotate(rows) -> None:
         panels[:n_panels, rows] = to_panels(from_panels(panels[:, rows], width) @ rotation)
@@ -281,9 +281,9 @@ def _errors_by_ridge(dataset, settings, ridges, each, progress):
     X = dataset.train.X
     Y = dataset.train.Y
     kept, held_out = split_held_out(X.n_rows, HELD_OUT_SHARE, settings.seed)
-    fitted = rows_of(X, kept), rows_of(Y, kept)
-    held_out_X = rows_of(X, held_out)
-    held_out_Y = rows_of(Y, held_out)
+    fitted = select_rows(X, kept), select_rows(Y, kept)
+    held_out_X = select_rows(X, held_out)
+    held_out_Y = select_rows(Y, held_out)
     positives = transpose(fitted[1])
     errors = {}
     for ridge in ridges:

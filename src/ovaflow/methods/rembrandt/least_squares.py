@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 
 from ovaflow.methods.rembrandt.panels import make_row_blocks, with_transpose
-from ovaflow.sparse.panel import panel_product
+from ovaflow.sparse.panel import multiply_panel
 
 MAX_DIRECT_FEATURES = 1024
 """Features up to which the Gram matrix is factored."""
@@ -71,21 +71,21 @@ class LeastSquares:
         R = T.copy()
         S = np.empty_like(Z)
         Q = np.empty_like(T)
-        panel_product(*columns.arrays, R, S)
+        multiply_panel(*columns.arrays, R, S)
         P = self._scaling * S
         gamma = _dots(S, P)
         goal = self._tolerance**2 * gamma
         iteration = 0
         while (gamma > goal).any() and iteration < MAX_CGLS_ITERATIONS:
             iteration += 1
-            panel_product(*X.arrays, P, Q)
+            multiply_panel(*X.arrays, P, Q)
             curvature = _dots(Q, Q) + self._ridge * _dots(P, P)
             length = np.where(gamma > goal, gamma / np.maximum(curvature, 1e-300), 0).astype(
                 np.float32
             )
             Z += length * P
             R -= length * Q
-            panel_product(*columns.arrays, R, S)
+            multiply_panel(*columns.arrays, R, S)
             S -= np.float32(self._ridge) * Z
             U = self._scaling * S
             before = gamma

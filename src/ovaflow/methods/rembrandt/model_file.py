@@ -12,7 +12,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.methods.rembrandt.panels import from_panels, make_row_blocks, parallel_map
 from ovaflow.methods.rembrandt.projection import Projection
 from ovaflow.model.model_file import LinearScores, MethodModel
-from ovaflow.model.top_k import chosen, insert_label, no_labels
+from ovaflow.model.top_k import insert_label, make_empty_ranking, select_labels
 from ovaflow.sparse.jit import strict_kernel
 
 METHOD = "rembrandt"
@@ -60,10 +60,10 @@ class EmbeddingModel(MethodModel, LinearScores):
         return self.n_features * self.projection.rank + drawn + self.decoder.size
 
     def prepare(self) -> None:
-        _keep_best(np.zeros((1, 1), np.float32), 0, *no_labels(1, 1))
+        _keep_best(np.zeros((1, 1), np.float32), 0, *make_empty_ranking(1, 1))
 
     def top_k(self, X, k, threads=1, quiet=True, allowed=None):
-        trained = chosen(self.trained, allowed)
+        trained = select_labels(self.trained, allowed)
         return predict_embedded(self.projection, self.decoder, trained, X, k, threads, quiet)
 
     def score(self, X, labels):
@@ -100,7 +100,7 @@ class EmbeddingModel(MethodModel, LinearScores):
 
 def predict_embedded(projection, decoder, trained, X, k, threads=1, quiet=False):
     """Best k trained labels: ids int32 (n, k), -1 where there are fewer, and scores float32 (n, k)."""
-    ids, best = no_labels(X.n_rows, k)
+    ids, best = make_empty_ranking(X.n_rows, k)
 
     def score(rows):
         features = projection.features(X.part(rows.start, rows.stop))

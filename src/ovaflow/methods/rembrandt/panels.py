@@ -13,8 +13,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ovaflow.machine.pinning import pin_thread
-from ovaflow.sparse.csr import for_kernels, transpose
-from ovaflow.sparse.panel import WIDTH, panel_product
+from ovaflow.sparse.csr import omit_full_indices, transpose
+from ovaflow.sparse.panel import PANEL_WIDTH, multiply_panel
 
 _ROWS = 8192
 
@@ -35,14 +35,14 @@ def make_row_blocks(n, size):
 
 def zero_panels(n, s):
     """Panels for a matrix (n, s): float32 (ceil(s / 64), n, 64)."""
-    return np.zeros((-(-s // WIDTH), n, WIDTH), np.float32)
+    return np.zeros((-(-s // PANEL_WIDTH), n, PANEL_WIDTH), np.float32)
 
 
 def to_panels(matrix):
     """Cut a matrix (n, s) into panels, filled with zeros."""
     panels = zero_panels(*matrix.shape)
     for number, panel in enumerate(panels):
-        columns = matrix[:, number * WIDTH : (number + 1) * WIDTH]
+        columns = matrix[:, number * PANEL_WIDTH : (number + 1) * PANEL_WIDTH]
         panel[:, : columns.shape[1]] = columns
     return panels
 
@@ -51,16 +51,16 @@ def from_panels(panels, s, dtype=np.float64):
     """Join panels (p, n, 64) to a matrix (n, s)."""
     matrix = np.empty((panels.shape[1], s), dtype)
     for number, panel in enumerate(panels):
-        columns = matrix[:, number * WIDTH : (number + 1) * WIDTH]
+        columns = matrix[:, number * PANEL_WIDTH : (number + 1) * PANEL_WIDTH]
         columns[:] = panel[:, : columns.shape[1]]
     return matrix
 
 
 def multiply_panels(matrix, panels, each=map, out=None):
     """X P of a CSR (n, d) and panels (p, d, 64): float32 (p, n, 64)."""
-    matrix = for_kernels(matrix)
+    matrix = omit_full_indices(matrix)
     if out is None:
-        out = np.empty((len(panels), matrix.n_rows, WIDTH), np.float32)
+        out = np.empty((len(panels), matrix.n_rows, PANEL_WIDTH), np.float32)
     blocks = [
         (panel, rows)
         for panel in range(len(panels))
@@ -70,7 +70,7 @@ def multiply_panels(matrix, panels, each=map, out=None):
     def fill(block) -> None:
         panel, rows = block
         indptr = matrix.indptr[rows.start : rows.stop + 1]
-        panel_product(matrix.data, matrix.indices, indptr, panels[panel], out[panel, rows])
+        multiply_panel(matrix.data, matrix.indices, indptr, panels[panel], out[panel, rows])
 
     for _ in each(fill, blocks):
         pass
@@ -79,5 +79,5 @@ def multiply_panels(matrix, panels, each=map, out=None):
 
 def with_transpose(matrix):
     """A matrix and its transpose, as :func:`multiply_panels` takes them."""
-    matrix = for_kernels(matrix)
+    matrix = omit_full_indices(matrix)
     return matrix, transpose(matrix)

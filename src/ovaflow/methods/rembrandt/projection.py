@@ -18,7 +18,7 @@ from ovaflow.methods.rembrandt.panels import (
     parallel_map,
     to_panels,
 )
-from ovaflow.sparse.csr import full_matrix, rows_of
+from ovaflow.sparse.csr import from_dense, select_rows
 from ovaflow.storage.arrays import write_csr, write_strings
 from ovaflow.storage.artifact import NOT_STORED, Artifact
 
@@ -202,7 +202,7 @@ def project_instances(dataset, embedding, settings, threads=1):
     with parallel_map(threads) as each:
         targets = _targets(Y, embedding.vectors, settings.seed)
         projection = make_projection(dataset.train.X, embedding, targets, settings, each)
-        split = Split(full_matrix(projection.features(dataset.train.X, each)), Y)
+        split = Split(from_dense(projection.features(dataset.train.X, each)), Y)
     parameters = (
         {"bias": 1.0}
         | embedding.parameters
@@ -217,7 +217,7 @@ def _targets(Y, vectors, seed):
     """Embedded labels of some instances; where labels were not embedded, random sums of them."""
     if not vectors.shape[1]:
         vectors = np.random.default_rng(seed).standard_normal((Y.n_columns, _SKETCH))
-    return lambda rows: rows_of(Y, rows).to_scipy() @ vectors
+    return lambda rows: select_rows(Y, rows).to_scipy() @ vectors
 
 
 def resolve_decoder(Y, decoder):

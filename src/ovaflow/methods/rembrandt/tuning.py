@@ -26,7 +26,7 @@ from ovaflow.methods.rembrandt.panels import (
 from ovaflow.methods.rembrandt.projection import SOFTMAX, make_projection
 from ovaflow.methods.rembrandt.settings import ProjectInstances
 from ovaflow.methods.rembrandt.softmax import SoftmaxProblem, fit_softmax
-from ovaflow.sparse.csr import full_matrix, rows_of
+from ovaflow.sparse.csr import from_dense, select_rows
 from ovaflow.storage.texts import read_json, write_json
 
 MAX_TUNING_LABELS = 1000
@@ -97,7 +97,7 @@ def _project_anew(projected, dataset, embedding, kept, held_out, threads):
     """
     X = dataset.train.X
     Y = dataset.train.Y
-    parts = [Split(rows_of(X, rows), rows_of(Y, rows)) for rows in (kept, held_out)]
+    parts = [Split(select_rows(X, rows), select_rows(Y, rows)) for rows in (kept, held_out)]
     with parallel_map(threads) as each:
         if embedding.vectors.shape[1]:
             targets = multiply_panels(parts[0].Y, to_panels(embedding.vectors), each)
@@ -109,7 +109,7 @@ def _project_anew(projected, dataset, embedding, kept, held_out, threads):
         projection = linear._replace(
             frequencies=projected.projection.frequencies, phases=projected.projection.phases
         )
-        features = [full_matrix(projection.features(part.X, each)) for part in parts]
+        features = [from_dense(projection.features(part.X, each)) for part in parts]
     made = [
         replace(projected.dataset, train=Split(X, part.Y))
         for X, part in zip(features, parts, strict=True)

@@ -14,7 +14,7 @@ from ovaflow.reranking.evidence.kind import Evidence, EvidenceTraining
 from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, with_optional
 from ovaflow.reranking.evidence.suggested import SuggestedBySource
 from ovaflow.reranking.suggestions import Suggestions, SuggestionSource
-from ovaflow.sparse.csr import CSR, beside, columns_of
+from ovaflow.sparse.csr import CSR, select_columns, stack_columns
 
 Kind = TypeVar("Kind", bound=Evidence)
 
@@ -62,7 +62,7 @@ class CandidateEvidence:
         """Append the features of texts that the evidence alone reads, which their tokens have."""
         for kind in self.kinds:
             if kind.n_features:
-                X = beside(X, kind.features_of(tokens))
+                X = stack_columns(X, kind.features_of(tokens))
         return X
 
     def split_features(self, X: CSR) -> tuple[CSR, dict[str, CSR]]:
@@ -73,9 +73,9 @@ class CandidateEvidence:
         start = X.n_columns - self.n_features
         for kind in self.kinds:
             if kind.n_features:
-                own[kind.name] = columns_of(X, start, start + kind.n_features)
+                own[kind.name] = select_columns(X, start, start + kind.n_features)
                 start += kind.n_features
-        return columns_of(X, 0, X.n_columns - self.n_features) if own else X, own
+        return select_columns(X, 0, X.n_columns - self.n_features) if own else X, own
 
     def texts(
         self,

@@ -6,7 +6,7 @@ import numpy as np
 
 from ovaflow.features.blocks import NAMES, words_of_phrase
 from ovaflow.features.normalize import unit_rows
-from ovaflow.sparse.csr import CSR, NOWHERE, offsets, rows_of
+from ovaflow.sparse.csr import CSR, NO_POSITION, offsets, select_rows
 from ovaflow.sparse.jit import strict_kernel
 
 WHOLE_NAME_SHARE = 1 - 1e-6
@@ -59,7 +59,7 @@ class LabelNames(NamedTuple):
     def of(cls, dataset):
         """Names that are training texts, which come last and have one label each."""
         rows, indptr = find_name_rows(dataset)
-        X = rows_of(dataset.train.X, rows)
+        X = select_rows(dataset.train.X, rows)
         names = unit_rows(X._replace(places=None), dataset.n_word_features)
         return cls(names, indptr, *_phrases(names, dataset))
 
@@ -79,9 +79,9 @@ class LabelNames(NamedTuple):
         of.
         """
         overlap = Overlap(*np.zeros((7, *candidates.shape), np.float32))
-        overlap.place[:] = NOWHERE
-        overlap.phrase[:] = NOWHERE
-        places = np.full(len(X.data), NOWHERE, np.uint16) if X.places is None else X.places
+        overlap.place[:] = NO_POSITION
+        overlap.phrase[:] = NO_POSITION
+        places = np.full(len(X.data), NO_POSITION, np.uint16) if X.places is None else X.places
         scratch = np.zeros(X.n_columns, np.float32), np.zeros(X.n_columns, np.float32)
         names = *self.names.arrays, self.names_of_labels, self.phrases, self.letters
         _overlap(*X.arrays, places, names, scratch, candidates, overlap)
@@ -143,7 +143,7 @@ def _compare(names, label, values, firsts, overlap, i, c) -> None:
     for name in range(names_of[label], names_of[label + 1]):
         cosine = np.float32(0)
         share = np.float32(0)
-        first = np.float32(NOWHERE)
+        first = np.float32(NO_POSITION)
         last = np.float32(-1)
         for k in range(indptr[name], indptr[name + 1]):
             if values[indices[k]] != 0:
@@ -160,5 +160,5 @@ def _compare(names, label, values, firsts, overlap, i, c) -> None:
             overlap.share[i, c] = share
             overlap.length[i, c] = indptr[name + 1] - indptr[name]
             overlap.place[i, c], overlap.spread[i, c] = (
-                (last, last - first) if share > 0 else (NOWHERE, 0)
+                (last, last - first) if share > 0 else (NO_POSITION, 0)
             )

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 
 from ovaflow.reranking.evidence.kind import Evidence, Wording
-from ovaflow.sparse.csr import CSR, from_scipy, rows_of
+from ovaflow.sparse.csr import CSR, from_scipy, select_rows
 from ovaflow.sparse.jit import strict_kernel
 
 MAX_COUNTED_PAIRS = 50_000_000
@@ -71,7 +71,7 @@ class OtherCandidates(Evidence):
 
     def compute_supports(self, candidates, likelihoods):
         """What :meth:`support` sums for the candidates (k,) of one text: float32 (first others, k)."""
-        rows = rows_of(self.company, candidates[:N_SUPPORTING]).to_scipy()
+        rows = select_rows(self.company, candidates[:N_SUPPORTING]).to_scipy()
         return likelihoods[:N_SUPPORTING, None] * rows[:, candidates].toarray()
 
     def reasons(self, text):
@@ -108,7 +108,7 @@ def count_cooccurrence(Y):
     pairs = np.sum(np.diff(Y.indptr).astype(float) ** 2)
     if pairs > MAX_COUNTED_PAIRS:
         chosen = int(Y.n_rows * MAX_COUNTED_PAIRS / pairs)
-        Y = rows_of(Y, np.arange(chosen) * Y.n_rows // chosen)
+        Y = select_rows(Y, np.arange(chosen) * Y.n_rows // chosen)
     labels = Y.to_scipy()
     together = (labels.T @ labels).tocsr()
     counts = together.diagonal()

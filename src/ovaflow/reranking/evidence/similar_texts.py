@@ -7,10 +7,10 @@ import numpy as np
 
 from ovaflow.features.normalize import unit_rows
 from ovaflow.model.index import LARGEST_DENSE, LARGEST_LISTED, IndexPanel, build_index
-from ovaflow.model.top_k import insert_label, no_labels, search_rounded
+from ovaflow.model.top_k import insert_label, make_empty_ranking, search_rounded
 from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES
 from ovaflow.reranking.evidence.kind import Evidence, Wording
-from ovaflow.sparse.csr import CSR, rows_of
+from ovaflow.sparse.csr import CSR, select_rows
 from ovaflow.sparse.jit import strict_kernel
 
 N_NEAREST = 30
@@ -58,8 +58,8 @@ class SimilarTexts(Evidence):
         labels = documents.Y
         if X.n_rows > MAX_INDEXED_TEXTS:
             rows = np.arange(MAX_INDEXED_TEXTS) * X.n_rows // MAX_INDEXED_TEXTS
-            X = rows_of(X, rows)
-            labels = rows_of(labels, rows)
+            X = select_rows(X, rows)
+            labels = select_rows(labels, rows)
         return cls.index(unit_rows(X, training.dataset.n_word_features), labels)
 
     @classmethod
@@ -81,7 +81,9 @@ class SimilarTexts(Evidence):
     def reasons(self, text):
         nearest, cosines = text.candidates.texts.found[self.name]
         similar = nearest[cosines > 0]
-        counts = np.bincount(rows_of(self.labels, similar).indices, minlength=self.labels.n_columns)
+        counts = np.bincount(
+            select_rows(self.labels, similar).indices, minlength=self.labels.n_columns
+        )
         return [_reason(count, len(similar)) for count in counts[text.candidates.ids[0]].tolist()]
 
     def nearest(self, X, threads=1):
@@ -104,7 +106,7 @@ class SimilarTexts(Evidence):
 
     def find_most_voted(self, nearest, k):
         """The k labels of most votes, int32 (n, k), ties by the smaller id."""
-        ids, best = no_labels(len(nearest.texts), k)
+        ids, best = make_empty_ranking(len(nearest.texts), k)
         votes = np.zeros(self.labels.n_columns, np.float32)
         _, indices, indptr = self.labels.arrays
         _keep_most(nearest.texts, nearest.cosines, indices, indptr, votes, ids, best)

@@ -10,7 +10,7 @@ from ovaflow.registry import placed
 from ovaflow.training.method import Method
 
 
-class EvenlyDivided(Method):
+class EvenlyDividedMethod(Method):
     """A method that trains any units by their numbers; its shards have ``numbers`` and the times of
     a training.
     """
@@ -54,11 +54,11 @@ class EvenlyDivided(Method):
 
     def merge(self, shards, dataset, settings, files, model_path, training_path):
         from ovaflow.model.training_file import Training
-        from ovaflow.training.shares import open_shards, whole
+        from ovaflow.training.shares import locate_units, open_shards
 
         opened = open_shards(placed(self.shard), shards, dataset)
         parameters = opened[0].parameters
-        pieces = whole(
+        pieces = locate_units(
             opened, self.unit, self.units(dataset, self.settings_of({"train": parameters})), dataset
         )
         model = self.join(pieces, dataset)

@@ -9,38 +9,38 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.solver.batch import BatchSolver, first_rows
+from ovaflow.solver.batch import BatchSolver, count_first_rows
 from ovaflow.solver.coordinate_descent import solve_label_l1
 from ovaflow.solver.losses import LOGISTIC, SLOPE_AT_ZERO, SQUARED_HINGE
 from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import L1, Instances, Settings, make_workspace
-from ovaflow.solver.sampled import SAMPLE, Anchor, SampledSolver, make_anchor
-from ovaflow.solver.sampled_problem import near_rows
+from ovaflow.solver.sampled import SAMPLE_SIZE, Anchor, SampledSolver, make_anchor
+from ovaflow.solver.sampled_problem import count_exact_negatives
 from ovaflow.solver.screening import Screen, make_screen
-from ovaflow.solver.stopping import gradient_targets, violation_targets
+from ovaflow.solver.stopping import compute_gradient_targets, compute_violation_targets
 from ovaflow.solver.working_features import (
-    DENSEST,
+    LARGEST_DENSITY,
     WorkingFeatures,
-    make_features,
-    make_scratch,
+    make_working_features,
+    make_working_scratch,
     solve_on_features,
 )
 from ovaflow.sparse.csr import CSR
 
-MANY = 50_000
+MANY_INSTANCES = 50_000
 """Instances. Of fewer, a larger share is curved at the optimum."""
 
-LARGEST_OF_FEW = 0.08
-LARGEST_OF_MANY = 0.2
+LARGEST_WORKING_SHARE_OF_FEW = 0.08
+LARGEST_WORKING_SHARE_OF_MANY = 0.2
 """Shares of the instances beyond which a working set saves less than it costs. Measured: the 16
 most frequent labels of tibkat take two thirds of the time with 0.2, all of delicious 6 % more."""
 
-LARGEST_SAMPLE = 0.3
+LARGEST_SAMPLED_SHARE = 0.3
 """Share of the instances beyond which a sampled problem saves less than it costs."""
 
 
 @dataclass(frozen=True)
-class Newton:
+class NewtonSolver:
     """Labels one by one: L2 problems, by Newton's method on all instances."""
 
     X: CSR
@@ -52,7 +52,7 @@ class Newton:
         :class:`Costs`.
         """
         slope = SLOPE_AT_ZERO[self.settings.loss]
-        return gradient_targets(self.settings, slope, self.instances, means, costs)
+        return compute_gradient_targets(self.settings, slope, self.instances, means, costs)
 
     def make_work(self):
         """Allocate what a thread works in; its ``weights`` take the start, and hold the solution
@@ -68,14 +68,14 @@ class Newton:
 
 
 @dataclass(frozen=True)
-class CoordinateDescent(Newton):
+class CoordinateDescentSolver(NewtonSolver):
     """Labels one by one: L1 problems, on all features."""
 
     features: WorkingFeatures
 
     def targets(self, positives, means, costs):
         slope = SLOPE_AT_ZERO[self.settings.loss]
-        return violation_targets(
+        return compute_violation_targets(
             self.settings, costs.C, slope, self.X, positives, self.features, costs.positives
         )
 
@@ -85,11 +85,11 @@ class CoordinateDescent(Newton):
 
 
 @dataclass(frozen=True)
-class OnFeatures(CoordinateDescent):
+class WorkingFeaturesSolver(CoordinateDescentSolver):
     """Labels one by one: L1 problems, on the features that matter."""
 
     def make_work(self):
-        return make_scratch(self.X.n_rows, self.X.n_columns)
+        return make_working_scratch(self.X.n_rows, self.X.n_columns)
 
     def solve(self, positives, target, work, cost, C):
         return solve_on_features(
@@ -97,17 +97,17 @@ class OnFeatures(CoordinateDescent):
         )
 
 
-def one_by_one(X, instances, settings, reference):
+def choose_label_solver(X, instances, settings, reference):
     """How labels are solved one by one; ``reference`` asks for the plainest way."""
     if settings.regularization != L1:
-        return Newton(X, instances, settings)
-    sparse = len(X.data) <= DENSEST * X.n_rows * X.n_columns
-    way = OnFeatures if sparse and not reference else CoordinateDescent
-    return way(X, instances, settings, make_features(X, instances))
+        return NewtonSolver(X, instances, settings)
+    sparse = len(X.data) <= LARGEST_DENSITY * X.n_rows * X.n_columns
+    way = WorkingFeaturesSolver if sparse and not reference else CoordinateDescentSolver
+    return way(X, instances, settings, make_working_features(X, instances))
 
 
 @dataclass(frozen=True)
-class WorkingSets:
+class WorkingSetPath:
     """The fast path of the squared hinge: labels are solved on the instances that matter."""
 
     X: CSR
@@ -118,8 +118,10 @@ class WorkingSets:
     @staticmethod
     def suits(counts, n):
         """Which labels need only a small part of n instances, by their positives."""
-        rows = np.array([count + first_rows(n, count) for count in counts.tolist()])
-        largest = LARGEST_OF_FEW if n < MANY else LARGEST_OF_MANY
+        rows = np.array([count + count_first_rows(n, count) for count in counts.tolist()])
+        largest = (
+            LARGEST_WORKING_SHARE_OF_FEW if n < MANY_INSTANCES else LARGEST_WORKING_SHARE_OF_MANY
+        )
         return (counts > 0) & (rows <= largest * n)
 
     @classmethod
@@ -134,7 +136,7 @@ class WorkingSets:
 
 
 @dataclass(frozen=True)
-class Samples:
+class SampledPath:
     """The fast path of the logistic loss: labels are solved on samples under exact gradients."""
 
     X: CSR
@@ -143,7 +145,9 @@ class Samples:
 
     @staticmethod
     def suits(counts, n):
-        return (counts > 0) & (counts + near_rows(counts) + SAMPLE <= LARGEST_SAMPLE * n)
+        return (counts > 0) & (
+            counts + count_exact_negatives(counts) + SAMPLE_SIZE <= LARGEST_SAMPLED_SHARE * n
+        )
 
     @classmethod
     def of(cls, X, instances, counts, targets, settings):
@@ -157,10 +161,10 @@ class Samples:
         return SampledSolver(self.X, self.anchor, self.settings)
 
 
-_FAST_PATHS = {SQUARED_HINGE: WorkingSets, LOGISTIC: Samples}
+_FAST_PATHS = {SQUARED_HINGE: WorkingSetPath, LOGISTIC: SampledPath}
 
 
-def fast_path(X, instances, counts, targets, C, settings):
+def choose_fast_path(X, instances, counts, targets, C, settings):
     """The fast path of a problem; None where it has none, or no label suits it."""
     # the anchor of samples has one C
     if settings.regularization == L1 or (settings.loss == LOGISTIC and (C != settings.C).any()):
