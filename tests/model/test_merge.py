@@ -76,7 +76,7 @@ def test_a_large_model_gets_an_index(tmp_path, small_dataset, cut, monkeypatch) 
     command = "merge", *shards, *files
     # that of a former model is removed
     for pays, has_index in ((1, True), (1 << 20, False)):
-        monkeypatch.setattr("ovaflow.model.index.INDEX_PAYS", pays)
+        monkeypatch.setattr("ovaflow.model.index.SMALLEST_INDEXED_MODEL", pays)
         ovaflow(*command)
         assert (open_index(OneVsAll.open(tmp_path / "m.h5")) is not None) == has_index
         assert (tmp_path / "m.index.h5").exists() == has_index

@@ -174,7 +174,7 @@ def test_the_index_of_another_model_or_scheme_is_not_used(model, monkeypatch) ->
     path, _ = model
     opened = OneVsAll.open(path)
     with monkeypatch.context() as earlier:
-        earlier.setattr("ovaflow.model.index.SCHEME", 2)
+        earlier.setattr("ovaflow.model.index.INDEX_SCHEME", 2)
         write_index(index_path(path), opened)
     assert open_index(opened) is None
     write_index(index_path(path), opened)

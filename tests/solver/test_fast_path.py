@@ -83,7 +83,7 @@ def test_sigmoids_as_scipy_does() -> None:
 
 def test_what_the_sample_does_not_solve_goes_to_the_plain_solver(monkeypatch) -> None:
     jobs = make_jobs(topics(), loss="logistic")
-    monkeypatch.setattr(sampled, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(sampled, "MOST_SAMPLED_ROUNDS", 1)
     ours = solve_labels(jobs, range(10))
     theirs = solve_labels(jobs, range(10), fast=False)
     assert max(each.outcome.full_passes for each in ours.values()) > 2

@@ -24,7 +24,7 @@ MODULES = {
     "settings": "__init__ chains config configuration inputs paths predict prepare schema section source suggestion_sources spelling train",
     "sparse": "__init__ fingerprint",
     "storage": "__init__ errors opening texts writing",
-    "training": "__init__ even_division method",
+    "training": "__init__ evenly_divided method",
 }
 FILES = ["Snakefile", "config/datasets.yaml"]
 

@@ -18,7 +18,7 @@ REGULARIZATIONS = {"l2": L2, "l1": L1}
 
 AUTO_EPSILON = 0.01
 AUTO_LOOSEST_EPSILON = 0.1
-"""Tolerances of ``epsilon: auto``, see :func:`ovaflow.solver.stopping.relative_tolerance`."""
+"""Tolerances of ``epsilon: auto``, see :func:`ovaflow.solver.stopping.compute_relative_tolerances`."""
 
 
 class Settings(NamedTuple):

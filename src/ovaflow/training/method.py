@@ -37,7 +37,7 @@ class Method(ABC):
     """A way to train; a package adds one by an entry point of the group ``ovaflow.methods``.
 
     Jobs train shards, each some units of the model, labels or what the method has in their place.
-    Merging joins the shards. :class:`ovaflow.training.evenly_divided.EvenlyDivided` does both for
+    Merging joins the shards. :class:`ovaflow.training.evenly_divided.EvenlyDividedMethod` does both for
     most methods.
     """
 
