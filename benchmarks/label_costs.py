@@ -17,7 +17,7 @@ from ovaflow.dataset.dataset import open_dataset
 from ovaflow.initialization.pretrained import match_model
 from ovaflow.initialization.spanning_tree import ROOT_PARENT
 from ovaflow.initialization.starts import compute_start_inputs
-from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.machine.limits import read_peak_rss
 from ovaflow.model.model_file import LabelWeights
 from ovaflow.solver.problem import Status
 from ovaflow.training.shard_job import train_labels
@@ -48,7 +48,7 @@ def measure(dataset, n_labels, seed, threads, training, earlier=None):
         "full_passes_per_label": mean["full_passes"],
         "objective_per_label": mean["objective"],
         "nonzeros_per_label": len(shard.weights.data) / len(labels),
-        "peak_rss_bytes": peak_rss_bytes(),
+        "peak_rss_bytes": read_peak_rss(),
         "labels": len(labels),
         "not_converged": int((shard.statistics["status"] != Status.CONVERGED).sum()),
         "threads": threads,

@@ -16,7 +16,7 @@ from peers.registry import find_method
 from threadpoolctl import threadpool_info
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.machine.limits import read_peak_rss
 from ovaflow.storage.writing import write_text
 
 PREDICTED_LABELS = 5
@@ -50,7 +50,7 @@ def _measure(peer, X):
     figures = {
         "train_seconds": train[0],
         "train_cpu_seconds": train[1],
-        "peak_rss_bytes": peak_rss_bytes(),
+        "peak_rss_bytes": read_peak_rss(),
     }
     # some peers store the model to measure it and load it again to predict: not what is timed
     figures["model_bytes"] = peer.model_bytes()

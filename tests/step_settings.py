@@ -6,7 +6,7 @@ import click
 
 from ovaflow.cli import group
 from ovaflow.cli.options import step_options
-from ovaflow.registry import ONE_VS_ALL, placed
+from ovaflow.registry import ONE_VS_ALL, import_reference
 from ovaflow.settings.inputs import find_reads
 
 REQUIRED = {"prepare": {"format": "csv"}, "choose-features": {"format": "csv"}}
@@ -36,4 +36,6 @@ def settings_from(step, *options, method=ONE_VS_ALL):
 
 def settings_in(step, method=ONE_VS_ALL, **values):
     """What a step reads of a config file."""
-    return placed(find_reads(step, method).model).model_validate(REQUIRED.get(step, {}) | values)
+    return import_reference(find_reads(step, method).model).model_validate(
+        REQUIRED.get(step, {}) | values
+    )

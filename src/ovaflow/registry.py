@@ -33,7 +33,7 @@ CLASSIFIERS = {
 """Classifiers for Python programs."""
 
 
-def placed(place: Any) -> Any:
+def import_reference(place: Any) -> Any:
     """What stands at a place, such as ``package.module:Name``; what is no text is meant itself."""
     return pkgutil.resolve_name(place) if isinstance(place, str) else place
 
@@ -52,14 +52,14 @@ def method_names() -> tuple[str, ...]:
 def find_method(name: str) -> Any:
     """A method by its name, see :class:`ovaflow.training.method.Method`."""
     if name in BUILT_IN:
-        return placed(BUILT_IN[name])()
+        return import_reference(BUILT_IN[name])()
     if name not in _installed():
         remedy = f"install the package that has it; there are {', '.join(method_names())}"
         raise InputError(f"no method {name}", remedy=remedy)
     return _installed()[name].load()()
 
 
-def package_of(name: str) -> str:
+def find_package(name: str) -> str:
     """The package that a method comes from; empty for those of ovaflow."""
     point = _installed().get(name) if name not in BUILT_IN else None
     return point.dist.name if point and point.dist else ""

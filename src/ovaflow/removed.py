@@ -1,12 +1,12 @@
 """Commands, options and settings that are gone, each with what to use instead."""
 
-COMMANDS: dict[str, str] = {
+REMOVED_COMMANDS: dict[str, str] = {
     "near-twins": "prepare counts test records with a near twin in training, metrics.json has figures of the others",
     "prune-curve": "benchmarks/pruning.py measures a model pruned at several thresholds",
     "tree-curve": "benchmarks/trees.py measures a model by number of trees",
 }
 
-OPTIONS: dict[tuple[str, str], str] = {
+REMOVED_OPTIONS: dict[tuple[str, str], str] = {
     (
         "predict",
         "--review",
@@ -25,13 +25,15 @@ OPTIONS: dict[tuple[str, str], str] = {
 }
 """By command and option, such as ``("prune", "--max-bytes")``."""
 
-SETTINGS: dict[str, str] = {
+REMOVED_SETTINGS: dict[str, str] = {
     "predict.thresholds": "use --min-probability of ovaflow predict",
     "report.prune_thresholds": "remove it; benchmarks/pruning.py measures a model pruned at several thresholds",
 }
 """By section of the config file and key; a run or a dataset may have them, too."""
 
 
-def replacement_of_setting(key: str) -> str:
+def find_replacement(key: str) -> str:
     """Return what to use instead of a setting that is gone; empty for other keys."""
-    return next((words for name, words in SETTINGS.items() if name.partition(".")[2] == key), "")
+    return next(
+        (words for name, words in REMOVED_SETTINGS.items() if name.partition(".")[2] == key), ""
+    )

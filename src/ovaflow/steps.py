@@ -37,12 +37,12 @@ class Step(NamedTuple):
     )
 
 
-OF_VOCABULARIES = 1
+VOCABULARY_REVISION = 1
 """Added to the revisions of steps that read a vocabulary; raised when vocabularies come to be read
 in another way.
 """
 
-PROBLEM = (
+PROBLEM_SETTINGS = (
     "loss",
     "regularization",
     "weighting",
@@ -87,7 +87,14 @@ STEPS = {
         Reads(
             "ovaflow.settings.train:ChooseC",
             ("train", "tune", "evaluate"),
-            (*PROBLEM, "stored_threshold", "metric", "instances", "held_out", "candidates"),
+            (
+                *PROBLEM_SETTINGS,
+                "stored_threshold",
+                "metric",
+                "instances",
+                "held_out",
+                "candidates",
+            ),
         ),
         makes=("C",),
         rule="choose_C",

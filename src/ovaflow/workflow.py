@@ -73,7 +73,7 @@ def record_owner() -> None:
     _OWNER.write_text(f"{socket.gethostname()} {os.getpid()}", encoding="utf-8")
 
 
-def owner() -> int | None:
+def find_owner() -> int | None:
     """Process of the Snakemake that runs in this folder, 0 if it has ended; None if unknown or on
     another machine.
     """
@@ -128,7 +128,7 @@ def end_with(status: int) -> None:
         atexit.register(_leave)
 
 
-def interrupted() -> bool:
+def was_interrupted() -> bool:
     return _status in (128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 

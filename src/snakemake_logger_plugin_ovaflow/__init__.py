@@ -13,7 +13,7 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from ovaflow.workflow import end_with, interrupted, owner
+from ovaflow.workflow import end_with, find_owner, was_interrupted
 from snakemake_logger_plugin_ovaflow.failures import Failures, log_reasons_of_groups
 from snakemake_logger_plugin_ovaflow.stages import Stage
 
@@ -91,7 +91,7 @@ class LogHandler(LogHandlerBase):
         end = "Done"
         hint = ""
         if done < self._jobs:
-            end = "Interrupted" if interrupted() else "Stopped"
+            end = "Interrupted" if was_interrupted() else "Stopped"
             hint = "; the same command continues"
         if end == "Stopped" and self._failures.are_mistakes:
             hint = ". Correct the errors above; finished jobs are kept"
@@ -126,11 +126,11 @@ class LogHandler(LogHandlerBase):
         if stage is not None:
             stage.end(record.jobid)
         # jobs of a group are reported with their group; a job that a signal ended has not failed
-        if not record.indent and not interrupted():
+        if not record.indent and not was_interrupted():
             self._print(self._failures.describe_job(record))
 
     def _on_group_error(self, record: Any) -> None:
-        if not interrupted():
+        if not was_interrupted():
             self._print(self._failures.describe_group(record))
 
     def _on_error(self, record: Any) -> None:
@@ -206,7 +206,7 @@ def _explain_lock(text: str) -> str:
     """Return Snakemake's message, or ovaflow's if another run has locked the folder."""
     if "Error: Directory cannot be locked" not in text:
         return text
-    process = owner()
+    process = find_owner()
     if not process:
         return text
     end_with(2)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ovaflow.console.progress import clock
+from ovaflow.console.progress import format_duration
 from ovaflow.workflow import fetch
 
 _LEAST_SHARE = 0.01
@@ -73,7 +73,7 @@ class Stage:
             elapsed = 0.0
             if self.began:
                 elapsed = max(time.time() - self.began, 0.0)
-        return f"{self.name:<{width}} {clock(elapsed):>13}  {text}".rstrip()
+        return f"{self.name:<{width}} {format_duration(elapsed):>13}  {text}".rstrip()
 
     def _is_at_work(self) -> bool:
         return any(_is_at_work(record) for record in self.running.values())
@@ -102,7 +102,7 @@ class Stage:
         if not self._is_at_work():
             return ", waiting"
         if share > _LEAST_SHARE:
-            return f", about {clock(self.worked * (1 / share - 1))} left"
+            return f", about {format_duration(self.worked * (1 / share - 1))} left"
         return ""
 
 

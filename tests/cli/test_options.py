@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from step_settings import REQUIRED, settings_from, settings_in
 
-from ovaflow.registry import ONE_VS_ALL, all_steps, find_method, method_names, placed
+from ovaflow.registry import ONE_VS_ALL, all_steps, find_method, import_reference, method_names
 from ovaflow.settings.inputs import find_reads
 from ovaflow.settings.schema import explain_error
 
@@ -35,7 +35,7 @@ OF_METHODS = [
 )
 def test_every_default_can_be_written_as_in_a_config_file(step, method) -> None:
     settings = find_reads(step, method)
-    model = placed(settings.model)
+    model = import_reference(settings.model)
     for name in settings.fields:
         field = model.model_fields[name]
         if field.is_required() or (field.default is None and name in model.texts()):
@@ -197,7 +197,9 @@ def test_an_error_names_the_alternative_that_was_meant(step, name, written, expe
         with pytest.raises(ValidationError) as caught:
             settings_in(step, **{name: value})
         content = REQUIRED.get(step, {}) | {name: value}
-        assert expected in explain_error(caught.value, content, placed(find_reads(step).model))
+        assert expected in explain_error(
+            caught.value, content, import_reference(find_reads(step).model)
+        )
     with pytest.raises(click.BadParameter) as refused:
         settings_from(step, f"--{name.replace('_', '-')}={written}")
     assert expected in refused.value.message

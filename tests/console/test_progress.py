@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from ovaflow.console.progress import Progress, clock
+from ovaflow.console.progress import Progress, format_duration
 
 
 class Terminal(io.StringIO):
@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
     ],
 )
 def test_clock(seconds, theirs) -> None:
-    assert clock(seconds) == theirs
+    assert format_duration(seconds) == theirs
 
 
 def test_log_gets_plain_lines_and_a_last_one() -> None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.machine.limits import read_peak_rss
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.section import Section, setting
 from ovaflow.sparse.csr import CSR, from_scipy
@@ -75,7 +75,7 @@ class NearestCentroid(EvenlyDividedMethod):
         )
         weights = sp.csr_array((data, indices, ends), (len(rows), dataset.n_features))
         return CentroidShard(
-            np.array(numbers, np.int64), from_scipy(weights), parts.core_seconds, peak_rss_bytes()
+            np.array(numbers, np.int64), from_scipy(weights), parts.core_seconds, read_peak_rss()
         )
 
     def join(self, pieces, dataset):

@@ -19,7 +19,7 @@ from ovaflow.estimators.base import LabelClassifier
 from ovaflow.model.model_file import open_any_model, what_scores_are
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
-from ovaflow.registry import placed
+from ovaflow.registry import import_reference
 from ovaflow.storage import parts
 from ovaflow.storage.parts import Parts
 
@@ -151,7 +151,7 @@ def test_an_estimate_is_near_or_refused(method, finished, capfd) -> None:
 
 
 def settings_of(known, step="estimate"):
-    model = placed(known.reads(step).model)
+    model = import_reference(known.reads(step).model)
     return model.model_validate({"trees": 6} if "trees" in model.model_fields else {})
 
 

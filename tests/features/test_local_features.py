@@ -5,7 +5,7 @@ import pytest
 from synthetic import write_topics
 
 from ovaflow.dataset.dataset import copy_to_local_node
-from ovaflow.machine.pinning import NOT_PINNED, pinned
+from ovaflow.machine.pinning import NOT_PINNED, pin_threads
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def two_nodes(fake_sys) -> None:
 
 
 def test_the_copy_has_the_same_bytes(dataset, two_nodes, tmp_path) -> None:
-    with pinned(1, "job") as place:
+    with pin_threads(1, "job") as place:
         near = copy_to_local_node(dataset, place)
         [copy] = tmp_path.glob("*/*.copy")
         assert copy.name == f"{dataset.checksum}-features-node0.copy"

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from ovaflow.machine.pinning import NOT_PINNED, VARIABLE, pin_thread, pinned
+from ovaflow.machine.pinning import NOT_PINNED, PINNING_VARIABLE, pin_thread, pin_threads
 
 pytestmark = pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity"), reason="this system pins no process"
@@ -21,16 +21,18 @@ def two_nodes(fake_sys):
     os.sched_setaffinity(0, cpus)
 
 
-@pytest.mark.parametrize(("switch", "reason"), [("", "one NUMA node"), ("off", f"{VARIABLE}=off")])
+@pytest.mark.parametrize(
+    ("switch", "reason"), [("", "one NUMA node"), ("off", f"{PINNING_VARIABLE}=off")]
+)
 def test_one_node_or_off_costs_nothing(
     fake_sys, tmp_path, monkeypatch, capsys, switch, reason
 ) -> None:
-    monkeypatch.setenv(VARIABLE, switch)
+    monkeypatch.setenv(PINNING_VARIABLE, switch)
     # memory without CPUs is no place for a job
     for number, cpus in enumerate(["0-7", "8" if switch else ""]):
         fake_sys.node(number, cpus, 1000, "10 21")
     before = os.sched_getaffinity(0)
-    with pinned(2, "job") as pinning:
+    with pin_threads(2, "job") as pinning:
         assert pinning.share("x", 100, None) is None
         assert (pinning.cpus, pinning.nodes, os.sched_getaffinity(0)) == ((), (), before)
     assert capsys.readouterr().out == f"job: {reason}: not pinned\n"
@@ -41,7 +43,7 @@ def test_pinned_while_it_lasts(two_nodes, capsys) -> None:
     for number, cpu in enumerate(two_nodes):
         allowed = set(two_nodes[number:])
         os.sched_setaffinity(0, allowed)
-        with pinned(1, "job") as pinning:
+        with pin_threads(1, "job") as pinning:
             assert os.sched_getaffinity(0) == {cpu}
             assert (pinning.cpus, pinning.nodes) == ([cpu], [number])
         assert capsys.readouterr().out == f"job: node {number} of 2, CPUs {cpu}\n"
@@ -49,7 +51,7 @@ def test_pinned_while_it_lasts(two_nodes, capsys) -> None:
 
 
 def test_a_copy_while_it_is_used_where_there_is_room(two_nodes, tmp_path, capsys) -> None:
-    with pinned(1, "job") as pinning:
+    with pin_threads(1, "job") as pinning:
         assert pinning.share("x", 1 << 30, None) is None
         assert "no local copy of 1,074 MB: only 549 MB are free there\n" in capsys.readouterr().out
         shared = pinning.share("x", 1 << 20, lambda memory: memory.write(b"content"))
@@ -63,7 +65,7 @@ def test_a_copy_while_it_is_used_where_there_is_room(two_nodes, tmp_path, capsys
 
 def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, capsys) -> None:
     first, second = two_nodes
-    with pinned(2, "job") as pinning:
+    with pin_threads(2, "job") as pinning:
         assert (pinning.cpus, pinning.nodes) == ([first, second], [0, 1])
         for cpu in two_nodes:
             pin_thread()
@@ -78,9 +80,9 @@ def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, capsys) -> None:
 
 def test_a_full_machine(two_nodes, capsys) -> None:
     before = os.sched_getaffinity(0)
-    with pinned(2, "first"):
+    with pin_threads(2, "first"):
         os.sched_setaffinity(0, before)
-        with pinned(1, "second") as pinning:
+        with pin_threads(1, "second") as pinning:
             assert pinning.cpus == NOT_PINNED.cpus
             assert os.sched_getaffinity(0) == before
     line = f"second: not pinned: fewer than 1 of {len(before)} CPUs are free, so that jobs share them\n"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.machine.pinning import choose
+from ovaflow.machine.pinning import choose_cpus
 from ovaflow.machine.topology import Node
 
 HOLDER = """
@@ -61,12 +61,14 @@ IN_A_ROW = [Node(n, tuple((3 * n + core,) for core in range(3)), FAR[n]) for n i
     ],
 )
 def test_more_threads_than_a_node_has_cores(nodes, used, threads, theirs) -> None:
-    assert choose(nodes, {cpu for node in nodes for cpu in node.cpus} - used, threads) == theirs
+    assert (
+        choose_cpus(nodes, {cpu for node in nodes for cpu in node.cpus} - used, threads) == theirs
+    )
 
 
 @given(st.sets(st.integers(0, 15)), st.integers(1, 17))
 def test_any_choice_is_free_and_of_one_node_where_that_fits(free, threads) -> None:
-    chosen = choose(SOCKETS, free, threads)
+    chosen = choose_cpus(SOCKETS, free, threads)
     assert free.issuperset(chosen)
     assert len(set(chosen)) == len(chosen) == (threads if threads <= len(free) else 0)
     cores = [sum(free.issuperset(core) for core in node.cores) for node in SOCKETS]

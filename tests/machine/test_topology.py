@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.machine.topology import format_list, free_memory, parse_list, read_topology
+from ovaflow.machine.topology import format_cpu_list, free_memory, parse_cpu_list, read_topology
 
 
 def test_two_sockets_with_siblings(two_sockets) -> None:
@@ -41,7 +41,7 @@ def test_a_kernel_that_knows_no_nodes(fake_sys) -> None:
 def test_this_machine() -> None:
     nodes = read_topology()
     ours = sorted(cpu for node in nodes for cpu in node.cpus)
-    assert ours == parse_list(Path("/sys/devices/system/cpu/online").read_text())
+    assert ours == parse_cpu_list(Path("/sys/devices/system/cpu/online").read_text())
     assert set(ours) >= os.sched_getaffinity(0)
     assert sum(len(node.cores) for node in nodes) == psutil.cpu_count(logical=False)
     assert all(node.distances[node.number] == min(node.distances.values()) for node in nodes)
@@ -49,4 +49,4 @@ def test_this_machine() -> None:
 
 @given(st.sets(st.integers(0, 300)))
 def test_lists_are_read_as_written(numbers) -> None:
-    assert parse_list(format_list(numbers)) == sorted(numbers)
+    assert parse_cpu_list(format_cpu_list(numbers)) == sorted(numbers)

@@ -12,9 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ovaflow.machine.pinning import pinned
+from ovaflow.machine.pinning import pin_threads
 from ovaflow.machine.shared_files import private_folder
-from ovaflow.machine.topology import parse_list, read_topology
+from ovaflow.machine.topology import parse_cpu_list, read_topology
 
 PAGES = 4096
 SIZE = PAGES * mmap.PAGESIZE
@@ -22,7 +22,7 @@ SIZE = PAGES * mmap.PAGESIZE
 
 def work() -> None:
     """Read the node's copy into private memory, print the CPU and the node, and wait."""
-    with pinned(1, "job") as pinning:
+    with pin_threads(1, "job") as pinning:
         copy = pinning.share("features", SIZE, lambda memory: memory.write(b"x" * SIZE))
         private = bytes(copy)
         print(*pinning.cpus, *pinning.nodes, private[-1:].decode(), flush=True)
@@ -80,6 +80,6 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["work"]:
         work()
     else:
-        assert parse_list(Path("/sys/devices/system/node/has_memory").read_text()) == [0, 1]
+        assert parse_cpu_list(Path("/sys/devices/system/node/has_memory").read_text()) == [0, 1]
         prove()
         print("proved")

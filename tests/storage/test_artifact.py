@@ -11,8 +11,8 @@ import pytest
 
 from ovaflow.console.errors import InputError
 from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.hdf5 import create_artifact, open_artifact, parameters_of
-from ovaflow.storage.writing import unfinished_folder, write_text
+from ovaflow.storage.hdf5 import create_artifact, open_artifact, read_parameters
+from ovaflow.storage.writing import create_temporary_folder, write_text
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_many_attributes_groups_and_arrays(tmp_path) -> None:
             create_array(file.create_group(f"group{j}"), "values", np.arange(j))
     with open_artifact(tmp_path / "x.h5", "means") as file:
         assert numbers.items() <= dict(file.attrs).items()
-        assert parameters_of(file) == long
+        assert read_parameters(file) == long
         assert [len(map_array(file[f"group{j}/values"])) for j in range(100)] == list(range(100))
 
 
@@ -159,7 +159,7 @@ def test_what_killed_processes_left_is_removed(tmp_path, monkeypatch) -> None:
 
 
 def test_an_unfinished_folder_is_there_while_it_is_filled(tmp_path) -> None:
-    with unfinished_folder(tmp_path / "model") as folder:
+    with create_temporary_folder(tmp_path / "model") as folder:
         (folder / "model.h5").touch()
         assert os.listdir(tmp_path) == [folder.name]
     assert os.listdir(tmp_path) == []

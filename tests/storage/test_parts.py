@@ -11,7 +11,14 @@ from ovaflow.console.errors import InputError
 from ovaflow.storage import parts
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.hdf5 import create_artifact, open_artifact
-from ovaflow.storage.parts import Parts, digest_of, open_parts, parts_folder, remove_parts, restore
+from ovaflow.storage.parts import (
+    Parts,
+    compute_digest,
+    open_parts,
+    parts_folder,
+    remove_parts,
+    restore_output,
+)
 
 PIECES = {7: [1.5, 2.5], 0: [], 2: [0.1] * 2000}
 
@@ -119,7 +126,7 @@ def test_a_finished_output_replaces_its_parts_and_comes_back(finished) -> None:
     finished.unlink()
     # the second time it is still there
     for _ in range(2):
-        assert restore(finished, "digest", read)
+        assert restore_output(finished, "digest", read)
         assert kept.samefile(finished)
     assert finished.read_bytes() == theirs
     assert finished.stat().st_mtime > before - 1
@@ -130,7 +137,7 @@ def test_what_is_damaged_or_of_another_job_does_not_come_back(finished, digest, 
     if digest == "digest":
         flip(finished, offset_of(finished, "values"))
     finished.unlink()
-    assert not restore(finished, digest, read)
+    assert not restore_output(finished, digest, read)
     assert ("digest.finished: damaged" in capsys.readouterr().err) == (digest == "digest")
     assert os.listdir(parts_folder(finished)) == []
 
@@ -164,5 +171,5 @@ def test_digests_tell_things_apart() -> None:
         [{"C": 1.1}],
     ]
     things += [["C", 1.0], [None]]
-    assert len({digest_of(*of_one) for of_one in things}) == len(things)
-    assert digest_of({"a": 1, "b": 2}) == digest_of({"b": 2, "a": 1})
+    assert len({compute_digest(*of_one) for of_one in things}) == len(things)
+    assert compute_digest({"a": 1, "b": 2}) == compute_digest({"b": 2, "a": 1})

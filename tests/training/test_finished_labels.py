@@ -10,7 +10,7 @@ from synthetic import topics
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.train import TrainLabels
 from ovaflow.storage import parts
-from ovaflow.storage.parts import Parts, digest_of, open_parts
+from ovaflow.storage.parts import Parts, compute_digest, open_parts
 from ovaflow.training.shard_job import train_labels
 
 
@@ -48,7 +48,7 @@ def interrupted_after(count, monkeypatch):
 
 def train(dataset, inputs, training, output, threads):
     labels = np.arange(dataset.n_labels, dtype=np.int32)
-    digest = digest_of(training.recorded, labels, *inputs.arrays)
+    digest = compute_digest(training.recorded, labels, *inputs.arrays)
     with open_parts(output, digest) as opened:
         return train_labels(dataset, inputs, labels, training, threads, "test", opened)
 

@@ -12,7 +12,7 @@ from ovaflow.cli import main
 from ovaflow.machine.shared_files import private_folder
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reranking.reranker_file import Reranker
-from ovaflow.storage.hdf5 import inputs_of, open_artifact
+from ovaflow.storage.hdf5 import open_artifact, read_inputs
 
 pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(600)]
 
@@ -131,7 +131,7 @@ def test_a_second_stage_with_suggestions_of_a_file(place) -> None:
 def test_each_run_of_a_sweep_starts_from_its_neighbour(more) -> None:
     with open_artifact(more.result("swept.C-2", "shards", "0.h5"), "shard") as file:
         assert (
-            inputs_of(file)["earlier"]
+            read_inputs(file)["earlier"]
             == OneVsAll.open(more.result("swept.C-1", "model.h5")).checksum
         )
     log = (more.folder / "logs" / "tiny" / "swept.C-2" / "train-shard.0.log").read_text()

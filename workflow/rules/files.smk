@@ -3,7 +3,7 @@ import os
 from zlib import crc32
 
 from ovaflow.reading.streams import find_matching_files, find_matching_paths
-from ovaflow.steps import OF_VOCABULARIES
+from ovaflow.steps import VOCABULARY_REVISION
 
 
 def warm_up_options():
@@ -23,7 +23,7 @@ def raw_files(wildcards):
 
 def revision_of_reading(step):
     """Datasets without a vocabulary are not read again when vocabularies come to be read in another way."""
-    return lambda wildcards: STEPS[step].revision + OF_VOCABULARIES * (
+    return lambda wildcards: STEPS[step].revision + VOCABULARY_REVISION * (
         "vocabulary" in raw_files(wildcards)
     )
 

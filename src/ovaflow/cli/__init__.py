@@ -11,10 +11,10 @@ from click.shell_completion import CompletionItem
 
 from ovaflow import __version__, removed
 from ovaflow.console.errors import InputError
-from ovaflow.console.interrupts import INTERRUPTED, say_interrupted, unwind
-from ovaflow.machine.limits import limit_libraries
+from ovaflow.console.interrupts import INTERRUPTED, print_interrupted, raise_on_interrupt
+from ovaflow.machine.limits import limit_library_threads
 from ovaflow.registry import all_steps
-from ovaflow.storage.writing import explanation_of
+from ovaflow.storage.writing import explain_error
 
 GROUPS = {
     "Commands": [name for name, step in all_steps().items() if step.for_people],
@@ -28,8 +28,8 @@ class _LazyGroup(click.Group):
         return list(all_steps())
 
     def get_command(self, context, name):
-        if name in removed.COMMANDS:
-            raise click.UsageError(f"the command {name} is gone; {removed.COMMANDS[name]}")
+        if name in removed.REMOVED_COMMANDS:
+            raise click.UsageError(f"the command {name} is gone; {removed.REMOVED_COMMANDS[name]}")
         if name not in all_steps():
             return None
         module = importlib.import_module(f"ovaflow.{all_steps()[name].module}")
@@ -39,7 +39,7 @@ class _LazyGroup(click.Group):
         name, command, rest = super().resolve_command(context, args)
         if hasattr(command, "for_arguments"):
             command = command.for_arguments(rest)
-        unwind()
+        raise_on_interrupt()
         return name, command, _with_switches(command, rest)
 
     def invoke(self, context):
@@ -88,7 +88,7 @@ def group():
 def main(arguments=None):
     """Run the command line; status 0 is success, 1 failure, 2 a mistake of the user."""
     # before any library is loaded
-    limit_libraries()
+    limit_library_threads()
     try:
         # what click hands back where a command ends with a status of its own; commands return
         # nothing
@@ -105,7 +105,7 @@ def main(arguments=None):
     except click.ClickException as error:
         return _complain(error.format_message(), 2)
     except (click.Abort, KeyboardInterrupt):
-        say_interrupted()
+        print_interrupted()
         return INTERRUPTED
     except InputError as error:
         return _complain(error, 2)
@@ -115,7 +115,7 @@ def main(arguments=None):
         )
     except OSError as error:
         name = error.filename or "input/output"
-        explanation = explanation_of(error, name)
+        explanation = explain_error(error, name)
         if explanation:
             return _complain(f"{name}: {'; '.join(explanation)}", 2)
         return _complain(f"{name}: {error.strerror or error}", 1)
@@ -125,7 +125,7 @@ def _replacement(error):
     """Return what to use instead of an option that is gone; empty for other mistakes."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return ""
-    instead = removed.OPTIONS.get((error.ctx.info_name, error.option_name))
+    instead = removed.REMOVED_OPTIONS.get((error.ctx.info_name, error.option_name))
     return f"the option {error.option_name} is gone; {instead}" if instead else ""
 
 

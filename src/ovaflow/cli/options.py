@@ -9,7 +9,7 @@ import click
 from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
-from ovaflow.registry import ONE_VS_ALL, placed
+from ovaflow.registry import ONE_VS_ALL, import_reference
 from ovaflow.settings.inputs import find_reads
 from ovaflow.settings.schema import explain_error, explain_value, find_schema
 from ovaflow.settings.section import Section, setting_info
@@ -230,7 +230,7 @@ def step_options(step, method=ONE_VS_ALL):
     ``settings``.
     """
     reads = find_reads(step, method)
-    model = placed(reads.model)
+    model = import_reference(reads.model)
     options = {
         field: setting_option(model, field, reads.options.get(field)) for field in reads.fields
     }

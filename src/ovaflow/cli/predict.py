@@ -23,7 +23,7 @@ from ovaflow.cli.sure import Division, divide_records, division_options, report_
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.machine.limits import memory_left
+from ovaflow.machine.limits import read_memory_left
 from ovaflow.prediction.answer_files import AnsweredRecord
 from ovaflow.prediction.familiarity import WordCount, remark_on_languages, remark_on_words
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage
@@ -360,6 +360,6 @@ def _test_instances(predictor, dataset):
 def open_predictor(path, reranker=None, rerank=True):
     """Open a model, with a remark if the memory is too small for it."""
     predictor = Predictor.open(path, reranker, rerank)
-    if remark := remark_on_memory(predictor, memory_left()):
+    if remark := remark_on_memory(predictor, read_memory_left()):
         click.echo(f"ovaflow: {remark}", err=True)
     return predictor

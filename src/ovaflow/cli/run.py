@@ -30,7 +30,7 @@ from ovaflow.settings.config import load_config, resolve_config
 from ovaflow.settings.section import NAME_PATTERN, RESERVED_NAMES
 from ovaflow.settings.source import ReadTexts
 from ovaflow.storage.parts import parts_folder
-from ovaflow.workflow import owner, require_writable, snakefile
+from ovaflow.workflow import find_owner, require_writable, snakefile
 
 # a profile may say how many jobs there are at a time
 _TELLS_CORES = re.compile(r"(--cores|--jobs|--profile|--workflow-profile)(=|$)|-[cj]").match
@@ -58,7 +58,7 @@ def exec_snakemake(config, options) -> None:
     and its terminal.
     """
     command = make_pipeline_command(config, options)
-    if any(Path(".snakemake/locks").glob("*")) and owner() == 0:
+    if any(Path(".snakemake/locks").glob("*")) and find_owner() == 0:
         # the locks are those of a process that was killed
         subprocess.run([*command, "--unlock"], check=False)
     sys.stdout.flush()

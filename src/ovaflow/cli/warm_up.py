@@ -15,7 +15,7 @@ import numpy as np
 
 import ovaflow
 from ovaflow.cli import group
-from ovaflow.console.progress import Progress, silence
+from ovaflow.console.progress import Progress, silence_progress
 from ovaflow.dataset.dataset import Split, write_dataset
 from ovaflow.registry import find_method, method_names
 from ovaflow.solver.losses import LOSSES
@@ -104,7 +104,7 @@ def _run(steps) -> None:
         with Progress("compiling", len(steps), "steps") as progress:
             for step in steps:
                 # what a step says of made-up instances interests nobody
-                with silence(), contextlib.redirect_stdout(io.StringIO()):
+                with silence_progress(), contextlib.redirect_stdout(io.StringIO()):
                     group.main(
                         [word.format(folder) for word in step.split()], standalone_mode=False
                     )

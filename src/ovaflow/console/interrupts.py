@@ -16,13 +16,13 @@ def end_at_once() -> None:
         signal.signal(signal.SIGINT, _end)
 
 
-def unwind() -> None:
+def raise_on_interrupt() -> None:
     """Let Ctrl-C raise KeyboardInterrupt again, so that unfinished files are removed."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def say_interrupted() -> None:
+def print_interrupted() -> None:
     """Say it, on a terminal below the line with ^C."""
     try:  # noqa: SIM105, contextlib itself may be half loaded
         os.write(2, b"\n" * os.isatty(2) + b"ovaflow: interrupted\n")
@@ -31,5 +31,5 @@ def say_interrupted() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    say_interrupted()
+    print_interrupted()
     os._exit(INTERRUPTED)

@@ -11,7 +11,7 @@ _SILENT = contextvars.ContextVar("silent", default=False)
 
 
 @contextlib.contextmanager
-def silence(silent: bool = True) -> Iterator[None]:
+def silence_progress(silent: bool = True) -> Iterator[None]:
     """Show no progress of this thread meanwhile (False: show it); other threads are not affected."""
     token = _SILENT.set(silent)
     try:
@@ -20,7 +20,7 @@ def silence(silent: bool = True) -> Iterator[None]:
         _SILENT.reset(token)
 
 
-def clock(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Seconds as a person reads them: ``"0.4 s"``, ``"59 s"``, ``"12 min 03 s"``, ``"3 h 20 min"``."""
     if seconds < 10:
         return f"{seconds:.1f} s"
@@ -83,12 +83,12 @@ class Progress:
     def _line(self, finished: bool = False) -> str:
         elapsed = time.monotonic() - self._started
         if finished:
-            return f"{self._title}: {self.done:,} {self._unit} in {clock(elapsed)}"
+            return f"{self._title}: {self.done:,} {self._unit} in {format_duration(elapsed)}"
         if not self.total:
-            return f"{self._title}: {self.done:,} {self._unit}, {clock(elapsed)}"
+            return f"{self._title}: {self.done:,} {self._unit}, {format_duration(elapsed)}"
         left = elapsed * max(self._work - self._worked, 0.0) / (self._worked or 1.0)
         share = int(100 * self._worked / self._work)
-        return f"{self._title}: {self.done:,} of {self.total:,} {self._unit} ({share} %), {clock(left)} left"
+        return f"{self._title}: {self.done:,} of {self.total:,} {self._unit} ({share} %), {format_duration(left)} left"
 
     def _write(self, line: str, last: bool = False) -> None:
         if self._quiet:

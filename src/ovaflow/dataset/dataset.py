@@ -27,7 +27,7 @@ from ovaflow.storage.arrays import (
     write_csr,
     write_strings,
 )
-from ovaflow.storage.hdf5 import checksum_of, create_artifact, open_artifact, parameters_of
+from ovaflow.storage.hdf5 import create_artifact, open_artifact, read_checksum, read_parameters
 
 
 @dataclass(frozen=True)
@@ -436,7 +436,7 @@ def open_dataset(path):
     with open_artifact(path, DATASET_KIND) as file:
         splits = {name: _read_split(file[name]) for name in _PARTS if name in file}
         return Dataset(
-            Path(path), **splits, checksum=checksum_of(file), parameters=parameters_of(file)
+            Path(path), **splits, checksum=read_checksum(file), parameters=read_parameters(file)
         )
 
 

@@ -14,8 +14,8 @@ from numba.core.event import install_recorder
 
 from ovaflow.console.errors import InputError
 from ovaflow.estimate.demand import Demand
-from ovaflow.machine.limits import peak_rss_bytes
-from ovaflow.registry import find_method, placed
+from ovaflow.machine.limits import read_peak_rss
+from ovaflow.registry import find_method, import_reference
 
 _STEADY = 4.0
 _REPEATS = 5
@@ -47,7 +47,7 @@ def sample_units(method, path, settings):
     shard = replace(shard, parameters=method.recorded(settings))
     model = method.join([(shard, place) for place in range(size)], dataset)
     scale = units / size
-    of_thread = max(0, peak_rss_bytes() - job_bytes)
+    of_thread = max(0, read_peak_rss() - job_bytes)
     demand = Demand(scale * seconds, job_seconds, job_bytes, of_thread, float(scale * shard.nbytes))
     return Sample(size, units, demand, demand.result_bytes, float(scale * model.nonzeros))
 
@@ -105,7 +105,9 @@ def _main() -> None:
     request = json.load(sys.stdin)
     method = find_method(request["method"])
     try:
-        settings = placed(method.reads("estimate").model).model_validate(request["settings"])
+        settings = import_reference(method.reads("estimate").model).model_validate(
+            request["settings"]
+        )
         with install_recorder("numba:compile") as compilations:
             sample = method.sample(request["path"], settings, request["files"])
     except InputError as error:

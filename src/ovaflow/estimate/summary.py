@@ -5,10 +5,10 @@ import math
 import h5py
 import psutil
 
-from ovaflow.console.progress import clock
+from ovaflow.console.progress import format_duration
 from ovaflow.machine.limits import read_allowance
 from ovaflow.settings.predict import AUTO_RERANK_SHARE
-from ovaflow.storage.hdf5 import open_artifact, parameters_of
+from ovaflow.storage.hdf5 import open_artifact, read_parameters
 
 _LONG_JOB = 600.0
 _WORTHWHILE = 20.0
@@ -57,7 +57,7 @@ def _with_rerank(core_seconds, dataset):
     once.
     """
     with open_artifact(dataset, "dataset") as file:
-        has_texts = "token_pattern" in parameters_of(file)
+        has_texts = "token_pattern" in read_parameters(file)
     return (2 - AUTO_RERANK_SHARE) * core_seconds if has_texts else None
 
 
@@ -100,14 +100,18 @@ def describe(figures, unit, sampled):
     error = figures["core_seconds_error"]
     interval = f" ± {100 * error / figures['core_seconds']:.0f} %" if error else ""
     both = figures["core_seconds_with_rerank"]
-    second = [("with rerank", f"{clock(both)} of core time, the default for texts")] if both else []
+    second = (
+        [("with rerank", f"{format_duration(both)} of core time, the default for texts")]
+        if both
+        else []
+    )
     return [
         ("sample", f"{figures[f'sampled_{unit}']:,} of {figures[unit]:,} {sampled}"),
-        ("core time", clock(figures["core_seconds"]) + interval),
+        ("core time", format_duration(figures["core_seconds"]) + interval),
         *second,
         (
             "wall time",
-            f"{clock(figures['wall_seconds'])}: {jobs} of {threads} and {clock(figures['job_seconds'])}, "
+            f"{format_duration(figures['wall_seconds'])}: {jobs} of {threads} and {format_duration(figures['job_seconds'])}, "
             f"{figures['jobs_at_a_time']:,} at a time on {figures['cores']} idle cores",
         ),
         (

@@ -2,7 +2,7 @@
 
 from ovaflow.estimators.scorers import f1_scorer, precision_at_k_scorer
 from ovaflow.estimators.text_features import TextFeatures
-from ovaflow.registry import CLASSIFIERS, placed
+from ovaflow.registry import CLASSIFIERS, import_reference
 
 __all__ = ["TextFeatures", "f1_scorer", "precision_at_k_scorer", *CLASSIFIERS]
 
@@ -10,5 +10,5 @@ __all__ = ["TextFeatures", "f1_scorer", "precision_at_k_scorer", *CLASSIFIERS]
 def __getattr__(name):
     # classifiers stand beside their methods, above this room
     if name in CLASSIFIERS:
-        return placed(CLASSIFIERS[name])
+        return import_reference(CLASSIFIERS[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.console.progress import silence
+from ovaflow.console.progress import silence_progress
 from ovaflow.dataset.dataset import Dataset, Names, Split
 from ovaflow.dataset.hold_out import hold_out
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
@@ -30,7 +30,7 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictions import attach_reranker, predict_test_set
 from ovaflow.prediction.predictor import Predictor, count_texts_without_words
 from ovaflow.prediction.reasons import explain_labels as explain_labels
-from ovaflow.registry import ONE_VS_ALL, find_method, placed
+from ovaflow.registry import ONE_VS_ALL, find_method, import_reference
 from ovaflow.reranking.answer_length import count_fitting_labels
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker
@@ -177,7 +177,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 "rerank: auto is for config files, give a number of at least 0 and below 1"
             )
-        with silence(not self.verbose):
+        with silence_progress(not self.verbose):
             dataset = self._dataset(X, Y, names, X.shape[0] - n_documents, weights)
             self.model_ = self._train(dataset)
             self.reranker_ = self._fit_reranker(dataset, share) if share else None
@@ -205,7 +205,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     def _train(self, dataset: Dataset) -> MethodModel:
         """The model of a dataset."""
         method = find_method(self.method)
-        return method.train_model(dataset, self._part(placed(method.settings)), self.threads)
+        return method.train_model(
+            dataset, self._part(import_reference(method.settings)), self.threads
+        )
 
     def _hold(self, form: LabelForm) -> None:
         self.classes_ = form.classes

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.console.progress import silence
+from ovaflow.console.progress import silence_progress
 from ovaflow.dataset.dataset import Names, read_names, write_names
 from ovaflow.estimators.labels import LabelForm, Labels, is_missing
 from ovaflow.features.blocks import NAMES
@@ -20,7 +20,7 @@ from ovaflow.features.tfidf import TfIdf
 from ovaflow.features.vocabulary import fit_features
 from ovaflow.settings.prepare import ChooseFeatures, Prepare
 from ovaflow.settings.schema import explain_error
-from ovaflow.storage.hdf5 import create_artifact, kind_of, open_artifact, parameters_of
+from ovaflow.storage.hdf5 import create_artifact, open_artifact, read_kind, read_parameters
 from ovaflow.tuning.features import choose_features_of_texts
 
 KIND = "text-features"
@@ -119,7 +119,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
                 "features: names of labels are for the pipeline, which knows the labels"
             )
         texts = _texts(X)
-        with silence():
+        with silence_progress():
             if settings.features == "auto":
                 texts = list(texts)
                 settings = settings.model_copy(
@@ -182,9 +182,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         InputError
             If the file is missing, foreign or damaged, or reads more than plain texts.
         """
-        kind = kind_of(path, KIND, MODEL)
+        kind = read_kind(path, KIND, MODEL)
         with open_artifact(path, kind) as file:
-            parameters = parameters_of(file)
+            parameters = read_parameters(file)
         if kind == MODEL:
             parameters = parameters.get("transform", {})
         if n_beside(parameters) or parameters.get("html"):

@@ -5,7 +5,7 @@ five folds.
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.console.progress import Progress, silence
+from ovaflow.console.progress import Progress, silence_progress
 from ovaflow.dataset.folds import assign_folds
 from ovaflow.dataset.hold_out import draw_held_out_documents
 from ovaflow.dataset.partition import partition_documents
@@ -58,7 +58,7 @@ def find_cross_validated_doubts(dataset, model, threads=1):
     parts = []
     with Progress("doubts", N_FOLDS, "folds") as progress:
         for fold in range(N_FOLDS):
-            with silence():
+            with silence_progress():
                 rows = np.flatnonzero((folds == fold) & ~dataset.extra_documents)
                 others = partition_documents(dataset, np.flatnonzero(folds != fold), rows)
                 trained = method.train_model(others, settings, threads)

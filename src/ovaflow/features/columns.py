@@ -24,7 +24,7 @@ from ovaflow.reading.feature_columns import (
     make_feature_columns,
     make_missing_values,
 )
-from ovaflow.registry import placed
+from ovaflow.registry import import_reference
 from ovaflow.sparse.csr import NO_POSITION, from_scipy, select_columns, stack_columns
 
 FEWEST = 2
@@ -180,7 +180,7 @@ class ColumnFeatures:
         values = zip(*(row or make_missing_values(columns) for row in rows), strict=True)
         by_kind = {kind.plural: [] for kind in COLUMN_KINDS}
         for column, of_column in zip(columns, values, strict=True):
-            fitted = placed(column.kind.features).fit(column.name, of_column)
+            fitted = import_reference(column.kind.features).fit(column.name, of_column)
             by_kind[column.kind.plural].append(fitted)
         return cls(by_kind, settings.weight_beside_text)
 
@@ -269,7 +269,7 @@ class ColumnFeatures:
         by_kind = {}
         first = len(feature_names) - stored["features"]
         for kind in COLUMN_KINDS:
-            features = placed(kind.features)
+            features = import_reference(kind.features)
             columns = []
             # a kind that came later is in no older model
             for each in stored.get(kind.plural, ()):

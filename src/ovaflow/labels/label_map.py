@@ -10,7 +10,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.reading.cells import clean_name
 from ovaflow.reading.csv_table import read_csv_records, select_fields
 from ovaflow.reading.streams import Lines, open_stream
-from ovaflow.storage.writing import text_of_cell, write_csv
+from ovaflow.storage.writing import from_csv_cell, write_csv
 
 UNKNOWN_SUBJECTS = "unknown_subjects.csv"
 DEPRECATED = "deprecated"
@@ -67,7 +67,7 @@ def _pairs(rows, path, delimiter):
         first, rows, _FILLED_IN, path, delimiter=delimiter
     ):
         if stands_for.strip():
-            yield line, [text_of_cell(subject), stands_for]
+            yield line, [from_csv_cell(subject), stands_for]
 
 
 def require_another_file(label_map, path) -> None:

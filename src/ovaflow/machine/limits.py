@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from ovaflow.machine.topology import text_of
+from ovaflow.machine.topology import read_text
 
 _UNLIMITED = 1 << 60  # version 1 of control groups has a number near 2^63 for no limit
 
@@ -37,7 +37,7 @@ def read_allowance(proc="/proc"):
     )
 
 
-def memory_left():
+def read_memory_left():
     """Bytes of memory that are free, or hold cached files, in this machine and in this process's
     control groups.
     """
@@ -56,10 +56,10 @@ def _groups(proc):
     hold as well.
     """
     of_process = {}
-    for line in text_of(proc / "self/cgroup").splitlines():
+    for line in read_text(proc / "self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         of_process.update(dict.fromkeys(controllers.split(","), path))
-    for line in text_of(proc / "self/mountinfo").splitlines():
+    for line in read_text(proc / "self/mountinfo").splitlines():
         left, _, right = line.partition(" - ")
         kind, _, options = right.split(" ", 2)
         root, point = left.split()[3:5]
@@ -93,18 +93,20 @@ def _memory_limits(group):
     ):
         words = _words(group / limit)
         if words and words[0] != "max" and int(words[0]) < _UNLIMITED:
-            statistics = dict(line.split() for line in text_of(group / "memory.stat").splitlines())
+            statistics = dict(
+                line.split() for line in read_text(group / "memory.stat").splitlines()
+            )
             cached = int(statistics.get("inactive_file", 0))
             yield int(words[0]), int((_words(group / used) or ["0"])[0]) - cached
 
 
 def _words(path):
-    return text_of(path).split()
+    return read_text(path).split()
 
 
-def peak_rss_bytes():
+def read_peak_rss():
     # /proc first: what getrusage says may come from the parent, whose memory counts until exec
-    for line in text_of(Path("/proc/self/status")).splitlines():
+    for line in read_text(Path("/proc/self/status")).splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
     # macOS counts bytes
@@ -129,6 +131,6 @@ ONE_THREAD = dict.fromkeys(
 """Environment that keeps libraries from starting threads of their own."""
 
 
-def limit_libraries() -> None:
+def limit_library_threads() -> None:
     """Limit libraries to one thread, BLAS before NumPy is imported, also in child processes."""
     os.environ.update(ONE_THREAD)

@@ -16,11 +16,11 @@ import os
 
 from ovaflow.machine.limits import read_allowance
 from ovaflow.machine.shared_files import SharedFile, open_locked, private_folder
-from ovaflow.machine.topology import format_list, free_memory, read_topology
+from ovaflow.machine.topology import format_cpu_list, free_memory, read_topology
 
-VARIABLE = "OVAFLOW_NUMA"  # ``off`` in this variable of the environment turns pinning off
+PINNING_VARIABLE = "OVAFLOW_NUMA"  # ``off`` in this variable of the environment turns pinning off
 
-_LARGEST_COPY = 0.9  # of the free memory
+_MAX_COPY_SHARE = 0.9  # of the free memory
 
 
 class Pinning:
@@ -58,7 +58,7 @@ class Pinning:
     def _require_room(self, path, size) -> None:
         files = os.statvfs(path.parent)
         left = min(files.f_bavail * files.f_frsize, free_memory(self.nodes[0]))
-        if size > _LARGEST_COPY * left:
+        if size > _MAX_COPY_SHARE * left:
             raise OSError(0, f"only {left / 1e6:,.0f} MB are free there")
         left = read_allowance().memory_left
         if size > left:
@@ -82,7 +82,7 @@ def pin_thread() -> None:
 
 
 @contextlib.contextmanager
-def pinned(threads, title):
+def pin_threads(threads, title):
     """Pin some threads until the block or the process ends, and log where they are."""
     global _current
     with contextlib.ExitStack() as stack:
@@ -97,8 +97,8 @@ def pinned(threads, title):
 
 def _take(threads, stack):
     nodes = [node for node in read_topology() if node.cores]
-    if os.environ.get(VARIABLE) == "off":
-        return Pinning(f"{VARIABLE}=off: not pinned")
+    if os.environ.get(PINNING_VARIABLE) == "off":
+        return Pinning(f"{PINNING_VARIABLE}=off: not pinned")
     if len(nodes) < 2:
         return Pinning("one NUMA node: not pinned")
     allowed = os.sched_getaffinity(0)
@@ -116,7 +116,7 @@ def _take(threads, stack):
         return Pinning(f"not pinned: {error.strerror}")
     stack.callback(os.sched_setaffinity, 0, allowed)
     homes = [node.number for node in nodes if not set(node.cpus).isdisjoint(cpus)]
-    where = f"{format_list(homes)} of {len(nodes)}, CPUs {format_list(cpus)}"
+    where = f"{format_cpu_list(homes)} of {len(nodes)}, CPUs {format_cpu_list(cpus)}"
     note = f"node {where}" if len(homes) == 1 else f"nodes {where}, each thread on one of them"
     return Pinning(note, cpus, homes)
 
@@ -133,7 +133,7 @@ def take_cpus(nodes, threads):
                 lock = folder / f"cpu{cpu}.lock"
                 with contextlib.suppress(BlockingIOError):
                     free[cpu] = open_locked(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            chosen = choose(nodes, set(free), threads)
+            chosen = choose_cpus(nodes, set(free), threads)
             for cpu in free.keys() - set(chosen):
                 os.close(free.pop(cpu))
         yield chosen
@@ -142,7 +142,7 @@ def take_cpus(nodes, threads):
             os.close(handle)
 
 
-def choose(nodes, free, threads):
+def choose_cpus(nodes, free, threads):
     """A CPU for each thread, whole cores of one node first; none where too few are free."""
     cores = {
         node.number: [core[0] for core in node.cores if free.issuperset(core)] for node in nodes

@@ -12,7 +12,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-MEMORY = Path("/dev/shm")
+MEMORY_FOLDER = Path("/dev/shm")
 
 
 def open_locked(path, mode):
@@ -29,7 +29,7 @@ def open_locked(path, mode):
 def private_folder(base=None):
     """Folder of this user in ``base`` or in memory, made if need be; OSError if it is another's."""
     if base is None:
-        base = MEMORY if os.access(MEMORY, os.W_OK) else tempfile.gettempdir()
+        base = MEMORY_FOLDER if os.access(MEMORY_FOLDER, os.W_OK) else tempfile.gettempdir()
     folder = Path(base) / f"ovaflow-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()

@@ -4,8 +4,8 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-SYS = Path("/sys")
-NEAR = 10  # distance of a node from itself, by the kernel's convention
+SYS_FOLDER = Path("/sys")
+LOCAL_DISTANCE = 10  # distance of a node from itself, by the kernel's convention
 
 
 @dataclass(frozen=True)
@@ -27,31 +27,33 @@ class Node:
 
 def read_topology():
     """Nodes of this machine by number; a single one where the kernel lists none."""
-    devices = SYS / "devices/system"
+    devices = SYS_FOLDER / "devices/system"
     folders = {int(path.name[4:]): path for path in devices.glob("node/node[0-9]*")}
     if not folders:
-        online = parse_list(text_of(devices / "cpu/online")) or [0]
-        return [Node(0, _cores(devices, online), {0: NEAR})]
+        online = parse_cpu_list(read_text(devices / "cpu/online")) or [0]
+        return [Node(0, _cores(devices, online), {0: LOCAL_DISTANCE})]
     numbers = sorted(folders)
     return [_node(devices, number, folders[number], numbers) for number in numbers]
 
 
 def _node(devices, number, folder, numbers):
-    words = text_of(folder / "distance").split()
+    words = read_text(folder / "distance").split()
     # a node whose distance the kernel does not give is as far as any neighbour
     distances = (
-        dict.fromkeys(numbers, 2 * NEAR)
-        | {number: NEAR}
+        dict.fromkeys(numbers, 2 * LOCAL_DISTANCE)
+        | {number: LOCAL_DISTANCE}
         | dict(zip(numbers, map(int, words), strict=False))
     )
-    cores = _cores(devices, parse_list(text_of(folder / "cpulist")))
+    cores = _cores(devices, parse_cpu_list(read_text(folder / "cpulist")))
     return Node(number, cores, distances)
 
 
 def _cores(devices, cpus):
     cores = {}
     for cpu in cpus:
-        siblings = parse_list(text_of(devices / f"cpu/cpu{cpu}/topology/thread_siblings_list"))
+        siblings = parse_cpu_list(
+            read_text(devices / f"cpu/cpu{cpu}/topology/thread_siblings_list")
+        )
         cores.setdefault(min(siblings, default=cpu), []).append(cpu)
     return tuple(tuple(cores[first]) for first in sorted(cores))
 
@@ -59,7 +61,7 @@ def _cores(devices, cpus):
 def free_memory(number):
     """Bytes of a node that are free or hold nothing but cached files."""
     kilobytes = 0
-    for line in text_of(SYS / f"devices/system/node/node{number}/meminfo").splitlines():
+    for line in read_text(SYS_FOLDER / f"devices/system/node/node{number}/meminfo").splitlines():
         # Node 0 MemFree: 2000000 kB
         _, _, name, size, *_ = line.split()
         if name in ("MemFree:", "Active(file):", "Inactive(file):"):
@@ -67,7 +69,7 @@ def free_memory(number):
     return 1024 * kilobytes
 
 
-def parse_list(text):
+def parse_cpu_list(text):
     """Numbers of a kernel's list such as ``"0-3,8"``, ascending."""
     ranges = [part.partition("-") for part in text.split(",") if part.strip()]
     return sorted(
@@ -75,7 +77,7 @@ def parse_list(text):
     )
 
 
-def format_list(numbers):
+def format_cpu_list(numbers):
     """The inverse of :func:`parse_list`."""
     runs = []
     for number in sorted(numbers):
@@ -86,12 +88,12 @@ def format_list(numbers):
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
 
 
-def processor():
+def processor_name():
     """Name of the CPU, or else the architecture."""
-    lines = text_of(Path("/proc/cpuinfo")).splitlines()
+    lines = read_text(Path("/proc/cpuinfo")).splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.machine())
 
 
-def text_of(path):
+def read_text(path):
     return path.read_text(errors="replace").strip() if path.is_file() else ""

@@ -24,7 +24,7 @@ from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import kernel, strict_kernel
 from ovaflow.sparse.weight_rows import BLOCK_BITS, label_step, make_segments, read_values
 from ovaflow.storage.artifact import load_fields, store_fields
-from ovaflow.storage.hdf5 import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.hdf5 import create_artifact, open_artifact, read_inputs, read_parameters
 
 INDEX_PANEL_LABELS = 1 << 16
 """Most labels of a panel: their numbers within it are stored in 16 bits."""
@@ -259,8 +259,8 @@ def open_index(model):
         return None
     with open_artifact(path, INDEX_KIND) as file:
         if (
-            inputs_of(file).get("model") != model.checksum
-            or parameters_of(file).get("scheme") != INDEX_SCHEME
+            read_inputs(file).get("model") != model.checksum
+            or read_parameters(file).get("scheme") != INDEX_SCHEME
         ):
             return None
         return [IndexPanel(**load_fields(group, IndexPanel)) for group in file.values()]

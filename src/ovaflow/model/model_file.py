@@ -11,13 +11,13 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import LazyNames, Names, write_names
 from ovaflow.features.columns import n_beside
-from ovaflow.registry import ONE_VS_ALL, find_method, placed
+from ovaflow.registry import ONE_VS_ALL, find_method, import_reference
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.weight_rows import WeightRows, round_weights
 from ovaflow.storage.arrays import Strings, create_array, map_array
 from ovaflow.storage.artifact import NOT_STORED, Artifact
-from ovaflow.storage.errors import text_attribute
-from ovaflow.storage.hdf5 import create_artifact, open_artifact, parameters_of
+from ovaflow.storage.errors import read_text_attribute
+from ovaflow.storage.hdf5 import create_artifact, open_artifact, read_parameters
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,15 @@ class ModelFile(
         write_names(file, self.names)
 
     @classmethod
-    def fields_of(cls, file):
-        method = _method_in(parameters_of(file))
+    def read_fields(cls, file):
+        method = _method_in(read_parameters(file))
         if method != cls.of_method:
             raise InputError(
                 f"a model of {method}",
                 path=file.filename,
                 remedy=f"give a model of {cls.of_method}",
             )
-        return super().fields_of(file)
+        return super().read_fields(file)
 
     @classmethod
     def in_memory(cls, dataset, trained, parameters, **parts):
@@ -279,10 +279,10 @@ class ModelHeader(Artifact, kind=ModelFile.kind):
     version: str  # of the ovaflow that wrote it
 
     @classmethod
-    def fields_of(cls, file: h5py.File) -> dict[str, Any]:
+    def read_fields(cls, file: h5py.File) -> dict[str, Any]:
         return {
             "n_trained": int(map_array(file["trained"]).sum()),
-            "version": text_attribute(file, "ovaflow_version"),
+            "version": read_text_attribute(file, "ovaflow_version"),
         }
 
     @property
@@ -302,7 +302,7 @@ def _method_in(parameters):
 def open_any_model(path):
     """Open a model file of any method."""
     with open_artifact(path, ModelFile.kind) as file:
-        parameters = parameters_of(file)
+        parameters = read_parameters(file)
     method = _method_in(parameters)
     try:
         found = find_method(method)
@@ -314,12 +314,14 @@ def open_any_model(path):
         raise InputError(
             f"a model of {method}, which is not installed here", path=path, remedy=remedy
         ) from None
-    return placed(found.model).open(path)
+    return import_reference(found.model).open(path)
 
 
 def what_scores_are(settings):
     """What the scores of a model trained with these settings mean, in a sentence or two."""
-    return placed(find_method(settings.get("method", ONE_VS_ALL)).model).what_scores_are(settings)
+    return import_reference(find_method(settings.get("method", ONE_VS_ALL)).model).what_scores_are(
+        settings
+    )
 
 
 def require_finite(data, start, indptr, labels, path=None) -> None:

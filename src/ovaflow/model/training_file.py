@@ -9,7 +9,7 @@ from ovaflow.model.model_file import require_finite
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import read_csr
 from ovaflow.storage.artifact import AT_ROOT, Artifact
-from ovaflow.storage.hdf5 import checksum_of, open_artifact
+from ovaflow.storage.hdf5 import open_artifact, read_checksum
 
 STATISTICS = {
     "positives": np.int64,
@@ -54,7 +54,7 @@ def read_weights(path, checksum):
     given.
     """
     with open_artifact(path, Shard.kind) as file:
-        return read_csr(file["weights"], compare=checksum_of(file) != checksum)
+        return read_csr(file["weights"], compare=read_checksum(file) != checksum)
 
 
 def require_same_training(shard, first, dataset) -> None:

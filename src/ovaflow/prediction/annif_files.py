@@ -12,7 +12,7 @@ from ovaflow.prediction.answer_files import AnswerFormat
 from ovaflow.reading.annif import DOCUMENT_ENDINGS
 from ovaflow.reading.streams import clean_text
 from ovaflow.reading.suggestions import SUGGESTIONS_ENDING
-from ovaflow.storage.writing import unfinished_folder
+from ovaflow.storage.writing import create_temporary_folder
 
 _LONGEST = 200
 """Bytes of a file's name; most systems have 255."""
@@ -83,7 +83,7 @@ def write_record_files(folder):
     """What is written of records, which comes into a folder when the block ends without an error."""
     folder = Path(folder)
     # one that exists may be a file system of its own
-    with unfinished_folder(folder / "annif" if folder.is_dir() else folder) as unfinished:
+    with create_temporary_folder(folder / "annif" if folder.is_dir() else folder) as unfinished:
         yield _Files(unfinished)
         folder.mkdir(exist_ok=True)
         for file in unfinished.iterdir():

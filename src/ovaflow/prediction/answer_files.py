@@ -6,7 +6,7 @@ import json
 from typing import NamedTuple
 
 from ovaflow.prediction.answer import Answer, AnsweredLabel, find_table_columns
-from ovaflow.storage.writing import cell_of
+from ovaflow.storage.writing import to_csv_cell
 
 
 class AnsweredRecord(NamedTuple):
@@ -73,7 +73,7 @@ class _Table(AnswerFormat):
         self.head = self._lines([self.columns])
 
     def write(self, record, answer):
-        first = [record.shown, *map(cell_of, record.kept)]
+        first = [record.shown, *map(to_csv_cell, record.kept)]
         last = [getattr(answer, field) for field in self._answer_fields]
         return self._lines([*first, *cells, *last] for cells in self._rows(answer.labels))
 
@@ -96,7 +96,7 @@ class Csv(_Table):
 
     def _rows(self, labels):
         for rank, label in enumerate(labels, 1):
-            values = dict(label) | {"rank": rank, "name": cell_of(label.name)}
+            values = dict(label) | {"rank": rank, "name": to_csv_cell(label.name)}
             yield [values[field] for field in self._label_fields]
 
 
@@ -115,7 +115,7 @@ class JoinedCsv(_Table):
         for field in self._label_fields:
             values = [getattr(label, field) for label in labels]
             joined = self._mark.join("" if value is None else str(value) for value in values)
-            cells.append(cell_of(joined) if field == "name" else joined)
+            cells.append(to_csv_cell(joined) if field == "name" else joined)
         yield cells
 
 

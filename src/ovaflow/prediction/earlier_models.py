@@ -6,7 +6,7 @@ import re
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import ModelFile
 from ovaflow.prediction.model_folder import MODEL_NAME, is_model_file
-from ovaflow.storage.hdf5 import checksum_of, open_artifact
+from ovaflow.storage.hdf5 import open_artifact, read_checksum
 
 _PROMOTED = re.compile(r"\d{4}-\d\d-\d\d-\d{6}-([0-9a-f]{8})")
 
@@ -46,6 +46,6 @@ def _is_promoted(folder):
 def _begins_with(model, checksum):
     try:
         with open_artifact(model, ModelFile.kind) as file:
-            return checksum_of(file).startswith(checksum)
+            return read_checksum(file).startswith(checksum)
     except InputError:
         return False

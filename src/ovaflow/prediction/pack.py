@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from ovaflow.console.errors import InputError
 from ovaflow.storage.opening import open_regular
-from ovaflow.storage.writing import unfinished_folder, write_atomically
+from ovaflow.storage.writing import create_temporary_folder, write_atomically
 
 CHECKSUMS_NAME = "SHA256SUMS"
 """Name of the last file, which ``sha256sum -c`` reads."""
@@ -60,7 +60,7 @@ def unpack(path, folder):
         raise InputError("exists", path=folder, remedy="remove it, or give another --output")
     with _open(path) as pack:
         sums = _read_sums(pack, path)
-        with unfinished_folder(folder) as partial:
+        with create_temporary_folder(folder) as partial:
             for name, digest in sums.items():
                 target = partial / folder.name / name
                 target.parent.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from math import nan
 from typing import Any, NamedTuple
 
 from ovaflow.reading.columns import split_column_names
-from ovaflow.registry import placed
+from ovaflow.registry import import_reference
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class ColumnKind:
     @cached_property
     def parse_value(self) -> Callable[[Any], Any]:
         """What gives the value of a cell's content."""
-        return placed(self.read)
+        return import_reference(self.read)
 
     def is_missing(self, value: Any) -> bool:
         """Whether a value says that there is none; nan is not equal to itself."""

@@ -26,7 +26,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.reading.sparse_text import read_header
 from ovaflow.reading.streams import open_stream
 from ovaflow.records.catalogue import find_entry
-from ovaflow.storage.writing import explain_errors, explanation_of, write_atomically, write_text
+from ovaflow.storage.writing import explain_error, explain_errors, write_atomically, write_text
 
 TIMEOUT_SECONDS = (20, 60)
 """Seconds to connect, seconds between two reads."""
@@ -277,7 +277,7 @@ def _unpack(entry, source, archive, folder, record) -> None:
         _assemble(entry, source, place, files)
     except _UNREADABLE as error:
         # of the disk that is written to
-        if explanation_of(error, archive):
+        if explain_error(error, archive):
             raise
         raise InputError(
             f"damaged, or not what the catalogue says ({error})", path=archive, remedy=_AGAIN

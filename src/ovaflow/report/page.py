@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from ovaflow import __version__
 from ovaflow.evaluation.metric import METRICS
-from ovaflow.machine.topology import processor, read_topology
+from ovaflow.machine.topology import processor_name, read_topology
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS
 from ovaflow.report.environment import make_environment, read_script, slug
@@ -77,7 +77,7 @@ def make_anchors(names):
 
 def describe_machine():
     return [
-        ("processor", processor()),
+        ("processor", processor_name()),
         (
             "cores",
             f"{psutil.cpu_count(logical=False) or '?'} physical, {psutil.cpu_count() or '?'} logical",

@@ -1,6 +1,6 @@
 """The sections of the report in their order; those of methods stand beside what they measure."""
 
-from ovaflow.registry import find_method, method_names, placed
+from ovaflow.registry import find_method, import_reference, method_names
 from ovaflow.report import (
     advice,
     costs,
@@ -22,7 +22,7 @@ from ovaflow.report import (
 def _of_methods():
     for name in method_names():
         for place in find_method(name).report_sections:
-            yield placed(place)
+            yield import_reference(place)
 
 
 SECTIONS = [

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from ovaflow.evaluation.resampling import interval, may_be_chance
 from ovaflow.report import wording
-from ovaflow.storage.writing import cell_of
+from ovaflow.storage.writing import to_csv_cell
 
 MAX_CSV_TEXT = 300  # characters of a text in a CSV file
 
@@ -254,4 +254,4 @@ def _csv_cell(value):
         return ""
     if isinstance(value, Number):
         return f"{value:.10g}" if value != int(value) else str(int(value))
-    return cell_of(wording.plain(str(value), MAX_CSV_TEXT))
+    return to_csv_cell(wording.plain(str(value), MAX_CSV_TEXT))

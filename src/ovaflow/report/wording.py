@@ -3,7 +3,7 @@
 import math
 import unicodedata
 
-from ovaflow.console.progress import clock
+from ovaflow.console.progress import format_duration
 
 MISSING = "–"  # a figure that was not recorded
 
@@ -58,7 +58,7 @@ def duration(seconds):
         return MISSING
     if 0 < seconds < 1:
         return f"{decimal(1000 * seconds)} ms"
-    return f"{decimal(seconds)} s" if round(seconds) < 60 else clock(seconds)
+    return f"{decimal(seconds)} s" if round(seconds) < 60 else format_duration(seconds)
 
 
 FORMAT_BY_UNIT = {"fraction": percent, "labels": decimal}

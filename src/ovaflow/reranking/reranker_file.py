@@ -9,7 +9,7 @@ from ovaflow.reranking.boosted_trees import BoostedTrees, rank_candidates
 from ovaflow.reranking.evidence.candidate_evidence import CandidateEvidence
 from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, with_optional
 from ovaflow.reranking.suggestions import SuggestionSource
-from ovaflow.storage.artifact import NOT_STORED, Artifact, header_of, store_fields
+from ovaflow.storage.artifact import NOT_STORED, Artifact, read_header, store_fields
 from ovaflow.storage.hdf5 import open_artifact
 
 FILE_NAME = "reranker.h5"
@@ -43,11 +43,13 @@ class Reranker(
     def open(cls, path, model):
         """Open the second stage of a model."""
         with open_artifact(path, cls.kind) as file:
-            about = cls(**header_of(file))
+            about = cls(**read_header(file))
             about.require(model=model)
             if about.unused:
                 return about
-            return replace(about, evidence=about._load_evidence(file, model), **cls.fields_of(file))
+            return replace(
+                about, evidence=about._load_evidence(file, model), **cls.read_fields(file)
+            )
 
     def _load_evidence(self, file, model):
         kinds = with_optional(KINDS, self.optional_kinds)
@@ -63,7 +65,7 @@ class Reranker(
     def about(cls, path):
         """Read how a second stage was fitted, without its trees and evidence."""
         with open_artifact(path, cls.kind) as file:
-            return cls(**header_of(file))
+            return cls(**read_header(file))
 
     @property
     def unused(self):

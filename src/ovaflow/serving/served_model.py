@@ -10,7 +10,7 @@ from fastapi import HTTPException
 
 from ovaflow.console.errors import InputError
 from ovaflow.features.tokens import normal_form
-from ovaflow.machine.limits import memory_left
+from ovaflow.machine.limits import read_memory_left
 from ovaflow.prediction.answer import shorten_float
 from ovaflow.prediction.explanation import describe_label, make_label_entry
 from ovaflow.prediction.languages import list_languages
@@ -285,5 +285,5 @@ def _rounded(answer):
 def open_served_model(path, reranker=None, rerank=True):
     """Open a model, with its second stage as :meth:`Predictor.open` finds it."""
     predictor = Predictor.open(path, reranker, rerank)
-    remarks = remark_on_columns(predictor.model), remark_on_memory(predictor, memory_left())
+    remarks = remark_on_columns(predictor.model), remark_on_memory(predictor, read_memory_left())
     return ServedModel(predictor, "; ".join(filter(None, remarks)))

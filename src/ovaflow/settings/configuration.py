@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, create_model, model_validator
 
-from ovaflow.registry import ONE_VS_ALL, find_method, method_names, placed
+from ovaflow.registry import ONE_VS_ALL, find_method, import_reference, method_names
 from ovaflow.settings.predict import AUTO_RERANK_SHARE, N_CANDIDATES, Predict, Report, Sweep
 from ovaflow.settings.prepare import Prepare, Tune
 from ovaflow.settings.section import HELD_OUT_PREFIX, Name, Section, setting
@@ -21,7 +21,7 @@ from ovaflow.settings.train import (
 _METHODS = [find_method(name) for name in method_names()]
 # one-vs-all has the section train
 _SECTIONS = {
-    method: placed(method.section or method.settings)
+    method: import_reference(method.section or method.settings)
     for method in _METHODS
     if method.name != ONE_VS_ALL
 }
@@ -84,7 +84,7 @@ def _find_legal_keys(method: str) -> frozenset[str]:
     own = [step.settings for step in found.steps.values()]
     for reads in [found.reads("train-shard"), found.reads("merge"), *own]:
         if reads is not None:
-            keys |= set(reads.fields or placed(reads.model).model_fields)
+            keys |= set(reads.fields or import_reference(reads.model).model_fields)
     # what has a start may start from another run
     return frozenset(keys | {"pretrained"} if "initialization" in keys else keys)
 

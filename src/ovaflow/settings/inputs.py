@@ -4,7 +4,7 @@ make.
 
 from typing import Any
 
-from ovaflow.registry import ONE_VS_ALL, all_steps, find_method, method_names, placed
+from ovaflow.registry import ONE_VS_ALL, all_steps, find_method, import_reference, method_names
 from ovaflow.settings import paths
 from ovaflow.settings.chains import find_earlier_model, find_first_run, group_swept_runs
 from ovaflow.settings.configuration import Config
@@ -15,7 +15,7 @@ from ovaflow.steps import Reads
 def find_reads(step: str, method: str = ONE_VS_ALL) -> Reads:
     """The settings that a step reads, all of its fields named; none where it reads none."""
     reads = all_steps()[step].settings or find_method(method).reads(step) or Reads(Section, ())
-    fields = reads.fields or tuple(placed(reads.model).model_fields)
+    fields = reads.fields or tuple(import_reference(reads.model).model_fields)
     return reads._replace(fields=tuple(name for name in fields if name not in reads.without))
 
 
@@ -29,7 +29,7 @@ def make_step_settings(
         holders.append(config.runs[run])
     if dataset is not None:
         holders.append(config.dataset_entry(dataset))
-    model = placed(reads.model)
+    model = import_reference(reads.model)
     # the first that has a setting says it
     values = {
         name: getattr(each, name)

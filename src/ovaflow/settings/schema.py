@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from ovaflow.removed import replacement_of_setting
+from ovaflow.removed import find_replacement
 from ovaflow.settings.configuration import Config
 from ovaflow.settings.spelling import parse_value
 
@@ -128,7 +128,7 @@ def _first_complaint(errors, content, model):
     )
     kind = complaint["type"]
     if kind == "extra_forbidden":
-        instead = replacement_of_setting(keys[-1])
+        instead = find_replacement(keys[-1])
         if instead:
             return where, f"this setting is gone; {instead}"
         known = list(find_schema(model, keys[:-1])["properties"])

@@ -22,8 +22,8 @@ from ovaflow.storage.text_numbers import TextNumbers
 PAGE = 4096
 
 # bytes that stay in a core's own cache between hashing and checking
-_BLOCK = 1 << 18
-_ROOM_FOR_METADATA = 1 << 16
+_HASHED_BYTES = 1 << 18
+_METADATA_BYTES = 1 << 16
 
 _CONTIGUOUS = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
 _CONTIGUOUS.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
@@ -31,10 +31,10 @@ _CONTIGUOUS.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
 _CONTIGUOUS.set_obj_track_times(False)
 
 
-def require_room(file, nbytes) -> None:
+def require_space(file, nbytes) -> None:
     """Raise the error of a full disk or of a limit before HDF5 meets it, which would crash."""
     handle = file.id.get_vfd_handle()
-    needed = nbytes + _ROOM_FOR_METADATA
+    needed = nbytes + _METADATA_BYTES
     disk = os.fstatvfs(handle)
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
     if needed > disk.f_bavail * disk.f_frsize:
@@ -49,7 +49,7 @@ def create_array(group, name, data=None, shape=None, dtype=None, infinite=False)
         data = np.asarray(data, dtype, order="C")
         shape = data.shape
         dtype = data.dtype
-    require_room(group.file, math.prod(shape) * np.dtype(dtype).itemsize)
+    require_space(group.file, math.prod(shape) * np.dtype(dtype).itemsize)
     stored = group.create_dataset(name, shape, dtype, data=data, dcpl=_CONTIGUOUS)
     if data is not None:
         seal_array(stored, data, infinite)
@@ -74,7 +74,7 @@ def seal_array(stored, values, infinite=False) -> None:
 
 def _blocks(values):
     flat = values.reshape(-1)
-    length = _BLOCK // values.itemsize
+    length = _HASHED_BYTES // values.itemsize
     for start in range(0, len(flat), length):
         yield flat[start : start + length]
 
@@ -89,7 +89,7 @@ def raw_attribute(attribute):
     return value.tobytes()
 
 
-def values_of(array):
+def read_or_map(array):
     """Values of an array in a file, and their map; small and compressed arrays have none."""
     offset = array.id.get_offset()
     if offset is None or array.nbytes < PAGE or offset % array.dtype.itemsize:
@@ -108,7 +108,7 @@ def map_array(array, compare=True):
 
     ``compare`` is false where this process has compared it with its checksum before.
     """
-    values, pages = values_of(array)
+    values, pages = read_or_map(array)
     if compare:
         _compare(array, values)
         if pages is not None:

@@ -20,11 +20,11 @@ from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
 from ovaflow.storage.errors import stale_error
 from ovaflow.storage.hdf5 import (
-    checksum_of,
     create_artifact,
-    inputs_of,
     open_artifact,
-    parameters_of,
+    read_checksum,
+    read_inputs,
+    read_parameters,
 )
 
 AT_ROOT = {"at_root": True}
@@ -87,12 +87,12 @@ class Artifact:
     def open(cls, path: StrPath, **made_from: Any) -> Self:
         """Open a file, made from these other artifacts, by their kinds; None: from any."""
         with open_artifact(path, cls.kind) as file:
-            opened = cls(**cls.fields_of(file), **header_of(file))
+            opened = cls(**cls.read_fields(file), **read_header(file))
         opened.require(**made_from)
         return opened
 
     @classmethod
-    def fields_of(cls, file: h5py.File) -> dict[str, Any]:
+    def read_fields(cls, file: h5py.File) -> dict[str, Any]:
         """What an open file stores, as arguments of the class."""
         return load_fields(file, cls)
 
@@ -117,13 +117,13 @@ def _bytes_of(value: Any) -> int:
     return sum(map(_bytes_of, parts))
 
 
-def header_of(file: h5py.File) -> dict[str, Any]:
+def read_header(file: h5py.File) -> dict[str, Any]:
     """What an open file says of itself, as arguments of :class:`Artifact`."""
     return {
         "path": Path(file.filename),
-        "parameters": parameters_of(file),
-        "inputs": inputs_of(file),
-        "checksum": checksum_of(file),
+        "parameters": read_parameters(file),
+        "inputs": read_inputs(file),
+        "checksum": read_checksum(file),
     }
 
 

@@ -6,7 +6,7 @@ from ovaflow.console.errors import InputError, StrPath, UnreadableError
 from ovaflow.registry import all_steps
 
 
-def producer(kind: str) -> str:
+def describe_producer(kind: str) -> str:
     """The command and rule that write a kind, as `` (ovaflow means, rule compute_means)``; empty
     for unknown kinds.
     """
@@ -16,14 +16,14 @@ def producer(kind: str) -> str:
     return ""
 
 
-def remake(kind: str) -> str:
+def remaking_remedy(kind: str) -> str:
     """What to do about an artifact that cannot be used."""
-    return f"delete it and make it again{producer(kind)}"
+    return f"delete it and make it again{describe_producer(kind)}"
 
 
 def kind_error(kind: str, path: StrPath, message: str = "") -> InputError:
     """The error of a file that is something else, perhaps another program's."""
-    remedy = f"give the path of a {kind} file{producer(kind)}"
+    remedy = f"give the path of a {kind} file{describe_producer(kind)}"
     return InputError(message or f"not a {kind} file, or damaged", path=path, remedy=remedy)
 
 
@@ -32,13 +32,13 @@ def stale_error(
 ) -> InputError:
     """The error of a file that was made from something else."""
     return InputError(
-        f"stale: {message}", path=path, remedy=remedy or f"make it again{producer(kind)}"
+        f"stale: {message}", path=path, remedy=remedy or f"make it again{describe_producer(kind)}"
     )
 
 
 def damage_error(item: Any, message: object) -> InputError:
     """The error of a damaged file, of which an artifact, group or array is open."""
-    remedy = remake(text_attribute(item.file, "kind"))
+    remedy = remaking_remedy(read_text_attribute(item.file, "kind"))
     return InputError(f"damaged ({message})", path=item.file.filename, remedy=remedy)
 
 
@@ -48,6 +48,6 @@ def read_error(path: StrPath, error: OSError) -> UnreadableError:
     return UnreadableError(f"cannot be read ({error.strerror})", path=path, remedy=remedy)
 
 
-def text_attribute(item: Any, name: str) -> str:
+def read_text_attribute(item: Any, name: str) -> str:
     value = item.attrs[name]
     return value.decode() if isinstance(value, bytes) else value

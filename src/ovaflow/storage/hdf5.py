@@ -22,16 +22,16 @@ from ovaflow.storage.arrays import (
     PAGE,
     NotFiniteError,
     raw_attribute,
-    require_room,
+    read_or_map,
+    require_space,
     seal_array,
-    values_of,
 )
 from ovaflow.storage.errors import (
     damage_error,
     kind_error,
     read_error,
-    remake,
-    text_attribute,
+    read_text_attribute,
+    remaking_remedy,
 )
 from ovaflow.storage.opening import open_regular
 from ovaflow.storage.writing import write_atomically
@@ -63,14 +63,14 @@ def create_artifact(
     with write_atomically(path) as temporary:
         with h5py.File(temporary, "w", locking=False, **_LAYOUT) as file:
             try:
-                require_room(file, sum(map(len, about.values())))
+                require_space(file, sum(map(len, about.values())))
                 file.attrs["format_version"] = FORMAT_VERSION
                 for name, value in about.items():
                     # of fixed length, since HDF5 keeps others where it has no checksums
                     file.attrs[name] = np.bytes_(value)
                 yield file
                 _seal(path, file)
-                require_room(file, 0)
+                require_space(file, 0)
                 file.flush()
             except NotFiniteError as error:
                 raise _write_error(path, str(error)) from None
@@ -92,7 +92,7 @@ def _seal(path: StrPath, file: h5py.File) -> None:
 
     def seal(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset) and "xxh3" not in item.attrs:
-            seal_array(item, values_of(item)[0])
+            seal_array(item, read_or_map(item)[0])
 
     file.visititems(seal)
     numbers = [value for value in file.attrs.values() if isinstance(value, float)]
@@ -148,13 +148,13 @@ def _open_file(path: StrPath, kind: str) -> h5py.File:
         raise read_error(path, error) from None
 
 
-def kind_of(path: StrPath, *kinds: str) -> str:
+def read_kind(path: StrPath, *kinds: str) -> str:
     """Which of some kinds a file is of, the first if it is of none: :func:`open_artifact` then
     refuses it.
     """
     with _open_file(path, kinds[0]) as file:
         try:
-            kind = text_attribute(file, "kind")
+            kind = read_text_attribute(file, "kind")
         except _UNREADABLE:
             return kinds[0]
     return kind if kind in kinds else kinds[0]
@@ -162,7 +162,7 @@ def kind_of(path: StrPath, *kinds: str) -> str:
 
 def _check(file: h5py.File, path: StrPath, kind: str) -> None:
     try:
-        kind_of_file = text_attribute(file, "kind")
+        kind_of_file = read_text_attribute(file, "kind")
         version = file.attrs["format_version"]
     except _UNREADABLE:
         raise kind_error(kind, path) from None
@@ -170,25 +170,25 @@ def _check(file: h5py.File, path: StrPath, kind: str) -> None:
         raise kind_error(kind, path, f"expected {kind}, found {kind_of_file}")
     if version != FORMAT_VERSION:
         message = f"format version {version}, but this ovaflow reads {FORMAT_VERSION}"
-        raise InputError(message, path=path, remedy=remake(kind))
+        raise InputError(message, path=path, remedy=remaking_remedy(kind))
     try:
-        intact = _checksum(file) == checksum_of(file)
+        intact = _checksum(file) == read_checksum(file)
     except _UNREADABLE as error:
         raise damage_error(file, error.args[0]) from None
     if not intact:
         raise damage_error(file, "its attributes do not match their checksum")
 
 
-def checksum_of(file: h5py.File) -> str:
+def read_checksum(file: h5py.File) -> str:
     """Checksum of an open artifact: 32 hexadecimal digits."""
-    return text_attribute(file, "checksum")
+    return read_text_attribute(file, "checksum")
 
 
-def parameters_of(file: h5py.File) -> dict[str, Any]:
+def read_parameters(file: h5py.File) -> dict[str, Any]:
     """Settings that made an open artifact."""
-    return json.loads(text_attribute(file, "parameters"))
+    return json.loads(read_text_attribute(file, "parameters"))
 
 
-def inputs_of(file: h5py.File) -> dict[str, str]:
+def read_inputs(file: h5py.File) -> dict[str, str]:
     """Checksums of what an open artifact was made from, by kind."""
-    return json.loads(text_attribute(file, "inputs"))
+    return json.loads(read_text_attribute(file, "inputs"))

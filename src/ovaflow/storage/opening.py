@@ -8,7 +8,7 @@ from typing import Any
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.storage.errors import read_error
 
-BUFFER = 1 << 17
+_BUFFER_BYTES = 1 << 17
 
 
 class _Input(io.FileIO):
@@ -34,4 +34,4 @@ def open_regular(path: StrPath, pipes: bool = False) -> io.BufferedReader:
     mode = os.stat(path).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or (pipes and stat.S_ISFIFO(mode))):
         raise InputError("is not a regular file", path=path, remedy="write its content to a file")
-    return io.BufferedReader(_Input(os.fspath(path)), BUFFER)
+    return io.BufferedReader(_Input(os.fspath(path)), _BUFFER_BYTES)

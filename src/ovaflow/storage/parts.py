@@ -19,16 +19,16 @@ import numpy as np
 
 from ovaflow.console.errors import InputError, UnreadableError
 from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.hdf5 import create_artifact, inputs_of, open_artifact
+from ovaflow.storage.hdf5 import create_artifact, open_artifact, read_inputs
 from ovaflow.storage.writing import write_atomically
 
 KIND = "part"
 
-SECONDS = 5.0
+PART_SECONDS = 5.0
 """Time between two parts."""
 
 
-def digest_of(*things):
+def compute_digest(*things):
     """Hash of what a job depends on: arrays, and values that JSON can hold."""
     digest = hashlib.blake2b(digest_size=16)
     for thing in things:
@@ -75,7 +75,7 @@ class Parts:
 
     def _read(self, path):
         with open_artifact(path, KIND) as file:
-            if inputs_of(file)["job"] != self._digest:
+            if read_inputs(file)["job"] != self._digest:
                 return None
             self._earlier_seconds = max(self._earlier_seconds, float(file.attrs["core_seconds"]))
             pieces = {number: {} for number in map_array(file["numbers"]).tolist()}
@@ -90,7 +90,7 @@ class Parts:
         """Keep a finished piece; pending pieces are written every few seconds."""
         if self._folder is not None:
             self._pending.append((number, arrays))
-            if time.perf_counter() - self._last_write > SECONDS:
+            if time.perf_counter() - self._last_write > PART_SECONDS:
                 self.write()
 
     def write(self) -> None:
@@ -139,7 +139,7 @@ def open_parts(output, digest):
             path.unlink()
 
 
-def restore(output, digest, read):
+def restore_output(output, digest, read):
     """Whether the job finished before, so that its output exists again; outputs of other jobs are
     removed.
     """

@@ -3,14 +3,20 @@
 import json
 
 from ovaflow.console.errors import InputError
-from ovaflow.storage.errors import kind_error, producer, read_error, remake, stale_error
+from ovaflow.storage.errors import (
+    describe_producer,
+    kind_error,
+    read_error,
+    remaking_remedy,
+    stale_error,
+)
 from ovaflow.storage.opening import open_regular
 from ovaflow.storage.writing import write_text
 
-KEY = "checksum"
+CHECKSUM_KEY = "checksum"
 
-_OF = " of "
-_COMMENT = f"# {KEY} "
+_DESCRIBED = " of "
+_COMMENT = f"# {CHECKSUM_KEY} "
 
 
 def write_json(path, kind, content, of=None) -> None:
@@ -18,7 +24,9 @@ def write_json(path, kind, content, of=None) -> None:
     describes.
     """
     try:
-        text = json.dumps(content | {KEY: _checksum(kind, content, of)}, indent=1, allow_nan=False)
+        text = json.dumps(
+            content | {CHECKSUM_KEY: _checksum(kind, content, of)}, indent=1, allow_nan=False
+        )
     except ValueError as error:
         remedy = "look at the logs of earlier steps, and lower C if training diverged"
         raise InputError(
@@ -34,8 +42,8 @@ def read_json(path, kind, of=None):
     text = _read(path, kind)
     try:
         content = json.loads(text)
-        checksum = content.pop(KEY)
-        described = checksum.partition(_OF)[2] or None
+        checksum = content.pop(CHECKSUM_KEY)
+        described = checksum.partition(_DESCRIBED)[2] or None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise kind_error(kind, path) from None
     if checksum != _checksum(kind, content, described):
@@ -46,7 +54,7 @@ def read_json(path, kind, of=None):
 
 
 def _checksum(kind, content, of):
-    end = "" if of is None else f"{_OF}{of}"
+    end = "" if of is None else f"{_DESCRIBED}{of}"
     return _digest(kind, json.dumps(content, sort_keys=True) + end) + end
 
 
@@ -78,7 +86,7 @@ def _read(path, kind):
             return file.read().decode("utf-8")
     except FileNotFoundError:
         raise InputError(
-            "no such file", path=path, remedy=f"make it first{producer(kind)}"
+            "no such file", path=path, remedy=f"make it first{describe_producer(kind)}"
         ) from None
     except UnicodeDecodeError:
         raise kind_error(kind, path) from None
@@ -88,4 +96,4 @@ def _read(path, kind):
 
 def _change_error(path, kind):
     message = "damaged, or edited by hand (its content does not match its checksum)"
-    return InputError(message, path=path, remedy=remake(kind))
+    return InputError(message, path=path, remedy=remaking_remedy(kind))

@@ -14,7 +14,9 @@ from typing import Any
 
 from ovaflow.console.errors import InputError, StrPath
 
-FORMULA = re.compile(r"\s*(?:[=@＝＋－＠]|[+-](?!(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?\Z))")
+SPREADSHEET_FORMULA = re.compile(
+    r"\s*(?:[=@＝＋－＠]|[+-](?!(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?\Z))"
+)
 """How a text begins that is a formula to spreadsheets, unlike a number with a sign."""
 
 _PROCESS_START = time.time()
@@ -52,7 +54,7 @@ def write_atomically(path: StrPath) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def unfinished_folder(path: StrPath) -> Iterator[Path]:
+def create_temporary_folder(path: StrPath) -> Iterator[Path]:
     """Yield a folder next to a path, which is removed when the block ends."""
     with explain_errors(path):
         folder = _temporary(Path(path))
@@ -74,19 +76,19 @@ def write_csv(path: StrPath, rows: Iterable[Iterable[Any]]) -> None:
         write_atomically(path) as temporary,
         open(temporary, "w", encoding="utf-8", newline="") as file,
     ):
-        csv.writer(file, lineterminator="\n").writerows(map(cell_of, row) for row in rows)
+        csv.writer(file, lineterminator="\n").writerows(map(to_csv_cell, row) for row in rows)
 
 
-def cell_of(value: Any) -> Any:
+def to_csv_cell(value: Any) -> Any:
     """A text or number as a cell of CSV; a text that is a formula to spreadsheets gets an
     apostrophe.
     """
-    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+    return f"'{value}" if isinstance(value, str) and SPREADSHEET_FORMULA.match(value) else value
 
 
-def text_of_cell(cell: str) -> str:
+def from_csv_cell(cell: str) -> str:
     """The text that :func:`cell_of` wrote."""
-    return cell[1:] if cell.startswith("'") and FORMULA.match(cell[1:]) else cell
+    return cell[1:] if cell.startswith("'") and SPREADSHEET_FORMULA.match(cell[1:]) else cell
 
 
 def _temporary(path: Path) -> Path:
@@ -118,7 +120,7 @@ def explain_errors(path: StrPath) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError) as error:
-        explanation = explanation_of(error, path)
+        explanation = explain_error(error, path)
         if explanation is None or _about_another_file(error, path):
             raise
         raise InputError(explanation[0], path=path, remedy=explanation[1]) from error
@@ -132,7 +134,7 @@ def _about_another_file(error: Exception, path: StrPath) -> bool:
     return Path(path).parent not in (Path(name), Path(name).parent)
 
 
-def explanation_of(error: Exception, path: StrPath) -> tuple[str, str] | None:
+def explain_error(error: Exception, path: StrPath) -> tuple[str, str] | None:
     """What is wrong and what to do; None for errors that a user cannot fix."""
     message = _ERRNO.search(str(error))
     number = int(message[1]) if message else getattr(error, "errno", None)

@@ -6,7 +6,7 @@ from functools import partial
 from math import ceil
 from typing import ClassVar
 
-from ovaflow.registry import placed
+from ovaflow.registry import import_reference
 from ovaflow.training.method import Method
 
 
@@ -56,7 +56,7 @@ class EvenlyDividedMethod(Method):
         from ovaflow.model.training_file import Training
         from ovaflow.training.shares import locate_units, open_shards
 
-        opened = open_shards(placed(self.shard), shards, dataset)
+        opened = open_shards(import_reference(self.shard), shards, dataset)
         parameters = opened[0].parameters
         pieces = locate_units(
             opened, self.unit, self.units(dataset, self.settings_of({"train": parameters})), dataset

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from zlib import crc32
 
-from ovaflow.registry import package_of, placed
+from ovaflow.registry import find_package, import_reference
 from ovaflow.steps import Reads, Step
 
 if TYPE_CHECKING:
@@ -139,12 +139,12 @@ class Method(ABC):
 
     def recorded(self, settings: "Section") -> dict[str, Any]:
         """Settings as shards and models record them."""
-        package = package_of(self.name)
+        package = find_package(self.name)
         return {"method": self.name} | ({"package": package} if package else {}) | settings.relevant
 
     def settings_of(self, parameters: Mapping[str, Any]) -> Any:
         """Settings of the training of a model, from its parameters."""
-        model = placed(self.settings)
+        model = import_reference(self.settings)
         train = parameters["train"]
         return model.model_validate(
             {name: value for name, value in train.items() if name in model.model_fields}

@@ -11,7 +11,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.initialization.label_tree import order_parents_first, restrict_parents
 from ovaflow.initialization.spanning_tree import ROOT_PARENT
 from ovaflow.initialization.starts import compute_start_inputs
-from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.machine.limits import read_peak_rss
 from ovaflow.machine.pinning import pin_thread
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import prune
@@ -175,7 +175,7 @@ def _assemble(labels, results, counts, d, core_seconds):
     statistics["seconds"] = np.array([result.seconds for result in results])
     trained = statistics["status"] != Status.NO_POSITIVES
     parts = labels.astype(np.int32), trained, _join(results, d), cast_statistics(statistics)
-    return Shard(*parts, core_seconds, peak_rss_bytes())
+    return Shard(*parts, core_seconds, read_peak_rss())
 
 
 def _join(results, d):

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.console.progress import Progress, clock
-from ovaflow.machine.pinning import pinned
+from ovaflow.console.progress import Progress, format_duration
+from ovaflow.machine.pinning import pin_threads
 from ovaflow.model.training_file import require_same_training
-from ovaflow.registry import placed
-from ovaflow.storage.parts import digest_of, open_parts, restore
+from ovaflow.registry import import_reference
+from ovaflow.storage.parts import compute_digest, open_parts, restore_output
 
 
 @dataclass(frozen=True)
@@ -31,20 +31,20 @@ class Share:
 def train_shard(method, path, settings, files, shard, shards, threads, output):
     """Train a shard and write it, continuing where the job was stopped; what it holds, in words."""
     title = f"shard {shard}"
-    with pinned(threads, title) as pinning:
+    with pin_threads(threads, title) as pinning:
         dataset = method.open(path)
         share = method.share(dataset, settings, files, shard, shards)
         near = method.copy_to_local_node(dataset, pinning)
         revision = method.revisions["train-shard"]
-        digest = digest_of(
+        digest = compute_digest(
             share.parameters, share.inputs, revision, np.array(share.numbers), *share.depends_on
         )
-        if restore(output, digest, placed(method.shard).open):
+        if restore_output(output, digest, import_reference(method.shard).open):
             return ""
         with open_parts(output, digest) as parts:
             done = share.train(near, threads=threads, title=title, parts=parts)
             replace(done, parameters=share.parameters, inputs=share.inputs).write(output)
-    return f"{title}: {method.describe(done)}, {clock(done.core_seconds)} of core time"
+    return f"{title}: {method.describe(done)}, {format_duration(done.core_seconds)} of core time"
 
 
 def open_shards(kind, paths, dataset):

@@ -12,7 +12,7 @@ import sys
 
 from ovaflow.dataset.dataset import DATASET_KIND
 from ovaflow.machine.shared_files import SharedFile, private_folder
-from ovaflow.storage.hdf5 import checksum_of, open_artifact
+from ovaflow.storage.hdf5 import open_artifact, read_checksum
 
 _SPARE = 1 << 28
 
@@ -24,7 +24,7 @@ def copy_to_scratch(path, scratch=None):
         place = path
         if scratch is not None:
             with open_artifact(path, DATASET_KIND) as file:
-                name = checksum_of(file)
+                name = read_checksum(file)
             try:
                 target = private_folder(scratch) / f"{name}.h5"
                 copy = SharedFile(target, lambda partial: _copy(path, partial))

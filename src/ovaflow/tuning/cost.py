@@ -6,7 +6,7 @@ from functools import cache, partial
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.console.progress import Progress, silence
+from ovaflow.console.progress import Progress, silence_progress
 from ovaflow.dataset.hold_out import draw_held_out_documents
 from ovaflow.dataset.partition import drop_unseen_labels, partition_documents
 from ovaflow.records.units import select_units
@@ -32,7 +32,7 @@ def choose_C(dataset, training, tune, threads=1):
     with Progress("choosing C", 0, "trainings") as progress:
 
         def train(part, C):
-            with silence():
+            with silence_progress():
                 trial = train_and_score(
                     part, training.model_copy(update={"C": C}), tune.metric, threads
                 )

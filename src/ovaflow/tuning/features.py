@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.console.progress import Progress, silence
+from ovaflow.console.progress import Progress, silence_progress
 from ovaflow.dataset.dataset import Dataset, Names, Split
 from ovaflow.features.blocks import is_spaceless, pieces_for
 from ovaflow.features.label_names import with_label_names
@@ -94,7 +94,7 @@ def _compare_blocks(
     with Progress("choosing features", 0, "trainings") as progress:
 
         def train(instances, part, candidate):
-            with silence():
+            with silence_progress():
                 blocks = settings.model_copy(update={"features": candidate.split("+")})
                 try:
                     dataset = _dataset(instances, part, blocks, names_by_label)

@@ -12,7 +12,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.dataset.dataset import Dataset
-from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.machine.limits import read_peak_rss
 from ovaflow.machine.pinning import pin_thread
 from ovaflow.methods.fastxml.assignment import GAIN_RESOLUTION, derive_seed
 from ovaflow.methods.fastxml.forest import Forest, join_trees
@@ -166,7 +166,7 @@ def grow_trees(
         Y.n_columns,
     )
     seconds = np.array([trees[number]["seconds"][0] for number in numbers], np.float64)
-    return TreeShard(np.array(numbers, np.int32), seconds, forest, core_seconds, peak_rss_bytes())
+    return TreeShard(np.array(numbers, np.int32), seconds, forest, core_seconds, read_peak_rss())
 
 
 def _grow_missing(

@@ -22,7 +22,7 @@ from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.train import STORED_THRESHOLD
 from ovaflow.solver.problem import Status
 from ovaflow.storage.texts import write_json
-from ovaflow.storage.writing import unfinished_folder
+from ovaflow.storage.writing import create_temporary_folder
 from ovaflow.training.plan import estimate_work, plan_shards, write_plan
 from ovaflow.tuning.pruning import GUARDED_METRICS, PRUNE_KIND, choose_prune
 
@@ -114,7 +114,7 @@ def choose_prune_command(shards, dataset, settings, threads, output) -> None:
     SHARDS were trained without these instances, which hold-out sets aside.
     """
     opened = open_dataset(dataset)
-    with unfinished_folder(output) as folder:
+    with create_temporary_folder(output) as folder:
         merge(shards, opened, STORED_THRESHOLD, folder / "model.h5", folder / "training.h5")
         model = OneVsAll.open(folder / "model.h5")
         choice = choose_prune(model, opened, settings.propensity_a, settings.propensity_b, threads)

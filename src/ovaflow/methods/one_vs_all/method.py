@@ -4,7 +4,7 @@ compute.
 
 from typing import ClassVar
 
-from ovaflow.steps import PROBLEM, Reads, Step
+from ovaflow.steps import PROBLEM_SETTINGS, Reads, Step
 from ovaflow.training.method import InputFile, Method
 
 _TRAIN = ("train", "evaluate")
@@ -154,7 +154,7 @@ class OneVsAllMethod(Method):
         from ovaflow.settings.inputs import format_options, make_step_parameters
 
         parameters = make_step_parameters("train-shard", config, dataset, run)
-        chosen = {name: parameters[name] for name in ("C", *PROBLEM) if name in parameters}
+        chosen = {name: parameters[name] for name in ("C", *PROBLEM_SETTINGS) if name in parameters}
         # shards keep more weights than the model
         return format_options(
             chosen | {"prune": config.train_settings(run).stored_threshold, "labels": 200}

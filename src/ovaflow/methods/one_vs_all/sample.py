@@ -11,7 +11,7 @@ from ovaflow.estimate.sample import Sample, measure_setup, repeat
 from ovaflow.initialization.label_tree import add_ancestors
 from ovaflow.initialization.pretrained import match_model
 from ovaflow.initialization.starts import compute_start_inputs
-from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.machine.limits import read_peak_rss
 from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.pruning import count_kept_weights
 from ovaflow.sparse.panel import PANEL_WIDTH
@@ -66,7 +66,7 @@ def sample_labels(dataset, settings, earlier=None):
         core_seconds=float(multiplicities @ core),
         job_seconds=job_seconds,
         job_bytes=job_bytes,
-        thread_bytes=max(0, peak_rss_bytes() - job_bytes),
+        thread_bytes=max(0, read_peak_rss() - job_bytes),
         result_bytes=8 * stored + _OBJECTS * opened.n_labels,
     )
     sampling = compute_sampling_error(core, multiplicities, counts[labels])

@@ -15,9 +15,9 @@ from ovaflow.cli.options import (
     output_option,
     step_options,
 )
-from ovaflow.console.progress import clock
+from ovaflow.console.progress import format_duration
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.machine.limits import read_peak_rss
 from ovaflow.methods.rembrandt.decoder import require_one_label
 from ovaflow.methods.rembrandt.description import describe_embedding
 from ovaflow.methods.rembrandt.embedding import Embedding, compute_embedding
@@ -45,7 +45,7 @@ def embed_command(dataset, for_softmax, threads, output, settings) -> None:
         require_one_label(opened)
     embedding = compute_embedding(opened, settings, threads)
     seconds = time.process_time() - started
-    replace(embedding, core_seconds=seconds, peak_rss_bytes=peak_rss_bytes()).write(
+    replace(embedding, core_seconds=seconds, peak_rss_bytes=read_peak_rss()).write(
         output, dataset=opened
     )
     for ridge, error in embedding.held_out_errors.items():
@@ -53,7 +53,7 @@ def embed_command(dataset, for_softmax, threads, output, settings) -> None:
     fewer = (
         "" if embedding.rank >= settings.rank else f" (the data have no more than {embedding.rank})"
     )
-    dimensions = f"{embedding.rank} dimensions{fewer}, {clock(seconds)} of core time"
+    dimensions = f"{embedding.rank} dimensions{fewer}, {format_duration(seconds)} of core time"
     click.echo(f"{output}: {opened.n_labels:,} labels in {dimensions}")
 
 
@@ -70,7 +70,7 @@ def project_command(dataset, embedding, threads, output, settings) -> None:
     embedding = Embedding.open(embedding, dataset=opened)
     made = project_instances(opened, embedding, settings, threads)
     seconds = embedding.core_seconds + time.process_time() - started
-    peak = max(embedding.peak_rss_bytes, peak_rss_bytes())
+    peak = max(embedding.peak_rss_bytes, read_peak_rss())
     replace(made, core_seconds=seconds, peak_rss_bytes=peak).write(output)
     size = f"{made.dataset.train.X.n_rows:,} instances with {made.projection.n_features:,} features"
     click.echo(f"{output}: {size}, for a {made.decoder} decoder")
@@ -94,7 +94,9 @@ def tune_decoder_command(projected, dataset, embedding, threads, output, setting
         click.echo(f"C {C:g}: loss {loss:.4f} on held-out instances")
     iterations = tuned.decoding.iterations
     steps = "" if iterations is None else f", {iterations} iterations"
-    click.echo(f"{output}: C {tuned.decoding.C:g}{steps}, {clock(tuned.core_seconds)} of core time")
+    click.echo(
+        f"{output}: C {tuned.decoding.C:g}{steps}, {format_duration(tuned.core_seconds)} of core time"
+    )
 
 
 @click.command("describe-embedding")

@@ -14,7 +14,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.means import compute_means
 from ovaflow.initialization.starts import StartInputs
-from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.machine.limits import read_peak_rss
 from ovaflow.methods.rembrandt.panels import parallel_map
 from ovaflow.methods.rembrandt.projection import SOFTMAX
 from ovaflow.methods.rembrandt.softmax import MAX_SOFTMAX_ITERATIONS, SoftmaxProblem, fit_softmax
@@ -113,4 +113,4 @@ def _as_shard(labels, weights, counts, figures, core_seconds):
         "status": np.where(counts > 0, Status.CONVERGED, Status.NO_POSITIVES),
     }
     parts = labels, counts > 0, from_dense(weights), cast_statistics(statistics)
-    return Shard(*parts, core_seconds, peak_rss_bytes())
+    return Shard(*parts, core_seconds, read_peak_rss())

@@ -11,7 +11,7 @@ from ovaflow.methods.rembrandt.tuning import tune_decoder
 from ovaflow.model.merge import merge
 from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.training_file import Training
-from ovaflow.storage.writing import unfinished_folder
+from ovaflow.storage.writing import create_temporary_folder
 
 
 def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
@@ -19,7 +19,7 @@ def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
     divided into shards.
     """
     projected.require(dataset=dataset)
-    with unfinished_folder(training_path) as folder:
+    with create_temporary_folder(training_path) as folder:
         decoder_path = folder / "decoder.h5"
         solved_path = folder / "solved.h5"
         merge(shards, projected.dataset, 0.0, decoder_path, solved_path)

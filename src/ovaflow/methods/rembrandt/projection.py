@@ -181,8 +181,8 @@ class Projected(
         super().store(file)
 
     @classmethod
-    def fields_of(cls, file):
-        return {"dataset": open_dataset(file.filename), **super().fields_of(file)}
+    def read_fields(cls, file):
+        return {"dataset": open_dataset(file.filename), **super().read_fields(file)}
 
     @property
     def decoder(self):

@@ -13,7 +13,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import Split
-from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.machine.limits import read_peak_rss
 from ovaflow.methods.rembrandt.decoder import Decoding, require_one_label, train_decoder
 from ovaflow.methods.rembrandt.embedding import split_held_out
 from ovaflow.methods.rembrandt.least_squares import LeastSquares
@@ -88,7 +88,7 @@ def tune_decoder(projected, dataset, embedding, settings, threads=1):
     best, _ = min(results, key=lambda pair: pair[1])
     losses = {decoding.C: loss for decoding, loss in results}
     seconds = time.process_time() - started
-    return TunedDecoder(best, losses, settings.held_out, seconds, peak_rss_bytes())
+    return TunedDecoder(best, losses, settings.held_out, seconds, read_peak_rss())
 
 
 def _project_anew(projected, dataset, embedding, kept, held_out, threads):
