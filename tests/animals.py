@@ -1,6 +1,6 @@
 """A vocabulary in three languages, with schemes, a collection and a type, and a corpus for it."""
 
-from synthetic import train_to
+from synthetic import train_model_file
 
 from ovaflow.cli import main
 from ovaflow.dataset.dataset import open_dataset
@@ -43,4 +43,4 @@ def write_animals(folder):
 def train_animals(folder, *options):
     """Train on the corpus: model.h5."""
     assert main([*write_animals(folder), *options, f"--output={folder}/animals.h5"]) == 0
-    return train_to(folder / "model.h5", open_dataset(folder / "animals.h5"))
+    return train_model_file(folder / "model.h5", open_dataset(folder / "animals.h5"))

@@ -18,7 +18,7 @@ def ovaflow(*words, status=0):
     return written.buffer.getvalue().decode()
 
 
-def answers(*words):
+def predict_answers(*words):
     """Answers of ``ovaflow predict``, of one text each."""
     return [json.loads(line) for line in ovaflow("predict", *words).splitlines()]
 
@@ -28,6 +28,6 @@ def read_answers(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def labels_of(answers, key="id"):
+def list_label_values(answers, key="id"):
     """What the labels of each answer have for a key."""
     return [[label[key] for label in answer["labels"]] for answer in answers]

@@ -11,7 +11,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import pytest
 from fake_sys import FakeSys
 from hypothesis import settings
-from pipeline_place import Place
+from pipeline_folder import PipelineFolder
 from tiny_table import write_table
 
 from ovaflow.cli import main
@@ -74,7 +74,7 @@ def new_page(chromium):
 def place(tmp_path):
     """A place with the tiny table and its config, nothing run."""
     write_table(tmp_path / "records.csv")
-    place = Place(tmp_path)
+    place = PipelineFolder(tmp_path)
     place.configure()
     return place
 
@@ -126,12 +126,12 @@ def finished(made_once, tmp_path_factory):
     def make(folder) -> None:
         write_table(folder / "records.csv")
         make_large(folder / "records.csv")
-        place = Place(folder)
+        place = PipelineFolder(folder)
         place.configure()
         written = place.snakemake()
         folder.with_name("finished-once.log").write_text(written, encoding="utf-8")
 
-    original = Place(made_once("finished-once", make))
+    original = PipelineFolder(made_once("finished-once", make))
     place = original.copy(tmp_path_factory.mktemp("finished"))
     place.written = original.folder.with_name("finished-once.log").read_text(encoding="utf-8")
     return place

@@ -1,7 +1,7 @@
 """WCAG's contrast of colours, which are red, green and blue of 255."""
 
 
-def contrast(one, other):
+def compute_contrast(one, other):
     light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 

@@ -3,7 +3,7 @@ import os
 import h5py
 
 
-def flip(path, place, bit=0) -> None:
+def flip_bit(path, place, bit=0) -> None:
     """Flip one bit of a file, of which nobody else holds a mapping; its times stay, as when a disk
     errs.
     """
@@ -16,6 +16,6 @@ def flip(path, place, bit=0) -> None:
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def offset_of(path, name):
+def find_array_offset(path, name):
     with h5py.File(path) as file:
         return file[name].id.get_offset()

@@ -54,7 +54,7 @@ evaluate {embedded_predictions} --dataset={dataset} --model={embedded} --trainin
 describe-embedding {embedding} --dataset={dataset} --output={described}
 """.strip().splitlines()
 
-NAMES = {
+ARTIFACT_PATHS = {
     "answers": "answers.jsonl",
     "plan": "msi/shards.tsv",
     "shard0": "msi/shards/0.h5",
@@ -83,11 +83,11 @@ NAMES = {
 }
 """Paths of artifacts that are not NAME.h5."""
 
-WRITTEN = re.compile(r"--(?:output|statistics|analysis)=\{(\w+)\}")
+OUTPUT_OPTION = re.compile(r"--(?:output|statistics|analysis)=\{(\w+)\}")
 
 
 @dataclass
-class Done:
+class CommandResult:
     """How a command ended."""
 
     status: int
@@ -100,15 +100,15 @@ class Done:
         return self.status == 2 and len(errors) == 1 and "Traceback" not in self.written
 
 
-def run(*words):
+def run_command(*words):
     out = io.TextIOWrapper(io.BytesIO(), "utf-8")
     errors = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         status = main([str(word) for word in words])
-    return Done(status, errors.getvalue())
+    return CommandResult(status, errors.getvalue())
 
 
-class Folder:
+class RunFolder:
     """The artifacts of a run."""
 
     def __init__(self, path) -> None:
@@ -119,7 +119,7 @@ class Folder:
         return type(self)(path)
 
     def __getitem__(self, name):
-        return self.path / NAMES.get(name, f"{name}.h5")
+        return self.path / ARTIFACT_PATHS.get(name, f"{name}.h5")
 
     def words(self, step, **instead):
         names = dict.fromkeys(re.findall(r"\{(\w+)\}", step))
@@ -129,20 +129,25 @@ class Folder:
 
 def inputs_of_step(step):
     """Names of the files that a step reads."""
-    return [name for name in re.findall(r"\{(\w+)\}", step) if name not in WRITTEN.findall(step)]
+    return [
+        name for name in re.findall(r"\{(\w+)\}", step) if name not in OUTPUT_OPTION.findall(step)
+    ]
 
 
-def outputs(step, folder):
+def make_output_paths(step, folder):
     """Where a step is to write instead."""
-    return {name: folder / NAMES.get(name, f"{name}.h5") for name in WRITTEN.findall(step)}
+    return {
+        name: folder / ARTIFACT_PATHS.get(name, f"{name}.h5")
+        for name in OUTPUT_OPTION.findall(step)
+    }
 
 
-def page(path):
+def read_report_page(path):
     """A report page without the minute at which it was written."""
     return re.sub(r"\d\d:\d\d UTC", "", path.read_text(encoding="utf-8"))
 
 
-def content(path):
+def read_artifact(path):
     """What an artifact says, without times and memory."""
     if path.suffix != ".h5":
         text = re.sub(r'"\w*(seconds|rss_bytes|checksum)": [^,\n}]*', "", path.read_text())
@@ -174,8 +179,8 @@ def write_table_of_pairs(path, rows) -> None:
     write_records(path, records)
 
 
-def finish(path, rows, seed) -> None:
-    folder = Folder(path)
+def make_finished_run(path, rows, seed) -> None:
+    folder = RunFolder(path)
     folder.path.mkdir()
     write_table_of_pairs(folder.path / "records.csv", rows)
     prepare = f"prepare --format=csv --train={folder.path}/records.csv --label-separator=|".split()
@@ -184,8 +189,9 @@ def finish(path, rows, seed) -> None:
         ovaflow(*folder.words(step))
 
 
-def of_every_method(made_once):
+def make_run_of_every_method(made_once):
     """A finished run of every method, the same for all tests."""
-    return Folder(
-        made_once("every-method", lambda folder: finish(folder / "tiny", 1150, 0)) / "tiny"
+    return RunFolder(
+        made_once("every-method", lambda folder: make_finished_run(folder / "tiny", 1150, 0))
+        / "tiny"
     )

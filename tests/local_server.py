@@ -31,7 +31,11 @@ class LocalServer:
                 server.asked.append(self.path)
                 queue = server.answers.get(path, [])
                 answer = (
-                    queue.pop(0) if queue else status(404) if path not in server.files else whole
+                    queue.pop(0)
+                    if queue
+                    else answer_with_status(404)
+                    if path not in server.files
+                    else answer_with_content
                 )
                 answer(self, server.files.get(path))
 
@@ -45,7 +49,7 @@ class LocalServer:
         return Handler
 
 
-def whole(handler, content, sent=None, **headers) -> None:
+def answer_with_content(handler, content, sent=None, **headers) -> None:
     """Answer 200, perhaps breaking off after ``sent`` bytes."""
     handler.send_response(200)
     for name, value in headers.items():
@@ -55,7 +59,7 @@ def whole(handler, content, sent=None, **headers) -> None:
     handler.wfile.write(content[:sent])
 
 
-def status(code, **headers):
+def answer_with_status(code, **headers):
     """An answer without content."""
 
     def answer(handler, content) -> None:

@@ -7,7 +7,7 @@ import re
 from pymarc import Field, Indicators, Record, Subfield
 from pymarc.marcxml import record_to_xml
 
-SPACE = b'xmlns="http://www.loc.gov/MARC21/slim"'
+MARC_NAMESPACE = b'xmlns="http://www.loc.gov/MARC21/slim"'
 
 
 def _record(fields):
@@ -23,12 +23,12 @@ def _record(fields):
     return record
 
 
-def binary(records):
+def make_marc(records):
     """MARC 21 in UTF-8."""
     return b"".join(_record(fields).as_marc() for fields in records)
 
 
-def xml(records, space=SPACE, around=b"%b"):
+def make_marcxml(records, space=MARC_NAMESPACE, around=b"%b"):
     """MARCXML with short leaders."""
     content = b"".join(around % record_to_xml(_record(fields)) for fields in records)
     return b"<collection %b>%b</collection>" % (

@@ -240,16 +240,16 @@ def parse_rows(text, n, first_feature, end_feature, end_label, comments):
             labels = tokens.pop(0) if tokens and not re.match(rb"\d+:", tokens[0]) else b""
             if labels and not re.fullmatch(rb"\d+(,\d+)*", labels):
                 raise ValueError
-            labels = [_below(id, 0, end_label) for id in labels.split(b",") if id]
+            labels = [_parse_id(id, 0, end_label) for id in labels.split(b",") if id]
             instances.append(
-                ([_entry(token, first_feature, end_feature) for token in tokens], labels)
+                ([_parse_entry(token, first_feature, end_feature) for token in tokens], labels)
             )
         except ValueError:
             return instances, number
     return instances, None
 
 
-def _below(id, first, end):
+def _parse_id(id, first, end):
     if (
         not re.fullmatch(rb"\d+", id)
         or not first <= int(id[-4000:]) < end
@@ -259,7 +259,7 @@ def _below(id, first, end):
     return int(id)
 
 
-def _entry(token, first, end):
+def _parse_entry(token, first, end):
     feature, _, value = token.partition(b":")
     if not _NUMBER.fullmatch(value):
         raise ValueError
@@ -267,10 +267,10 @@ def _entry(token, first, end):
         value = np.float32(float(value))
     if not np.isfinite(value):
         raise ValueError
-    return _below(feature, first, end), value
+    return _parse_id(feature, first, end), value
 
 
-def phrases_in(words, phrases):
+def find_phrases(words, phrases):
     """(place, number) of the phrases in a text; a word may have other letters at its end, from the
     last two on.
     """
@@ -293,7 +293,7 @@ def jaccard(X):
     return common / np.maximum(sizes[:, None] + sizes - common, 1)
 
 
-def meant_labels(written, new_names, replaced, above, is_label):
+def resolve_labels(written, new_names, replaced, above, is_label):
     """Labels that a record means, those left out, those renamed and those replaced: four sets."""
     names = {new_names.get(label, label) for label in written} - {""}
     current = {replaced.get(name, name) for name in names}

@@ -10,7 +10,7 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, NameObject, StreamObject
 
 
-def pdf_of(*pages):
+def make_pdf(*pages):
     """A PDF with a text on each page."""
     file = io.BytesIO()
     with mpl.rc_context({"pdf.fonttype": 42}), PdfPages(file) as written:
@@ -29,14 +29,14 @@ def _changed(content, change):
     return file.getvalue()
 
 
-def locked_pdf(content, password, owner_password="owner"):
+def make_locked_pdf(content, password, owner_password="owner"):
     """Readers need the password, which may be empty, to open it, and the owner's to change it."""
     return _changed(
         content, lambda writer: writer.encrypt(password, owner_password, algorithm="AES-256")
     )
 
 
-def bomb(content):
+def make_decompression_bomb(content):
     """Its second page unfolds to a hundred times the memory that there is."""
     packed = b"(text) Tj " * 1000
     for _ in range(2):
@@ -51,7 +51,7 @@ def bomb(content):
     return _changed(content, change)
 
 
-def circular(content):
+def make_circular_pdf(content):
     """Its pages are those of its pages."""
 
     def change(writer) -> None:
@@ -61,7 +61,7 @@ def circular(content):
     return _changed(content, change)
 
 
-def slow_page(content, operators):
+def make_slow_pdf(content, operators):
     """Its second page is drawn by so many operators."""
 
     def change(writer) -> None:

@@ -5,8 +5,8 @@ from ovaflow.reranking.evidence.kind import EvidenceTraining
 from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, with_optional
 
 PLAIN_KINDS = with_optional(KINDS, [])
-COLUMNS = columns_of_kinds(PLAIN_KINDS)
+PLAIN_COLUMNS = columns_of_kinds(PLAIN_KINDS)
 
 
-def plain_evidence(dataset, likelihood=(1.0, 0.0)):
+def fit_plain_evidence(dataset, likelihood=(1.0, 0.0)):
     return CandidateEvidence.fit(EvidenceTraining(dataset, dataset, likelihood), PLAIN_KINDS)

@@ -20,7 +20,7 @@ def _zip(files):
     return buffer.getvalue()
 
 
-def xlsx(sheets, merged=()):
+def make_xlsx(sheets, merged=()):
     joined = "".join(f'<mergeCell ref="{each}"/>' for each in merged)
     joined = joined and f"<mergeCells>{joined}</mergeCells>"
     parts = ""
@@ -68,7 +68,7 @@ def _of_excel(cell, place):
     return f'<c r="{place}" t="inlineStr"><is><t xml:space="preserve">{escape(cell)}</t></is></c>'
 
 
-def ods(sheets):
+def make_ods(sheets):
     names = {
         each: f"urn:oasis:names:tc:opendocument:xmlns:{each}:1.0"
         for each in ("office", "table", "text")

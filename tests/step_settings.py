@@ -13,7 +13,7 @@ REQUIRED = {"prepare": {"format": "csv"}, "choose-features": {"format": "csv"}}
 
 
 @cache
-def command_that_reads(step, method):
+def make_step_command(step, method):
     @click.command(step)
     @step_options(step, method)
     def command(settings):
@@ -26,15 +26,15 @@ def command_that_reads(step, method):
     return OneCommand()
 
 
-def settings_from(step, *options, method=ONE_VS_ALL):
+def parse_options(step, *options, method=ONE_VS_ALL):
     """What a step reads of options."""
     required = [f"--{name}={value}" for name, value in REQUIRED.get(step, {}).items()]
-    return command_that_reads(step, method).main(
+    return make_step_command(step, method).main(
         [step, *required, *options], "ovaflow", standalone_mode=False
     )
 
 
-def settings_in(step, method=ONE_VS_ALL, **values):
+def validate_config(step, method=ONE_VS_ALL, **values):
     """What a step reads of a config file."""
     return import_reference(find_reads(step, method).model).model_validate(
         REQUIRED.get(step, {}) | values

@@ -15,7 +15,7 @@ from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_model
 
 
-def topics(n=6000, d=3000, n_labels=90, seed=0, signed=False):
+def make_topics(n=6000, d=3000, n_labels=90, seed=0, signed=False):
     """Instances whose words follow a power law and whose labels go with a few rare words each."""
     rng = np.random.default_rng(seed)
     words = np.minimum((rng.pareto(0.5, size=(n, 15)) * 5).astype(int), d - 1)
@@ -34,7 +34,7 @@ def topics(n=6000, d=3000, n_labels=90, seed=0, signed=False):
 
 def write_topics(path, parameters=None, **settings):
     """A dataset file of :func:`topics`, opened; ``parameters`` are added to its own."""
-    made = topics(**settings)
+    made = make_topics(**settings)
     names = [f"label {j}" for j in range(made.n_labels)]
     write_dataset(path, made.train, made.train, names, [], made.parameters | (parameters or {}))
     return open_dataset(path)
@@ -51,13 +51,13 @@ def write_weights(path, dataset, weights, **parameters):
     return OneVsAll.open(path)
 
 
-def train_to(path, dataset, prune=0.0):
+def train_model_file(path, dataset, prune=0.0):
     """Train on a dataset with the defaults: the path, to which the model is written."""
     train_model(dataset, TrainLabels(), prune).write(path)
     return path
 
 
-def train_on(folder, *prepared, name="model", prune=0.0):
+def prepare_and_train(folder, *prepared, name="model", prune=0.0):
     """Prepare dataset.h5 and train on it: the path of NAME.h5."""
     assert main(["prepare", *prepared, f"--output={folder}/dataset.h5"]) == 0
-    return train_to(folder / f"{name}.h5", open_dataset(folder / "dataset.h5"), prune)
+    return train_model_file(folder / f"{name}.h5", open_dataset(folder / "dataset.h5"), prune)

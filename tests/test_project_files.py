@@ -25,12 +25,12 @@ PINS = {
 CONFIGS = [ROOT / "config" / "config.yaml", *sorted((ROOT / "config" / "examples").glob("*.yaml"))]
 
 
-def of_yaml(name):
+def read_yaml(name):
     return yaml.safe_load((ROOT / name).read_text())
 
 
 def test_all_files_have_the_same_version() -> None:
-    citation = of_yaml("CITATION.cff")
+    citation = read_yaml("CITATION.cff")
     assert PROJECT["version"] == citation["version"] == ovaflow.__version__
     assert PROJECT["license"] == citation["license"]
 
@@ -46,7 +46,7 @@ def test_editors_find_the_schema_of_the_config(path) -> None:
 
 
 def test_conda_and_pip_install_the_same_packages() -> None:
-    environment = of_yaml("envs/ovaflow.yaml")
+    environment = read_yaml("envs/ovaflow.yaml")
     assert set(environment) == {"name", "channels", "dependencies"}
     assert environment["channels"] == ["conda-forge", "bioconda", "nodefaults"]
     theirs = {
@@ -88,7 +88,7 @@ def test_the_conda_recipe_is_that_of_the_environment() -> None:
     )
     recipe = yaml.safe_load(rendered)
     assert recipe["package"] == {"name": "ovaflow", "version": ovaflow.__version__}
-    environment = of_yaml("envs/ovaflow.yaml")["dependencies"]
+    environment = read_yaml("envs/ovaflow.yaml")["dependencies"]
     assert recipe["requirements"]["run"] == [line for line in environment[:-1] if line != "pip"]
 
 
@@ -107,7 +107,7 @@ def test_the_workflow_catalogue_finds_its_files(name) -> None:
 
 
 def test_what_the_workflow_catalogue_says() -> None:
-    usage = of_yaml(".snakemake-workflow-catalog.yml")["usage"]
+    usage = read_yaml(".snakemake-workflow-catalog.yml")["usage"]
     assert set(usage) == {"mandatory-flags", "software-stack-deployment", "report"}
     assert usage["software-stack-deployment"]["conda"]
 
@@ -128,7 +128,7 @@ def test_the_schema_without_references(path) -> None:
 
 
 def test_the_repository_tests_other_machines() -> None:
-    jobs = of_yaml(".github/workflows/tests.yaml")["jobs"]
+    jobs = read_yaml(".github/workflows/tests.yaml")["jobs"]
     for job in ("tests", "workflow"):
         assert {"ubuntu-24.04-arm", "macos-15"} <= set(jobs[job]["strategy"]["matrix"]["os"])
 

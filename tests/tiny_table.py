@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 from records import write_records
 
-CONFIG = {
+TINY_CONFIG = {
     "datasets": {"tiny": {"format": "csv", "train": "records.csv", "label_separator": "|"}},
     "runs": {"msi": {"initialization": "mean-separating"}, "dismec": {"initialization": "zero"}},
     "train": {"shards": 2},
@@ -50,7 +50,7 @@ def write_named_table(path, rows=1100, labels=80) -> None:
 
 def write_config(path, **sections) -> None:
     """Write :data:`CONFIG` as a user's config file, with some sections replaced."""
-    Path(path).write_text(yaml.safe_dump(CONFIG | sections), encoding="utf-8")
+    Path(path).write_text(yaml.safe_dump(TINY_CONFIG | sections), encoding="utf-8")
 
 
 if __name__ == "__main__":

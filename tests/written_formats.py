@@ -1,8 +1,8 @@
 """The same records in each format of texts; labels have a bar between them where they are no list."""
 
 import pandas
-from marc_records import binary, xml
-from sheets import ods, xlsx
+from marc_records import make_marc, make_marcxml
+from sheets import make_ods, make_xlsx
 
 RECORDS = [
     ("n1", "Bees & honey, a “guide” <1>", ["Bees", "Žižkov"]),
@@ -19,7 +19,7 @@ JOINED = FRAME.assign(labels=FRAME["labels"].map("|".join))
 SHEETS = {"One": [HEADER, *JOINED.values.tolist()]}
 
 
-def lines_of(line):
+def format_lines(line):
     return "".join(f"{line(text, labels)}\n" for _, text, labels in RECORDS).encode()
 
 
@@ -27,17 +27,19 @@ MARC = [
     [("001", number), ("245", "a", text), *(("650", "a", label) for label in labels)]
     for number, text, labels in RECORDS
 ]
-WRITTEN = {
+FILE_CONTENTS = {
     "csv": JOINED.to_csv(index=False).encode(),
     "jsonl": FRAME.to_json(orient="records", lines=True).encode(),
     "parquet": FRAME.to_parquet(),
-    "xlsx": xlsx(SHEETS),
-    "ods": ods(SHEETS),
-    "text-tsv": lines_of(lambda text, labels: f"{'|'.join(labels)}\t{text}"),
-    "fasttext": lines_of(
+    "xlsx": make_xlsx(SHEETS),
+    "ods": make_ods(SHEETS),
+    "text-tsv": format_lines(lambda text, labels: f"{'|'.join(labels)}\t{text}"),
+    "fasttext": format_lines(
         lambda text, labels: " ".join([*(f"__label__{each}" for each in labels), text])
     ),
-    "annif": lines_of(lambda text, labels: f"{text}\t{' '.join(f'<{each}>' for each in labels)}"),
-    "marc": binary(MARC),
-    "marcxml": xml(MARC),
+    "annif": format_lines(
+        lambda text, labels: f"{text}\t{' '.join(f'<{each}>' for each in labels)}"
+    ),
+    "marc": make_marc(MARC),
+    "marcxml": make_marcxml(MARC),
 }

@@ -3,7 +3,7 @@ import json
 import numpy as np
 from click.testing import CliRunner
 from label_costs import main, sample_labels
-from synthetic import train_to
+from synthetic import train_model_file
 
 from ovaflow.model.one_vs_all import OneVsAll
 
@@ -18,7 +18,7 @@ def test_sampled_labels_have_positives_and_follow_the_seed() -> None:
 
 
 def test_a_label_that_starts_from_its_own_solution_takes_hardly_a_step(small_dataset, tmp_path):
-    path = train_to(tmp_path / "model.h5", small_dataset)
+    path = train_model_file(tmp_path / "model.h5", small_dataset)
     assert OneVsAll.open(path).n_labels == 12
 
     def measured(*options):

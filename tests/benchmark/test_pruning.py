@@ -6,7 +6,7 @@ import pruning
 import pytest
 from click.testing import CliRunner
 from commands import ovaflow
-from synthetic import train_to
+from synthetic import train_model_file
 
 from ovaflow.evaluation.metrics import compute_ranking_metrics
 from ovaflow.model.one_vs_all import OneVsAll
@@ -15,7 +15,7 @@ from ovaflow.model.one_vs_all import OneVsAll
 @pytest.fixture(scope="module")
 def model(small_dataset, tmp_path_factory):
     path = tmp_path_factory.mktemp("pruning") / "model.h5"
-    return OneVsAll.open(train_to(path, small_dataset, prune=0.01))
+    return OneVsAll.open(train_model_file(path, small_dataset, prune=0.01))
 
 
 def test_each_threshold_against_dense_weights(model, small_dataset, tmp_path) -> None:

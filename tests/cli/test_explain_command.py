@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from commands import ovaflow
 from records import write_records
-from synthetic import train_on, write_weights
+from synthetic import prepare_and_train, write_weights
 
 from ovaflow.cli import main
 from ovaflow.dataset.dataset import open_dataset
@@ -34,7 +34,7 @@ def model(tmp_path_factory):
     )
     (folder / "names.txt").write_text("\n".join(TOPICS), encoding="utf-8")
     files = [f"--{role}={folder}/records.csv" for role in ("train", "test")]
-    return train_on(
+    return prepare_and_train(
         folder, "--format=csv", *files, f"--labels={folder}/names.txt", "--features=words"
     )
 

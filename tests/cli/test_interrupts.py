@@ -10,9 +10,9 @@ import time
 
 import psutil
 import pytest
+from command_training import CommandTraining
 from synthetic import write_topics
 from tiny_table import write_config, write_table
-from trained_by_commands import Trained
 
 LONG = ["--C=100000", "--epsilon=1e-9", "--initialization=zero", "--threads=2"]
 """A training whose labels take minutes each."""
@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
     """A dataset, and what the commands below take."""
     folder = tmp_path_factory.mktemp("interrupts")
     dataset = write_topics(folder / "dataset.h5", n=20000, d=4000, n_labels=60)
-    return Trained("one-vs-all", dataset.path, folder).here
+    return CommandTraining("one-vs-all", dataset.path, folder).here
 
 
 def start(folder, *words, **options):

@@ -9,7 +9,7 @@ from commands import ovaflow
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from step_settings import REQUIRED, settings_from, settings_in
+from step_settings import REQUIRED, parse_options, validate_config
 
 from ovaflow.registry import ONE_VS_ALL, all_steps, find_method, import_reference, method_names
 from ovaflow.settings.inputs import find_reads
@@ -45,7 +45,7 @@ def test_every_default_can_be_written_as_in_a_config_file(step, method) -> None:
         arguments = (
             [f"--{option}={written}"] if written != "[]" or name not in model.texts() else []
         )
-        assert settings_from(step, *arguments, method=method) == settings_in(step, method), name
+        assert parse_options(step, *arguments, method=method) == validate_config(step, method), name
 
 
 @pytest.mark.parametrize(
@@ -77,10 +77,10 @@ def test_every_default_can_be_written_as_in_a_config_file(step, method) -> None:
 def test_a_value_is_the_same_in_a_config_file_as_a_text_and_on_the_command_line(
     step, name, written
 ) -> None:
-    in_config = settings_in(step, **{name: yaml.safe_load(written)})
+    in_config = validate_config(step, **{name: yaml.safe_load(written)})
     option = find_reads(step).options.get(name, name).replace("_", "-")
-    assert settings_in(step, **{name: written}) == in_config
-    assert settings_from(step, f"--{option}={written}") == in_config
+    assert validate_config(step, **{name: written}) == in_config
+    assert parse_options(step, f"--{option}={written}") == in_config
 
 
 LANGUAGE = st.from_regex("[a-z_]{1,9}", fullmatch=True)
@@ -100,13 +100,13 @@ BLOCK = st.one_of(
 @given(st.lists(BLOCK, min_size=1))
 @example([{"stems": "no"}, {"stems": ["null", "y"]}])
 def test_blocks_of_features_are_the_same_however_written(blocks) -> None:
-    expected = settings_in("prepare", features=blocks).features
-    assert settings_in("prepare", features=in_one_line(blocks)).features == expected
-    assert settings_from("prepare", f"--features={in_one_line(blocks)}").features == expected
+    expected = validate_config("prepare", features=blocks).features
+    assert validate_config("prepare", features=in_one_line(blocks)).features == expected
+    assert parse_options("prepare", f"--features={in_one_line(blocks)}").features == expected
     each = [f"--features={in_one_line(block)}" for block in blocks]
-    assert settings_from("prepare", *each).features == expected
+    assert parse_options("prepare", *each).features == expected
     assert (
-        settings_from("prepare", *(f"--features={block}" for block in expected)).features
+        parse_options("prepare", *(f"--features={block}" for block in expected)).features
         == expected
     )
 
@@ -126,8 +126,8 @@ def test_texts_are_taken_as_they_are(text) -> None:
         f"--{name}={text}"
         for name in ("include", "exclude", "label-separator", "id-column", "hierarchy")
     ]
-    found = settings_from("prepare", *arguments)
-    assert found == settings_in(
+    found = parse_options("prepare", *arguments)
+    assert found == validate_config(
         "prepare",
         include=[text],
         exclude=text,
@@ -195,13 +195,13 @@ def test_texts_are_taken_as_they_are(text) -> None:
 def test_an_error_names_the_alternative_that_was_meant(step, name, written, expected) -> None:
     for value in (written, yaml.safe_load(written)):
         with pytest.raises(ValidationError) as caught:
-            settings_in(step, **{name: value})
+            validate_config(step, **{name: value})
         content = REQUIRED.get(step, {}) | {name: value}
         assert expected in explain_error(
             caught.value, content, import_reference(find_reads(step).model)
         )
     with pytest.raises(click.BadParameter) as refused:
-        settings_from(step, f"--{name.replace('_', '-')}={written}")
+        parse_options(step, f"--{name.replace('_', '-')}={written}")
     assert expected in refused.value.message
 
 
@@ -209,7 +209,7 @@ def test_what_the_help_of_features_shows_can_be_written() -> None:
     said = " ".join(ovaflow("prepare", "--help").split())
     for written in ("{prefixes: 6}", "{stems: finnish}", "{characters: [4, 5]}", "characters=4-5"):
         assert written in said
-        settings_from("prepare", f"--features={written}")
+        parse_options("prepare", f"--features={written}")
 
 
 def test_a_switch_takes_nothing_but_truth_values() -> None:

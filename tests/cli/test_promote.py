@@ -11,7 +11,7 @@ from unittest.mock import Mock
 import pytest
 from commands import ovaflow
 from records import read_records, write_records
-from synthetic import train_on
+from synthetic import prepare_and_train
 from tiny_table import write_table
 
 from ovaflow.prediction import promotion
@@ -31,7 +31,7 @@ def folder(tmp_path_factory):
     ]
     for name, rows in (("good", records[:100]), ("fair", records[:99]), ("bad", shuffled)):
         write_records(folder / f"{name}.csv", rows)
-        train_on(
+        prepare_and_train(
             folder, "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|", name=name
         )
     return folder

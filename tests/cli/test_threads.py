@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
+from command_training import CommandTraining
 from synthetic import write_topics
-from trained_by_commands import Trained
 
 from ovaflow.machine.limits import ONE_THREAD
 
@@ -20,7 +20,7 @@ def folder(tmp_path_factory):
     """A dataset, and everything that the commands below take."""
     folder = tmp_path_factory.mktemp("threads")
     dataset = write_topics(folder / "dataset.h5", n=1500, d=400, n_labels=12)
-    return Trained("one-vs-all", dataset.path, folder).here
+    return CommandTraining("one-vs-all", dataset.path, folder).here
 
 
 def most_threads(folder, line):

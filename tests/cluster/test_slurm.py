@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from pipeline_place import SOURCE, Place
+from pipeline_folder import SOURCE_FOLDER, PipelineFolder
 from tiny_table import write_config
 
 pytestmark = [pytest.mark.workflow, pytest.mark.cluster, pytest.mark.timeout(900)]
@@ -82,7 +82,7 @@ def cluster():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class ClusterPlace(Place):
+class ClusterPlace(PipelineFolder):
     """A folder in which Snakemake runs the pipeline on the cluster."""
 
     def options(self, *arguments):
@@ -100,7 +100,7 @@ class ClusterPlace(Place):
         hook.mkdir(exist_ok=True)
         scratch.mkdir(exist_ok=True)
         (hook / "sitecustomize.py").write_text(HOOK)
-        ours = {"PYTHONPATH": f"{hook}:{SOURCE}", "OVAFLOW_SCRATCH": str(scratch)}
+        ours = {"PYTHONPATH": f"{hook}:{SOURCE_FOLDER}", "OVAFLOW_SCRATCH": str(scratch)}
         return super().environment() | ours | variables
 
     def tell(self, shard, what) -> None:
@@ -292,7 +292,7 @@ def test_any_scheduler_that_takes_a_script(untrained) -> None:
     submit = "sbatch --parsable --cpus-per-task={threads} --mem={resources.mem_mb}"
     submit += " --time={resources.runtime}"
     options = [f"--cluster-generic-submit-cmd={submit}", *SHARDS_IN_PAIRS]
-    generic = Place(untrained.folder)
+    generic = PipelineFolder(untrained.folder)
     profile = "--workflow-profile=cluster-generic"
     written = generic.snakemake(MODEL, profile, "--printshellcmds", *options)
     assert (untrained.folder / MODEL).read_bytes() == untrained.models[0]

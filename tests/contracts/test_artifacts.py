@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from damage import flip, offset_of
+from damage import find_array_offset, flip_bit
 
 import ovaflow
 from ovaflow.console.errors import InputError
@@ -152,7 +152,7 @@ def test_a_new_artifact_is_its_fields(tmp_path) -> None:
 
 def test_a_flipped_bit_of_a_new_artifact_is_found(tmp_path) -> None:
     THING.write(path := tmp_path / "thing.h5")
-    flip(path, offset_of(path, "pair/left"))
+    flip_bit(path, find_array_offset(path, "pair/left"))
     damage = r"damaged \(values of /pair/left do not match their checksum\); delete it and make it again$"
     with pytest.raises(InputError, match=damage):
         Thing.open(path)

@@ -25,7 +25,7 @@ from ovaflow.reranking.evidence.kinds import KINDS, columns_of_kinds, find_expla
 from ovaflow.reranking.held_out_candidates import HeldOutCandidates
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.serving import pages
-from ovaflow.serving.schemas import requests_within
+from ovaflow.serving.schemas import make_request_models
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.storage.artifact import stored_names
 
@@ -35,7 +35,7 @@ PREDICT = "predict {model} --dataset={dataset} --reranker={reranker} --output={p
 RELIABILITY = (
     "reliability {predictions} --dataset={dataset} --reranker={reranker} --output={reliability}"
 )
-LANGUAGES = pages.LANGUAGES[1:]
+LANGUAGES = pages.PAGE_LANGUAGES[1:]
 """Those in which the page has words of its own; English is as the service says it."""
 
 
@@ -90,7 +90,7 @@ def test_trees_read_it(folder, dataset) -> None:
 def test_explanations_say_it(folder, dataset) -> None:
     [text] = dataset.test_texts([0])
     answer = json.loads(ovaflow("explain", folder["model"], "--text", text, "--json"))
-    request = requests_within(SimpleNamespace(max_text=10_000, max_top_k=9, max_batch=1))[1](
+    request = make_request_models(SimpleNamespace(max_text=10_000, max_top_k=9, max_batch=1))[1](
         text=text
     )
     served = open_served_model(folder["model"]).explain(request)
@@ -110,12 +110,12 @@ def test_explanations_say_it(folder, dataset) -> None:
 
 
 def test_the_page_says_it_in_its_languages(with_letters) -> None:
-    shown = pages.pages(
+    shown = pages.render_pages(
         SimpleNamespace(max_text=99, max_top_k=9, marc_source=None), corrects=False, form_fields=()
     )
     for language in LANGUAGES:
         sentence = LettersOfName.words.translations[language]
-        assert pages.words(language)["evidence"][LettersOfName.name] == sentence
+        assert pages.load_page_words(language)["evidence"][LettersOfName.name] == sentence
         assert sentence in shown[language].body.decode()
 
 

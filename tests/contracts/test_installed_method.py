@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from commands import read_answers
-from pipeline_place import OVAFLOW, SOURCE, Place
+from pipeline_folder import OVAFLOW_COMMAND, SOURCE_FOLDER, PipelineFolder
 from running_service import running_service
 from tiny_table import write_named_table
 
@@ -30,11 +30,13 @@ def install(site) -> None:
     )
 
 
-class PlaceWithSite(Place):
+class PlaceWithSite(PipelineFolder):
     """A place whose commands find the package."""
 
     def environment(self, **variables):
-        return super().environment(**{"PYTHONPATH": f"{SOURCE}:{self.folder}/site"} | variables)
+        return super().environment(
+            **{"PYTHONPATH": f"{SOURCE_FOLDER}:{self.folder}/site"} | variables
+        )
 
 
 @pytest.fixture(scope="module")
@@ -84,15 +86,15 @@ def test_it_answers_explains_and_is_served(place, tmp_path, monkeypatch) -> None
     [first, *_] = read_answers(place.folder / "answers.jsonl")[0]["labels"]
     assert first["probability"] > 0.1
     assert first["name"] in place.ovaflow("explain", MODEL, f"--label={first['name']}")
-    monkeypatch.setenv("PYTHONPATH", f"{SOURCE}:{place.folder}/site")
+    monkeypatch.setenv("PYTHONPATH", f"{SOURCE_FOLDER}:{place.folder}/site")
     with running_service(tmp_path, place.folder / MODEL) as service:
         served = service.answer("/predict", {"text": "name1 of name27"})
     assert served["predictions"][0]["labels"][0]["name"] == first["name"]
 
 
 def test_without_its_package_one_learns_what_to_install(place) -> None:
-    command = [*OVAFLOW, "predict", MODEL, "--text=word"]
-    said = place.run(command, 2, env=place.environment(PYTHONPATH=str(SOURCE)))
+    command = [*OVAFLOW_COMMAND, "predict", MODEL, "--text=word"]
+    said = place.run(command, 2, env=place.environment(PYTHONPATH=str(SOURCE_FOLDER)))
     assert (
         "a model of nearest-centroid, which is not installed here; install ovaflow-centroids"
         in said

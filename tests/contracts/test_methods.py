@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from commands import labels_of, ovaflow, read_answers
+from command_training import CommandTraining
+from commands import list_label_values, ovaflow, read_answers
 from contracts.nearest_centroid import NearestCentroid
 from sklearn.metrics.pairwise import cosine_similarity
-from trained_by_commands import Trained
 
 from ovaflow import registry
 from ovaflow.cli import main
@@ -41,7 +41,7 @@ SMALL = {"rembrandt": {"embed": "--rank=4", "tune": "--C=1"}, "fastxml": {"train
 
 
 def small(method, dataset, here, n):
-    return Trained(method, dataset, here, n, **SMALL.get(method, {}))
+    return CommandTraining(method, dataset, here, n, **SMALL.get(method, {}))
 
 
 @pytest.fixture(scope="module", params=[*registry.BUILT_IN, NEW])
@@ -204,7 +204,7 @@ def test_answers_for_test_instances_are_those_of_the_test_set(whole, finished, t
         )
     theirs = Predictions.open(tmp_path / "predictions.h5")
     ours = read_answers(tmp_path / "answers.jsonl")
-    assert labels_of(ours) == [row[row >= 0].tolist() for row in theirs.ids]
+    assert list_label_values(ours) == [row[row >= 0].tolist() for row in theirs.ids]
 
 
 def test_a_classifier_has_a_name_and_settings(finished) -> None:

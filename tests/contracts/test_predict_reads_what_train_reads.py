@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from commands import ovaflow
-from read_again import assert_read_again
-from written_formats import FRAME, JOINED, RECORDS, WRITTEN
+from prediction_reading import assert_predict_reads_the_same
+from written_formats import FILE_CONTENTS, FRAME, JOINED, RECORDS
 
 from ovaflow.dataset.dataset import open_dataset
 
 NUMBERED = FRAME.assign(price=range(5), place=[*"abcab"], vector=[[i, 0.5] for i in range(5)])
-CSV = WRITTEN["csv"]
-LINES = WRITTEN["jsonl"]
+CSV = FILE_CONTENTS["csv"]
+LINES = FILE_CONTENTS["jsonl"]
 TWICE = JOINED.assign(text=JOINED["text"] + " again").to_csv(index=False).encode()
 OLD = {f"full/{id}.txt": text.encode() for id, text, _ in RECORDS}
 WITH_SUBJECTS = OLD | {f"full/{id}.tsv": f"<{labels[:1]}>\n".encode() for id, _, labels in RECORDS}
@@ -28,7 +28,7 @@ SUBJECTS = FRAME.assign(
 FILES = {
     **{
         f"a.{kind}": ({f"a.{kind}": content}, [f"--format={kind}"])
-        for kind, content in WRITTEN.items()
+        for kind, content in FILE_CONTENTS.items()
     },
     "ID.csv": ({"ID.csv": CSV.replace(b"id", b"Call No", 1)}, ["--id-column=call no"]),
     "label.csv": (
@@ -38,7 +38,7 @@ FILES = {
     "weights.csv": ({"weights.csv": CSV}, ["--text-column=text,id", "--column-weights=[2, 1]"]),
     "parts/*.csv": ({"parts/1.csv": CSV, "parts/2.csv": TWICE}, ["--repeated=last"]),
     "parts/*": (
-        {"parts/1": WRITTEN["text-tsv"], "parts/2.txt": WRITTEN["text-tsv"]},
+        {"parts/1": FILE_CONTENTS["text-tsv"], "parts/2.txt": FILE_CONTENTS["text-tsv"]},
         ["--format=text-tsv"],
     ),
     "columns.parquet": ({"columns.parquet": NUMBERED.to_parquet()}, ["--format=parquet", *COLUMNS]),
@@ -76,7 +76,7 @@ def test_the_same_features_and_ids(tmp_path, monkeypatch, name) -> None:
     given = "--format=csv", f"--train={name}", f"--test={name}", "--label-separator=|", *options
     ovaflow("prepare", *given, "--output=d.h5", "--min-df=1", "--max-df=1.0")
     dataset = open_dataset("d.h5")
-    assert_read_again(dataset, name, tmp_path)
+    assert_predict_reads_the_same(dataset, name, tmp_path)
     ovaflow("evaluate", name, "--model=model.h5", "--output=figures.json")
     [figures] = json.loads(Path("figures.json").read_text())["models"]
     assert figures["metrics"]["records"] == dataset.test.X.n_rows
@@ -85,4 +85,4 @@ def test_the_same_features_and_ids(tmp_path, monkeypatch, name) -> None:
         write({name: UNLABELLED[name]})
     for path in Path("full").glob("*.tsv"):
         path.unlink()
-    assert_read_again(dataset, name, tmp_path)
+    assert_predict_reads_the_same(dataset, name, tmp_path)

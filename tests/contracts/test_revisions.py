@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from commands import ovaflow
+from finished_run import OUTPUT_OPTION, inputs_of_step
 from finished_run import STEPS as COMMANDS
-from finished_run import WRITTEN, inputs_of_step
 from llvmlite.binding import get_host_cpu_name
 
 from ovaflow.dataset.dataset import open_dataset
@@ -94,7 +94,7 @@ def is_as_recorded(ours, theirs):
 def results_of(finished, command):
     return {
         f"{name} {key}": summary_of(values)
-        for name in WRITTEN.findall(command)
+        for name in OUTPUT_OPTION.findall(command)
         for key, values in sorted(values_of(finished[name]).items())
     }
 
@@ -121,9 +121,9 @@ FURTHER = [
     "join-folds {metrics} {metrics} --model={model} --output={folds}",
 ]
 ENTRIES = {
-    f"{step_of(command)} {WRITTEN.search(command)[1]}": command
+    f"{step_of(command)} {OUTPUT_OPTION.search(command)[1]}": command
     for command in [PREPARED, *COMMANDS, *FURTHER]
-    if WRITTEN.search(command)
+    if OUTPUT_OPTION.search(command)
 }
 SOLVED = [key for key, command in ENTRIES.items() if is_solved(command)]
 EVERYWHERE = [key for key in ENTRIES if key not in SOLVED]
@@ -157,7 +157,7 @@ def unsolved(finished, tmp_path_factory):
             made & {*inputs_of_step(command)} and not is_solved(command)
         ):
             ovaflow(*folder.words(command))
-            made |= {*WRITTEN.findall(command)}
+            made |= {*OUTPUT_OPTION.findall(command)}
     return folder
 
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from pipeline_place import SOURCE
+from pipeline_folder import SOURCE_FOLDER
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +28,7 @@ def shell(tools):
     }
     environment = keep | {
         "PATH": f"{tools}:/usr/bin:/bin",
-        "PYTHONPATH": str(SOURCE),
+        "PYTHONPATH": str(SOURCE_FOLDER),
         "COLUMNS": "80",
     }
 

@@ -7,7 +7,7 @@ import time
 import pytest
 import yaml
 from docs.pages import GENERATED, PAGES, ROOT, blocks_of, name_of, same_output
-from pipeline_place import Place
+from pipeline_folder import PipelineFolder
 from records import read_records
 
 from ovaflow.settings.config import load_config, resolve_config
@@ -79,7 +79,7 @@ class _Session:
             self.services.append(self._started(self._here(block.code), where))
         elif dry := re.fullmatch(r"ovaflow run (\S+) --dry-run\n", block.code):
             # in this process: most of its time is Snakemake's start
-            self.written = Place(self.folder).dry_run(configfile=dry[1])
+            self.written = PipelineFolder(self.folder).dry_run(configfile=dry[1])
             assert "This was a dry-run" in self.written, f"{where}:\n{self.written}"
         elif block.language == "sh" and block.mark is None:
             self.written = self.shell(self._here(block.code), self.folder)

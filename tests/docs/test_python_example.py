@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from docs.pages import ROOT, blocks_of
-from pipeline_place import SOURCE
+from pipeline_folder import SOURCE_FOLDER
 
 NAMES = """
 texts: list[str]
@@ -25,8 +25,8 @@ def test_a_type_checker_accepts_the_readme(tmp_path) -> None:
     (tmp_path / "example.py").write_text(NAMES + example)
     (tmp_path / "mypy.ini").write_text(SETTINGS)
     # an installed package has types if it carries py.typed
-    is_installed = "site-packages" in SOURCE.parts
-    environment = os.environ if is_installed else os.environ | {"MYPYPATH": str(SOURCE)}
+    is_installed = "site-packages" in SOURCE_FOLDER.parts
+    environment = os.environ if is_installed else os.environ | {"MYPYPATH": str(SOURCE_FOLDER)}
     command = [sys.executable, "-m", "mypy", "example.py"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

@@ -6,7 +6,7 @@ import sqlite3
 import numpy as np
 import pytest
 from docs.pages import ROOT, blocks_of
-from synthetic import train_on
+from synthetic import prepare_and_train
 from tiny_table import write_table
 
 from ovaflow.cli import main
@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
     write_table(folder / "records.csv")
     table = (folder / "records.csv").read_text().replace("filler29", "größte straßen cafés οδος")
     (folder / "records.csv").write_text(table, encoding="utf-8")
-    train_on(
+    prepare_and_train(
         folder, "--format=csv", f"--train={folder}/records.csv", "--label-separator=|", prune=0.01
     )
     assert (

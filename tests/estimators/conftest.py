@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from estimators.made import prepared
+from estimators.corpus import prepare_dataset
 
 
 @pytest.fixture(scope="package")
@@ -16,4 +16,4 @@ def table(tmp_path_factory):
     hints = rng.random((d, l)) < 0.05
     hints[:, -1] = False  # the last label has no instances
     Y = sp.csr_array((X @ hints > 0.5).astype(np.int64))
-    return SimpleNamespace(dataset=prepared(folder, X, Y), X=X, Y=Y)
+    return SimpleNamespace(dataset=prepare_dataset(folder, X, Y), X=X, Y=Y)

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from estimators.made import CLASSIFIERS, TEXTS, TOPICS, reloaded
+from estimators.corpus import CLASSIFIERS, TEXTS, TOPICS, save_and_load
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -73,12 +73,12 @@ def test_classes_come_back_from_a_file_as_they_were(X, kind, tmp_path) -> None:
     y = np.array(CLASSES[kind])[np.arange(60) % 2]
     model = OneVsAllClassifier().fit(X, y)
     lists = [[label] for label in y]
-    loaded = reloaded(model, tmp_path)
+    loaded = save_and_load(model, tmp_path)
     assert_equal(model.classes_, np.unique(y))
     assert_equal(loaded.classes_, model.classes_)
     assert_equal(loaded.predict(X), y)
     model = OneVsAllClassifier().fit(X, lists)
-    loaded = reloaded(model, tmp_path)
+    loaded = save_and_load(model, tmp_path)
     for ours, theirs in zip(loaded.predict(X), model.predict(X), strict=True):
         assert_equal(ours, theirs)
     assert loaded.score(X, lists) == 1
@@ -282,7 +282,7 @@ def test_columns_of_a_data_frame_are_the_classes(table, dtype, tmp_path) -> None
     Y = pd.DataFrame(table.Y.toarray(), columns=names).astype(dtype)
     ours = OneVsAllClassifier().fit(table.X, Y)
     theirs = OneVsAllClassifier().fit(table.X, table.Y.toarray(), label_names=names)
-    for model in (ours, reloaded(ours, tmp_path)):
+    for model in (ours, save_and_load(ours, tmp_path)):
         assert model.classes_.tolist() == theirs.classes_.tolist() == names
         assert_array_equal(model.predict(table.X), theirs.predict(table.X))
         assert (model.predict_topk(table.X)[0] == theirs.predict_topk(table.X)[0]).all()
@@ -294,7 +294,7 @@ def test_columns_of_a_data_frame_are_the_classes(table, dtype, tmp_path) -> None
 
 def test_the_C_that_was_chosen(table, tmp_path) -> None:
     model = OneVsAllClassifier(C="auto").fit(table.X, table.Y)
-    assert model.C_ == reloaded(model, tmp_path).C_ == model.model_.parameters["train"]["C"]
+    assert model.C_ == save_and_load(model, tmp_path).C_ == model.model_.parameters["train"]["C"]
     assert model.C == "auto"
     theirs = OneVsAllClassifier(C=model.C_).fit(table.X, table.Y)
     assert theirs.C_ == model.C_

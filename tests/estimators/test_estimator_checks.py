@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 import numpy as np
-from estimators.made import CLASSIFIERS
+from estimators.corpus import CLASSIFIERS
 from numpy.testing import assert_allclose
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from estimators.made import CLASSIFIERS, reloaded
+from estimators.corpus import CLASSIFIERS, save_and_load
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score
@@ -79,7 +79,7 @@ def test_where_labels_are_missing_there_is_none(table) -> None:
 
 
 def test_pickled_and_saved_models_score_alike(table, fitted, tmp_path) -> None:
-    for other in (pickle.loads(pickle.dumps(fitted)), reloaded(fitted, tmp_path)):
+    for other in (pickle.loads(pickle.dumps(fitted)), save_and_load(fitted, tmp_path)):
         assert_array_equal(other.decision_function(table.X), fitted.decision_function(table.X))
         assert other.classes_.dtype == fitted.classes_.dtype
         assert (other.predict(table.X) != fitted.predict(table.X)).nnz == 0

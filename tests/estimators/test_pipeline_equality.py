@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from command_training import CommandTraining
 from numpy.testing import assert_array_equal
 from solving import read_model_bytes
-from trained_by_commands import Trained
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier
 from ovaflow.prediction.predictor import Predictor
@@ -26,7 +26,7 @@ def case(request, table, tmp_path_factory):
     """A class, its settings, a classifier, and the model file of the pipeline, from two shards."""
     kind, settings, options = CASES[request.param]
     folder = tmp_path_factory.mktemp("pipeline")
-    path = Trained(kind.method, table.dataset, folder, 2, **options).whole()
+    path = CommandTraining(kind.method, table.dataset, folder, 2, **options).whole()
     return kind, settings, kind(normalize=True, **settings).fit(table.X, table.Y), path
 
 

@@ -9,14 +9,14 @@ import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from command_training import CommandTraining
 from commands import ovaflow
-from estimators.made import prepared, reloaded
+from estimators.corpus import prepare_dataset, save_and_load
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, log_loss
 from solving import read_model_bytes
-from trained_by_commands import Trained
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier
 from ovaflow.console.errors import InputError
@@ -105,7 +105,7 @@ def test_scores_stay_those_of_the_model_alone(crossed, fitted, plain) -> None:
 
 def test_saved_and_pickled_with_their_second_stage(crossed, fitted, plain, tmp_path) -> None:
     joblib.dump(fitted, tmp_path / "fitted")
-    loaded = reloaded(fitted, tmp_path)
+    loaded = save_and_load(fitted, tmp_path)
     assert loaded.rerank == SHARE
     mapped = joblib.load(tmp_path / "fitted", mmap_mode="r")
     for other in (loaded, mapped, pickle.loads(pickle.dumps(fitted))):
@@ -116,11 +116,12 @@ def test_saved_and_pickled_with_their_second_stage(crossed, fitted, plain, tmp_p
 
 
 def test_the_file_holds_the_same_bits_as_the_pipelines(crossed, tmp_path) -> None:
-    whole = prepared(tmp_path, crossed.X, crossed.Y)
+    whole = prepare_dataset(tmp_path, crossed.X, crossed.Y)
     held = tmp_path / "held.h5"
     ovaflow("hold-out", whole, f"--fraction={SHARE}", f"--output={held}")
     model, other = (
-        Trained("one-vs-all", each, tmp_path / f"{each.stem}.run").whole() for each in (whole, held)
+        CommandTraining("one-vs-all", each, tmp_path / f"{each.stem}.run").whole()
+        for each in (whole, held)
     )
     predictions = tmp_path / "predictions.h5"
     reranker = model.with_name("reranker.h5")

@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 from commands import ovaflow
-from estimators.made import IN_GERMAN as TEXTS
+from estimators.corpus import GERMAN_TEXTS as TEXTS
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline

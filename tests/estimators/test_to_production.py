@@ -3,8 +3,8 @@
 from itertools import chain
 
 import pytest
-from commands import answers, labels_of, ovaflow
-from estimators.made import IN_GERMAN as TEXTS
+from commands import list_label_values, ovaflow, predict_answers
+from estimators.corpus import GERMAN_TEXTS as TEXTS
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
@@ -26,9 +26,9 @@ def test_a_saved_pipeline_reads_texts(pipeline, tmp_path) -> None:
     classifier.save(tmp_path / "model.h5", text_features=features)
     theirs, scores = classifier.predict_topk(features.transform(NEW), k=2)
     texts = [f"--text={text}" for text in NEW]
-    ours = answers(tmp_path / "model.h5", *texts, "--top-k=2", "--output-format=jsonl")
-    assert labels_of(ours, "name") == theirs.tolist()
-    assert [*chain.from_iterable(labels_of(ours, "score"))] == pytest.approx(scores.ravel())
+    ours = predict_answers(tmp_path / "model.h5", *texts, "--top-k=2", "--output-format=jsonl")
+    assert list_label_values(ours, "name") == theirs.tolist()
+    assert [*chain.from_iterable(list_label_values(ours, "score"))] == pytest.approx(scores.ravel())
     assert "salzige" in ovaflow("explain", tmp_path / "model.h5", "--text", NEW[0])
     again = OneVsAllClassifier.load(tmp_path / "model.h5")
     assert again.predict_topk(features.transform(NEW), k=2)[0].tolist() == theirs.tolist()

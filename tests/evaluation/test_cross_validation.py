@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from commands import ovaflow
-from finished_run import run
+from finished_run import run_command
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_score
 from solving import make_memory_dataset
@@ -64,7 +64,7 @@ def test_the_report_has_them_beside_the_test_set(finished, joined, tmp_path) -> 
     place = finished.path / "msi" / "folds.json"
     place.write_bytes((tmp_path / "folds.json").read_bytes())
     try:
-        done = run(
+        done = run_command(
             "report",
             finished.path / "msi",
             f"--csv={tmp_path}/tidy.csv",

@@ -19,7 +19,7 @@ from sklearn.metrics import (
     precision_recall_fscore_support,
     precision_score,
 )
-from synthetic import train_on
+from synthetic import prepare_and_train
 from tiny_table import write_table
 
 from ovaflow.cli.labelled import make_distinct_names
@@ -58,7 +58,7 @@ def train_table(place, text, separator):
     place.mkdir()
     (place / "train.csv").write_text(text)
     columns = "--text-column=title", "--labels-column=subjects", f"--label-separator={separator}"
-    return train_on(place, "--format=csv", f"--train={place}/train.csv", *columns)
+    return prepare_and_train(place, "--format=csv", f"--train={place}/train.csv", *columns)
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +187,7 @@ def test_a_file_of_features(tmp_path) -> None:
         f"{label} 1:{1 + label} {2 + label}:3\n" for label in (0, 1, 2, 1, 0, 2) for _ in range(5)
     ]
     (tmp_path / "train.svm").write_text("".join(lines))
-    model = train_on(tmp_path, "--format=svmlight", f"--train={tmp_path}/train.svm")
+    model = prepare_and_train(tmp_path, "--format=svmlight", f"--train={tmp_path}/train.svm")
     path = tmp_path / "new.svm"
     predictor = Predictor.open(model)
     path.write_text("0,9 1:2 2:3\n2 4:5\n")

@@ -6,7 +6,7 @@ import json
 import pytest
 from commands import ovaflow
 from sklearn.metrics import f1_score
-from synthetic import train_on
+from synthetic import prepare_and_train
 from tiny_table import write_table
 
 from ovaflow.prediction.predictor import Predictor
@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
     )
     for name, text in (("old", old), ("new", new)):
         (folder / f"{name}.csv").write_text(text)
-        train_on(
+        prepare_and_train(
             folder, "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|", name=name
         )
     return folder

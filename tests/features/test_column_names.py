@@ -1,10 +1,10 @@
 """Columns whose names have commas and line ends, from the file to the answers of a model and back."""
 
 import pytest
-from commands import answers, labels_of, ovaflow
+from commands import list_label_values, ovaflow, predict_answers
 from records import write_records
 from running_service import running_service
-from synthetic import train_to
+from synthetic import train_model_file
 
 from ovaflow.records.source import read_file
 from ovaflow.settings.prepare import PrepareSource
@@ -91,24 +91,26 @@ def test_weights_are_of_the_columns_that_there_are(prepare) -> None:
 
 
 def test_a_model_remembers_the_columns(data) -> None:
-    train_to("model.h5", data(*BOTH, "--column-weights=[2, 1]"))
+    train_model_file("model.h5", data(*BOTH, "--column-weights=[2, 1]"))
     asked = "model.h5", data.path, "--top-k=1"
-    assert labels_of(answers(*asked), "name") == [[record[SUBJECTS]] for record in RECORDS]
+    assert list_label_values(predict_answers(*asked), "name") == [
+        [record[SUBJECTS]] for record in RECORDS
+    ]
     ovaflow("evaluate", data.path, "--model=model.h5")
     said = ovaflow("predict", *asked, BOTH[0], status=2)
     assert said.endswith(
         "name it with --text-column, --id-column or --keep, names with commas in double quotes\n"
     )
-    answers(*asked, QUOTED)
+    predict_answers(*asked, QUOTED)
 
 
 def test_corrections_are_training_records_of_these_columns(data, tmp_path) -> None:
-    model = train_to(tmp_path / "served.h5", data(*BOTH))
+    model = train_model_file(tmp_path / "served.h5", data(*BOTH))
     corrections = tmp_path / "new.jsonl"
     text = {TITLE: "word1", QUESTION: "thing1"}
     with running_service(tmp_path, model, f"--corrections={corrections}") as service:
         found = service.answer("/predict", {"text": text, "top_k": 1})["predictions"]
-        assert labels_of(found, "name") == [["topic 1"]]
+        assert list_label_values(found, "name") == [["topic 1"]]
         assert service.ask("/corrections", {"text": text, "labels": ["topic 2"]})[0] == 200
     settings = PrepareSource(
         format="jsonl", text_column=[TITLE, QUESTION], labels_column=[SUBJECTS]

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import phrases_in
+from naive import find_phrases
 
 from ovaflow.features.phrases import Phrases
 from ovaflow.features.tokens import numbered
@@ -25,7 +25,7 @@ def test_phrases_are_found(texts, phrases) -> None:
     places, numbers = map(list, sought.find(tokens, sought.stems_of(tokens.words)))
     theirs = []
     for start, words in zip(tokens.indptr, texts, strict=False):
-        theirs += [(start + place, number) for place, number in phrases_in(words, phrases)]
+        theirs += [(start + place, number) for place, number in find_phrases(words, phrases)]
     assert sorted(zip(places, numbers, strict=True)) == sorted(theirs)
     assert places == sorted(places)
 

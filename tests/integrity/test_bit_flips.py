@@ -5,7 +5,15 @@ import random
 import shutil
 
 import pytest
-from finished_run import STEPS, WRITTEN, content, inputs_of_step, outputs, page, run
+from finished_run import (
+    OUTPUT_OPTION,
+    STEPS,
+    inputs_of_step,
+    make_output_paths,
+    read_artifact,
+    read_report_page,
+    run_command,
+)
 
 from ovaflow.storage.arrays import PAGE
 
@@ -60,9 +68,11 @@ class Bench:
         self.out.mkdir()
         if step == "report":
             runs = [self.folder.path / name for name in ("msi", "forest", "embedded")]
-            done = run("report", *runs, "--sweep=C=msi", f"--output={self.out / 'report.html'}")
+            done = run_command(
+                "report", *runs, "--sweep=C=msi", f"--output={self.out / 'report.html'}"
+            )
         else:
-            done = run(*self.folder.words(step, **outputs(step, self.out)))
+            done = run_command(*self.folder.words(step, **make_output_paths(step, self.out)))
         # what is finished of a shard stays next to it until the shards are merged
         files = [
             path
@@ -81,11 +91,11 @@ class Bench:
 
 def _said(path):
     return (
-        page(path)
+        read_report_page(path)
         if path.suffix == ".html"
         else path.read_bytes()
         if path.name == "npz.h5"
-        else content(path)
+        else read_artifact(path)
     )
 
 
@@ -96,7 +106,10 @@ def bench(finished, tmp_path_factory):
 
 def artifacts():
     """Names of all artifacts that something reads."""
-    written = {name for step in STEPS for name in WRITTEN.findall(step)} | {"dataset", "index"}
+    written = {name for step in STEPS for name in OUTPUT_OPTION.findall(step)} | {
+        "dataset",
+        "index",
+    }
     return sorted(name for name in written if readers_of(name))
 
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 from commands import ovaflow
-from finished_run import STEPS, inputs_of_step, outputs, page, run
+from finished_run import STEPS, inputs_of_step, make_output_paths, read_report_page, run_command
 
 MIXED = [
     (step, name) for step in STEPS for name in inputs_of_step(step) if len(inputs_of_step(step)) > 1
@@ -23,7 +23,9 @@ LEGAL = {
 
 @pytest.mark.parametrize(("step", "name"), MIXED, ids=lambda part: part.split()[0])
 def test_another_datasets_artifacts_are_refused(finished, other, tmp_path, step, name) -> None:
-    done = run(*finished.words(step, **outputs(step, tmp_path), **{name: other[name]}))
+    done = run_command(
+        *finished.words(step, **make_output_paths(step, tmp_path), **{name: other[name]})
+    )
     if (step.split()[0], name) in LEGAL:
         assert done.status == 0, done.written
         return
@@ -65,7 +67,9 @@ def test_another_runs_artifacts_are_refused(
     finished, stronger, tmp_path, command, name, said
 ) -> None:
     step = next(step for step in STEPS if step.split()[0] == command and f"{{{name}}}" in step)
-    done = run(*finished.words(step, **outputs(step, tmp_path), **{name: stronger[name]}))
+    done = run_command(
+        *finished.words(step, **make_output_paths(step, tmp_path), **{name: stronger[name]})
+    )
     assert done.refused
     assert said in done.written
 
@@ -94,7 +98,7 @@ REPORTED = {
 
 @pytest.mark.parametrize("name", REPORTED)
 def test_the_report_refuses_them(mixed, tmp_path, name) -> None:
-    done = run("report", mixed(name).path / "msi", f"--output={tmp_path / 'report.html'}")
+    done = run_command("report", mixed(name).path / "msi", f"--output={tmp_path / 'report.html'}")
     assert done.refused, done.written
     assert REPORTED[name] in done.written
 
@@ -108,5 +112,5 @@ def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path) -> 
         for name in measured * remove:
             folder[name].unlink()
         ovaflow("report", folder.path / "msi", f"--output={tmp_path / 'report.html'}")
-        pages.append(page(tmp_path / "report.html"))
+        pages.append(read_report_page(tmp_path / "report.html"))
     assert pages[0] == pages[1]

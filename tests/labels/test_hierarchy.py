@@ -12,14 +12,14 @@ from fastapi import HTTPException
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
-from synthetic import train_to
+from synthetic import train_model_file
 
 from ovaflow import OneVsAllClassifier
 from ovaflow.labels.hierarchy import above_by_relation, levels_of, matrix_above, most_specific
-from ovaflow.serving.schemas import requests_within
+from ovaflow.serving.schemas import make_request_models
 from ovaflow.serving.served_model import open_served_model
 
-PredictRequest, _ = requests_within(SimpleNamespace(max_text=99, max_top_k=9, max_batch=1))
+PredictRequest, _ = make_request_models(SimpleNamespace(max_text=99, max_top_k=9, max_batch=1))
 EDGES = st.lists(
     st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda pair: pair[0] > pair[1]),
     max_size=20,
@@ -118,10 +118,10 @@ def answers(prepare):
         f"{leaf}\t{leaf.replace('>', '')} thing{i % 3} word{i}\n" for i, leaf in enumerate(leaves)
     ]
     Path("train.tsv").write_text("".join(lines))
-    train_to("model.h5", prepare(FILES, "--hierarchy= > "))
+    train_model_file("model.h5", prepare(FILES, "--hierarchy= > "))
 
     def asked(*options):
-        found = commands.answers("model.h5", *options)
+        found = commands.predict_answers("model.h5", *options)
         return [{label["name"]: label["score"] for label in answer["labels"]} for answer in found]
 
     return asked

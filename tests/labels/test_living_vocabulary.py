@@ -10,9 +10,9 @@ from pathlib import Path
 import h5py
 import pytest
 from commands import ovaflow
-from living_vocabulary import HERE, OLD, VOCABULARY, line, write_vocabulary
-from marc_records import xml
-from synthetic import train_to
+from deprecated_vocabulary import HERE, OLD_RECORDS, VOCABULARY, format_record, write_vocabulary
+from marc_records import make_marcxml
+from synthetic import train_model_file
 
 from ovaflow.labels.subjects import read_vocabulary
 from ovaflow.model.one_vs_all import OneVsAll
@@ -34,7 +34,7 @@ def options(prepare, tmp_path):
 
 def labels_of(split, dataset):
     """URIs of the labels of the first records, without their beginnings."""
-    rows = [split.Y.part(row, row + 1).indices for row in range(len(OLD))]
+    rows = [split.Y.part(row, row + 1).indices for row in range(len(OLD_RECORDS))]
     return [" ".join(dataset.label_uris[label].removeprefix(HERE) for label in row) for row in rows]
 
 
@@ -87,7 +87,7 @@ def test_headings_of_catalogues_are_followed(prepare, options) -> None:
         [("001", str(i)), ("245", "a", f"cats {i}"), ("650", "a", "Felines", "0", HERE + "felines")]
         for i in range(4)
     ]
-    Path("a.xml").write_bytes(xml(records))
+    Path("a.xml").write_bytes(make_marcxml(records))
     dataset = prepare(options.replace("annif", "marcxml").replace("a.tsv", "a.xml"))
     assert dataset.test.Y.to_scipy().toarray().tolist() == [[1, 0, 0]] * 4
 
@@ -131,7 +131,7 @@ def test_the_advice_about_unknown_subjects(prepare, options) -> None:
 
 
 def test_subjects_that_are_formulas_to_spreadsheets_are_mapped(prepare, options) -> None:
-    Path("a.tsv").write_text("black cats\t<=cats()>\n" * 3 + line("dogs", "dogs"))
+    Path("a.tsv").write_text("black cats\t<=cats()>\n" * 3 + format_record("dogs", "dogs"))
     prepare(options)
     content = Path("unknown_subjects.csv").read_text()
     assert "'=cats()," in content
@@ -141,14 +141,16 @@ def test_subjects_that_are_formulas_to_spreadsheets_are_mapped(prepare, options)
 
 def test_joined_records_may_have_unknown_subjects(prepare, options) -> None:
     Path("a.tsv").write_text(
-        line("black cats", "yeti cats") + line("black cats", "pets") + line("dogs", "dogs")
+        format_record("black cats", "yeti cats")
+        + format_record("black cats", "pets")
+        + format_record("dogs", "dogs")
     )
     dataset = prepare(options + " --repeated=join")
     assert dataset.test.Y.to_scipy().toarray().tolist() == [[1, 0, 0], [0, 0, 1]]
 
 
 def test_models_follow_and_others_have_no_map(prepare, options, tmp_path) -> None:
-    model = train_to("m.h5", prepare(options))
+    model = train_model_file("m.h5", prepare(options))
     theirs = OneVsAll.open(model)
     assert theirs.names.replaced[HERE + "felines"] == theirs.label_uris.index(CATS)
     ovaflow("evaluate", "--model=m.h5", "a.tsv", "--output=e.json")
@@ -165,11 +167,11 @@ def test_models_follow_and_others_have_no_map(prepare, options, tmp_path) -> Non
 
 
 def test_the_advice_about_levels(prepare, options) -> None:
-    train_to("m.h5", prepare(options))
+    train_model_file("m.h5", prepare(options))
     said = ovaflow("predict", "m.h5", "--text=cats", "--most-specific", status=2)
     assert (
         "its labels are no hierarchy; train with hierarchy: broader, and a SKOS vocabulary that has skos:"
         in said
     )
-    train_to("m.h5", prepare(options + " --hierarchy=broader"))
+    train_model_file("m.h5", prepare(options + " --hierarchy=broader"))
     assert CATS in ovaflow("predict", "m.h5", "--text=cats", "--most-specific", "--top-k=1")

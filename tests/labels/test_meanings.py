@@ -39,7 +39,7 @@ def test_like_one_record_at_a_time(files, new_names, replaced, is_hierarchical, 
             written.append(row)
         ours = labels.meanings.of(written, counts)
         theirs = [
-            naive.meant_labels(
+            naive.resolve_labels(
                 row,
                 new_names,
                 replaced,

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from synthetic import train_on
+from synthetic import prepare_and_train
 from tiny_table import write_table
 
 import ovaflow
@@ -21,7 +21,7 @@ def test_the_steps_of_the_containerfile(tmp_path) -> None:
     write_table(tmp_path / "records.csv")
     for name in ("root", "model"):
         (tmp_path / name).mkdir()
-    train_on(
+    prepare_and_train(
         tmp_path / "model", "--format=csv", f"--train={tmp_path}/records.csv", "--label-separator=|"
     )
     programs = Path(ovaflow.__file__).parents[1], cache_directory(), sys.prefix, sys.base_prefix

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import answers
-from pipeline_place import SOURCE
+from commands import predict_answers
+from pipeline_folder import SOURCE_FOLDER
 from running_service import running_service
-from tiny_table import CONFIG, write_config
+from tiny_table import TINY_CONFIG, write_config
 
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions import Predictions
@@ -26,9 +26,9 @@ TEXT = "word01 word12"
 def test_the_whole_pipeline_makes_the_same_model(finished, tmp_path) -> None:
     folder = finished.copy(tmp_path).folder
     shutil.rmtree(folder / "results" / "tiny")
-    sections = {"runs": {"msi": CONFIG["runs"]["msi"]}, "report": {"examples": 1}}
+    sections = {"runs": {"msi": TINY_CONFIG["runs"]["msi"]}, "report": {"examples": 1}}
     write_config(folder / "my.yaml", **sections, train={"shards": 1, "threads": 2})
-    environment = finished.environment(PYTHONPATH=f"{HERE}{os.pathsep}{SOURCE}")
+    environment = finished.environment(PYTHONPATH=f"{HERE}{os.pathsep}{SOURCE_FOLDER}")
     # the other scheduler is a program for the system
     command = [sys.executable, "-P", "-m", "ovaflow", "run", "my.yaml", "--scheduler=greedy"]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
@@ -48,8 +48,8 @@ def test_the_whole_pipeline_makes_the_same_model(finished, tmp_path) -> None:
 
 def test_the_service_gives_the_same_answer(finished, tmp_path, monkeypatch) -> None:
     model = finished.folder / MODEL
-    [theirs] = answers(model, "--text", TEXT)
-    monkeypatch.setenv("PYTHONPATH", f"{HERE}{os.pathsep}{SOURCE}")
+    [theirs] = predict_answers(model, "--text", TEXT)
+    monkeypatch.setenv("PYTHONPATH", f"{HERE}{os.pathsep}{SOURCE_FOLDER}")
     with running_service(tmp_path, model) as service:
         answer = service.answer("/predict", {"text": TEXT})
     assert answer["predictions"][0]["labels"] == theirs["labels"]

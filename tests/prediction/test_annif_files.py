@@ -2,7 +2,7 @@
 
 import pytest
 from animals import train_animals
-from commands import answers, ovaflow
+from commands import ovaflow, predict_answers
 from records import write_records
 from scipy.special import expit
 
@@ -40,7 +40,7 @@ def test_files_lie_beside_the_documents(documents, monkeypatch) -> None:
     ovaflow("predict", *asked, "--output=.")
     theirs = [
         (answer["id"].removesuffix(".txt"), label["uri"], round(float(expit(label["score"])), 4))
-        for answer in answers(*asked)
+        for answer in predict_answers(*asked)
         for label in answer["labels"]
     ]
     assert [each for each in read_suggestion_rows(folder) if each[1]] == theirs

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from animals import HERE, train_animals
-from commands import answers, labels_of, ovaflow
+from commands import list_label_values, ovaflow, predict_answers
 
 from ovaflow.model import top_k
 from ovaflow.model.one_vs_all import OneVsAll
@@ -44,7 +44,7 @@ TEXT = "--text=cats and dogs in town"
 
 def predict(model, *options):
     """Names of the labels predicted for a text with options."""
-    return labels_of(answers(model, TEXT, *options), "name")[0]
+    return list_label_values(predict_answers(model, TEXT, *options), "name")[0]
 
 
 def test_names_in_a_language(animals, tmp_path) -> None:

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from commands import answers, labels_of, ovaflow
+from commands import list_label_values, ovaflow, predict_answers
 from records import write_records
-from synthetic import train_on
+from synthetic import prepare_and_train
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
     write_records(folder / "test.jsonl", list(map(record, range(100, 130))))
     columns = "--number-columns=price", "--category-columns=publisher"
     files = f"--train={folder}/train.jsonl", f"--test={folder}/test.jsonl"
-    train_on(folder, "--format=jsonl", *files, *columns, "--min-df=1")
+    prepare_and_train(folder, "--format=jsonl", *files, *columns, "--min-df=1")
     return folder
 
 
@@ -42,9 +42,9 @@ def test_a_file_is_read_as_the_test_set_was(folder, tmp_path) -> None:
     model = folder / "model.h5"
     dataset = open_dataset(folder / "dataset.h5")
     theirs = Predictor.open(model).answer(dataset.test.X, top_k=1)
-    ours = answers(model, folder / "test.jsonl", "--top-k=1")
-    assert labels_of(ours) == [[label.id for label in answer.labels] for answer in theirs]
-    assert labels_of(ours, "name") == [[f"l{number % 3}"] for number in range(100, 130)]
+    ours = predict_answers(model, folder / "test.jsonl", "--top-k=1")
+    assert list_label_values(ours) == [[label.id for label in answer.labels] for answer in theirs]
+    assert list_label_values(ours, "name") == [[f"l{number % 3}"] for number in range(100, 130)]
     write_records(
         tmp_path / "other.jsonl",
         [record(number, price="cost", publisher="house") for number in range(100, 130)],
@@ -53,7 +53,7 @@ def test_a_file_is_read_as_the_test_set_was(folder, tmp_path) -> None:
         "predict", model, tmp_path / "other.jsonl", status=2
     )
     names = "--number-columns=cost", "--category-columns=house"
-    assert answers(model, tmp_path / "other.jsonl", "--top-k=1", *names) == ours
+    assert predict_answers(model, tmp_path / "other.jsonl", "--top-k=1", *names) == ours
     said = ovaflow(
         "predict", model, tmp_path / "other.jsonl", "--number-columns=cost,house", status=2
     )
@@ -68,7 +68,9 @@ def test_a_text_of_unknown_words_still_has_its_columns(folder, tmp_path, capsys)
     write_records(
         tmp_path / "new.jsonl", [record(number) | {"text": "unknown"} for number in range(3)]
     )
-    names = labels_of(answers(folder / "model.h5", tmp_path / "new.jsonl", "--top-k=1"), "name")
+    names = list_label_values(
+        predict_answers(folder / "model.h5", tmp_path / "new.jsonl", "--top-k=1"), "name"
+    )
     assert names == [["l0"], ["l1"], ["l2"]]
     said = "3 of 3 texts have no word that the model knows: what is predicted is by their other columns alone"
     assert said in capsys.readouterr().err
@@ -91,8 +93,8 @@ def test_plain_texts_lack_the_columns(folder, tmp_path, capsys) -> None:
         in capsys.readouterr().err
     )
     write_records(tmp_path / "new.jsonl", [{"text": "word1", "price": None, "publisher": "-"}])
-    [ours] = answers(model, tmp_path / "new.jsonl")
-    [theirs] = answers(model, "--text", "word1", "--output-format=jsonl")
+    [ours] = predict_answers(model, tmp_path / "new.jsonl")
+    [theirs] = predict_answers(model, "--text", "word1", "--output-format=jsonl")
     assert ours == theirs
     [of_counts] = predictor.answer(predictor.from_features([{"word1": 1}]))
     assert [label.id for label in of_counts.labels] == [label["id"] for label in ours["labels"]]

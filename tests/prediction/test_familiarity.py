@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from commands import ovaflow
 from records import write_records
-from synthetic import train_on
+from synthetic import prepare_and_train
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.features.text_language import languages_of_texts
@@ -13,7 +13,7 @@ from ovaflow.features.tokens import numbered
 from ovaflow.prediction.familiarity import Familiarity, WordCount, find_trained_languages
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.usual_texts import count_test_texts
-from ovaflow.serving.schemas import requests_within
+from ovaflow.serving.schemas import make_request_models
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.storage.texts import write_json
 
@@ -32,7 +32,7 @@ def folder(tmp_path_factory):
         {"text": f"{ENGLISH} {name} {n // 2}", "labels": name} for n, name in enumerate(names)
     ]
     write_records(folder / "records.csv", records)
-    train_on(
+    prepare_and_train(
         folder,
         "--format=csv",
         f"--train={folder}/records.csv",
@@ -53,7 +53,7 @@ def write_languages(folder, languages) -> None:
 def test_what_is_said_of_each_text(folder) -> None:
     served = open_served_model(folder / "model.h5")
     assert served.health()["trained_languages"] == ("en", "de")
-    Request, _ = requests_within(OPTIONS)
+    Request, _ = make_request_models(OPTIONS)
     texts = [ENGLISH, GERMAN, FRENCH, "knights unheardof", "the knights 1984", "1984", ""]
     ours = served.predict(Request(texts=texts))["predictions"]
     assert [each["language"] for each in ours] == ["en", "de", "fr", *[None] * 4]

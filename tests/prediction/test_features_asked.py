@@ -9,9 +9,9 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 import scipy.sparse
-from commands import answers, ovaflow
+from commands import ovaflow, predict_answers
 from records import read_records
-from synthetic import train_on
+from synthetic import prepare_and_train
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.model.one_vs_all import OneVsAll
@@ -35,7 +35,7 @@ def files(tmp_path_factory):
         table = pyarrow.table({"id": ids, "embedding": list(X[rows]), "labels": labels})
         pyarrow.parquet.write_table(table, folder / f"{name}.parquet")
     scipy.sparse.save_npz(folder / "sparse.npz", scipy.sparse.csr_array(X[:N_NEW]))
-    train_on(
+    prepare_and_train(
         folder,
         "--format=npz",
         f"--train={folder}/X.trn.npy",
@@ -43,7 +43,7 @@ def files(tmp_path_factory):
         name="npz",
     )
     of_table = "--format=parquet", f"--train={folder}/trn.parquet", "--vector-column=embedding"
-    model = OneVsAll.open(train_on(folder, *of_table, name="parquet"))
+    model = OneVsAll.open(prepare_and_train(folder, *of_table, name="parquet"))
     return folder, X[:N_NEW], Y[:N_NEW], model.weights.to_scipy().toarray()
 
 
@@ -59,7 +59,7 @@ def scores(files):
 def test_predictions(files, scores, file) -> None:
     folder = files[0]
     kind = "parquet" if file.endswith("parquet") else "npz"
-    lines = answers(folder / f"{kind}.h5", folder / file, "--top-k=4")
+    lines = predict_answers(folder / f"{kind}.h5", folder / file, "--top-k=4")
     assert [line.get("id") for line in lines] == [
         f"r{row}" if kind == "parquet" else None for row in range(N_NEW)
     ]

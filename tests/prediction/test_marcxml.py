@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pymarc
 from animals import HERE, train_animals
-from commands import answers, ovaflow
+from commands import ovaflow, predict_answers
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,4 +76,4 @@ def test_a_file_becomes_records(tmp_path, capsys) -> None:
     assert ours == [
         [f"=001  s{n}", rf"=650  \7$81\p$a{name}$2a/eng$0{HERE}{name}"] for n, name in theirs
     ]
-    assert answers(model, out, "--text-column=650")[0]["id"] == "s1"
+    assert predict_answers(model, out, "--text-column=650")[0]["id"] == "s1"

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow.parquet
 import pytest
-from commands import answers, labels_of, ovaflow
+from commands import list_label_values, ovaflow, predict_answers
 from records import read_records, write_records
 from tiny_table import write_table
 
@@ -42,9 +42,11 @@ def run(*arguments, status=0):
 
 def check(found, predictions, model) -> None:
     names = Predictor.open(model).label_names
-    assert labels_of(found) == predictions.ids.tolist()
-    assert np.array_equal(np.float32(labels_of(found, "score")), predictions.scores)
-    assert labels_of(found, "name") == [[names[label] for label in row] for row in predictions.ids]
+    assert list_label_values(found) == predictions.ids.tolist()
+    assert np.array_equal(np.float32(list_label_values(found, "score")), predictions.scores)
+    assert list_label_values(found, "name") == [
+        [names[label] for label in row] for row in predictions.ids
+    ]
 
 
 def as_csv(texts):
@@ -69,7 +71,7 @@ FILES = {
 def test_files_of_texts(expected, tmp_path, name) -> None:
     model, texts, predictions = expected
     (tmp_path / name).write_bytes(FILES[name](texts))
-    check(answers(model, tmp_path / name, "--top-k=3", "--threads=2"), predictions, model)
+    check(predict_answers(model, tmp_path / name, "--top-k=3", "--threads=2"), predictions, model)
 
 
 def test_texts_of_the_command_line_come_before_files(expected, tmp_path) -> None:
@@ -77,7 +79,7 @@ def test_texts_of_the_command_line_come_before_files(expected, tmp_path) -> None
     rest, table, matrix = (tmp_path / name for name in ("rest.jsonl", "out.csv", "out.txt"))
     write_records(rest, [{"id": f"n{i}", "title": text} for i, text in enumerate(texts[1:])])
     given = "--model", model, "--text", texts[0], rest, "--text-column=title", "--top-k=3"
-    found = answers(*given)
+    found = predict_answers(*given)
     check(found, predictions, model)
     assert [entry.get("id") for entry in found[:3]] == [None, "n0", "n1"]
     run(*given, f"--output={table}")
@@ -119,7 +121,9 @@ def table(tmp_path):
 def test_records_keep_their_names(expected, table, file, column, options) -> None:
     model, texts, predictions = expected
     names = [f"n{i}" for i in range(len(texts))]
-    found = answers(model, table(file, **{"text": texts, column: names}), "--top-k=3", *options)
+    found = predict_answers(
+        model, table(file, **{"text": texts, column: names}), "--top-k=3", *options
+    )
     check(found, predictions, model)
     assert [entry["id"] for entry in found] == names
 
@@ -130,9 +134,9 @@ def test_one_row_per_record(expected, tmp_path, capsys) -> None:
     least = float(np.quantile(predictions.scores[:, 0], 0.1))
     out = tmp_path / "out.csv"
     asked = model, tmp_path / "in.txt", "--top-k=3", f"--min-score={least}"
-    found = answers(*asked)
+    found = predict_answers(*asked)
     kept = predictions.scores >= np.float32(least)
-    ids = [label for each in labels_of(found) for label in each]
+    ids = [label for each in list_label_values(found) for label in each]
     assert ids == predictions.ids[kept].tolist()
     given = *asked, f"--output={out}"
     run(*given)
@@ -143,7 +147,8 @@ def test_one_row_per_record(expected, tmp_path, capsys) -> None:
     # by which spreadsheets know UTF-8; the other CSV is for programs
     assert out.read_bytes().startswith(b"\xef\xbb\xbfinstance,labels,scores\n")
     joined = (
-        [" | ".join(map(str, each)) for each in labels_of(found, key)] for key in ("name", "score")
+        [" | ".join(map(str, each)) for each in list_label_values(found, key)]
+        for key in ("name", "score")
     )
     theirs = zip(map(str, range(1, len(texts) + 1)), *joined, strict=True)
     assert [tuple(row.values()) for row in read_records(out)] == [*theirs]
@@ -171,7 +176,10 @@ def test_columns_of_the_input_are_kept(expected, table, tmp_path, name) -> None:
         ]
     assert list(rows[0]) == ["instance", "title", "year", "text", "labels", "scores"]
     # it is a file of records again
-    assert labels_of(answers(model, out, "--top-k=2")) == predictions.ids[:, :2].tolist()
+    assert (
+        list_label_values(predict_answers(model, out, "--top-k=2"))
+        == predictions.ids[:, :2].tolist()
+    )
 
 
 @pytest.mark.parametrize("options", [[], ["--joined= | "]])
@@ -190,7 +198,9 @@ def test_a_key_that_a_record_lacks_is_null(expected, tmp_path, second) -> None:
     (tmp_path / "in.jsonl").write_text(
         f"{json.dumps({'text': texts[0]})}\n\n{json.dumps(second)}\n\n"
     )
-    assert answers(model, tmp_path / "in.jsonl") == answers(model, f"--text={texts[0]}", "--text=")
+    assert predict_answers(model, tmp_path / "in.jsonl") == predict_answers(
+        model, f"--text={texts[0]}", "--text="
+    )
 
 
 def test_texts_without_a_known_word_are_counted(expected, capsys) -> None:
@@ -214,7 +224,7 @@ def test_columns_are_those_of_the_training_data(trees_of, tmp_path) -> None:
     model = trees_of("--format=csv", f"--train={train}", *columns, "--id-column=record")
     (tmp_path / "new.csv").write_text("id,title\na,word00\n")
     for file, theirs in ((train, [f"r{i}" for i in range(20)]), (tmp_path / "new.csv", ["a"])):
-        assert [entry["id"] for entry in answers(model, file)] == theirs
+        assert [entry["id"] for entry in predict_answers(model, file)] == theirs
     assert "no column 'text'" in run(model, train, "--text-column=text", status=2)
 
 
@@ -353,7 +363,7 @@ def test_files_of_features(trees_of, tmp_path) -> None:
     model = trees_of("--format=svmlight", f"--train={train}", f"--test={train}")
     theirs = predict_test_set(Predictor.open(model).model, open_dataset(tmp_path / "dataset.h5"), 1)
     for file, *options in ([train], [other, "--first-feature=0"], [xmc, "--format=xmc-text"]):
-        check(answers(model, file, "--top-k=1", *options), theirs, model)
+        check(predict_answers(model, file, "--top-k=1", *options), theirs, model)
     said = "from-0.svm, line 1: feature id out of range in '0:1', ids run from 1 to 3"
     assert said in run(model, other, status=2)
     said = "was trained on features, so it cannot read texts; give it features"
@@ -399,7 +409,7 @@ def test_a_pipe_is_answered_line_by_line(expected) -> None:
         process.stdin.close()
         assert process.wait() == 0
         watchdog.cancel()
-    assert labels_of(found) == predictions.ids[:3].tolist()
+    assert list_label_values(found) == predictions.ids[:3].tolist()
 
 
 def test_named_pipes_are_read(expected, tmp_path) -> None:
@@ -408,7 +418,10 @@ def test_named_pipes_are_read(expected, tmp_path) -> None:
     threading.Thread(
         target=(tmp_path / "pipe").write_text, args=["\n".join(texts)], daemon=True
     ).start()
-    assert labels_of(answers(model, tmp_path / "pipe", "--top-k=3")) == predictions.ids.tolist()
+    assert (
+        list_label_values(predict_answers(model, tmp_path / "pipe", "--top-k=3"))
+        == predictions.ids.tolist()
+    )
 
 
 def test_a_reader_that_has_enough_is_no_error(expected, tmp_path) -> None:

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse
-from commands import answers, ovaflow
-from plain_evidence import COLUMNS, plain_evidence
+from commands import ovaflow, predict_answers
+from plain_evidence import PLAIN_COLUMNS, fit_plain_evidence
 from records import write_records
 from scipy.special import expit
 from sklearn.neighbors import NearestNeighbors
@@ -54,7 +54,7 @@ def fewer_known_first():
     return BoostedTrees(
         roots=np.array([0]),
         depths=np.array([1]),
-        columns=np.array([COLUMNS.index("frequency"), 0, 0], np.int32),
+        columns=np.array([PLAIN_COLUMNS.index("frequency"), 0, 0], np.int32),
         thresholds=np.array([np.log(15), np.inf, np.inf]),
         children=np.array([[1, 2], [1, 1], [2, 2]], np.int32),
         values=np.array([0, 1.5, -1.5]),
@@ -78,8 +78,8 @@ def case(tmp_path_factory):
     dataset = open_dataset(folder / "dataset.h5")
     weights = np.random.default_rng(3).normal(size=(dataset.n_labels, dataset.n_features))
     model = write_weights(folder / "model.h5", dataset, weights)
-    evidence = plain_evidence(dataset, (0.7, -0.1))
-    parameters = {"columns": COLUMNS, "check": {"missed": 0.0}}
+    evidence = fit_plain_evidence(dataset, (0.7, -0.1))
+    parameters = {"columns": PLAIN_COLUMNS, "check": {"missed": 0.0}}
     reranker = Reranker(fewer_known_first(), evidence=evidence, parameters=parameters)
     reranker.write(folder / "reranker.h5", model=model)
     return SimpleNamespace(path=folder / "model.h5", dataset=dataset)
@@ -99,7 +99,7 @@ def test_labels_are_those_of_the_final_order_with_their_probabilities(case) -> N
     assert set(list(labels)[:2]) == {"Rails", "Ferries"}
     assert labels["Rails"]["probability"] == pytest.approx(expit(1), abs=1e-6)
     assert labels["Tea"]["probability"] == pytest.approx(expit(-2), abs=1e-6)
-    [theirs] = answers(case.path, "--text", TEXT, "--top-k=5")
+    [theirs] = predict_answers(case.path, "--text", TEXT, "--top-k=5")
     ours = [(name, label["probability"]) for name, label in labels.items()]
     assert ours == [(label["name"], label["probability"]) for label in theirs["labels"]]
 

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from synthetic import train_to
+from synthetic import train_model_file
 
 from ovaflow.cli import main
 from ovaflow.dataset.dataset import open_dataset
@@ -86,4 +86,4 @@ def advised(prepare):
 @pytest.fixture
 def trained(tmp_path):
     """Trains a model: its path."""
-    return partial(train_to, tmp_path / "model.h5")
+    return partial(train_model_file, tmp_path / "model.h5")

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from read_again import assert_read_again
+from prediction_reading import assert_predict_reads_the_same
 
 GENRES = (
     ["Action", "Comedy", "Crime", "Drama", "Horror", "Romance", "Science Fiction", "Western"],
@@ -130,7 +130,7 @@ AS_ADVISED = [
 @pytest.mark.parametrize(("file", "options"), [*(each[:2] for each in READ), *AS_ADVISED])
 def test_predict_reads_them_as_training_does(read, cases, tmp_path, file, options) -> None:
     path = cases[file[:2]] / file[3:]
-    assert_read_again(read(file, *options, f"--test={path}").dataset, path, tmp_path)
+    assert_predict_reads_the_same(read(file, *options, f"--test={path}").dataset, path, tmp_path)
 
 
 @pytest.mark.parametrize("code", ICD)

@@ -6,7 +6,13 @@ import sys
 
 import pytest
 from bs4 import BeautifulSoup
-from pdf_files import bomb, circular, locked_pdf, pdf_of, slow_page
+from pdf_files import (
+    make_circular_pdf,
+    make_decompression_bomb,
+    make_locked_pdf,
+    make_pdf,
+    make_slow_pdf,
+)
 
 from ovaflow.reading.documents import TimeIsUp, UnreadableDocument, detect_kind, read_document
 from ovaflow.reading.markup import remove_markup
@@ -64,7 +70,7 @@ def test_html_says_its_encoding(said) -> None:
 
 
 def test_pages_of_a_pdf() -> None:
-    pdf = pdf_of(*PAGES)
+    pdf = make_pdf(*PAGES)
     assert detect_kind("paper", pdf) == detect_kind("x.txt", pdf) == ".pdf"
     assert read_document(".pdf", pdf, 1000) == (
         "A dragon for beginners: größer\nthe second page",
@@ -73,20 +79,24 @@ def test_pages_of_a_pdf() -> None:
         2,
     )
     assert read_document(".pdf", pdf, 10) == ("A dragon f", True, 2, 1)
-    assert text_of(".pdf", locked_pdf(pdf, "")) == text_of(".pdf", pdf)
+    assert text_of(".pdf", make_locked_pdf(pdf, "")) == text_of(".pdf", pdf)
 
 
 def test_pdfs_without_a_text() -> None:
-    pdf = pdf_of(*PAGES)
-    assert why(".pdf", pdf_of("")) == "no_text"
-    assert why(".pdf", locked_pdf(pdf, "secret")) == "locked"
-    for broken in (pdf[: len(pdf) // 2], b"%PDF-1.7\n", circular(pdf), b""):
+    pdf = make_pdf(*PAGES)
+    assert why(".pdf", make_pdf("")) == "no_text"
+    assert why(".pdf", make_locked_pdf(pdf, "secret")) == "locked"
+    for broken in (pdf[: len(pdf) // 2], b"%PDF-1.7\n", make_circular_pdf(pdf), b""):
         assert why(".pdf", broken) == "damaged"
 
 
 @pytest.mark.long
 def test_a_page_that_unfolds_without_end_is_left_out() -> None:
-    assert read_document(".pdf", bomb(pdf_of(*PAGES)), 1000)[1:] == (True, 2, 1)
+    assert read_document(".pdf", make_decompression_bomb(make_pdf(*PAGES)), 1000)[1:] == (
+        True,
+        2,
+        1,
+    )
 
 
 def test_what_was_read_in_time_is_kept() -> None:
@@ -95,7 +105,7 @@ def test_what_was_read_in_time_is_kept() -> None:
 
     before = signal.signal(signal.SIGALRM, end)
     try:
-        pdf = slow_page(pdf_of(*PAGES), 500_000)
+        pdf = make_slow_pdf(make_pdf(*PAGES), 500_000)
         signal.setitimer(signal.ITIMER_REAL, 2)
         document = read_document(".pdf", pdf, 10**6)
     finally:

@@ -16,7 +16,7 @@ import pandas
 import pytest
 import yaml
 from commands import ovaflow
-from sheets import ods, xlsx
+from sheets import make_ods, make_xlsx
 
 ROWS = [
     ('it\'s a "cat", black', "cat"),
@@ -117,7 +117,10 @@ def test_the_advice_is_followed(refused, prepare, kind) -> None:
     assert read.found == READ
 
 
-OFFICE = {name: write({"One": [[*FRAME], *ROWS]}) for name, write in (("xlsx", xlsx), ("ods", ods))}
+OFFICE = {
+    name: write({"One": [[*FRAME], *ROWS]})
+    for name, write in (("xlsx", make_xlsx), ("ods", make_ods))
+}
 CONTENTS = {
     "zip": (FILES["zip"], "zipfile -e"),
     "tar": (FILES["tar"], "tar -xf"),

@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from commands import labels_of, read_answers
-from written_formats import RECORDS, WRITTEN
+from commands import list_label_values, read_answers
+from written_formats import FILE_CONTENTS, RECORDS
 
 from ovaflow.reading.formats import FORMATS, guess_format
 from ovaflow.reading.instances import Reading
@@ -24,7 +24,7 @@ def read(path, kind):
 @pytest.mark.parametrize("kind", [name for name, each in FORMATS.items() if each.holds_texts])
 def test_the_same_records_from_each_format(tmp_path, kind, pack) -> None:
     path = tmp_path / "file.data"
-    path.write_bytes(pack(WRITTEN[kind]))
+    path.write_bytes(pack(FILE_CONTENTS[kind]))
     ours = [(each.id, each.text, list(each.labels)) for each in read(path, kind)]
     assert ours == [(id * FORMATS[kind].has_columns, text, labels) for id, text, labels in RECORDS]
 
@@ -131,6 +131,6 @@ def test_a_new_format_is_one_file(tmp_path) -> None:
     found = json.loads(done.stdout)
     assert "format: stanzas" in found.pop("config")
     assert found == {"labels": ["bird", "cat", "dog", "pet"], "extra": 1}
-    assert list(map(len, labels_of(read_answers(tmp_path / "b.jsonl")))) == [1, 1]
+    assert list(map(len, list_label_values(read_answers(tmp_path / "b.jsonl")))) == [1, 1]
     metrics = json.loads((tmp_path / "metrics.json").read_text())["models"][0]["metrics"]
     assert metrics["records"] == 2

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from commands import answers, labels_of, ovaflow
-from marc_records import binary, xml
+from commands import list_label_values, ovaflow, predict_answers
+from marc_records import make_marc, make_marcxml
 
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import IdentifiedNames, Reading
@@ -19,13 +19,13 @@ WAX = "http://id.example.org/wax"
 
 
 WRITERS = {
-    "marc": binary,
-    "marcxml": xml,
-    "marcxml without namespace": lambda records: xml(records, b""),
-    "marcxml with a prefix": lambda records: re.sub(b"<(/?)", rb"<\1m:", xml(records)).replace(
-        b"xmlns", b"xmlns:m"
-    ),
-    "marcxml in an answer of OAI-PMH": lambda records: xml(
+    "marc": make_marc,
+    "marcxml": make_marcxml,
+    "marcxml without namespace": lambda records: make_marcxml(records, b""),
+    "marcxml with a prefix": lambda records: re.sub(
+        b"<(/?)", rb"<\1m:", make_marcxml(records)
+    ).replace(b"xmlns", b"xmlns:m"),
+    "marcxml in an answer of OAI-PMH": lambda records: make_marcxml(
         records, b"", b"<record><header/><metadata>%b</metadata></record>"
     ),
 }
@@ -102,14 +102,14 @@ def test_subfields_are_chosen(tmp_path, kind) -> None:
 def test_names_of_persons(tmp_path) -> None:
     person = ("600", "a", "Smith, J.,", "d", "1835-1910,", "e", "author.", "x", "Letters.")
     ours, _ = instances_of(
-        tmp_path / "a", "marc", binary([[person, ("600", "a", "Twain, M.")]]), labels=["600"]
+        tmp_path / "a", "marc", make_marc([[person, ("600", "a", "Twain, M.")]]), labels=["600"]
     )
     assert ours[0].labels == ("Smith, J., 1835-1910 -- Letters", "Twain, M.")
 
 
 def made(title, mark=b" "):
     """A record whose leader says MARC-8, with any bytes."""
-    content = binary([[("001", "n1"), ("245", "a", "?" * len(title))]]).replace(
+    content = make_marc([[("001", "n1"), ("245", "a", "?" * len(title))]]).replace(
         b"?" * len(title), title
     )
     return content[:9] + mark + content[10:]
@@ -156,7 +156,7 @@ BOMB = (
         ("marc", GOOD[:12] + b"99999" + GOOD[17:], "record 1 is damaged"),
         ("marc", GOOD[:25] + b"\xff" + GOOD[26:], "record 1 is damaged"),
         ("marc", b"", "has no records"),
-        ("marc", xml(RECORDS), "record 1 is damaged"),
+        ("marc", make_marcxml(RECORDS), "record 1 is damaged"),
         ("marcxml", b"", "has no MARC records"),
         ("marcxml", GOOD, "line 1: not valid XML"),
         ("marcxml", b"<a>\n<b></a>", "line 2: not valid XML"),
@@ -237,7 +237,7 @@ def test_predictions_have_names_and_uris(kind, prepared, trained) -> None:
     # others call the same subject by another name
     asked.write_bytes(WRITERS[kind](catalogue(1, "The {}.".format)))
     given = model, asked, f"--format={kind}"
-    found = answers(*given, "--top-k=1")
+    found = predict_answers(*given, "--top-k=1")
     assert [answer["id"] for answer in found] == [f"{word}0" for word in SUBJECTS]
     assert [
         (label["name"], label.get("uri")) for answer in found for label in answer["labels"]
@@ -246,7 +246,9 @@ def test_predictions_have_names_and_uris(kind, prepared, trained) -> None:
         ovaflow("predict", *given, "--joined=|", "--output-format=csv").splitlines()
     )
     assert [row["uris"].count("|") for row in rows] == [3] * 4
-    left = labels_of(answers(*given, "--top-k=4", "--exclude", BEES, "--exclude=Plants"), "name")
+    left = list_label_values(
+        predict_answers(*given, "--top-k=4", "--exclude", BEES, "--exclude=Plants"), "name"
+    )
     assert list(map(sorted, left)) == [["Ants", "Wax"]] * 4
     ovaflow("evaluate", asked, f"--model={model}", f"--format={kind}", "--output=out.json")
     metrics = json.loads(Path("out.json").read_text())["models"][0]["metrics"]
@@ -258,8 +260,8 @@ def test_predictions_have_names_and_uris(kind, prepared, trained) -> None:
 def test_a_model_of_a_table_reads_records(prepare, trained) -> None:
     rows = "".join(f"{word} number{i},{word}\n" for i in range(10) for word in SUBJECTS)
     model = trained(prepare(f"text,labels\n{rows}", *ALL_WORDS).dataset)
-    Path("new.mrc").write_bytes(binary(catalogue(1)))
-    assert labels_of(answers(model, "new.mrc", "--top-k=1"), "name") == [
+    Path("new.mrc").write_bytes(make_marc(catalogue(1)))
+    assert list_label_values(predict_answers(model, "new.mrc", "--top-k=1"), "name") == [
         [word] for word in SUBJECTS
     ]
 
@@ -302,7 +304,7 @@ def test_a_catalogue_without_identifiers_is_not_remarked_on(prepare) -> None:
     bare = [
         [field[:3] if field[0] == "650" else field for field in fields] for fields in catalogue()
     ]
-    read = prepare(binary(bare), *ALL_WORDS, name="a.mrc")
+    read = prepare(make_marc(bare), *ALL_WORDS, name="a.mrc")
     assert "identifier ($0):" not in read.said
     assert read.found[0] == ["Ants", "Bees", "Plants", "Wax"]
     assert len(read.dataset.label_uris) == 0

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from commands import ovaflow
-from sheets import ods, xlsx
+from sheets import make_ods, make_xlsx
 
 from ovaflow.reading.formats import FORMATS
 from ovaflow.reading.instances import Reading
 from ovaflow.reading.streams import RecordFile
 
-WRITERS = {"xlsx": xlsx, "ods": ods}
+WRITERS = {"xlsx": make_xlsx, "ods": make_ods}
 HEADER = ["id", "text", "labels"]
 
 
@@ -99,7 +99,7 @@ def test_merged_cells_are_meant_in_each_row(tmp_path) -> None:
         [3, "c", None],
         [4, "d", "y"],
     ]
-    path.write_bytes(xlsx({"One": rows}, ["C3:C5", "A1:C1", "A90:F90"]))
+    path.write_bytes(make_xlsx({"One": rows}, ["C3:C5", "A1:C1", "A90:F90"]))
     assert [labels for *_, labels in fields_of(path)] == [("x",), ("x",), ("x",), ("y",)]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import rdflib
 from commands import ovaflow
-from synthetic import train_to
+from synthetic import train_model_file
 
 from ovaflow.console.errors import InputError
 from ovaflow.labels.subjects import read_vocabulary
@@ -197,7 +197,7 @@ def test_texts_whose_subjects_the_vocabulary_lacks_have_labels(prepare, animals)
 
 def test_predictions_and_the_service_carry_uris(animals) -> None:
     Path("a.tsv").write_text(f"black cats\t{CATS}\nbarking dogs\t{DOGS}\n" * 5)
-    train_to("m.h5", animals("--test=a.tsv"))
+    train_model_file("m.h5", animals("--test=a.tsv"))
     rows = ovaflow(
         "predict", "m.h5", "--text=a cat, two cats", "--top-k=1", "--output-format=csv"
     ).splitlines()

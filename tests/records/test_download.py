@@ -16,7 +16,7 @@ import pytest
 import scipy.sparse
 import yaml
 from commands import ovaflow
-from local_server import local_server, status, whole
+from local_server import answer_with_content, answer_with_status, local_server
 
 from ovaflow.console.errors import InputError
 from ovaflow.records import download
@@ -131,25 +131,28 @@ def test_given_checksum(server, tmp_path) -> None:
 
 
 REFUSED = {
-    "no such file": (status(404), "answered 404 Not Found; check the address"),
-    "busy": (status(503), "answered 503 Service Unavailable"),
+    "no such file": (answer_with_status(404), "answered 404 Not Found; check the address"),
+    "busy": (answer_with_status(503), "answered 503 Service Unavailable"),
     "truncated": (
-        lambda handler, content: whole(handler, content, sent=999),
+        lambda handler, content: answer_with_content(handler, content, sent=999),
         r"IncompleteRead\(999 bytes read",
     ),
     "web page": (
-        lambda handler, _: whole(handler, PAGE),
+        lambda handler, _: answer_with_content(handler, PAGE),
         r"answered with a web page \(Drive - Quota exceeded\)",
     ),
     "XHTML": (
-        lambda handler, _: whole(handler, XHTML + PAGE),
+        lambda handler, _: answer_with_content(handler, XHTML + PAGE),
         r"answered with a web page \(Drive - Quota exceeded\)",
     ),
-    "empty": (lambda handler, _: whole(handler, b""), "answered with an empty file"),
-    "nothing": (status(204), "answered 204 No Content"),
-    "redirect to nowhere": (status(302), "answered 302 Found"),
-    "other scheme": (status(302, Location="ftp://s3cr3t-Zq9/x"), "No connection adapters"),
-    "circle": (status(302, Location="/again"), "answered 302|[Ee]xceeded 30 redirects"),
+    "empty": (lambda handler, _: answer_with_content(handler, b""), "answered with an empty file"),
+    "nothing": (answer_with_status(204), "answered 204 No Content"),
+    "redirect to nowhere": (answer_with_status(302), "answered 302 Found"),
+    "other scheme": (
+        answer_with_status(302, Location="ftp://s3cr3t-Zq9/x"),
+        "No connection adapters",
+    ),
+    "circle": (answer_with_status(302, Location="/again"), "answered 302|[Ee]xceeded 30 redirects"),
 }
 
 
@@ -157,7 +160,10 @@ REFUSED = {
 def test_one_line_and_no_file(server, tmp_path, case, capfd, monkeypatch) -> None:
     answer, said = REFUSED[case]
     monkeypatch.setenv("TOKEN", "s3cr3t-Zq9")
-    server.answers |= {"/file.csv": [answer], "/again": [status(302, Location="/again")] * 40}
+    server.answers |= {
+        "/file.csv": [answer],
+        "/again": [answer_with_status(302, Location="/again")] * 40,
+    }
     address = server.root.replace("//", "//me:${TOKEN}@") + "/file.csv?token=${TOKEN}"
     with pytest.raises(InputError, match=said) as error:
         download_file(address, tmp_path / "file.csv")
@@ -178,7 +184,7 @@ def test_faults_that_pass(server, tmp_path, monkeypatch, fault) -> None:
 def test_packed_files_stay_packed(server, tmp_path) -> None:
     server.files["/a.gz"] = packed = gzip.compress(TEXT)
     server.answers["/a.gz"] = [
-        lambda handler, content: whole(handler, content, Content_Encoding="x-gzip")
+        lambda handler, content: answer_with_content(handler, content, Content_Encoding="x-gzip")
     ]
     download_file(f"{server.root}/a.gz", tmp_path / "a.gz")
     assert (tmp_path / "a.gz").read_bytes() == packed
@@ -327,7 +333,7 @@ def test_wherever_an_archive_is_damaged_it_is_refused_or_read(place, kind) -> No
 
 
 def test_every_refusal_is_told_and_what_to_do(place, server, capsys) -> None:
-    server.answers["/busy"] = [status(503)]
+    server.answers["/busy"] = [answer_with_status(503)]
     place.offer("/none", "/busy")
     with pytest.raises(
         InputError, match=r"source 1: .*answered 404.*source 2: .*answered 503 Service"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from commands import ovaflow
-from finished_run import of_every_method
+from finished_run import make_run_of_every_method
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
@@ -126,4 +126,4 @@ def runs_with_dev(runs, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def finished(made_once):
-    return of_every_method(made_once)
+    return make_run_of_every_method(made_once)

@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from finished_run import Folder
+from finished_run import RunFolder
 from matplotlib.figure import Figure
 
 from ovaflow.report import costs
@@ -29,7 +29,7 @@ def test_a_logarithmic_axis_has_numbers(limits) -> None:
 @pytest.fixture
 def twice(finished, tmp_path):
     """Two runs of the same training, which took longer the second time, and the trees."""
-    folder = Folder(shutil.copytree(finished.path, tmp_path / "tiny"))
+    folder = RunFolder(shutil.copytree(finished.path, tmp_path / "tiny"))
     again = shutil.copytree(folder.path / "msi", folder.path / "again")
     metrics = read_json(again / "metrics.json", "metrics")
     write_json(

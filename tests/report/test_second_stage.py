@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from finished_run import Folder
+from finished_run import RunFolder
 from plain_evidence import PLAIN_KINDS
 from sklearn.metrics import f1_score
 
@@ -56,7 +56,7 @@ def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(
 
 
 def test_labels_for_macro_f1_have_a_row_of_their_own(finished, ranking, tmp_path) -> None:
-    folder = Folder(shutil.copytree(finished.path, tmp_path / "tiny"))
+    folder = RunFolder(shutil.copytree(finished.path, tmp_path / "tiny"))
     replace(Predictions.open(folder["predictions"]), ids=ranking.first_ids[:, :5]).write(
         folder["predictions"]
     )

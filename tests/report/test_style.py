@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from contrast import contrast
+from contrast import compute_contrast
 
 from ovaflow.report import page
 
@@ -19,7 +19,7 @@ LIGHT, DARK = (
 
 
 def against(theme, one, other):
-    return contrast(*(bytes.fromhex(theme[name][1:]) for name in (one, other)))
+    return compute_contrast(*(bytes.fromhex(theme[name][1:]) for name in (one, other)))
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

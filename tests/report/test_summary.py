@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from finished_run import Folder
+from finished_run import RunFolder
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.prediction.predictions import Predictions
@@ -63,7 +63,7 @@ def test_best_and_as_good() -> None:
 
 
 def test_settings_after_training_differ_too(finished, tmp_path) -> None:
-    folder = Folder(shutil.copytree(finished.path, tmp_path / "tiny"))
+    folder = RunFolder(shutil.copytree(finished.path, tmp_path / "tiny"))
     path = folder["predictions"]
     copy = shutil.copytree(folder.path / "msi", folder.path / "for-macro-F1")
     ranking = Predictions.open(path).ranking

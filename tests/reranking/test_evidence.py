@@ -8,7 +8,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from plain_evidence import COLUMNS, PLAIN_KINDS, plain_evidence
+from plain_evidence import PLAIN_COLUMNS, PLAIN_KINDS, fit_plain_evidence
 from scipy.special import expit
 from scipy.stats import wasserstein_distance
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -118,14 +118,16 @@ def test_few_texts_are_all_checked_and_many_in_part() -> None:
 
 
 def test_trees_by_score_keep_its_order(held, held_predictions) -> None:
-    evidence = plain_evidence(held)
+    evidence = fit_plain_evidence(held)
     found = evidence.texts(held.test.X, None)
     candidates = evidence.candidates(found, held_predictions.ids, held_predictions.scores)
     columns = evidence.compute(candidates)
     known = candidates.ids >= 0
     hits = np.random.default_rng(0).random(candidates.ids.shape) < expit(candidates.scores)
     directions = {
-        COLUMNS.index(name): sign for kind in PLAIN_KINDS for name, sign in kind.directions.items()
+        PLAIN_COLUMNS.index(name): sign
+        for kind in PLAIN_KINDS
+        for name, sign in kind.directions.items()
     }
     trees = fit_trees(columns[known], hits[known], directions=directions)
     assert set(trees.columns[np.isfinite(trees.thresholds)]) <= set(directions)
@@ -280,7 +282,7 @@ def test_labels_that_fit_have_the_largest_expected_f1(probabilities, missing) ->
 
 @pytest.fixture(scope="module")
 def evidence(dataset):
-    return plain_evidence(dataset, (2.0, -1.0))
+    return fit_plain_evidence(dataset, (2.0, -1.0))
 
 
 def test_names_of_labels_are_neither_neighbours_nor_company(dataset, evidence) -> None:
@@ -329,8 +331,8 @@ def test_rows_of_evidence_in_their_order(dataset, evidence) -> None:
     theirs |= {
         f"{name} of the name": array for name, array in zip(names._fields[:5], names, strict=False)
     }
-    assert set(theirs) == set(COLUMNS)
-    for name, ours in zip(COLUMNS, np.moveaxis(columns, 2, 0), strict=True):
+    assert set(theirs) == set(PLAIN_COLUMNS)
+    for name, ours in zip(PLAIN_COLUMNS, np.moveaxis(columns, 2, 0), strict=True):
         assert_allclose(ours, np.broadcast_to(theirs[name], ours.shape), atol=1e-5, err_msg=name)
 
 
@@ -348,7 +350,7 @@ def test_a_held_out_text_is_no_neighbour_of_itself(
     others = held.test.X.to_scipy()[:, :-1]
     nearest = NearestNeighbors(n_neighbors=N_NEAREST, metric="cosine").fit(words)
     distances, _ = nearest.kneighbors(others)
-    ours = evidence[-1][:, COLUMNS.index("votes of all")]
+    ours = evidence[-1][:, PLAIN_COLUMNS.index("votes of all")]
     theirs = (1 - distances).sum(axis=1)
     # each text would add its cosine of 1 to itself
     assert wasserstein_distance(np.unique(ours), theirs) < 0.02

@@ -6,8 +6,8 @@ import subprocess
 import zipfile
 
 import pytest
-from commands import answers, ovaflow
-from damage import flip
+from commands import ovaflow, predict_answers
+from damage import flip_bit
 
 from ovaflow.storage.texts import read_json
 
@@ -49,7 +49,7 @@ def refused(*words):
 
 def fitting(model):
     texts = [f"--text=name{number} hint1 word{number}" for number in range(20)]
-    return answers(model, "--fit", *texts)
+    return predict_answers(model, "--fit", *texts)
 
 
 def test_a_pack_predicts_the_same_elsewhere(packed, tmp_path) -> None:
@@ -107,7 +107,7 @@ def test_damage_is_named(packed, tmp_path) -> None:
     folder = tmp_path / "folder"
     with zipfile.ZipFile(pack) as opened:
         place = opened.getinfo("model.h5").header_offset
-    flip(pack, place + 5000)
+    flip_bit(pack, place + 5000)
     assert "tiny.zip: model.h5 is damaged" in refused("unpack", pack, f"--output={folder}")
     os.truncate(pack, place + 5000)
     assert "tiny.zip: not a pack, or cut short; copy" in refused(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from commands import answers, labels_of, ovaflow
+from commands import list_label_values, ovaflow, predict_answers
 from sklearn.metrics import f1_score, log_loss, precision_score, recall_score
 
 from ovaflow.evaluation.metrics import compute_ranking_metrics
@@ -150,7 +150,7 @@ def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(
     )
     assert ours == theirs.tolist() != predicted.ids[:, :2].tolist()
     asked = model, texts, *options
-    assert labels_of(answers(*asked)) == ours
+    assert list_label_values(predict_answers(*asked)) == ours
     for other in ("--fit", "--no-rerank"):
         ovaflow("predict", *asked, other, status=2)
 

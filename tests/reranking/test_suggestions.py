@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import answers, labels_of, ovaflow
+from commands import list_label_values, ovaflow, predict_answers
 from hypothesis import given
 from hypothesis import strategies as st
 from records import read_records, write_records
@@ -150,9 +150,9 @@ def test_new_texts_are_ranked_as_those_of_the_test_set(
     (tmp_path / "new.jsonl").write_text(
         "\n".join(json.dumps({"id": record, "text": text}) for record, text in texts)
     )
-    ours = answers(of_file, tmp_path / "new.jsonl", f"--suggestions={half}")
-    assert labels_of(ours) == theirs.ids.tolist()
-    assert np.array(labels_of(ours, "score")) == pytest.approx(theirs.scores, abs=1e-5)
+    ours = predict_answers(of_file, tmp_path / "new.jsonl", f"--suggestions={half}")
+    assert list_label_values(ours) == theirs.ids.tolist()
+    assert np.array(list_label_values(ours, "score")) == pytest.approx(theirs.scores, abs=1e-5)
 
 
 def test_results_of_annif_are_suggestions_too(of_file, half, predict, tmp_path) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from commands import answers, labels_of, ovaflow, read_answers
+from commands import list_label_values, ovaflow, predict_answers, read_answers
 from numpy.testing import assert_allclose
 from records import read_records, write_records
 
@@ -40,7 +40,7 @@ def theirs(check, predicted):
 
 @pytest.fixture(scope="module")
 def asked(model, texts):
-    return lambda *options: answers(model, texts, *options)
+    return lambda *options: predict_answers(model, texts, *options)
 
 
 KEYS = "expected_precision", "expected_recall"
@@ -48,7 +48,7 @@ KEYS = "expected_precision", "expected_recall"
 
 def test_promises_are_columns_and_keys(model, texts, asked, theirs, tmp_path) -> None:
     ours = asked("--fit")
-    assert labels_of(ours) == [each[0] for each in theirs]
+    assert list_label_values(ours) == [each[0] for each in theirs]
     promises = [[each[key] for key in KEYS] for each in ours]
     assert_allclose(promises, [each[1:3] for each in theirs], atol=1e-4)
     for joined, first in ((["--joined=|"], {}), ([], {"rank": "1"})):
@@ -75,7 +75,7 @@ def test_a_file_is_divided_and_the_share_that_is_right_is_said(
     for path, order in ((sure, np.flatnonzero(precise)), (unsure, others)):
         ours = read_answers(path)
         assert [each["id"] for each in ours] == [str(100 + i) for i in order]
-        assert labels_of(ours) == [theirs[i][0] for i in order]
+        assert list_label_values(ours) == [theirs[i][0] for i in order]
     said = capsys.readouterr().err
     assert f"{precise.sum()} of {len(theirs)} records" in said
     (row,) = (row for row in check["sure"] if row["level"] == 0.85)

@@ -2,9 +2,9 @@
 
 import pytest
 from hostile_table import HOSTILE, write_texts
-from plain_evidence import plain_evidence
+from plain_evidence import fit_plain_evidence
 from running_service import running_service
-from synthetic import train_on
+from synthetic import prepare_and_train
 
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.model.model_file import open_any_model
@@ -26,7 +26,7 @@ def _fit_second_stage(dataset, path, output) -> None:
     """A second stage of a model, fitted to the texts that the model was trained on."""
     model = open_any_model(path)
     train = dataset.documents.train
-    evidence = plain_evidence(dataset)
+    evidence = fit_plain_evidence(dataset)
     candidates = evidence.candidates(
         evidence.texts(train.X, model), *model.top_k(train.X, len(HOSTILE))
     )
@@ -43,7 +43,7 @@ def models(tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("served")
     write_texts(folder / "texts.csv")
-    train_on(
+    prepare_and_train(
         folder,
         "--format=csv",
         f"--train={folder}/texts.csv",
@@ -104,4 +104,4 @@ def library(tmp_path_factory):
     ]
     (folder / "animals.csv").write_text("uri,label_en,notation\n" + "".join(names))
     files = f"--train={folder}/train.tsv", f"--vocabulary={folder}/animals.csv"
-    return train_on(folder, "--format=annif", *files, "--min-df=1", "--max-df=1.0")
+    return prepare_and_train(folder, "--format=annif", *files, "--min-df=1", "--max-df=1.0")

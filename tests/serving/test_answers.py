@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from commands import labels_of
+from commands import list_label_values
 
 TEXTS = [
     "word00 word01 größe0 filler3",
@@ -43,15 +43,17 @@ def test_an_explanation_is_of_the_best_labels_and_points_into_the_text(service, 
     answer = service.answer("/explain", {"text": text, "top_k": 4, "words": 2})
     x = predictor.from_texts([text])
     [ids], [probabilities] = predictor.top_k(x, 4)
-    assert labels_of([answer]) == [ids.tolist()]
-    assert labels_of([answer], "probability") == [pytest.approx(probabilities, rel=1e-6)]
-    assert labels_of([answer], "score") == [pytest.approx(predictor.scores(x, ids)[0], abs=1e-5)]
+    assert list_label_values([answer]) == [ids.tolist()]
+    assert list_label_values([answer], "probability") == [pytest.approx(probabilities, rel=1e-6)]
+    assert list_label_values([answer], "score") == [
+        pytest.approx(predictor.scores(x, ids)[0], abs=1e-5)
+    ]
     best = answer["labels"][0]["up"]
     words = {text[start:end] for each in best for start, end in each["spans"]}
     assert words <= {"GRÖSSE3", "word32", "Ⅳx\U000104003"}
     assert len(best) == 2
     answer = service.answer("/explain", {"features": {"word00": 1}, "labels": [7, 0]})
-    assert labels_of([answer]) == [[7, 0]]
+    assert list_label_values([answer]) == [[7, 0]]
 
 
 def test_labels_are_found_by_a_part_of_their_name(service, predictor) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 from animals import train_animals
-from contrast import contrast
+from contrast import compute_contrast
 from running_service import running_service
 
 pytestmark = pytest.mark.browser
@@ -273,7 +273,9 @@ def contrast_of(page, selector):
           return [colour, getComputedStyle(one).backgroundColor];
         }"""
     )
-    return contrast(*([int(part) for part in re.findall(r"\d+", colour)[:3]] for colour in colours))
+    return compute_contrast(
+        *([int(part) for part in re.findall(r"\d+", colour)[:3]] for colour in colours)
+    )
 
 
 def test_labels_are_named_in_the_language_of_the_reader(new_page, tmp_path) -> None:

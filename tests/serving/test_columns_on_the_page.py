@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 import pytest
 from running_service import running_service
-from synthetic import train_on
+from synthetic import prepare_and_train
 
 from ovaflow.features.columns import FormField, UsualValues
-from ovaflow.serving.pages import LANGUAGES, pages
+from ovaflow.serving.pages import PAGE_LANGUAGES, render_pages
 
 COLUMNS = "price", "publisher"
 TEXT = "a1 b"
@@ -27,7 +27,9 @@ def service(tmp_path_factory):
         "--split=last",
         "--test-fraction=0.01",
     )
-    model = train_on(folder, "--format=csv", f"--train={folder}/train.csv", "--min-df=1", *columns)
+    model = prepare_and_train(
+        folder, "--format=csv", f"--train={folder}/train.csv", "--min-df=1", *columns
+    )
     corrections = folder / "new.jsonl"
     with running_service(folder, model, f"--corrections={corrections}") as running:
         running.corrections = corrections
@@ -200,10 +202,10 @@ def test_any_declared_column_is_a_field_in_every_language() -> None:
     shelf = FormField("<shelf>", False, UsualValues(known=("<A>",)))
     pages_field = FormField("pages", True, UsualValues(least=1, most=9.5))
     declared = [shelf, pages_field]
-    for page in pages(Options, True, declared).values():
+    for page in render_pages(Options, True, declared).values():
         html = page.body.decode()
         assert 'type="text" data-column="&lt;shelf&gt;"' in html
         assert '<option value="&lt;A&gt;">' in html
         assert 'type="number" step="any" data-column="pages"' in html
         assert 'data-least="1" data-most="9.5"' in html
-    assert len(pages(Options, True, declared)) == len(LANGUAGES)
+    assert len(render_pages(Options, True, declared)) == len(PAGE_LANGUAGES)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from running_service import running_service
-from synthetic import train_on
+from synthetic import prepare_and_train
 
 pytestmark = pytest.mark.browser
 
@@ -465,7 +465,7 @@ def test_a_record_of_several_columns_keeps_them(page, tmp_path) -> None:
     rows = [f"a{i % 3} b,c{i % 3} d{i % 2},l{i % 3}\n" for i in range(30)]
     (tmp_path / "train.csv").write_text("title,body,labels\n" + "".join(rows))
     table = f"--train={tmp_path}/train.csv", "--text-column=title,body"
-    model = train_on(tmp_path, "--format=csv", *table, "--min-df=1")
+    model = prepare_and_train(tmp_path, "--format=csv", *table, "--min-df=1")
     corrections = tmp_path / "corrections.jsonl"
     columns = {"title": "a1 b", "body": "c1 d0"}
     with running_service(tmp_path, model, f"--corrections={corrections}") as service:

@@ -5,7 +5,7 @@ import json
 import time
 
 import pytest
-from pdf_files import locked_pdf, pdf_of, slow_page
+from pdf_files import make_locked_pdf, make_pdf, make_slow_pdf
 
 from ovaflow.serving import dropped_files
 from ovaflow.serving.dropped_files import UnreadableFile
@@ -15,7 +15,7 @@ PAGES = "How to train a dragon", "the second page"
 
 @pytest.fixture(scope="module")
 def pdf():
-    return pdf_of(*PAGES)
+    return make_pdf(*PAGES)
 
 
 def sent(service, name, content, headers=None):
@@ -60,8 +60,8 @@ def test_a_long_text_is_cut_and_can_be_asked_about(service) -> None:
         ("noending", b"text", 415, "kind"),
         ("a.txt", "Привет".encode("windows-1251"), 422, "encoding"),
         ("a.pdf", b"text", 422, "damaged"),
-        ("a.pdf", pdf_of(""), 422, "no_text"),
-        ("a.pdf", locked_pdf(pdf_of("text"), "secret"), 422, "locked"),
+        ("a.pdf", make_pdf(""), 422, "no_text"),
+        ("a.pdf", make_locked_pdf(make_pdf("text"), "secret"), 422, "locked"),
         ("a.txt", b"a" * 600_000, 413, None),
         ("", b"text", 422, None),
     ],
@@ -88,7 +88,7 @@ def test_a_process_that_takes_too_long_is_killed(monkeypatch, pdf) -> None:
     monkeypatch.setattr(dropped_files, "LAST_SECONDS", 0.5)
     before = time.monotonic()
     with pytest.raises(UnreadableFile) as error:
-        dropped_files._read(".pdf", slow_page(pdf, 500_000), 10**6)
+        dropped_files._read_in_process(".pdf", make_slow_pdf(pdf, 500_000), 10**6)
     assert error.value.code == "too_slow"
     assert time.monotonic() - before < 5
 
@@ -96,5 +96,5 @@ def test_a_process_that_takes_too_long_is_killed(monkeypatch, pdf) -> None:
 def test_a_process_that_dies_says_nothing(monkeypatch) -> None:
     monkeypatch.setattr(dropped_files.sys, "executable", "/bin/false")
     with pytest.raises(UnreadableFile) as error:
-        dropped_files._read(".txt", b"text", 10)
+        dropped_files._read_in_process(".txt", b"text", 10)
     assert error.value.code == "damaged"

@@ -4,14 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 from animals import HERE, train_animals
-from commands import labels_of
+from commands import list_label_values
 from fastapi import HTTPException
 
-from ovaflow.serving.annif import _card
-from ovaflow.serving.schemas import requests_within
+from ovaflow.serving.annif import _describe_project
+from ovaflow.serving.schemas import make_request_models
 from ovaflow.serving.served_model import open_served_model
 
-PredictRequest, ExplainRequest = requests_within(
+PredictRequest, ExplainRequest = make_request_models(
     SimpleNamespace(max_text=99, max_top_k=9, max_batch=1)
 )
 
@@ -19,16 +19,20 @@ PredictRequest, ExplainRequest = requests_within(
 def test_every_answer_names_labels_in_the_language(tmp_path) -> None:
     served = open_served_model(train_animals(tmp_path))
     request = PredictRequest(text="cats and dogs in town", include=["cats"], language="sv")
-    swedish = served.named_for(request)
-    assert labels_of(swedish.predict(request)["predictions"], "name") == [["katter"]]
-    assert labels_of([swedish.explain(ExplainRequest(text="cats", top_k=1))], "name") == [
+    swedish = served.for_request(request)
+    assert list_label_values(swedish.predict(request)["predictions"], "name") == [["katter"]]
+    assert list_label_values([swedish.explain(ExplainRequest(text="cats", top_k=1))], "name") == [
         ["katter"]
     ]
     found = swedish.find_labels("KATT", 0, 9)["labels"]
     assert [(label["name"], label["uri"]) for label in found] == [("katter", f"{HERE}cats")]
     assert swedish.find_labels("cats", 0, 9)["total"] == 0
     known = ["en", "fi", "sv"]
-    assert served.health()["languages"] == _card("animals", served)["vocab"]["languages"] == known
+    assert (
+        served.health()["languages"]
+        == _describe_project("animals", served)["vocab"]["languages"]
+        == known
+    )
     refusal = r"^409: language: the served model has names of labels in en, fi, sv only$"
     with pytest.raises(HTTPException, match=refusal):
         served.in_language("de")

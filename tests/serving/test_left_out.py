@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from commands import labels_of, ovaflow
+from commands import list_label_values, ovaflow
 from running_service import running_service, wait_until
 
 from ovaflow.prediction.predictor import Predictor
@@ -19,7 +19,7 @@ def suggested(service):
     ]
     by_annif = service.answer("/v1/projects/animals/suggest-batch", {"documents": [{"text": TEXT}]})
     by_annif.append(service.answer("/v1/projects/animals/suggest", f"text={TEXT}"))
-    names = labels_of(answers, "name") + [
+    names = list_label_values(answers, "name") + [
         [label["label"] for label in each["results"]] for each in by_annif
     ]
     return {" ".join(sorted(each)) for each in names}
@@ -42,7 +42,7 @@ def test_the_file_holds_at_every_door_and_the_last_good_one_while_it_is_wrong(
         # a person may still find and choose them
         assert service.answer("/labels?search=cat")["total"] == 1
         [answer] = service.answer("/predict", {"text": TEXT, "exclude": ["dogs"]})["predictions"]
-        assert labels_of([answer], "name") == [["birds"]]
+        assert list_label_values([answer], "name") == [["birds"]]
         refused = service.answer("/predict", {"text": TEXT, "include": ["cats"]}, 404)
         assert (
             refused["detail"] == "include and exclude leave only labels that are offered to nobody"

@@ -7,10 +7,10 @@ from math import isnan
 
 import numpy as np
 import pytest
-from commands import labels_of, ovaflow
+from command_training import CommandTraining
+from commands import list_label_values, ovaflow
 from running_service import running_service
-from synthetic import train_on
-from trained_by_commands import Trained
+from synthetic import prepare_and_train
 
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reading.instances import FIELD_SEPARATOR
@@ -30,10 +30,12 @@ def folder(tmp_path_factory):
     ]
     (folder / "train.txt").write_text("\n".join(["60 4 3", *lines]) + "\n")
 
-    train_on(
+    prepare_and_train(
         folder, "--format=xmc-text", f"--train={folder}/train.txt", name="features", prune=0.01
     )
-    trees = Trained("fastxml", folder / "dataset.h5", folder / "trees", train="--trees=2").whole()
+    trees = CommandTraining(
+        "fastxml", folder / "dataset.h5", folder / "trees", train="--trees=2"
+    ).whole()
     trees.rename(folder / "trees.h5")
     return folder
 
@@ -50,7 +52,8 @@ def test_features_by_id_on_a_unix_socket_under_a_path(folder, tmp_path) -> None:
         assert path.stat().st_mode & 0o777 == 0o666, "the proxy is another user"
         for prefix in ("", "/labels/of"):
             assert (
-                labels_of(service.answer(f"{prefix}/predict", body)["predictions"]) == ids.tolist()
+                list_label_values(service.answer(f"{prefix}/predict", body)["predictions"])
+                == ids.tolist()
             )
         assert service.answer("/openapi.json")["servers"] == [{"url": "/labels/of"}]
         assert "features" in service.answer("/predict", {"text": "a text"}, 409)["detail"]
@@ -67,14 +70,16 @@ def test_text_columns_with_weights(tmp_path) -> None:
     rows = [f"a{i % 3} b,c{i % 3} d{i % 2},l{i % 3}\n" for i in range(30)]
     (tmp_path / "train.csv").write_text("title,body,labels\n" + "".join(rows))
     weights = "--text-column=title,body", "--column-weights=2", "--column-weights=1"
-    model = train_on(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", *weights)
+    model = prepare_and_train(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", *weights)
     predictor = Predictor.open(model)
     columns = {"body": "c1 d0", "title": "a1 b"}
     X = predictor.from_texts([f"a1 b{FIELD_SEPARATOR}c1 d0"])
     ids, _ = predictor.top_k(X, 3)
     with running_service(tmp_path, model, f"--corrections={tmp_path}/new.jsonl") as service:
         for body in ({"text": columns}, {"texts": [columns]}):
-            assert labels_of(service.answer("/predict", body)["predictions"]) == ids.tolist()
+            assert (
+                list_label_values(service.answer("/predict", body)["predictions"]) == ids.tolist()
+            )
         answer = service.answer("/explain", {"text": columns, "top_k": 1})
         assert {part["feature"]: part["spans"] for part in answer["labels"][0]["up"]}["c1"] == [
             [5, 7]
@@ -104,7 +109,7 @@ def test_columns_beside_texts(tmp_path) -> None:
         "--split=last",
         "--test-fraction=0.01",
     )
-    model = train_on(
+    model = prepare_and_train(
         tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", "--min-df=1", *columns
     )
     predictor = Predictor.open(model)
@@ -113,7 +118,7 @@ def test_columns_beside_texts(tmp_path) -> None:
     ids, _ = predictor.top_k(predictor.from_texts(["a1 b"] * 3, beside), 3)
     with running_service(tmp_path, model, f"--corrections={tmp_path}/new.jsonl") as service:
         predictions = service.answer("/predict", {"texts": records})["predictions"]
-        assert labels_of(predictions) == ids.tolist()
+        assert list_label_values(predictions) == ids.tolist()
         assert [each["missing"] for each in predictions] == [
             [],
             ["price", "publisher"],
@@ -180,7 +185,7 @@ def test_the_second_stage_can_be_left_out(models, tmp_path) -> None:
     with running_service(tmp_path, tmp_path / "model.h5", "--no-rerank") as service:
         answer = service.answer("/predict", {"text": "word10 größe3"})
         assert not answer["probabilities"]
-        assert labels_of(answer["predictions"]) == [[label.id for label in theirs.labels]]
+        assert list_label_values(answer["predictions"]) == [[label.id for label in theirs.labels]]
         assert "probability" not in service.answer("/explain", {"text": "word10"})["labels"][0]
         problem = service.answer("/predict", {"text": "word10", "fit": True}, 409)
         assert problem["detail"].endswith("labels fit; leave out --no-rerank")

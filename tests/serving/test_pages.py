@@ -11,7 +11,12 @@ from werkzeug.datastructures import LanguageAccept
 from werkzeug.http import parse_accept_header
 
 from ovaflow.reading.documents import UNREADABLE_REASONS
-from ovaflow.serving.pages import LANGUAGES, SCRIPTS, preferred_language, words
+from ovaflow.serving.pages import (
+    PAGE_LANGUAGES,
+    SCRIPT_FILES,
+    choose_page_language,
+    load_page_words,
+)
 
 ASSETS = resources.files("ovaflow.serving") / "assets"
 # what the service says in codes
@@ -26,10 +31,10 @@ def values_in(sentence):
     return set().union(*map(values_in, sentence.values()))
 
 
-@pytest.mark.parametrize("language", LANGUAGES[1:])
+@pytest.mark.parametrize("language", PAGE_LANGUAGES[1:])
 def test_the_page_says_the_same_in_every_language(language) -> None:
-    theirs = words("en")
-    ours = {key: each for key, each in words(language).items() if key != EVIDENCE}
+    theirs = load_page_words("en")
+    ours = {key: each for key, each in load_page_words(language).items() if key != EVIDENCE}
     values_of_ours, values_of_theirs = (
         {key: values_in(each) for key, each in all_.items()} for all_ in (ours, theirs)
     )
@@ -42,9 +47,9 @@ def test_the_page_says_the_same_in_every_language(language) -> None:
 
 def test_all_that_is_said_is_in_the_files_of_words_and_nothing_else() -> None:
     page = (ASSETS / "page.html.j2").read_text(encoding="utf-8")
-    scripts = "".join((ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    scripts = "".join((ASSETS / name).read_text(encoding="utf-8") for name in SCRIPT_FILES)
     said = set(re.findall(r"words\['([^']+)'\]", page))
-    known = {*words("en")} - {"own name"}
+    known = {*load_page_words("en")} - {"own name"}
     assert known >= CODES
     known -= CODES
     assert said <= known
@@ -71,8 +76,8 @@ HEADERS = st.lists(
 @given(HEADERS)
 def test_a_reader_gets_the_language_that_is_liked_best(parts) -> None:
     header = ", ".join(map("".join, parts))
-    theirs = parse_accept_header(header, LanguageAccept).best_match(LANGUAGES, default="en")
-    assert preferred_language(header) == theirs
+    theirs = parse_accept_header(header, LanguageAccept).best_match(PAGE_LANGUAGES, default="en")
+    assert choose_page_language(header) == theirs
 
 
 def test_the_page_is_in_the_language_that_is_asked_for(service):

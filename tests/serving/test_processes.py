@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from commands import labels_of
+from commands import list_label_values
 from prometheus_client.parser import text_string_to_metric_families
 from running_service import exchange, running_service
 
@@ -44,9 +44,9 @@ def ask(connection, rows, expected):
     status, _, answer = exchange(connection, "/predict", {"texts": [TEXTS[row] for row in rows]})
     assert status == 200
     ids, scores = expected[answer["model"]]
-    assert labels_of(answer["predictions"]) == ids[rows].tolist()
+    assert list_label_values(answer["predictions"]) == ids[rows].tolist()
     np.testing.assert_allclose(
-        labels_of(answer["predictions"], "score"), scores[rows], rtol=1e-5, atol=1e-6
+        list_label_values(answer["predictions"], "score"), scores[rows], rtol=1e-5, atol=1e-6
     )
     return answer["model"]
 

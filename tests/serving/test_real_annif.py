@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import schemathesis
 from commands import ovaflow
-from described import check_answers, operations
+from openapi_checks import check_answers, list_operations
 from running_service import running_service
 from schemathesis import GenerationMode
 
@@ -191,7 +191,7 @@ def name_what_is_there(case) -> None:
 
 @pytest.mark.parametrize("mode", list(GenerationMode))
 def test_answers_are_as_annif_describes_them(description, mode) -> None:
-    asked = operations(description)
+    asked = list_operations(description)
     assert len(asked) == 8
     for path, _, operation in asked:
         if mode.is_positive:

@@ -10,7 +10,7 @@ import pytest
 from commands import ovaflow
 from running_service import exchange
 
-from ovaflow.serving.service import allowed_hosts, bind
+from ovaflow.serving.service import bind_listener, list_allowed_hosts
 
 BODIES = [
     (b"[", 400, "not JSON"),
@@ -184,9 +184,9 @@ def test_pages_of_other_sites_are_refused(service, path) -> None:
     ],
 )
 def test_names_by_which_clients_may_call(host, given, names) -> None:
-    with bind(host, 0) as listener:
-        assert set(names) <= set(allowed_hosts(listener, given))
-        assert ("*" in allowed_hosts(listener, given)) == (names == ["*"])
+    with bind_listener(host, 0) as listener:
+        assert set(names) <= set(list_allowed_hosts(listener, given))
+        assert ("*" in list_allowed_hosts(listener, given)) == (names == ["*"])
 
 
 def test_a_large_body_without_a_length_is_refused(service) -> None:

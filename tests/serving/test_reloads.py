@@ -11,7 +11,7 @@ import pytest
 from running_service import running_service, wait_until
 
 from ovaflow.console.errors import InputError
-from ovaflow.serving.failures import shown
+from ovaflow.serving.failures import describe_error
 
 
 def told(service):
@@ -55,6 +55,7 @@ def test_since_when_and_why(models, tmp_path) -> None:
 def test_reasons_have_no_folders() -> None:
     error = InputError("made for /home/me/other.h5", path="../my/model.h5")
     assert (
-        shown(error, "../my/model.h5", "/home/me/other.h5", None) == "model.h5: made for other.h5"
+        describe_error(error, "../my/model.h5", "/home/me/other.h5", None)
+        == "model.h5: made for other.h5"
     )
-    assert shown(ValueError("/home/me")) == "it failed; the log says why"
+    assert describe_error(ValueError("/home/me")) == "it failed; the log says why"

@@ -6,9 +6,9 @@ import json
 
 import pytest
 from commands import ovaflow
-from living_vocabulary import HERE, VOCABULARY, write_vocabulary
+from deprecated_vocabulary import HERE, VOCABULARY, write_vocabulary
 from running_service import running_service
-from synthetic import train_on
+from synthetic import prepare_and_train
 
 from ovaflow.dataset.dataset import open_dataset
 
@@ -16,7 +16,7 @@ from ovaflow.dataset.dataset import open_dataset
 @pytest.fixture(scope="module")
 def living(tmp_path_factory):
     folder = tmp_path_factory.mktemp("living")
-    model = train_on(folder, *write_vocabulary(folder).split())
+    model = prepare_and_train(folder, *write_vocabulary(folder).split())
     corrections = folder / "corrections.jsonl"
     with running_service(folder, f"living={model}", f"--corrections={corrections}") as running:
         running.folder = folder

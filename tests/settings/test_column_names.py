@@ -4,7 +4,7 @@ import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
-from step_settings import settings_from, settings_in
+from step_settings import parse_options, validate_config
 
 from ovaflow.reading.columns import join_column_names, split_column_names
 from ovaflow.settings.config import load_config, resolve_config
@@ -34,9 +34,9 @@ def test_names_are_the_same_in_a_config_file_and_in_options(
     parameters = make_step_parameters("prepare", config, "a")
     names = (parameters["text_column"], parameters["labels_column"])
     assert tuple(map(split_column_names, names)) == (texts, labels)
-    found = settings_from("prepare", *format_options(parameters))
+    found = parse_options("prepare", *format_options(parameters))
     assert (found.text_column, found.labels_column) == names
-    found = settings_from("prepare", *(f"--text-column={name}" for name in [*texts, "last"]))
+    found = parse_options("prepare", *(f"--text-column={name}" for name in [*texts, "last"]))
     assert split_column_names(found.text_column) == [*texts, "last"]
 
 
@@ -66,4 +66,4 @@ def test_names_without_commas_are_joined_as_they_are(names) -> None:
 )
 def test_a_text_of_names(text, names) -> None:
     assert split_column_names(text) == names
-    assert settings_in("prepare", text_column=text).text_column == text
+    assert validate_config("prepare", text_column=text).text_column == text

@@ -9,7 +9,7 @@ import pytest
 import scipy.special
 from numpy.testing import assert_allclose
 from solving import assert_same_bits, make_jobs, solve_labels
-from synthetic import topics
+from synthetic import make_topics
 
 from ovaflow.initialization.start import Start
 from ovaflow.solver import sampled
@@ -27,7 +27,7 @@ PROBLEMS = {
 @pytest.fixture(scope="module", params=PROBLEMS)
 def jobs(request):
     data, settings = PROBLEMS[request.param]
-    return make_jobs(topics(**data), **settings)
+    return make_jobs(make_topics(**data), **settings)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_recovers_from_a_poor_first_working_set() -> None:
             weights[:] = 0
             weights[-1] = 5.0
 
-    jobs = make_jobs(topics())
+    jobs = make_jobs(make_topics())
     ours = solve_labels(replace(jobs, start=Useless(), ranking=Useless()), range(5))
     assert_same_objectives(ours, solve_labels(jobs, range(5), fast=False), rel=2e-3)
 
@@ -82,7 +82,7 @@ def test_sigmoids_as_scipy_does() -> None:
 
 
 def test_what_the_sample_does_not_solve_goes_to_the_plain_solver(monkeypatch) -> None:
-    jobs = make_jobs(topics(), loss="logistic")
+    jobs = make_jobs(make_topics(), loss="logistic")
     monkeypatch.setattr(sampled, "MOST_SAMPLED_ROUNDS", 1)
     ours = solve_labels(jobs, range(10))
     theirs = solve_labels(jobs, range(10), fast=False)
@@ -97,6 +97,8 @@ def test_what_the_sample_does_not_solve_goes_to_the_plain_solver(monkeypatch) ->
 )
 def test_labels_that_need_most_instances_are_left_to_the_plain_solver(n, loss, theirs) -> None:
     assert (
-        make_jobs(topics(n=n), loss=loss).suits_fast_path(np.array([0, 1, 10, 1000, 5000])).tolist()
+        make_jobs(make_topics(n=n), loss=loss)
+        .suits_fast_path(np.array([0, 1, 10, 1000, 5000]))
+        .tolist()
         == theirs
     )

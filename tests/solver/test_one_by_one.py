@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import topics
+from synthetic import make_topics
 
 from ovaflow.initialization.means import compute_means
 from ovaflow.solver.losses import LOSSES
@@ -121,7 +121,7 @@ def test_a_start_where_no_loss_is_curved(text_like) -> None:
 
 
 def test_a_start_with_many_weights_is_cut_down() -> None:
-    X = topics(n=300, d=4000, n_labels=1).train.X
+    X = make_topics(n=300, d=4000, n_labels=1).train.X
     y = np.where(np.arange(300) < 20, 1.0, -1.0)
     start = np.random.default_rng(0).normal(size=4001)
     (_, cut) = solve("working features", X, y, start=start)

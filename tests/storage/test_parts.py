@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from damage import flip, offset_of
+from damage import find_array_offset, flip_bit
 
 from ovaflow.console.errors import InputError
 from ovaflow.storage import parts
@@ -73,7 +73,7 @@ def test_core_seconds_of_all_attempts(tmp_path) -> None:
 
 def test_a_damaged_part_is_made_again(output, capsys) -> None:
     path = parts_folder(output) / "0003.h5"
-    flip(path, offset_of(path, "pieces/values/values"))
+    flip_bit(path, find_array_offset(path, "pieces/values/values"))
     assert kept(output) == {7: [1.5, 2.5], 0: []}
     assert "0003.h5: damaged" in capsys.readouterr().err
     assert not path.exists()
@@ -135,7 +135,7 @@ def test_a_finished_output_replaces_its_parts_and_comes_back(finished) -> None:
 @pytest.mark.parametrize("digest", ["digest", "other"])
 def test_what_is_damaged_or_of_another_job_does_not_come_back(finished, digest, capsys) -> None:
     if digest == "digest":
-        flip(finished, offset_of(finished, "values"))
+        flip_bit(finished, find_array_offset(finished, "values"))
     finished.unlink()
     assert not restore_output(finished, digest, read)
     assert ("digest.finished: damaged" in capsys.readouterr().err) == (digest == "digest")

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from synthetic import topics
+from synthetic import make_topics
 
 from ovaflow.dataset.dataset import Split
 from ovaflow.features.normalize import fill_rows
@@ -12,7 +12,7 @@ from ovaflow.sparse.csr import from_scipy
 
 def weighted():
     """Instances of unlike weights, and after them the names of all labels but one: two words each."""
-    documents = topics(n=5000, d=800, n_labels=70, signed=True)
+    documents = make_topics(n=5000, d=800, n_labels=70, signed=True)
     rng = np.random.default_rng(1)
     X = documents.train.X.to_scipy()
     Y = documents.train.Y.to_scipy()
@@ -32,12 +32,12 @@ def weighted():
 
 def in_full():
     """Features of either sign, stored with their zeros."""
-    made = topics(n=5000, d=200, n_labels=14, signed=True)
+    made = make_topics(n=5000, d=200, n_labels=14, signed=True)
     return replace(made, train=replace(made.train, X=fill_rows(made.train.X)))
 
 
 MADE = {
-    "sparse": lambda: topics(n=5000, d=800, n_labels=70),
+    "sparse": lambda: make_topics(n=5000, d=800, n_labels=70),
     "weighted": weighted,
     "in full": in_full,
 }

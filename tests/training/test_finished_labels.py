@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from solving import assert_same_bits, make_memory_dataset
-from synthetic import topics
+from synthetic import make_topics
 
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.train import TrainLabels
@@ -20,7 +20,7 @@ class Interrupted(BaseException):
 
 @pytest.fixture(scope="module")
 def dataset():
-    dataset = topics(n=700, d=300, n_labels=40)
+    dataset = make_topics(n=700, d=300, n_labels=40)
     Y = dataset.train.Y.to_scipy().toarray()
     Y[:, 3] = 0
     for label in range(10, 30):

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from command_training import CommandTraining
 from numpy.testing import assert_allclose, assert_array_equal
-from synthetic import topics
-from trained_by_commands import Trained
+from synthetic import make_topics
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import Dataset, Names, Split, write_dataset
@@ -36,7 +36,7 @@ def models():
     """A dataset with labels that an earlier model lacks, in between its labels, that model, and one
     from scratch.
     """
-    whole = topics(n=2000, d=600, n_labels=L)
+    whole = make_topics(n=2000, d=600, n_labels=L)
     grown = part(whole, 2000, np.random.default_rng(1).permutation(L), "grown")
     earlier = train_model(part(whole, 1800, np.arange(OLD_L), "earlier"), TrainLabels(), 0.01)
     return grown, earlier, train_model(grown, TrainLabels(), 0.01)
@@ -102,7 +102,7 @@ def test_added_labels_are_those_of_a_training_from_scratch(models, tmp_path, cap
     )
     earlier.write(tmp_path / "earlier.h5")
     warm = f"--earlier={tmp_path}/earlier.h5 --initialization=pretrained --retrain=new"
-    training = Trained("one-vs-all", path, tmp_path / "run", train=warm)
+    training = CommandTraining("one-vs-all", path, tmp_path / "run", train=warm)
     model = OneVsAll.open(training.whole())
     assert f"{OLD_L} labels taken over" in capsys.readouterr().out
     training.shard(0, "--C=2", status=2)

@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+from command_training import CommandTraining
 from commands import ovaflow
 from synthetic import write_topics
-from trained_by_commands import Trained
 
 PATIENCE = 120
 
@@ -20,7 +20,7 @@ PATIENCE = 120
 @pytest.fixture
 def folder(tmp_path):
     dataset = write_topics(tmp_path / "dataset.h5", n=30000, d=3000, n_labels=30)
-    return Trained("one-vs-all", dataset.path, tmp_path, 2).here
+    return CommandTraining("one-vs-all", dataset.path, tmp_path, 2).here
 
 
 def features_of(pid, path):

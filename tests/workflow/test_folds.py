@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from tiny_table import CONFIG
+from tiny_table import TINY_CONFIG
 
 pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(1200)]
 
-RUNS = CONFIG["runs"]
+RUNS = TINY_CONFIG["runs"]
 SECTIONS = {"evaluate": {"folds": 2}, "report": {"examples": 0}}
 
 

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 from local_server import local_server
-from pipeline_place import ROOT
+from pipeline_folder import ROOT
 from tiny_table import write_table
 
 from ovaflow.dataset.dataset import open_dataset

@@ -10,9 +10,9 @@ from shutil import rmtree
 import numpy as np
 import psutil
 import pytest
-from pipeline_place import OVAFLOW, Place
+from pipeline_folder import OVAFLOW_COMMAND, PipelineFolder
 from sklearn.datasets import dump_svmlight_file
-from synthetic import topics
+from synthetic import make_topics
 
 pytestmark = [pytest.mark.workflow, pytest.mark.kills, pytest.mark.timeout(1800)]
 
@@ -40,7 +40,7 @@ MODEL = "results/made/tree/model.h5"
 
 def write_made(path, n=5000, n_labels=600) -> None:
     """Write XMC text; of three labels two are parts of the third, at whose solution they start."""
-    made = topics(n=n, d=1500, n_labels=n_labels).train
+    made = make_topics(n=n, d=1500, n_labels=n_labels).train
     Y = made.Y.to_scipy().toarray()
     for part in (1, 2):
         Y[:, part::3] = Y[:, ::3] * (np.arange(n) % (part + 2) > 0)[:, None]
@@ -49,7 +49,7 @@ def write_made(path, n=5000, n_labels=600) -> None:
         dump_svmlight_file(made.X.to_scipy(), Y, file, multilabel=True)
 
 
-class Attacked(Place):
+class Attacked(PipelineFolder):
     """A place where a pipeline runs whose processes are killed."""
 
     def __init__(self, folder) -> None:
@@ -70,7 +70,7 @@ class Attacked(Place):
 
     def begin(self) -> None:
         """Call the command that the user would call again."""
-        command = [*OVAFLOW, "run", "my.yaml", "--cores=2", "--retries=1000", MODEL]
+        command = [*OVAFLOW_COMMAND, "run", "my.yaml", "--cores=2", "--retries=1000", MODEL]
         with open(self.written, "a") as file:
             self.driver = self.start(command, stdout=file, start_new_session=True)
 

@@ -5,15 +5,15 @@ import json
 import pytest
 import yaml
 from docs.pages import blocks_of
-from pipeline_place import ROOT, Place
-from tiny_table import CONFIG, write_table
+from pipeline_folder import ROOT, PipelineFolder
+from tiny_table import TINY_CONFIG, write_table
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 PAGE = ROOT / "docs" / "how-to" / "use-in-another-workflow.md"
 
 
-class OthersPlace(Place):
+class OthersPlace(PipelineFolder):
     snakefile = "Snakefile"
 
 
@@ -25,7 +25,7 @@ def others(tmp_path):
         written.replace("your-own-command >", "cp original.csv")
     )
     write_table(place.folder / "original.csv")
-    ours = CONFIG | {"runs": {"msi": {}}, "train": {"shards": 1}}
+    ours = TINY_CONFIG | {"runs": {"msi": {}}, "train": {"shards": 1}}
     (place.folder / "config.yaml").write_text(yaml.safe_dump({"labels": ours}))
     return place
 

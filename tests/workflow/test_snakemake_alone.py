@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from pipeline_place import ROOT
+from pipeline_folder import ROOT
 from tiny_table import write_config, write_table
 
 SNAKEMAKE = os.environ.get("OVAFLOW_SNAKEMAKE_ALONE")

@@ -9,14 +9,14 @@ from pathlib import Path
 import boto3
 import pytest
 from moto.server import ThreadedMotoServer
-from pipeline_place import ROOT, Place
-from tiny_table import CONFIG, write_table
+from pipeline_folder import ROOT, PipelineFolder
+from tiny_table import TINY_CONFIG, write_table
 
 pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(600)]
 
-TABLE = CONFIG["datasets"]["tiny"] | {"train": "s3://bucket/records.csv"}
+TABLE = TINY_CONFIG["datasets"]["tiny"] | {"train": "s3://bucket/records.csv"}
 KEY = "anybody"
-SETTINGS = {"datasets": {"tiny": TABLE}, "runs": {"msi": CONFIG["runs"]["msi"]}}
+SETTINGS = {"datasets": {"tiny": TABLE}, "runs": {"msi": TINY_CONFIG["runs"]["msi"]}}
 
 # a machine is a folder with nothing in it
 SUBMIT = """#!/bin/sh
@@ -31,7 +31,7 @@ if ! [ -e "$1/status" ]; then echo running; elif grep -qx 0 "$1/status"; then ec
 """
 
 
-class PlaceWithBucket(Place):
+class PlaceWithBucket(PipelineFolder):
     """A folder in which Snakemake runs the pipeline with its files in a bucket."""
 
     def __init__(self, folder, bucket) -> None:
@@ -99,7 +99,7 @@ def test_a_run_in_storage_looks_like_one_in_a_folder(place) -> None:
 
 def test_jobs_run_on_machines_that_share_no_disk(place, tmp_path) -> None:
     # a file of this machine, which the others do not see
-    place.configure(**SETTINGS | {"datasets": {"tiny": CONFIG["datasets"]["tiny"]}})
+    place.configure(**SETTINGS | {"datasets": {"tiny": TINY_CONFIG["datasets"]["tiny"]}})
     place.snakefile = shutil.copyfile(ROOT / "Snakefile", place.folder / "Snakefile")
     folders = ("workflow", "config", "envs", "profiles")
     for name in folders:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 from commands import ovaflow
-from pipeline_place import ROOT, Place, jobs_in
-from tiny_table import CONFIG
+from pipeline_folder import ROOT, PipelineFolder, parse_jobs
+from tiny_table import TINY_CONFIG
 
 from ovaflow.registry import find_method
 
@@ -29,7 +29,7 @@ FOLDED = {
 }
 REPORT = {None: {"write_report": 1}}
 
-MSI = CONFIG["runs"]["msi"]
+MSI = TINY_CONFIG["runs"]["msi"]
 
 
 def done(msi, dismec, **others):
@@ -149,9 +149,9 @@ def test_other_code_of_the_same_revision_runs_nothing_but_kernels_are_compiled(
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     for path in tmp_path.glob("src/ovaflow/**/*.py"):
         path.write_text(f"{path.read_text()}# the end\nCHANGED = True\n")
-    other = Place(finished.folder)
+    other = PipelineFolder(finished.folder)
     other.snakefile = shutil.copy(ROOT / "Snakefile", tmp_path)
-    assert jobs_in(other.snakemake("--dry-run", PYTHONPATH=f"{tmp_path}/src")) == {
+    assert parse_jobs(other.snakemake("--dry-run", PYTHONPATH=f"{tmp_path}/src")) == {
         None: {"warm_up": 1}
     }
 

@@ -5,8 +5,8 @@ import re
 import zipfile
 
 import pytest
-from pipeline_place import ROOT
-from tiny_table import CONFIG
+from pipeline_folder import ROOT
+from tiny_table import TINY_CONFIG
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
@@ -35,7 +35,7 @@ def test_a_line_for_each_stage_and_the_report_in_the_end(finished) -> None:
         stages.index("warm_up") < stages.index(stage) for stage in ("compute_means", "train_shard")
     )
     # of equal runs the first of the config, which was written in the order of names
-    best = max(sorted(CONFIG["runs"]), key=lambda run: finished.metrics(run)["nDCG@5"])
+    best = max(sorted(TINY_CONFIG["runs"]), key=lambda run: finished.metrics(run)["nDCG@5"])
     assert lines[-3:-1] == [
         "Done: 17 of 17 jobs",
         f"Labels of new records by the best run, {best}: ovaflow predict results/tiny/{best}/model.h5 FILE",

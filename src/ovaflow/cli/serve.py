@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import click
 
 from ovaflow.cli.options import second_stage_options
-from ovaflow.serving.service import allowed_hosts, bind, serve
+from ovaflow.serving.service import bind_listener, list_allowed_hosts, serve
 
 _NAME = re.compile(r"[\w.-]+")
 _HOST = re.compile(r"\*|(\*\.)?[\w.-]+|\[[\da-fA-F:.]+\]")
@@ -123,8 +123,8 @@ def serve_command(
     named = _named(models)
     options["corrections"] = _by_model("corrections", corrections, named)
     options["exclude"] = _by_model("exclude", exclude, named)
-    listener = bind(host, port, unix_socket)
-    hosts = allowed_hosts(listener, allowed_host)
+    listener = bind_listener(host, port, unix_socket)
+    hosts = list_allowed_hosts(listener, allowed_host)
     context.exit(serve(SimpleNamespace(models=named, allowed_host=hosts, **options), listener))
 
 

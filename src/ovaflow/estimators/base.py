@@ -42,7 +42,7 @@ from ovaflow.sparse.csr import CSR, from_scipy, offsets, select_columns, select_
 
 AnySection = TypeVar("AnySection", bound=Section)
 
-_FIRST_BEST = 16
+_INITIAL_TOP_K = 16
 """Best labels of an instance among which all likely ones are sought first."""
 
 
@@ -168,7 +168,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"{len(feature_names)} feature_names for {X.shape[1]} features")
         names = Names([str(label) for label in form.classes], [str(name) for name in feature_names])
         n_documents = X.shape[0]
-        weights = None if sample_weight is None else _checked_weights(sample_weight, X.shape[0])
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X.shape[0])
         if label_features is not None:
             X, Y = self._with_label_names(X, Y, label_features(names.labels))
         self._part(Prepare, ("bias", "normalize"))
@@ -239,7 +239,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         X_train = fill_rows(matrix) if is_dense(matrix) else matrix
         train = Split(X_train, Y, norms=norms, weights=weights)
         test = Split(matrix.part(0, 0), Y.part(0, 0))
-        return Dataset(Path("X"), train, test, _digest(train), parameters, names)
+        return Dataset(Path("X"), train, test, _hash_split(train), parameters, names)
 
     def _finished(self, X: Matrix, unscaled: bool = False) -> tuple[CSR, np.ndarray | None]:
         matrix = from_scipy(X)
@@ -334,12 +334,12 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         if self._form.kind == CLASSES or self._has_one_label():
             ids = self._predictor.top_k(instances, 1, self.threads)[0][:, 0]
             ends = np.arange(len(ids) + 1, dtype=np.int64)
-            return self._form.in_this_form(
+            return self._form.convert_predictions(
                 CSR(np.ones(len(ids), np.float32), ids, ends, len(self.classes_))
             )
         if self._predictor.model.probabilistic:
-            return self._form.in_this_form(self._fitting(instances))
-        return self._form.in_this_form(self._likely(instances))
+            return self._form.convert_predictions(self._fitting(instances))
+        return self._form.convert_predictions(self._likely(instances))
 
     @available_if(_has_second_stage)
     def predict_proba(self, X: Matrix) -> sp.csr_array | np.ndarray:
@@ -362,7 +362,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         """
         instances = self._instances(X)
         ids, found = self._predictor.top_k(instances, N_CANDIDATES, self.threads)
-        probabilities = _by_label(ids, found, ids != NO_LABEL, len(self.classes_)).to_scipy()
+        probabilities = _scatter_by_label(
+            ids, found, ids != NO_LABEL, len(self.classes_)
+        ).to_scipy()
         if self._form.kind != CLASSES:
             return probabilities
         dense = probabilities.toarray()
@@ -372,7 +374,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         """Which labels fit each instance, the most probable ones."""
         ids, probabilities = self._predictor.top_k(instances, N_CANDIDATES, self.threads)
         fitting = np.arange(ids.shape[1]) < count_fitting_labels(probabilities)[:, None]
-        return _by_label(ids, np.ones(ids.shape), fitting, len(self.classes_))
+        return _scatter_by_label(ids, np.ones(ids.shape), fitting, len(self.classes_))
 
     def _has_one_label(self) -> bool:
         return False
@@ -383,7 +385,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         n = instances.n_rows
         labels = [np.empty(0, np.int32)] * n
         rows = np.arange(n)
-        k = min(_FIRST_BEST, n_labels)
+        k = min(_INITIAL_TOP_K, n_labels)
         while len(rows):
             ids, scores = self._predictor.top_k(select_rows(instances, rows), k, self.threads)
             likely = scores > self.neutral
@@ -611,31 +613,36 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "model_" in state:
-            self.model_, self.reranker_ = _writable(self.model_), _writable(self.reranker_)
+            self.model_, self.reranker_ = (
+                _copy_read_only(self.model_),
+                _copy_read_only(self.reranker_),
+            )
             self._open()
 
 
-def _by_label(ids: np.ndarray, values: np.ndarray, chosen: np.ndarray, n_labels: int) -> CSR:
+def _scatter_by_label(
+    ids: np.ndarray, values: np.ndarray, chosen: np.ndarray, n_labels: int
+) -> CSR:
     """Values of the chosen labels among some for each instance (n, k), as a matrix (n, l)."""
     ends = offsets(chosen.sum(axis=1))
     return from_scipy(sp.csr_array((values[chosen], ids[chosen], ends), (len(ids), n_labels)))
 
 
-def _writable(value: Any) -> Any:
+def _copy_read_only(value: Any) -> Any:
     """Arrays that joblib maps read-only are copied: kernels are compiled for writable arrays only."""
     if isinstance(value, np.ndarray):
         return value if value.flags.writeable else value.copy()
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(_writable, value))
+        return type(value)(*map(_copy_read_only, value))
     if isinstance(value, list):
-        return [*map(_writable, value)]
+        return [*map(_copy_read_only, value)]
     if is_dataclass(value) and not isinstance(value, type):
-        parts = {part.name: _writable(getattr(value, part.name)) for part in fields(value)}
+        parts = {part.name: _copy_read_only(getattr(value, part.name)) for part in fields(value)}
         return replace(value, **parts)
     return value
 
 
-def _digest(split: Split) -> str:
+def _hash_split(split: Split) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for array in (*split.X.arrays, *split.Y.arrays):
         digest.update(np.ascontiguousarray(array).data.cast("B"))
@@ -644,7 +651,7 @@ def _digest(split: Split) -> str:
     return digest.hexdigest()
 
 
-def _checked_weights(sample_weight: ArrayLike, n: int) -> np.ndarray:
+def _check_sample_weight(sample_weight: ArrayLike, n: int) -> np.ndarray:
     weights = np.array(sample_weight, np.float32)
     if weights.shape != (n,):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}")

@@ -23,12 +23,12 @@ CLASSES = "classes"
 DENSE = "dense indicator"
 SPARSE = "sparse indicator"
 LISTS = "lists"
-_SEVERAL = list | tuple | set | frozenset | np.ndarray
-_NUMBERS = "biufcM"
+_LABEL_SEQUENCE = list | tuple | set | frozenset | np.ndarray
+_NUMERIC_KINDS = "biufcM"
 """Kinds of arrays with numbers, truth values and NumPy's dates; scikit-learn refuses complex
 numbers.
 """
-_DATES: dict[str, type[date]] = {"date": date, "datetime": datetime}
+_DATE_TYPES: dict[str, type[date]] = {"date": date, "datetime": datetime}
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,22 @@ class LabelForm:
         if Y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         if scipy.sparse.issparse(Y):
-            return cls(SPARSE, _columns(Y.shape[1], names), Y.dtype.str)
-        columns = _names_of_columns(Y) if names is None else names
-        Y = _complete(Y)
+            return cls(SPARSE, _make_column_labels(Y.shape[1], names), Y.dtype.str)
+        columns = _get_column_names(Y) if names is None else names
+        Y = _require_complete(Y)
         if _are_lists(Y):
-            return cls(LISTS, np.unique(_flat(Y)))
-        Y = _checked(Y)
+            return cls(LISTS, np.unique(_flatten(Y)))
+        Y = _check_labels(Y)
         if Y.ndim == 1:
             return cls(CLASSES, np.unique(Y))
-        return cls(DENSE, _columns(Y.shape[1], columns), Y.dtype.str)
+        return cls(DENSE, _make_column_labels(Y.shape[1], columns), Y.dtype.str)
 
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any], names: Sequence[str]) -> Self:
         """Form by the :attr:`parameters` in a model file; none are in models of the pipeline: a
         sparse indicator.
         """
-        classes = _from_names(names, parameters.get("classes"))
+        classes = _parse_classes(names, parameters.get("classes"))
         return cls(parameters.get("kind", SPARSE), classes, parameters.get("indicator", "<i8"))
 
     @property
@@ -78,7 +78,7 @@ class LabelForm:
         """What a model file records of the form."""
         first = next(iter(self.classes), None)
         # a datetime is a date, too: the last is the closest
-        dates = [name for name, kind in _DATES.items() if isinstance(first, kind)]
+        dates = [name for name, kind in _DATE_TYPES.items() if isinstance(first, kind)]
         return {
             "kind": self.kind,
             "classes": [self.classes.dtype.str, *dates][-1],
@@ -89,17 +89,17 @@ class LabelForm:
         """Labels (n, l) as every method takes them, without those that are not among the classes."""
         if scipy.sparse.issparse(Y):
             return self._indicated(Y)
-        columns = _names_of_columns(Y)
-        Y = _complete(Y)
+        columns = _get_column_names(Y)
+        Y = _require_complete(Y)
         rows = Y
         if not _are_lists(Y):
-            Y = _checked(Y)
+            Y = _check_labels(Y)
             if Y.ndim == 2:
                 return self._indicated(Y if columns is None else self._in_order(Y, columns))
             rows = Y[:, None]
         lengths = [len(labels) for labels in rows]
         owners = np.repeat(np.arange(len(lengths)), lengths)
-        places, known = self.places(_flat(rows))
+        places, known = self.places(_flatten(rows))
         shape = len(lengths), len(self.classes)
         ones = np.ones(known.sum())
         matrix = from_scipy(scipy.sparse.coo_array((ones, (owners[known], places[known])), shape))
@@ -141,7 +141,7 @@ class LabelForm:
         places = order[np.minimum(ranks, len(order) - 1)]
         return places, self.classes[places] == labels
 
-    def in_this_form(self, predicted: CSR) -> Any:
+    def convert_predictions(self, predicted: CSR) -> Any:
         """Predictions in the form of the labels."""
         if self.kind == CLASSES:
             return self.classes[predicted.indices]
@@ -154,7 +154,7 @@ class LabelForm:
         return indicator if self.kind == SPARSE else indicator.toarray()
 
 
-def as_indicators(true: Labels, predicted: Labels) -> tuple[Labels, Labels]:
+def convert_to_indicators(true: Labels, predicted: Labels) -> tuple[Labels, Labels]:
     """Lists of labels as indicators of the labels in either of them; other forms as they are."""
     if not _are_lists(predicted):
         return true, predicted
@@ -172,28 +172,28 @@ def is_missing(value: Any) -> bool:
     )
 
 
-def _columns(count: int, names: Sequence[str] | np.ndarray | None) -> np.ndarray:
+def _make_column_labels(count: int, names: Sequence[str] | np.ndarray | None) -> np.ndarray:
     if names is None:
         return np.arange(count)
     if len(names) != count:
         raise ValueError(f"{len(names)} label_names for {count} columns of Y")
-    return _array(names)
+    return _convert_to_array(names)
 
 
-def _names_of_columns(Y: Labels) -> np.ndarray | None:
+def _get_column_names(Y: Labels) -> np.ndarray | None:
     """Names of the columns of a data frame."""
     # the columns of a table of Arrow, which has no dtypes, are no names
     return np.asarray(Y.columns) if hasattr(Y, "columns") and hasattr(Y, "dtypes") else None
 
 
-def _complete(Y: Labels) -> Labels:
+def _require_complete(Y: Labels) -> Labels:
     """Labels as a list or an array; ValueError if one is missing, or all of an instance."""
     if not isinstance(Y, list | tuple):
         Y = np.asarray(Y)
         if Y.dtype.kind not in "OTM":
             return Y
     for row, labels in enumerate(Y):
-        for label in labels if isinstance(labels, _SEVERAL) else (labels,):
+        for label in labels if isinstance(labels, _LABEL_SEQUENCE) else (labels,):
             if is_missing(label):
                 raise ValueError(
                     f"y has {label} for instance {row}; an instance without labels has an empty list"
@@ -208,7 +208,7 @@ def _are_lists(Y: Labels) -> bool:
     Y = Y if isinstance(Y, list | tuple) else np.asarray(Y)
     if isinstance(Y, np.ndarray) and (Y.dtype != object or Y.ndim != 1):
         return False
-    if not len(Y) or not all(isinstance(labels, _SEVERAL) for labels in Y):
+    if not len(Y) or not all(isinstance(labels, _LABEL_SEQUENCE) for labels in Y):
         return False
     lengths = {len(labels) for labels in Y}
     alike = len(lengths) == 1 and lengths != {1} and lengths != {0}
@@ -220,16 +220,16 @@ def _are_lists(Y: Labels) -> bool:
     )
 
 
-def _flat(rows: Labels) -> np.ndarray:
-    return _array([label for labels in rows for label in labels])
+def _flatten(rows: Labels) -> np.ndarray:
+    return _convert_to_array([label for labels in rows for label in labels])
 
 
-def _array(labels: Any) -> np.ndarray:
+def _convert_to_array(labels: Any) -> np.ndarray:
     """Labels of one type as an array; ValueError if they are of several, or of one that names do
     not tell.
     """
     array = np.asarray(labels)
-    if array.dtype.kind in _NUMBERS:
+    if array.dtype.kind in _NUMERIC_KINDS:
         return array
     # NumPy has made texts of numbers beside texts
     values = labels if isinstance(labels, list | tuple) else array.ravel().tolist()
@@ -239,7 +239,7 @@ def _array(labels: Any) -> np.ndarray:
     if len(types) == 1 and issubclass(types.copy().pop(), date):
         return array
     numbers = np.array(values)
-    if numbers.dtype.kind in _NUMBERS and numbers.ndim == 1:
+    if numbers.dtype.kind in _NUMERIC_KINDS and numbers.ndim == 1:
         return numbers.reshape(array.shape)
     found = " and ".join(sorted(each.__name__ for each in types))
     raise ValueError(
@@ -247,17 +247,17 @@ def _array(labels: Any) -> np.ndarray:
     )
 
 
-def _from_names(names: Sequence[str], recorded: str | None) -> np.ndarray:
+def _parse_classes(names: Sequence[str], recorded: str | None) -> np.ndarray:
     """Classes of the recorded type, from their names."""
-    if recorded in _DATES:
-        return np.array([_DATES[recorded].fromisoformat(name) for name in names])
+    if recorded in _DATE_TYPES:
+        return np.array([_DATE_TYPES[recorded].fromisoformat(name) for name in names])
     if recorded == np.dtype(bool).str:
         return np.asarray(names) == "True"
     return np.asarray(names, recorded)
 
 
-def _checked(Y: Labels) -> np.ndarray:
-    Y = check_array(_array(Y), ensure_2d=False, dtype=None, input_name="y")
+def _check_labels(Y: Labels) -> np.ndarray:
+    Y = check_array(_convert_to_array(Y), ensure_2d=False, dtype=None, input_name="y")
     if Y.ndim == 2 and Y.shape[1] > 1:
         if Y.dtype.kind not in "biuf":
             raise ValueError(

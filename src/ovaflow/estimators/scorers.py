@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.metrics import f1_score
 
-from ovaflow.estimators.labels import Labels, Matrix, as_indicators
+from ovaflow.estimators.labels import Labels, Matrix, convert_to_indicators
 
 
 @dataclass(frozen=True)
@@ -76,4 +76,6 @@ class f1_scorer:
             Lists: of the labels that are true or predicted for an instance, also of those that no
             training instance has.
         """
-        return float(f1_score(*as_indicators(Y, estimator.predict(X)), average=self.average))
+        return float(
+            f1_score(*convert_to_indicators(Y, estimator.predict(X)), average=self.average)
+        )

@@ -23,8 +23,8 @@ from ovaflow.settings.schema import explain_error
 from ovaflow.storage.hdf5 import create_artifact, open_artifact, read_kind, read_parameters
 from ovaflow.tuning.features import choose_features_of_texts
 
-KIND = "text-features"
-MODEL = "model"
+TEXT_FEATURES_KIND = "text-features"
+MODEL_KIND = "model"
 """Kinds of files that have features of texts."""
 
 
@@ -118,12 +118,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             raise ValueError(
                 "features: names of labels are for the pipeline, which knows the labels"
             )
-        texts = _texts(X)
+        texts = _convert_texts(X)
         with silence_progress():
             if settings.features == "auto":
                 texts = list(texts)
                 settings = settings.model_copy(
-                    update={"features": _chosen_blocks(texts, y, parameters)}
+                    update={"features": _choose_blocks(texts, y, parameters)}
                 )
             fitted = fit_features(texts, settings)
         self._hold(list(settings.features), fitted.transform)
@@ -142,7 +142,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         csr_array of float32, shape (n, d)
         """
         check_is_fitted(self)
-        return self._transform.transform(_texts(X), quiet=True).to_scipy()
+        return self._transform.transform(_convert_texts(X), quiet=True).to_scipy()
 
     def save(self, path: StrPath) -> None:
         """Write a file of these features, for :meth:`load`; a classifier's ``save`` takes them into
@@ -158,7 +158,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         if self.stop_words is not None:
             settings["stop_words"] = str(self.stop_words)
         with create_artifact(
-            path, KIND, self._transform.parameters | {"settings": settings}
+            path, TEXT_FEATURES_KIND, self._transform.parameters | {"settings": settings}
         ) as file:
             write_names(file, Names([], *self._transform.all_features))
 
@@ -182,10 +182,10 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         InputError
             If the file is missing, foreign or damaged, or reads more than plain texts.
         """
-        kind = read_kind(path, KIND, MODEL)
+        kind = read_kind(path, TEXT_FEATURES_KIND, MODEL_KIND)
         with open_artifact(path, kind) as file:
             parameters = read_parameters(file)
-        if kind == MODEL:
+        if kind == MODEL_KIND:
             parameters = parameters.get("transform", {})
         if n_beside(parameters) or parameters.get("html"):
             message = (
@@ -239,7 +239,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _chosen_blocks(texts: list[str], y: Labels, parameters: dict[str, Any]) -> list[str]:
+def _choose_blocks(texts: list[str], y: Labels, parameters: dict[str, Any]) -> list[str]:
     """Blocks that :mod:`ovaflow.tuning.features` chooses for texts and their labels."""
     if y is None:
         message = "features: auto is for the pipeline, and for fit(texts, labels)"
@@ -256,7 +256,7 @@ def _chosen_blocks(texts: list[str], y: Labels, parameters: dict[str, Any]) -> l
     return choose_features_of_texts(texts, labels, settings)["chosen"].split("+")
 
 
-def _texts(X: Iterable[Any]) -> Iterable[str]:
+def _convert_texts(X: Iterable[Any]) -> Iterable[str]:
     if isinstance(X, str):
         raise ValueError("expected texts, a list for instance, found a single text")
     if getattr(X, "ndim", 1) != 1:
@@ -264,10 +264,10 @@ def _texts(X: Iterable[Any]) -> Iterable[str]:
             "expected texts, one for each instance, found a table; give one of its columns"
         )
     # items of Arrow's arrays are no strings
-    return map(_text, X.to_pylist() if hasattr(X, "to_pylist") else X)
+    return map(_convert_text, X.to_pylist() if hasattr(X, "to_pylist") else X)
 
 
-def _text(text: Any) -> str:
+def _convert_text(text: Any) -> str:
     if isinstance(text, str):
         return text
     if is_missing(text):

@@ -22,18 +22,23 @@ from ovaflow.prediction.question import Question
 from ovaflow.reading.streams import clean_text
 from ovaflow.serving import metrics
 from ovaflow.serving.corrections import Correction, Corrections
-from ovaflow.serving.replies import described, documented, json_reply, problem
+from ovaflow.serving.replies import (
+    describe_validation_error,
+    document_route,
+    json_reply,
+    problem_response,
+)
 
-_MOST_DOCUMENTS = 32
-_UNKNOWN = "und"  # the language of names that came without one, as BCP 47 has it
+_MAX_DOCUMENTS = 32
+_UNDETERMINED_LANGUAGE = "und"  # the language of names that came without one, as BCP 47 has it
 
-_PROBABILITY = "the score of a subject is its probability"
-_LOGISTIC = (
+_PROBABILITY_DESCRIPTION = "the score of a subject is its probability"
+_LOGISTIC_DESCRIPTION = (
     "the score of a subject is 1 / (1 + exp(-s)) of the classifier's score s, which is not a probability; "
     "a run with predict: {rerank: 0.2} has probabilities"
 )
 
-_WHY = {
+_ERROR_DESCRIPTIONS = {
     400: "The request is not as described.",
     403: "The project is served without a file of corrections.",
     404: "No such project.",
@@ -162,7 +167,7 @@ class IndexedDocument(BaseModel):
 class Documents(BaseModel):
     """Documents to suggest subjects for."""
 
-    documents: Annotated[list[Document], Field(max_length=_MOST_DOCUMENTS)]
+    documents: Annotated[list[Document], Field(max_length=_MAX_DOCUMENTS)]
 
 
 _Limit = Annotated[
@@ -184,10 +189,10 @@ class OneDocument(BaseModel):
 
 
 # fastapi.Form takes a text that is empty for one that is missing
-_FORM = {"application/x-www-form-urlencoded": {"schema": OneDocument.model_json_schema()}}
+_FORM_CONTENT = {"application/x-www-form-urlencoded": {"schema": OneDocument.model_json_schema()}}
 
 
-class _Route(APIRoute):
+class _AnnifRoute(APIRoute):
     """Refuses what is not as described with status 400, and what is too large in plain text, as
     Annif does.
     """
@@ -199,7 +204,7 @@ class _Route(APIRoute):
             try:
                 return await handle(request)
             except RequestValidationError as error:
-                return problem(400, described(error.errors()[0]))
+                return problem_response(400, describe_validation_error(error.errors()[0]))
             except HTTPException as error:
                 if error.status_code == http.HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
                     return PlainTextResponse(error.detail, error.status_code)
@@ -208,11 +213,11 @@ class _Route(APIRoute):
         return handle_as_annif
 
 
-_documented = partial(documented, why=_WHY, plain=(413,))
+_document_route = partial(document_route, why=_ERROR_DESCRIPTIONS, plain=(413,))
 
 
-def annif_routes(models, corrections, queue, options):
-    router = APIRouter(prefix="/v1", route_class=_Route)
+def make_annif_routes(models, corrections, queue, options):
+    router = APIRouter(prefix="/v1", route_class=_AnnifRoute)
     projects = _Projects(models, queue, options)
     _add_descriptions(router, projects)
     _add_suggestions(router, projects)
@@ -228,7 +233,9 @@ class _Projects:
         self._models = {
             name: served for name, served in models.items() if served.predictor.takes_text
         }
-        self.cards = {name: _card(name, served) for name, served in self._models.items()}
+        self.cards = {
+            name: _describe_project(name, served) for name, served in self._models.items()
+        }
         self._queue = queue
         self._options = options
         self.max_body = options.max_body
@@ -252,7 +259,7 @@ class _Projects:
         served = self.require(name)
         options = self._options
         known = self.cards[name]["vocab"]["languages"]
-        if language is not None and language not in known and known != [_UNKNOWN]:
+        if language is not None and language not in known and known != [_UNDETERMINED_LANGUAGE]:
             raise HTTPException(
                 400,
                 f'language "{language}" not supported by vocabulary, which has {", ".join(known)}',
@@ -265,7 +272,7 @@ class _Projects:
             return []
         most = min(limit, options.max_top_k)
         suggestions = await self._queue.run(_suggest, served, texts, most, threshold)
-        metrics.INSTANCES.inc(len(texts))
+        metrics.INSTANCE_COUNT.inc(len(texts))
         return suggestions
 
     async def language_scores(self, text, languages):
@@ -274,23 +281,23 @@ class _Projects:
 
 
 def _add_descriptions(router, projects):
-    @router.get("/", **_documented(About))
+    @router.get("/", **_document_route(About))
     async def about():
         """What answers."""
         return json_reply({"title": "Annif REST API, by ovaflow", "version": __version__})
 
-    @router.get("/vocabs", **_documented(Vocabularies))
+    @router.get("/vocabs", **_document_route(Vocabularies))
     async def vocabs():
         """The vocabularies of all projects."""
         by_id = {card["vocab"]["vocab_id"]: card["vocab"] for card in projects.cards.values()}
         return json_reply({"vocabs": list(by_id.values())})
 
-    @router.get("/projects", **_documented(Projects))
+    @router.get("/projects", **_document_route(Projects))
     async def list_projects():
         """All projects."""
         return json_reply({"projects": list(projects.cards.values())})
 
-    @router.get("/projects/{project_id}", **_documented(Project, 404))
+    @router.get("/projects/{project_id}", **_document_route(Project, 404))
     async def show_project(project_id: _ProjectId):
         """One project."""
         projects.require(project_id)
@@ -300,8 +307,8 @@ def _add_descriptions(router, projects):
 def _add_suggestions(router, projects):
     @router.post(
         "/projects/{project_id}/suggest",
-        openapi_extra={"requestBody": {"content": _FORM, "required": True}},
-        **_documented(AnnifSuggestions, 400, 404, 408, 413, 503),
+        openapi_extra={"requestBody": {"content": _FORM_CONTENT, "required": True}},
+        **_document_route(AnnifSuggestions, 400, 404, 408, 413, 503),
     )
     async def suggest_for_one(project_id: _ProjectId, request: Request):
         """Subjects for a document."""
@@ -319,7 +326,7 @@ def _add_suggestions(router, projects):
 
     @router.post(
         "/projects/{project_id}/suggest-batch",
-        **_documented(list[DocumentSuggestions], 400, 404, 408, 413, 503),
+        **_document_route(list[DocumentSuggestions], 400, 404, 408, 413, 503),
     )
     async def suggest_for_several(
         project_id: _ProjectId,
@@ -351,19 +358,19 @@ def _add_learning(router, projects, corrections):
     @router.post(
         "/projects/{project_id}/learn",
         status_code=204,
-        **_documented(None, 400, 403, 404, 408, 413, 503, 507),
+        **_document_route(None, 400, 403, 404, 408, 413, 503, 507),
     )
     async def learn(file: File, documents: list[IndexedDocument]) -> None:
         """Saves documents with their subjects, for the next training; the model stays as it is."""
         projects.check_lengths([document.text for document in documents])
         try:
-            await file.save([_correction(document) for document in documents])
+            await file.save([_make_correction(document) for document in documents])
         except InputError as error:
             raise HTTPException(400, str(error)) from None
 
 
 def _add_languages(router, projects):
-    @router.post("/detect-language", **_documented(LanguageScores, 400, 408, 413, 503))
+    @router.post("/detect-language", **_document_route(LanguageScores, 400, 408, 413, 503))
     async def detect_language(body: TextToTell):
         """In which of some languages a text is, told by its stop words."""
         unknown = [language for language in body.languages if language not in LANGUAGES]
@@ -378,18 +385,18 @@ def _add_languages(router, projects):
         )
 
 
-def _correction(document):
+def _make_correction(document):
     return Correction(clean_text(document.text), [subject.uri for subject in document.subjects])
 
 
-def _card(name, served):
+def _describe_project(name, served):
     model = served.predictor.model
-    language = model.transform.get("language") or _UNKNOWN
+    language = model.transform.get("language") or _UNDETERMINED_LANGUAGE
     changed = datetime.fromtimestamp(Path(model.path).stat().st_mtime, UTC)
     return {
         "project_id": name,
         "name": name,
-        "description": _PROBABILITY if model.probabilistic else _LOGISTIC,
+        "description": _PROBABILITY_DESCRIPTION if model.probabilistic else _LOGISTIC_DESCRIPTION,
         "language": language,
         "backend": {"backend_id": "ovaflow"},
         "vocab": {
@@ -411,11 +418,11 @@ def _suggest(served, texts, limit, threshold):
     for answer in served.predictor.answer(read, Question(top_k=max(limit, 1))):
         # without a known word the labels would be those of any text
         labels = answer.labels[:limit] if answer.features else []
-        suggestions.append({"results": _results(labels, threshold)})
+        suggestions.append({"results": _make_suggestions(labels, threshold)})
     return suggestions
 
 
-def _results(labels, threshold):
+def _make_suggestions(labels, threshold):
     results = []
     above = np.float32(np.inf)
     for label in labels:

@@ -25,7 +25,7 @@ from ovaflow.prediction.sources import (
 from ovaflow.serving.saved_records import SavedRecords
 from ovaflow.storage.appending import append_lines, require_appendable
 
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _log = logging.getLogger(__name__)
 
@@ -84,11 +84,11 @@ class Corrections:
 
     def _since(self, time, amount, predictor):
         with self._problems("read"):
-            total, records = self._records.since(_in_utc(time), amount)
+            total, records = self._records.since(_format_utc(time), amount)
         return total, [self._shown(record, predictor) for record in records]
 
     def _save(self, corrections):
-        time = _in_utc(datetime.now(UTC))
+        time = _format_utc(datetime.now(UTC))
         entries = [self._entry(correction, time) for correction in corrections]
         with self._problems("written"):
             replaced = [self._records.find(entry[self._id_column]) for entry in entries]
@@ -106,7 +106,7 @@ class Corrections:
             yield
         except OSError as error:
             _log.error("corrections: %s cannot be %s: %s", self._path, done, error.strerror)
-            status = 507 if error.errno in _NO_SPACE else 503
+            status = 507 if error.errno in _DISK_FULL_ERRORS else 503
             detail = f"the file of corrections cannot be {done}: {error.strerror}"
             raise HTTPException(
                 status, f"not saved: {detail}" if done == "written" else detail
@@ -144,7 +144,7 @@ class Corrections:
         texts = self._texts(correction.text)
         labels_column = list_label_columns(model)[0]
         # every column of the data has to be there
-        record = {self._id_column: correction.id or _id_of(texts)} | texts
+        record = {self._id_column: correction.id or _make_record_id(texts)} | texts
         record |= dict.fromkeys(list_label_columns(model), ())
         record[labels_column] = self._as_in_the_data(correction.labels)
         suggested = self._as_in_the_data(correction.suggested)
@@ -188,12 +188,12 @@ class Corrections:
         return numbers_of_marks(self._model)
 
 
-def _id_of(texts):
+def _make_record_id(texts):
     """An id that the same text always has."""
     content = json.dumps(texts, sort_keys=True).encode()
     return f"text:{hashlib.sha256(content).hexdigest()[:16]}"
 
 
-def _in_utc(time):
+def _format_utc(time):
     """A time in UTC as lines have it, so that they are in the order of their times."""
     return time.astimezone(UTC).isoformat(timespec="seconds")

@@ -12,14 +12,14 @@ from fastapi import APIRouter, HTTPException, Query, Request
 
 from ovaflow.reading.documents import DOCUMENT_READERS, UNREADABLE_REASONS, detect_kind
 from ovaflow.serving import schemas
-from ovaflow.serving.reading_process import LAST_SECONDS
-from ovaflow.serving.replies import documented, json_reply
+from ovaflow.serving.reading_process import KILLING_SECONDS
+from ovaflow.serving.replies import document_route, json_reply
 
-FILES_AT_ONCE = 2
-FILES_WAITING = 8
+CONCURRENT_FILES = 2
+WAITING_FILES = 8
 """Files that a worker reads at the same time, and that wait."""
 
-_ANY_FILE = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_FILE_CONTENT = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 
 
 class UnreadableFile(HTTPException):
@@ -30,13 +30,13 @@ class UnreadableFile(HTTPException):
         self.code = code
 
 
-def file_routes(queue, options):
+def make_file_routes(queue, options):
     router = APIRouter()
 
     @router.post(
         "/texts",
-        openapi_extra={"requestBody": {"content": _ANY_FILE, "required": True}},
-        **documented(schemas.FileText, 408, 413, 415, 422, 503),
+        openapi_extra={"requestBody": {"content": _FILE_CONTENT, "required": True}},
+        **document_route(schemas.FileText, 408, 413, 415, 422, 503),
     )
     async def read_file(
         request: Request,
@@ -47,7 +47,7 @@ def file_routes(queue, options):
         """The plain text of a file, which is the body: text, Markdown, HTML or PDF."""
         content = await request.body()
         kind = _require_kind(name, content)
-        return json_reply(await queue.run(_read, kind, content, options.max_text))
+        return json_reply(await queue.run(_read_in_process, kind, content, options.max_text))
 
     return router
 
@@ -65,7 +65,7 @@ def _require_kind(name, content):
     return kind
 
 
-def _read(kind, content, most):
+def _read_in_process(kind, content, most):
     # -P: no module of the current folder is imported
     command = [sys.executable, "-P", "-m", "ovaflow.serving.reading_process", kind, str(most)]
     try:
@@ -74,7 +74,7 @@ def _read(kind, content, most):
             input=content,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=LAST_SECONDS,
+            timeout=KILLING_SECONDS,
         )
     except subprocess.TimeoutExpired:
         answer = {"code": "too_slow"}

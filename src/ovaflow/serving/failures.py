@@ -12,41 +12,41 @@ from ovaflow.console.errors import InputError
 from ovaflow.storage.writing import write_text
 
 
-def shared_file(name):
+def get_shared_path(name):
     """A file that all processes of the service see, and that goes with it."""
     return Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]) / name
 
 
-def noted(subject):
+def read_failure(subject):
     """Since when something fails and why, as /health has it; None while all is well."""
     try:
-        return json.loads(shared_file(subject).read_text(encoding="utf-8"))
+        return json.loads(get_shared_path(subject).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
 
 
-def since(subject):
+def get_failure_time(subject):
     """Since when something fails, in seconds since 1970; 0 while all is well."""
-    failure = noted(subject)
+    failure = read_failure(subject)
     return datetime.fromisoformat(failure["since"]).timestamp() if failure else 0
 
 
-def note(subject, reason) -> None:
+def record_failure(subject, reason) -> None:
     """Note the latest reason of what fails, perhaps for long."""
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     # on a full disk the service goes on
     with contextlib.suppress(InputError):
         write_text(
-            shared_file(subject),
-            json.dumps({"since": now} | (noted(subject) or {}) | {"reason": reason}),
+            get_shared_path(subject),
+            json.dumps({"since": now} | (read_failure(subject) or {}) | {"reason": reason}),
         )
 
 
-def forget(subject) -> None:
-    shared_file(subject).unlink(missing_ok=True)
+def clear_failure(subject) -> None:
+    get_shared_path(subject).unlink(missing_ok=True)
 
 
-def shown(error, *paths):
+def describe_error(error, *paths):
     """Why it fails, for everybody: without the folders of these paths, which the log has."""
     text = str(error) if isinstance(error, InputError) else "it failed; the log says why"
     for folder in filter(None, map(os.path.dirname, filter(None, paths))):

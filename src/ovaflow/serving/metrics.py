@@ -22,19 +22,19 @@ from prometheus_client.registry import Collector
 from ovaflow import __version__
 from ovaflow.serving import failures, supervisor
 
-_BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+_SECONDS_BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 
-REQUESTS = Counter(
+REQUEST_COUNT = Counter(
     "ovaflow_requests", "Requests answered or refused, by route and status.", ["route", "status"]
 )
-SECONDS = Histogram(
+REQUEST_SECONDS = Histogram(
     "ovaflow_request_seconds",
     "From the request's head to its answer, by route.",
     ["route"],
-    buckets=_BUCKETS,
+    buckets=_SECONDS_BUCKETS,
 )
-INSTANCES = Counter("ovaflow_instances", "Instances predicted.")
-BUSY = Gauge(
+INSTANCE_COUNT = Counter("ovaflow_instances", "Instances predicted.")
+BUSY_REQUESTS = Gauge(
     "ovaflow_busy", "Requests in a scoring thread or waiting for one.", multiprocess_mode="livesum"
 )
 _MODEL_WORKERS = Gauge(
@@ -43,39 +43,41 @@ _MODEL_WORKERS = Gauge(
     ["model"],
     multiprocess_mode="livesum",
 )
-_WORDS = Counter("ovaflow_words", "Words of texts.", ["model"])
-_UNKNOWN_WORDS = Counter("ovaflow_unknown_words", "Words without a feature.", ["model"])
-_USUAL_UNKNOWN_WORDS = Gauge(
+_WORD_COUNT = Counter("ovaflow_words", "Words of texts.", ["model"])
+_UNKNOWN_WORD_COUNT = Counter("ovaflow_unknown_words", "Words without a feature.", ["model"])
+_REFERENCE_UNKNOWN_SHARE = Gauge(
     "ovaflow_reference_unknown_words_ratio",
     "Share of unknown words of the test set.",
     ["model"],
     multiprocess_mode="livemax",
 )
-LEFT_OUT_FAILED = Gauge(
+EXCLUSION_FAILURE_TIME = Gauge(
     "ovaflow_left_out_failed_timestamp_seconds",
     "Since when the file of labels to leave out is wrong; 0 if all is well.",
     ["project"],
     multiprocess_mode="livemostrecent",
 )
-_BUILD = Gauge("ovaflow_build_info", "Version of ovaflow.", ["version"], multiprocess_mode="max")
+_BUILD_INFO = Gauge(
+    "ovaflow_build_info", "Version of ovaflow.", ["version"], multiprocess_mode="max"
+)
 
 
 def count_worker(checksums) -> None:
     """Count this worker among those that answer with these models."""
-    BUSY.set(0)
+    BUSY_REQUESTS.set(0)
     for checksum in checksums:
         _MODEL_WORKERS.labels(checksum).set(1)
-    _BUILD.labels(__version__).set(1)
+    _BUILD_INFO.labels(__version__).set(1)
 
 
-def word_counter(served):
+def make_word_counter(served):
     """Make the function that counts the words of texts that a served model is asked about."""
     checksum = served.model.checksum
     usual_share = served.predictor.usual.unknown_share
-    words = _WORDS.labels(checksum)
-    unknown_words = _UNKNOWN_WORDS.labels(checksum)
+    words = _WORD_COUNT.labels(checksum)
+    unknown_words = _UNKNOWN_WORD_COUNT.labels(checksum)
     if usual_share is not None:
-        _USUAL_UNKNOWN_WORDS.labels(checksum).set(usual_share)
+        _REFERENCE_UNKNOWN_SHARE.labels(checksum).set(usual_share)
 
     def count(word_count) -> None:
         words.inc(word_count.words)
@@ -84,22 +86,22 @@ def word_counter(served):
     return count
 
 
-def exposition():
+def render_metrics():
     """All workers' figures in Prometheus's text format, as bytes."""
     registry = CollectorRegistry()
-    registry.register(_AllWorkers())
-    registry.register(_Reloads())
+    registry.register(_WorkerCollector())
+    registry.register(_ReloadCollector())
     return generate_latest(registry)
 
 
-def remove() -> None:
+def remove_metrics() -> None:
     """Remove the figures, which a supervisor that was killed has left; other workers may do so at
     the same time.
     """
     shutil.rmtree(os.environ["PROMETHEUS_MULTIPROC_DIR"], ignore_errors=True)
 
 
-class _AllWorkers(Collector):
+class _WorkerCollector(Collector):
     """Adds up the files of all workers, while workers come and go."""
 
     def collect(self):
@@ -114,17 +116,17 @@ class _AllWorkers(Collector):
         return MultiProcessCollector.merge(files)
 
 
-class _Reloads(Collector):
+class _ReloadCollector(Collector):
     """What the supervisor notes."""
 
     def collect(self):
         about = "Since when the model cannot be opened again; 0 if the last reload worked."
         failed = GaugeMetricFamily("ovaflow_reload_failed_timestamp_seconds", about)
-        failed.add_metric([], failures.since(supervisor.RELOAD))
+        failed.add_metric([], failures.get_failure_time(supervisor.RELOAD_FAILURE))
         yield failed
 
 
-class Observed:
+class RequestObserver:
     """ASGI middleware that counts each request and logs it, without what was sent and without who
     sent it.
     """
@@ -149,8 +151,8 @@ class Observed:
 
     def _count(self, scope, status, seconds) -> None:
         route = getattr(scope.get("route"), "path", "other")
-        REQUESTS.labels(route, status).inc()
-        SECONDS.labels(route).observe(seconds)
+        REQUEST_COUNT.labels(route, status).inc()
+        REQUEST_SECONDS.labels(route).observe(seconds)
         if self._access_log:  # as the log's other lines, in a third of the time that logging takes
             stamp = datetime.now(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00")
             sys.stderr.write(

@@ -9,9 +9,9 @@ from fastapi import HTTPException
 from starlette.datastructures import Headers
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from ovaflow.serving.replies import busy, problem
+from ovaflow.serving.replies import busy_error, problem_response
 
-_BODIES = 32
+_MAX_HELD_BODIES = 32
 """A worker holds so many bodies of the largest size at the same time, or more smaller ones."""
 
 _CLOSING_SECONDS = 1
@@ -19,9 +19,11 @@ _CLOSING_SECONDS = 1
 another.
 """
 
-_ONLY_READ = ("GET", "HEAD", "OPTIONS")
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
-_FOREIGN_HOST = problem(400, "called by a name that is not allowed: serve with --allowed-host")
+_FOREIGN_HOST = problem_response(
+    400, "called by a name that is not allowed: serve with --allowed-host"
+)
 
 
 class ConnectionCloser:
@@ -80,9 +82,9 @@ class BodyLimit:
                 self._held += added
             if max(announced, size) > self._largest:
                 raise HTTPException(413, f"the body has more than {self._largest} bytes")
-            if self._held > _BODIES * self._largest:
-                raise busy(
-                    f"the requests being received have more than {_BODIES * self._largest} bytes"
+            if self._held > _MAX_HELD_BODIES * self._largest:
+                raise busy_error(
+                    f"the requests being received have more than {_MAX_HELD_BODIES * self._largest} bytes"
                 )
             return message
 
@@ -109,8 +111,12 @@ class SameOrigin:
 
     async def __call__(self, scope, receive, send) -> None:
         app = self._app
-        if scope.get("method", "GET") not in _ONLY_READ and self._is_foreign(Headers(scope=scope)):
-            app = problem(403, "sent by a page of another site: serve with --allowed-origin")
+        if scope.get("method", "GET") not in _SAFE_METHODS and self._is_foreign(
+            Headers(scope=scope)
+        ):
+            app = problem_response(
+                403, "sent by a page of another site: serve with --allowed-origin"
+            )
         await app(scope, receive, send)
 
     def _is_foreign(self, headers):
@@ -123,12 +129,12 @@ class SameOrigin:
         return origin is not None and origin.partition("://")[2] != headers.get("host")
 
 
-class KnownHost:
+class AllowedHost:
     """ASGI middleware that refuses what starlette refuses, but not in plain text."""
 
     def __init__(self, app, allowed_hosts) -> None:
         self._app = app
-        self._check = TrustedHostMiddleware(_accept, allowed_hosts, www_redirect=False)
+        self._check = TrustedHostMiddleware(_accept_request, allowed_hosts, www_redirect=False)
 
     async def __call__(self, scope, receive, send) -> None:
         refused = []
@@ -140,5 +146,5 @@ class KnownHost:
         await (_FOREIGN_HOST if refused else self._app)(scope, receive, send)
 
 
-async def _accept(scope, receive, send) -> None:
+async def _accept_request(scope, receive, send) -> None:
     pass

@@ -9,16 +9,16 @@ import sys
 
 from ovaflow.reading.documents import TimeIsUp, UnreadableDocument, read_document
 
-SECONDS = 5
+READING_SECONDS = 5
 """After so long what has been read is the answer."""
-LAST_SECONDS = 10
+KILLING_SECONDS = 10
 """After so long the process is killed."""
-_MEMORY = 1 << 30
+_MEMORY_BYTES = 1 << 30
 
 
 def main(kind, most) -> None:
-    limit()
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    limit_resources()
+    signal.setitimer(signal.ITIMER_REAL, READING_SECONDS)
     try:
         answer = read_document(kind, sys.stdin.buffer.read(), int(most))._asdict()
     except UnreadableDocument as error:
@@ -29,13 +29,13 @@ def main(kind, most) -> None:
     json.dump(answer, sys.stdout)
 
 
-def limit() -> None:
+def limit_resources() -> None:
     """Limit memory, time on the processor and what is written."""
     import resource
 
     limits = {
-        resource.RLIMIT_AS: _MEMORY,
-        resource.RLIMIT_CPU: LAST_SECONDS,
+        resource.RLIMIT_AS: _MEMORY_BYTES,
+        resource.RLIMIT_CPU: KILLING_SECONDS,
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_CORE: 0,
     }
@@ -43,10 +43,10 @@ def limit() -> None:
         # macOS does not limit memory
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(limit, (amount, amount))
-    signal.signal(signal.SIGALRM, _end)
+    signal.signal(signal.SIGALRM, _raise_time_is_up)
 
 
-def _end(*_):
+def _raise_time_is_up(*_):
     raise TimeIsUp
 
 

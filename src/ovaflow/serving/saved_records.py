@@ -50,7 +50,7 @@ class SavedRecords:
                 found = self._by_id[of_text]
                 if found.text != _digest(text):
                     return None
-            return found and found._replace(entry=_entry_at(lines, found.place))
+            return found and found._replace(entry=_read_entry(lines, found.place))
 
     def since(self, time: str, amount: int) -> tuple[int, list[SavedRecord]]:
         """How many records were saved at a time or later, and an amount of them, the last one
@@ -63,7 +63,7 @@ class SavedRecords:
                     break
                 found.append(record)
             return len(found), [
-                each._replace(entry=_entry_at(lines, each.place)) for each in found[:amount]
+                each._replace(entry=_read_entry(lines, each.place)) for each in found[:amount]
             ]
 
     def _newest(self) -> Iterator[SavedRecord]:
@@ -101,7 +101,7 @@ class SavedRecords:
             self._ids[_digest(text)] = record
 
 
-def _entry_at(lines, place: int) -> dict:
+def _read_entry(lines, place: int) -> dict:
     lines.seek(place)
     return json.loads(lines.readline())
 

@@ -20,27 +20,29 @@ from ovaflow.prediction.sources import NamedColumns
 from ovaflow.reading.feature_columns import COLUMN_KINDS
 from ovaflow.settings.section import setting_info
 
-LARGEST_ID = (1 << 31) - 1
-MOST_FEATURES = 100_000
-MOST_WORDS = 1000
-MOST_ENTRIES = 1000
-LONGEST_ENTRY = 1000
-LONGEST_RECORD = 200  # characters of a record's id
-LARGEST_VALUE = 1e15  # sums of squares of values up to here are finite in float32
-Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE, allow_inf_nan=False)]
-TEXT_ALONE = NamedColumns(["text"])
+MAX_LABEL_ID = (1 << 31) - 1
+MAX_FEATURES = 100_000
+MAX_WORDS = 1000
+MAX_ENTRIES = 1000
+MAX_ENTRY_CHARACTERS = 1000
+MAX_RECORD_ID_CHARACTERS = 200  # characters of a record's id
+MAX_FEATURE_VALUE = 1e15  # sums of squares of values up to here are finite in float32
+FeatureValue = Annotated[
+    float, Field(ge=-MAX_FEATURE_VALUE, le=MAX_FEATURE_VALUE, allow_inf_nan=False)
+]
+TEXT_COLUMN_ONLY = NamedColumns(["text"])
 
 
-def _whole(value):
+def _convert_integral_float(value):
     """A whole number, which in JSON may be 5.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _number(least, most):
-    return Annotated[int, Field(ge=least, le=most), BeforeValidator(_whole)]
+def _bounded_integer(least, most):
+    return Annotated[int, Field(ge=least, le=most), BeforeValidator(_convert_integral_float)]
 
 
-def _request(names, example):
+def _make_request_base(names, example):
     """A request that has exactly one of some fields."""
     extra = {"oneOf": [{"required": [name]} for name in names], "example": example}
 
@@ -150,7 +152,7 @@ class FoundCorrection(_Reply):
     correction: CorrectedRecord | None
 
 
-def _names_beside(kind):
+def _make_columns_field(kind):
     return list[str], Field(
         description=f"{kind.plural.capitalize()} beside the text; one may be missing."
     )
@@ -160,7 +162,7 @@ RecordColumns = create_model(
     "RecordColumns",
     __doc__="Columns of a record, by name.",
     texts=list[str],
-    **{kind.plural: _names_beside(kind) for kind in COLUMN_KINDS},
+    **{kind.plural: _make_columns_field(kind) for kind in COLUMN_KINDS},
 )
 
 
@@ -205,16 +207,18 @@ class Health(_Reply):
     )
 
 
-LANGUAGE = "Language of the labels' names, where the vocabulary has it; by default the model's own."
+LANGUAGE_DESCRIPTION = (
+    "Language of the labels' names, where the vocabulary has it; by default the model's own."
+)
 Language = Annotated[str, Field(max_length=50)]
 
 
-def _text_within(options, columns):
+def _make_text_type(options, columns):
     """A text for a model that reads such columns."""
     Plain = Annotated[str, Field(max_length=options.max_text)]
     kinds = dict.fromkeys(columns.texts, (Plain, ...))
     for column in columns.columns_beside:
-        kinds[column.name] = ((Value if column.kind.type is float else str) | None, None)
+        kinds[column.name] = ((FeatureValue if column.kind.type is float else str) | None, None)
     # any string may name a column, but not a field
     named = {
         f"column_{number}": (kind, Field(default, alias=name))
@@ -232,12 +236,12 @@ def _text_within(options, columns):
     ]
 
 
-def _asked_within(options):
+def _make_question_base(options):
     """What can be asked, within the limits of a service."""
-    Entry = Annotated[str, Field(min_length=1, max_length=LONGEST_ENTRY)]
-    Entries = Annotated[list[Entry], Field(max_length=MOST_ENTRIES)]
+    Entry = Annotated[str, Field(min_length=1, max_length=MAX_ENTRY_CHARACTERS)]
+    Entries = Annotated[list[Entry], Field(max_length=MAX_ENTRIES)]
     limited = {
-        "top_k": _number(1, options.max_top_k),
+        "top_k": _bounded_integer(1, options.max_top_k),
         "include": Entries,
         "exclude": Entries,
         "language": Language,
@@ -260,17 +264,19 @@ def _asked_within(options):
     return create_model("Asked", **fields)
 
 
-def requests_within(options, columns=TEXT_ALONE):
+def make_request_models(options, columns=TEXT_COLUMN_ONLY):
     """Models of the bodies of requests to a model that reads such columns."""
-    Text = _text_within(options, columns)
-    Instance = Annotated[dict[str, Value], Field(max_length=MOST_FEATURES)]
-    TopK = _number(1, options.max_top_k)
-    Words = _number(1, MOST_WORDS)
-    LabelId = _number(0, LARGEST_ID)
+    Text = _make_text_type(options, columns)
+    Instance = Annotated[dict[str, FeatureValue], Field(max_length=MAX_FEATURES)]
+    TopK = _bounded_integer(1, options.max_top_k)
+    Words = _bounded_integer(1, MAX_WORDS)
+    LabelId = _bounded_integer(0, MAX_LABEL_ID)
 
     class PredictRequest(
-        _request(("text", "texts", "features"), {"text": "How to train a dragon", "top_k": 3}),
-        _asked_within(options),
+        _make_request_base(
+            ("text", "texts", "features"), {"text": "How to train a dragon", "top_k": 3}
+        ),
+        _make_question_base(options),
     ):
         """One text, several, or instances given by their features."""
 
@@ -288,7 +294,7 @@ def requests_within(options, columns=TEXT_ALONE):
             return Question.model_validate(self.model_dump(include=set(Question.model_fields)))
 
     class ExplainRequest(
-        _request(("text", "features"), {"text": "How to train a dragon", "words": 5})
+        _make_request_base(("text", "features"), {"text": "How to train a dragon", "words": 5})
     ):
         """A text, or an instance given by its features."""
 
@@ -304,19 +310,19 @@ def requests_within(options, columns=TEXT_ALONE):
         )
         top_k: TopK = Field(min(5, options.max_top_k))
         words: Words = Field(10, description="How many words for and against each label.")
-        language: Language = Field(None, description=LANGUAGE)
+        language: Language = Field(None, description=LANGUAGE_DESCRIPTION)
 
     return PredictRequest, ExplainRequest
 
 
-def corrections_within(options, columns=TEXT_ALONE):
+def make_correction_models(options, columns=TEXT_COLUMN_ONLY):
     """Models of the bodies of a correction, and of what finds one, for a model that reads such
     columns.
     """
-    Text = _text_within(options, columns)
-    Record = Annotated[str, Field(max_length=LONGEST_RECORD)]
+    Text = _make_text_type(options, columns)
+    Record = Annotated[str, Field(max_length=MAX_RECORD_ID_CHARACTERS)]
     Label = Annotated[
-        Annotated[_number(0, LARGEST_ID), Tag("id")] | Annotated[str, Tag("name")],
+        Annotated[_bounded_integer(0, MAX_LABEL_ID), Tag("id")] | Annotated[str, Tag("name")],
         Discriminator(lambda sent: "name" if isinstance(sent, str) else "id"),
     ]
     Labels = Annotated[list[Label], Field(max_length=options.max_top_k)]
@@ -345,6 +351,6 @@ def corrections_within(options, columns=TEXT_ALONE):
 
         id: Record = Field(None)
         text: Text = Field(None)
-        language: Language = Field(None, description=LANGUAGE)
+        language: Language = Field(None, description=LANGUAGE_DESCRIPTION)
 
     return CorrectionRequest, FindRequest

@@ -4,7 +4,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 from ovaflow.serving import metrics
-from ovaflow.serving.replies import busy
+from ovaflow.serving.replies import busy_error
 
 
 class ScoringQueue:
@@ -23,7 +23,7 @@ class ScoringQueue:
         begun never does.
         """
         if self._free == 0:
-            raise busy(f"{self._places} requests are already being answered or waiting")
+            raise busy_error(f"{self._places} requests are already being answered or waiting")
         self._take(1)
         loop = asyncio.get_running_loop()
         future = self._pool.submit(work, *arguments)
@@ -31,11 +31,11 @@ class ScoringQueue:
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
         except TimeoutError:
-            raise busy(f"not answered within {self._seconds:g} s") from None
+            raise busy_error(f"not answered within {self._seconds:g} s") from None
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
 
     def _take(self, places) -> None:
         self._free -= places
-        metrics.BUSY.inc(places)
+        metrics.BUSY_REQUESTS.inc(places)

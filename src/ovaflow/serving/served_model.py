@@ -29,7 +29,7 @@ from ovaflow.prediction.sources import (
 )
 from ovaflow.reading.instances import FIELD_SEPARATOR
 
-_PATTERNS = 10
+_MAX_PATTERNS = 10
 """Most patterns of a request; each is compared with the names and URIs of all labels."""
 
 
@@ -90,7 +90,7 @@ class ServedModel:
             else replace(self, predictor=self.left_out.of(self.predictor))
         )
 
-    def named_for(self, request):
+    def for_request(self, request):
         """What answers a request: with names in its language, without labels that are left out."""
         return self.in_language(request.language).offered()
 
@@ -141,7 +141,7 @@ class ServedModel:
         ]
         return {
             "model": self.model.checksum,
-            "labels": _rounded(explained),
+            "labels": _shorten_floats(explained),
             "features": int(count_known_features(self.predictor, X)[0]),
         }
 
@@ -165,7 +165,7 @@ class ServedModel:
         answer = {"model": self.model.checksum, "label": self._label(label)}
         if not self.explains or not self.model.trained[label]:
             return answer | dict.fromkeys(("up", "down", "bias", "nearest"))
-        return answer | _rounded(describe_label(self.predictor, label, words, nearest))
+        return answer | _shorten_floats(describe_label(self.predictor, label, words, nearest))
 
     def health(self):
         predictor = self.predictor
@@ -189,11 +189,11 @@ class ServedModel:
         """Features and familiarity of the instances of a request."""
         predictor = self.predictor
         if request.features is None:
-            texts = _texts_of(request)
+            texts = _list_texts(request)
             if not predictor.takes_text:
                 reason = "the served model was trained on features: send features, not texts"
                 raise HTTPException(409, reason)
-            beside = [predictor.beside(_record_of(text)) for text in texts]
+            beside = [predictor.beside(_get_columns(text)) for text in texts]
             return predictor.read_texts([self._text(text) for text in texts], beside)
         rows = request.features if isinstance(request.features, list) else [request.features]
         try:
@@ -212,7 +212,7 @@ class ServedModel:
         """A text as the model reads it, sent as such or by its columns."""
         if isinstance(text, str):
             return text
-        return join_text_columns(self.model, _record_of(text))
+        return join_text_columns(self.model, _get_columns(text))
 
     def _check(self, question) -> None:
         """Refuse what the model cannot answer, and labels that it does not have."""
@@ -222,8 +222,8 @@ class ServedModel:
             raise HTTPException(409, f"the served model {self._without_path(error)}") from None
         choice = {"include": question.include, "exclude": question.exclude}
         for field, entries in choice.items():
-            if sum("*" in entry for entry in entries) > _PATTERNS:
-                raise HTTPException(422, f"{field}: more than {_PATTERNS} patterns")
+            if sum("*" in entry for entry in entries) > _MAX_PATTERNS:
+                raise HTTPException(422, f"{field}: more than {_MAX_PATTERNS} patterns")
         try:
             self.predictor.allowed_labels(question)
         except InputError as error:
@@ -264,21 +264,21 @@ class ServedModel:
         return str(error).removeprefix(f"{self.model.path}: ")
 
 
-def _texts_of(request):
+def _list_texts(request):
     return getattr(request, "texts", None) or [request.text]
 
 
-def _record_of(text):
+def _get_columns(text):
     """What was sent by column; nothing of a plain text."""
     return {} if isinstance(text, str) else text.model_dump(by_alias=True)
 
 
-def _rounded(answer):
+def _shorten_floats(answer):
     """An answer whose numbers have the fewest digits that give the same float32 again."""
     if isinstance(answer, dict):
-        return {key: _rounded(value) for key, value in answer.items()}
+        return {key: _shorten_floats(value) for key, value in answer.items()}
     if isinstance(answer, list):
-        return [_rounded(value) for value in answer]
+        return [_shorten_floats(value) for value in answer]
     return shorten_float(np.float32(answer)) if isinstance(answer, float | np.float32) else answer
 
 

@@ -22,9 +22,9 @@ from uvicorn.config import STARTUP_FAILURE
 from ovaflow.console.errors import InputError
 from ovaflow.serving.supervisor import Supervisor
 
-_VARIABLE = "OVAFLOW_SERVE"  # environment variable that tells workers the options
+_OPTIONS_VARIABLE = "OVAFLOW_SERVE"  # environment variable that tells workers the options
 
-_SILENT_SECONDS = 30
+_HEALTHCHECK_SECONDS = 30
 """uvicorn replaces a worker that is silent for so long; one that starts at SIGHUP has as long to
 open the model.
 """
@@ -32,9 +32,9 @@ open the model.
 _log = logging.getLogger(__name__)
 
 
-def options_of_worker():
+def read_worker_options():
     """The options that :func:`serve` was called with, in one of its workers."""
-    return SimpleNamespace(**json.loads(os.environ[_VARIABLE]))
+    return SimpleNamespace(**json.loads(os.environ[_OPTIONS_VARIABLE]))
 
 
 def serve(options, listener):
@@ -42,24 +42,24 @@ def serve(options, listener):
     of the command.
     """
     from ovaflow.serving.corrections import check_corrections
-    from ovaflow.serving.left_out import read_list
+    from ovaflow.serving.excluded_labels import read_excluded_labels
     from ovaflow.serving.served_model import open_served_model
 
-    logging.config.dictConfig(_LOGGING)
+    logging.config.dictConfig(_LOGGING_CONFIG)
     # here an error is one line
     for name, path in options.models.items():
         served = open_served_model(path, options.reranker, options.rerank)
         if name in options.corrections:
             check_corrections(served.predictor, options.corrections[name])
         if name in options.exclude:
-            read_list(served.predictor, options.exclude[name])
-    _log.info("%s opens %s", address_of(listener), ", ".join(options.models.values()))
+            read_excluded_labels(served.predictor, options.exclude[name])
+    _log.info("%s opens %s", format_address(listener), ", ".join(options.models.values()))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))  # uvicorn raises them again when it is done
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until uvicorn takes it
     with tempfile.TemporaryDirectory(prefix="ovaflow-metrics-") as metrics:
         os.environ |= {
-            _VARIABLE: json.dumps(vars(options), default=str),
+            _OPTIONS_VARIABLE: json.dumps(vars(options), default=str),
             "PROMETHEUS_MULTIPROC_DIR": metrics,
         }
         config = uvicorn.Config(
@@ -68,7 +68,7 @@ def serve(options, listener):
             workers=options.workers,
             http="h11",  # httptools sets headers no limit
             ws="none",
-            log_config=_LOGGING,
+            log_config=_LOGGING_CONFIG,
             access_log=False,  # it would have searches and addresses of clients
             server_header=False,
             headers=[
@@ -80,7 +80,7 @@ def serve(options, listener):
             + 1,  # uvicorn refuses the one that reaches it
             timeout_keep_alive=75,
             timeout_graceful_shutdown=options.grace,
-            timeout_worker_healthcheck=_SILENT_SECONDS,
+            timeout_worker_healthcheck=_HEALTHCHECK_SECONDS,
         )
         supervisor = Supervisor(config, [listener])
         supervisor.run()
@@ -93,7 +93,7 @@ class UtcFormatter(logging.Formatter):
     converter = staticmethod(time.gmtime)
 
 
-_LOGGING = {
+_LOGGING_CONFIG = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
@@ -110,7 +110,7 @@ _LOGGING = {
 }
 
 
-def bind(host, port, unix_socket=None):
+def bind_listener(host, port, unix_socket=None):
     """Take the address, so that a wrong one is refused before anything is loaded; nobody can
     connect yet.
     """
@@ -142,7 +142,7 @@ def _bind_unix(path):
     return listener
 
 
-def allowed_hosts(listener, names):
+def list_allowed_hosts(listener, names):
     """Names by which clients may call: any, unless there are names or only programs of this machine
     can connect.
     """
@@ -158,7 +158,7 @@ def allowed_hosts(listener, names):
     return ["*"]
 
 
-def address_of(listener):
+def format_address(listener):
     """Where a socket listens, as a person types it: a URL, or the path of a Unix socket."""
     name = listener.getsockname()
     if listener.family == socket.AF_UNIX:

@@ -7,11 +7,11 @@ from uvicorn.supervisors import Multiprocess
 
 from ovaflow.serving import failures
 
-RELOAD = "reload-failed"
-START = "start-failed"
+RELOAD_FAILURE = "reload-failed"
+START_FAILURE = "start-failed"
 """Failures that are noted: of reloads, and of the last worker that could not begin."""
 
-_SLOW = {"reason": "the new workers were not ready in time; the log says more"}
+_SLOW_RELOAD = {"reason": "the new workers were not ready in time; the log says more"}
 
 
 class Supervisor(Multiprocess):
@@ -32,9 +32,11 @@ class Supervisor(Multiprocess):
 
     def restart_all(self) -> None:
         before = list(self.processes)
-        failures.forget(START)
+        failures.clear_failure(START_FAILURE)
         super().restart_all()
         if any(map(operator.is_, before, self.processes)):
-            failures.note(RELOAD, (failures.noted(START) or _SLOW)["reason"])
+            failures.record_failure(
+                RELOAD_FAILURE, (failures.read_failure(START_FAILURE) or _SLOW_RELOAD)["reason"]
+            )
         else:
-            failures.forget(RELOAD)
+            failures.clear_failure(RELOAD_FAILURE)

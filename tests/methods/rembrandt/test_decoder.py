@@ -1,11 +1,11 @@
 import naive
 import numpy as np
 import pytest
+from command_training import CommandTraining
 from commands import ovaflow
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
-from trained_by_commands import Trained
 
 from ovaflow.console.errors import InputError
 from ovaflow.methods.rembrandt.decoder import Decoding, train_decoder
@@ -15,7 +15,7 @@ from ovaflow.model.one_vs_all import OneVsAll
 
 
 def run(dataset, folder, shards=1, embed="", **options):
-    training = Trained(
+    training = CommandTraining(
         "rembrandt", dataset.path, folder, shards, embed=f"--rank=8 {embed}", **options
     )
     return EmbeddingModel.open(training.whole())

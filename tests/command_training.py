@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from ovaflow.cli import main
 
-BEFORE = {
+STEPS_BEFORE_SHARDS = {
     "one-vs-all": [
         "means {dataset} --output={here}/means.h5",
         "plan {dataset} --shards={n} --output={here}/plan.tsv",
@@ -16,14 +16,14 @@ BEFORE = {
         " --output={here}/decoder.json",
     ],
 }
-TRAINED_ON = {
+SHARD_INPUTS = {
     "one-vs-all": "{dataset} --means={here}/means.h5 --plan={here}/plan.tsv",
     "rembrandt": "{here}/projected.h5 --tuned={here}/decoder.json --shards={n}",
 }
-MERGED_WITH = {"rembrandt": "--projected={here}/projected.h5 --tuned={here}/decoder.json"}
+MERGE_INPUTS = {"rembrandt": "--projected={here}/projected.h5 --tuned={here}/decoder.json"}
 
 
-class Trained:
+class CommandTraining:
     """Steps by step; ``options`` are those of embed, project, tune and train."""
 
     def __init__(self, method, dataset, here, n=1, **options) -> None:
@@ -32,14 +32,14 @@ class Trained:
         self.here = here
         self.names = defaultdict(str, dataset=dataset, here=here, n=n, **options)
         here.mkdir(exist_ok=True)
-        for line in BEFORE.get(method, []):
+        for line in STEPS_BEFORE_SHARDS.get(method, []):
             self.run(line)
 
     def run(self, line, status=0) -> None:
         assert main(line.format_map(self.names).split()) == status
 
     def shard(self, number, *options, name=None, status=0) -> None:
-        on = TRAINED_ON.get(self.method, "{dataset} --shards={n}")
+        on = SHARD_INPUTS.get(self.method, "{dataset} --shards={n}")
         more = " ".join([f"--method={self.method} --shard={number} {{train}}", *options])
         self.run(f"train-shard {on} {more} --output={{here}}/{name or number}.h5", status)
 
@@ -47,7 +47,7 @@ class Trained:
         shards = " ".join(
             f"{{here}}/{number}.h5" for number in (range(self.n) if numbers is None else numbers)
         )
-        more = MERGED_WITH.get(self.method, "")
+        more = MERGE_INPUTS.get(self.method, "")
         files = "--output={here}/model.h5 --statistics={here}/training.h5"
         self.run(
             f"merge {shards} --method={self.method} --dataset={{dataset}} {more} {files}", status

@@ -19,7 +19,7 @@ VOCABULARY = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 :lost a skos:Concept ; owl:deprecated true ; dct:isReplacedBy :elsewhere .
 :foreign a skos:Concept ; owl:deprecated true ; skos:inScheme :others ; skos:exactMatch :dogs .
 """
-OLD = [
+OLD_RECORDS = [
     ("black cats purr", "felines"),
     ("cats purr loudly", "cats felines"),
     ("dogs bark loudly", "hounds"),
@@ -29,14 +29,14 @@ OLD = [
 ]
 
 
-def line(text, names):
+def format_record(text, names):
     """A record of Annif's corpus."""
     return f"{text}\t{' '.join(f'<{HERE}{name}>' for name in names.split())}\n"
 
 
-def write_vocabulary(folder, records=OLD, vocabulary=VOCABULARY):
+def write_vocabulary(folder, records=OLD_RECORDS, vocabulary=VOCABULARY):
     """Write the files; returns options of ``ovaflow prepare`` that read them."""
     (folder / "v.ttl").write_text(vocabulary)
-    (folder / "a.tsv").write_text("".join(line(*record) for record in records) * 2)
+    (folder / "a.tsv").write_text("".join(format_record(*record) for record in records) * 2)
     files = f"--train={folder}/a.tsv --test={folder}/a.tsv --vocabulary={folder}/v.ttl"
     return f"--format=annif {files} --min-df=1 --max-df=1.0"

@@ -14,7 +14,7 @@ from ovaflow.training.shard_job import train_model
 _PLACE = re.compile(r"(line|row|record) \d+$")
 
 
-def assert_read_again(dataset, path, place) -> None:
+def assert_predict_reads_the_same(dataset, path, place) -> None:
     """The test part of a dataset, made of a file, is what is predicted of it: features and ids, in
     order.
     """

@@ -14,13 +14,13 @@ from ovaflow.labels.choice import entries_in
 from ovaflow.serving import failures, metrics
 from ovaflow.storage.writing import write_text
 
-_SECONDS = 1.0
+_POLLING_SECONDS = 1.0
 """A file is looked at so often."""
 
 _log = logging.getLogger(__name__)
 
 
-def read_list(predictor, path):
+def read_excluded_labels(predictor, path):
     """Which labels a file leaves, bool (l,), and its entries."""
     entries = list(entries_in(path))
     try:
@@ -29,25 +29,25 @@ def read_list(predictor, path):
         raise InputError(error, path=path) from None
 
 
-class LeftOut:
+class ExcludedLabels:
     """The labels of a project's file; while it cannot be read, those that were last read from it."""
 
     def __init__(self, project, predictor, path) -> None:
         self._predictor = predictor
         self._path = path
         self._wrong = None
-        self._since = metrics.LEFT_OUT_FAILED.labels(project)
+        self._since = metrics.EXCLUSION_FAILURE_TIME.labels(project)
         self._subject = f"left-out-failed-{project}"
-        self._seen = self._read = _stamp(path)
+        self._seen = self._read = _read_file_state(path)
         # other workers have read it, perhaps before it was damaged
-        self._last = failures.shared_file(f"left-out-{project}")
+        self._last = failures.get_shared_path(f"left-out-{project}")
         self._take()
         if self._wrong:
-            self._use(read_list(predictor, self._last)[0])
+            self._use(read_excluded_labels(predictor, self._last)[0])
         threading.Thread(target=self._watch, daemon=True).start()
 
     def health(self):
-        return {"left_out": self._amount, "left_out_failed": failures.noted(self._subject)}
+        return {"left_out": self._amount, "left_out_failed": failures.read_failure(self._subject)}
 
     def _use(self, offered) -> None:
         self._amount = int(np.count_nonzero(~offered))
@@ -59,33 +59,33 @@ class LeftOut:
         wrong.
         """
         while True:
-            time.sleep(_SECONDS)
+            time.sleep(_POLLING_SECONDS)
             before = self._seen
-            self._seen = _stamp(self._path)
+            self._seen = _read_file_state(self._path)
             if self._seen == before and (self._seen != self._read or self._wrong):
                 self._read = self._seen
                 self._take()
 
     def _take(self) -> None:
         try:
-            offered, entries = read_list(self._predictor, self._path)
+            offered, entries = read_excluded_labels(self._predictor, self._path)
         except (InputError, OSError) as error:
             if self._wrong != str(error):
                 self._wrong = str(error)
-                failures.note(self._subject, failures.shown(error, self._path))
+                failures.record_failure(self._subject, failures.describe_error(error, self._path))
                 _log.error("the same labels as before are left out: %s", error)
         else:
             self._use(offered)
             self._wrong = None
-            failures.forget(self._subject)
+            failures.clear_failure(self._subject)
             _log.info("labels left out by %s: %s", self._path, f"{self._amount:,}")
             # on a full disk the service goes on
             with contextlib.suppress(InputError):
                 write_text(self._last, "\n".join(entries))
-        self._since.set(failures.since(self._subject))
+        self._since.set(failures.get_failure_time(self._subject))
 
 
-def _stamp(path):
+def _read_file_state(path):
     """What changes when a file, its name or its permissions do; None without one."""
     with contextlib.suppress(OSError):
         status = os.stat(path)

@@ -15,13 +15,13 @@ from tiny_table import write_config
 import ovaflow
 
 ROOT = Path(__file__).parents[1]
-OVAFLOW = [sys.executable, "-P", "-m", "ovaflow"]
+OVAFLOW_COMMAND = [sys.executable, "-P", "-m", "ovaflow"]
 
-SOURCE = Path(ovaflow.__file__).parents[1]
+SOURCE_FOLDER = Path(ovaflow.__file__).parents[1]
 """Where these tests import ovaflow from: kernels are compiled for each place."""
 
 
-class Place:
+class PipelineFolder:
     """A folder in which Snakemake runs the pipeline."""
 
     snakefile = ROOT / "Snakefile"
@@ -40,7 +40,7 @@ class Place:
         """Environment of a run: no virtual environment on PATH."""
         names = ("OVAFLOW_", "HOME", "LANG", "LC_", "TMPDIR")
         kept = {name: value for name, value in os.environ.items() if name.startswith(names)}
-        return kept | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(SOURCE)} | variables
+        return kept | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(SOURCE_FOLDER)} | variables
 
     def configure(self, **sections) -> None:
         """Write the tiny table's config, with some sections replaced."""
@@ -76,7 +76,7 @@ class Place:
 
     def ovaflow(self, *arguments, status=0):
         """Run a command of ovaflow as people do and return what it wrote."""
-        return self.run([*OVAFLOW, *arguments], status)
+        return self.run([*OVAFLOW_COMMAND, *arguments], status)
 
     def dry_run(self, *arguments, configfile="my.yaml"):
         """Return what Snakemake writes in a dry run, in this process: most of a run's time is its
@@ -91,7 +91,7 @@ class Place:
 
     def jobs(self, *arguments):
         """Numbers of jobs of a dry run by run and rule; the jobs of the datasets are those of None."""
-        return jobs_in(self.dry_run(*arguments))
+        return parse_jobs(self.dry_run(*arguments))
 
     def processes(self):
         """Living processes that work here."""
@@ -118,7 +118,7 @@ class Place:
         return type(self)(folder)
 
 
-def jobs_in(written):
+def parse_jobs(written):
     """Numbers of jobs that a dry run lists, by run and rule."""
     # those of a group are indented
     rules = re.findall(r"^( *)(?:local)?rule (\w+):\n((?:\1    .*\n)*)", written, re.MULTILINE)

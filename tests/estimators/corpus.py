@@ -10,13 +10,13 @@ TEXTS = [
     f"{'salt' if i % 2 else 'rope'} {'sea' if i % 3 else 'hill'} number{i % 7}" for i in range(60)
 ]
 TOPICS = [["cooking" if i % 2 else "climbing", *(["water"] if i % 3 else [])] for i in range(60)]
-IN_GERMAN = [
+GERMAN_TEXTS = [
     f"{'Salzige' if i % 2 else 'hohe'} {'See' if i % 3 else 'Hügel'} und Nummern{i % 7}"
     for i in range(60)
 ]
 
 
-def prepared(folder, X, Y):
+def prepare_dataset(folder, X, Y):
     """What ``ovaflow prepare`` makes of them: dataset.h5."""
     for name, matrix in (("X", X), ("Y", Y)):
         sp.save_npz(folder / f"{name}.npz", matrix)
@@ -26,7 +26,7 @@ def prepared(folder, X, Y):
     return folder / "dataset.h5"
 
 
-def reloaded(model, folder):
+def save_and_load(model, folder):
     """A classifier as its file in a folder has it."""
     model.save(folder / "model.h5")
     return type(model).load(folder / "model.h5")

@@ -21,7 +21,7 @@ def check_answers(operation, mode, examples, change=lambda case: None) -> None:
     each_answer()
 
 
-def operations(document):
+def list_operations(document):
     """Path, method and operation."""
     return [
         (path, method, document[path][method]) for path in document for method in document[path]
