@@ -22,7 +22,7 @@ from worker import PREDICTED_LABELS
 from ovaflow.console.progress import Progress
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.evaluation import ranking
-from ovaflow.machine.limits import ONE_THREAD
+from ovaflow.machine.limits import ONE_THREAD_ENVIRONMENT
 from ovaflow.model.ranked_labels import find_hits
 from ovaflow.sparse.csr import CSR, from_scipy, select_rows
 from ovaflow.storage.writing import write_text
@@ -135,7 +135,11 @@ def _run_worker(comparison, method, labels, folder):
     """Run a method in a process of its own; says what went wrong, or nothing."""
     _write_job(comparison, method, labels, folder)
     command = [sys.executable, str(Path(__file__).with_name("worker.py")), str(folder / "job.json")]
-    settings = {"env": os.environ | ONE_THREAD, "timeout": comparison.limit, "check": False}
+    settings = {
+        "env": os.environ | ONE_THREAD_ENVIRONMENT,
+        "timeout": comparison.limit,
+        "check": False,
+    }
     with open(folder / "log.txt", "wb") as log:
         try:
             status = subprocess.run(command, stdout=log, stderr=log, **settings).returncode

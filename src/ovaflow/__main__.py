@@ -4,9 +4,9 @@ import gc
 import os
 import sys
 
-from ovaflow.console.interrupts import INTERRUPTED, end_at_once
+from ovaflow.console.interrupts import INTERRUPTED_STATUS, exit_on_interrupt
 
-end_at_once()
+exit_on_interrupt()
 # what is imported stays: to walk over it again and again takes a tenth of a second
 gc.set_threshold(50_000, 50, 50)
 
@@ -16,7 +16,7 @@ from ovaflow.cli import main  # noqa: E402
 def run() -> None:
     """Run the command line and end the process with its status."""
     status = main()
-    if status == INTERRUPTED:
+    if status == INTERRUPTED_STATUS:
         # without waiting for threads that may compute for minutes
         sys.stdout.flush()
         os._exit(status)

@@ -12,7 +12,7 @@ from typing import Any
 from ovaflow.console.errors import InputError
 from ovaflow.steps import STEPS, Step
 
-ENTRY_POINTS = "ovaflow.methods"
+METHOD_ENTRY_POINTS = "ovaflow.methods"
 """Group of the entry points of methods: each names a class, see
 :class:`ovaflow.training.method.Method`.
 """
@@ -40,7 +40,7 @@ def import_reference(place: Any) -> Any:
 
 @cache
 def _installed() -> dict[str, EntryPoint]:
-    return {each.name: each for each in entry_points(group=ENTRY_POINTS)}
+    return {each.name: each for each in entry_points(group=METHOD_ENTRY_POINTS)}
 
 
 def method_names() -> tuple[str, ...]:

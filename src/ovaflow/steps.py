@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 
-class Reads(NamedTuple):
+class StepSettings(NamedTuple):
     """Settings that a step reads: fields of a model, all of them by default, filled from sections
     of a config.
     """
@@ -27,7 +27,7 @@ class Reads(NamedTuple):
 class Step(NamedTuple):
     module: str  # with a function named after the step
     help: str
-    settings: Reads | None = None
+    settings: StepSettings | None = None
     makes: tuple[str, ...] = ()  # kinds of artifacts
     rule: str = ""  # which makes them in the workflow
     for_people: bool = False  # listed first by ovaflow --help
@@ -63,7 +63,7 @@ STEPS = {
     "prepare": Step(
         "cli.data",
         "Turn raw files into dataset.h5.",
-        Reads("ovaflow.settings.prepare:PrepareSource", ("prepare",), without=("has_test",)),
+        StepSettings("ovaflow.settings.prepare:PrepareSource", ("prepare",), without=("has_test",)),
         makes=("dataset", "sizes", "reading"),
         rule="prepare_dataset",
         for_people=True,
@@ -72,7 +72,7 @@ STEPS = {
     "choose-features": Step(
         "cli.data",
         "Choose features of texts on held-out instances.",
-        Reads(
+        StepSettings(
             "ovaflow.settings.prepare:ChooseFeatures",
             ("prepare", "tune"),
             without=("features", "has_test"),
@@ -84,7 +84,7 @@ STEPS = {
     "choose-c": Step(
         "cli.data",
         "Choose C on held-out instances.",
-        Reads(
+        StepSettings(
             "ovaflow.settings.train:ChooseC",
             ("train", "tune", "evaluate"),
             (
@@ -136,7 +136,7 @@ STEPS = {
     "predict": Step(
         "cli.predict",
         "Predict the labels of texts, features or a test set.",
-        Reads("ovaflow.settings.predict:Predict", ("predict",), ("top_k", "optimise")),
+        StepSettings("ovaflow.settings.predict:Predict", ("predict",), ("top_k", "optimise")),
         makes=("predictions",),
         rule="predict_labels",
         for_people=True,
@@ -158,7 +158,7 @@ STEPS = {
     "evaluate": Step(
         "cli.evaluating",
         "Measure a model on a labelled file or on the test set.",
-        Reads("ovaflow.settings.train:Propensities", ("evaluate",)),
+        StepSettings("ovaflow.settings.train:Propensities", ("evaluate",)),
         makes=("metrics", "analysis"),
         rule="evaluate_predictions",
         for_people=True,
@@ -201,7 +201,7 @@ STEPS = {
     "report": Step(
         "cli.report",
         "Write the report page.",
-        Reads(
+        StepSettings(
             "ovaflow.settings.predict:Report", ("report",), ("examples", "intended_use", "licence")
         ),
         rule="write_report",

@@ -90,7 +90,7 @@ def find_owner() -> int | None:
     return int(process) if "snakemake" in " ".join(words) else 0
 
 
-def end_by_signals(jobs_are_local: bool) -> None:
+def end_jobs_on_signals(jobs_are_local: bool) -> None:
     """Let SIGINT and SIGTERM end this machine's jobs, for which Snakemake would wait, and then
     Snakemake.
     """
@@ -102,7 +102,7 @@ def end_by_signals(jobs_are_local: bool) -> None:
 
 def _end_jobs(number: int, frame: Any) -> None:
     # first, so that the jobs that now end do not count as failed
-    end_with(128 + number)
+    exit_with_status(128 + number)
     this = psutil.Process()
     for process in this.children(recursive=True):
         # one that has just ended must not keep the others alive, for which Snakemake then waits
@@ -114,11 +114,11 @@ def _end_jobs(number: int, frame: Any) -> None:
 
 
 def _interrupt(number: int, frame: Any) -> None:
-    end_with(128 + number)
+    exit_with_status(128 + number)
     raise KeyboardInterrupt
 
 
-def end_with(status: int) -> None:
+def exit_with_status(status: int) -> None:
     """Let this process end with a status, the first that is given; Snakemake alone knows only 0 and
     1.
     """

@@ -13,7 +13,7 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from ovaflow.workflow import end_with, find_owner, was_interrupted
+from ovaflow.workflow import exit_with_status, find_owner, was_interrupted
 from snakemake_logger_plugin_ovaflow.failures import Failures, log_reasons_of_groups
 from snakemake_logger_plugin_ovaflow.stages import Stage
 
@@ -95,7 +95,7 @@ class LogHandler(LogHandlerBase):
             hint = "; the same command continues"
         if end == "Stopped" and self._failures.are_mistakes:
             hint = ". Correct the errors above; finished jobs are kept"
-            end_with(2)
+            exit_with_status(2)
         self._print(f"{end}: {done:,} of {self._jobs:,} jobs{hint}")
 
     def _on_run_info(self, record: Any) -> None:
@@ -209,7 +209,7 @@ def _explain_lock(text: str) -> str:
     process = find_owner()
     if not process:
         return text
-    end_with(2)
+    exit_with_status(2)
     return (
         f"ovaflow: error: another run (process {process}) uses this folder;"
         " wait for it, or use another folder"

@@ -10,7 +10,7 @@ import pytest
 from command_training import CommandTraining
 from synthetic import write_topics
 
-from ovaflow.machine.limits import ONE_THREAD
+from ovaflow.machine.limits import ONE_THREAD_ENVIRONMENT
 
 THREADS = 3
 
@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
 
 def most_threads(folder, line):
     """Run a command where libraries are offered eight threads each; the most threads that it had."""
-    environment = os.environ | dict.fromkeys(ONE_THREAD, "8")
+    environment = os.environ | dict.fromkeys(ONE_THREAD_ENVIRONMENT, "8")
     command = [sys.executable, "-m", "ovaflow", *line.split()]
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT

@@ -7,7 +7,13 @@ import pytest
 from commands import ovaflow
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.estimate.demand import Demand, read_demand, shape_of, shares_of_work, write_demand
+from ovaflow.estimate.demand import (
+    Demand,
+    read_dataset_shape,
+    read_demand,
+    read_work_shares,
+    write_demand,
+)
 from ovaflow.training.plan import write_plan
 
 DEMAND = Demand(
@@ -35,13 +41,13 @@ def test_a_share_of_all(share, threads, pretrained, megabytes, seconds) -> None:
 def test_from_files(tmp_path) -> None:
     estimate = tmp_path / "estimate.json"
     plan = tmp_path / "shards.tsv"
-    for read in (read_demand, shares_of_work, shape_of):
+    for read in (read_demand, read_work_shares, read_dataset_shape):
         with pytest.raises(FileNotFoundError):
             read(plan)
     write_demand(estimate, DEMAND)
     write_plan(plan, [[0, 1], [2], [3]], [3.0, 3.0, 2.0, 2.0])
     assert read_demand(estimate) == DEMAND
-    assert shares_of_work(plan) == {0: 0.6, 1: 0.2, 2: 0.2}
+    assert read_work_shares(plan) == {0: 0.6, 1: 0.2, 2: 0.2}
     # written again, it is read again
     write_demand(estimate, replace(DEMAND, core_seconds=1.0))
     os.utime(estimate, ns=(0, 0))
@@ -53,5 +59,5 @@ def test_sizes_of_a_dataset(path, tmp_path) -> None:
     held_out = tmp_path / "held-out.h5"
     ovaflow("hold-out", path, f"--sizes={sizes}", f"--output={held_out}")
     X, Y = (getattr(open_dataset(held_out).train, part) for part in "XY")
-    assert shape_of(sizes) == (X.n_rows, X.n_columns, Y.n_columns, len(Y.data))
+    assert read_dataset_shape(sizes) == (X.n_rows, X.n_columns, Y.n_columns, len(Y.data))
     assert X.n_rows < open_dataset(path).train.X.n_rows

@@ -10,9 +10,9 @@ def test_reading_a_compressed_file_takes_a_multiple_of_it() -> None:
 
 
 def test_merging_holds_a_panel_of_an_index() -> None:
-    assert demand.PANEL == index.INDEX_PANEL_LABELS
-    few = demand.merging_memory_mb(demand.PANEL, 1000)
-    many = demand.merging_memory_mb(10 * demand.PANEL, 1000)
+    assert demand.INDEX_PANEL_LABELS == index.INDEX_PANEL_LABELS
+    few = demand.merging_memory_mb(demand.INDEX_PANEL_LABELS, 1000)
+    many = demand.merging_memory_mb(10 * demand.INDEX_PANEL_LABELS, 1000)
     assert few - 650 > 0.4 * 1000 > many - 650 - 200
 
 

@@ -11,7 +11,7 @@ from tiny_table import write_table
 from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
 from ovaflow.estimate import summary
 from ovaflow.estimate.demand import Demand
-from ovaflow.estimate.sample import Sample, in_separate_process
+from ovaflow.estimate.sample import Sample, sample_in_process
 from ovaflow.initialization.means import compute_means
 from ovaflow.methods.fastxml.settings import GrowTrees
 from ovaflow.methods.fastxml.training import TreeShard
@@ -49,13 +49,13 @@ def job(path):
 
 
 def assert_near(ours, theirs, threads) -> None:
-    assert 0.8 * theirs <= ours.bytes_of(1, threads) <= 1.25 * theirs
+    assert 0.8 * theirs <= ours.peak_bytes(1, threads) <= 1.25 * theirs
     assert ours.request(1, threads).mem_mb * 1e6 > theirs
 
 
 @pytest.mark.long
 def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path) -> None:
-    sample = in_separate_process("one-vs-all", path, SampleLabels(prune=0.05, sample=1000), {})
+    sample = sample_in_process("one-vs-all", path, SampleLabels(prune=0.05, sample=1000), {})
     shard = job("train-shard", "--threads=2")
     assert_near(sample.demand, Shard.open(shard).peak_rss_bytes, 2)
     weights, _ = merge(
@@ -67,7 +67,7 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path) -> None:
     figures = summary.summarize(sample, path, 1, 1, "labels")
     assert figures["model_bytes"] == pytest.approx((tmp_path / "model.h5").stat().st_size, rel=0.1)
     assert figures["core_seconds_with_rerank"] is None
-    few = in_separate_process("one-vs-all", path, SampleLabels(prune=0.05, sample=40), {})
+    few = sample_in_process("one-vs-all", path, SampleLabels(prune=0.05, sample=40), {})
     assert few.weights == pytest.approx(weights, rel=0.2)
     # the machine's part is left when there is no error of sampling
     ours, theirs = (found.core_error / found.demand.core_seconds for found in (sample, few))
@@ -78,7 +78,7 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path) -> None:
 @pytest.mark.long
 def test_memory_of_another_problem(path, job) -> None:
     settings = {"regularization": "l1", "loss": "logistic"}
-    ours = in_separate_process(
+    ours = sample_in_process(
         "one-vs-all", path, SampleLabels(**settings, prune=0.05, sample=40), {}
     ).demand
     shard = job("train-shard", *(f"--{name}={value}" for name, value in settings.items()))
@@ -87,7 +87,7 @@ def test_memory_of_another_problem(path, job) -> None:
 
 @pytest.mark.long
 def test_memory_of_growing_trees(path, job) -> None:
-    ours = in_separate_process("fastxml", path, GrowTrees(trees=2), {}).demand
+    ours = sample_in_process("fastxml", path, GrowTrees(trees=2), {}).demand
     assert_near(
         ours,
         TreeShard.open(
@@ -133,7 +133,7 @@ def test_suggestions_follow_cores_and_memory(hours, gigabytes, shards, threads) 
     demand = Demand(
         3600.0 * hours, job_seconds=1.0, job_bytes=2e8, thread_bytes=1e7, result_bytes=4e8
     )
-    assert summary.suggest(demand, 32, gigabytes << 30) == (shards, threads)
+    assert summary.suggest_jobs(demand, 32, gigabytes << 30) == (shards, threads)
 
 
 def test_a_dataset_without_positives_is_refused(tmp_path, capfd) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ovaflow.estimate.shards import is_small, number_of_shards
+from ovaflow.estimate.shards import choose_shard_count, is_small
 from ovaflow.settings.config import resolve_config
 from ovaflow.training.plan import write_plan
 
@@ -30,40 +30,40 @@ def write(path, megabytes) -> None:
 @pytest.mark.parametrize(("megabytes", "shards"), [(0.1, 1), (8, 1), (8.1, 2), (33, 5)])
 def test_a_shard_for_each_8_megabytes(folder, megabytes, shards) -> None:
     write(folder / "a.csv", megabytes)
-    assert number_of_shards(config(), "mine", "msi") == shards
+    assert choose_shard_count(config(), "mine", "msi") == shards
     assert is_small(config(), "mine", ESTIMATE) == (shards == 1)
     # what is held out changes nothing
-    assert number_of_shards(config(), "mine/held-out-0.2", "msi") == shards
-    assert number_of_shards(config(shards=7), "mine", "msi") == 7
+    assert choose_shard_count(config(), "mine/held-out-0.2", "msi") == shards
+    assert choose_shard_count(config(shards=7), "mine", "msi") == 7
 
 
 def test_several_files_some_compressed(folder) -> None:
     for number in (1, 2):
         write(folder / f"{number}.csv", 6)
     write(folder / "more.csv", 6)
-    assert number_of_shards(config(train="[12].csv"), "mine", "msi") == 2
+    assert choose_shard_count(config(train="[12].csv"), "mine", "msi") == 2
     assert (
-        number_of_shards(config(train=["1.csv", "2.csv"], extra={"more.csv": 0.5}), "mine", "msi")
+        choose_shard_count(config(train=["1.csv", "2.csv"], extra={"more.csv": 0.5}), "mine", "msi")
         == 3
     )
     # counted as three times their size
     write(folder / "packed.csv.gz", 6)
-    assert number_of_shards(config(train="packed.csv.gz"), "mine", "msi") == 3
+    assert choose_shard_count(config(train="packed.csv.gz"), "mine", "msi") == 3
 
 
 def test_built_in_and_elsewhere() -> None:
     builtin = config(source="builtin", format=None, train=None)
-    assert number_of_shards(builtin, "mine", "msi") == 1
+    assert choose_shard_count(builtin, "mine", "msi") == 1
     assert is_small(builtin, "mine", ESTIMATE)
     for train in ("https://example.org/a.csv", "s3://bucket/a.csv"):
-        assert number_of_shards(config(train=train), "mine", "msi") == 8
+        assert choose_shard_count(config(train=train), "mine", "msi") == 8
         assert not is_small(config(train=train), "mine", ESTIMATE)
 
 
 def test_trees_and_decoders_have_eight(folder) -> None:
     write(folder / "a.csv", 1)
     for method in ("fastxml", "rembrandt"):
-        assert number_of_shards(config({"method": method}), "mine", "msi") == 8
+        assert choose_shard_count(config({"method": method}), "mine", "msi") == 8
 
 
 def test_without_the_files_a_run_stays_as_it_is(folder) -> None:
@@ -71,9 +71,9 @@ def test_without_the_files_a_run_stays_as_it_is(folder) -> None:
     plan = folder / "results" / "mine" / "msi" / "shards.tsv"
     for path in (estimate, plan):
         path.parent.mkdir(parents=True)
-    assert number_of_shards(config(), "mine", "msi") == 8
+    assert choose_shard_count(config(), "mine", "msi") == 8
     write_plan(plan, [[0, 1], [2], [3]], [3.0, 3.0, 2.0, 2.0])
-    assert number_of_shards(config(), "mine", "msi") == 3
+    assert choose_shard_count(config(), "mine", "msi") == 3
     assert is_small(config(), "mine", ESTIMATE)
     estimate.touch()
     assert not is_small(config(), "mine", ESTIMATE)

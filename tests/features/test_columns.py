@@ -11,7 +11,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from ovaflow.dataset.hold_out import draw_held_out_documents
-from ovaflow.features.columns import ColumnFeatures, of_words
+from ovaflow.features.columns import ColumnFeatures, select_text_features
 
 SETTINGS = SimpleNamespace(
     number_columns="price,pages", category_columns="publisher", weight_beside_text=0.5
@@ -97,13 +97,15 @@ def test_they_follow_features_of_texts_which_stay_as_they_are(prepared, prepare)
     assert ours.feature_names == [*of_words_alone, *names]
     assert ours.bias_feature == ours.n_features - 1
     for part in ("train", "test"):
-        X, Y = (of_words(getattr(each, part).X, each.parameters) for each in (ours, theirs))
+        X, Y = (
+            select_text_features(getattr(each, part).X, each.parameters) for each in (ours, theirs)
+        )
         assert all(
             np.array_equal(left, right) for left, right in zip(X.arrays, Y.arrays, strict=True)
         )
     # of names of labels nothing is known
     named = ours.train.X.part(ours.n_documents, ours.train.X.n_rows)
-    assert of_words(named, ours.parameters).data.size == named.data.size > 0
+    assert select_text_features(named, ours.parameters).data.size == named.data.size > 0
     np.testing.assert_array_equal(
         draw_held_out_documents(ours, 0.3), draw_held_out_documents(theirs, 0.3)
     )

@@ -6,7 +6,12 @@ from hypothesis.extra import numpy as hnp
 from sklearn.preprocessing import normalize
 
 from ovaflow.features import normalize as module
-from ovaflow.features.normalize import append_bias, model_features, normalize_rows, unscale
+from ovaflow.features.normalize import (
+    append_bias,
+    make_model_features,
+    normalize_rows,
+    unscale_rows,
+)
 from ovaflow.sparse.csr import from_scipy
 
 values = st.integers(-1000, 1000).map(lambda number: number / 8)  # scikit-learn takes 1e-16 for 0
@@ -29,13 +34,13 @@ def test_rows_as_scikit_learn_scales_them(dense, block) -> None:
 def test_features_come_back_by_their_norms(dense, block, bias) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
-        scaled, norms = model_features(from_scipy(dense), True, bias)
-        unscaled, _ = model_features(from_scipy(dense), True, bias, unscaled=True)
+        scaled, norms = make_model_features(from_scipy(dense), True, bias)
+        unscaled, _ = make_model_features(from_scipy(dense), True, bias, unscaled=True)
     theirs = np.linalg.norm(dense.astype(np.float64), axis=1)
     np.testing.assert_allclose(norms, np.where(theirs > 0, theirs, 1))
     theirs = np.pad(dense, ((0, 0), (0, int(bias > 0))), constant_values=bias)
     np.testing.assert_allclose(unscaled.to_scipy().toarray(), theirs, rtol=1e-6)
-    np.testing.assert_array_equal(unscale(scaled, norms, bias).data, unscaled.data)
+    np.testing.assert_array_equal(unscale_rows(scaled, norms, bias).data, unscaled.data)
 
 
 def test_tiny_and_huge_values() -> None:

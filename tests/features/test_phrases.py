@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from naive import find_phrases
 
 from ovaflow.features.phrases import Phrases
-from ovaflow.features.tokens import numbered
+from ovaflow.features.tokens import tokenize
 from ovaflow.features.vocabulary import fit_features
 from ovaflow.reading.instances import FIELD_SEPARATOR
 from ovaflow.settings.prepare import Prepare
@@ -21,7 +21,7 @@ WORDS = st.sampled_from(
 )
 def test_phrases_are_found(texts, phrases) -> None:
     sought = Phrases(phrases)
-    tokens = numbered([" ".join(words) for words in texts])
+    tokens = tokenize([" ".join(words) for words in texts])
     places, numbers = map(list, sought.find(tokens, sought.stems_of(tokens.words)))
     theirs = []
     for start, words in zip(tokens.indptr, texts, strict=False):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stop_words import LANGUAGE_MAPPING, get_stop_words
 
-from ovaflow.features.text_language import LANGUAGES, language_scores, languages_of_texts
-from ovaflow.features.tokens import normal_form, numbered
+from ovaflow.features.text_language import LANGUAGES, detect_languages, score_languages
+from ovaflow.features.tokens import normal_form, tokenize
 
 ARTICLES = {
     "cs": "Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv. Jsou nadáni rozumem a svědomím a mají "
@@ -37,7 +37,7 @@ ARTICLES = {
 
 
 def told(*texts):
-    return languages_of_texts(numbered(texts))
+    return detect_languages(tokenize(texts))
 
 
 def test_an_article_is_told_in_its_language() -> None:
@@ -86,9 +86,9 @@ def test_as_counted_by_hand(words) -> None:
 
 
 def test_scores_of_candidates() -> None:
-    scores = language_scores(ARTICLES["de"], ["en", "de"])
+    scores = score_languages(ARTICLES["de"], ["en", "de"])
     assert next(iter(scores)) == "de"
     assert sum(scores.values()) == pytest.approx(1)
-    assert next(iter(language_scores(ARTICLES["fr"], ["fi", "sv"]))) is None
-    assert language_scores("", ["en"]) == {None: 1, "en": 0}
-    assert set(language_scores("a", LANGUAGES)) == {*LANGUAGES, None}
+    assert next(iter(score_languages(ARTICLES["fr"], ["fi", "sv"]))) is None
+    assert score_languages("", ["en"]) == {None: 1, "en": 0}
+    assert set(score_languages("a", LANGUAGES)) == {*LANGUAGES, None}

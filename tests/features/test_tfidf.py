@@ -12,8 +12,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ovaflow.console.errors import InputError
 from ovaflow.features import tokens, vocabulary
-from ovaflow.features.blocks import names_of_word, places_in_word
-from ovaflow.features.tfidf import RECORDED, TfIdf, weigh_counts
+from ovaflow.features.blocks import make_feature_locator, make_feature_namer
+from ovaflow.features.tfidf import RECORDED_PARAMETERS, TfIdf, apply_tfidf_to_counts
 from ovaflow.features.tokens import normal_form
 from ovaflow.features.vocabulary import fit_features, fit_tokens, read_tokens
 from ovaflow.settings.prepare import Prepare
@@ -149,7 +149,7 @@ def test_what_is_left_out_is_in_no_block(tmp_path) -> None:
     ],
 )
 def test_places_of_features_in_a_word(name, places) -> None:
-    every = places_in_word(["words", "prefixes=3", "stems=swedish", "characters=1-3"])("anna")
+    every = make_feature_locator(["words", "prefixes=3", "stems=swedish", "characters=1-3"])("anna")
     assert [(start, end) for each, start, end in every if each == name] == places
 
 
@@ -176,7 +176,7 @@ def test_rebuilt_from_parameters(tfidf) -> None:
     test = [*corpus(50, seed=1), "", "nothing known here"]
     settings = Prepare(features=["words", "pairs"], stop_words="german", sublinear=tfidf, bias=0.5)
     first = fit_features(train, settings, tfidf=tfidf).transform
-    given_back = {name: getattr(first, name) for name in RECORDED} | {
+    given_back = {name: getattr(first, name) for name in RECORDED_PARAMETERS} | {
         "token_pattern": tokens.TOKEN_PATTERN
     }
     second = TfIdf.from_parameters(given_back, first.feature_names, first.idf if tfidf else None)
@@ -252,17 +252,17 @@ def test_normal_form_is_stable_and_blind_to_composition(text) -> None:
 @pytest.mark.parametrize("value", [0.5, -1.0, 1e20, np.inf, np.nan])
 def test_values_that_are_no_counts_are_refused(value) -> None:
     with pytest.raises(InputError, match="not a count"):
-        weigh_counts(from_scipy(np.array([[1.0, value]])), sublinear=True)
+        apply_tfidf_to_counts(from_scipy(np.array([[1.0, value]])), sublinear=True)
 
 
 def test_places_of_characters_in_a_long_word() -> None:
     """In a moment; it took two minutes."""
     word = "".join(map(chr, random.Random(0).choices(range(0x4E00, 0x9F00), k=200_000)))
     theirs = [(f'"{word[start : start + 4]}"', start, start + 4) for start in range(len(word) - 3)]
-    assert [*places_in_word(["characters=4-4"])(word)][1:-1] == theirs
+    assert [*make_feature_locator(["characters=4-4"])(word)][1:-1] == theirs
 
 
 def test_stems_of_long_words() -> None:
     """In a moment; it took 8 s, in which no other thread ran."""
-    stems_of = names_of_word(["stems=catalan"])
+    stems_of = make_feature_namer(["stems=catalan"])
     assert list(stems_of("í" * 1_000_000)) == list(stems_of("í" * 1000))

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from ovaflow.features.tokens import (
     FIELD_SEPARATOR,
     _composes_backwards,
+    find_token_spans,
     normal_form,
-    numbered,
-    token_spans,
-    word_sets,
+    number_word_sets,
+    tokenize,
 )
 from ovaflow.features.word_table import WordTable
 from ovaflow.reading.markup import remove_markup
@@ -28,7 +28,7 @@ CHARACTERS = st.one_of(
 
 
 def tokens_of(texts):
-    found = numbered(texts)
+    found = tokenize(texts)
     words = np.array([*found.words, None])[found.ids]
     return [words[start:end].tolist() for start, end in itertools.pairwise(found.indptr.tolist())]
 
@@ -40,14 +40,14 @@ def tokens_of(texts):
 @example(["ab\nab", "ba", "\ud800 lone \udfff"])
 def test_same_tokens_as_a_regular_expression(texts) -> None:
     assert tokens_of(texts) == [naive.tokens(normal_form(text)) for text in texts]
-    words = list(numbered(texts).words)
+    words = list(tokenize(texts).words)
     assert len(set(words)) == len(words)
 
 
 @given(st.lists(st.text(CHARACTERS | st.sampled_from("abé1 .,"), max_size=9), max_size=9))
 @example(["ab cd", "CD, ab 12 ab.", "abcd", "ab", "", "12", "ba cd"])
 def test_texts_have_the_same_number_if_their_words_are_the_same(texts) -> None:
-    ours = word_sets(numbered(texts)).tolist()
+    ours = number_word_sets(tokenize(texts)).tolist()
     theirs = [frozenset(words) for words in tokens_of(texts)]
     assert [number >= 0 for number in ours] == list(map(bool, theirs))
     # as many numbers as sets, and as many pairs of them
@@ -55,7 +55,7 @@ def test_texts_have_the_same_number_if_their_words_are_the_same(texts) -> None:
 
 
 def test_fields_and_words_left_out() -> None:
-    found = numbered(
+    found = tokenize(
         [
             f"one two{FIELD_SEPARATOR}two three{FIELD_SEPARATOR}{FIELD_SEPARATOR}four",
             "five",
@@ -72,7 +72,7 @@ def test_fields_and_words_left_out() -> None:
         "six",
     ]
     assert (found.fields.tolist(), found.indptr.tolist()) == ([0, 0, 1, 3, 0, 1], [0, 4, 5, 6])
-    assert numbered([FIELD_SEPARATOR.join(["one"] * 300)]).fields.tolist() == [
+    assert tokenize([FIELD_SEPARATOR.join(["one"] * 300)]).fields.tolist() == [
         *range(256),
         *[255] * 44,
     ]
@@ -111,7 +111,7 @@ def test_words_chosen_for_one_place_of_the_table_take_no_longer() -> None:
         :100_000
     ]
     words = [chr(0x4E00 + a) + chr(0x4E00 + b) for a, b in near.tolist()]
-    assert list(numbered([" ".join(words)]).words) == words
+    assert list(tokenize([" ".join(words)]).words) == words
 
 
 @pytest.mark.parametrize("marks", ["\u0301\u0316", "\uff9e\u0301", "\u0f73\u0301"])
@@ -134,7 +134,7 @@ def test_all_marks_that_are_put_in_order_are_parted() -> None:
 @example("ab" + "\u0301\u0316" * 40 + " ab")
 @example("")
 def test_same_tokens_in_their_places(text) -> None:
-    places = token_spans(text)
+    places = find_token_spans(text)
     assert [place.token for place in places] == naive.tokens(normal_form(text))
     assert places == sorted(places, key=lambda place: place.starts[0])
     for token, starts, ends in places:
@@ -172,16 +172,16 @@ def test_every_composition_stays_within_a_cluster() -> None:
     ],
 )
 def test_words_as_they_were_written(html, text, words) -> None:
-    found = token_spans(text, html=html)
+    found = find_token_spans(text, html=html)
     assert [text[span.starts[0] : span.ends[-1]] for span in found] == words
     plain = remove_markup(text) if html else text
-    assert [span.token for span in found] == [span.token for span in token_spans(plain)]
+    assert [span.token for span in found] == [span.token for span in find_token_spans(plain)]
 
 
 @pytest.mark.parametrize("text", ["<!--", "<script>", "<style></style "])
 def test_html_without_ends_is_read_once(text) -> None:
     """In a moment; it took hours."""
-    assert not token_spans(text * 100_000, html=True)
+    assert not find_token_spans(text * 100_000, html=True)
 
 
 def test_entities_of_many_digits_are_text() -> None:

@@ -15,7 +15,7 @@ from finished_run import (
     run_command,
 )
 
-from ovaflow.storage.arrays import PAGE
+from ovaflow.storage.arrays import PAGE_BYTES
 
 SEED, FLIPS = (
     int(os.environ.get(f"OVAFLOW_BIT_FLIPS{end}", given))
@@ -123,7 +123,7 @@ def test_every_artifact_of_the_run_is_read_by_something(bench) -> None:
 
 def damaged(whole, damage, place, bit):
     found = bytearray(whole)
-    page = slice(place // PAGE * PAGE, place // PAGE * PAGE + PAGE)
+    page = slice(place // PAGE_BYTES * PAGE_BYTES, place // PAGE_BYTES * PAGE_BYTES + PAGE_BYTES)
     if damage == "flip":
         found[place] ^= 1 << bit
     elif damage == "cut":

@@ -15,7 +15,12 @@ from scipy.sparse.csgraph import shortest_path
 from synthetic import train_model_file
 
 from ovaflow import OneVsAllClassifier
-from ovaflow.labels.hierarchy import above_by_relation, levels_of, matrix_above, most_specific
+from ovaflow.labels.hierarchy import (
+    build_ancestor_matrix,
+    compute_levels,
+    find_ancestors_by_relation,
+    select_most_specific,
+)
 from ovaflow.serving.schemas import make_request_models
 from ovaflow.serving.served_model import open_served_model
 
@@ -37,7 +42,7 @@ def matrix_of(edges):
     broader = {}
     for child, parent in edges:
         broader.setdefault(child, []).append(parent)
-    return matrix_above(range(10), above_by_relation(broader))
+    return build_ancestor_matrix(range(10), find_ancestors_by_relation(broader))
 
 
 @given(EDGES)
@@ -48,7 +53,7 @@ def test_labels_above_are_those_that_a_path_leads_to(edges) -> None:
     theirs = np.isfinite(shortest_path(graph, unweighted=True)) & ~np.eye(10, dtype=bool)
     assert (ours.to_scipy().toarray() > 0).tolist() == theirs.tolist()
     longest = -shortest_path(-graph, method="BF") if len(edges) else graph
-    assert levels_of(ours).tolist() == (1 + np.where(theirs, longest, 0).max(axis=1)).tolist()
+    assert compute_levels(ours).tolist() == (1 + np.where(theirs, longest, 0).max(axis=1)).tolist()
 
 
 @given(EDGES, st.permutations(range(10)), st.integers(1, 10))
@@ -61,11 +66,13 @@ def test_the_most_specific_labels_have_none_of_the_others_below(edges, labels, m
         if len(deepest) > most:
             break
         theirs = deepest
-    assert sorted(most_specific(labels, matrix, most)) == sorted(theirs)
+    assert sorted(select_most_specific(labels, matrix, most)) == sorted(theirs)
 
 
 def test_circles_end() -> None:
-    matrix = matrix_above("abc", above_by_relation({"a": ["b"], "b": ["a"], "c": ["a"]}))
+    matrix = build_ancestor_matrix(
+        "abc", find_ancestors_by_relation({"a": ["b"], "b": ["a"], "c": ["a"]})
+    )
     assert matrix.to_scipy().toarray().tolist() == [[0, 1, 0], [1, 0, 0], [1, 1, 0]]
 
 
@@ -86,7 +93,9 @@ def test_records_have_the_broader_subjects_of_theirs(prepare, vocabulary) -> Non
     dataset = prepare(FILES + "--vocabulary=subjects.ttl --hierarchy=broader")
     labels = [dataset.label_names[label] for label in dataset.test.Y.part(0, 1).indices]
     assert sorted(labels) == ["animals", "cats", "kittens"]
-    assert dict(zip(dataset.label_names, levels_of(dataset.above), strict=True))["kittens"] == 3
+    assert (
+        dict(zip(dataset.label_names, compute_levels(dataset.above), strict=True))["kittens"] == 3
+    )
 
 
 @pytest.mark.parametrize(

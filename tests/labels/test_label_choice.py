@@ -111,5 +111,5 @@ def test_a_star_is_all_that_is_special(names, entry) -> None:
     if entry not in names:
         escaped = "".join(f"[{each}]" if each in "[?" else each for each in entry)
         theirs = [name for name in names if fnmatch.fnmatchcase(name, escaped)]
-    ours = LabelFinder(names).ids_of(entry)
+    ours = LabelFinder(names).find_ids(entry)
     assert sorted(names[label] for label in ours) == sorted(theirs)

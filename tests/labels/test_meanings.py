@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.labels.choice import NameChoice
-from ovaflow.labels.hierarchy import above_by_name
+from ovaflow.labels.hierarchy import find_ancestors_by_name
 from ovaflow.labels.lists import LabelLists
 from ovaflow.labels.matrix import NamedLabels
 
@@ -27,7 +27,7 @@ replacements = st.dictionaries(some_names, st.sampled_from([*NAMES, ""]), max_si
 )
 def test_like_one_record_at_a_time(files, new_names, replaced, is_hierarchical, exclude) -> None:
     replaced = {old: new for old, new in replaced.items() if new}
-    above = above_by_name(">") if is_hierarchical else None
+    above = find_ancestors_by_name(">") if is_hierarchical else None
     labels = NamedLabels(NameChoice([], exclude) if exclude else None, above)
     labels.new_names = new_names
     labels.replaced = replaced

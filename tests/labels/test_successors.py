@@ -3,7 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.labels.successors import CIRCLE, SEVERAL, UNKNOWN, successors
+from ovaflow.labels.successors import (
+    REPLACED_BY_SEVERAL,
+    REPLACED_BY_UNKNOWN,
+    REPLACED_IN_CIRCLE,
+    find_successors,
+)
 
 SUBJECTS = st.integers(0, 6)
 REPLACED_BY = st.dictionaries(
@@ -22,11 +27,15 @@ def end_of(subject, replaced_by):
 
 @given(REPLACED_BY, st.frozensets(SUBJECTS))
 def test_each_has_one_end_or_a_reason(replaced_by, assignable) -> None:
-    ours, why = successors(replaced_by, assignable)
+    ours, why = find_successors(replaced_by, assignable)
     theirs = {subject: end_of(subject, replaced_by) for subject in replaced_by}
     assert ours == {old: end for old, end in theirs.items() if end in assignable and end != old}
     assert why == {
-        old: CIRCLE if end is None else SEVERAL if end in replaced_by else UNKNOWN
+        old: REPLACED_IN_CIRCLE
+        if end is None
+        else REPLACED_BY_SEVERAL
+        if end in replaced_by
+        else REPLACED_BY_UNKNOWN
         for old, end in theirs.items()
         if old not in ours
     }

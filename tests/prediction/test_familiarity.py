@@ -8,8 +8,8 @@ from records import write_records
 from synthetic import prepare_and_train
 
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.features.text_language import languages_of_texts
-from ovaflow.features.tokens import numbered
+from ovaflow.features.text_language import detect_languages
+from ovaflow.features.tokens import tokenize
 from ovaflow.prediction.familiarity import Familiarity, WordCount, find_trained_languages
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.usual_texts import count_test_texts
@@ -93,8 +93,8 @@ def test_languages_of_training() -> None:
 def test_words_and_languages_of_the_test_set_are_counted(folder) -> None:
     dataset = open_dataset(folder / "dataset.h5")
     counted = count_test_texts(dataset, Predictor.open(folder / "model.h5"))
-    tokens = numbered(dataset.test_texts())
-    theirs = languages_of_texts(tokens)
+    tokens = tokenize(dataset.test_texts())
+    theirs = detect_languages(tokens)
     assert counted["languages"] == {"en": len(theirs)}
     assert set(theirs) == {"en"}
     assert counted["words"] == len(tokens.ids)

@@ -9,7 +9,7 @@ import pytest
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
-from ovaflow.features.blocks import names_of_word
+from ovaflow.features.blocks import make_feature_namer
 from ovaflow.features.tokens import normal_form
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
@@ -42,7 +42,7 @@ def same(ours, theirs):
 def test_texts_become_what_the_dataset_holds(predictor, dataset, X) -> None:
     texts = dataset.test_texts()
     assert same(predictor.from_texts(texts), X)
-    names_of = names_of_word(predictor.transform.features)
+    names_of = make_feature_namer(predictor.transform.features)
     counts = [
         Counter(name for token in naive.tokens(normal_form(text)) for name in names_of(token))
         for text in texts

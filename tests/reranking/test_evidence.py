@@ -16,7 +16,7 @@ from sklearn.metrics import log_loss
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
-from ovaflow.features.normalize import unit_rows
+from ovaflow.features.normalize import copy_unit_rows
 from ovaflow.model.index import LARGEST_DENSE, panel_ranges
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reranking import cross_fitting, fitting
@@ -155,8 +155,8 @@ def test_nearest_texts_are_those_by_cosine_but_for_rounding(made, negative, pane
     X, others, Y, _ = made
     if negative:
         X.data -= 0.5
-    rows = unit_rows(from_scipy(X))
-    texts = unit_rows(from_scipy(others))
+    rows = copy_unit_rows(from_scipy(X))
+    texts = copy_unit_rows(from_scipy(others))
     theirs = (texts.to_scipy() @ rows.to_scipy().T).toarray()
     # half a step of 8 bits for each common feature
     largest = abs(rows.to_scipy()).max(axis=0).toarray()
@@ -178,7 +178,7 @@ def test_nearest_texts_are_those_by_cosine_but_for_rounding(made, negative, pane
 
 
 def test_nearest_texts_do_not_depend_on_threads_and_batches(evidence, dataset) -> None:
-    texts = unit_rows(dataset.test.X, dataset.n_word_features)
+    texts = copy_unit_rows(dataset.test.X, dataset.n_word_features)
     whole, threaded = (evidence.get(SimilarTexts).nearest(texts, threads) for threads in (1, 3))
     alone = [evidence.get(SimilarTexts).nearest(texts.part(i, i + 1)) for i in range(texts.n_rows)]
     for ours, theirs, each in zip(threaded, whole, zip(*alone, strict=True), strict=True):
@@ -189,8 +189,8 @@ def test_nearest_texts_do_not_depend_on_threads_and_batches(evidence, dataset) -
 @given(texts())
 def test_votes_are_those_of_the_nearest_texts(made) -> None:
     X, others, Y, candidates = made
-    texts = unit_rows(from_scipy(others))
-    neighbours = SimilarTexts.index(unit_rows(from_scipy(X)), from_scipy(Y))
+    texts = copy_unit_rows(from_scipy(others))
+    neighbours = SimilarTexts.index(copy_unit_rows(from_scipy(X)), from_scipy(Y))
     similar = neighbours.nearest(texts)
     ours, sums = neighbours.votes(similar, candidates)
     most = neighbours.find_most_voted(similar, 3)
@@ -306,7 +306,7 @@ def test_rows_of_evidence_in_their_order(dataset, evidence) -> None:
     X = dataset.test.X
     ids = np.array([rng.permutation(60)[:7] for _ in range(X.n_rows)], np.int32)
     scores = -np.sort(rng.normal(size=ids.shape).astype(np.float32))
-    texts = unit_rows(X, X.n_columns - 1)
+    texts = copy_unit_rows(X, X.n_columns - 1)
     nearest = evidence.get(SimilarTexts).nearest(texts)
     columns = evidence.compute(Candidates(evidence.texts(X, None), ids, scores, np.arange(7)))
     votes, sums = evidence.get(SimilarTexts).votes(nearest, ids)

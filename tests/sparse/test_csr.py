@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from ovaflow.features.normalize import fill_rows
+from ovaflow.features.normalize import store_zeros
 from ovaflow.sparse.csr import (
     add_row,
     add_squared_row,
@@ -46,18 +46,18 @@ def test_transposed_and_counted_as_by_numpy(theirs) -> None:
     ours = transpose(from_scipy(theirs))
     assert_array_equal(ours.to_scipy().toarray(), dense.T)
     assert ours.to_scipy().has_canonical_format
-    full = transpose(omit_full_indices(fill_rows(from_scipy(theirs))))
+    full = transpose(omit_full_indices(store_zeros(from_scipy(theirs))))
     assert full.indices is None
     assert_array_equal(full.data.reshape(dense.T.shape), dense.T)
     assert_array_equal(full.indptr, len(dense) * np.arange(len(dense.T) + 1))
-    for ours in (from_scipy(theirs), fill_rows(from_scipy(theirs))):
+    for ours in (from_scipy(theirs), store_zeros(from_scipy(theirs))):
         assert_array_equal(count_row_nonzeros(ours), (dense != 0).sum(axis=1))
         assert_array_equal(count_column_nonzeros(ours), (dense != 0).sum(axis=0))
 
 
 @given(matrices(), st.booleans(), st.integers(0, 2**32 - 1))
 def test_products(theirs, full, seed) -> None:
-    X = omit_full_indices(fill_rows(from_scipy(theirs))) if full else from_scipy(theirs)
+    X = omit_full_indices(store_zeros(from_scipy(theirs))) if full else from_scipy(theirs)
     assert X.indices is not None or full
     panel = np.random.default_rng(seed).normal(size=(X.n_columns, PANEL_WIDTH)).astype(np.float32)
     products = np.full((X.n_rows, PANEL_WIDTH), np.nan, np.float32)

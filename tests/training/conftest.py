@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from synthetic import make_topics
 
 from ovaflow.dataset.dataset import Split
-from ovaflow.features.normalize import fill_rows
+from ovaflow.features.normalize import store_zeros
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -33,7 +33,7 @@ def weighted():
 def in_full():
     """Features of either sign, stored with their zeros."""
     made = make_topics(n=5000, d=200, n_labels=14, signed=True)
-    return replace(made, train=replace(made.train, X=fill_rows(made.train.X)))
+    return replace(made, train=replace(made.train, X=store_zeros(made.train.X)))
 
 
 MADE = {

@@ -159,7 +159,7 @@ def options_of(names, input):
 
 @cache
 def number_of_shards(dataset, run):
-    return shards.number_of_shards(SETTINGS, dataset, run)
+    return shards.choose_shard_count(SETTINGS, dataset, run)
 
 
 def division_of_run(wildcards):

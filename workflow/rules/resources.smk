@@ -6,7 +6,7 @@ MODEL, DATASET, PREDICTIONS = (
 )
 
 
-def megabytes(factor, base=demand.PROGRAM, models=True):
+def megabytes(factor, base=demand.PROGRAM_MEGABYTES, models=True):
     """Memory of a job: a base for the program and a scheduler's own processes, plus a multiple of its inputs.
 
     Models are left out where a job only passes over them.
@@ -48,7 +48,7 @@ def request_of_shard(wildcards, input):
 
 def shape_of(input):
     """Sizes of a job's dataset."""
-    return demand.shape_of(fetched(input.sizes))
+    return demand.read_dataset_shape(fetched(input.sizes))
 
 
 def merging_megabytes(wildcards, input, attempt):

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from ovaflow import __version__, removed
 from ovaflow.console.errors import InputError
-from ovaflow.console.interrupts import INTERRUPTED, print_interrupted, raise_on_interrupt
+from ovaflow.console.interrupts import INTERRUPTED_STATUS, print_interrupted, raise_on_interrupt
 from ovaflow.machine.limits import limit_library_threads
 from ovaflow.registry import all_steps
 from ovaflow.storage.writing import explain_error
@@ -106,7 +106,7 @@ def main(arguments=None):
         return _complain(error.format_message(), 2)
     except (click.Abort, KeyboardInterrupt):
         print_interrupted()
-        return INTERRUPTED
+        return INTERRUPTED_STATUS
     except InputError as error:
         return _complain(error, 2)
     except MemoryError:

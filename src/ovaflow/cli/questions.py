@@ -1,7 +1,7 @@
 """Options of what is asked of a model."""
 
 from ovaflow.cli.options import collect_options, setting_option
-from ovaflow.labels.choice import entries_of
+from ovaflow.labels.choice import expand_entries
 from ovaflow.prediction.question import Question
 
 _MAY_BE_FILES = ("include", "exclude")
@@ -26,5 +26,5 @@ def question_options(*names):
 def _question(asked):
     for name in _MAY_BE_FILES:
         entries = asked.get(name, [])
-        asked[name] = entries_of([entries] if isinstance(entries, str) else entries)
+        asked[name] = expand_entries([entries] if isinstance(entries, str) else entries)
     return Question.model_validate(asked)

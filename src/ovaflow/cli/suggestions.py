@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ovaflow.labels.matrix import numbers_of_labels
+from ovaflow.labels.matrix import number_labels
 from ovaflow.reranking.suggestions import read_suggestions
 from ovaflow.settings.suggestion_sources import name_source
 
@@ -34,7 +34,7 @@ def read_suggestion_files(named_paths, named, parameters):
         if name in paths:
             raise click.UsageError(f"--suggestions: two files are called {name}; give NAME=FILE")
         paths[name] = path
-    numbers = numbers_of_labels(named, parameters) if paths else {}
+    numbers = number_labels(named, parameters) if paths else {}
     return {name: read_suggestions(path, numbers) for name, path in paths.items()}
 
 

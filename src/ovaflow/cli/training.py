@@ -110,19 +110,19 @@ def _estimate(method):
         "--output", help="JSON file to write for the workflow; no suggestion is printed then."
     )
     def command(dataset, threads, shards, settings, as_json, output, files) -> None:
-        from ovaflow.estimate.sample import in_separate_process
-        from ovaflow.estimate.summary import describe, summarize
+        from ovaflow.estimate.sample import sample_in_process
+        from ovaflow.estimate.summary import describe_figures, summarize
 
         if method.sample is None:
             raise click.UsageError(f"{method.name} has no sample to estimate from")
-        sample = in_separate_process(method.name, dataset, settings, files)
+        sample = sample_in_process(method.name, dataset, settings, files)
         if output is not None:
             write_demand(output, sample.demand)
         figures = summarize(sample, dataset, threads, shards, method.unit)
         if as_json:
             click.echo(json.dumps(figures))
             return
-        for name, text in describe(figures, method.unit, method.sampled or method.unit):
+        for name, text in describe_figures(figures, method.unit, method.sampled or method.unit):
             # a run, for which the file is written, has chosen its jobs and threads, and shows both
             # trainings
             if output is None or name not in ("suggestion", "with rerank"):

@@ -4,10 +4,10 @@ import os
 import signal
 from types import FrameType
 
-INTERRUPTED = 130  # exit status after Ctrl-C
+INTERRUPTED_STATUS = 130  # exit status after Ctrl-C
 
 
-def end_at_once() -> None:
+def exit_on_interrupt() -> None:
     """Let Ctrl-C end this process where it stands: while modules are loaded there is nothing to
     tidy up.
     """
@@ -32,4 +32,4 @@ def print_interrupted() -> None:
 
 def _end(number: int, frame: FrameType | None) -> None:
     print_interrupted()
-    os._exit(INTERRUPTED)
+    os._exit(INTERRUPTED_STATUS)

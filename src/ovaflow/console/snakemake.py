@@ -2,9 +2,9 @@
 workflow takes over.
 """
 
-from ovaflow.console.interrupts import end_at_once
+from ovaflow.console.interrupts import exit_on_interrupt
 
-end_at_once()
+exit_on_interrupt()
 
 from snakemake.cli import main  # noqa: E402
 

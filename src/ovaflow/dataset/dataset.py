@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.features.columns import ColumnFeatures, n_beside, of_words
-from ovaflow.features.normalize import unscale
+from ovaflow.features.columns import ColumnFeatures, count_column_features, select_text_features
+from ovaflow.features.normalize import unscale_rows
 from ovaflow.features.tokens import Tokens
 from ovaflow.records.units import find_feature_units, select_units
 from ovaflow.sparse.csr import CSR, count_row_nonzeros, offsets, select_rows, transpose
@@ -171,7 +171,7 @@ class Split:
 
     def unscale(self, bias):
         """X before rows were scaled to length 1."""
-        return self.X if self.norms is None else unscale(self.X, self.norms, bias)
+        return self.X if self.norms is None else unscale_rows(self.X, self.norms, bias)
 
 
 class LazyNames:
@@ -265,7 +265,7 @@ class Dataset(LazyNames):
     @property
     def n_word_features(self):
         """Number of features before those of columns and the bias feature, which come last."""
-        return self.n_features - (self.bias_feature >= 0) - n_beside(self.parameters)
+        return self.n_features - (self.bias_feature >= 0) - count_column_features(self.parameters)
 
     @property
     def n_documents(self):
@@ -301,7 +301,7 @@ class Dataset(LazyNames):
         """Features of the training documents without those of columns, CSR (n, d), and the bias
         feature or -1.
         """
-        X = of_words(self.train.X.part(0, self.n_documents), self.parameters)
+        X = select_text_features(self.train.X.part(0, self.n_documents), self.parameters)
         return X, X.n_columns - 1 if self.bias_feature >= 0 else -1
 
     @property

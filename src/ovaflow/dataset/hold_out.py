@@ -6,7 +6,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.partition import partition_documents
-from ovaflow.features.beginnings import beginnings
+from ovaflow.features.truncation import truncate_features
 from ovaflow.records.drawing import draw_at_random, draw_by_hash, hash_rows
 from ovaflow.sparse.csr import NO_POSITION
 
@@ -63,7 +63,7 @@ def truncate_every_third(split, normalized):
     shares = np.arange(n) * _GOLDEN_RATIO % 1
     ends = SHORTEST_TRUNCATED * np.maximum(tokens / SHORTEST_TRUNCATED, 1) ** shares
     ends[np.arange(n) % 3 > 0] = np.inf
-    X, lengths = beginnings(X, ends, normalized)
+    X, lengths = truncate_features(X, ends, normalized)
     norms = (split.norms * lengths).astype(np.float32) if normalized else split.norms
     cut = split.tokens and split.tokens.beginnings(ends)
     return replace(split, X=X, norms=norms, tokens=cut)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ovaflow.labels.choice import without_labels
+from ovaflow.labels.choice import drop_labels
 from ovaflow.sparse.csr import count_row_nonzeros
 
 
@@ -17,7 +17,7 @@ def partition_documents(dataset, trained_on, tested, **parameters):
     names = np.arange(dataset.n_documents, dataset.train.X.n_rows)
     train = dataset.train.take(np.concatenate([trained_on, names]))
     test = dataset.train.take(tested)
-    test = replace(test, units=None, tokens=test.tokens and test.tokens.of_used_words())
+    test = replace(test, units=None, tokens=test.tokens and test.tokens.drop_unused_words())
     return replace(
         dataset,
         train=train,
@@ -34,10 +34,10 @@ def drop_unseen_labels(dataset):
     """
     n = dataset.n_documents
     seen = dataset.counts > 0
-    test = replace(dataset.test, Y=without_labels(dataset.test.Y, seen))
+    test = replace(dataset.test, Y=drop_labels(dataset.test.Y, seen))
     if n == dataset.train.X.n_rows:
         return replace(dataset, test=test)
-    names = without_labels(dataset.train.Y.part(n, dataset.train.Y.n_rows), seen)
+    names = drop_labels(dataset.train.Y.part(n, dataset.train.Y.n_rows), seen)
     kept = n + np.flatnonzero(count_row_nonzeros(names))
     train = dataset.train.take(np.concatenate([np.arange(n), kept]))
     parameters = dataset.parameters | {"named_labels": len(kept)}

@@ -15,15 +15,15 @@ from ovaflow.dataset.dataset import (
     count_without_known_labels,
 )
 from ovaflow.dataset.vectors import read_vectors
-from ovaflow.features.columns import of_words
-from ovaflow.features.label_names import with_label_names
-from ovaflow.features.normalize import fill_rows, is_dense, model_features
-from ovaflow.features.tfidf import weigh_counts
-from ovaflow.features.tokens import without_words
-from ovaflow.features.vocabulary import features_of_tokens, fit_tokens
-from ovaflow.labels.choice import LabelFinder, entries_of, without_labels
+from ovaflow.features.columns import select_text_features
+from ovaflow.features.label_names import append_label_names
+from ovaflow.features.normalize import is_dense, make_model_features, store_zeros
+from ovaflow.features.tfidf import apply_tfidf_to_counts
+from ovaflow.features.tokens import remove_words
+from ovaflow.features.vocabulary import fit_tokens, transform_in_parts
+from ovaflow.labels.choice import LabelFinder, drop_labels, expand_entries
 from ovaflow.labels.lists import LabelLists
-from ovaflow.labels.matrix import labels_of, names_of_ids
+from ovaflow.labels.matrix import make_labels, read_names_by_id
 from ovaflow.reading.declared_sizes import require_plausible_size
 from ovaflow.reading.formats import FORMATS
 from ovaflow.records.near_twins import find_near_twins
@@ -52,7 +52,7 @@ def prepare(source, threads=1, folder=None):
 
 def _prepare_texts(source, threads, folder):
     settings = source.settings
-    labels = labels_of(source)
+    labels = make_labels(source)
     train, test, read, doubt, dev = read_parts(source, labels, threads, folder, EXCERPT_CHARACTERS)
     if doubt is not None and doubt.is_sure:
         message = f"label_separator is {settings.label_separator!r}, but {doubt}"
@@ -67,9 +67,9 @@ def _prepare_texts(source, threads, folder):
     left_out = frozenset(transform.left_out)
 
     def measured(records, Y):
-        X, norms = features_of_tokens(transform, records.tokens, threads, folder, records.beside)
+        X, norms = transform_in_parts(transform, records.tokens, threads, folder, records.beside)
         tokens = (
-            without_words(records.tokens, left_out).of_used_words()
+            remove_words(records.tokens, left_out).drop_unused_words()
             if settings.label_names
             else None
         )
@@ -96,9 +96,9 @@ def _prepare_texts(source, threads, folder):
     training = split
     named = {}
     if settings.label_names:
-        split = replace(split, tokens=without_words(train.tokens, left_out))
-        learnt = labels.names_learnt(names)
-        training = with_label_names(split, learnt, transform, folder, labels.others)
+        split = replace(split, tokens=remove_words(train.tokens, left_out))
+        learnt = labels.select_learnt_names(names)
+        training = append_label_names(split, learnt, transform, folder, labels.others)
         named["named_labels"] = training.X.n_rows - split.X.n_rows
         amount = sum(map(bool, learnt)) + sum(map(len, labels.others))
         counts["label_names_without_features"] = amount - named["named_labels"]
@@ -144,7 +144,9 @@ def _with_twins(test, train, copies, others, parameters=None):
     """
     twins = np.isin(copies, others[others >= 0])
     if not is_dense(train.X):
-        words, words_of_training = (of_words(each.X, parameters or {}) for each in (test, train))
+        words, words_of_training = (
+            select_text_features(each.X, parameters or {}) for each in (test, train)
+        )
         twins |= find_near_twins(words, words_of_training)
     return replace(test, twins=twins)
 
@@ -154,12 +156,12 @@ def _prepare_features(source, settings):
     stored in full.
     """
     numbering, names, train, test, counts = _read_records(source)
-    include = entries_of(settings.include)
-    exclude = entries_of(settings.exclude)
+    include = expand_entries(settings.include)
+    exclude = expand_entries(settings.exclude)
     if include or exclude:
         allowed = LabelFinder(names).allowed(include, exclude)
         left_out = sum(np.count_nonzero(~allowed[part.Y.indices]) for part in (train, test))
-        train, test = (replace(part, Y=without_labels(part.Y, allowed)) for part in (train, test))
+        train, test = (replace(part, Y=drop_labels(part.Y, allowed)) for part in (train, test))
         counts["labels_left_out"] = int(np.count_nonzero(~allowed))
         counts["labels_of_instances_left_out"] = int(left_out)
     if settings.unlabelled == "drop":
@@ -173,11 +175,11 @@ def _prepare_features(source, settings):
     copies, others = (number_copies(each, fewest=_FEWEST) for each in (X_test, X))
     if settings.uses_tfidf:
         weighting["sublinear"] = settings.sublinear
-        X, idf = weigh_counts(X, settings.sublinear)
-        X_test, _ = weigh_counts(X_test, settings.sublinear, idf)
+        X, idf = apply_tfidf_to_counts(X, settings.sublinear)
+        X_test, _ = apply_tfidf_to_counts(X_test, settings.sublinear, idf)
     splits = []
     for part, weighted in ((train, X), (test, X_test)):
-        features, norms = model_features(weighted, settings.normalize, settings.bias)
+        features, norms = make_model_features(weighted, settings.normalize, settings.bias)
         splits.append(replace(part, X=features, norms=norms))
     dense = is_dense(splits[0].X)
     if not dense:
@@ -196,7 +198,7 @@ def _prepare_features(source, settings):
     if settings.split == "random":
         parameters["split"] = "random"
     if dense:
-        splits[0] = replace(splits[0], X=fill_rows(splits[0].X))
+        splits[0] = replace(splits[0], X=store_zeros(splits[0].X))
     return Dataset(_IN_MEMORY, *splits, "", parameters, Names(names, [], idf))
 
 
@@ -207,7 +209,7 @@ def _read_records(source):
     roles = ("train", "test")[: 1 + (source.test is not None)]
     numbering = {}
     counts = {}
-    labels = labels_of(source) if source.settings.vector_column else None
+    labels = make_labels(source) if source.settings.vector_column else None
     if labels is None:
         numbering, names, parts = _read_matrices(source, roles)
     else:
@@ -224,7 +226,7 @@ def _read_records(source):
         if widths[0] != widths[1]:
             message = f"vectors of {widths[1]} numbers, those of training have {widths[0]}"
             raise InputError(message, path=source.test, remedy="give vectors of the same model")
-        lists = [LabelLists.made_of(part.Y.indices, part.Y.indptr) for part in parts]
+        lists = [LabelLists.from_arrays(part.Y.indices, part.Y.indptr) for part in parts]
         names, *matrices, _ = labels.matrices(*lists)
         parts = [replace(part, Y=Y) for part, Y in zip(parts, matrices, strict=True)]
     return numbering, names, *parts, counts
@@ -236,7 +238,7 @@ def _read_matrices(source, roles):
     )
     numbering, matrices = FORMATS[source.format].read(paths, labels_paths)
     matrices = [(X, _from_first_label(Y, source)) for X, Y in matrices]
-    names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
+    names = read_names_by_id(source, max(Y.n_columns for _, Y in matrices))
     d = max(X.n_columns for X, _ in matrices)
     parts = []
     require_plausible_size(d, "features", sum(len(X.data) for X, _ in matrices), source.train_name)
@@ -279,7 +281,7 @@ def _counts(parts, parameters, label_counts):
         left_out = label_counts.get(f"{name}_with_unknown_labels_only", 0)
         unlabelled, unseen = count_without_known_labels(split.Y, positives, left_out)
         counts[f"{name}_instances"] = split.X.n_rows
-        n_features = np.diff(of_words(split.X, parameters).indptr)
+        n_features = np.diff(select_text_features(split.X, parameters).indptr)
         counts[f"{name}_without_features"] = int(
             np.count_nonzero(n_features == (parameters["bias"] != 0))
         )

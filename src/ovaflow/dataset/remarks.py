@@ -4,9 +4,9 @@ from collections import defaultdict
 
 import numpy as np
 
-from ovaflow.features.blocks import pieces_for
-from ovaflow.labels.label_map import DEPRECATED
-from ovaflow.labels.successors import CIRCLE, SEVERAL, UNKNOWN
+from ovaflow.features.blocks import advise_on_spaceless
+from ovaflow.labels.label_map import DEPRECATED_REASON
+from ovaflow.labels.successors import REPLACED_BY_SEVERAL, REPLACED_BY_UNKNOWN, REPLACED_IN_CIRCLE
 from ovaflow.settings.source import holds_texts
 
 _NOTICED = 0.01
@@ -25,9 +25,9 @@ _COUNTED = {
     "records_with_replaced_subjects": "{count:,} records had {replaced_subjects_of_records:,} deprecated subjects, "
     "which stand for their successors now, such as {replaced_subjects_such_as}",
     "deprecated_subjects": "{count:,} subjects of the vocabulary are deprecated: left out",
-    SEVERAL: "{count:,} of the deprecated subjects are replaced by several, and records do not say which they mean",
-    CIRCLE: "{count:,} of the deprecated subjects are replaced by one another, in circles",
-    UNKNOWN: "{count:,} of the deprecated subjects are replaced by subjects that the vocabulary lacks",
+    REPLACED_BY_SEVERAL: "{count:,} of the deprecated subjects are replaced by several, and records do not say which they mean",
+    REPLACED_IN_CIRCLE: "{count:,} of the deprecated subjects are replaced by one another, in circles",
+    REPLACED_BY_UNKNOWN: "{count:,} of the deprecated subjects are replaced by subjects that the vocabulary lacks",
     "subjects_named_in_another_language": "{count:,} subjects have no name in the language: they have another's",
     "subjects_not_in_vocabulary": "{count:,} subjects of instances are not in the vocabulary: left out{listed}",
     "train_without_features": f"{{count:,}} of {{train_instances:,}} training instances {_NO_FEATURE}",
@@ -132,7 +132,7 @@ def _how_to_map(subjects, path):
     """Where unknown subjects are listed, and what to do with the list."""
     if path is None or not subjects:
         return ""
-    deprecated = sum(each.why == DEPRECATED for each in subjects)
+    deprecated = sum(each.why == DEPRECATED_REASON for each in subjects)
     return (
         f"; {path} lists the {len(subjects):,} different ones, {deprecated:,} of them deprecated: "
         "fill in its column stands_for, and set label_map to a copy of it in another folder"
@@ -216,7 +216,7 @@ def _on_spaces(prepared, counts):
     n = counts["train_instances"]
     if spaceless and "characters" not in " ".join(prepared.parameters["features"]):
         many = "many" if spaceless > n / 2 else f"{spaceless:,} of {n:,} training"
-        yield f"{many} texts have no spaces between words: {pieces_for(spaceless, n)}"
+        yield f"{many} texts have no spaces between words: {advise_on_spaceless(spaceless, n)}"
 
 
 def _on_markup(counts):

@@ -20,16 +20,16 @@ from ovaflow.reading.formats import COMPRESSED_ENDINGS
 from ovaflow.storage.texts import write_json
 
 _KIND = "estimate"
-_MARGIN = 1.25
-_SCHEDULER = 200_000_000  # bytes of the scheduler's processes, which count as the job's
-_SLOWER = 2.0
-PROGRAM = 500  # megabytes of a job that holds nothing yet, with those of the scheduler
-PANEL = 1 << 16
+_MEMORY_MARGIN = 1.25
+_SCHEDULER_BYTES = 200_000_000  # bytes of the scheduler's processes, which count as the job's
+_TIME_MARGIN = 2.0
+PROGRAM_MEGABYTES = 500  # megabytes of a job that holds nothing yet, with those of the scheduler
+INDEX_PANEL_LABELS = 1 << 16
 """Labels of an index that are made at a time, as in :mod:`ovaflow.model.index`, which compiles
 kernels.
 """
 
-EXPANDING = (*COMPRESSED_ENDINGS, ".parquet", ".npz", ".xlsx", ".xlsm", ".ods")
+EXPANDING_ENDINGS = (*COMPRESSED_ENDINGS, ".parquet", ".npz", ".xlsx", ".xlsm", ".ods")
 
 
 class Request(NamedTuple):
@@ -37,7 +37,7 @@ class Request(NamedTuple):
     runtime: int
 
 
-SMALL = Request(mem_mb=800, runtime=30)
+SMALL_REQUEST = Request(mem_mb=800, runtime=30)
 """What a job requests that trains on a few megabytes of texts; it needs less than half of it."""
 
 
@@ -51,7 +51,7 @@ class Demand:
     thread_bytes: int  # memory of each of its threads
     result_bytes: float  # weights or trees of all jobs
 
-    def bytes_of(self, share, threads, pretrained=False):
+    def peak_bytes(self, share, threads, pretrained=False):
         """Peak memory of a job that trains a share of all."""
         results = share * self.result_bytes
         # joining copies them, when no thread works any more
@@ -61,14 +61,14 @@ class Demand:
             peak += results
         return peak
 
-    def seconds_of(self, share, threads):
+    def wall_seconds(self, share, threads):
         """Wall time of a job that trains a share of all, on an idle machine."""
         return self.job_seconds + share * self.core_seconds / threads
 
     def request(self, share, threads, pretrained=False):
         """Request of a job that trains a share of all: a margin above its memory, twice its time."""
-        memory = _MARGIN * self.bytes_of(share, threads, pretrained) + _SCHEDULER
-        minutes = _SLOWER * self.seconds_of(share, threads) / 60
+        memory = _MEMORY_MARGIN * self.peak_bytes(share, threads, pretrained) + _SCHEDULER_BYTES
+        minutes = _TIME_MARGIN * self.wall_seconds(share, threads) / 60
         return Request(100 * math.ceil(memory / 1e8), math.ceil(minutes) + 1)
 
 
@@ -89,7 +89,7 @@ def read_demand(path):
 
 
 @_read_once
-def shares_of_work(plan):
+def read_work_shares(plan):
     """Each shard's share of the work in shards.tsv; the shards themselves check the plan."""
     work = defaultdict(float)
     for line in Path(plan).read_text(encoding="utf-8").splitlines()[1:-1]:
@@ -99,12 +99,12 @@ def shares_of_work(plan):
     return {shard: work_of_shard / total for shard, work_of_shard in work.items()}
 
 
-shape_of = _read_once(read_shape)
+read_dataset_shape = _read_once(read_shape)
 
 
 def reading_memory_mb(files: list[str], megabytes: float) -> int:
     """Memory of a job that reads raw files; compressed ones expand to a multiple of their size."""
-    expanding = any(path.endswith(EXPANDING) for path in files)
+    expanding = any(path.endswith(EXPANDING_ENDINGS) for path in files)
     return 550 + int((5 if expanding else 2) * megabytes)
 
 
@@ -121,5 +121,5 @@ def merging_memory_mb(labels: int, shards: float) -> int:
     """Memory of a job that joins shards piece by piece: arrays of the labels and a panel of an
     index.
     """
-    panel = shards * min(1, PANEL / max(labels, 1))
+    panel = shards * min(1, INDEX_PANEL_LABELS / max(labels, 1))
     return int(650 + 200 * labels / 1e6 + 0.4 * panel)

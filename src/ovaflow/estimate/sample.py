@@ -43,7 +43,7 @@ def sample_units(method, path, settings):
     method.train(few, numbers[:1], settings, title="warm up")
     job_seconds = time.process_time()
     _, job_bytes = measure_setup(tuple, dataset)
-    shard, seconds = repeat(lambda: method.train(dataset, numbers, settings, title="sample"))
+    shard, seconds = time_training(lambda: method.train(dataset, numbers, settings, title="sample"))
     shard = replace(shard, parameters=method.recorded(settings))
     model = method.join([(shard, place) for place in range(size)], dataset)
     scale = units / size
@@ -65,7 +65,7 @@ def measure_setup(make, dataset):
     return seconds, rss
 
 
-def repeat(train):
+def time_training(train):
     """Result and processor seconds; a short training is repeated, as the first has cold caches."""
     seconds = []
     while sum(seconds) < _STEADY and len(seconds) < _REPEATS:
@@ -75,7 +75,7 @@ def repeat(train):
     return result, float(np.mean(seconds[1:] or seconds))
 
 
-def in_separate_process(method, path, settings, files):
+def sample_in_process(method, path, settings, files):
     """Sample in a separate process, whose memory is that of a job."""
     chosen = settings.model_dump(exclude_unset=True)
     request = json.dumps(

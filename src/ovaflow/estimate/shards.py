@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
-from ovaflow.estimate.demand import EXPANDING, shares_of_work
+from ovaflow.estimate.demand import EXPANDING_ENDINGS, read_work_shares
 from ovaflow.reading.streams import find_matching_files
 from ovaflow.registry import find_method
 from ovaflow.settings import paths
@@ -22,17 +22,17 @@ _OTHERWISE = 8
 _ELSEWHERE = math.inf
 
 
-def number_of_shards(config: Config, dataset: str, run: str) -> int:
+def choose_shard_count(config: Config, dataset: str, run: str) -> int:
     """Shards of a run; no number of cores is asked, since another number of shards trains
     everything again.
     """
     shards = config.train_settings(run).shards
     if shards != "auto":
         return shards
-    size = training_bytes(config, dataset)
+    size = measure_training_bytes(config, dataset)
     plan = Path(paths.PLAN.format(dataset=dataset, run=run))
     if size is None and plan.exists():
-        return len(shares_of_work(plan))
+        return len(read_work_shares(plan))
     if size in (None, _ELSEWHERE) or not find_method(config.runs[run].method).divided_by_plan:
         return _OTHERWISE
     return min(max(1, math.ceil(size / _BYTES)), _MOST)
@@ -42,11 +42,11 @@ def is_small(config: Config, dataset: str, estimate: str) -> bool:
     """Whether one shard would do, so that no estimate is worth its time; without the files, whether
     none was made.
     """
-    size = training_bytes(config, dataset)
+    size = measure_training_bytes(config, dataset)
     return not Path(estimate).exists() if size is None else size <= _BYTES
 
 
-def training_bytes(config: Config, dataset: str) -> float | None:
+def measure_training_bytes(config: Config, dataset: str) -> float | None:
     """About the size of the training files when unpacked; infinite of those elsewhere, None where
     they are gone.
     """
@@ -67,4 +67,4 @@ def training_bytes(config: Config, dataset: str) -> float | None:
 
 def _unpacked(path):
     size = path.stat().st_size
-    return _EXPANSION * size if path.name.endswith(EXPANDING) else size
+    return _EXPANSION * size if path.name.endswith(EXPANDING_ENDINGS) else size

@@ -25,8 +25,8 @@ def summarize(sample, dataset, threads, shards, unit):
     cores = allowance.cores
     memory = min(psutil.virtual_memory().total, allowance.memory)
     at_a_time = max(1, min(shards, cores // threads))
-    job_seconds = demand.seconds_of(1 / shards, min(threads, cores))
-    suggested_shards, suggested_threads = suggest(demand, cores, memory)
+    job_seconds = demand.wall_seconds(1 / shards, min(threads, cores))
+    suggested_shards, suggested_threads = suggest_jobs(demand, cores, memory)
     request = demand.request(1 / suggested_shards, suggested_threads)
     core_seconds = demand.core_seconds + shards * demand.job_seconds
     return {
@@ -39,7 +39,7 @@ def summarize(sample, dataset, threads, shards, unit):
         "job_seconds": job_seconds,
         "jobs_at_a_time": at_a_time,
         "cores": cores,
-        "job_bytes": int(demand.bytes_of(1 / shards, threads)),
+        "job_bytes": int(demand.peak_bytes(1 / shards, threads)),
         "thread_bytes": demand.thread_bytes,
         "weights": sample.weights,
         "model_bytes": int(sample.model_bytes + _other_bytes(dataset)),
@@ -72,7 +72,7 @@ def _other_bytes(dataset):
     return size
 
 
-def suggest(demand, cores, memory):
+def suggest_jobs(demand, cores, memory):
     """Numbers of jobs, of at most ten minutes and one per core if the start-up pays, and of
     threads.
     """
@@ -87,13 +87,13 @@ def suggest(demand, cores, memory):
         shards = max(1, by_time, worthwhile, by_results)
         if shards > at_a_time:
             shards = at_a_time * math.ceil(shards / at_a_time)
-        together = min(shards, at_a_time) * demand.bytes_of(1 / shards, threads)
+        together = min(shards, at_a_time) * demand.peak_bytes(1 / shards, threads)
         if 2 * threads > cores or together <= _OF_MEMORY * memory:
             return shards, threads
         threads *= 2
 
 
-def describe(figures, unit, sampled):
+def describe_figures(figures, unit, sampled):
     """Figures in words; ``sampled`` says which units they are of."""
     jobs = f"{figures['shards']:,} jobs" if figures["shards"] > 1 else "one job"
     threads = f"{figures['threads']} threads" if figures["threads"] > 1 else "one thread"

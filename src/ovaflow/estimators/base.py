@@ -21,9 +21,9 @@ from ovaflow.dataset.dataset import Dataset, Names, Split
 from ovaflow.dataset.hold_out import hold_out
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.text_features import TextFeatures
-from ovaflow.features.columns import n_beside
-from ovaflow.features.normalize import fill_rows, is_dense, model_features
-from ovaflow.features.tokens import tokens_of_counts
+from ovaflow.features.columns import count_column_features
+from ovaflow.features.normalize import is_dense, make_model_features, store_zeros
+from ovaflow.features.tokens import make_tokens_from_counts
 from ovaflow.model.model_file import MethodModel, open_any_model
 from ovaflow.model.ranked_labels import find_hits
 from ovaflow.model.top_k import NO_LABEL
@@ -236,7 +236,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         parameters |= {"dense": is_dense(matrix)} | ({"named_labels": named} if named else {})
         if weights is not None:
             weights = np.pad(weights, (0, named), constant_values=1)
-        X_train = fill_rows(matrix) if is_dense(matrix) else matrix
+        X_train = store_zeros(matrix) if is_dense(matrix) else matrix
         train = Split(X_train, Y, norms=norms, weights=weights)
         test = Split(matrix.part(0, 0), Y.part(0, 0))
         return Dataset(Path("X"), train, test, _hash_split(train), parameters, names)
@@ -245,7 +245,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         matrix = from_scipy(X)
         # kernels are compiled for writable arrays only; rows are scaled in place
         data, indices, indptr = (np.array(array) for array in matrix.arrays)
-        return model_features(
+        return make_model_features(
             CSR(data, indices, indptr, matrix.n_columns), self.normalize, float(self.bias), unscaled
         )
 
@@ -259,7 +259,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         # of a model of texts; how often a word comes is not known any more
         words = select_columns(instances, 0, len(model.feature_names))
         once = words._replace(data=np.ones_like(words.data))
-        return model.with_tokens(instances, tokens_of_counts(once, model.feature_names))
+        return model.with_tokens(instances, make_tokens_from_counts(once, model.feature_names))
 
     def _parameters_of_settings(self) -> dict[str, Any]:
         """Parameters with the meaning that they have as settings."""
@@ -581,7 +581,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
                 path=path,
                 remedy="load it with the class of its method",
             )
-        if n_beside(model.transform):
+        if count_column_features(model.transform):
             message = "reads numbers and categories beside texts, which classifiers do not take"
             raise InputError(
                 message, path=path, remedy="use ovaflow.prediction.predictor.Predictor"

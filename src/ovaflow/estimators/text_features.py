@@ -15,7 +15,7 @@ from ovaflow.console.progress import silence_progress
 from ovaflow.dataset.dataset import Names, read_names, write_names
 from ovaflow.estimators.labels import LabelForm, Labels, is_missing
 from ovaflow.features.blocks import NAMES
-from ovaflow.features.columns import n_beside
+from ovaflow.features.columns import count_column_features
 from ovaflow.features.tfidf import TfIdf
 from ovaflow.features.vocabulary import fit_features
 from ovaflow.settings.prepare import ChooseFeatures, Prepare
@@ -187,7 +187,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             parameters = read_parameters(file)
         if kind == MODEL_KIND:
             parameters = parameters.get("transform", {})
-        if n_beside(parameters) or parameters.get("html"):
+        if count_column_features(parameters) or parameters.get("html"):
             message = (
                 "reads HTML, or numbers and categories beside texts, which TextFeatures does not"
             )

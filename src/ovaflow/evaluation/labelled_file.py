@@ -12,8 +12,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.evaluation.reliability import PRECISION_LEVELS, measure_assigned_labels
-from ovaflow.labels.hierarchy import labels_above, levels_of
-from ovaflow.labels.matrix import numbers_of_labels
+from ovaflow.labels.hierarchy import compute_levels, list_ancestors
+from ovaflow.labels.matrix import number_labels
 from ovaflow.prediction.familiarity import WordCount, has_many_unknown_words
 from ovaflow.prediction.predictor import FeaturesAndFamiliarity
 from ovaflow.prediction.question import Question
@@ -128,14 +128,14 @@ def _read_texts(predictor, path, settings):
     """Batches of features, known labels of each record, and the number of all its labels."""
     uris = [*predictor.label_uris, *predictor.model.names.replaced]
     instances = merge_repeated(read_file(settings, path, uris), settings.repeated)
-    numbers = numbers_of_labels(predictor.model, predictor.model.transform)
+    numbers = number_labels(predictor.model, predictor.model.transform)
     above = predictor.model.above
     while batch := list(itertools.islice(instances, BATCH_SIZE)):
         labels = [set(map(numbers.get, each.labels)) - {None} for each in batch]
         counts = [len(each.labels) for each in batch]
         if above is not None:
             for number, known in enumerate(labels):
-                higher = set().union(*(labels_above(above, label) for label in known)) - known
+                higher = set().union(*(list_ancestors(above, label) for label in known)) - known
                 labels[number] = known | higher
                 counts[number] = counts[number] + len(higher)
         texts = [each.text for each in batch]
@@ -195,7 +195,7 @@ def measure_by_level(measured, model):
     """
     if model.above is None:
         return []
-    levels = levels_of(model.above)
+    levels = compute_levels(model.above)
     ranked = measured.candidates
     Y = ranked.Y.to_scipy()
     rows = []

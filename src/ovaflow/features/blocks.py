@@ -16,15 +16,15 @@ WORDS = "words"
 PAIRS = "pairs"
 NAMES = "names"
 
-PHRASE = "<"
+PHRASE_PREFIX = "<"
 """With which the names of features begin that are names of labels."""
 
 _SPACELESS = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai and Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]"  # Japanese, Chinese
 )
-_SHARE = 0.01
-_LARGE_SHARE = 0.1
+_NOTICED_SPACELESS_SHARE = 0.01
+_LARGE_SPACELESS_SHARE = 0.1
 """Share of spaceless texts that is noticed, and that is worth characters whatever they cost the
 others.
 """
@@ -35,16 +35,20 @@ def is_spaceless(text):
     return _SPACELESS.search(text) is not None
 
 
-def pieces_for(spaceless, texts):
+def advise_on_spaceless(spaceless, texts):
     """What to do if so many of the texts are spaceless; nothing if they are a hundredth or less."""
     if spaceless > texts / 2:
         return "set features: [{characters: [1, 3]}]"
-    if spaceless > _LARGE_SHARE * texts:
+    if spaceless > _LARGE_SPACELESS_SHARE * texts:
         return "set features: [words, {prefixes: 6}, {characters: [1, 3]}]"
-    return "set features: auto, which tries characters, too" if spaceless > _SHARE * texts else ""
+    return (
+        "set features: auto, which tries characters, too"
+        if spaceless > _NOTICED_SPACELESS_SHARE * texts
+        else ""
+    )
 
 
-def names_of_word(blocks):
+def make_feature_namer(blocks):
     """Function from a word to the names of its features in all blocks of one word, each as often as
     it counts.
     """
@@ -56,11 +60,11 @@ def names_of_word(blocks):
     return lambda word: [name for make in makers for name in make(word)]
 
 
-def places_in_word(blocks):
+def make_feature_locator(blocks):
     """Function from a word to (name, start, end) of each of its features, empty for an end of the
     word alone.
     """
-    makers = [names_of_word([block]) for block in blocks]
+    makers = [make_feature_namer([block]) for block in blocks]
 
     def places(word):
         for names_of in makers:
@@ -77,17 +81,17 @@ def places_in_word(blocks):
     return places
 
 
-def name_of_pair(first, second):
+def format_pair(first, second):
     return f"{first} {second}"
 
 
-def name_of_phrase(words):
+def format_phrase(words):
     return f"<{' '.join(words)}>"
 
 
-def words_of_phrase(name):
+def parse_phrase(name):
     """The words of a label's name that is a feature of this name; none of other features."""
-    return name[1:-1].split() if name.startswith(PHRASE) else []
+    return name[1:-1].split() if name.startswith(PHRASE_PREFIX) else []
 
 
 def _words(argument):
@@ -99,14 +103,14 @@ def _prefixes(argument):
     return lambda word: (f"{word[:length]}*",) if len(word) > length else ()
 
 
-_LONGEST = 1000
+_LONGEST_STEMMED = 1000
 """Letters of a word that are stemmed; some stemmers take quadratic time, and hold the interpreter.
 """
 
 
 def _stems(argument):
     stemmers = [Stemmer.Stemmer(language).stemWord for language in argument.split(",")]
-    return lambda word: dict.fromkeys(f"{stem(word[:_LONGEST])}-" for stem in stemmers)
+    return lambda word: dict.fromkeys(f"{stem(word[:_LONGEST_STEMMED])}-" for stem in stemmers)
 
 
 def _characters(argument):

@@ -27,9 +27,9 @@ from ovaflow.reading.feature_columns import (
 from ovaflow.registry import import_reference
 from ovaflow.sparse.csr import NO_POSITION, from_scipy, select_columns, stack_columns
 
-FEWEST = 2
+FEWEST_CATEGORY_RECORDS = 2
 """Training records with a category, or without one, from which on that is a feature."""
-_MISSING = " (missing)"
+_MISSING_SUFFIX = " (missing)"
 
 
 class UsualValues(NamedTuple):
@@ -71,7 +71,7 @@ class NumberColumn:
 
     @property
     def features(self):
-        return [f"{self.name} (number)", *([self.name + _MISSING] if self.n_missing else [])]
+        return [f"{self.name} (number)", *([self.name + _MISSING_SUFFIX] if self.n_missing else [])]
 
     def transform(self, values):
         """Features of some values: float64 (n, 1 or 2)."""
@@ -117,13 +117,18 @@ class CategoryColumn:
     @classmethod
     def fit(cls, name, values):
         amounts = Counter(values)
-        frequent = sorted(each for each, amount in amounts.items() if amount >= FEWEST)
+        frequent = sorted(
+            each for each, amount in amounts.items() if amount >= FEWEST_CATEGORY_RECORDS
+        )
         n_missing = amounts.pop("", 0)
         return cls(name, frequent, len(amounts), n_missing)
 
     @property
     def features(self):
-        return [f"{self.name}={each}" if each else self.name + _MISSING for each in self.categories]
+        return [
+            f"{self.name}={each}" if each else self.name + _MISSING_SUFFIX
+            for each in self.categories
+        ]
 
     @cached_property
     def _places(self):
@@ -225,7 +230,7 @@ class ColumnFeatures:
         """The values of a record, by column; ValueError if one cannot be read."""
         return tuple(column.kind.parse_value(record.get(column.name)) for column in self.beside)
 
-    def missing_of(self, values):
+    def list_missing(self, values):
         """Return the names of the columns that a record lacks, given its values; an empty tuple
         stands for none.
         """
@@ -263,7 +268,7 @@ class ColumnFeatures:
         """Rebuild those of a dataset or model, whose last features they are; None where there are
         none.
         """
-        stored = parameters.get(KEY)
+        stored = parameters.get(COLUMNS_KEY)
         if stored is None:
             return None
         by_kind = {}
@@ -280,21 +285,21 @@ class ColumnFeatures:
         return cls(by_kind, stored["weight"])
 
 
-KEY = "columns"
+COLUMNS_KEY = "columns"
 """Parameter of datasets and models that have such features."""
 
 
-def of_words(X, parameters):
+def select_text_features(X, parameters):
     """The features of a dataset or model without such ones; X itself where there are none."""
-    n = n_beside(parameters)
+    n = count_column_features(parameters)
     if n == 0:
         return X
     end = X.n_columns - bool(parameters.get("bias"))
     return stack_columns(select_columns(X, 0, end - n), select_columns(X, end, X.n_columns))
 
 
-def n_beside(parameters):
+def count_column_features(parameters):
     """How many of the features of a dataset or model are such ones, the last before the bias
     feature.
     """
-    return parameters.get(KEY, {}).get("features", 0)
+    return parameters.get(COLUMNS_KEY, {}).get("features", 0)

@@ -9,9 +9,9 @@ import numpy as np
 
 from ovaflow.sparse.csr import CSR, NO_POSITION, from_dense, select_columns, stack_columns
 
-_BLOCK = 1 << 22
+_BLOCK_ENTRIES = 1 << 22
 """Entries scaled at a time, which bounds the temporary arrays."""
-FULL_SHARE = 1 / 3
+DENSE_SHARE = 1 / 3
 """Share of nonzeros from which on rows are stored in full."""
 
 
@@ -20,7 +20,7 @@ def normalize_rows(matrix):
     rows of zeros.
     """
     norms = np.ones(matrix.n_rows)
-    for start, end in row_blocks(matrix.indptr, _BLOCK):
+    for start, end in split_rows(matrix.indptr, _BLOCK_ENTRIES):
         bounds = matrix.indptr[start : end + 1]
         lengths = np.diff(bounds)
         filled = np.flatnonzero(lengths)
@@ -34,14 +34,14 @@ def normalize_rows(matrix):
     return norms
 
 
-def unit_rows(X, n_columns=None):
+def copy_unit_rows(X, n_columns=None):
     """A copy whose rows have length 1, of the first ``n_columns`` alone: by default of all."""
     rows = select_columns(X, 0, X.n_columns if n_columns is None else n_columns)
     normalize_rows(rows)
     return rows
 
 
-def unscale(matrix, norms, bias):
+def unscale_rows(matrix, norms, bias):
     """Features before they were scaled to length 1, x_i |x_i|; the bias feature, where there is
     one, stays.
     """
@@ -51,7 +51,7 @@ def unscale(matrix, norms, bias):
     return matrix._replace(data=data)
 
 
-def row_blocks(indptr, size):
+def split_rows(indptr, size):
     """Ranges of rows that hold at most ``size`` entries each, or are a single row."""
     start = 0
     while start < len(indptr) - 1:
@@ -77,7 +77,7 @@ def append_bias(matrix, bias):
     )
 
 
-def model_features(matrix, normalize, bias, unscaled=False, further=None):
+def make_model_features(matrix, normalize, bias, unscaled=False, further=None):
     """Features as models take them, and their lengths if rows are scaled (and ``unscaled``).
 
     ``further`` columns are appended to those that are scaled.
@@ -86,14 +86,14 @@ def model_features(matrix, normalize, bias, unscaled=False, further=None):
     X = append_bias(matrix if further is None else stack_columns(matrix, further), bias)
     if not normalize:
         return X, None
-    return unscale(X, norms, bias) if unscaled else X, norms
+    return unscale_rows(X, norms, bias) if unscaled else X, norms
 
 
 def is_dense(matrix):
     size = matrix.n_rows * matrix.n_columns
-    return size > 0 and len(matrix.data) >= FULL_SHARE * size
+    return size > 0 and len(matrix.data) >= DENSE_SHARE * size
 
 
-def fill_rows(matrix):
+def store_zeros(matrix):
     """A matrix with its zeros stored: n d entries."""
     return from_dense(matrix.to_scipy().toarray())

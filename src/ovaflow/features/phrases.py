@@ -10,19 +10,19 @@ from itertools import chain
 
 import numpy as np
 
-from ovaflow.features.tokens import REMEMBERED, Numbers, of_each_word
+from ovaflow.features.tokens import REMEMBERED_WORDS, Numbering, map_words
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
 
-_ENDING = 2
-_SHORTEST = 5
+_ENDING_LETTERS = 2
+_SHORTEST_STEM = 5
 
 
 class Phrases:
     """Phrases of words, which are sought in tokens all at once."""
 
     def __init__(self, phrases) -> None:
-        self._stems = Numbers()
+        self._stems = Numbering()
         stems = map(_stem, chain.from_iterable(phrases))
         self._words = np.array([self._stems[stem] for stem in stems], np.int32)
         self._longest = max(map(len, self._stems), default=0)
@@ -46,7 +46,7 @@ class Phrases:
 
     def stems_of(self, words):
         """Stems that each word stands for, as (starts, stems)."""
-        return of_each_word(words, self._stems_of)
+        return map_words(words, self._stems_of)
 
     @cached_property
     def _stems_of(self):
@@ -54,9 +54,9 @@ class Phrases:
         known = self._stems
         longest = self._longest
 
-        @lru_cache(REMEMBERED)
+        @lru_cache(REMEMBERED_WORDS)
         def stems_of(word):
-            shortest = min(_SHORTEST, len(word))
+            shortest = min(_SHORTEST_STEM, len(word))
             beginnings = (word[:end] for end in range(shortest, min(len(word), longest) + 1))
             return array("i", [known[text] for text in beginnings if text in known])
 
@@ -64,7 +64,7 @@ class Phrases:
 
 
 def _stem(word):
-    return word[: max(_SHORTEST, len(word) - _ENDING)]
+    return word[: max(_SHORTEST_STEM, len(word) - _ENDING_LETTERS)]
 
 
 @strict_kernel

@@ -13,16 +13,16 @@ from collections import defaultdict
 import numpy as np
 from stop_words import LANGUAGE_MAPPING, get_stop_words
 
-from ovaflow.features.tokens import normal_form, numbered
+from ovaflow.features.tokens import normal_form, tokenize
 from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
 
 LANGUAGES = tuple(LANGUAGE_MAPPING)
 """Codes, as in ISO 639-1, of the languages that can be told."""
 
-FEWEST = 4
-LEAST_SHARE = 0.15
-MARGIN = 2.5
+FEWEST_STOP_WORDS = 4
+LEAST_STOP_WORD_SHARE = 0.15
+LEAST_LEAD = 2.5
 """How many stop words a text needs, which share of its words they are, and how many times those of
 the next.
 """
@@ -81,7 +81,7 @@ def _by_script(word):
     return (LANGUAGES.index(script.lastgroup),) * times
 
 
-def languages_of_texts(tokens):
+def detect_languages(tokens):
     """The code of each tokenized text's language; None where it cannot be told."""
     told = np.empty(len(tokens.indptr) - 1, np.int64)
     _tell(tokens.ids, tokens.indptr, *_languages_of(list(tokens.words)), *_no_votes(), told)
@@ -111,20 +111,22 @@ def _tell(ids, indptr, starts, languages, votes, weights, told) -> None:
         words = ids[indptr[text] : indptr[text + 1]]
         _vote(words, starts, languages, votes, weights)
         first, second = np.argsort(-weights)[:2]
-        enough = votes[first] >= FEWEST and votes[first] >= LEAST_SHARE * len(words)
-        told[text] = first if enough and weights[first] >= MARGIN * weights[second] else -1
+        enough = votes[first] >= FEWEST_STOP_WORDS and votes[first] >= LEAST_STOP_WORD_SHARE * len(
+            words
+        )
+        told[text] = first if enough and weights[first] >= LEAST_LEAD * weights[second] else -1
 
 
-def language_scores(text, candidates):
+def score_languages(text, candidates):
     """Scores of candidates, best first, whose sum is 1; that of None is what the best one lacks to
     be told.
     """
-    tokens = numbered([text])
+    tokens = tokenize([text])
     (counts, weights) = _no_votes()
     _vote(tokens.ids, *_languages_of(list(tokens.words)), counts, weights)
     votes = dict(zip(LANGUAGES, counts.tolist(), strict=True))
     scores = {code: votes.pop(code) for code in dict.fromkeys(candidates)}
-    needed = max(FEWEST, LEAST_SHARE * len(tokens.ids), *votes.values())
+    needed = max(FEWEST_STOP_WORDS, LEAST_STOP_WORD_SHARE * len(tokens.ids), *votes.values())
     scores[None] = max(needed - max(scores.values()), 0)
     total = sum(scores.values())
     return {

@@ -19,22 +19,22 @@ from ovaflow.console.errors import InputError
 from ovaflow.features.blocks import (
     NAMES,
     PAIRS,
-    PHRASE,
+    PHRASE_PREFIX,
     WORDS,
-    name_of_pair,
-    names_of_word,
-    words_of_phrase,
+    format_pair,
+    make_feature_namer,
+    parse_phrase,
 )
-from ovaflow.features.columns import KEY as COLUMNS
-from ovaflow.features.columns import ColumnFeatures, n_beside
-from ovaflow.features.normalize import model_features
+from ovaflow.features.columns import COLUMNS_KEY as COLUMNS
+from ovaflow.features.columns import ColumnFeatures, count_column_features
+from ovaflow.features.normalize import make_model_features
 from ovaflow.features.phrases import Phrases
 from ovaflow.features.tokens import (
-    REMEMBERED,
+    REMEMBERED_WORDS,
     TOKEN_PATTERN,
     Tokens,
-    of_each_word,
-    tokens_in_batches,
+    map_words,
+    tokenize_in_batches,
 )
 from ovaflow.sparse.csr import CSR, NO_POSITION, offsets
 from ovaflow.sparse.jit import strict_kernel
@@ -42,9 +42,9 @@ from ovaflow.storage.arrays import Strings
 
 _LARGEST_COUNT = 1 << 24
 """float32 holds whole numbers exactly up to here."""
-_BATCH = 1 << 20
+_BATCH_ENTRIES = 1 << 20
 """Entries, or tokens, that are worked on together."""
-RECORDED = ("features", "left_out", "column_weights", "sublinear", "normalize", "bias")
+RECORDED_PARAMETERS = ("features", "left_out", "column_weights", "sublinear", "normalize", "bias")
 """Parameters of a dataset or model from which its transform is rebuilt, with the names and idf of
 its features.
 """
@@ -94,9 +94,9 @@ class TfIdf:
             )
         if idf is None:
             idf = np.ones(len(feature_names), np.float32)
-        recorded = {name: parameters[name] for name in RECORDED if name in parameters}
+        recorded = {name: parameters[name] for name in RECORDED_PARAMETERS if name in parameters}
         unscaled = parameters.get("unscaled", False)
-        n = len(feature_names) - n_beside(parameters)
+        n = len(feature_names) - count_column_features(parameters)
         columns = ColumnFeatures.from_parameters(parameters, feature_names)
         # those of a file stay there
         names = feature_names if n == len(feature_names) else feature_names[:n]
@@ -107,19 +107,19 @@ class TfIdf:
     @property
     def parameters(self):
         """What :meth:`from_parameters` rebuilds it from, besides names and idf."""
-        recorded = {name: getattr(self, name) for name in RECORDED}
+        recorded = {name: getattr(self, name) for name in RECORDED_PARAMETERS}
         if self.columns is not None:
             recorded[COLUMNS] = self.columns.parameters
         return recorded | {"token_pattern": TOKEN_PATTERN, "normal_form": "NFKC, case-folded"}
 
     def transform(self, texts, quiet=False):
         """Features of texts: CSR of shape (n, n_columns)."""
-        return self.features_and_norms(texts, quiet).X
+        return self.transform_with_norms(texts, quiet).X
 
-    def features_and_norms(self, texts, quiet=False):
+    def transform_with_norms(self, texts, quiet=False):
         """:class:`Features` of texts, read once in batches."""
         return self.stack(
-            map(self.features_of, tokens_in_batches(texts, frozenset(self.left_out), quiet=quiet))
+            map(self.features_of, tokenize_in_batches(texts, frozenset(self.left_out), quiet=quiet))
         )
 
     def stack(self, parts, folder=None):
@@ -131,7 +131,7 @@ class TfIdf:
                 norms.append(lengths)
                 yield X
 
-        X = stack(blocks(), self.n_columns, folder)
+        X = stack_blocks(blocks(), self.n_columns, folder)
         return Features(X, np.concatenate([np.empty(0), *norms]) if self.normalize else None)
 
     @property
@@ -154,25 +154,27 @@ class TfIdf:
         ``beside`` is what each record has in the columns, if there are such, see
         :meth:`ColumnFeatures.transform`.
         """
-        matrix = self._counts(tokens, terms or self.terms_of(tokens.words))
-        weigh(matrix, self.idf, self.sublinear)
+        matrix = self._counts(tokens, terms or self.find_terms(tokens.words))
+        apply_tfidf(matrix, self.idf, self.sublinear)
         further = self.columns and self.columns.transform(beside, matrix.n_rows)
-        return Features(*model_features(matrix, self.normalize, self.bias, self.unscaled, further))
+        return Features(
+            *make_model_features(matrix, self.normalize, self.bias, self.unscaled, further)
+        )
 
-    def terms_of(self, words):
+    def find_terms(self, words):
         """:class:`WordTerms` of some words."""
         stems = self._phrases[0].stems_of(words) if NAMES in self.features else ()
-        return WordTerms(*of_each_word(words, self._columns_of), stems)
+        return WordTerms(*map_words(words, self._columns_of), stems)
 
     @cached_property
     def _columns_of(self):
         """Function from a word to the columns of its terms, which remembers words: in new texts
         most come again.
         """
-        names = names_of_word(self.features)
+        names = make_feature_namer(self.features)
         columns_named = self._columns_named
 
-        @lru_cache(REMEMBERED)
+        @lru_cache(REMEMBERED_WORDS)
         def columns_of(word):
             return array("i", [column for column in columns_named(names(word)) if column >= 0])
 
@@ -212,7 +214,7 @@ class TfIdf:
         positions = [np.empty(0, np.int64)]
         columns = [np.empty(0, np.int32)]
         if PAIRS in self.features:
-            positions.append(neighbours(tokens)[0])
+            positions.append(find_neighbours(tokens)[0])
             columns.append(self._pairs_of(tokens))
         if NAMES in self.features:
             phrases, columns_of_phrases = self._phrases
@@ -231,8 +233,10 @@ class TfIdf:
     def _phrases(self):
         """The names of labels that are features, and their columns."""
         names = self.feature_names
-        places = names.beginning_with(PHRASE) if isinstance(names, Strings) else range(len(names))
-        phrases = {column: words for column in places if (words := words_of_phrase(names[column]))}
+        places = (
+            names.beginning_with(PHRASE_PREFIX) if isinstance(names, Strings) else range(len(names))
+        )
+        phrases = {column: words for column in places if (words := parse_phrase(names[column]))}
         return Phrases(list(phrases.values())), np.array(list(phrases), np.int32)
 
     def phrases_in(self, words):
@@ -246,23 +250,23 @@ class TfIdf:
         tokens = Tokens(words, ids, ends, fields)
         positions, numbers = phrases.find(tokens, phrases.stems_of(words))
         for first, column in zip(positions.tolist(), columns[numbers].tolist(), strict=True):
-            length = len(words_of_phrase(self.feature_names[column]))
+            length = len(parse_phrase(self.feature_names[column]))
             yield column, first, first + length - 1
 
     def _pairs_of(self, tokens):
         """Columns of the pairs of neighbours, -1 for one that is no feature."""
-        _, keys = neighbours(tokens)
+        _, keys = find_neighbours(tokens)
         distinct, pair_of = np.unique(keys, return_inverse=True)
         words = list(tokens.words)
         firsts, seconds = np.divmod(distinct, max(len(words), 1))
         pairs = zip(firsts.tolist(), seconds.tolist(), strict=True)
         columns = self._columns_named(
-            [name_of_pair(words[first], words[second]) for first, second in pairs]
+            [format_pair(words[first], words[second]) for first, second in pairs]
         )
         return np.array(columns, np.int32)[pair_of]
 
 
-def neighbours(tokens):
+def find_neighbours(tokens):
     """Tokens that have a next one in the same field of the same text, and the numbers v V + w of
     the pairs.
     """
@@ -311,7 +315,7 @@ def _count(
         ends[i + 1] = filled
 
 
-def weigh(matrix, idf, sublinear):
+def apply_tfidf(matrix, idf, sublinear):
     """Turn counts into tf-idf weights, in place."""
     if sublinear:
         np.log1p(matrix.data, out=matrix.data)
@@ -319,15 +323,15 @@ def weigh(matrix, idf, sublinear):
     return matrix
 
 
-def inverse_document_frequency(document_frequency, n):
+def compute_idf(document_frequency, n):
     """log(N / df), shape (d,); 0 for what occurs nowhere."""
     return np.log(n / np.where(document_frequency > 0, document_frequency, n)).astype(np.float32)
 
 
-def weigh_counts(matrix, sublinear, idf=None):
+def apply_tfidf_to_counts(matrix, sublinear, idf=None):
     """tf-idf of features that are counts, in place, and its idf: by default that of this matrix."""
-    for start in range(0, len(matrix.data), _BATCH):
-        values = matrix.data[start : start + _BATCH]
+    for start in range(0, len(matrix.data), _BATCH_ENTRIES):
+        values = matrix.data[start : start + _BATCH_ENTRIES]
         no_count = ~((values >= 0) & (values < _LARGEST_COUNT) & (values == np.rint(values)))
         if no_count.any():
             first = no_count.argmax()
@@ -342,8 +346,8 @@ def weigh_counts(matrix, sublinear, idf=None):
         document_frequency = np.bincount(
             matrix.indices[matrix.data > 0], minlength=matrix.n_columns
         )
-        idf = inverse_document_frequency(document_frequency, matrix.n_rows)
-    return weigh(matrix, idf, sublinear), idf
+        idf = compute_idf(document_frequency, matrix.n_rows)
+    return apply_tfidf(matrix, idf, sublinear), idf
 
 
 class GrowingVector:
@@ -374,7 +378,7 @@ class GrowingVector:
         return np.memmap(self._file, self._dtype, "c")
 
 
-def stack(blocks, n_columns, folder=None):
+def stack_blocks(blocks, n_columns, folder=None):
     """Blocks of rows as one matrix; with a folder they are kept there meanwhile, and mapped."""
     data = GrowingVector(np.float32, folder)
     indices = GrowingVector(np.int32, folder)

@@ -26,7 +26,7 @@ from ovaflow.sparse.splitmix import mix_bits
 TOKEN_PATTERN = r"\b(?!\d+\b)\w[\w\p{M}]+"
 """Words of two characters or more, with the marks that are part of them, that are not numbers."""
 
-REMEMBERED = 1 << 16
+REMEMBERED_WORDS = 1 << 16
 """Words of which it is remembered what they stand for, in about 10 MB."""
 
 _NEITHER, _MARK, _LETTER, _DIGIT = range(4)
@@ -62,7 +62,7 @@ def _stream_safe(characters):
     return "".join(safe)
 
 
-_BATCH = 1 << 21
+_BATCH_CHARACTERS = 1 << 21
 """Characters, roughly, of the texts that are counted together."""
 _LAST_FIELD = 255
 """The number of all further fields, too; what people send may be full of separators."""
@@ -94,7 +94,7 @@ class Tokens(NamedTuple):
         kept = np.arange(len(self.ids)) < ends
         return Tokens(self.words, self.ids[kept], offsets(kept)[self.indptr], self.fields[kept])
 
-    def of_used_words(self):
+    def drop_unused_words(self):
         """The same tokens without words that none of them is."""
         used = np.bincount(self.ids, minlength=len(self.words)) > 0
         words = [word for word, is_used in zip(self.words, used.tolist(), strict=True) if is_used]
@@ -106,7 +106,7 @@ _MARK_OF_BLOCK = re.compile(r'[ *\-"<]')
 """In names of features that are no words."""
 
 
-def tokens_of_counts(counts, names):
+def make_tokens_from_counts(counts, names):
     """Tokens of texts of which only the counts of words are known, by the names of all features; in
     no order.
     """
@@ -121,7 +121,7 @@ def tokens_of_counts(counts, names):
     return Tokens(words, ids, ends, np.zeros(len(ids), np.uint8))
 
 
-class Numbers(dict):
+class Numbering(dict):
     """Names to numbers: an unknown one gets the next."""
 
     def __missing__(self, name):
@@ -129,7 +129,7 @@ class Numbers(dict):
         return number
 
 
-def numbered(texts, left_out=frozenset()):
+def tokenize(texts, left_out=frozenset()):
     """:class:`Tokens` of some texts, without some words."""
     pieces = [text.split(FIELD_SEPARATOR) for text in texts]
     forms = [normal_form(piece) for parts in pieces for piece in parts]
@@ -143,7 +143,7 @@ def numbered(texts, left_out=frozenset()):
     field_of_piece = [field for parts in pieces for field in range(len(parts))]
     fields = np.repeat(np.minimum(field_of_piece, _LAST_FIELD).astype(np.uint8), np.diff(firsts))
     tokens = Tokens(table.words, ids, indptr, fields)
-    return without_words(tokens, left_out)
+    return remove_words(tokens, left_out)
 
 
 def _spans(form):
@@ -193,7 +193,7 @@ def _find_tokens(classes, starts, ends):
     return n_tokens
 
 
-def without_words(tokens, left_out):
+def remove_words(tokens, left_out):
     """Tokens without some words."""
     if not left_out:
         return tokens
@@ -203,7 +203,7 @@ def without_words(tokens, left_out):
     return Tokens(tokens.words, tokens.ids[rest], indptr, tokens.fields[rest])
 
 
-def word_sets(tokens):
+def number_word_sets(tokens):
     """A number of the set of words of each text, by which copies are told; -1 without a word: int64
     (n,).
     """
@@ -231,11 +231,11 @@ def _number_sets(letters, places, ids, indptr, sets) -> None:
         sets[i] = np.int64(total >> np.uint64(1)) if indptr[i + 1] > indptr[i] else -1
 
 
-def tokens_in_batches(texts, left_out=frozenset(), threads=1, quiet=False):
+def tokenize_in_batches(texts, left_out=frozenset(), threads=1, quiet=False):
     """:class:`Tokens` of batches of texts, which are read once."""
-    find = functools.partial(numbered, left_out=left_out)
+    find = functools.partial(tokenize, left_out=left_out)
     with Progress("reading texts", 0, "texts", quiet=quiet) as progress:
-        for tokens in in_order(find, _batches(texts), threads):
+        for tokens in map_in_order(find, _batches(texts), threads):
             yield tokens
             progress.advance(len(tokens.indptr) - 1)
 
@@ -246,7 +246,7 @@ def _batches(texts):
     for text in texts:
         batch.append(text)
         size += len(text)
-        if size >= _BATCH:
+        if size >= _BATCH_CHARACTERS:
             yield batch
             batch = []
             size = 0
@@ -254,7 +254,7 @@ def _batches(texts):
         yield batch
 
 
-def in_order(function, items, threads):
+def map_in_order(function, items, threads):
     """Results of a function for some items, in their order; with several threads a few are worked
     on ahead.
     """
@@ -283,13 +283,13 @@ class TokenSpan(NamedTuple):
     ends: list
 
 
-def token_spans(text, html=False):
+def find_token_spans(text, html=False):
     """The :class:`TokenSpan` of each token of a text, in order; for HTML with places in the HTML."""
     if html:
         plain, begins, stops = remove_markup_with_offsets(text)
         return [
             TokenSpan(token, [begins[start] for start in starts], [stops[end - 1] for end in ends])
-            for token, starts, ends in token_spans(plain)
+            for token, starts, ends in find_token_spans(plain)
         ]
     starts = []
     ends = []
@@ -321,7 +321,7 @@ def _composes_backwards(character):
     return unicodedata.category(normal).startswith("M") or ord(normal) in _JAMO_THAT_FOLLOW
 
 
-def of_each_word(words, numbers_of):
+def map_words(words, numbers_of):
     """The numbers that a function gives for each word, as (starts, numbers); none for one that is
     forgotten.
     """

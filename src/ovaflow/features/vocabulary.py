@@ -20,25 +20,25 @@ from ovaflow.features.blocks import (
     NAMES,
     PAIRS,
     WORDS,
+    advise_on_spaceless,
+    format_pair,
+    format_phrase,
     is_spaceless,
-    name_of_pair,
-    name_of_phrase,
-    names_of_word,
-    pieces_for,
+    make_feature_namer,
 )
 from ovaflow.features.columns import ColumnFeatures
-from ovaflow.features.normalize import row_blocks
+from ovaflow.features.normalize import split_rows
 from ovaflow.features.phrases import Phrases
-from ovaflow.features.tfidf import GrowingVector, TfIdf, inverse_document_frequency, neighbours
+from ovaflow.features.tfidf import GrowingVector, TfIdf, compute_idf, find_neighbours
 from ovaflow.features.tokens import (
-    Numbers,
+    Numbering,
     Tokens,
-    in_order,
+    map_in_order,
     normal_form,
-    numbered,
-    tokens_in_batches,
-    without_words,
-    word_sets,
+    number_word_sets,
+    remove_words,
+    tokenize,
+    tokenize_in_batches,
 )
 from ovaflow.features.word_table import WordTable
 from ovaflow.reading.streams import read_lines
@@ -46,11 +46,11 @@ from ovaflow.settings.prepare import is_language
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.jit import strict_kernel
 
-_ROOM = 1 << 22
+_MAX_WORDS = 1 << 22
 """Words that the growing vocabulary may hold, about 0.7 GB."""
-_PAIRS = 1 << 24
+_MAX_PAIRS = 1 << 24
 """Pairs of words that are counted at a time, about 0.6 GB."""
-_TOKENS = 1 << 20
+_PART_TOKENS = 1 << 20
 """Tokens that are worked on together."""
 
 
@@ -79,9 +79,9 @@ def fit_tokens(tokens, settings, label_names, tfidf, threads=1, folder=None, bes
     """What :func:`fit_features` gives, for tokens and what is ``beside`` each text, if the settings
     name columns.
     """
-    left_out = stop_words(settings.stop_words)
-    tokens = without_words(tokens, frozenset(left_out))
-    document_frequency = document_frequencies(tokens.ids, tokens.indptr, len(tokens.words))
+    left_out = read_stop_words(settings.stop_words)
+    tokens = remove_words(tokens, frozenset(left_out))
+    document_frequency = count_document_frequencies(tokens.ids, tokens.indptr, len(tokens.words))
     forgotten = tokens.words.count(None)
     counts = {
         "tokens": int(np.count_nonzero(document_frequency)) - forgotten,
@@ -89,7 +89,7 @@ def fit_tokens(tokens, settings, label_names, tfidf, threads=1, folder=None, bes
     }
     spaceless = _without_spaces(tokens)
     n = len(tokens.indptr) - 1
-    if pieces_for(spaceless, n):
+    if advise_on_spaceless(spaceless, n):
         counts["texts_without_spaces"] = spaceless
     if n == 0:
         raise InputError("no training texts", remedy="give a training file with texts")
@@ -112,7 +112,7 @@ def fit_tokens(tokens, settings, label_names, tfidf, threads=1, folder=None, bes
             frequencies.append(-frequency)
     if not names:
         remedy = "lower min_df, raise max_df or give more texts"
-        if pieces := pieces_for(counts.get("texts_without_spaces", 0), n):
+        if pieces := advise_on_spaceless(counts.get("texts_without_spaces", 0), n):
             remedy = f"{pieces}, or {remedy}"
         message = (
             f"no token occurs in at least {fewest} and at most {most} of the {n} training texts"
@@ -120,7 +120,7 @@ def fit_tokens(tokens, settings, label_names, tfidf, threads=1, folder=None, bes
         raise NoTermsError(message, remedy=remedy)
     idf = np.ones(len(names), np.float32)
     if tfidf:
-        idf = inverse_document_frequency(np.array(frequencies), n)
+        idf = compute_idf(np.array(frequencies), n)
     transform = TfIdf(
         names,
         idf,
@@ -135,7 +135,7 @@ def fit_tokens(tokens, settings, label_names, tfidf, threads=1, folder=None, bes
     return FittedFeatures(*_features(transform, tokens, threads, folder, beside), transform, counts)
 
 
-def stop_words(origin):
+def read_stop_words(origin):
     """Words to leave out, in normal form, ascending: those of a language, or the lines of a file;
     None: none.
     """
@@ -165,8 +165,8 @@ def read_tokens(texts, threads=1, folder=None):
     fields = GrowingVector(np.uint8, folder)
     lengths = [np.zeros(1, np.int64)]
     sets = [np.empty(0, np.int64)]
-    for tokens in tokens_in_batches(texts, threads=threads):
-        sets.append(word_sets(tokens))
+    for tokens in tokenize_in_batches(texts, threads=threads):
+        sets.append(number_word_sets(tokens))
         places = tokens.words.places
         number = table.number(tokens.words.letters, places[:-1], places[1:])
         ids.extend(number[tokens.ids])
@@ -178,19 +178,19 @@ def read_tokens(texts, threads=1, folder=None):
     return Tokens(words, ids.mapped(), indptr, fields.mapped()), np.concatenate(sets)
 
 
-def taken(tokens, rows, folder=None):
+def take_tokens(tokens, rows, folder=None):
     """Tokens of some of the texts; with a folder they are mapped from there."""
     ids = GrowingVector(np.int32, folder)
     fields = GrowingVector(np.uint8, folder)
     indptr = offsets(np.diff(tokens.indptr)[rows])
-    for low, high in row_blocks(indptr, _TOKENS):
+    for low, high in split_rows(indptr, _PART_TOKENS):
         part = tokens.take(rows[low:high])
         ids.extend(part.ids)
         fields.extend(part.fields)
     return Tokens(tokens.words, ids.mapped(), indptr, fields.mapped())
 
 
-def joined(tokens, others, folder=None):
+def join_tokens(tokens, others, folder=None):
     """Tokens of texts, then those of others; with a folder they are mapped from there."""
     ids = GrowingVector(np.int32, folder)
     fields = GrowingVector(np.uint8, folder)
@@ -203,12 +203,12 @@ def joined(tokens, others, folder=None):
     return Tokens([*tokens.words, *others.words], ids.mapped(), indptr, fields.mapped())
 
 
-def features_of_tokens(transform, tokens, threads=1, folder=None, beside=None):
+def transform_in_parts(transform, tokens, threads=1, folder=None, beside=None):
     """Features of texts by their tokens, and of what is ``beside`` each, as ``transform`` makes
     them.
     """
     return _features(
-        transform, without_words(tokens, frozenset(transform.left_out)), threads, folder, beside
+        transform, remove_words(tokens, frozenset(transform.left_out)), threads, folder, beside
     )
 
 
@@ -223,24 +223,26 @@ def _without_spaces(tokens):
 
 def _features(transform, tokens, threads, folder, beside):
     """Features, and norms of their rows."""
-    terms = transform.terms_of(tokens.words)
+    terms = transform.find_terms(tokens.words)
 
     def count(rows):
         low, high = rows
         return transform.features_of(tokens.part(low, high), terms, beside and beside[low:high])
 
-    return transform.stack(in_order(count, row_blocks(tokens.indptr, _TOKENS), threads), folder)
+    return transform.stack(
+        map_in_order(count, split_rows(tokens.indptr, _PART_TOKENS), threads), folder
+    )
 
 
 def _make_room(table, ids, lengths) -> None:
     """Forget the rarest words until half of the room is free."""
     is_known = np.diff(table.words.places) > 0
     least = 1
-    if np.count_nonzero(is_known) > _ROOM:
-        document_frequency = document_frequencies(
+    if np.count_nonzero(is_known) > _MAX_WORDS:
+        document_frequency = count_document_frequencies(
             ids.mapped(), np.cumsum(np.concatenate(lengths)), table.issued
         )
-        while np.count_nonzero(is_known) > _ROOM // 2:
+        while np.count_nonzero(is_known) > _MAX_WORDS // 2:
             least += 1
             is_known &= document_frequency >= least
         table.forget(~is_known)
@@ -248,10 +250,10 @@ def _make_room(table, ids, lengths) -> None:
 
 def _parts(tokens):
     """The texts in parts of about _TOKENS tokens."""
-    return (tokens.part(low, high) for low, high in row_blocks(tokens.indptr, _TOKENS))
+    return (tokens.part(low, high) for low, high in split_rows(tokens.indptr, _PART_TOKENS))
 
 
-def document_frequencies(ids, indptr, n_terms, starts=None, terms=None):
+def count_document_frequencies(ids, indptr, n_terms, starts=None, terms=None):
     """Document frequency of each term of the words, which by default are terms themselves."""
     if starts is None:
         starts = np.arange(n_terms + 1)
@@ -284,8 +286,8 @@ def _words(words, document_frequency, fewest, most):
 
 def _terms(tokens, block, fewest, most):
     """(-df, name) of the terms of another block, each made of one word."""
-    names_of = names_of_word([block])
-    numbers = Numbers()
+    names_of = make_feature_namer([block])
+    numbers = Numbering()
     starts = np.zeros(len(tokens.words) + 1, np.int64)
     terms = array("i")
     for number, word in enumerate(tokens.words, 1):
@@ -293,7 +295,9 @@ def _terms(tokens, block, fewest, most):
             terms.extend([numbers[name] for name in names_of(word)])
         starts[number] = len(terms)
     of_words = starts, np.array(terms, np.int32)
-    frequency = document_frequencies(tokens.ids, tokens.indptr, len(numbers), *of_words).tolist()
+    frequency = count_document_frequencies(
+        tokens.ids, tokens.indptr, len(numbers), *of_words
+    ).tolist()
     return [
         (-df, name) for name, df in zip(numbers, frequency, strict=True) if fewest <= df <= most
     ]
@@ -301,7 +305,7 @@ def _terms(tokens, block, fewest, most):
 
 def _phrases(tokens, label_names, left_out, most):
     """(-df, name) of names of labels, those of rare labels, too; df is 1 at least."""
-    names = numbered(label_names, frozenset(left_out))
+    names = tokenize(label_names, frozenset(left_out))
     distinct = list(names.words)
     words = [distinct[word] for word in names.ids]
     words = sorted({tuple(words[start:end]) for start, end in pairwise(names.indptr)} - {()})
@@ -311,10 +315,10 @@ def _phrases(tokens, label_names, left_out, most):
     for part in _parts(tokens):
         positions, numbers = phrases.find(part, stems)
         indptr = np.searchsorted(positions, part.indptr)
-        frequency += document_frequencies(numbers, indptr, len(words))
+        frequency += count_document_frequencies(numbers, indptr, len(words))
     frequency = np.maximum(frequency, 1).tolist()
     return [
-        (-df, name_of_phrase(name)) for name, df in zip(words, frequency, strict=True) if df <= most
+        (-df, format_phrase(name)) for name, df in zip(words, frequency, strict=True) if df <= most
     ]
 
 
@@ -325,19 +329,21 @@ def _pairs(tokens, document_frequency, fewest, most):
     rare = document_frequency < fewest
     counts = _Counts()
     for part in _parts(tokens):
-        positions, keys = neighbours(part)
+        positions, keys = find_neighbours(part)
         both = ~(rare[part.ids[positions]] | rare[part.ids[positions + 1]])
         distinct, pair_of = np.unique(keys[both], return_inverse=True)
         begins_pair = np.zeros(len(part.ids), bool)
         begins_pair[positions[both]] = True
         indptr = offsets(begins_pair)[part.indptr]
-        counts.add(distinct, document_frequencies(pair_of.astype(np.int32), indptr, len(distinct)))
+        counts.add(
+            distinct, count_document_frequencies(pair_of.astype(np.int32), indptr, len(distinct))
+        )
     keys, frequency = counts.all()
     chosen = np.flatnonzero((frequency >= fewest) & (frequency <= most))
     words = tokens.words
     firsts, seconds = np.divmod(keys[chosen], max(len(words), 1))
     pairs = zip(firsts.tolist(), seconds.tolist(), frequency[chosen].tolist(), strict=True)
-    return [(-df, name_of_pair(words[v], words[w])) for v, w, df in pairs], counts.forgotten
+    return [(-df, format_pair(words[v], words[w])) for v, w, df in pairs], counts.forgotten
 
 
 class _Counts:
@@ -353,10 +359,10 @@ class _Counts:
         self._keys.append(keys)
         self._counts.append(counts)
         self._size += len(keys)
-        if self._size > _PAIRS:
+        if self._size > _MAX_PAIRS:
             keys, counts = self.all()
             least = 1
-            while len(keys) > _PAIRS // 2:
+            while len(keys) > _MAX_PAIRS // 2:
                 least += 1
                 self.forgotten += int(np.count_nonzero(counts < least))
                 keys = keys[counts >= least]

@@ -17,24 +17,24 @@ from ovaflow.settings.prepare import is_label_file
 from ovaflow.sparse.csr import CSR, offsets
 
 
-def entries_in(path):
+def read_entries(path):
     """Entries of a file: one per line, before a tab if there is one."""
     lines = (line.partition("\t")[0] for _, line in read_lines(path))
     return filter(None, map(clean_name, map(strip_brackets, lines)))
 
 
-def entries_of(values):
+def expand_entries(values):
     """Entries of a choice, those of files in their place."""
     entries = []
     for value in values:
         if is_label_file(value):
-            entries += entries_in(value)
+            entries += read_entries(value)
         else:
             entries.append(clean_name(strip_brackets(value)))
     return entries
 
 
-def _pattern(entry):
+def _compile_pattern(entry):
     """Whether a name matches an entry, in which ``*`` stands for any characters and nothing else is
     special.
     """
@@ -60,7 +60,7 @@ class LabelFinder:
         ids |= {name or f"label {label}": label for label, name in enumerate(self._names)}
         return ids | {uri: label for label, uri in enumerate(self._uris)}
 
-    def ids_of(self, entry):
+    def find_ids(self, entry):
         """Ids of the labels that an entry means; none where it is unknown."""
         if entry in self._groups:
             return self._groups[entry]
@@ -68,7 +68,7 @@ class LabelFinder:
             return [self._ids[entry]]
         if "*" not in entry:
             return []
-        matches = _pattern(entry)
+        matches = _compile_pattern(entry)
         return list({label for mark, label in self._ids.items() if matches(mark)})
 
     def allowed(self, include, exclude):
@@ -83,10 +83,10 @@ class LabelFinder:
 
     def unknown(self, entries):
         """Places of the entries that mean no label."""
-        return [place for place, entry in enumerate(entries) if not len(self.ids_of(entry))]
+        return [place for place, entry in enumerate(entries) if not len(self.find_ids(entry))]
 
     def _require(self, entry):
-        labels = self.ids_of(entry)
+        labels = self.find_ids(entry)
         if len(labels):
             return labels
         close = difflib.get_close_matches(entry, self._ids, cutoff=0.5)
@@ -119,8 +119,8 @@ class NameChoice:
         self._include = include
         self._exclude = exclude
         self._is_kept, self.identifiers = {}, {}  # identifiers of names
-        self._included = _any_of(include)
-        self._excluded = _any_of(exclude)
+        self._included = _make_matcher(include)
+        self._excluded = _make_matcher(exclude)
 
     def keeps(self, name):
         if name not in self._is_kept:
@@ -138,14 +138,14 @@ class NameChoice:
         )
 
 
-def without_labels(Y, allowed):
+def drop_labels(Y, allowed):
     """Labels of instances (n, l) without those that are not allowed."""
     kept = allowed[Y.indices]
     return CSR(Y.data[kept], Y.indices[kept], offsets(kept)[Y.indptr], Y.n_columns)
 
 
-def _any_of(entries):
+def _make_matcher(entries):
     """Whether a name is one of the entries, or one of these is a pattern of it."""
     plain = frozenset(entries)
-    patterns = [_pattern(entry) for entry in entries if "*" in entry]
+    patterns = [_compile_pattern(entry) for entry in entries if "*" in entry]
     return lambda name: name in plain or any(matches(name) for matches in patterns)

@@ -11,7 +11,7 @@ BROADER = "broader"
 """Setting for the relations of a vocabulary, in place of a separator."""
 
 
-def above_by_name(separator):
+def find_ancestors_by_name(separator):
     """A function that gives the names above a name: ``home`` and ``home > kitchen`` of ``home >
     kitchen > knives``.
     """
@@ -23,7 +23,7 @@ def above_by_name(separator):
     return above
 
 
-def above_by_relation(broader):
+def find_ancestors_by_relation(broader):
     """A function that gives all subjects above a subject, from those directly above each; circles
     end nowhere.
     """
@@ -43,7 +43,7 @@ def above_by_relation(broader):
     return above
 
 
-def matrix_above(marks, above):
+def build_ancestor_matrix(marks, above):
     """Which labels are above each label: CSR (l, l), by their names or URIs."""
     ids = {mark: label for label, mark in enumerate(marks)}
     rows = []
@@ -56,20 +56,20 @@ def matrix_above(marks, above):
     return from_scipy(scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape))
 
 
-def labels_above(matrix: CSR, label: int) -> list[int]:
+def list_ancestors(matrix: CSR, label: int) -> list[int]:
     return matrix.indices[matrix.indptr[label] : matrix.indptr[label + 1]].tolist()
 
 
-def levels_of(matrix):
+def compute_levels(matrix):
     """Level of each label, 1 for those with none above: int64 (l,)."""
     levels = np.ones(matrix.n_rows, np.int64)
     # a label has more labels above it than any of these has
     for label in np.argsort(np.diff(matrix.indptr), kind="stable"):
-        levels[label] += levels[labels_above(matrix, label)].max(initial=0)
+        levels[label] += levels[list_ancestors(matrix, label)].max(initial=0)
     return levels
 
 
-def most_specific(labels, matrix, most):
+def select_most_specific(labels, matrix, most):
     """The labels, by falling score, that have none of the others below them; as many as lead to
     ``most`` of these.
     """
@@ -78,7 +78,7 @@ def most_specific(labels, matrix, most):
     for label in labels:
         if label in covered:
             continue
-        above = set(labels_above(matrix, label))
+        above = set(list_ancestors(matrix, label))
         deeper = [other for other in kept if other not in above] + [label]
         if len(deeper) > most:
             break

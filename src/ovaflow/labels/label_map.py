@@ -13,8 +13,8 @@ from ovaflow.reading.streams import Lines, open_stream
 from ovaflow.storage.writing import from_csv_cell, write_csv
 
 UNKNOWN_SUBJECTS = "unknown_subjects.csv"
-DEPRECATED = "deprecated"
-UNKNOWN = "unknown"
+DEPRECATED_REASON = "deprecated"
+UNKNOWN_REASON = "unknown"
 """Why subjects of records are no labels."""
 
 

@@ -18,7 +18,7 @@ class LabelLists:
         self._indptr = array("q", [0])
 
     @classmethod
-    def made_of(cls, numbers, indptr):
+    def from_arrays(cls, numbers, indptr):
         lists = cls(None)
         lists._numbers = numbers
         lists._indptr = indptr
@@ -50,9 +50,9 @@ class LabelLists:
     def take(self, rows):
         numbers = self.numbers
         chosen = select_rows(CSR(np.empty(len(numbers), np.float32), numbers, self.indptr, 0), rows)
-        return LabelLists.made_of(chosen.indices, chosen.indptr)
+        return LabelLists.from_arrays(chosen.indices, chosen.indptr)
 
-    def through(self, column):
+    def translate_by(self, column):
         """Return what the numbers stand for in a column, which has a list for each number; each
         once an instance.
         """
@@ -60,7 +60,7 @@ class LabelLists:
         lowest = int(column.numbers.min(initial=0))
         product = self._rows(0, len(column.lengths)) @ column._rows(lowest)
         product.sort_indices()
-        return LabelLists.made_of(product.indices + np.int32(lowest), product.indptr)
+        return LabelLists.from_arrays(product.indices + np.int32(lowest), product.indptr)
 
     def _rows(self, lowest, n_columns=None):
         """Which numbers, less the lowest, each instance has: bool (n, m)."""
@@ -76,7 +76,7 @@ class LabelLists:
         """A matrix of ones, with a column for each label that any file has."""
         return self.matrix(self.numbers, self.numbers.max(initial=-1) + 1)
 
-    def united(self, numbers, n):
+    def merge_instances(self, numbers, n):
         """Labels of all instances with the same number, below n, each once."""
         # those of unknown labels are negative
         lowest = int(self.numbers.min(initial=0))
@@ -85,7 +85,7 @@ class LabelLists:
         )
         joins.resize(n, len(numbers))
         united = (joins @ self._rows(lowest)).tocsr()
-        return LabelLists.made_of(united.indices + np.int32(lowest), united.indptr)
+        return LabelLists.from_arrays(united.indices + np.int32(lowest), united.indptr)
 
     def matrix(self, ids, n_labels):
         """The matrix (n, l) of ones at the ids of the numbers; labels of the id -1 are left out."""

@@ -7,17 +7,27 @@ from itertools import chain
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.features.tokens import Numbers
-from ovaflow.labels.choice import LabelFinder, ListChoice, NameChoice, entries_of
-from ovaflow.labels.hierarchy import BROADER, above_by_name, above_by_relation, matrix_above
-from ovaflow.labels.label_map import DEPRECATED, UNKNOWN, UnknownSubject, read_label_map
+from ovaflow.features.tokens import Numbering
+from ovaflow.labels.choice import LabelFinder, ListChoice, NameChoice, expand_entries
+from ovaflow.labels.hierarchy import (
+    BROADER,
+    build_ancestor_matrix,
+    find_ancestors_by_name,
+    find_ancestors_by_relation,
+)
+from ovaflow.labels.label_map import (
+    DEPRECATED_REASON,
+    UNKNOWN_REASON,
+    UnknownSubject,
+    read_label_map,
+)
 from ovaflow.labels.meanings import Meanings
-from ovaflow.labels.subjects import distinct_names, name_in, read_vocabulary
+from ovaflow.labels.subjects import get_name, make_names_distinct, read_vocabulary
 from ovaflow.reading.cells import clean_name
 from ovaflow.reading.instances import IdentifiedNames
 from ovaflow.reading.streams import read_lines
 
-_EXAMPLES = 2
+_REPLACED_SUBJECT_EXAMPLES = 2
 
 
 class Labels:
@@ -41,7 +51,7 @@ class Labels:
         """What these labels are as records write them."""
         return Meanings(self)
 
-    def names_learnt(self, names):
+    def select_learnt_names(self, names):
         """What to learn of the names of all labels: empty for those left out."""
         return names
 
@@ -59,7 +69,7 @@ class NamedLabels(Labels):
         self.above = above
         if choice is not None:
             choice.identifiers = self.identified.identifiers
-        self._numbers = Numbers()
+        self._numbers = Numbering()
         self._written = []
         self.number_of = self._numbers.__getitem__
 
@@ -77,10 +87,10 @@ class NamedLabels(Labels):
         counts = {
             "test_labels_unknown_in_train": len(unknown),
             "different_test_labels_unknown_in_train": len(np.unique(unknown)),
-            "test_with_unknown_labels_only": _with_unknown_labels_only(test, Y_test),
+            "test_with_unknown_labels_only": _count_unknown_labels_only(test, Y_test),
         }
         if self.above is not None:
-            self.described["above"] = matrix_above(names, self.above)
+            self.described["above"] = build_ancestor_matrix(names, self.above)
         if self.identified.identifiers:
             self.described["uris"] = [self.identified.identifiers.get(name, "") for name in names]
         return names, Y, Y_test, counts
@@ -97,7 +107,7 @@ class NamedLabels(Labels):
         return self._written[number]
 
 
-def _with_unknown_labels_only(lists, Y):
+def _count_unknown_labels_only(lists, Y):
     """Number of instances whose labels are all left out."""
     return int(np.count_nonzero(lists.lengths[np.diff(Y.indptr) == 0]))
 
@@ -111,7 +121,10 @@ class ListedLabels(Labels):
 
     def names_in(self, lists):
         """Preferred and other names of all labels."""
-        return [*filter(None, self.names_learnt(self._names)), *chain.from_iterable(self.others)]
+        return [
+            *filter(None, self.select_learnt_names(self._names)),
+            *chain.from_iterable(self.others),
+        ]
 
     def matrices(self, train, test):
         """Names and matrices; as :meth:`NamedLabels.matrices`."""
@@ -137,7 +150,7 @@ class NumberedLabels(ListedLabels):
     def written(self, number):
         return str(number)
 
-    def names_learnt(self, names):
+    def select_learnt_names(self, names):
         names = list(names)
         for label in self._left_out:
             names[label] = ""
@@ -172,8 +185,8 @@ class SubjectLabels(ListedLabels):
         self.language = vocabulary.language
         self._counts = vocabulary.counts
         if hierarchical:
-            above = above_by_relation(vocabulary.broader)
-            self.described["above"] = matrix_above(uris, above)
+            above = find_ancestors_by_relation(vocabulary.broader)
+            self.described["above"] = build_ancestor_matrix(uris, above)
             uri_of = dict(zip(names, uris, strict=True))
             known = {*every.uris}
             self.above = lambda label: filter(known.__contains__, above(uri_of.get(label, label)))
@@ -208,16 +221,21 @@ class SubjectLabels(ListedLabels):
     def _unknown_subject(self, label, amount):
         former = self._vocabulary.former.get(label)
         if former is None:
-            return UnknownSubject(label, "", UNKNOWN, amount)
-        name = name_in(former, self.language) if former.names else ""
-        return UnknownSubject(label, "", DEPRECATED, amount, name, " ".join(former.replaced_by))
+            return UnknownSubject(label, "", UNKNOWN_REASON, amount)
+        name = get_name(former, self.language) if former.names else ""
+        return UnknownSubject(
+            label, "", DEPRECATED_REASON, amount, name, " ".join(former.replaced_by)
+        )
 
     def _figures_of_followed(self):
         """How many replaced subjects instances had, and some of them."""
         if not self.followed:
             return {}
         name_of = dict(zip(self._vocabulary.uris, self._vocabulary.names, strict=True))
-        pairs = [(old, self.replaced[old]) for old, _ in self.followed.most_common(_EXAMPLES)]
+        pairs = [
+            (old, self.replaced[old])
+            for old, _ in self.followed.most_common(_REPLACED_SUBJECT_EXAMPLES)
+        ]
         some = [f"{old} for {new} ({name_of[new]!r:.60})" for old, new in pairs]
         return {
             "replaced_subjects_of_records": len(self.followed),
@@ -230,17 +248,17 @@ class SubjectLabels(ListedLabels):
         counts = {
             "subjects_given": len(numbers),
             "subjects_not_in_vocabulary": int(np.count_nonzero(numbers < 0)),
-            "train_with_unknown_labels_only": _with_unknown_labels_only(train, Y),
-            "test_with_unknown_labels_only": _with_unknown_labels_only(test, Y_test),
+            "train_with_unknown_labels_only": _count_unknown_labels_only(train, Y),
+            "test_with_unknown_labels_only": _count_unknown_labels_only(test, Y_test),
         }
         return names, Y, Y_test, self._counts | counts | self._figures_of_followed()
 
 
-def labels_of(source):
+def make_labels(source):
     """How the labels of texts are given: by name, by number in a file of names, or by a subject
     vocabulary.
     """
-    choice = entries_of(source.settings.include), entries_of(source.settings.exclude)
+    choice = expand_entries(source.settings.include), expand_entries(source.settings.exclude)
     hierarchy = source.settings.hierarchy
     if (hierarchy == BROADER) != (source.vocabulary is not None) and hierarchy:
         message = "hierarchy: broader goes with a vocabulary, a separator with names of labels"
@@ -253,7 +271,7 @@ def labels_of(source):
             raise InputError("hierarchy is for names of labels, not for ids", remedy="leave it out")
         labels = NumberedLabels(*read_label_names(source.labels), *choice)
     else:
-        above = above_by_name(hierarchy) if hierarchy else None
+        above = find_ancestors_by_name(hierarchy) if hierarchy else None
         labels = NamedLabels(NameChoice(*choice) if any(choice) else None, above)
     if source.settings.label_map:
         if labels.n_labels is not None:
@@ -277,10 +295,10 @@ def read_label_names(path):
         del names[-1], identifiers[-1]
     for number, name in enumerate(names):
         names[number] = name or identifiers[number] or f"label {number}"
-    return distinct_names(names, identifiers), identifiers if all(identifiers) else []
+    return make_names_distinct(names, identifiers), identifiers if all(identifiers) else []
 
 
-def names_of_ids(source, n_labels):
+def read_names_by_id(source, n_labels):
     """Names of labels that are ids: those of the source's file, which must have one for each, or
     their numbers.
     """
@@ -297,7 +315,7 @@ def names_of_ids(source, n_labels):
     return names
 
 
-def names_as_given(source):
+def read_names_by_mark(source):
     """The names of each label by what texts have in its place, an id, a URI or a name; None where
     labels are names.
     """
@@ -316,7 +334,7 @@ def names_as_given(source):
     return None
 
 
-def numbers_of_marks(named):
+def number_labels_by_mark(named):
     """Labels of a dataset or a model by name, URI and replaced URI."""
     marks = named.label_names, named.label_uris
     return {
@@ -324,11 +342,11 @@ def numbers_of_marks(named):
     } | named.names.replaced
 
 
-def numbers_of_labels(named, parameters):
+def number_labels(named, parameters):
     """Labels of a dataset or a model as :func:`numbers_of_marks`, and by number if its source had
     these.
     """
-    numbers = numbers_of_marks(named)
+    numbers = number_labels_by_mark(named)
     source = parameters.get("source", {})
     if "labels" in source.get("files", {}):
         first = source.get("first_label", 0)

@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 
-from ovaflow.features.tokens import Numbers
+from ovaflow.features.tokens import Numbering
 from ovaflow.labels.lists import LabelLists
 
 
@@ -21,13 +21,13 @@ class Meanings:
 
     def __init__(self, labels) -> None:
         self._labels = labels
-        self.written = Numbers()
-        self._replaced_uris = Numbers()
+        self.written = Numbering()
+        self._replaced_uris = Numbering()
         self.number_of = self.written.__getitem__
         self._is_renamed = []
         self._replaced = LabelLists(self._replaced_uris.__getitem__)
         self._meant = LabelLists(labels.number_of)
-        self._left_out = LabelLists(Numbers().__getitem__)
+        self._left_out = LabelLists(Numbering().__getitem__)
 
     def of(self, written, counts):
         """Return the labels that records mean by the numbers of written ones, and count what became
@@ -39,10 +39,12 @@ class Meanings:
         if renamed.any():
             counts["labels_renamed"] += int(np.count_nonzero(renamed))
         if self._replaced_uris:
-            self._count_replaced(written.through(self._replaced), counts)
+            self._count_replaced(written.translate_by(self._replaced), counts)
         if self._labels.choice is not None:
-            counts["labels_of_instances_left_out"] += len(written.through(self._left_out).numbers)
-        return written.through(self._meant)
+            counts["labels_of_instances_left_out"] += len(
+                written.translate_by(self._left_out).numbers
+            )
+        return written.translate_by(self._meant)
 
     def _look_up(self, label) -> None:
         labels = self._labels

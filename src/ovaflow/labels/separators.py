@@ -8,7 +8,7 @@ from itertools import islice
 _STRONG = (";", "|", "\n", "\t")
 """What tables have between labels, and hardly any name has inside."""
 _WEAK = (",", "/", "&", "#", ":", " ")
-SAMPLE = 20_000
+SAMPLED_LABELS = 20_000
 """Different labels that tell whether the separator is right."""
 _FEW = 20
 """Fewer different labels say nothing about the separator."""
@@ -20,7 +20,7 @@ _CODE = re.compile(r"[A-Z0-9][A-Z0-9._-]{0,11}")
 
 
 @dataclass(frozen=True)
-class Doubt:
+class SeparatorDoubt:
     """Another separator, the numbers of labels without and with it, and a label that it would take
     apart.
     """
@@ -44,11 +44,11 @@ class Doubt:
         )
 
 
-def cut_sentence(cells, separator):
+def find_cut_sentence(cells, separator):
     """A cell that a comma cuts, if nearly all that have one go on in lower case as sentences do;
     else None.
     """
-    several = [cell for cell in islice(cells, SAMPLE) if len(cell) > 1]
+    several = [cell for cell in islice(cells, SAMPLED_LABELS) if len(cell) > 1]
     on = [
         cell
         for cell in several
@@ -62,11 +62,11 @@ def cut_sentence(cells, separator):
 _ESCAPED = {"\n": "\\n", "\t": "\\t"}
 
 
-def doubt_about(written, share_with_several, separator, cells=()):
+def find_separator_doubt(written, share_with_several, separator, cells=()):
     """The :class:`Doubt` about labels as they are written, and cells of several; None where there
     is none.
     """
-    names = [name for name in map(str.strip, islice(written, SAMPLE)) if name]
+    names = [name for name in map(str.strip, islice(written, SAMPLED_LABELS)) if name]
     if len(names) < _FEW:
         return None
     takes_none_apart = share_with_several < _RARELY
@@ -80,7 +80,7 @@ def doubt_about(written, share_with_several, separator, cells=()):
     doubt = min(found, key=lambda each: (not each.is_sure, each.n_parts), default=None)
     if doubt is None or takes_none_apart:
         return doubt
-    parts = {part for cell in islice(cells, SAMPLE) for part in _parts(cell, doubt.mark)}
+    parts = {part for cell in islice(cells, SAMPLED_LABELS) for part in _parts(cell, doubt.mark)}
     return replace(doubt, n_parts=len(parts))
 
 
@@ -110,7 +110,7 @@ def _doubt(names, mark, takes_none_apart):
     if not is_doubtful:
         return None
     is_sure = half and takes_none_apart and (fewer or mark in _STRONG)
-    return Doubt(mark, len(names), len(different), len(combined), min(combined), is_sure)
+    return SeparatorDoubt(mark, len(names), len(different), len(combined), min(combined), is_sure)
 
 
 def _parts(name, mark):

@@ -12,7 +12,7 @@ from xml.parsers import expat
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.labels.successors import successors
+from ovaflow.labels.successors import find_successors
 from ovaflow.reading.annif import strip_brackets
 from ovaflow.reading.columns import check_columns
 from ovaflow.reading.csv_table import read_csv_records
@@ -110,7 +110,9 @@ def read_vocabulary(path, language=None):
     """Subjects of a file, named in a language, which may be left out if all names are in one."""
     every = sorted(_read(path, language), key=lambda subject: subject.uri)
     replaced_by = {subject.uri: subject.replaced_by for subject in every if subject.replaced_by}
-    replaced, why = successors(replaced_by, {subject.uri for subject in every if subject.is_in_use})
+    replaced, why = find_successors(
+        replaced_by, {subject.uri for subject in every if subject.is_in_use}
+    )
     subjects = [subject for subject in every if subject.is_in_use and subject.uri not in replaced]
     language = _language_of(subjects, language, path)
     uris = [subject.uri for subject in subjects]
@@ -124,7 +126,7 @@ def read_vocabulary(path, language=None):
             language not in subject.names and None not in subject.names for subject in subjects
         ),
     }
-    names = distinct_names([name_in(subject, language) for subject in subjects], uris)
+    names = make_names_distinct([get_name(subject, language) for subject in subjects], uris)
     languages = sorted(set().union(*(subject.names for subject in subjects)) - {None, language})
     broader = {
         subject.uri: [replaced.get(uri, uri) for uri in subject.broader]
@@ -141,7 +143,7 @@ def read_vocabulary(path, language=None):
     return Vocabulary(subjects, names, language, languages, counts, broader, replaced, former)
 
 
-def distinct_names(names, marks):
+def make_names_distinct(names, marks):
     """Names, all different: those that several labels share carry a mark of each in brackets, or
     else their number.
     """
@@ -187,7 +189,7 @@ def _language_of(subjects, language, path):
     return language
 
 
-def name_in(subject, language):
+def get_name(subject, language):
     """The name in a language, else that of no language, else the first of all."""
     names = subject.names
     return names.get(language) or names.get(None) or names[min(names)]

@@ -114,7 +114,7 @@ def read_peak_rss():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-ONE_THREAD = dict.fromkeys(
+ONE_THREAD_ENVIRONMENT = dict.fromkeys(
     [
         "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS",
@@ -133,4 +133,4 @@ ONE_THREAD = dict.fromkeys(
 
 def limit_library_threads() -> None:
     """Limit libraries to one thread, BLAS before NumPy is imported, also in child processes."""
-    os.environ.update(ONE_THREAD)
+    os.environ.update(ONE_THREAD_ENVIRONMENT)

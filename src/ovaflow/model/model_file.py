@@ -10,7 +10,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import LazyNames, Names, write_names
-from ovaflow.features.columns import n_beside
+from ovaflow.features.columns import count_column_features
 from ovaflow.registry import ONE_VS_ALL, find_method, import_reference
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.weight_rows import WeightRows, round_weights
@@ -95,7 +95,7 @@ class ModelFile(
     @property
     def n_word_features(self):
         """Number of features before those of columns and the bias feature, which come last."""
-        return self.n_features - (self.bias != 0) - n_beside(self.transform)
+        return self.n_features - (self.bias != 0) - count_column_features(self.transform)
 
     @property
     def takes_unscaled(self):

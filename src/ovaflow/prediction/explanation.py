@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.features.blocks import NAMES, PAIRS, name_of_pair, places_in_word
-from ovaflow.features.tokens import token_spans
+from ovaflow.features.blocks import NAMES, PAIRS, format_pair, make_feature_locator
+from ovaflow.features.tokens import find_token_spans
 
 
 class LabelContributions(NamedTuple):
@@ -117,9 +117,9 @@ def find_spans(predictor, text):
     transform = predictor.transform
     ids = model.feature_ids
     spans = {}
-    places_of = places_in_word(transform.features)
+    places_of = make_feature_locator(transform.features)
     left_out = frozenset(transform.left_out)
-    tokens = token_spans(text, model.transform.get("html"))
+    tokens = find_token_spans(text, model.transform.get("html"))
     tokens = [span for span in tokens if span.token not in left_out]
     for number, (token, starts, ends) in enumerate(tokens):
         for name, begin, end in places_of(token):
@@ -127,7 +127,7 @@ def find_spans(predictor, text):
                 spans.setdefault(feature, []).append((starts[begin], ends[end - 1]))
         if PAIRS in transform.features and number + 1 < len(tokens):
             following = tokens[number + 1]
-            if (feature := ids.get(name_of_pair(token, following.token))) is not None:
+            if (feature := ids.get(format_pair(token, following.token))) is not None:
                 spans.setdefault(feature, []).append((starts[0], following.ends[-1]))
     if NAMES in transform.features:
         for feature, first, last in transform.phrases_in([span.token for span in tokens]):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.features.text_language import languages_of_texts
+from ovaflow.features.text_language import detect_languages
 from ovaflow.sparse.jit import strict_kernel
 
 MIN_KNOWN_SHARE = 0.1
@@ -60,7 +60,7 @@ class Familiarity(NamedTuple):
         words = np.diff(tokens.indptr)
         unknown_words = np.empty(len(words), np.int64)
         _count_unknown_words(read.ids, read.indptr, terms.starts, unknown_words)
-        return cls(words.tolist(), unknown_words.tolist(), languages_of_texts(tokens))
+        return cls(words.tolist(), unknown_words.tolist(), detect_languages(tokens))
 
     @classmethod
     def together(cls, parts):

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.dataset.dataset import Split
-from ovaflow.features.columns import n_beside
-from ovaflow.features.normalize import model_features
-from ovaflow.features.tfidf import Features, TfIdf, weigh_counts
-from ovaflow.features.tokens import tokens_in_batches, tokens_of_counts
-from ovaflow.features.tokens import without_words as tokens_without
+from ovaflow.features.columns import count_column_features
+from ovaflow.features.normalize import make_model_features
+from ovaflow.features.tfidf import Features, TfIdf, apply_tfidf_to_counts
+from ovaflow.features.tokens import make_tokens_from_counts, tokenize_in_batches
+from ovaflow.features.tokens import remove_words as tokens_without
 from ovaflow.labels.choice import LabelFinder
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model, open_any_model
@@ -219,11 +219,11 @@ class Predictor:
 
         def parts() -> Iterator[Features]:
             left_out = frozenset(self.transform.left_out)
-            for all_tokens in tokens_in_batches(plain, quiet=True):
+            for all_tokens in tokenize_in_batches(plain, quiet=True):
                 # strings are made once of what is looked up several times
                 all_tokens = all_tokens._replace(words=list(all_tokens.words))
                 tokens = tokens_without(all_tokens, left_out)
-                terms = self.transform.terms_of(tokens.words)
+                terms = self.transform.find_terms(tokens.words)
                 familiar.append(Familiarity.of(all_tokens, tokens, terms))
                 values = [next(further, ()) for _ in tokens.indptr[1:]] if self.columns else None
                 X, norms = self.transform.features_of(tokens, terms, values)
@@ -233,7 +233,7 @@ class Predictor:
         missing = None
         if self.transform.columns:
             missing = [
-                self.transform.columns.missing_of(values) for values in beside or [()] * X.n_rows
+                self.transform.columns.list_missing(values) for values in beside or [()] * X.n_rows
             ]
         return FeaturesAndFamiliarity(X, Familiarity.together(familiar), missing)
 
@@ -314,16 +314,16 @@ class Predictor:
         settings = self.model.transform
         tokens = None
         if self.takes_text and self.model.n_columns > self.n_features:
-            tokens = tokens_of_counts(matrix, self.feature_names)
+            tokens = make_tokens_from_counts(matrix, self.feature_names)
         if self.takes_text or settings.get("tfidf"):
             idf = self.transform.idf if self.takes_text else self.model.idf
-            matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)
+            matrix, _ = apply_tfidf_to_counts(matrix, settings["sublinear"], idf)
         normalize, unscaled = (settings.get(name, False) for name in ("normalize", "unscaled"))
         n = matrix.n_rows
         columns = self.transform.columns if self.takes_text else None
         further = columns and columns.transform([()] * n, n)
         return self.model.with_tokens(
-            model_features(matrix, normalize, self.model.bias, unscaled, further)[0], tokens
+            make_model_features(matrix, normalize, self.model.bias, unscaled, further)[0], tokens
         )
 
     def in_language(self, language: str) -> Self:
@@ -630,7 +630,7 @@ def count_known_features(predictor: Predictor, X: CSR) -> np.ndarray:
     (n,).
     """
     first = predictor.model.n_word_features
-    n = n_beside(predictor.model.transform)
+    n = count_column_features(predictor.model.transform)
     beside = select_columns(X, first, first + n)
     return np.diff(X.indptr) - np.diff(beside.indptr) - (predictor.model.bias != 0)
 

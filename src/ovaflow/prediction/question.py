@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import BeforeValidator
 
 from ovaflow.console.errors import InputError
-from ovaflow.labels.hierarchy import most_specific
+from ovaflow.labels.hierarchy import select_most_specific
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.answer import Answer, shorten_float
 from ovaflow.prediction.explanation import make_label_entry
@@ -143,7 +143,7 @@ def _most_specific(model, ids, kept, most):
     above = require_hierarchy(model)
     chosen = np.zeros_like(kept)
     for row, (labels, is_kept) in enumerate(zip(ids, kept, strict=True)):
-        deepest = most_specific(labels[is_kept].tolist(), above, most)
+        deepest = select_most_specific(labels[is_kept].tolist(), above, most)
         chosen[row] = np.isin(labels, deepest)
     return chosen
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ovaflow.features.tfidf import GrowingVector
 from ovaflow.features.tokens import Tokens
-from ovaflow.features.vocabulary import read_tokens, taken
+from ovaflow.features.vocabulary import read_tokens, take_tokens
 from ovaflow.labels.lists import LabelLists
 from ovaflow.reading.instances import FIELD_SEPARATOR
 from ovaflow.records.columns import GrowingColumns, TextColumn, number_texts, read_feature_values
@@ -107,7 +107,7 @@ class CollectedRecords:
             return self
         return replace(
             self,
-            tokens=taken(self.tokens, places, folder),
+            tokens=take_tokens(self.tokens, places, folder),
             labels=self.labels.take(places),
             rows=self.rows[places],
             word_sets=self.word_sets[places],

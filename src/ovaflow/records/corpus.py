@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ovaflow.labels.separators import SAMPLE, cut_sentence, doubt_about
+from ovaflow.labels.separators import SAMPLED_LABELS, find_cut_sentence, find_separator_doubt
 from ovaflow.reading.formats import FORMATS, guess_format
 from ovaflow.reading.instances import NO_SEPARATOR
 from ovaflow.reading.markup import remove_markup
@@ -58,12 +58,14 @@ class Corpus:
         several = written.lengths > 1
         names = list(self._labels.meanings.written)
         cells = []
-        for row in np.flatnonzero(several)[:SAMPLE].tolist():
+        for row in np.flatnonzero(several)[:SAMPLED_LABELS].tolist():
             cells.append([names[number] for number in written.of(row)])
-        if (sentence := cut_sentence(cells, reading.separator)) is not None:
+        if (sentence := find_cut_sentence(cells, reading.separator)) is not None:
             counts["labels_cut"] = sentence
         joined = map(reading.separator.join, cells)
-        return doubt_about(reading.written_labels, several.mean(), reading.separator, joined)
+        return find_separator_doubt(
+            reading.written_labels, several.mean(), reading.separator, joined
+        )
 
     def _docstrings(self):
         # near twins may be on both sides, so that figures stay comparable with published ones

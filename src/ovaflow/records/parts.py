@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.labels.matrix import labels_of
-from ovaflow.labels.separators import Doubt
+from ovaflow.labels.matrix import make_labels
+from ovaflow.labels.separators import SeparatorDoubt
 from ovaflow.records.collected import CollectedRecords, collect_records
 from ovaflow.records.corpus import Corpus
 from ovaflow.records.repeated import count_repeated, find_last_rows, group_repeated_rows
@@ -24,7 +24,7 @@ class InstanceParts(NamedTuple):
     train: CollectedRecords
     test: CollectedRecords
     counts: Counter
-    doubt: Doubt | None  # about the separator of labels
+    doubt: SeparatorDoubt | None  # about the separator of labels
     dev: CollectedRecords | None = None
 
 
@@ -97,7 +97,7 @@ def _as_wanted(records, settings, counts, folder):
     if settings.repeated == "join":
         firsts, numbers = group_repeated_rows(records)
         _require_one_weight(records, firsts, numbers)
-        labels = records.labels.united(numbers, len(firsts))
+        labels = records.labels.merge_instances(numbers, len(firsts))
         kept = replace(records.take(firsts, folder), labels=labels)
         counts["records_joined"] += records.n - kept.n
         counts["extra_joined"] += _count_extra(records) - _count_extra(kept)
@@ -135,7 +135,7 @@ def read_training_instances(source, threads=1):
     if source.format != "builtin" and not holds_texts(source.format):
         message = f"{source.format} holds features, not texts"
         raise InputError(message, path=source.train_name, remedy="leave out features: auto")
-    labels = labels_of(source)
+    labels = make_labels(source)
     records = read_parts(source, labels, threads).train
     place_of = {row: place for place, row in enumerate(records.rows.tolist())}
     for row, instance in enumerate(Corpus(source, labels, "train")):

@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 
 from ovaflow.console.errors import InputError
-from ovaflow.features.tokens import Numbers
+from ovaflow.features.tokens import Numbering
 from ovaflow.reading.formats import FORMATS
 from ovaflow.records.drawing import (
     draw_at_random,
@@ -180,4 +180,4 @@ def _count_short_copies(tokens, sets):
 
 def make_group_numbers():
     """Numbers of groups by their names; -1 for the empty name."""
-    return Numbers({"": -1})
+    return Numbering({"": -1})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ovaflow.dataset.dataset import count_without_known_labels
-from ovaflow.features.columns import of_words
+from ovaflow.features.columns import select_text_features
 from ovaflow.reading.feature_columns import COLUMN_KINDS
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
@@ -132,7 +132,8 @@ def _gaps(dataset, part, why):
     unlabelled, unknown = count_without_known_labels(split.Y, dataset.counts, left_out)
     empty = int(
         (
-            count_row_nonzeros(of_words(split.X, dataset.parameters)) <= (dataset.bias_feature >= 0)
+            count_row_nonzeros(select_text_features(split.X, dataset.parameters))
+            <= (dataset.bias_feature >= 0)
         ).sum()
     )
     of_labels = f", {unknown:,} only labels that {why}" if unknown else ""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.features.tokens import Numbers
+from ovaflow.features.tokens import Numbering
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reading.annif import DOCUMENT_ENDINGS
 from ovaflow.reading.suggestions import read_suggestion_rows
@@ -122,7 +122,7 @@ class SuggestionFile:
 def read_suggestions(path, numbers):
     """Suggestions of a file or a folder; ``numbers`` are labels by URI and by name."""
     path = Path(path)
-    texts = Numbers()
+    texts = Numbering()
     rows = array("i")
     labels = array("i")
     scores = array("f")

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
-from ovaflow.features.text_language import LANGUAGES, language_scores
+from ovaflow.features.text_language import LANGUAGES, score_languages
 from ovaflow.prediction.annif_files import score_within_one
 from ovaflow.prediction.question import Question
 from ovaflow.reading.streams import clean_text
@@ -277,7 +277,7 @@ class _Projects:
 
     async def language_scores(self, text, languages):
         self.check_lengths([text])
-        return await self._queue.run(language_scores, text, languages)
+        return await self._queue.run(score_languages, text, languages)
 
 
 def _add_descriptions(router, projects):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fastapi import HTTPException
 
 from ovaflow.console.errors import InputError
-from ovaflow.labels.matrix import numbers_of_marks
+from ovaflow.labels.matrix import number_labels_by_mark
 from ovaflow.prediction.explanation import make_label_entry
 from ovaflow.prediction.sources import (
     NamedColumns,
@@ -185,7 +185,7 @@ class Corrections:
 
     @cached_property
     def _ids(self):
-        return numbers_of_marks(self._model)
+        return number_labels_by_mark(self._model)
 
 
 def _make_record_id(texts):

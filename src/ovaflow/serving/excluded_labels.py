@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.labels.choice import entries_in
+from ovaflow.labels.choice import read_entries
 from ovaflow.serving import failures, metrics
 from ovaflow.storage.writing import write_text
 
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 def read_excluded_labels(predictor, path):
     """Which labels a file leaves, bool (l,), and its entries."""
-    entries = list(entries_in(path))
+    entries = list(read_entries(path))
     try:
         return predictor.allowed(exclude=entries), entries
     except InputError as error:

@@ -9,12 +9,14 @@ from ovaflow.settings import paths
 from ovaflow.settings.chains import find_earlier_model, find_first_run, group_swept_runs
 from ovaflow.settings.configuration import Config
 from ovaflow.settings.section import HELD_OUT_PREFIX, Section
-from ovaflow.steps import Reads
+from ovaflow.steps import StepSettings
 
 
-def find_reads(step: str, method: str = ONE_VS_ALL) -> Reads:
+def find_reads(step: str, method: str = ONE_VS_ALL) -> StepSettings:
     """The settings that a step reads, all of its fields named; none where it reads none."""
-    reads = all_steps()[step].settings or find_method(method).reads(step) or Reads(Section, ())
+    reads = (
+        all_steps()[step].settings or find_method(method).reads(step) or StepSettings(Section, ())
+    )
     fields = reads.fields or tuple(import_reference(reads.model).model_fields)
     return reads._replace(fields=tuple(name for name in fields if name not in reads.without))
 

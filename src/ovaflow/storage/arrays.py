@@ -19,7 +19,7 @@ from ovaflow.sparse.csr import CSR
 from ovaflow.storage.errors import damage_error
 from ovaflow.storage.text_numbers import TextNumbers
 
-PAGE = 4096
+PAGE_BYTES = 4096
 
 # bytes that stay in a core's own cache between hashing and checking
 _HASHED_BYTES = 1 << 18
@@ -79,7 +79,7 @@ def _blocks(values):
         yield flat[start : start + length]
 
 
-def raw_attribute(attribute):
+def read_attribute_bytes(attribute):
     """Bytes of an attribute; h5py's conversions would take longer than all else in opening a small
     file.
     """
@@ -92,7 +92,7 @@ def raw_attribute(attribute):
 def read_or_map(array):
     """Values of an array in a file, and their map; small and compressed arrays have none."""
     offset = array.id.get_offset()
-    if offset is None or array.nbytes < PAGE or offset % array.dtype.itemsize:
+    if offset is None or array.nbytes < PAGE_BYTES or offset % array.dtype.itemsize:
         return array[()], None
     start = offset % mmap.ALLOCATIONGRANULARITY
     # copy-on-write, since kernels are compiled for writable arrays only
@@ -128,7 +128,7 @@ def _compare(array, values) -> None:
     digest = xxh3_128()
     for block in _blocks(values):
         digest.update(block)
-    if raw_attribute(h5py.h5a.open(array.id, b"xxh3")) != digest.hexdigest().encode():
+    if read_attribute_bytes(h5py.h5a.open(array.id, b"xxh3")) != digest.hexdigest().encode():
         raise damage_error(array, f"values of {array.name} do not match their checksum")
 
 

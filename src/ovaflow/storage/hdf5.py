@@ -19,9 +19,9 @@ from xxhash import xxh3_128
 from ovaflow import __version__
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.storage.arrays import (
-    PAGE,
+    PAGE_BYTES,
     NotFiniteError,
-    raw_attribute,
+    read_attribute_bytes,
     read_or_map,
     require_space,
     seal_array,
@@ -39,7 +39,11 @@ from ovaflow.storage.writing import write_atomically
 FORMAT_VERSION = 3
 
 # of HDF5 1.10: all its metadata carry checksums, and h5dump of any version in use reads it
-_LAYOUT = {"libver": ("v110", "v110"), "alignment_threshold": PAGE, "alignment_interval": PAGE}
+_LAYOUT = {
+    "libver": ("v110", "v110"),
+    "alignment_threshold": PAGE_BYTES,
+    "alignment_interval": PAGE_BYTES,
+}
 
 # what h5py raises where metadata are missing or damaged
 _UNREADABLE = (KeyError, OSError, RuntimeError, ValueError)
@@ -116,7 +120,7 @@ def _checksum(file: h5py.File) -> str:
         for index in range(h5py.h5a.get_num_attrs(item)):
             attribute = h5py.h5a.open(item, index=index)
             if attribute.name != b"checksum":
-                digest.update(b"%s %s\n" % (attribute.name, raw_attribute(attribute)))
+                digest.update(b"%s %s\n" % (attribute.name, read_attribute_bytes(attribute)))
 
     add(b".")
     h5py.h5o.visit(file.id, add)

@@ -22,7 +22,7 @@ from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.hdf5 import create_artifact, open_artifact, read_inputs
 from ovaflow.storage.writing import write_atomically
 
-KIND = "part"
+PART_KIND = "part"
 
 PART_SECONDS = 5.0
 """Time between two parts."""
@@ -74,7 +74,7 @@ class Parts:
         return pieces
 
     def _read(self, path):
-        with open_artifact(path, KIND) as file:
+        with open_artifact(path, PART_KIND) as file:
             if read_inputs(file)["job"] != self._digest:
                 return None
             self._earlier_seconds = max(self._earlier_seconds, float(file.attrs["core_seconds"]))
@@ -99,7 +99,7 @@ class Parts:
         numbers, pieces = zip(*self._pending, strict=True)
         self._last_number += 1
         path = self._folder / f"{self._last_number:04d}.h5"
-        with create_artifact(path, KIND, inputs={"job": self._digest}) as file:
+        with create_artifact(path, PART_KIND, inputs={"job": self._digest}) as file:
             create_array(file, "numbers", np.array(numbers))
             for name in pieces[0]:
                 group = file.create_group(f"pieces/{name}")

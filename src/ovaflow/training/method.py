@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from zlib import crc32
 
 from ovaflow.registry import find_package, import_reference
-from ovaflow.steps import Reads, Step
+from ovaflow.steps import Step, StepSettings
 
 if TYPE_CHECKING:
     from ovaflow.dataset.dataset import Dataset
@@ -154,9 +154,9 @@ class Method(ABC):
     def section_name(self) -> str:
         return self.name.replace("-", "_")
 
-    def reads(self, step: str) -> Reads | None:
+    def reads(self, step: str) -> StepSettings | None:
         """Settings that a step of all methods reads."""
-        of_training = Reads(self.settings, self.sections or (self.section_name,))
+        of_training = StepSettings(self.settings, self.sections or (self.section_name,))
         return of_training if step in ("train-shard", "estimate") else None
 
     @property
@@ -215,6 +215,6 @@ class Method(ABC):
         """Memory of a job that merges shards, by the sizes of its inputs and of the shards among
         them.
         """
-        from ovaflow.estimate.demand import PROGRAM
+        from ovaflow.estimate.demand import PROGRAM_MEGABYTES
 
-        return int(PROGRAM + 2 * inputs)
+        return int(PROGRAM_MEGABYTES + 2 * inputs)

@@ -12,12 +12,12 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence_progress
 from ovaflow.dataset.dataset import Dataset, Names, Split
-from ovaflow.features.blocks import is_spaceless, pieces_for
-from ovaflow.features.label_names import with_label_names
-from ovaflow.features.tokens import numbered, word_sets
+from ovaflow.features.blocks import advise_on_spaceless, is_spaceless
+from ovaflow.features.label_names import append_label_names
+from ovaflow.features.tokens import number_word_sets, tokenize
 from ovaflow.features.vocabulary import NoTermsError, fit_features
 from ovaflow.labels.lists import LabelLists
-from ovaflow.labels.matrix import NamedLabels, names_as_given
+from ovaflow.labels.matrix import NamedLabels, read_names_by_mark
 from ovaflow.reading.instances import TextInstance
 from ovaflow.records.parts import read_training_instances
 from ovaflow.records.units import find_text_units, select_units
@@ -63,14 +63,21 @@ def choose_features(source, settings, threads=1):
         return read_training_instances(source, threads)
 
     return _compare_blocks(
-        read, settings, threads, names_as_given(source), source.has_vocabulary, source.train_name
+        read,
+        settings,
+        threads,
+        read_names_by_mark(source),
+        source.has_vocabulary,
+        source.train_name,
     )
 
 
 def choose_features_of_texts(texts, labels, settings):
     """Compare the candidates on texts and names of their labels."""
-    tokens = numbered(texts)
-    units = find_text_units(tokens, word_sets(tokens), np.full(len(texts), -1), settings.split)
+    tokens = tokenize(texts)
+    units = find_text_units(
+        tokens, number_word_sets(tokens), np.full(len(texts), -1), settings.split
+    )
     instances = [
         TextInstance(text, names, group=unit)
         for text, names, unit in zip(texts, labels, units, strict=True)
@@ -125,7 +132,7 @@ def _compare_blocks(
 def _candidates(given, sample, has_vocabulary):
     """What is compared, and the default of features, or the first candidate where that is none."""
     spaceless = sum(is_spaceless(instance.text) for instance in sample)
-    pieces = _SPACELESS_CANDIDATES if pieces_for(spaceless, len(sample)) else ()
+    pieces = _SPACELESS_CANDIDATES if advise_on_spaceless(spaceless, len(sample)) else ()
     blocks = [candidate.split("+") for candidate in [*given, *pieces]]
     default, *candidates = (
         "+".join(resolve_blocks(each, has_vocabulary)) for each in [DEFAULT_FEATURES, *blocks]
@@ -183,7 +190,7 @@ def _dataset(sample, part, settings, names_by_label):
         (instance.text for instance in fit), settings, every_name, settings.uses_tfidf
     )
     transform = fitted.transform
-    X_test, _ = transform.features_and_norms(instance.text for instance in held)
+    X_test, _ = transform.transform_with_norms(instance.text for instance in held)
     names, Y, Y_test, _ = labels.matrices(*labels_of_parts)
     others = [names_by_label[name][1:] for name in names]
     names = [names_by_label[name][0] for name in names]
@@ -191,7 +198,7 @@ def _dataset(sample, part, settings, names_by_label):
         fitted.X, Y, weights=np.array([instance.weight for instance in fit], np.float32)
     )
     split = (
-        with_label_names(documents, names, transform, None, others)
+        append_label_names(documents, names, transform, None, others)
         if settings.label_names
         else documents
     )

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ovaflow.evaluation.ranking import precision_of_hits
-from ovaflow.features.normalize import unscale
+from ovaflow.features.normalize import unscale_rows
 from ovaflow.methods.fastxml.forest import Forest
 from ovaflow.methods.fastxml.merging import describe_tree
 from ovaflow.methods.fastxml.method import FastXMLMethod
@@ -102,7 +102,7 @@ def test_predictions_depend_on_the_instance(dataset) -> None:
 
 def test_trees_see_features_before_they_were_scaled(dataset) -> None:
     norms = np.random.default_rng(0).uniform(0.5, 8, 600).astype(np.float32)
-    unscaled = unscale(dataset.train.X, norms, 1.0)
+    unscaled = unscale_rows(dataset.train.X, norms, 1.0)
     raw = replace(dataset, train=replace(dataset.train, X=unscaled))
     scaled = replace(dataset, train=replace(dataset.train, norms=norms))
     ours = grow_trees(scaled, range(2), FOREST).forest.separators

@@ -4,7 +4,7 @@ compute.
 
 from typing import ClassVar
 
-from ovaflow.steps import PROBLEM_SETTINGS, Reads, Step
+from ovaflow.steps import PROBLEM_SETTINGS, Step, StepSettings
 from ovaflow.training.method import InputFile, Method
 
 _TRAIN = ("train", "evaluate")
@@ -62,14 +62,16 @@ class OneVsAllMethod(Method):
         "root": Step(
             "methods.one_vs_all.commands",
             "Solve the problem without positives.",
-            Reads("ovaflow.settings.train:TrainLabels", _TRAIN, ("C", "loss", "root_epsilon")),
+            StepSettings(
+                "ovaflow.settings.train:TrainLabels", _TRAIN, ("C", "loss", "root_epsilon")
+            ),
             makes=("root",),
             rule="compute_root",
         ),
         "choose-prune": Step(
             "methods.one_vs_all.commands",
             "Choose the size of weights that can go, on held-out instances.",
-            Reads("ovaflow.settings.train:Propensities", ("evaluate",)),
+            StepSettings("ovaflow.settings.train:Propensities", ("evaluate",)),
             makes=("prune",),
             rule="choose_prune",
         ),
@@ -77,16 +79,16 @@ class OneVsAllMethod(Method):
 
     def reads(self, step):
         return {
-            "train-shard": Reads(
+            "train-shard": StepSettings(
                 "ovaflow.settings.train:TrainLabels", _TRAIN, without=("reference",)
             ),
-            "estimate": Reads(
+            "estimate": StepSettings(
                 "ovaflow.settings.train:SampleLabels",
                 _TRAIN,
                 without=("reference", "stored_threshold"),
                 options={"sample": "labels"},
             ),
-            "merge": Reads("ovaflow.settings.train:Train", ("train",), ("prune",)),
+            "merge": StepSettings("ovaflow.settings.train:Train", ("train",), ("prune",)),
         }.get(step)
 
     def share(self, dataset, settings, files, shard, shards):
@@ -166,11 +168,11 @@ class OneVsAllMethod(Method):
         return not is_small(config, dataset, path)
 
     def request(self, config, run, shard, shards, threads, files):
-        from ovaflow.estimate.demand import SMALL, read_demand, shares_of_work
+        from ovaflow.estimate.demand import SMALL_REQUEST, read_demand, read_work_shares
 
         if "estimate" not in files:
-            return SMALL
-        share = shares_of_work(files["plan"]).get(shard, 0.0)
+            return SMALL_REQUEST
+        share = read_work_shares(files["plan"]).get(shard, 0.0)
         pretrained = config.runs[run].pretrained is not None
         return read_demand(files["estimate"]).request(share, threads, pretrained)
 

@@ -7,7 +7,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.dataset.dataset import open_dataset
 from ovaflow.estimate.demand import Demand
-from ovaflow.estimate.sample import Sample, measure_setup, repeat
+from ovaflow.estimate.sample import Sample, measure_setup, time_training
 from ovaflow.initialization.label_tree import add_ancestors
 from ovaflow.initialization.pretrained import match_model
 from ovaflow.initialization.starts import compute_start_inputs
@@ -55,7 +55,9 @@ def sample_labels(dataset, settings, earlier=None):
     train_labels(opened, inputs, np.unique(labels[[0, -1]]), training, title="warm up")
     job_seconds = time.process_time() - input_seconds
     setup_seconds, job_bytes = measure_setup(lambda: LabelJobs.of(opened, inputs, training), opened)
-    shard, seconds = repeat(lambda: train_labels(opened, inputs, solved, training, title="sample"))
+    shard, seconds = time_training(
+        lambda: train_labels(opened, inputs, solved, training, title="sample")
+    )
     thread_seconds = shard.statistics["seconds"]
     core = thread_seconds[:n] * max(seconds - setup_seconds, 0) / (thread_seconds.sum() or 1)
     stored = float(multiplicities @ np.diff(shard.weights.indptr)[:n])

@@ -5,7 +5,7 @@
 import math
 
 from ovaflow.dataset.sizes import Shape
-from ovaflow.estimate.demand import PROGRAM
+from ovaflow.estimate.demand import PROGRAM_MEGABYTES
 from ovaflow.methods.rembrandt.settings import Rembrandt
 from ovaflow.settings.configuration import Config
 
@@ -17,7 +17,7 @@ def embedding_memory_mb(config: Config, run: str, shape: Shape, megabytes: float
     columns = _columns(settings, d)
     embedded = _dense(columns, labels)
     fit = threads * _dense(64, 3 * n + 6 * d) + _dense(columns, 2 * n + d)
-    return int(PROGRAM + 3 * megabytes + 1.1 * (embedded + max(embedded, fit)))
+    return int(PROGRAM_MEGABYTES + 3 * megabytes + 1.1 * (embedded + max(embedded, fit)))
 
 
 def projecting_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -> int:
@@ -26,7 +26,7 @@ def projecting_memory_mb(config: Config, run: str, shape: Shape, megabytes: floa
     columns = _columns(settings, d)
     features = columns if settings.features == "linear" else settings.random_features
     matrices = _dense(columns, 2 * n + 2 * d) + _dense(features, 2 * n)
-    return int(PROGRAM + 2 * megabytes + 1.25 * matrices)
+    return int(PROGRAM_MEGABYTES + 2 * megabytes + 1.25 * matrices)
 
 
 def tuning_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -> int:
@@ -36,7 +36,7 @@ def tuning_memory_mb(config: Config, run: str, shape: Shape, megabytes: float) -
     return (
         decoding_memory_mb(config, run, shape, 1)
         + projecting_memory_mb(config, run, shape, megabytes)
-        - PROGRAM
+        - PROGRAM_MEGABYTES
     )
 
 
@@ -52,7 +52,7 @@ def decoding_memory_mb(config: Config, run: str, shape: Shape, shards: int) -> i
     else:
         weights = _dense(d, 4 * labels / shards)
         others = _dense(128 * threads, n)
-    return int(PROGRAM + 4 * _dense(d, n) + 1.25 * (weights + others))
+    return int(PROGRAM_MEGABYTES + 4 * _dense(d, n) + 1.25 * (weights + others))
 
 
 def _dense(columns: float, rows: float) -> float:

@@ -4,7 +4,7 @@ shards divide.
 
 from typing import ClassVar
 
-from ovaflow.steps import Reads, Step
+from ovaflow.steps import Step, StepSettings
 from ovaflow.training.method import InputFile, Method
 
 _TUNED = InputFile("Settings of the decoder, by ovaflow tune-decoder.")
@@ -24,21 +24,21 @@ class RembrandtMethod(Method):
         "embed": Step(
             "methods.rembrandt.commands",
             "Embed the labels in a few dimensions (rembrandt).",
-            Reads("ovaflow.methods.rembrandt.settings:Embed", ("rembrandt",)),
+            StepSettings("ovaflow.methods.rembrandt.settings:Embed", ("rembrandt",)),
             makes=("embedding",),
             rule="embed_labels",
         ),
         "project": Step(
             "methods.rembrandt.commands",
             "Project the training instances into an embedding (rembrandt).",
-            Reads("ovaflow.methods.rembrandt.settings:ProjectInstances", ("rembrandt",)),
+            StepSettings("ovaflow.methods.rembrandt.settings:ProjectInstances", ("rembrandt",)),
             makes=("projected",),
             rule="project_instances",
         ),
         "tune-decoder": Step(
             "methods.rembrandt.commands",
             "Choose the settings of a decoder (rembrandt).",
-            Reads(
+            StepSettings(
                 "ovaflow.methods.rembrandt.settings:TuneDecoder",
                 ("rembrandt",),
                 options={"decoder_C": "C", "decoder_epsilon": "epsilon"},
@@ -130,9 +130,9 @@ class RembrandtMethod(Method):
         }
 
     def request(self, config, run, shard, shards, threads, files):
-        from ovaflow.estimate.demand import Request, shape_of
+        from ovaflow.estimate.demand import Request, read_dataset_shape
         from ovaflow.methods.rembrandt.demand import decoding_memory_mb
 
         return Request(
-            decoding_memory_mb(config, run, shape_of(files["sizes"]), shards), runtime=60
+            decoding_memory_mb(config, run, read_dataset_shape(files["sizes"]), shards), runtime=60
         )

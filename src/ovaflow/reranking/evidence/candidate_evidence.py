@@ -6,7 +6,7 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from ovaflow.features.normalize import unit_rows
+from ovaflow.features.normalize import copy_unit_rows
 from ovaflow.features.tokens import Tokens
 from ovaflow.model.model_file import Model
 from ovaflow.reranking.candidates import Candidates, Texts, append_candidates
@@ -88,7 +88,7 @@ class CandidateEvidence:
         ``suggestions``, by name.
         """
         features, own = self.split_features(X)
-        words = unit_rows(features, self.n_word_features)
+        words = copy_unit_rows(features, self.n_word_features)
         texts = Texts(features, words, own, first_stage, threads, suggestions or {})
         for kind in self.kinds:
             texts.found[kind.name] = kind.look_up(texts)

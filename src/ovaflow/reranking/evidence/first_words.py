@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.features.beginnings import beginnings
+from ovaflow.features.truncation import truncate_features
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.evidence.kind import Evidence, Wording
 from ovaflow.reranking.suggestions import NO_SCORE
@@ -52,7 +52,7 @@ class FirstWords(Evidence):
         X = texts.features
         if X.places is not None:
             normalized = model.transform.get("normalize", False) and not model.takes_unscaled
-            X, _ = beginnings(X, np.full(X.n_rows, N_FIRST_WORDS), normalized)
+            X, _ = truncate_features(X, np.full(X.n_rows, N_FIRST_WORDS), normalized)
         ids = candidates.ids
         scores = np.where(
             ids == NO_LABEL, NO_SCORE, model.score_each(X, np.maximum(ids, 0), texts.threads)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ovaflow.features.tokens import token_spans
+from ovaflow.features.tokens import find_token_spans
 from ovaflow.reranking.evidence.kind import Evidence, Wording
 from ovaflow.reranking.evidence.names import (
     MIN_REPORTED_SHARE,
@@ -62,7 +62,7 @@ class NameInText(Evidence):
 
 def tokens_in(text, html=False):
     """Tokens of a text."""
-    return {span.token for span in token_spans(text, html)}
+    return {span.token for span in find_token_spans(text, html)}
 
 
 def _reason(name, several, words, share):

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.features.blocks import names_of_word
-from ovaflow.features.tfidf import TfIdf, inverse_document_frequency
-from ovaflow.features.tokens import numbered
-from ovaflow.features.vocabulary import document_frequencies, joined
+from ovaflow.features.blocks import make_feature_namer
+from ovaflow.features.tfidf import TfIdf, compute_idf
+from ovaflow.features.tokens import tokenize
+from ovaflow.features.vocabulary import count_document_frequencies, join_tokens
 from ovaflow.reranking.evidence.kind import Evidence, Wording
 from ovaflow.reranking.evidence.names import (
     MIN_REPORTED_SHARE,
@@ -76,18 +76,18 @@ class PiecesOfName(Evidence):
             return None
         documents = dataset.documents.train.tokens
         names, names_of_labels = _names(dataset)
-        pieces_of = names_of_word([PIECE_FEATURES])
+        pieces_of = make_feature_namer([PIECE_FEATURES])
         pieces = sorted({piece for word in names.words if word for piece in pieces_of(word)})
         if not pieces:
             return None
         column_weights = _column_weights(dataset.parameters)
         transform = _transform(pieces, np.ones(len(pieces), np.float32), column_weights)
-        terms = transform.terms_of(documents.words)
-        frequencies = document_frequencies(
+        terms = transform.find_terms(documents.words)
+        frequencies = count_document_frequencies(
             documents.ids, documents.indptr, len(pieces), terms.starts, terms.columns
         )
         # one that is in no document is as rare as one that is in a single one
-        idf = inverse_document_frequency(np.maximum(frequencies, 1), dataset.n_documents)
+        idf = compute_idf(np.maximum(frequencies, 1), dataset.n_documents)
         features = replace(transform, idf=idf).features_of(names).X
         lines = "\n".join(pieces).encode("utf-8", "surrogatepass")
         stored = StoredPieces(
@@ -152,8 +152,8 @@ def _names(dataset):
     rows, indptr = find_name_rows(dataset)
     amounts = np.diff(indptr)
     unnamed = np.flatnonzero(amounts == 0)
-    others = numbered([dataset.label_names[label] for label in unnamed])
-    tokens = joined(dataset.train.tokens.take(rows).of_used_words(), others)
+    others = tokenize([dataset.label_names[label] for label in unnamed])
+    tokens = join_tokens(dataset.train.tokens.take(rows).drop_unused_words(), others)
     labels = np.concatenate([np.repeat(np.arange(len(amounts)), amounts), unnamed])
     return tokens.take(np.argsort(labels, kind="stable")), offsets(np.maximum(amounts, 1))
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.features.blocks import NAMES, words_of_phrase
-from ovaflow.features.normalize import unit_rows
+from ovaflow.features.blocks import NAMES, parse_phrase
+from ovaflow.features.normalize import copy_unit_rows
 from ovaflow.sparse.csr import CSR, NO_POSITION, offsets, select_rows
 from ovaflow.sparse.jit import strict_kernel
 
@@ -60,7 +60,7 @@ class LabelNames(NamedTuple):
         """Names that are training texts, which come last and have one label each."""
         rows, indptr = find_name_rows(dataset)
         X = select_rows(dataset.train.X, rows)
-        names = unit_rows(X._replace(places=None), dataset.n_word_features)
+        names = copy_unit_rows(X._replace(places=None), dataset.n_word_features)
         return cls(names, indptr, *_phrases(names, dataset))
 
     @classmethod
@@ -103,7 +103,7 @@ def _phrases(names, dataset):
     """The longest phrase of each name, which is all of it."""
     lengths = np.zeros(names.n_columns, np.int32)
     if NAMES in dataset.parameters.get("features", ()):
-        sizes = [len("".join(words_of_phrase(name))) for name in dataset.feature_names]
+        sizes = [len("".join(parse_phrase(name))) for name in dataset.feature_names]
         lengths[: len(sizes)] = sizes
     phrases = np.full(names.n_rows, -1, np.int32)
     _longest(lengths, names.indices, names.indptr, phrases)

@@ -5,7 +5,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ovaflow.features.normalize import unit_rows
+from ovaflow.features.normalize import copy_unit_rows
 from ovaflow.model.index import LARGEST_DENSE, LARGEST_LISTED, IndexPanel, build_index
 from ovaflow.model.top_k import insert_label, make_empty_ranking, search_rounded
 from ovaflow.reranking.candidates import MAX_FURTHER_CANDIDATES
@@ -60,7 +60,7 @@ class SimilarTexts(Evidence):
             rows = np.arange(MAX_INDEXED_TEXTS) * X.n_rows // MAX_INDEXED_TEXTS
             X = select_rows(X, rows)
             labels = select_rows(labels, rows)
-        return cls.index(unit_rows(X, training.dataset.n_word_features), labels)
+        return cls.index(copy_unit_rows(X, training.dataset.n_word_features), labels)
 
     @classmethod
     def index(cls, X, labels):

@@ -5,7 +5,7 @@ import numpy as np
 from ovaflow.sparse.csr import CSR, NO_POSITION, offsets
 
 
-def beginnings(X, ends, normalized):
+def truncate_features(X, ends, normalized):
     """Features that texts have before their tokens ``ends`` (n,), and the lengths of these rows.
 
     Rows are scaled to length 1 if they are ``normalized``; the bias feature stays.
