@@ -23,7 +23,7 @@ matrices = hnp.arrays(
 @given(matrices, st.integers(1, 9))
 def test_rows_as_scikit_learn_scales_them(dense, block) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_BLOCK", block)
+        patch.setattr(module, "_BLOCK_ENTRIES", block)
         ours = from_scipy(dense.copy())
         normalize_rows(ours)
     theirs = normalize(dense.astype(np.float64))
@@ -33,7 +33,7 @@ def test_rows_as_scikit_learn_scales_them(dense, block) -> None:
 @given(matrices, st.integers(1, 9), st.sampled_from([0.0, 0.5]))
 def test_features_come_back_by_their_norms(dense, block, bias) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_BLOCK", block)
+        patch.setattr(module, "_BLOCK_ENTRIES", block)
         scaled, norms = make_model_features(from_scipy(dense), True, bias)
         unscaled, _ = make_model_features(from_scipy(dense), True, bias, unscaled=True)
     theirs = np.linalg.norm(dense.astype(np.float64), axis=1)

@@ -193,8 +193,8 @@ def test_batches_and_threads_change_nothing(texts, batch, threads) -> None:
     except InputError:
         assume(False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tokens, "_BATCH", batch)
-        patch.setattr(vocabulary, "_TOKENS", batch)
+        patch.setattr(tokens, "_BATCH_CHARACTERS", batch)
+        patch.setattr(vocabulary, "_PART_TOKENS", batch)
         found, _ = read_tokens(iter(texts), threads)
         batched = fit_tokens(found, settings, list, True, threads)
     assert batched.transform.feature_names == whole.transform.feature_names
@@ -204,10 +204,10 @@ def test_batches_and_threads_change_nothing(texts, batch, threads) -> None:
 
 
 def test_a_vocabulary_without_room_forgets_what_is_rare(monkeypatch) -> None:
-    monkeypatch.setattr(tokens, "_BATCH", 500)
-    monkeypatch.setattr(vocabulary, "_TOKENS", 64)
-    monkeypatch.setattr(vocabulary, "_ROOM", 100)
-    monkeypatch.setattr(vocabulary, "_PAIRS", 50)
+    monkeypatch.setattr(tokens, "_BATCH_CHARACTERS", 500)
+    monkeypatch.setattr(vocabulary, "_PART_TOKENS", 64)
+    monkeypatch.setattr(vocabulary, "_MAX_WORDS", 100)
+    monkeypatch.setattr(vocabulary, "_MAX_PAIRS", 50)
     texts = [f"common{i % 5} often{i % 20} rare{i} once{i}x more{i % 3}" for i in range(500)]
     fitted = fit_features(texts, Prepare(features=["words", "pairs"], min_df=2, max_df=0.5))
     kept = (
@@ -223,8 +223,8 @@ def test_a_vocabulary_without_room_forgets_what_is_rare(monkeypatch) -> None:
 
 
 def test_pairs_without_room_are_counted_where_they_are_frequent(monkeypatch) -> None:
-    monkeypatch.setattr(vocabulary, "_TOKENS", 64)
-    monkeypatch.setattr(vocabulary, "_PAIRS", 300)
+    monkeypatch.setattr(vocabulary, "_PART_TOKENS", 64)
+    monkeypatch.setattr(vocabulary, "_MAX_PAIRS", 300)
     # each word is frequent, most pairs are not
     texts = [
         f"common{i % 5} often{i % 20} one{i % 7} two{i % 41} three{i % 43}" for i in range(500)

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from ovaflow.machine import shared_files, topology
 from ovaflow.machine.pinning import take_cpus
-topology.SYS, shared_files.MEMORY = Path(sys.argv[1]), Path(sys.argv[3])
+topology.SYS_FOLDER = Path(sys.argv[1])
+shared_files.MEMORY_FOLDER = Path(sys.argv[3])
 with take_cpus(topology.read_topology(), int(sys.argv[2])) as cpus:
     print(*cpus, flush=True)
     sys.stdin.read()

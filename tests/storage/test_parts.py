@@ -51,7 +51,7 @@ def test_they_are_written_every_few_seconds(tmp_path, monkeypatch) -> None:
     opened = Parts(tmp_path / "0.h5", "digest")
     theirs = {number: [number] * number for number in range(4)}
     for number, values in theirs.items():
-        monkeypatch.setattr(parts, "SECONDS", -1.0 if number % 2 else 1000.0)
+        monkeypatch.setattr(parts, "PART_SECONDS", -1.0 if number % 2 else 1000.0)
         opened.keep(number, values=np.array(values))
     assert kept(tmp_path / "0.h5") == theirs
     assert len(os.listdir(parts_folder(tmp_path / "0.h5"))) == 2

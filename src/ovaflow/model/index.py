@@ -79,7 +79,7 @@ def panel_ranges(n_labels, size=INDEX_PANEL_LABELS):
 
 
 def build_panel(weights, trained, first, end, cut=None):
-    """Round the weights of labels first..end, at most :data:`PANEL`, and sort them by feature.
+    """Round the weights of labels first..end, at most :data:`INDEX_PANEL_LABELS`, and sort them by feature.
 
     With ``cut`` 0, lists have all negative weights, too.
     """

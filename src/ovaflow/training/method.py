@@ -51,7 +51,7 @@ class Method(ABC):
     """The class of its shards, likewise."""
 
     settings: ClassVar[str | type]
-    """What training reads, as :class:`ovaflow.steps.Reads` names it."""
+    """What training reads, as :class:`ovaflow.steps.StepSettings` names it."""
 
     section: ClassVar[str | type | None] = None
     """Settings that configs have in a section of the method's name; by default all that training
