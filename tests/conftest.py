@@ -97,12 +97,12 @@ def make_large(table) -> None:
 
 
 @pytest.fixture(scope="session")
-def made_once(tmp_path_factory):
+def make_once(tmp_path_factory):
     """Makes a folder for all processes that run tests: whoever comes first calls the function."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
-    def made(name, make):
+    def make_folder(name, make):
         folder = base / name
         done = base / f"{name}.done"
         with open(base / f"{name}.lock", "w") as lock:
@@ -113,11 +113,11 @@ def made_once(tmp_path_factory):
                 done.touch()
         return folder
 
-    return made
+    return make_folder
 
 
 @pytest.fixture(scope="session")
-def finished(made_once, tmp_path_factory):
+def finished(make_once, tmp_path_factory):
     """A finished run of two runs of two shards, and what it wrote.
 
     Tests that change more than the config copy it.
@@ -131,7 +131,7 @@ def finished(made_once, tmp_path_factory):
         written = place.snakemake()
         folder.with_name("finished-once.log").write_text(written, encoding="utf-8")
 
-    original = PipelineFolder(made_once("finished-once", make))
+    original = PipelineFolder(make_once("finished-once", make))
     place = original.copy(tmp_path_factory.mktemp("finished"))
     place.written = original.folder.with_name("finished-once.log").read_text(encoding="utf-8")
     return place

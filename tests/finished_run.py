@@ -189,9 +189,9 @@ def make_finished_run(path, rows, seed) -> None:
         ovaflow(*folder.words(step))
 
 
-def make_run_of_every_method(made_once):
+def make_run_of_every_method(make_once):
     """A finished run of every method, the same for all tests."""
     return RunFolder(
-        made_once("every-method", lambda folder: make_finished_run(folder / "tiny", 1150, 0))
+        make_once("every-method", lambda folder: make_finished_run(folder / "tiny", 1150, 0))
         / "tiny"
     )

@@ -125,5 +125,5 @@ def runs_with_dev(runs, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def finished(made_once):
-    return make_run_of_every_method(made_once)
+def finished(make_once):
+    return make_run_of_every_method(make_once)

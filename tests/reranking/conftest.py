@@ -47,9 +47,9 @@ def _make(folder) -> None:
 
 
 @pytest.fixture(scope="session")
-def folder(made_once):
+def folder(make_once):
     """Datasets, models and predictions, also of what was held out, and the second stage."""
-    return made_once("reranked", _make)
+    return make_once("reranked", _make)
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,8 @@ from ovaflow.storage.texts import read_json, write_json
 
 
 @pytest.fixture(scope="module")
-def finished(made_once):
-    return make_run_of_every_method(made_once)
+def finished(make_once):
+    return make_run_of_every_method(make_once)
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def test_without_pypdf_the_extra_is_named(monkeypatch, pdf) -> None:
 
 
 def test_a_process_that_takes_too_long_is_killed(monkeypatch, pdf) -> None:
-    monkeypatch.setattr(dropped_files, "LAST_SECONDS", 0.5)
+    monkeypatch.setattr(dropped_files, "KILLING_SECONDS", 0.5)
     before = time.monotonic()
     with pytest.raises(UnreadableFile) as error:
         dropped_files._read_in_process(".pdf", make_slow_pdf(pdf, 500_000), 10**6)

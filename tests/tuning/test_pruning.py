@@ -103,8 +103,8 @@ def test_what_auto_is(made, tmp_path) -> None:
     assert resolve_threshold("auto", dataset) == 0.01
 
 
-def test_on_the_command_line(made_once, tmp_path) -> None:
-    finished = make_run_of_every_method(made_once)
+def test_on_the_command_line(make_once, tmp_path) -> None:
+    finished = make_run_of_every_method(make_once)
     chosen = tmp_path / "chosen.json"
     files = f"--dataset={finished['held']}"
     said = ovaflow("choose-prune", finished["held_shard"], files, f"--output={chosen}")

@@ -63,7 +63,7 @@ def serve(options, listener):
             "PROMETHEUS_MULTIPROC_DIR": metrics,
         }
         config = uvicorn.Config(
-            "ovaflow.serving.application:create",
+            "ovaflow.serving.application:create_application",
             factory=True,
             workers=options.workers,
             http="h11",  # httptools sets headers no limit
