@@ -60,7 +60,7 @@ def test_each_third_text_ends_early(seed, normalized) -> None:
     fitted = fit_features(map(" ".join, words), Prepare(min_df=1, max_df=1.0, normalize=normalized))
     norms = np.float32(fitted.norms) if normalized else None
     whole = Split(fitted.X, from_scipy(np.ones((7, 1))), norms=norms)
-    ours = truncate_every_third(whole, normalized)
+    ours = truncate_every_third(whole, normalized=normalized)
     for i, text in enumerate(words):
         row = ours.X.part(i, i + 1)
         before = whole.X.part(i, i + 1)

@@ -1,8 +1,10 @@
-"""The prepare step: from the files of a source to all that the dataset file holds."""
+"""The prepare step: from the files of a source to the content of the dataset file."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,109 +20,195 @@ from ovaflow.dataset.vectors import read_vectors
 from ovaflow.features.columns import select_text_features
 from ovaflow.features.label_names import append_label_names
 from ovaflow.features.normalize import is_dense, make_model_features, store_zeros
-from ovaflow.features.tfidf import apply_tfidf_to_counts
+from ovaflow.features.tfidf import TfIdf, apply_tfidf_to_counts
 from ovaflow.features.tokens import remove_words
-from ovaflow.features.vocabulary import fit_tokens, transform_in_parts
+from ovaflow.features.vocabulary import FittedFeatures, transform_in_parts
 from ovaflow.labels.choice import LabelFinder, drop_labels, expand_entries
 from ovaflow.labels.lists import LabelLists
-from ovaflow.labels.matrix import make_labels, read_names_by_id
+from ovaflow.labels.matrix import Labels, make_labels, read_names_by_id
+from ovaflow.labels.separators import Doubt
 from ovaflow.reading.declared_sizes import require_plausible_size
 from ovaflow.reading.formats import FORMATS
+from ovaflow.records.collected import CollectedRecords
 from ovaflow.records.near_twins import find_near_twins
 from ovaflow.records.parts import read_parts
+from ovaflow.records.source import SourceFiles
 from ovaflow.records.splitting import split_rows
 from ovaflow.records.units import find_feature_units, number_copies
-from ovaflow.settings.prepare import resolve_blocks
+from ovaflow.settings.prepare import PrepareSource, resolve_blocks
+from ovaflow.sparse.csr import CSR
 
-_FEWEST = 3
-"""Ready-made features of a copy: rows of one or two are alike by chance, on delicious in a fifth of
-the test set.
+_FEWEST_FEATURES_OF_COPIES = 3
+"""Rows of one or two ready-made features are equal by chance, on delicious in a fifth of the test
+set.
 """
-_IN_MEMORY = Path("prepared")
-_LIMITS = ("min_df", "max_df", "max_features")
+_PATH_IN_MEMORY = Path("prepared")
+_VOCABULARY_LIMITS = ("min_df", "max_df", "max_features")
 
 
-def prepare(source, threads=1, folder=None):
-    """A source as a :class:`Dataset` in memory; with a folder, features of texts are mapped from
-    there.
+def prepare(source: SourceFiles, threads: int = 1, folder: Path | None = None) -> Dataset:
+    """Prepare a source as a :class:`Dataset` in memory; with a folder, features of texts are mapped
+    from there.
     """
     source.require_files()
     if source.settings.has_texts:
         return _prepare_texts(source, threads, folder)
-    return _prepare_features(source, source.settings)
+    return _prepare_features(source)
 
 
-def _prepare_texts(source, threads, folder):
+def _prepare_texts(source: SourceFiles, threads: int, folder: Path | None) -> Dataset:
     settings = source.settings
     labels = make_labels(source)
-    train, test, read, doubt, dev = read_parts(source, labels, threads, folder, EXCERPT_CHARACTERS)
-    if doubt is not None and doubt.is_sure:
-        message = f"label_separator is {settings.label_separator!r}, but {doubt}"
-        raise InputError(message, path=source.train_name, remedy=f"set {doubt.setting}")
-    of_labels = partial(labels.names_in, train.labels)
-    blocks = resolve_blocks(settings.features, source.has_vocabulary)
-    chosen = settings.model_copy(update={"features": blocks})
-    fitted = fit_tokens(
-        train.tokens, chosen, of_labels, settings.uses_tfidf, threads, folder, train.beside
-    )
+    records = read_parts(source, labels, threads, folder, EXCERPT_CHARACTERS)
+    _require_separator(source, records.doubt)
+    fitted = _fit_features(source, labels, records.train, threads, folder)
     transform = fitted.transform
-    left_out = frozenset(transform.left_out)
-
-    def measured(records, Y):
-        X, norms = transform_in_parts(transform, records.tokens, threads, folder, records.beside)
-        tokens = (
-            remove_words(records.tokens, left_out).drop_unused_words()
-            if settings.label_names
-            else None
-        )
-        return Split(X, Y, list(records.excerpts), norms, records.names, tokens=tokens)
-
-    names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
-    split = Split(fitted.X, Y, norms=fitted.norms, records=train.names, units=train.units)
-    weights = train.column("weight")
-    if train.extra.any() or (weights != 1).any():
-        split = replace(split, extra=train.extra if train.extra.any() else None, weights=weights)
-    test_split = _with_twins(
-        measured(test, Y_test), split, test.word_sets, train.word_sets, transform.parameters
+    names, Y, Y_test, label_counts = labels.matrices(records.train.labels, records.test.labels)
+    documents = _make_training_split(records.train, fitted, Y)
+    test = _make_test_split(source, records.test, Y_test, transform, threads, folder)
+    parts = {"train": documents}
+    parts["test"] = _mark_twins(
+        test, documents, records.test.word_sets, records.train.word_sets, transform.parameters
     )
-    parts = {"test": test_split}
-    if dev is not None:
-        _, _, Y_dev, of_dev = labels.matrices(train.labels, dev.labels)
-        label_counts["dev_with_unknown_labels_only"] = of_dev.get(
-            "test_with_unknown_labels_only", 0
-        )
-        parts["dev"] = measured(dev, Y_dev)
-    counts = dict(read) | fitted.counts | label_counts
+    if records.dev is not None:
+        _, _, Y_dev, dev_counts = labels.matrices(records.train.labels, records.dev.labels)
+        # the label matrix counts them as those of a test set
+        n_unknown = dev_counts.get("test_with_unknown_labels_only", 0)
+        label_counts["dev_with_unknown_labels_only"] = n_unknown
+        parts["dev"] = _make_test_split(source, records.dev, Y_dev, transform, threads, folder)
+    counts = dict(records.counts) | fitted.counts | label_counts
     if labels.choice is not None:
         counts["labels_left_out"] = labels.choice.n_left_out()
-    training = split
+    train = documents
     named = {}
     if settings.label_names:
-        split = replace(split, tokens=remove_words(train.tokens, left_out))
+        tokens = remove_words(records.train.tokens, frozenset(transform.left_out))
         learnt = labels.select_learnt_names(names)
-        training = append_label_names(split, learnt, transform, folder, labels.others)
-        named["named_labels"] = training.X.n_rows - split.X.n_rows
-        amount = sum(map(bool, learnt)) + sum(map(len, labels.others))
-        counts["label_names_without_features"] = amount - named["named_labels"]
-    if doubt is not None:
-        counts["doubt_about_labels"] = str(doubt)
-    counts |= _counts({"train": split, **parts}, transform.parameters, counts)
-    parameters = _parameters_of_texts(source, labels, train, transform, counts, named)
+        documents_with_tokens = replace(documents, tokens=tokens)
+        train = append_label_names(documents_with_tokens, learnt, transform, folder, labels.others)
+        named["named_labels"] = train.X.n_rows - documents.X.n_rows
+        n_names = _count_names(learnt, labels.others)
+        counts["label_names_without_features"] = n_names - named["named_labels"]
+    if records.doubt is not None:
+        counts["doubt_about_labels"] = str(records.doubt)
+    counts |= _count_instances(parts, transform.parameters, counts)
     features, idf = transform.all_features
-    names = Names(names, features, idf if settings.uses_tfidf else None, **labels.described)
-    unknown = labels.unknown_subjects(train.labels, test.labels)
-    described = {"names_in_memory": names, "unknown_subjects": unknown}
-    return Dataset(_IN_MEMORY, training, **parts, checksum="", parameters=parameters, **described)
+    return Dataset(
+        path=_PATH_IN_MEMORY,
+        train=train,
+        test=parts["test"],
+        dev=parts.get("dev"),
+        checksum="",
+        parameters=_make_text_parameters(source, labels, records.train, transform, counts, named),
+        names_in_memory=Names(
+            names, features, idf if settings.uses_tfidf else None, **labels.described
+        ),
+        unknown_subjects=labels.unknown_subjects(records.train.labels, records.test.labels),
+    )
 
 
-def _parameters_of_texts(source, labels, train, transform, counts, named):
-    """How texts were read and made into features, for the dataset file."""
+def _require_separator(source: SourceFiles, doubt: Doubt | None) -> None:
+    """Refuse a separator of labels that is surely another one."""
+    if doubt is not None and doubt.is_sure:
+        message = f"label_separator is {source.settings.label_separator!r}, but {doubt}"
+        raise InputError(message, path=source.train_name, remedy=f"set {doubt.setting}")
+
+
+def _fit_features(
+    source: SourceFiles,
+    labels: Labels,
+    train: CollectedRecords,
+    threads: int,
+    folder: Path | None,
+) -> FittedFeatures:
+    """Fit the transform of texts to the training records."""
+    settings = source.settings
+    blocks = resolve_blocks(settings.features, source.has_vocabulary)
+    return transform_in_parts(
+        train.tokens,
+        settings.model_copy(update={"features": blocks}),
+        partial(labels.names_in, train.labels),
+        settings.uses_tfidf,
+        threads,
+        folder,
+        train.beside,
+    )
+
+
+def _make_training_split(records: CollectedRecords, fitted: FittedFeatures, Y: CSR) -> Split:
+    """Make the split of the training documents, with weights if any of them weighs otherwise."""
+    split = Split(fitted.X, Y, norms=fitted.norms, records=records.names, units=records.units)
+    weights = records.column("weight")
+    has_extra = records.extra.any()
+    if has_extra or (weights != 1).any():
+        split = replace(split, extra=records.extra if has_extra else None, weights=weights)
+    return split
+
+
+def _make_test_split(
+    source: SourceFiles,
+    records: CollectedRecords,
+    Y: CSR,
+    transform: TfIdf,
+    threads: int,
+    folder: Path | None,
+) -> Split:
+    """Make the split of test or dev records, with tokens if names of labels are used."""
+    X, norms = transform_in_parts(transform, records.tokens, threads, folder, records.beside)
+    tokens = None
+    if source.settings.label_names:
+        kept = remove_words(records.tokens, frozenset(transform.left_out))
+        tokens = kept.drop_unused_words()
+    return Split(X, Y, list(records.excerpts), norms, records.names, tokens=tokens)
+
+
+def _mark_twins(
+    test: Split,
+    train: Split,
+    test_numbers: np.ndarray,
+    train_numbers: np.ndarray,
+    parameters: dict[str, Any],
+) -> Split:
+    """Mark the test instances that have a near twin in training.
+
+    Parameters
+    ----------
+    test, train : Split
+        Instances with their features.
+    test_numbers, train_numbers : int64 (n,)
+        Numbers that instances of the same words or features have in common; -1 for none.
+    parameters : dict
+        Parameters of the features, which tell those of words from those of columns.
+    """
+    twins = np.isin(test_numbers, train_numbers[train_numbers >= 0])
+    if not is_dense(train.X):
+        twins |= find_near_twins(
+            select_text_features(test.X, parameters), select_text_features(train.X, parameters)
+        )
+    return replace(test, twins=twins)
+
+
+def _count_names(names: Sequence[str], others: Sequence[Sequence[str]]) -> int:
+    """Count names of labels that are not empty, and their other names."""
+    n_names = sum(1 for name in names if name)
+    return n_names + sum(len(each) for each in others)
+
+
+def _make_text_parameters(
+    source: SourceFiles,
+    labels: Labels,
+    train: CollectedRecords,
+    transform: TfIdf,
+    counts: dict[str, Any],
+    named: dict[str, int],
+) -> dict[str, Any]:
+    """Describe how texts were read and made into features, for the dataset file."""
     settings = source.settings
     parameters = {
         "format": source.format,
         "tfidf": settings.uses_tfidf,
         **transform.parameters,
-        **{name: getattr(settings, name) for name in _LIMITS},
+        **{name: getattr(settings, name) for name in _VOCABULARY_LIMITS},
         "source": source.provenance() | {"counts": counts},
     }
     if labels.language is not None:
@@ -130,7 +218,7 @@ def _parameters_of_texts(source, labels, train, transform, counts, named):
     if settings.html and source.format != "builtin":
         parameters["html"] = True
     parameters |= named
-    # parts that later steps hold out are divided likewise
+    # parts that later steps hold out are divided in the same way
     if settings.split == "random" and source.format != "builtin":
         parameters["split"] = "random"
     if (train.column("group") >= 0).any():
@@ -138,155 +226,205 @@ def _parameters_of_texts(source, labels, train, transform, counts, named):
     return parameters
 
 
-def _with_twins(test, train, copies, others, parameters=None):
-    """Test instances, marked if a training instance has the same number, or else is a near twin, in
-    their words.
-    """
-    twins = np.isin(copies, others[others >= 0])
-    if not is_dense(train.X):
-        words, words_of_training = (
-            select_text_features(each.X, parameters or {}) for each in (test, train)
-        )
-        twins |= find_near_twins(words, words_of_training)
-    return replace(test, twins=twins)
+class _FeatureRecords(NamedTuple):
+    """Training and test instances of ready-made features."""
+
+    train: Split
+    test: Split
+    label_names: Sequence[str]
+    numbering: dict[str, Any]  # how features are numbered, if the format leaves it open
+    counts: dict[str, int]  # figures of the division
 
 
-def _prepare_features(source, settings):
-    """Prepare files of features and label ids, which keep their numbers; dense training rows are
-    stored in full.
+def _prepare_features(source: SourceFiles) -> Dataset:
+    """Prepare files of features and label ids, which keep their numbers.
+
+    Dense training rows are stored in full.
     """
-    numbering, names, train, test, counts = _read_records(source)
-    include = expand_entries(settings.include)
-    exclude = expand_entries(settings.exclude)
-    if include or exclude:
-        allowed = LabelFinder(names).allowed(include, exclude)
-        left_out = sum(np.count_nonzero(~allowed[part.Y.indices]) for part in (train, test))
-        train, test = (replace(part, Y=drop_labels(part.Y, allowed)) for part in (train, test))
-        counts["labels_left_out"] = int(np.count_nonzero(~allowed))
-        counts["labels_of_instances_left_out"] = int(left_out)
-    if settings.unlabelled == "drop":
-        n = train.X.n_rows + test.X.n_rows
-        train, test = (part.take(np.flatnonzero(np.diff(part.Y.indptr))) for part in (train, test))
-        counts["instances_without_labels"] = n - train.X.n_rows - test.X.n_rows
+    settings = source.settings
+    records = _choose_labels(_read_feature_records(source), settings)
+    train = records.train
+    test = records.test
+    test_copies = number_copies(test.X, fewest=_FEWEST_FEATURES_OF_COPIES)
+    train_copies = number_copies(train.X, fewest=_FEWEST_FEATURES_OF_COPIES)
     weighting = {"tfidf": settings.uses_tfidf}
     idf = None
-    X = train.X
-    X_test = test.X
-    copies, others = (number_copies(each, fewest=_FEWEST) for each in (X_test, X))
     if settings.uses_tfidf:
         weighting["sublinear"] = settings.sublinear
-        X, idf = apply_tfidf_to_counts(X, settings.sublinear)
-        X_test, _ = apply_tfidf_to_counts(X_test, settings.sublinear, idf)
-    splits = []
-    for part, weighted in ((train, X), (test, X_test)):
-        features, norms = make_model_features(weighted, settings.normalize, settings.bias)
-        splits.append(replace(part, X=features, norms=norms))
-    dense = is_dense(splits[0].X)
+        X, idf = apply_tfidf_to_counts(train.X, settings.sublinear)
+        X_test, _ = apply_tfidf_to_counts(test.X, settings.sublinear, idf)
+        train = replace(train, X=X)
+        test = replace(test, X=X_test)
+    train = _scale_rows(train, settings)
+    test = _scale_rows(test, settings)
+    dense = is_dense(train.X)
     if not dense:
-        splits[1] = _with_twins(splits[1], splits[0], copies, others)
-    parts = {"train": splits[0], "test": splits[1]}
+        test = _mark_twins(test, train, test_copies, train_copies, {})
+    counts = records.counts | _count_instances(
+        {"train": train, "test": test}, {"bias": settings.bias}, {}
+    )
     parameters = {
         "format": source.format,
-        **numbering,
+        **records.numbering,
         **weighting,
         "normalize": settings.normalize,
         "bias": settings.bias,
         "dense": dense,
-        "source": source.provenance()
-        | {"counts": counts | _counts(parts, {"bias": settings.bias}, {})},
+        "source": source.provenance() | {"counts": counts},
     }
     if settings.split == "random":
         parameters["split"] = "random"
     if dense:
-        splits[0] = replace(splits[0], X=store_zeros(splits[0].X))
-    return Dataset(_IN_MEMORY, *splits, "", parameters, Names(names, [], idf))
+        train = replace(train, X=store_zeros(train.X))
+    names = Names(records.label_names, [], idf)
+    return Dataset(_PATH_IN_MEMORY, train, test, "", parameters, names)
 
 
-def _read_records(source):
-    """How features are numbered, if the format leaves it open, label names, train, test, counts of
-    the division.
-    """
-    roles = ("train", "test")[: 1 + (source.test is not None)]
+def _scale_rows(split: Split, settings: PrepareSource) -> Split:
+    """Scale rows to length 1 and append the bias feature, as the settings say."""
+    X, norms = make_model_features(split.X, settings.normalize, settings.bias)
+    return replace(split, X=X, norms=norms)
+
+
+def _choose_labels(records: _FeatureRecords, settings: PrepareSource) -> _FeatureRecords:
+    """Leave out labels by ``include`` and ``exclude``, and unlabelled instances if wanted."""
+    train = records.train
+    test = records.test
+    counts = dict(records.counts)
+    include = expand_entries(settings.include)
+    exclude = expand_entries(settings.exclude)
+    if include or exclude:
+        allowed = LabelFinder(records.label_names).allowed(include, exclude)
+        left_out = 0
+        for split in (train, test):
+            left_out += int(np.count_nonzero(~allowed[split.Y.indices]))
+        train = replace(train, Y=drop_labels(train.Y, allowed))
+        test = replace(test, Y=drop_labels(test.Y, allowed))
+        counts["labels_left_out"] = int(np.count_nonzero(~allowed))
+        counts["labels_of_instances_left_out"] = left_out
+    if settings.unlabelled == "drop":
+        n = train.X.n_rows + test.X.n_rows
+        train = train.take(np.flatnonzero(np.diff(train.Y.indptr)))
+        test = test.take(np.flatnonzero(np.diff(test.Y.indptr)))
+        counts["instances_without_labels"] = n - train.X.n_rows - test.X.n_rows
+    return records._replace(train=train, test=test, counts=counts)
+
+
+def _read_feature_records(source: SourceFiles) -> _FeatureRecords:
+    """Read instances of ready-made features; without a test file, some are set aside."""
+    roles = ("train",) if source.test is None else ("train", "test")
     numbering = {}
     counts = {}
-    labels = make_labels(source) if source.settings.vector_column else None
-    if labels is None:
-        numbering, names, parts = _read_matrices(source, roles)
-    else:
+    labels = None
+    if source.settings.vector_column:
+        labels = make_labels(source)
         parts = [read_vectors(source, labels, role) for role in roles]
-    whole = parts[0]
-    units = find_feature_units(whole.X, split=source.settings.split)
-    parts[0] = replace(whole, units=units)
+    else:
+        numbering, names, parts = _read_matrices(source, roles)
+    train = parts[0]
+    units = find_feature_units(train.X, split=source.settings.split)
+    train = replace(train, units=units)
     if source.test is None:
-        train, test, counts, _ = split_rows(whole.X, whole.Y, units, source.settings)
-        parts = [parts[0].take(np.flatnonzero(rows)) for rows in (train, test)]
-        parts[1] = replace(parts[1], weights=None, units=None)
+        in_train, in_test, counts, _ = split_rows(train.X, train.Y, units, source.settings)
+        test = train.take(np.flatnonzero(in_test))
+        test = replace(test, weights=None, units=None)
+        train = train.take(np.flatnonzero(in_train))
+    else:
+        test = parts[1]
     if labels is not None:
-        widths = [part.X.n_columns for part in parts]
-        if widths[0] != widths[1]:
-            message = f"vectors of {widths[1]} numbers, those of training have {widths[0]}"
-            raise InputError(message, path=source.test, remedy="give vectors of the same model")
-        lists = [LabelLists.from_arrays(part.Y.indices, part.Y.indptr) for part in parts]
-        names, *matrices, _ = labels.matrices(*lists)
-        parts = [replace(part, Y=Y) for part, Y in zip(parts, matrices, strict=True)]
-    return numbering, names, *parts, counts
+        _require_equal_lengths(source, train, test)
+        names, Y, Y_test, _ = labels.matrices(
+            LabelLists.from_arrays(train.Y.indices, train.Y.indptr),
+            LabelLists.from_arrays(test.Y.indices, test.Y.indptr),
+        )
+        train = replace(train, Y=Y)
+        test = replace(test, Y=Y_test)
+    return _FeatureRecords(train, test, names, numbering, counts)
 
 
-def _read_matrices(source, roles):
-    paths, labels_paths = (
-        [getattr(source, f"{role}{end}") for role in roles] for end in ("", "_labels")
-    )
+def _require_equal_lengths(source: SourceFiles, train: Split, test: Split) -> None:
+    """Refuse test vectors of another length than those of training."""
+    length = train.X.n_columns
+    test_length = test.X.n_columns
+    if length != test_length:
+        message = f"vectors of {test_length} numbers, those of training have {length}"
+        raise InputError(message, path=source.test, remedy="give vectors of the same model")
+
+
+def _read_matrices(
+    source: SourceFiles, roles: Sequence[str]
+) -> tuple[dict[str, Any], Sequence[str], list[Split]]:
+    """Read files of features and label ids: numbering of features, label names, and splits."""
+    paths = [getattr(source, role) for role in roles]
+    labels_paths = [getattr(source, f"{role}_labels") for role in roles]
     numbering, matrices = FORMATS[source.format].read(paths, labels_paths)
-    matrices = [(X, _from_first_label(Y, source)) for X, Y in matrices]
+    matrices = [(X, _count_labels_from_zero(Y, source)) for X, Y in matrices]
     names = read_names_by_id(source, max(Y.n_columns for _, Y in matrices))
     d = max(X.n_columns for X, _ in matrices)
+    n_entries = sum(len(X.data) for X, _ in matrices)
+    require_plausible_size(d, "features", n_entries, source.train_name)
     parts = []
-    require_plausible_size(d, "features", sum(len(X.data) for X, _ in matrices), source.train_name)
     for X, Y in matrices:
-        X = X._replace(n_columns=d)
-        Y = Y._replace(n_columns=len(names))
-        parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
+        records = [f"record {number}" for number in range(1, X.n_rows + 1)]
+        parts.append(
+            Split(X._replace(n_columns=d), Y._replace(n_columns=len(names)), records=records)
+        )
     return numbering, names, parts
 
 
-def _from_first_label(Y, source):
-    """Labels (n, l) whose first one has the number 0."""
+def _count_labels_from_zero(Y: CSR, source: SourceFiles) -> CSR:
+    """Return labels (n, l) whose first one has the number 0."""
     first = source.settings.first_label
-    if first and Y.indices.min(initial=first) < first:
+    if not first:
+        return Y
+    if Y.indices.min(initial=first) < first:
         raise InputError(
             "a label has the number 0", path=source.train_name, remedy="leave out first_label: 1"
         )
-    return (
-        Y._replace(indices=Y.indices - np.int32(first), n_columns=Y.n_columns - first)
-        if first
-        else Y
-    )
+    return Y._replace(indices=Y.indices - np.int32(first), n_columns=Y.n_columns - first)
 
 
-def _counts(parts, parameters, label_counts):
+def _count_instances(
+    parts: dict[str, Split], parameters: dict[str, Any], label_counts: dict[str, Any]
+) -> dict[str, int]:
+    """Count the instances of each part, and those without features or known labels.
+
+    Parameters
+    ----------
+    parts : dict
+        Splits by name: train, test and perhaps dev.
+    parameters : dict
+        Parameters of the features, ``bias`` included.
+    label_counts : dict
+        Figures of reading the labels.
+    """
     train = parts["train"]
-    test = parts["test"]
-    if len(train.Y.indices) == 0:
-        message = f"none of the {train.Y.n_rows:,} training instances has a label"
-        remedy = "check the settings labels_column and label_separator"
-        if label_counts.get("train_with_unknown_labels_only"):
-            message += " of the vocabulary, by URI or name"
-            remedy += (
-                "; labels that are numbers get their names from labels: FILE, without vocabulary"
-            )
-        raise InputError(message, remedy=remedy)
+    _require_labels(train, label_counts)
     counts = {}
     positives = np.bincount(train.Y.indices, minlength=train.Y.n_columns)
+    # a row without features has only the bias feature
+    n_bias_features = 1 if parameters["bias"] != 0 else 0
     for name, split in parts.items():
         left_out = label_counts.get(f"{name}_with_unknown_labels_only", 0)
         unlabelled, unseen = count_without_known_labels(split.Y, positives, left_out)
-        counts[f"{name}_instances"] = split.X.n_rows
         n_features = np.diff(select_text_features(split.X, parameters).indptr)
-        counts[f"{name}_without_features"] = int(
-            np.count_nonzero(n_features == (parameters["bias"] != 0))
-        )
+        counts[f"{name}_instances"] = split.X.n_rows
+        counts[f"{name}_without_features"] = int(np.count_nonzero(n_features == n_bias_features))
         counts[f"{name}_without_labels"] = unlabelled
         counts[f"{name}_with_unseen_labels_only"] = unseen
-    if test.twins is not None:
-        counts["test_with_near_twin"] = int(np.count_nonzero(test.twins))
+    twins = parts["test"].twins
+    if twins is not None:
+        counts["test_with_near_twin"] = int(np.count_nonzero(twins))
     return counts
+
+
+def _require_labels(train: Split, label_counts: dict[str, Any]) -> None:
+    """Refuse training instances of which none has a label."""
+    if len(train.Y.indices):
+        return
+    message = f"none of the {train.Y.n_rows:,} training instances has a label"
+    remedy = "check the settings labels_column and label_separator"
+    if label_counts.get("train_with_unknown_labels_only"):
+        message += " of the vocabulary, by URI or name"
+        remedy += "; labels that are numbers get their names from labels: FILE, without vocabulary"
+    raise InputError(message, remedy=remedy)

@@ -21,10 +21,11 @@ class Shape(NamedTuple):
 
 
 def write_sizes(path: StrPath, shape: Shape, files: Mapping[str, str]) -> None:
-    """Write sizes, and the source's files by role, several of a role with commas."""
+    """Write sizes and the files of the source by role; commas separate several files of a role."""
     write_json(path, "sizes", shape._asdict() | {"files": dict(files)})
 
 
 def read_shape(path: StrPath) -> Shape:
+    """Read the sizes of the training set."""
     content = json.loads(Path(path).read_bytes())
-    return Shape(*(content[name] for name in Shape._fields))
+    return Shape(**{name: content[name] for name in Shape._fields})
