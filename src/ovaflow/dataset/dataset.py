@@ -171,24 +171,21 @@ class Split:
             select_rows(self.Y, rows),
             records=records,
             units=units,
+            norms=_select(self.norms, rows),
+            weights=_select(self.weights, rows),
+            extra=_select(self.extra, rows),
             tokens=self.tokens and self.tokens.take(rows),
-            **self.select_arrays(rows),
         )
-
-    def select_arrays(self, rows: np.ndarray | slice) -> dict[str, np.ndarray]:
-        """Return norms, weights and marks of some of the instances, as far as there are any."""
-        arrays = {}
-        for name in ("norms", "weights", "extra"):
-            array = getattr(self, name)
-            if array is not None:
-                arrays[name] = array[rows]
-        return arrays
 
     def unscale_rows(self, bias: float) -> CSR:
         """Return X before rows were scaled to length 1."""
         if self.norms is None:
             return self.X
         return unscale_rows(self.X, self.norms, bias)
+
+
+def _select(values: np.ndarray | None, rows: np.ndarray | slice) -> np.ndarray | None:
+    return None if values is None else values[rows]
 
 
 class LazyNames:
@@ -307,8 +304,10 @@ class Dataset(LazyNames):
             self.train.X.part(0, n),
             self.train.Y.part(0, n),
             units=self.train.units,
+            norms=_select(self.train.norms, slice(n)),
+            weights=_select(self.train.weights, slice(n)),
+            extra=_select(self.train.extra, slice(n)),
             tokens=self.train.tokens and self.train.tokens.part(0, n),
-            **self.train.select_arrays(slice(n)),
         )
         return replace(self, train=train, parameters=self.parameters | {"named_labels": 0})
 
@@ -474,7 +473,12 @@ def open_dataset(path: StrPath) -> Dataset:
     with open_artifact(path, DATASET_KIND) as file:
         splits = {name: _read_split(file[name]) for name in _PARTS if name in file}
         return Dataset(
-            Path(path), **splits, checksum=read_checksum(file), parameters=read_parameters(file)
+            Path(path),
+            train=splits["train"],
+            test=splits["test"],
+            dev=splits.get("dev"),
+            checksum=read_checksum(file),
+            parameters=read_parameters(file),
         )
 
 

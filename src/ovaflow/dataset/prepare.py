@@ -22,11 +22,11 @@ from ovaflow.features.label_names import append_label_names
 from ovaflow.features.normalize import is_dense, make_model_features, store_zeros
 from ovaflow.features.tfidf import TfIdf, apply_tfidf_to_counts
 from ovaflow.features.tokens import remove_words
-from ovaflow.features.vocabulary import FittedFeatures, transform_in_parts
+from ovaflow.features.vocabulary import FittedFeatures, fit_tokens, transform_in_parts
 from ovaflow.labels.choice import LabelFinder, drop_labels, expand_entries
 from ovaflow.labels.lists import LabelLists
 from ovaflow.labels.matrix import Labels, make_labels, read_names_by_id
-from ovaflow.labels.separators import Doubt
+from ovaflow.labels.separators import SeparatorDoubt
 from ovaflow.reading.declared_sizes import require_plausible_size
 from ovaflow.reading.formats import FORMATS
 from ovaflow.records.collected import CollectedRecords
@@ -36,6 +36,7 @@ from ovaflow.records.source import SourceFiles
 from ovaflow.records.splitting import split_rows
 from ovaflow.records.units import find_feature_units, number_copies
 from ovaflow.settings.prepare import PrepareSource, resolve_blocks
+from ovaflow.settings.section import as_list
 from ovaflow.sparse.csr import CSR
 
 _FEWEST_FEATURES_OF_COPIES = 3
@@ -107,7 +108,7 @@ def _prepare_texts(source: SourceFiles, threads: int, folder: Path | None) -> Da
     )
 
 
-def _require_separator(source: SourceFiles, doubt: Doubt | None) -> None:
+def _require_separator(source: SourceFiles, doubt: SeparatorDoubt | None) -> None:
     """Refuse a separator of labels that is surely another one."""
     if doubt is not None and doubt.is_sure:
         message = f"label_separator is {source.settings.label_separator!r}, but {doubt}"
@@ -123,8 +124,8 @@ def _fit_features(
 ) -> FittedFeatures:
     """Fit the transform of texts to the training records."""
     settings = source.settings
-    blocks = resolve_blocks(settings.features, source.has_vocabulary)
-    return transform_in_parts(
+    blocks = resolve_blocks(as_list(settings.features), source.has_vocabulary)
+    return fit_tokens(
         train.tokens,
         settings.model_copy(update={"features": blocks}),
         partial(labels.names_in, train.labels),
@@ -313,8 +314,8 @@ def _choose_labels(records: _FeatureRecords, settings: PrepareSource) -> _Featur
 def _read_feature_records(source: SourceFiles) -> _FeatureRecords:
     """Read instances of ready-made features; without a test file, some are set aside."""
     roles = ("train",) if source.test is None else ("train", "test")
-    numbering = {}
-    counts = {}
+    numbering: dict[str, Any] = {}
+    counts: dict[str, int] = {}
     labels = None
     if source.settings.vector_column:
         labels = make_labels(source)
@@ -347,8 +348,9 @@ def _require_equal_lengths(source: SourceFiles, train: Split, test: Split) -> No
     length = train.X.n_columns
     test_length = test.X.n_columns
     if length != test_length:
+        path = ", ".join(str(each) for each in as_list(source.test))
         message = f"vectors of {test_length} numbers, those of training have {length}"
-        raise InputError(message, path=source.test, remedy="give vectors of the same model")
+        raise InputError(message, path=path, remedy="give vectors of the same model")
 
 
 def _read_matrices(
