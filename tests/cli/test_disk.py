@@ -20,7 +20,7 @@ from ovaflow.storage import parts
 from ovaflow.storage.appending import append_lines
 from ovaflow.storage.arrays import create_array
 from ovaflow.storage.hdf5 import create_artifact
-from ovaflow.storage.writing import explain_errors
+from ovaflow.storage.writing import explain_write_errors
 
 FILES = "{here}/dataset.h5 --means={here}/means.h5 --plan={here}/plan.tsv"
 TRAIN = f"train-shard {FILES} --shard=0 --output={{disk}}/shard.h5"
@@ -133,7 +133,7 @@ def test_a_disk_that_is_read_only(line, here, disk, capsys) -> None:
 
 
 def test_training_goes_on_where_the_disk_was_full(here, disk, capsys, monkeypatch) -> None:
-    monkeypatch.setattr(parts, "SECONDS", 0)
+    monkeypatch.setattr(parts, "PART_SECONDS", 0)
     disk.change("size=300k")
     assert call(TRAIN, here, disk.folder) == 2
     assert_one_line(capsys, "shard.parts/0", "No space left on device", "free some space")
@@ -176,7 +176,7 @@ def test_a_quota_a_limit_of_file_sizes_and_a_folder_of_somebody_else(
     with pytest.raises(
         InputError, match=rf"a.h5: cannot be written: {os.strerror(number)}; {remedy}"
     ):
-        with explain_errors(tmp_path / "a.h5"):
+        with explain_write_errors(tmp_path / "a.h5"):
             raise OSError(number, os.strerror(number))
 
 

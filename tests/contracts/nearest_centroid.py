@@ -55,7 +55,7 @@ class NearestCentroid(EvenlyDividedMethod):
         parts = parts or Parts()
         X = dataset.train.X.to_scipy()
         positives = dataset.positives.to_scipy()
-        done = parts.earlier()
+        done = parts.read_earlier()
         for label in numbers:
             if label not in done:
                 weights = positives[[label]] @ X

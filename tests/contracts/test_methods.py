@@ -88,7 +88,7 @@ def test_a_job_that_was_killed_continues_to_the_same_bytes(
             raise Killed
 
     with monkeypatch.context() as context:
-        context.setattr(parts, "SECONDS", -1.0)
+        context.setattr(parts, "PART_SECONDS", -1.0)
         context.setattr(Parts, "keep", counted)
         with pytest.raises(Killed):
             trained.shard(0)

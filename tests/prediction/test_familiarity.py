@@ -47,7 +47,7 @@ def write_languages(folder, languages) -> None:
     """Write metrics.json with the languages of the test texts."""
     model = Predictor.open(folder / "model.h5").model
     content = {"words": 0, "unknown_words": 0, "languages": languages}
-    write_json(folder / "metrics.json", "metrics", content, of=model.checksum)
+    write_json(folder / "metrics.json", "metrics", content, described=model.checksum)
 
 
 def test_what_is_said_of_each_text(folder) -> None:

@@ -95,7 +95,7 @@ def test_remarks_say_what_is_not_there_or_not_to_be_compared(place) -> None:
     }
     (folder / "forest" / "metrics.json").unlink()
     metrics = read_json(folder / "embedded" / "metrics.json", "metrics")
-    write_json(folder / "embedded" / "metrics.json", "metrics", metrics, of="0" * 32)
+    write_json(folder / "embedded" / "metrics.json", "metrics", metrics, described="0" * 32)
     rows = read_table(place)
     assert rows["forest"]["remark"].startswith("metrics.json: no such file; make it first")
     assert "stale: it describes another model" in rows["embedded"]["remark"]

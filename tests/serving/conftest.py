@@ -59,7 +59,7 @@ def models(tmp_path_factory):
         folder / "metrics.json",
         "metrics",
         count_test_texts(dataset, predictor),
-        of=predictor.model.checksum,
+        described=predictor.model.checksum,
     )
     return folder
 

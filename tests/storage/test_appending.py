@@ -12,7 +12,7 @@ def test_a_line_that_was_cut_off_does_not_spoil_the_next(tmp_path) -> None:
     assert path.read_text() == "one\ntw\nthree\nfour\n"
 
 
-def test_what_is_there_stays(tmp_path) -> None:
+def test_existing_content_stays(tmp_path) -> None:
     path = tmp_path / "lines"
     for content in ("", "one"):
         require_appendable(path)

@@ -1,4 +1,4 @@
-"""Artifacts are whole or not there, say what made them, and show every change."""
+"""Artifacts are complete or missing, have what made them, and show every change."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def artifact(tmp_path):
     return path
 
 
-def read(path):
+def read(path) -> tuple[list[int], int]:
     with open_artifact(path, "means") as file:
         return map_array(file["group/values"]).tolist(), file["group"].attrs["n_columns"]
 
@@ -39,15 +39,15 @@ def test_other_programs_read_what_is_written(artifact) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "norm", "C", "said"),
+    ("values", "norm", "C", "expected"),
     [
         ([0, np.nan], 1.0, 1.0, "scores holds nan"),
         ([0.0], -np.inf, 1.0, "a number among its attributes is not finite"),
         ([0.0], 1.0, np.inf, "a number among its settings is not finite"),
     ],
 )
-def test_what_is_not_finite_is_not_written(tmp_path, values, norm, C, said) -> None:
-    message = rf"x\.h5: not written: {said}"
+def test_numbers_that_are_not_finite_are_not_written(tmp_path, values, norm, C, expected) -> None:
+    message = rf"x\.h5: not written: {expected}"
     with (  # noqa: PT012
         pytest.raises(InputError, match=message),
         create_artifact(tmp_path / "x.h5", "means", {"C": C}) as file,
@@ -69,46 +69,62 @@ def test_same_content_same_bytes(tmp_path) -> None:
 
 
 def test_many_attributes_groups_and_arrays(tmp_path) -> None:
-    """More than HDF5 keeps in one header, and settings that are too long for one."""
+    # more than HDF5 keeps in one header, and settings that are too long for one
     numbers = {f"number{j}": j for j in range(40)}
-    long = {"files": "x" * 100_000}
-    with create_artifact(tmp_path / "x.h5", "means", long) as file:
+    long_settings = {"files": "x" * 100_000}
+    with create_artifact(tmp_path / "x.h5", "means", long_settings) as file:
         file.attrs.update(numbers)
         for j in range(100):
             create_array(file.create_group(f"group{j}"), "values", np.arange(j))
     with open_artifact(tmp_path / "x.h5", "means") as file:
         assert numbers.items() <= dict(file.attrs).items()
-        assert read_parameters(file) == long
-        assert [len(map_array(file[f"group{j}/values"])) for j in range(100)] == list(range(100))
+        assert read_parameters(file) == long_settings
+        for j in range(100):
+            assert len(map_array(file[f"group{j}/values"])) == j
 
 
-def changed(change):
-    """Change an open file as another program does."""
-
-    def edit(path) -> None:
-        with h5py.File(path, "r+") as file:
-            change(file)
-
-    return edit
+def write_text_file(path) -> None:
+    path.write_text("label\ttext\n")
 
 
-def another_kind(path) -> None:
+def write_foreign_file(path) -> None:
+    h5py.File(path, "w").close()
+
+
+def write_another_kind(path) -> None:
     with create_artifact(path, "model"):
         pass
 
 
-FOREIGN = "not a means file, or damaged; give the path of a means file (ovaflow means, rule compute_means)"
+def set_old_version(path) -> None:
+    with h5py.File(path, "r+") as file:
+        file.attrs["format_version"] = 2
+
+
+def edit_attribute(path) -> None:
+    with h5py.File(path, "r+") as file:
+        file["group"].attrs["n_columns"] = 8
+
+
+FOREIGN = (
+    "not a means file, or damaged; "
+    "give the path of a means file (ovaflow means, rule compute_means)"
+)
 WRONG_FILES = {
     "missing": (Path.unlink, "no such file; give the path of a means file"),
-    "a text": (lambda path: path.write_text("label\ttext\n"), FOREIGN),
-    "HDF5 of another program": (lambda path: h5py.File(path, "w").close(), FOREIGN),
-    "another kind": (another_kind, "expected means, found model; give the path of a means file"),
+    "a text": (write_text_file, FOREIGN),
+    "HDF5 of another program": (write_foreign_file, FOREIGN),
+    "another kind": (
+        write_another_kind,
+        "expected means, found model; give the path of a means file",
+    ),
     "old": (
-        changed(lambda file: file.attrs.update(format_version=2)),
-        "format version 2, but this ovaflow reads 3; delete it and make it again (ovaflow means, rule",
+        set_old_version,
+        "format version 2, but this ovaflow reads 3; "
+        "delete it and make it again (ovaflow means, rule",
     ),
     "edited": (
-        changed(lambda file: file["group"].attrs.update(n_columns=8)),
+        edit_attribute,
         "damaged (its attributes do not match their checksum)",
     ),
 }
@@ -124,7 +140,7 @@ def test_a_wrong_file_is_refused_in_one_line(artifact, case) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_not_there_is_said_in_one_line(artifact) -> None:
+def test_a_missing_array_is_an_error_of_one_line(artifact) -> None:
     with pytest.raises(InputError, match=r"thing\.h5: damaged \(.*'weights' doesn't exist"):
         with open_artifact(artifact, "means") as file:
             file["group/weights"]
@@ -139,7 +155,7 @@ def test_a_failed_step_leaves_the_old_file_and_no_other(artifact, tmp_path) -> N
     assert os.listdir(tmp_path) == ["thing.h5"]
 
 
-def test_what_killed_processes_left_is_removed(tmp_path, monkeypatch) -> None:
+def test_files_of_killed_processes_are_removed(tmp_path, monkeypatch) -> None:
     stale = ".0.h5.a_b1c2d3.partial"
     young = ".0.h5.abcdefgh.partial"
     others = ".10.h5.abcdefgh.partial"
@@ -153,19 +169,21 @@ def test_what_killed_processes_left_is_removed(tmp_path, monkeypatch) -> None:
         make(tmp_path / stale)
         for name in (stale, others):
             os.utime(tmp_path / name, (1e9, 1e9))
-        write_text(tmp_path / "0.h5", "whole")
+        write_text(tmp_path / "0.h5", "content")
         assert sorted(os.listdir(tmp_path)) == sorted(["0.h5", young, others, ".0.h5.partial"])
     assert (tmp_path / "0.h5").stat().st_mode & 0o777 == 0o666 & ~umask
 
 
-def test_an_unfinished_folder_is_there_while_it_is_filled(tmp_path) -> None:
+def test_a_temporary_folder_exists_while_it_is_filled(tmp_path) -> None:
     with create_temporary_folder(tmp_path / "model") as folder:
         (folder / "model.h5").touch()
         assert os.listdir(tmp_path) == [folder.name]
     assert os.listdir(tmp_path) == []
 
 
-def test_what_gets_a_name_is_on_disk_before_and_its_folder_after(tmp_path, monkeypatch) -> None:
+def test_a_file_is_synced_before_it_gets_its_name_and_its_folder_afterwards(
+    tmp_path, monkeypatch
+) -> None:
     path = tmp_path / "0.h5"
     synced = []
     fsync = os.fsync
@@ -175,5 +193,5 @@ def test_what_gets_a_name_is_on_disk_before_and_its_folder_after(tmp_path, monke
         fsync(handle)
 
     monkeypatch.setattr(os, "fsync", record)
-    write_text(path, "whole")
+    write_text(path, "content")
     assert synced == [(path.stat().st_ino, False), (tmp_path.stat().st_ino, True)]

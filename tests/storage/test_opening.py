@@ -1,4 +1,4 @@
-"""What users name is opened only if it is a file, whatever it is named for."""
+"""Paths that users give are opened only if they are files, by whatever reads them."""
 
 import os
 
@@ -15,28 +15,29 @@ from ovaflow.storage.texts import read_json
 
 
 @pytest.mark.parametrize("path", ["pipe", "/dev/zero"])
-def test_neither_pipes_nor_devices(tmp_path, monkeypatch, path) -> None:
+def test_pipes_and_devices_are_refused(tmp_path, monkeypatch, path) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
-    for read in (
+    readers = (
         lambda: open_stream(path).__enter__(),
         lambda: load_config(path),
         lambda: read_catalogue(path),
         lambda: open_artifact(path, "model").__enter__(),
         lambda: read_json(path, "metrics"),
-    ):
-        with pytest.raises(
-            InputError, match=f"{path}: is not a regular file; write its content to a file"
-        ):
+    )
+    message = f"{path}: is not a regular file; write its content to a file"
+    for read in readers:
+        with pytest.raises(InputError, match=message):
             read()
-    for command in (
-        "convert --output=x {}",
-        "unpack --output=x {}",
-        "run {}",
-        "predict {} x",
-        "promote {} --over=x --on=x",
-    ):
-        assert f"{path}: is not a regular file" in ovaflow(*command.format(path).split(), status=2)
+    commands = (
+        ["convert", "--output=x", path],
+        ["unpack", "--output=x", path],
+        ["run", path],
+        ["predict", path, "x"],
+        ["promote", path, "--over=x", "--on=x"],
+    )
+    for command in commands:
+        assert f"{path}: is not a regular file" in ovaflow(*command, status=2)
 
 
 def test_an_error_of_reading_names_the_file() -> None:

@@ -14,13 +14,12 @@ TEXTS = st.lists(st.text(alphabet="aä\ud800\n", max_size=3) | st.text(max_size=
 @given(TEXTS, TEXTS)
 def test_texts_are_found_as_a_dictionary_finds_them(texts, others) -> None:
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    strings = Strings(
-        np.frombuffer(bytearray().join(encoded), np.uint8), offsets(list(map(len, encoded)))
-    )
+    block = np.frombuffer(bytearray().join(encoded), np.uint8)
+    strings = Strings(block, offsets([len(content) for content in encoded]))
     ours = strings.numbers
     theirs = {text: number for number, text in enumerate(texts)}
-    assert ours.of(texts + others) == [theirs.get(text, -1) for text in texts + others]
+    assert ours.find(texts + others) == [theirs.get(text, -1) for text in texts + others]
     assert strings.beginning_with("a") == [
         number for number, text in enumerate(texts) if text.startswith("a")
     ]
-    assert [ours.get(text) for text in others] == list(map(theirs.get, others))
+    assert [ours.get(text) for text in others] == [theirs.get(text) for text in others]

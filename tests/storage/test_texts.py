@@ -1,4 +1,4 @@
-"""Text artifacts say when they are not what was written."""
+"""Text artifacts show when they are not what was written."""
 
 import json
 
@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from ovaflow.console.errors import InputError
 from ovaflow.storage.texts import read_json, read_lines, write_json, write_lines
 
-FIGURES = {"P@1": 0.1 + 0.2, "P@3": 1e-7, "name": "Straße\n", "of": None, "points": [{"k": 1}, []]}
+FIGURES = {
+    "P@1": 0.1 + 0.2,
+    "P@3": 1e-7,
+    "name": "Straße\n",
+    "of": None,
+    "points": [{"k": 1}, []],
+}
 
 
 def test_json_comes_back_and_stays_plain(tmp_path) -> None:
@@ -38,25 +44,25 @@ def test_other_json_is_refused(tmp_path, text) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [("m", "does not match"), ("none", "make it first"), ("folder", "Is a directory")],
 )
-def test_another_kind_missing_or_no_file(tmp_path, name, said) -> None:
+def test_another_kind_missing_or_no_file(tmp_path, name, expected) -> None:
     (tmp_path / "folder").mkdir()
     write_json(tmp_path / "m", "metrics", FIGURES)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=expected):
         read_json(tmp_path / name, "analysis")
 
 
-def test_what_is_not_finite_is_not_written(tmp_path) -> None:
+def test_numbers_that_are_not_finite_are_not_written(tmp_path) -> None:
     with pytest.raises(InputError, match=r"m\.json: not written"):
         write_json(tmp_path / "m.json", "metrics", {"P@1": float("nan")})
     assert not list(tmp_path.iterdir())
 
 
-def test_what_tells_of_another_model_is_stale(tmp_path) -> None:
+def test_content_that_describes_another_model_is_stale(tmp_path) -> None:
     path = tmp_path / "m.json"
-    write_json(path, "metrics", FIGURES, of="ab" * 16)
+    write_json(path, "metrics", FIGURES, described="ab" * 16)
     assert read_json(path, "metrics") == read_json(path, "metrics", "ab" * 16) == FIGURES
     with pytest.raises(
         InputError, match=r"stale: it describes another model; make it again \(ovaflow evaluate"

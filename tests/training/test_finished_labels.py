@@ -42,7 +42,7 @@ def interrupted_after(count, monkeypatch):
 
     with monkeypatch.context() as context:
         context.setattr(Parts, "keep", count_kept)
-        context.setattr(parts, "SECONDS", -1.0)
+        context.setattr(parts, "PART_SECONDS", -1.0)
         yield
 
 

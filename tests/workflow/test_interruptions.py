@@ -32,7 +32,7 @@ datasets: {made: {format: xmc-text, train: made.txt}}
 runs: {tree: {initialization: label-tree, threads: 2}}
 train: {shards: 2, epsilon: 3.0e-6}
 """
-OFTEN = "from ovaflow.storage import parts; parts.SECONDS = 0.05"
+OFTEN = "from ovaflow.storage import parts; parts.PART_SECONDS = 0.05"
 """Parts are written so often that jobs which are killed after a second have some."""
 
 MODEL = "results/made/tree/model.h5"

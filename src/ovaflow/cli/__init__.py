@@ -14,7 +14,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.interrupts import INTERRUPTED_STATUS, print_interrupted, raise_on_interrupt
 from ovaflow.machine.limits import limit_library_threads
 from ovaflow.registry import all_steps
-from ovaflow.storage.writing import explain_error
+from ovaflow.storage.writing import explain_write_error
 
 GROUPS = {
     "Commands": [name for name, step in all_steps().items() if step.for_people],
@@ -115,7 +115,7 @@ def main(arguments=None):
         )
     except OSError as error:
         name = error.filename or "input/output"
-        explanation = explain_error(error, name)
+        explanation = explain_write_error(error, name)
         if explanation:
             return _complain(f"{name}: {'; '.join(explanation)}", 2)
         return _complain(f"{name}: {error.strerror or error}", 1)

@@ -28,7 +28,7 @@ from ovaflow.settings.section import as_list
 from ovaflow.settings.source import holds_texts
 from ovaflow.settings.train import Train
 from ovaflow.storage.texts import write_json
-from ovaflow.storage.writing import explain_errors, write_csv
+from ovaflow.storage.writing import explain_write_errors, write_csv
 from ovaflow.tuning import cost, features
 
 
@@ -118,7 +118,7 @@ def prepare_command(settings, threads, sizes, reading, output, **files) -> None:
         source.require_files()
         glance = ReadingSummary.at(source.look, settings.format)
         click.echo(f"records are read like this:\n{glance}")
-    with explain_errors(output):
+    with explain_write_errors(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         prepared = prepare(source, threads, output.parent)
     prepared.write(output)

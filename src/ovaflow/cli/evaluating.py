@@ -115,7 +115,7 @@ def _evaluate_predictions(
         | settings.model_dump()
     )
     metrics |= count_test_texts(opened, Predictor(trained))
-    write_json(output, "metrics", metrics, of=trained.checksum)
+    write_json(output, "metrics", metrics, described=trained.checksum)
     if analysis:
         write_json(
             analysis,

@@ -188,7 +188,7 @@ class TfIdf:
     def _columns_named(self):
         """Function from names to the columns of their features, -1 where there is none."""
         if isinstance(self.feature_names, Strings):
-            return self.feature_names.numbers.of
+            return self.feature_names.numbers.find
         column = {name: column for column, name in enumerate(self.feature_names)}
         return lambda names: [column.get(name, -1) for name in names]
 

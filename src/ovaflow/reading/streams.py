@@ -15,7 +15,7 @@ from typing import IO, Any, BinaryIO, Self
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.reading.foreign import refuse_content
 from ovaflow.storage.errors import read_error
-from ovaflow.storage.opening import _BUFFER_BYTES, open_regular
+from ovaflow.storage.opening import READ_BUFFER_BYTES, open_regular
 
 _COMPRESSED = re.compile(
     rb"(?P<gzip>\x1f\x8b)|(?P<bz2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)"
@@ -50,7 +50,7 @@ def find_matching_files(location: StrPath) -> list[Path]:
 def open_stream(path: StrPath, *, pipes: bool = False) -> Iterator[io.BufferedReader]:
     """Open a file for reading; gzip, bzip2, xz and zstd are unpacked on the fly."""
     try:
-        raw = open_regular(path, pipes)
+        raw = open_regular(path, pipes=pipes)
     except OSError as error:
         raise read_error(path, error) from None
     with raw:
@@ -60,7 +60,7 @@ def open_stream(path: StrPath, *, pipes: bool = False) -> Iterator[io.BufferedRe
             return
         try:
             with _decompress(raw, kind) as inner:
-                yield io.BufferedReader(inner, _BUFFER_BYTES)
+                yield io.BufferedReader(inner, READ_BUFFER_BYTES)
         except (OSError, EOFError, lzma.LZMAError) as error:
             # with an errno the system could not read, whatever the content is
             if getattr(error, "errno", None):
@@ -259,7 +259,7 @@ class Lines:
         pieces = [self._rest]
         block = b"-"
         while block and b"\n" not in block:
-            block = self._stream.read1(_BUFFER_BYTES)
+            block = self._stream.read1(READ_BUFFER_BYTES)
             pieces.append(block)
         *lines, self._rest = b"".join(pieces).split(b"\n")
         self._lines.extend(line + b"\n" for line in lines)

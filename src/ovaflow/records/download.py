@@ -26,7 +26,12 @@ from ovaflow.console.progress import Progress
 from ovaflow.reading.sparse_text import read_header
 from ovaflow.reading.streams import open_stream
 from ovaflow.records.catalogue import find_entry
-from ovaflow.storage.writing import explain_error, explain_errors, write_atomically, write_text
+from ovaflow.storage.writing import (
+    explain_write_error,
+    explain_write_errors,
+    write_atomically,
+    write_text,
+)
 
 TIMEOUT_SECONDS = (20, 60)
 """Seconds to connect, seconds between two reads."""
@@ -66,7 +71,7 @@ def download_file(url, path, sha256=None, record=None) -> None:
     expected = sha256.lower() if sha256 else read_record(record).get(path.name)
     if path.exists() and expected and pooch.file_hash(path) == expected:
         return
-    with explain_errors(path), _working_in(path.with_name(f".{path.name}.download")) as work:
+    with explain_write_errors(path), _working_in(path.with_name(f".{path.name}.download")) as work:
         fetch_url(url, work / path.name, sha256 and expected)
         enforce_record(record, {path.name: work / path.name})
         _deliver(work / path.name, path)
@@ -85,7 +90,7 @@ def download_dataset(name, folder, catalogue=None, record=None):
         return
     by_hand = folder / f"{name}.archive"
     refusals = []
-    with explain_errors(folder / name), _working_in(folder / ".download") as work:
+    with explain_write_errors(folder / name), _working_in(folder / ".download") as work:
         for number, source in enumerate(entry.sources, 1):
             # a person may have put it there
             archive = by_hand if by_hand.exists() else work / str(number) / name
@@ -277,7 +282,7 @@ def _unpack(entry, source, archive, folder, record) -> None:
         _assemble(entry, source, place, files)
     except _UNREADABLE as error:
         # of the disk that is written to
-        if explain_error(error, archive):
+        if explain_write_error(error, archive):
             raise
         raise InputError(
             f"damaged, or not what the catalogue says ({error})", path=archive, remedy=_AGAIN

@@ -1,4 +1,4 @@
-"""Lines that several processes add to one file: each whole, and all of a call or none."""
+"""Lines that several processes add to one file: complete lines, and all of a call or none."""
 
 import contextlib
 import fcntl
@@ -9,7 +9,7 @@ from ovaflow.console.errors import InputError, StrPath
 
 
 def require_appendable(path: StrPath) -> None:
-    """Refuse a file to which nothing can be added; one that does not exist is made."""
+    """Refuse a file to which nothing can be added; create one that does not exist."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise InputError("is not a regular file", path=path, remedy="give the name of a file")
     try:

@@ -1,8 +1,8 @@
-"""What a step writes, declared once: a frozen dataclass whose fields are what its file stores.
+"""Artifacts as frozen dataclasses: the fields of a class declare the content of its files.
 
 Numbers become attributes; arrays, matrices, and named tuples, lists of these, or dictionaries
-become datasets and groups, in the order of the fields. What is None or empty is left out where the
-field has a default.
+become datasets and groups, in the order of the fields. A value that is None or empty is left out
+where the field has a default.
 """
 
 from dataclasses import MISSING, Field, dataclass, field, fields
@@ -28,28 +28,37 @@ from ovaflow.storage.hdf5 import (
 )
 
 AT_ROOT = {"at_root": True}
-"""Metadata of a named tuple or dictionary that is stored beside the other fields."""
+"""Metadata of a named tuple or dictionary that is stored next to the other fields."""
 
 NOT_STORED = {"not_stored": True}
-"""Metadata of a field that is no part of the file."""
+"""Metadata of a field that is not written to the file."""
 
 MayBeInfinite = Annotated[np.ndarray, "may be infinite"]
-"""An array in which infinity means something."""
+"""Type of an array whose infinite values have a meaning."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Artifact:
-    """What is stored in a file of a kind, and what the file says of itself; arrays of an open one
-    are mapped.
+    """The content of a file of one kind, with the file's own header.
+
+    Arrays of an opened artifact are mapped.
+
+    Attributes
+    ----------
+    path : Path or None
+        The file.
+    parameters : dict
+        Settings that made the artifact.
+    inputs : dict
+        Checksums of the artifacts that it was made from, by kind.
+    checksum : str
+        Checksum of the file.
     """
 
     path: Path | None = field(default=None, metadata=NOT_STORED)
-    parameters: dict[str, Any] = field(
-        default_factory=dict, metadata=NOT_STORED
-    )  # settings that made it
-    # checksums of what it was made from, by kind
+    parameters: dict[str, Any] = field(default_factory=dict, metadata=NOT_STORED)
     inputs: dict[str, str] = field(default_factory=dict, metadata=NOT_STORED)
-    checksum: str = field(default="", metadata=NOT_STORED)  # of its file
+    checksum: str = field(default="", metadata=NOT_STORED)
 
     kind: ClassVar[str]
     made_from: ClassVar[tuple[str, ...]] = ()
@@ -62,8 +71,8 @@ class Artifact:
         remedy: str | None = None,
         **options: Any,
     ) -> None:
-        """Say what files of the class are, the kinds that they are made from, and what to do about
-        a stale one.
+        """Declare the kind of a class's files, the kinds that they are made from, and the remedy
+        for a stale file.
         """
         super().__init_subclass__(**options)
         if kind is not None:
@@ -72,8 +81,9 @@ class Artifact:
             cls.remedy = remedy
 
     def write(self, path: StrPath, **made_from: Any) -> None:
-        """Write the file, whole or not at all; by their kinds, the other artifacts that it was made
-        from.
+        """Write the file, completely or not at all.
+
+        ``made_from`` are the artifacts that it was made from, by their kinds.
         """
         inputs = {kind: other.checksum for kind, other in made_from.items()}
         with create_artifact(path, self.kind, self.parameters, self.inputs | inputs) as file:
@@ -85,7 +95,7 @@ class Artifact:
 
     @classmethod
     def open(cls, path: StrPath, **made_from: Any) -> Self:
-        """Open a file, made from these other artifacts, by their kinds; None: from any."""
+        """Open a file; ``made_from`` as in :meth:`require`."""
         with open_artifact(path, cls.kind) as file:
             opened = cls(**cls.read_fields(file), **read_header(file))
         opened.require(**made_from)
@@ -93,32 +103,37 @@ class Artifact:
 
     @classmethod
     def read_fields(cls, file: h5py.File) -> dict[str, Any]:
-        """What an open file stores, as arguments of the class."""
+        """Read the fields of an open file, as arguments of the class."""
         return load_fields(file, cls)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its arrays."""
-        return sum(_bytes_of(getattr(self, each.name)) for each in fields(self))
+        """Size of its arrays in bytes."""
+        return sum(_count_bytes(getattr(self, each.name)) for each in fields(self))
 
     def require(self, **made_from: Any) -> None:
-        """Refuse it unless it was made from these other artifacts, by their kinds; None: from any."""
+        """Refuse an artifact that was made from others than these.
+
+        ``made_from`` has artifacts by their kinds; None allows any artifact of the kind.
+        """
         for kind, other in made_from.items():
             if other is not None and self.inputs.get(kind) != other.checksum:
-                raise stale_error(
-                    self.kind, self.path, f"made from another {kind} than {other.path}", self.remedy
-                )
+                message = f"made from another {kind} than {other.path}"
+                raise stale_error(self.kind, self.path, message, self.remedy)
 
 
-def _bytes_of(value: Any) -> int:
+def _count_bytes(value: Any) -> int:
     if isinstance(value, np.ndarray):
         return value.nbytes
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else ()
-    return sum(map(_bytes_of, parts))
+    if isinstance(value, dict):
+        return sum(_count_bytes(part) for part in value.values())
+    if isinstance(value, tuple):
+        return sum(_count_bytes(part) for part in value)
+    return 0
 
 
 def read_header(file: h5py.File) -> dict[str, Any]:
-    """What an open file says of itself, as arguments of :class:`Artifact`."""
+    """Read the header of an open file, as arguments of :class:`Artifact`."""
     return {
         "path": Path(file.filename),
         "parameters": read_parameters(file),
@@ -127,8 +142,8 @@ def read_header(file: h5py.File) -> dict[str, Any]:
     }
 
 
-class _Stored(NamedTuple):
-    """A field of a dataclass or of a named tuple."""
+class _StoredField(NamedTuple):
+    """A field of a dataclass or of a named tuple, as it is stored."""
 
     name: str
     hint: Any
@@ -137,17 +152,24 @@ class _Stored(NamedTuple):
 
 
 @cache
-def _stored(of: Any) -> list[_Stored]:
-    """Fields that are stored, those of a class itself before those of its bases."""
-    hints = get_type_hints(of, include_extras=True)
-    if issubclass(of, tuple):
-        return [_Stored(name, hint, name in of._field_defaults) for name, hint in hints.items()]
-    stored = [each for each in fields(of) if not each.metadata.get("not_stored")]
-    places = [name for each in of.__mro__ for name in get_annotations(each)]
-    stored.sort(key=lambda each: places.index(each.name))
+def _list_stored_fields(cls: Any) -> list[_StoredField]:
+    """List the fields that are stored, those of a class itself before those of its bases."""
+    hints = get_type_hints(cls, include_extras=True)
+    if issubclass(cls, tuple):
+        return [
+            _StoredField(name, hint, name in cls._field_defaults) for name, hint in hints.items()
+        ]
+    names: list[str] = []
+    for base in cls.__mro__:
+        names += get_annotations(base)
+    stored = [each for each in fields(cls) if not each.metadata.get("not_stored")]
+    stored.sort(key=lambda each: names.index(each.name))
     return [
-        _Stored(
-            each.name, hints[each.name], _has_default(each), each.metadata.get("at_root", False)
+        _StoredField(
+            name=each.name,
+            hint=hints[each.name],
+            has_default=_has_default(each),
+            at_root=each.metadata.get("at_root", False),
         )
         for each in stored
     ]
@@ -159,11 +181,11 @@ def _has_default(each: Field) -> bool:
 
 def store_fields(group: h5py.Group, values: Any) -> None:
     """Store the fields of a dataclass or a named tuple in their order."""
-    for each in _stored(values.__class__):
+    for each in _list_stored_fields(values.__class__):
         _store(group, each, getattr(values, each.name))
 
 
-def _store(group: h5py.Group, each: _Stored, value: Any) -> None:
+def _store(group: h5py.Group, each: _StoredField, value: Any) -> None:
     name = "/" if each.at_root else each.name
     if each.has_default and _is_empty(value):
         return
@@ -188,13 +210,15 @@ def _store(group: h5py.Group, each: _Stored, value: Any) -> None:
 def _is_empty(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return not value.size
-    return value is None or (isinstance(value, dict) and not value)
+    if isinstance(value, dict):
+        return not value
+    return value is None
 
 
-def stored_names(of: type) -> list[str]:
-    """Names of all that a group must have of a class."""
+def stored_names(cls: type) -> list[str]:
+    """List the names that a group must have to store a class."""
     names = []
-    for each in _stored(of):
+    for each in _list_stored_fields(cls):
         if each.at_root:
             names += stored_names(each.hint)
         elif not each.has_default:
@@ -202,16 +226,20 @@ def stored_names(of: type) -> list[str]:
     return names
 
 
-def load_fields(group: h5py.Group, of: type) -> dict[str, Any]:
-    """Fields of a class by their names, without those that were left out."""
-    return {each.name: _load(group, each) for each in _stored(of) if not _is_left_out(group, each)}
+def load_fields(group: h5py.Group, cls: type) -> dict[str, Any]:
+    """Load the fields of a class by their names, without those that were left out."""
+    loaded = {}
+    for each in _list_stored_fields(cls):
+        if not _is_left_out(group, each):
+            loaded[each.name] = _load(group, each)
+    return loaded
 
 
-def _is_left_out(group: h5py.Group, each: _Stored) -> bool:
+def _is_left_out(group: h5py.Group, each: _StoredField) -> bool:
     return each.has_default and not (each.at_root or each.name in group or each.name in group.attrs)
 
 
-def _load(group: h5py.Group, each: _Stored) -> Any:
+def _load(group: h5py.Group, each: _StoredField) -> Any:
     name = "/" if each.at_root else each.name
     hint = each.hint
     if isinstance(hint, UnionType):
@@ -221,15 +249,21 @@ def _load(group: h5py.Group, each: _Stored) -> Any:
     if hint is CSR:
         return read_csr(group[name])
     if hint is dict:
-        arrays = {
-            key: values for key, values in group[name].items() if isinstance(values, h5py.Dataset)
-        }
-        # HDF5 lists them by their names
-        as_written = sorted(arrays, key=lambda key: h5py.h5o.get_info(arrays[key].id).addr)
-        return {key: map_array(arrays[key]) for key in as_written}
+        return _load_arrays(group[name])
     if get_origin(hint) is list:
-        part = get_args(hint)[0]
-        return [part(**load_fields(each, part)) for each in group[name].values()]
+        part_class = get_args(hint)[0]
+        return [part_class(**load_fields(part, part_class)) for part in group[name].values()]
     if issubclass(hint, tuple):
         return hint(**load_fields(group[name], hint))
     return hint(group.attrs[name])
+
+
+def _load_arrays(group: h5py.Group) -> dict[str, np.ndarray]:
+    """Map the arrays of a group in the order in which they were written."""
+    arrays = {}
+    for name, values in group.items():
+        if isinstance(values, h5py.Dataset):
+            arrays[name] = values
+    # HDF5 lists them by their names
+    as_written = sorted(arrays, key=lambda name: h5py.h5o.get_info(arrays[name].id).addr)
+    return {name: map_array(arrays[name]) for name in as_written}

@@ -1,9 +1,9 @@
-"""Artifacts: HDF5 files as h5py writes and reads them, with checksums and what made them as
-attributes.
+"""Artifacts: HDF5 files as h5py writes and reads them, with checksums, settings and the checksums
+of their inputs as attributes.
 
-HDF5's own checksums guard its metadata, the attribute ``xxh3`` of an array its values, and
-``checksum`` of the file stands for all attributes and arrays. Opening a file compares the last,
-reading an array its own.
+HDF5's own checksums guard its metadata, the attribute ``xxh3`` of an array guards its values, and
+``checksum`` of the file covers all attributes, and by these all arrays. Opening a file compares the
+last one; reading an array compares the array's own.
 """
 
 import contextlib
@@ -37,6 +37,7 @@ from ovaflow.storage.opening import open_regular
 from ovaflow.storage.writing import write_atomically
 
 FORMAT_VERSION = 3
+"""Version of the layout of all artifacts; files of another version are refused."""
 
 # of HDF5 1.10: all its metadata carry checksums, and h5dump of any version in use reads it
 _LAYOUT = {
@@ -56,21 +57,43 @@ def create_artifact(
     parameters: dict[str, Any] | None = None,
     inputs: dict[str, str] | None = None,
 ) -> Iterator[h5py.File]:
-    """Write an artifact, whole or not at all; the same content gives the same bytes.
+    """Write an artifact, completely or not at all; the same content gives the same bytes.
 
-    Arrays are added by :func:`~ovaflow.storage.arrays.create_array`, finite numbers as attributes.
-    ``parameters`` are the settings that made the artifact, ``inputs`` the checksums of those it was
-    made from, by kind.
+    Parameters
+    ----------
+    path : path-like
+        File to write.
+    kind : str
+        Kind of the artifact, such as ``model``.
+    parameters : dict, optional
+        Settings that made the artifact; values that JSON can hold.
+    inputs : dict, optional
+        Checksums of the artifacts that it was made from, by kind.
+
+    Yields
+    ------
+    file : h5py.File
+        The new file. Arrays are added by :func:`~ovaflow.storage.arrays.create_array`, finite
+        numbers as attributes.
+
+    Raises
+    ------
+    InputError
+        If a number is not finite, or the file cannot be written.
     """
-    about = {"kind": kind, "ovaflow_version": __version__}
-    about |= {"parameters": _json(path, parameters), "inputs": _json(path, inputs)}
+    header = {
+        "kind": kind,
+        "ovaflow_version": __version__,
+        "parameters": _format_json(path, parameters),
+        "inputs": _format_json(path, inputs),
+    }
     with write_atomically(path) as temporary:
         with h5py.File(temporary, "w", locking=False, **_LAYOUT) as file:
             try:
-                require_space(file, sum(map(len, about.values())))
+                require_space(file, sum(len(value) for value in header.values()))
                 file.attrs["format_version"] = FORMAT_VERSION
-                for name, value in about.items():
-                    # of fixed length, since HDF5 keeps others where it has no checksums
+                for name, value in header.items():
+                    # of fixed length: HDF5 has no checksums for texts of variable length
                     file.attrs[name] = np.bytes_(value)
                 yield file
                 _seal(path, file)
@@ -84,7 +107,7 @@ def create_artifact(
                 raise
 
 
-def _json(path: StrPath, settings: dict[str, Any] | None) -> str:
+def _format_json(path: StrPath, settings: dict[str, Any] | None) -> str:
     try:
         return json.dumps(settings or {}, sort_keys=True, allow_nan=False)
     except ValueError:
@@ -96,13 +119,14 @@ def _seal(path: StrPath, file: h5py.File) -> None:
 
     def seal(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset) and "xxh3" not in item.attrs:
-            seal_array(item, read_or_map(item)[0])
+            values, _ = read_or_map(item)
+            seal_array(item, values)
 
     file.visititems(seal)
     numbers = [value for value in file.attrs.values() if isinstance(value, float)]
     if not np.isfinite(numbers).all():
         raise _write_error(path, "a number among its attributes is not finite")
-    file.attrs["checksum"] = np.bytes_(_checksum(file))
+    file.attrs["checksum"] = np.bytes_(_compute_checksum(file))
 
 
 def _write_error(path: StrPath, message: str) -> InputError:
@@ -110,8 +134,8 @@ def _write_error(path: StrPath, message: str) -> InputError:
     return InputError(f"not written: {message}", path=path, remedy=remedy)
 
 
-def _checksum(file: h5py.File) -> str:
-    """Checksum of all attributes, including those of the arrays."""
+def _compute_checksum(file: h5py.File) -> str:
+    """Compute the checksum of all attributes, including those of the arrays."""
     digest = xxh3_128()
 
     def add(name: bytes) -> None:
@@ -129,8 +153,24 @@ def _checksum(file: h5py.File) -> str:
 
 @contextlib.contextmanager
 def open_artifact(path: StrPath, kind: str) -> Iterator[h5py.File]:
-    """Open an artifact for reading; InputError if it is missing, damaged, of another kind or
-    incomplete.
+    """Open an artifact for reading.
+
+    Parameters
+    ----------
+    path : path-like
+        File to open.
+    kind : str
+        Kind that the file must be of.
+
+    Yields
+    ------
+    file : h5py.File
+        The open file.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged or of another kind, or lacks an array that the block reads.
     """
     with _open_file(path, kind) as file:
         _check(file, path, kind)
@@ -153,8 +193,9 @@ def _open_file(path: StrPath, kind: str) -> h5py.File:
 
 
 def read_kind(path: StrPath, *kinds: str) -> str:
-    """Which of some kinds a file is of, the first if it is of none: :func:`open_artifact` then
-    refuses it.
+    """Read the kind of a file, one of ``kinds``.
+
+    The first kind is returned for a file of none of them: :func:`open_artifact` then refuses it.
     """
     with _open_file(path, kinds[0]) as file:
         try:
@@ -176,7 +217,7 @@ def _check(file: h5py.File, path: StrPath, kind: str) -> None:
         message = f"format version {version}, but this ovaflow reads {FORMAT_VERSION}"
         raise InputError(message, path=path, remedy=remaking_remedy(kind))
     try:
-        intact = _checksum(file) == read_checksum(file)
+        intact = _compute_checksum(file) == read_checksum(file)
     except _UNREADABLE as error:
         raise damage_error(file, error.args[0]) from None
     if not intact:
@@ -184,15 +225,15 @@ def _check(file: h5py.File, path: StrPath, kind: str) -> None:
 
 
 def read_checksum(file: h5py.File) -> str:
-    """Checksum of an open artifact: 32 hexadecimal digits."""
+    """Read the checksum of an open artifact: 32 hexadecimal digits."""
     return read_text_attribute(file, "checksum")
 
 
 def read_parameters(file: h5py.File) -> dict[str, Any]:
-    """Settings that made an open artifact."""
+    """Read the settings that made an open artifact."""
     return json.loads(read_text_attribute(file, "parameters"))
 
 
 def read_inputs(file: h5py.File) -> dict[str, str]:
-    """Checksums of what an open artifact was made from, by kind."""
+    """Read the checksums of the artifacts that an open one was made from, by kind."""
     return json.loads(read_text_attribute(file, "inputs"))

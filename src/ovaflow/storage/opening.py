@@ -8,11 +8,12 @@ from typing import Any
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.storage.errors import read_error
 
-_BUFFER_BYTES = 1 << 17
+READ_BUFFER_BYTES = 1 << 17
+"""Bytes that are read from a file at a time."""
 
 
 class _Input(io.FileIO):
-    """A file whose errors of reading name it, unlike those of the system."""
+    """A file whose read errors contain its name, unlike those of the system."""
 
     def readinto(self, buffer: Any) -> int | None:
         try:
@@ -27,11 +28,16 @@ class _Input(io.FileIO):
             raise read_error(self.name, error) from None
 
 
-def open_regular(path: StrPath, pipes: bool = False) -> io.BufferedReader:
-    """Open a file; devices never end, and pipes, which can be read only once, are for readers that
-    do no more.
+def open_regular(path: StrPath, *, pipes: bool = False) -> io.BufferedReader:
+    """Open a regular file for reading.
+
+    Devices are refused, since they never end. Pipes can be read only once: ``pipes`` allows them
+    for readers that read only once. A folder fails with the system's own error.
     """
     mode = os.stat(path).st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or (pipes and stat.S_ISFIFO(mode))):
+    is_allowed = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+    if pipes:
+        is_allowed = is_allowed or stat.S_ISFIFO(mode)
+    if not is_allowed:
         raise InputError("is not a regular file", path=path, remedy="write its content to a file")
-    return io.BufferedReader(_Input(os.fspath(path)), _BUFFER_BYTES)
+    return io.BufferedReader(_Input(os.fspath(path)), READ_BUFFER_BYTES)

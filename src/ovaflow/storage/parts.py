@@ -13,57 +13,69 @@ import re
 import shutil
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ovaflow.console.errors import InputError, UnreadableError
+from ovaflow.console.errors import InputError, StrPath, UnreadableError
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.hdf5 import create_artifact, open_artifact, read_inputs
 from ovaflow.storage.writing import write_atomically
 
 PART_KIND = "part"
+"""Kind of a file of parts."""
 
 PART_SECONDS = 5.0
-"""Time between two parts."""
+"""Time between two parts, in seconds."""
+
+Pieces = dict[int, dict[str, np.ndarray]]
+"""Named arrays of pieces, by the number of the piece."""
 
 
-def compute_digest(*things):
-    """Hash of what a job depends on: arrays, and values that JSON can hold."""
+def compute_digest(*values: Any) -> str:
+    """Hash what a job depends on: arrays, and values that JSON can hold."""
     digest = hashlib.blake2b(digest_size=16)
-    for thing in things:
-        if isinstance(thing, np.ndarray):
-            digest.update(f"{thing.dtype.str}{thing.shape}\n".encode())
-            digest.update(np.ascontiguousarray(thing))
+    for value in values:
+        if isinstance(value, np.ndarray):
+            digest.update(f"{value.dtype.str}{value.shape}\n".encode())
+            digest.update(np.ascontiguousarray(value))
         else:
-            digest.update(json.dumps(thing, sort_keys=True).encode() + b"\n")
+            digest.update(json.dumps(value, sort_keys=True).encode() + b"\n")
     return digest.hexdigest()
 
 
 class Parts:
     """Finished pieces of a job, by number: each has the same named one-dimensional arrays.
 
-    Without an output nothing is kept; pieces with another digest are removed.
+    Parameters
+    ----------
+    output : path-like, optional
+        Output of the job. Without one nothing is kept.
+    digest : str
+        Hash of what the job depends on. Pieces with another digest are removed.
     """
 
-    def __init__(self, output=None, digest="") -> None:
+    def __init__(self, output: StrPath | None = None, digest: str = "") -> None:
         self._folder = None if output is None else parts_folder(output)
         self._digest = digest
-        self._pending = []
+        self._pending: list[tuple[int, dict[str, np.ndarray]]] = []
         self._last_number = 0
         self._earlier_seconds = 0.0
         self._start = time.process_time()
         self._last_write = time.perf_counter()
 
     @property
-    def core_seconds(self):
+    def core_seconds(self) -> float:
+        """Processor time of this attempt and the earlier ones, in seconds."""
         return self._earlier_seconds + time.process_time() - self._start
 
-    def earlier(self):
-        """Pieces that earlier attempts finished: a dict of dicts of arrays."""
+    def read_earlier(self) -> Pieces:
+        """Read the pieces that earlier attempts finished."""
         if self._folder is None:
             return {}
-        pieces = {}
+        pieces: Pieces = {}
         for path in sorted(self._folder.glob("*.h5")):
             self._last_number = max(self._last_number, int(path.stem))
             pieces_of_file = _read_unless_damaged(self._read, path)
@@ -73,12 +85,14 @@ class Parts:
                 pieces |= pieces_of_file
         return pieces
 
-    def _read(self, path):
+    def _read(self, path: Path) -> Pieces | None:
         with open_artifact(path, PART_KIND) as file:
             if read_inputs(file)["job"] != self._digest:
                 return None
             self._earlier_seconds = max(self._earlier_seconds, float(file.attrs["core_seconds"]))
-            pieces = {number: {} for number in map_array(file["numbers"]).tolist()}
+            pieces: Pieces = {}
+            for number in map_array(file["numbers"]).tolist():
+                pieces[number] = {}
             for name, group in file["pieces"].items():
                 values = np.array(map_array(group["values"]))
                 ends = map_array(group["ends"])
@@ -86,7 +100,7 @@ class Parts:
                     piece[name] = array
         return pieces
 
-    def keep(self, number, **arrays) -> None:
+    def keep(self, number: int, **arrays: np.ndarray) -> None:
         """Keep a finished piece; pending pieces are written every few seconds."""
         if self._folder is not None:
             self._pending.append((number, arrays))
@@ -94,9 +108,11 @@ class Parts:
                 self.write()
 
     def write(self) -> None:
-        if not self._pending:
+        """Write the pending pieces to a file of their own, if there are any."""
+        if self._folder is None or not self._pending:
             return
-        numbers, pieces = zip(*self._pending, strict=True)
+        numbers = [number for number, _ in self._pending]
+        pieces = [arrays for _, arrays in self._pending]
         self._last_number += 1
         path = self._folder / f"{self._last_number:04d}.h5"
         with create_artifact(path, PART_KIND, inputs={"job": self._digest}) as file:
@@ -110,7 +126,8 @@ class Parts:
         self._last_write = time.perf_counter()
 
 
-def _read_unless_damaged(read, path):
+def _read_unless_damaged(read: Callable[[Path], Any], path: Path) -> Any:
+    """Read a file; None for a damaged one, which is reported and has to be made again."""
     try:
         return read(path)
     except UnreadableError:
@@ -121,8 +138,10 @@ def _read_unless_damaged(read, path):
 
 
 @contextlib.contextmanager
-def open_parts(output, digest):
-    """The :class:`Parts` of a job while it runs; its output replaces them; pending pieces survive a
+def open_parts(output: StrPath, digest: str) -> Iterator[Parts]:
+    """Open the :class:`Parts` of a job while it runs.
+
+    When the block ends without an error, the output replaces its parts. Pending pieces survive a
     failure.
     """
     parts = Parts(output, digest)
@@ -139,9 +158,22 @@ def open_parts(output, digest):
             path.unlink()
 
 
-def restore_output(output, digest, read):
-    """Whether the job finished before, so that its output exists again; outputs of other jobs are
-    removed.
+def restore_output(output: StrPath, digest: str, read: Callable[[Path], Any]) -> bool:
+    """Restore the output of a job that finished before, and remove outputs of other jobs.
+
+    Parameters
+    ----------
+    output : path-like
+        Output of the job.
+    digest : str
+        Hash of what the job depends on.
+    read : callable
+        Reads the output, and raises InputError for a damaged one.
+
+    Returns
+    -------
+    is_restored : bool
+        Whether the output exists again.
     """
     for finished in parts_folder(output).glob("*.finished"):
         if finished.stem == digest and _read_unless_damaged(read, finished) is not None:
@@ -156,18 +188,20 @@ def restore_output(output, digest, read):
     return False
 
 
-def parts_folder(output):
-    """Folder of the parts of a file: ``3.parts`` next to ``3.h5``."""
+def parts_folder(output: StrPath) -> Path:
+    """Return the folder of the parts of a file: ``3.parts`` next to ``3.h5``."""
     return Path(output).with_suffix(".parts")
 
 
-def remove_parts(outputs) -> None:
-    """Remove the parts of merged outputs, and those that another division into shards left next to
-    them.
+def remove_parts(outputs: Iterable[StrPath]) -> None:
+    """Remove the parts of merged outputs, and those of other shards next to them.
+
+    Another division into shards may have left parts there.
     """
     for output in outputs:
-        neighbours = [
-            path for path in Path(output).parent.glob("*.parts") if re.fullmatch(r"\d+", path.stem)
-        ]
-        for folder in [parts_folder(output), *neighbours]:
+        folders = [parts_folder(output)]
+        for path in Path(output).parent.glob("*.parts"):
+            if re.fullmatch(r"\d+", path.stem):
+                folders.append(path)
+        for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all; one that cannot be written is an error of one line."""
+"""Writing of files: completely or not at all, with an error of one line on failure."""
 
 import contextlib
 import csv
@@ -17,32 +17,38 @@ from ovaflow.console.errors import InputError, StrPath
 SPREADSHEET_FORMULA = re.compile(
     r"\s*(?:[=@＝＋－＠]|[+-](?!(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?\Z))"
 )
-"""How a text begins that is a formula to spreadsheets, unlike a number with a sign."""
+"""Begin of a text that spreadsheets take for a formula, unlike a number with a sign."""
 
 _PROCESS_START = time.time()
+"""Time from which on temporary files are of this process, or of one that may still run."""
+
+_FREE_SPACE = "free some space, or choose another folder"
+_ALLOW_WRITING = "allow writing in {folder}, or choose another folder"
 
 _REMEDIES = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space, or choose another folder"),
-    **dict.fromkeys(
-        (errno.EACCES, errno.EPERM, errno.EROFS),
-        "allow writing in {folder}, or choose another folder",
-    ),
-    errno.EFBIG: "files may not be that large here (ulimit -f); raise the limit, or choose another folder",
+    errno.ENOSPC: _FREE_SPACE,
+    errno.EDQUOT: _FREE_SPACE,
+    errno.EACCES: _ALLOW_WRITING,
+    errno.EPERM: _ALLOW_WRITING,
+    errno.EROFS: _ALLOW_WRITING,
+    errno.EFBIG: "files may not be that large here (ulimit -f); raise the limit, "
+    "or choose another folder",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ENOTDIR: "a part of the path is a file; choose another folder",
     errno.EISDIR: "this is a folder; choose another name",
 }
+"""What a user can do about an error of the system, by its number."""
 
-# h5py gives the reason in its message alone
+# h5py gives the number of an error only in its message
 _ERRNO = re.compile(r"errno = (\d+)")
 
 
 @contextlib.contextmanager
 def write_atomically(path: StrPath) -> Iterator[Path]:
-    """Yield a temporary path; its file is synced and renamed when the block ends without an error."""
+    """Yield a temporary path; its file is synced and renamed unless the block fails."""
     path = Path(path)
-    with explain_errors(path):
-        temporary = _temporary(path)
+    with explain_write_errors(path):
+        temporary = _make_temporary_path(path)
         temporary.touch(exist_ok=False)
         try:
             yield temporary
@@ -55,9 +61,9 @@ def write_atomically(path: StrPath) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def create_temporary_folder(path: StrPath) -> Iterator[Path]:
-    """Yield a folder next to a path, which is removed when the block ends."""
-    with explain_errors(path):
-        folder = _temporary(Path(path))
+    """Yield a temporary folder next to a path, which is removed when the block ends."""
+    with explain_write_errors(path):
+        folder = _make_temporary_path(Path(path))
         folder.mkdir()
         try:
             yield folder
@@ -66,43 +72,55 @@ def create_temporary_folder(path: StrPath) -> Iterator[Path]:
 
 
 def write_text(path: StrPath, text: str) -> None:
+    """Write a text as UTF-8."""
     with write_atomically(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_csv(path: StrPath, rows: Iterable[Iterable[Any]]) -> None:
-    """Write rows of texts and numbers."""
+    """Write rows of texts and numbers as CSV."""
     with (
         write_atomically(path) as temporary,
         open(temporary, "w", encoding="utf-8", newline="") as file,
     ):
-        csv.writer(file, lineterminator="\n").writerows(map(to_csv_cell, row) for row in rows)
+        writer = csv.writer(file, lineterminator="\n")
+        for row in rows:
+            writer.writerow([to_csv_cell(value) for value in row])
 
 
 def to_csv_cell(value: Any) -> Any:
-    """A text or number as a cell of CSV; a text that is a formula to spreadsheets gets an
-    apostrophe.
+    """Convert a text or number to a cell of CSV.
+
+    A text that spreadsheets take for a formula gets an apostrophe.
     """
-    return f"'{value}" if isinstance(value, str) and SPREADSHEET_FORMULA.match(value) else value
+    if isinstance(value, str) and SPREADSHEET_FORMULA.match(value):
+        return f"'{value}"
+    return value
 
 
 def from_csv_cell(cell: str) -> str:
-    """The text that :func:`cell_of` wrote."""
-    return cell[1:] if cell.startswith("'") and SPREADSHEET_FORMULA.match(cell[1:]) else cell
+    """Return the text that :func:`to_csv_cell` wrote."""
+    if cell.startswith("'") and SPREADSHEET_FORMULA.match(cell[1:]):
+        return cell[1:]
+    return cell
 
 
-def _temporary(path: Path) -> Path:
-    """A new name next to a path; what killed processes left there, which is older than this
-    process, is removed.
+def _make_temporary_path(path: Path) -> Path:
+    """Make a new name next to a path.
+
+    Temporary files that killed processes left there, which are older than this process, are
+    removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     name = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.partial")
     for neighbour in path.parent.iterdir():
         if name.fullmatch(neighbour.name):
             with contextlib.suppress(FileNotFoundError):
-                if neighbour.stat().st_mtime < _PROCESS_START:
-                    remove = shutil.rmtree if neighbour.is_dir() else Path.unlink
-                    remove(neighbour)
+                is_stale = neighbour.stat().st_mtime < _PROCESS_START
+                if is_stale and neighbour.is_dir():
+                    shutil.rmtree(neighbour)
+                elif is_stale:
+                    neighbour.unlink()
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
 
 
@@ -115,27 +133,28 @@ def _sync(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def explain_errors(path: StrPath) -> Iterator[None]:
-    """Turn those errors of writing a file that a user can fix into one line that says how."""
+def explain_write_errors(path: StrPath) -> Iterator[None]:
+    """Turn errors of writing a file that a user can fix into one line that says how."""
     try:
         yield
     except (OSError, RuntimeError) as error:
-        explanation = explain_error(error, path)
-        if explanation is None or _about_another_file(error, path):
+        explanation = explain_write_error(error, path)
+        if explanation is None or _is_about_another_file(error, path):
             raise
-        raise InputError(explanation[0], path=path, remedy=explanation[1]) from error
+        message, remedy = explanation
+        raise InputError(message, path=path, remedy=remedy) from error
 
 
-def _about_another_file(error: Exception, path: StrPath) -> bool:
-    """Whether reading an input failed meanwhile."""
+def _is_about_another_file(error: Exception, path: StrPath) -> bool:
+    """Return whether an error is about another file, such as an input that was read meanwhile."""
     name = getattr(error, "filename", None)
     if not isinstance(name, str | os.PathLike):
         return False
     return Path(path).parent not in (Path(name), Path(name).parent)
 
 
-def explain_error(error: Exception, path: StrPath) -> tuple[str, str] | None:
-    """What is wrong and what to do; None for errors that a user cannot fix."""
+def explain_write_error(error: Exception, path: StrPath) -> tuple[str, str] | None:
+    """Return a message and a remedy for an error; None for errors that a user cannot fix."""
     message = _ERRNO.search(str(error))
     number = int(message[1]) if message else getattr(error, "errno", None)
     if number not in _REMEDIES:

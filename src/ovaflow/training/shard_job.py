@@ -87,7 +87,7 @@ def _earlier_labels(parts, labels, title):
     results = {}
     solutions = {}
     types = Outcome.__annotations__.values()
-    for label, piece in parts.earlier().items():
+    for label, piece in parts.read_earlier().items():
         *values, seconds = piece["outcome"].tolist()
         outcome = Outcome(*(kind(value) for kind, value in zip(types, values, strict=True)))
         results[label] = TrainedLabel(piece["indices"], piece["data"], outcome, seconds)

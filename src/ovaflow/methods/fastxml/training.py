@@ -150,7 +150,7 @@ def grow_trees(
         raise InputError(message, path=dataset.path, remedy=remedy)
     parts = parts or Parts()
     grower = _TreeGrower(X, Y, dataset, settings)
-    trees = parts.earlier()
+    trees = parts.read_earlier()
     if trees:
         print(
             f"{title}: continues, {len(trees)} of {len(numbers)} trees were finished",
