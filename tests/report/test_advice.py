@@ -79,7 +79,10 @@ def prepared(folder, name, records, *options):
         metrics=metrics_of(opened), read={}.get, choice_of_pruning={}, reranked=True
     )
     return SimpleNamespace(
-        card=card, test=count_assigned_labels(opened.documents, card.known), best=best, sweeps={}
+        card=card,
+        assigned_labels=count_assigned_labels(opened.documents, card.known),
+        best=best,
+        sweeps={},
     )
 
 
@@ -109,7 +112,7 @@ def test_labels_that_nothing_was_learned_of_and_further_texts_that_have_them(tmp
     ]
     before = prepared(tmp_path, "before", records, "--no-label-names")
     found = advice.advise_on_unknown_labels(before)
-    assert found.share == before.test.unknown / before.test.labels > 0
+    assert found.share == before.assigned_labels.unknown / before.assigned_labels.labels > 0
     require_followable(found)
     write_records(
         tmp_path / "more.csv",

@@ -68,5 +68,5 @@ def test_a_run_costs_what_its_files_say(finished) -> None:
     assert shown["second stage"] == finished["reranker"].stat().st_size
     assert shown["weights"] == run.metrics["nonzeros"]
     assert shown["training per label"] == pytest.approx(
-        1000 * run.metrics["train_seconds"] / run.trained
+        1000 * run.metrics["train_seconds"] / run.n_trained
     )

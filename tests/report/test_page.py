@@ -18,7 +18,7 @@ from synthetic import write_weights
 
 from ovaflow.dataset.dataset import Split, open_dataset, write_dataset
 from ovaflow.prediction.predictions import Predictions
-from ovaflow.report.environment import parted
+from ovaflow.report.environment import breakable
 from ovaflow.report.gather import gather_results
 from ovaflow.report.page import make_anchors, render_page
 from ovaflow.settings.predict import Report
@@ -179,7 +179,7 @@ def test_only_what_is_surely_better_is_marked(runs, page) -> None:
 
 
 def test_paths_break_between_their_parts() -> None:
-    ours = parted("results/held-out.h5 <a_b> 0.05 A&B")
+    ours = breakable("results/held-out.h5 <a_b> 0.05 A&B")
     assert ours == "results/<wbr>held-<wbr>out.<wbr>h5 &lt;a_<wbr>b&gt; 0.05 A&amp;B"
 
 

@@ -34,4 +34,4 @@ def test_assigned_labels_against_an_indicator() -> None:
     possible = assigned[:, 1:7].any(axis=1)
     assert (ours.instances, ours.labels) == (200, assigned.sum())
     assert (ours.unknown, ours.unseen) == (assigned[:, 7:].sum(), assigned[:, 7].sum())
-    assert (ours.hopeless, ours.unlabelled) == ((~possible).sum(), (~some).sum())
+    assert (ours.without_known_label, ours.unlabelled) == ((~possible).sum(), (~some).sum())

@@ -37,7 +37,7 @@ def shown(show, *of_runs):
         SimpleNamespace(name=f"run {number}", series=number, **common, **each)
         for number, each in enumerate(of_runs)
     ]
-    results = SimpleNamespace(runs=runs, shown=runs)
+    results = SimpleNamespace(runs=runs, shown_runs=runs)
     assert show("mine", results) == show("mine", results)
     return show("mine", results)
 

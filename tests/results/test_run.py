@@ -34,7 +34,7 @@ def test_a_header_says_of_a_model_what_the_whole_model_says(finished, name) -> N
         theirs.parameters,
         theirs.method,
     )
-    assert run.trained == np.count_nonzero(theirs.trained)
+    assert run.n_trained == np.count_nonzero(theirs.trained)
 
 
 def test_files_are_read_when_they_are_asked_for(folder) -> None:
@@ -86,7 +86,7 @@ def test_runs_are_told_apart_and_know_who_trained_the_same(folder) -> None:
     assert forest.summary.startswith("fastxml")
     assert msi.summary == again.summary != forest.summary
     assert runs.best is max(runs.all, key=lambda run: run.metrics["nDCG@5"])
-    assert [run.series for run in runs.shown] == list(range(len(runs.all)))
+    assert [run.series for run in runs.shown_runs] == list(range(len(runs.all)))
     together = open_runs([folder / "msi", folder / "forest", folder / "msi"])
     assert [(each.folder, each.names) for each in together] == [
         (folder.resolve(), ("msi", "forest"))

@@ -1,1 +1,20 @@
-"""The report page: tables and figures."""
+"""The report: an HTML page of tables and figures about the runs of some datasets.
+
+To add a section:
+
+1. Write a module here with a function ``show_...(anchor, results)``, which returns the content of
+   the section, or None where it has nothing to show, and with
+   ``SECTION = ReportSection(key, title, show_...)``.
+2. Show this content in a Jinja template: the argument ``template`` of the section, or the macro
+   of its key in templates/sections.html.j2.
+3. Enter the section in :data:`ovaflow.report.sections.SECTIONS`, at its place on the page. The
+   section of a method is named in ``report_sections`` of the method instead.
+
+To add a remark to the section "What to do next":
+
+1. Write a function ``advise_on_...(results)`` in :mod:`ovaflow.report.advice`, which returns an
+   :class:`~ovaflow.report.advice.Advice`, or None where there is nothing to improve.
+2. Enter it in :data:`ovaflow.report.advice.ADVICE_FUNCTIONS`. Remarks are sorted by their share.
+3. Test in tests/report/test_advice.py that it is given where it applies, that its remedy can be
+   followed, and that it is not given afterwards.
+"""

@@ -1,9 +1,9 @@
-"""The section What to do next: what would improve the best run most, each with the setting or
-command that does it.
-"""
+"""The section What to do next: settings and commands that would improve the best run."""
+
+from __future__ import annotations
 
 import shlex
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ovaflow.dataset.remarks import are_twins_notable
 from ovaflow.evaluation.analysis import LIKELY_PROBABILITY, count_missed_labels
@@ -11,244 +11,284 @@ from ovaflow.report import doubts, wording
 from ovaflow.report.section import ReportSection
 from ovaflow.results.best_run import choose_comparison_metric
 
+if TYPE_CHECKING:
+    from ovaflow.report.gather import DatasetResults
+    from ovaflow.report.sweeps import SweptRuns
+    from ovaflow.results.run import Run
+
 MAX_REMARKS = 5
-"""Remarks that are shown, those of the largest share first."""
+"""Remarks that are shown, those with the largest share first."""
 
 MIN_SHARE = 0.02
-"""Share of the labels, or whatever a remark is about, below which it is not worth a sentence."""
+"""Remarks on a smaller share of the labels, instances or bytes are not shown."""
 
-_SMALLER = 0.3
-_LOST = 0.005
-"""A model is worth a remark that is smaller by this share, and loses no more than this of a metric.
-"""
+_MIN_SIZE_REDUCTION = 0.3
+"""A smaller model is worth a remark if it has at least this share of bytes less."""
 
-_MEMORY = 0.005
-"""Near twins are worth a remark if P@1 is better by this than without them."""
+_MAX_QUALITY_LOSS = 0.005
+"""A smaller model is worth a remark if no metric falls by more than this."""
+
+_MIN_MEMORY_EFFECT = 0.005
+"""Near twins are worth a remark if P@1 is lower by at least this without them."""
 
 _SIZE_WEIGHT = 0.1
-"""A byte counts less than a label."""
+"""Factor of the share of bytes in the order of remarks: a byte counts less than a label."""
+
+_PROBABILITIES_SHARE = 0.5
+"""Position of the remark on missing probabilities: before most remarks on labels."""
 
 
 class Advice(NamedTuple):
-    """What was found, and what to do about it."""
+    """A finding, and a remedy."""
 
-    # of the labels, instances or bytes that it is about: the larger, the earlier it is told
+    # share of the labels, instances or bytes that it is about; the largest is shown first
     share: float
     finding: str
-    remedy: str  # a setting as a config file has it, or a command
-    effect: str  # what the remedy does
+    remedy: str  # a setting in the syntax of a config file, or a command
+    effect: str  # of the remedy
 
 
-def read_misses(run):
-    """Count why a run misses labels; None without a second stage."""
+def read_misses(run: Run) -> dict[str, Any] | None:
+    """Count the labels that a run misses, by reason; None without a second stage."""
     if not (run.reranked and run.has_test_labels):
         return None
-    missed = count_missed_labels(run.measured)
-    for each in missed["missed"]:
-        each["name"] = run.dataset.label_name(each["label"])
-    return missed
+    counts = count_missed_labels(run.measured)
+    for label in counts["missed"]:
+        label["name"] = run.dataset.label_name(label["label"])
+    return counts
 
 
-def show_advice(anchor, results):
-    found = [advice for find in ADVICE_FUNCTIONS if (advice := find(results)) is not None]
-    worth = [advice for advice in found if advice.share >= MIN_SHARE]
-    worth.sort(key=lambda advice: -advice.share)
-    return {"advice": worth[:MAX_REMARKS], "run": results.best} if worth else None
+def show_advice(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+    """Show the remarks with the largest shares; None without any."""
+    remarks = []
+    for advise in ADVICE_FUNCTIONS:
+        advice = advise(results)
+        if advice is not None and advice.share >= MIN_SHARE:
+            remarks.append(advice)
+    if not remarks:
+        return None
+    remarks.sort(key=lambda advice: -advice.share)
+    return {"advice": remarks[:MAX_REMARKS], "run": results.best}
 
 
-def advise_on_unknown_labels(results):
+def advise_on_unknown_labels(results: DatasetResults) -> Advice | None:
     """Advise more training texts where labels of test instances occur in none."""
-    test = results.test
+    test = results.assigned_labels
     if not test.unknown:
         return None
+    noun = results.card.noun
     share = test.unknown / test.labels
     finding = (
-        f"{_percent(share)} of the labels that people assigned to test {results.card.things} "
-        f"({test.unknown:,} of {test.labels:,}) have no training {results.card.things[:-1]}: they are never suggested."
+        f"{_percent(share)} of the labels that people assigned to test {noun} "
+        f"({test.unknown:,} of {test.labels:,}) have no training {noun[:-1]}: they are never "
+        "suggested."
     )
-    if test.hopeless:
-        finding += f" {test.hopeless:,} of {test.instances:,} {results.card.things} have only such labels, or none."
-    files = "extra: {more.csv: 1}" if results.card.things == "texts" else "train: more.txt"
+    if test.without_known_label:
+        finding += (
+            f" {test.without_known_label:,} of {test.instances:,} {noun} have only such labels, "
+            "or none."
+        )
+    files = "extra: {more.csv: 1}" if noun == "texts" else "train: more.txt"
     remedy = f"datasets: {{{results.card.name}: {{{files}}}}}"
-    return Advice(share, finding, remedy, f"adds training {results.card.things} that have them")
+    return Advice(share, finding, remedy, f"adds training {noun} that have them")
 
 
-def _shares_missed(results, why):
+def _compute_missed_share(
+    results: DatasetResults, reason: str
+) -> tuple[dict[str, Any] | None, float]:
+    """Return the counts of :func:`read_misses`, and the share of true labels missed for a reason.
+
+    None and 0 where nothing was counted.
+    """
     counts = results.best.read(read_misses)
     if counts is None or not counts["true"]:
         return None, 0.0
-    return counts, counts[why] / counts["true"]
+    return counts, counts[reason] / counts["true"]
 
 
-def advise_on_missing_candidates(results):
+def advise_on_missing_candidates(results: DatasetResults) -> Advice | None:
     """Advise other features where true labels are no candidates of the second stage."""
-    counts, share = _shares_missed(results, "no candidates")
-    if counts is None or results.card.things != "texts":
+    counts, share = _compute_missed_share(results, "no candidates")
+    if counts is None or results.card.noun != "texts":
         return None
-    known = share - results.test.unseen / counts["true"]
-    finding = f"{_percent(known)} of the true labels are missed because they are not among the candidates of their text."
+    known_share = share - results.assigned_labels.unseen / counts["true"]
+    finding = (
+        f"{_percent(known_share)} of the true labels are missed because they are not among the "
+        "candidates of their text."
+    )
     effect = "looks for features that bring more of them, on held-out texts"
-    return Advice(known, finding, "prepare: {features: auto}", effect)
+    return Advice(known_share, finding, "prepare: {features: auto}", effect)
 
 
-def advise_on_low_ranks(results):
+def advise_on_low_ranks(results: DatasetResults) -> Advice | None:
     """Advise a longer list where true labels are candidates after the fifth."""
-    counts, share = _shares_missed(results, "ranked too low")
+    counts, share = _compute_missed_share(results, "ranked too low")
     if counts is None or results.best.metrics.get("top_k", 10) >= 10:
         return None
-    five, ten = counts["listed"].values()
+    first_five, first_ten = counts["listed"].values()
     finding = f"{_percent(share)} of the true labels are candidates, but ranked after the fifth."
     effect = (
-        f"shows {_percent(ten / counts['true'])} of the true labels to people who choose from a list, "
-        f"instead of {_percent(five / counts['true'])}"
+        f"shows {_percent(first_ten / counts['true'])} of the true labels to people who choose "
+        f"from a list, instead of {_percent(first_five / counts['true'])}"
     )
     return Advice(share, finding, "predict: {top_k: 10}", effect)
 
 
-def advise_on_improbable_labels(results):
+def advise_on_improbable_labels(results: DatasetResults) -> Advice | None:
     """Advise a lower probability where true labels are among the first five, but do not fit."""
-    counts, share = _shares_missed(results, "below the cut")
+    counts, share = _compute_missed_share(results, "below the cut")
     if counts is None or not counts["likely"]["labels"]:
         return None
-    found = counts["likely"]["true"] / counts["true"]
-    right = counts["likely"]["true"] / counts["likely"]["labels"]
-    finding = f"{_percent(share)} of the true labels are among the first five of their text, but not sure enough to fit it."
+    likely = counts["likely"]
+    finding = (
+        f"{_percent(share)} of the true labels are among the first five of their text, but not "
+        "sure enough to fit it."
+    )
     model = shlex.quote(f"{results.best.folder}/model.h5")
     remedy = f"ovaflow predict {model} FILE --min-probability {LIKELY_PROBABILITY:g}"
     effect = (
-        f"suggests {_percent(found)} of the true labels instead of {_percent(counts['found'] / counts['true'])}; "
-        f"{_percent(right)} of what it suggests is right"
+        f"suggests {_percent(likely['true'] / counts['true'])} of the true labels instead of "
+        f"{_percent(counts['found'] / counts['true'])}; "
+        f"{_percent(likely['true'] / likely['labels'])} of what it suggests is right"
     )
     return Advice(share, finding, remedy, effect)
 
 
-def advise_on_missed_labels(results):
+def advise_on_missed_labels(results: DatasetResults) -> Advice | None:
     """Advise a look at the labels that are missed most often though they are candidates."""
-    counts, _ = _shares_missed(results, "found")
+    counts, _ = _compute_missed_share(results, "found")
     if counts is None or not counts["missed"]:
         return None
     labels = counts["missed"]
-    share = sum(each["missed"] for each in labels) / counts["true"]
-    named = ", ".join(
-        f"{wording.plain(each['name'], 60)} ({each['missed']:,} of {each['true']:,})"
-        for each in labels
-    )
+    n_missed = 0
+    names = []
+    for label in labels:
+        n_missed += label["missed"]
+        name = wording.plain(label["name"], 60)
+        names.append(f"{name} ({label['missed']:,} of {label['true']:,})")
     remedy = shlex.join(["ovaflow", "errors", results.best.folder, f"--label={labels[0]['name']}"])
-    finding = f"Missed most often, though candidates: {named}."
-    return Advice(share, finding, remedy, "shows where, and which words spoke against it")
+    finding = f"Missed most often, though candidates: {', '.join(names)}."
+    effect = "shows where, and which words spoke against it"
+    return Advice(n_missed / counts["true"], finding, remedy, effect)
 
 
-def advise_on_near_duplicates(results):
+def advise_on_near_duplicates(results: DatasetResults) -> Advice | None:
     """Advise a split without near twins where those in the test set make the figures better."""
     metrics = results.best.metrics
-    instances = metrics.get("instances", 0)
-    twins = metrics.get("instances_with_near_twin", 0)
-    if not are_twins_notable(twins, instances) or twins == instances:
+    n_instances = metrics.get("instances", 0)
+    n_twins = metrics.get("instances_with_near_twin", 0)
+    if not are_twins_notable(n_twins, n_instances) or n_twins == n_instances:
         return None
-    of_all = metrics["P@1"]
-    without = metrics["without_near_twins"]["P@1"]
-    if of_all - without < _MEMORY:
+    with_twins = metrics["P@1"]
+    without_twins = metrics["without_near_twins"]["P@1"]
+    if with_twins - without_twins < _MIN_MEMORY_EFFECT:
         return None
-    share = twins / instances
+    share = n_twins / n_instances
     finding = (
-        f"{_percent(share)} of the test {results.card.things} have a near twin in training, such as another edition, "
-        f"so the figures contain some memory: P@1 of the others is {_percent(without)} instead of {_percent(of_all)}"
+        f"{_percent(share)} of the test {results.card.noun} have a near twin in training, such as "
+        "another edition, so the figures contain some memory: P@1 of the others is "
+        f"{_percent(without_twins)} instead of {_percent(with_twins)}."
     )
-    remedy = "prepare: {split: together}"
-    effect = "keeps near twins on one side, if there is no test file"
     if results.card.is_builtin:
-        remedy = "metrics.json"
+        # its split cannot be set
         effect = "has figures without them under without_near_twins"
-    return Advice(share, f"{finding}.", remedy, effect)
+        return Advice(share, finding, "metrics.json", effect)
+    effect = "keeps near twins on one side, if there is no test file"
+    return Advice(share, finding, "prepare: {split: together}", effect)
 
 
-def advise_on_model_size(results):
+def advise_on_model_size(results: DatasetResults) -> Advice | None:
     """Advise a larger threshold where the model would be much smaller and hardly worse."""
     choice = results.best.choice_of_pruning
     if not choice:
         return None
-    [chosen] = (point for point in choice["points"] if point["prune"] == choice["chosen"])
+    [chosen] = [point for point in choice["points"] if point["prune"] == choice["chosen"]]
+    # the largest threshold first
     for point in reversed(choice["points"]):
-        changes = [
-            (chosen["change"][name]["mean"], point["change"][name]) for name in ("nDCG@5", "PSP@5")
-        ]
-        lost = max(before - change["mean"] for before, change in changes)
-        at_worst = max(before - change["mean"] + 2 * change["error"] for before, change in changes)
-        smaller = 1 - point["model_bytes"] / chosen["model_bytes"]
-        if smaller >= _SMALLER and lost <= _LOST:
-            finding = (
-                f"A model {_percent(smaller)} smaller loses {100 * lost:.1f} points of nDCG@5 or PSP@5 held out, "
-                f"at worst {100 * at_worst:.1f}."
-            )
-            remedy = f"train: {{prune: {point['prune']:g}}}"
-            return Advice(
-                _SIZE_WEIGHT * smaller,
-                finding,
-                remedy,
-                "drops these weights; nothing is trained again",
-            )
+        losses = []
+        worst_losses = []
+        for name in ("nDCG@5", "PSP@5"):
+            change = point["change"][name]
+            loss = chosen["change"][name]["mean"] - change["mean"]
+            losses.append(loss)
+            worst_losses.append(loss + 2 * change["error"])
+        reduction = 1 - point["model_bytes"] / chosen["model_bytes"]
+        if reduction < _MIN_SIZE_REDUCTION or max(losses) > _MAX_QUALITY_LOSS:
+            continue
+        finding = (
+            f"A model {_percent(reduction)} smaller loses {100 * max(losses):.1f} points of "
+            f"nDCG@5 or PSP@5 held out, at worst {100 * max(worst_losses):.1f}."
+        )
+        remedy = f"train: {{prune: {point['prune']:g}}}"
+        effect = "drops these weights; nothing is trained again"
+        return Advice(_SIZE_WEIGHT * reduction, finding, remedy, effect)
     return None
 
 
-def advise_on_sweep_range(results):
+def advise_on_sweep_range(results: DatasetResults) -> Advice | None:
     """Advise further values where the best one of a sweep is its largest or smallest."""
     for name, sweep in results.sweeps.items():
-        metric = choose_comparison_metric(sweep.runs)
-        if sweep.key == "seed" or len(sweep.runs) < 2 or metric is None:
-            continue
-        best = max(sweep.runs, key=lambda run: run.metrics[metric])
-        values = [float(run.settings["C"]) for run in sweep.runs]
-        C = float(best.settings["C"])
-        if C in (values[0], values[-1]):
-            further = [C / 4, C / 2] if values[0] == C else [2 * C, 4 * C]
-            which = "smallest" if values[0] == C else "largest"
-            listed = ", ".join(f"{value:g}" for value in sorted({*values, *further}))
-            finding = f"The best {metric} of the sweep {name} is that of its {which} C, {C:g}."
-            return Advice(
-                1.0,
-                finding,
-                f"runs: {{{name}: {{sweep: {{C: [{listed}]}}}}}}",
-                "tries values beyond it",
-            )
+        if sweep.key != "seed" and len(sweep.runs) > 1:
+            advice = _advise_on_range(name, sweep)
+            if advice is not None:
+                return advice
     return None
 
 
-def advise_on_second_stage(results):
+def _advise_on_range(name: str, sweep: SweptRuns) -> Advice | None:
+    metric = choose_comparison_metric(sweep.runs)
+    if metric is None:
+        return None
+    best = max(sweep.runs, key=lambda run: run.metrics[metric])
+    best_C = float(best.settings["C"])
+    values = [float(run.settings["C"]) for run in sweep.runs]
+    if best_C == values[0]:
+        position = "smallest"
+        further = [best_C / 4, best_C / 2]
+    elif best_C == values[-1]:
+        position = "largest"
+        further = [2 * best_C, 4 * best_C]
+    else:
+        return None
+    listed = ", ".join(f"{value:g}" for value in sorted({*values, *further}))
+    finding = f"The best {metric} of the sweep {name} is that of its {position} C, {best_C:g}."
+    remedy = f"runs: {{{name}: {{sweep: {{C: [{listed}]}}}}}}"
+    return Advice(1.0, finding, remedy, "tries values beyond it")
+
+
+def advise_on_second_stage(results: DatasetResults) -> Advice | None:
     """Advise a second stage where the best run has none."""
     if results.best.reranked or results.best.settings["rerank"] != "0":
         return None
     finding = f"{results.best.name} gives no probabilities, and does not know how many labels fit."
     effect = "fits a second stage, which ranks the candidates and gives them probabilities"
-    return Advice(0.5, finding, "predict: {rerank: 0.2}", effect)
+    return Advice(_PROBABILITIES_SHARE, finding, "predict: {rerank: 0.2}", effect)
 
 
-def advise_on_label_errors(results):
+def advise_on_label_errors(results: DatasetResults) -> Advice | None:
     """Advise a look at training labels that are probably wrong or missing."""
-    of_best = results.best.read(doubts.read_doubts)
-    if of_best is None:
+    found = results.best.read(doubts.read_doubts)
+    if found is None:
         return None
-    named = " and ".join(f"{count:,} {kind}" for kind, count in of_best["kinds"].items())
-    share = sum(of_best["kinds"].values()) / max(int(results.card.counts.sum()), 1)
+    kinds = found["kinds"]
+    named = " and ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+    share = sum(kinds.values()) / max(int(results.card.counts.sum()), 1)
     remedy = shlex.join(["ovaflow", "doubts", results.best.folder])
     finding = f"Labels of held-out training texts that look wrong or missing: {named}."
     return Advice(share, finding, remedy, "lists them, the worst first")
 
 
-def advise_on_unlabelled_records(results):
-    """Advise to leave out training instances without labels, if they are many."""
+def advise_on_unlabelled_records(results: DatasetResults) -> Advice | None:
+    """Advise to leave out training instances without labels."""
     unlabelled = results.card.unlabelled
     if not unlabelled:
         return None
+    share = unlabelled / results.card.n_train
     finding = (
-        f"{unlabelled:,} training {results.card.things} have no label: they teach that none fits."
+        f"{unlabelled:,} training {results.card.noun} have no label: they teach that none fits."
     )
-    remedy = "prepare: {unlabelled: drop}"
-    return Advice(
-        unlabelled / results.card.n_train,
-        finding,
-        remedy,
-        "leaves them out, if they are only not labelled yet",
-    )
+    effect = "leaves them out, if they are only not labelled yet"
+    return Advice(share, finding, "prepare: {unlabelled: drop}", effect)
 
 
 ADVICE_FUNCTIONS = (
@@ -264,9 +304,10 @@ ADVICE_FUNCTIONS = (
     advise_on_label_errors,
     advise_on_unlabelled_records,
 )
+"""Functions that advise on the results of a dataset, or return None."""
 
 
-def _percent(share):
+def _percent(share: float) -> str:
     return f"{wording.percent(share, 1)} %"
 
 

@@ -1,4 +1,8 @@
-"""The section Cost and size: what each run took and takes, and what a smaller model would lose."""
+"""The section Cost and size: costs of each run, and the quality that a smaller model would lose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from ovaflow.report import wording
 from ovaflow.report.pruning import draw_pruning_choice
@@ -7,21 +11,29 @@ from ovaflow.report.tables import Column, make_figures_table, metric_getter
 from ovaflow.report.training import steps_getter
 from ovaflow.reranking.reranker_file import FILE_NAME
 
+if TYPE_CHECKING:
+    from ovaflow.report.gather import DatasetResults
+    from ovaflow.results.run import Run
 
-def _milliseconds_per_label(run):
-    if run.training_seconds is None or not run.trained:
+
+def _compute_milliseconds_per_label(run: Run) -> float | None:
+    if run.training_seconds is None or not run.n_trained:
         return None
-    return 1000 * run.training_seconds / run.trained
+    return 1000 * run.training_seconds / run.n_trained
 
 
-def _weights_per_label(run):
+def _compute_weights_per_label(run: Run) -> float | None:
     nonzeros = run.metrics.get("nonzeros")
-    return nonzeros / run.trained if nonzeros is not None and run.trained else None
+    if nonzeros is None or not run.n_trained:
+        return None
+    return nonzeros / run.n_trained
 
 
-def _bytes_of_second_stage(run):
+def _get_bytes_of_second_stage(run: Run) -> int | None:
     path = run.path / FILE_NAME
-    return path.stat().st_size if run.reranked and path.exists() else None
+    if not run.reranked or not path.exists():
+        return None
+    return path.stat().st_size
 
 
 TRAINING_COLUMN = Column(
@@ -36,16 +48,16 @@ MODEL_COLUMN = Column(
 )
 COST_COLUMNS = (
     TRAINING_COLUMN,
-    Column("training per label", _milliseconds_per_label, wording.milliseconds),
+    Column("training per label", _compute_milliseconds_per_label, wording.milliseconds),
     Column(
         "memory", lambda run: run.training_memory, wording.size, hint="of the largest training job"
     ),
     Column("Newton steps", steps_getter("newton_steps"), wording.decimal, hint="per label"),
     Column("CG steps", steps_getter("cg_steps"), wording.decimal, hint="per label"),
     MODEL_COLUMN,
-    Column("second stage", _bytes_of_second_stage, wording.size, hint=FILE_NAME),
+    Column("second stage", _get_bytes_of_second_stage, wording.size, hint=FILE_NAME),
     Column("weights", metric_getter("nonzeros"), wording.count),
-    Column("weights per label", _weights_per_label, wording.count),
+    Column("weights per label", _compute_weights_per_label, wording.count),
     Column(
         "prediction",
         lambda run: run.predict_milliseconds,
@@ -53,13 +65,14 @@ COST_COLUMNS = (
         hint="wall time of a test text",
     ),
 )
-"""Figures of a run, one in each row of the table."""
+"""Costs of a run; each has a row in the table."""
 
 
-def show_costs(anchor, results):
+def show_costs(anchor: str, results: DatasetResults) -> dict[str, Any]:
+    """Show the costs of all runs, and quality by size of the models."""
     return {
         "table": make_figures_table("Cost and size", "", COST_COLUMNS, results.runs),
-        "size": draw_pruning_choice(anchor, results.shown),
+        "size": draw_pruning_choice(anchor, results.shown_runs),
     }
 
 

@@ -1,166 +1,200 @@
-"""The section Data: what was read, from where, and how features were made."""
+"""The section Data: size and origin of a dataset, and how its features were made."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ovaflow.dataset.dataset import count_without_known_labels
+from ovaflow.dataset.dataset import Dataset, count_without_known_labels
 from ovaflow.features.columns import select_text_features
 from ovaflow.reading.feature_columns import COLUMN_KINDS
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
-from ovaflow.sparse.csr import count_row_nonzeros
+from ovaflow.sparse.csr import CSR, count_row_nonzeros
 
-FEW_POSITIVES = 5  # labels with at most this many training positives are rare
+if TYPE_CHECKING:
+    from ovaflow.report.gather import DatasetResults
 
+FEW_POSITIVES = 5
+"""Labels with at most this many training positives are rare."""
+
+# endings of counts of a source that facts of the card show, so that they are not listed again
 _SHOWN_AMONG_FACTS = ("_instances", "_without_labels", "_labels_only", "_without_features")
 
 
 @dataclass(frozen=True)
 class DatasetSummary:
+    """Size and origin of a dataset."""
+
     name: str
-    things: str  # what instances are: texts, or instances
+    noun: str  # the plural noun for instances: texts, or instances
     n_train: int
     n_test: int
-    is_builtin: bool  # whether its texts are the docstrings of this machine
+    is_builtin: bool  # True: its texts are the docstrings of this machine
     counts: np.ndarray  # training positives of each label
-    known: (
-        np.ndarray
-    )  # labels that models can predict: those without positives may be known by their names
+    # bool (l,): labels that models can predict; their names count as positives
+    known: np.ndarray
     unlabelled: int  # training instances without any label
-    facts: list  # title, figure and remark of each
-    source: list  # provenance, pairs of name and words
+    facts: list[tuple[str, str, str]]  # title, figure and remark of each
+    source: list[tuple[str, str]]  # origin, pairs of name and words
     transform: str  # how features were made
-    reading: list  # how the files were read, pairs of name and words
+    reading: list[tuple[str, str]]  # how the files were read, pairs of name and words
 
 
-def summarize_dataset(name, dataset, reading=()):
+def summarize_dataset(
+    name: str, dataset: Dataset, reading: Iterable[tuple[str, str]] = ()
+) -> DatasetSummary:
+    """Summarize a dataset.
+
+    Parameters
+    ----------
+    name : str
+        Its name on the page.
+    dataset : Dataset
+        The dataset, with names of labels among the training instances where it has some.
+    reading : iterable of (str, str)
+        How its files were read, pairs of name and words.
+    """
     known = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
     dataset = dataset.documents
-    things = "texts" if dataset.test_texts([0]) else "instances"
-    source = list(describe_source(dataset.parameters.get("source", {})))
-    left_out = (
-        dataset.parameters.get("source", {})
-        .get("counts", {})
-        .get("train_with_unknown_labels_only", 0)
-    )
+    source = dataset.parameters.get("source", {})
+    left_out = source.get("counts", {}).get("train_with_unknown_labels_only", 0)
     unlabelled, _ = count_without_known_labels(dataset.train.Y, dataset.counts, left_out)
     return DatasetSummary(
         name=name,
-        things=things,
+        noun="texts" if dataset.test_texts([0]) else "instances",
         n_train=dataset.train.X.n_rows,
         n_test=dataset.test.X.n_rows,
-        is_builtin=dataset.parameters.get("source", {}).get("format") == "builtin",
+        is_builtin=source.get("format") == "builtin",
         counts=dataset.counts,
         known=known,
         unlabelled=unlabelled,
-        facts=_facts(dataset),
-        source=source,
+        facts=_list_facts(dataset),
+        source=list(describe_source(source)),
         transform=describe_features(dataset.parameters),
         reading=list(reading),
     )
 
 
-def describe_source(source):
-    """Where a dataset comes from, as pairs of name and words."""
+def describe_source(source: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Describe the origin of a dataset, as pairs of name and words."""
     if source.get("format"):
         yield "format", source["format"]
     for role, file in source.get("files", {}).items():
-        yield (
-            role.replace("_", " "),
-            f"{file['name']}, {wording.size(file['bytes'])}, sha256 {file['sha256']}",
-        )
+        words = f"{file['name']}, {wording.size(file['bytes'])}, sha256 {file['sha256']}"
+        yield role.replace("_", " "), words
     if source.get("text_column"):
         yield "text column", source["text_column"]
     for name, number in source.get("counts", {}).items():
-        if number and not name.endswith(_SHOWN_AMONG_FACTS):
-            # the built-in dataset has the version of Python there, too
-            yield (
-                name.replace("_", " "),
-                number if isinstance(number, str) else wording.count(number),
-            )
+        if not number or name.endswith(_SHOWN_AMONG_FACTS):
+            continue
+        # among the counts of the built-in dataset is the version of Python, a string
+        words = number if isinstance(number, str) else wording.count(number)
+        yield name.replace("_", " "), words
 
 
-def _facts(dataset):
+def _list_facts(dataset: Dataset) -> list[tuple[str, str, str]]:
+    """Return the facts of the card: title, figure and remark of each."""
     train = dataset.train
     test = dataset.test
-    counts = dataset.counts
-    bias = dataset.parameters.get("bias", 0) != 0
-    trained = int((counts > 0).sum())
-    storage = (
-        "training mean; rows stored in full" if dataset.parameters.get("dense") else "training mean"
-    )
-    rare = count_rare(counts) / max(trained, 1)
-    mean = len(train.Y.indices) / max(trained, 1)
-    untrained = f"{dataset.n_labels - trained:,} without training positives"
-    with_bias = "and a bias feature" if bias else "no bias feature"
-    gaps = _gaps(dataset, "train", "the vocabulary lacks")
-    gaps_in_test = _gaps(dataset, "test", "no training instance has")
-    dev = []
+    n_bias = int(dataset.parameters.get("bias", 0) != 0)
+    n_trained = int((dataset.counts > 0).sum())
+    n_untrained = dataset.n_labels - n_trained
+    rare_share = count_rare(dataset.counts) / max(n_trained, 1)
+    positives_per_label = len(train.Y.indices) / max(n_trained, 1)
+    storage = "training mean"
+    if dataset.parameters.get("dense"):
+        storage = "training mean; rows stored in full"
+    facts = [
+        (
+            "training instances",
+            wording.count(train.X.n_rows),
+            _describe_gaps(dataset, "train", "the vocabulary lacks"),
+        )
+    ]
     if dataset.dev is not None:
-        gaps_in_dev = _gaps(dataset, "dev", "no training instance has")
-        dev = [("dev instances", wording.count(dataset.dev.X.n_rows), gaps_in_dev)]
+        gaps = _describe_gaps(dataset, "dev", "no training instance has")
+        facts.append(("dev instances", wording.count(dataset.dev.X.n_rows), gaps))
     return [
-        ("training instances", wording.count(train.X.n_rows), gaps),
-        *dev,
-        ("test instances", wording.count(test.X.n_rows), gaps_in_test),
-        ("features", wording.count(dataset.n_features - bias), with_bias),
-        ("labels", wording.count(dataset.n_labels), untrained),
-        ("nonzeros per instance", wording.decimal(_mean(train.X) - bias), storage),
+        *facts,
+        (
+            "test instances",
+            wording.count(test.X.n_rows),
+            _describe_gaps(dataset, "test", "no training instance has"),
+        ),
+        (
+            "features",
+            wording.count(dataset.n_features - n_bias),
+            "and a bias feature" if n_bias else "no bias feature",
+        ),
+        (
+            "labels",
+            wording.count(dataset.n_labels),
+            f"{n_untrained:,} without training positives",
+        ),
+        ("nonzeros per instance", wording.decimal(_compute_mean(train.X) - n_bias), storage),
         (
             "labels per instance",
-            wording.decimal(_mean(train.Y)),
-            f"test {wording.decimal(_mean(test.Y))}",
+            wording.decimal(_compute_mean(train.Y)),
+            f"test {wording.decimal(_compute_mean(test.Y))}",
         ),
-        ("positives per label", wording.decimal(mean), "training mean"),
+        ("positives per label", wording.decimal(positives_per_label), "training mean"),
         (
             f"labels with ≤ {FEW_POSITIVES} positives",
-            f"{wording.percent(rare, 1)} %",
+            f"{wording.percent(rare_share, 1)} %",
             "of those with any",
         ),
     ]
 
 
-def _mean(matrix):
+def _compute_mean(matrix: CSR) -> float:
+    """Compute the mean number of nonzeros of a row."""
     return int(count_row_nonzeros(matrix).sum()) / max(matrix.n_rows, 1)
 
 
-def _gaps(dataset, part, why):
+def _describe_gaps(dataset: Dataset, part: str, reason: str) -> str:
+    """Count the instances of a part without labels, known labels or features, in words."""
     counts = dataset.parameters.get("source", {}).get("counts", {})
     split = getattr(dataset, part)
     left_out = counts.get(f"{part}_with_unknown_labels_only", 0)
     unlabelled, unknown = count_without_known_labels(split.Y, dataset.counts, left_out)
-    empty = int(
-        (
-            count_row_nonzeros(select_text_features(split.X, dataset.parameters))
-            <= (dataset.bias_feature >= 0)
-        ).sum()
-    )
-    of_labels = f", {unknown:,} only labels that {why}" if unknown else ""
-    return f"{unlabelled:,} have no label{of_labels}, {empty:,} no feature"
+    n_nonzeros = count_row_nonzeros(select_text_features(split.X, dataset.parameters))
+    n_bias = int(dataset.bias_feature >= 0)
+    empty = int(np.count_nonzero(n_nonzeros <= n_bias))
+    gaps = [f"{unlabelled:,} have no label"]
+    if unknown:
+        gaps.append(f"{unknown:,} only labels that {reason}")
+    gaps.append(f"{empty:,} no feature")
+    return ", ".join(gaps)
 
 
-def describe_features(parameters):
-    """How features were made, from the settings in the dataset file."""
+def describe_features(parameters: dict[str, Any]) -> str:
+    """Describe how features were made, by the settings in the dataset file."""
     bias = parameters.get("bias", 0)
     words = [
-        _tfidf_words(parameters) if parameters.get("tfidf") else "feature values as in the source",
+        _describe_tfidf(parameters)
+        if parameters.get("tfidf")
+        else "feature values as in the source",
         "rows scaled to unit length" if parameters.get("normalize") else "rows not scaled",
         f"bias feature of value {bias:g}" if bias else "no bias feature",
     ]
-    if beside := parameters.get("columns"):
-        names = ", ".join(
-            each["name"] for kind in COLUMN_KINDS for each in beside.get(kind.plural, ())
-        )
+    columns = parameters.get("columns")
+    if columns:
+        names = []
+        for kind in COLUMN_KINDS:
+            names += [column["name"] for column in columns.get(kind.plural, ())]
         words.append(
-            f"{beside['features']:,} features of {names}, each weighs {beside['weight']:g}"
+            f"{columns['features']:,} features of {', '.join(names)}, each weighs {columns['weight']:g}"
         )
     if "label_names_without_features" in parameters.get("source", {}).get("counts", {}):
         words.append("labels also learn from their names")
     return "; ".join(words)
 
 
-def _tfidf_words(parameters):
+def _describe_tfidf(parameters: dict[str, Any]) -> str:
     details = []
     if parameters.get("features"):
         details.append(" and ".join(block.replace("=", " ") for block in parameters["features"]))
@@ -172,26 +206,29 @@ def _tfidf_words(parameters):
     if parameters.get("sublinear"):
         details.append("ln(1 + tf)")
     if parameters.get("min_df") is not None:
-        details.append(
-            f"terms in at least {_frequency(parameters['min_df'])} of the training texts"
-        )
+        frequency = _format_frequency(parameters["min_df"])
+        details.append(f"terms in at least {frequency} of the training texts")
     if parameters.get("max_df") not in (None, 1.0):
-        details.append(f"in at most {_frequency(parameters['max_df'])} of them")
+        details.append(f"in at most {_format_frequency(parameters['max_df'])} of them")
     if parameters.get("max_features"):
         details.append(f"the {parameters['max_features']:,} most frequent")
     brackets = f" ({', '.join(details)})" if details else ""
     return f"tf-idf, vocabulary and idf from the training set only{brackets}"
 
 
-def _frequency(bound):
-    return f"{100 * bound:g} %" if isinstance(bound, float) else f"{bound:,}"
+def _format_frequency(bound: float) -> str:
+    """Format a bound on document frequency: a share of the texts, or a number of texts."""
+    if isinstance(bound, float):
+        return f"{100 * bound:g} %"
+    return f"{bound:,}"
 
 
-def show_data(anchor, results):
+def show_data(anchor: str, results: DatasetResults) -> dict[str, DatasetSummary]:
+    """Show the summary of the dataset."""
     return {"card": results.card}
 
 
-def count_rare(counts):
+def count_rare(counts: np.ndarray) -> int:
     """Count the labels with few training positives, but some."""
     return int(((counts > 0) & (counts <= FEW_POSITIVES)).sum())
 

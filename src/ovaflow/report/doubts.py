@@ -1,72 +1,89 @@
-"""The section on training labels to check, from doubts.csv."""
+"""The section Training labels to check, from doubts.csv."""
+
+from __future__ import annotations
 
 import csv
 from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, Row, make_table
+from ovaflow.report.tables import Cell, Column, Row, make_table
 from ovaflow.reranking.evidence.similar_texts import N_NEAREST
 
+if TYPE_CHECKING:
+    from ovaflow.report.gather import DatasetResults
+    from ovaflow.results.run import Run
+
 MAX_SHOWN_ROWS = 10
+"""Rows of doubts.csv on the page."""
 
 RECORD_NAME_LENGTH = 40
 """Characters of a record's name that are shown."""
 
 
-def read_doubts(run):
-    """Read the worst rows of a run's doubts.csv, and how many rows there are of each kind; None
-    without the file.
+def read_doubts(run: Run) -> dict[str, Any] | None:
+    """Read the worst rows of doubts.csv of a run, and count the rows of each kind.
+
+    None without the file.
     """
     path = run.path / "doubts.csv"
     if not path.exists():
         return None
     with open(path, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    return {"worst": rows[:MAX_SHOWN_ROWS], "kinds": dict(Counter(row["kind"] for row in rows))}
+    kinds = Counter(row["kind"] for row in rows)
+    return {"worst": rows[:MAX_SHOWN_ROWS], "kinds": dict(kinds)}
 
 
-def show_doubts(anchor, results):
-    """Show the labels to check by the best run, if it has any, unless the page shows no examples."""
+def show_doubts(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+    """Show the labels to check by the best run; None without any, or without examples."""
     doubts = results.best.read(read_doubts)
-    if not (doubts and doubts["worst"] and results.asked.settings.examples):
+    if not (doubts and doubts["worst"] and results.request.settings.examples):
         return None
-    table = make_table("Training labels to check", "record", COLUMNS, doubts["worst"], _row)
+    title = "Training labels to check"
+    table = make_table(title, "record", COLUMNS, doubts["worst"], _make_row)
     return {"run": results.best, "table": table}
 
 
-def _row(entry, cells):
+def _make_row(entry: dict[str, str], cells: list[Cell]) -> Row:
     return Row(wording.plain(entry["record"], RECORD_NAME_LENGTH), cells)
 
 
-def _text(title, name, limit):
+def _make_text_column(title: str, name: str, limit: int) -> Column:
     return Column(title, lambda entry: wording.plain(entry[name], limit))
 
 
-def _figure(title, name, text, **more):
-    return Column(title, lambda entry: float(entry[name]), text, **more)
+def _make_figure_column(
+    title: str, name: str, text: Callable[[float], str], **options: Any
+) -> Column:
+    return Column(title, lambda entry: float(entry[name]), text, **options)
 
 
-def _share(probability):
+def _format_probability(probability: float) -> str:
     return f"{100 * probability:.0f} %"
 
 
-def _of_nearest(amount):
+def _format_neighbours(amount: float) -> str:
     return f"{amount:.0f}/{N_NEAREST}"
 
 
-COLUMNS_WITHOUT_KIND = (
-    _text("label", "label", 80),
-    _figure("probable", "probability", _share, unit="fraction"),
-    _figure(
+_LABEL_COLUMN = _make_text_column("label", "label", 80)
+_KIND_COLUMN = _make_text_column("seems", "kind", 10)
+_FIGURE_COLUMNS = (
+    _make_figure_column("probable", "probability", _format_probability, unit="fraction"),
+    _make_figure_column(
         "similar",
         "similar",
-        _of_nearest,
+        _format_neighbours,
         hint=f"of the {N_NEAREST} most similar records, those that have the label",
     ),
-    _text("words", "words", 40),
+    _make_text_column("words", "words", 40),
 )
-COLUMNS = COLUMNS_WITHOUT_KIND[0], _text("seems", "kind", 10), *COLUMNS_WITHOUT_KIND[1:]
+
+COLUMNS_WITHOUT_KIND = (_LABEL_COLUMN, *_FIGURE_COLUMNS)
+COLUMNS = (_LABEL_COLUMN, _KIND_COLUMN, *_FIGURE_COLUMNS)
 
 
 SECTION = ReportSection("doubts", "Training labels to check", show_doubts, folded=True)

@@ -1,6 +1,4 @@
-"""Jinja as all pages use it: names from the data are escaped, numbers are put into words by
-filters.
-"""
+"""The Jinja environment of all pages: names from the data are escaped, filters format numbers."""
 
 import base64
 import hashlib
@@ -13,9 +11,11 @@ from markupsafe import Markup, escape
 from ovaflow.report import wording
 
 TEMPLATES = Path(__file__).parent / "templates"
+"""Folder of the templates, style sheets and scripts."""
 
 
-def make_environment():
+def make_environment() -> jinja2.Environment:
+    """Make an environment with the filters of all pages."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -23,25 +23,24 @@ def make_environment():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    for words_of in (wording.count, wording.percent, wording.plain, parted, slug):
-        environment.filters[words_of.__name__] = words_of
+    filters = (wording.count, wording.percent, wording.plain, breakable, slug)
+    for function in filters:
+        environment.filters[function.__name__] = function
     return environment
 
 
-def read_script(name):
-    """A script as a template takes it, and the hash by which a page allows it alone."""
+def read_script(name: str) -> dict[str, str]:
+    """Read a script for a template, with the hash by which a page allows only this script."""
     script = (TEMPLATES / name).read_text(encoding="utf-8")
-    return {
-        "script": Markup(script),
-        "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-    }
+    digest = hashlib.sha256(script.encode()).digest()
+    return {"script": Markup(script), "script_hash": base64.b64encode(digest).decode()}
 
 
-def slug(name):
-    """A name of at most 60 lower-case letters, digits and dashes."""
+def slug(name: str) -> str:
+    """Reduce a name to at most 60 lower-case letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-")
 
 
-def parted(text):
-    """HTML of a text whose paths and names break between their parts."""
+def breakable(text: str) -> Markup:
+    """Convert a text to HTML whose paths and names may break into lines between their parts."""
     return Markup(re.sub(r"(?<=[/_.:=-])(?=[^\W\d])", "<wbr>", str(escape(text))))

@@ -1,17 +1,21 @@
-"""The sections on test texts and on labels: what the best run says, the words behind it, and what
-it misses.
-"""
+"""The sections Texts, and Labels and their words: predictions of the best run, and their reasons."""
+
+from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
 
+from ovaflow.dataset.dataset import Dataset
+from ovaflow.evaluation.measured import EvaluatedPredictions
 from ovaflow.prediction.explanation import (
+    LabelContributions,
     compute_contributions,
     find_nearest_labels,
     find_spans,
@@ -20,8 +24,12 @@ from ovaflow.prediction.explanation import (
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import errors_page, wording
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, Row, make_table
-from ovaflow.sparse.csr import select_rows
+from ovaflow.report.tables import Cell, Column, Row, Table, make_table
+from ovaflow.sparse.csr import CSR, select_rows
+
+if TYPE_CHECKING:
+    from ovaflow.report.gather import DatasetResults
+    from ovaflow.results.run import Run
 
 MIN_WORD_SHARE = 0.08
 """Words that push a label less than this share of the strongest word are not shown."""
@@ -29,18 +37,27 @@ MIN_WORD_SHARE = 0.08
 MIN_MARK_STRENGTH = 0.2
 """Words of a text that count less than this share of its strongest word are not marked."""
 
-MAX_WORDS_UP, MAX_WORDS_DOWN = 2, 1  # words shown of a prediction
+MAX_WORDS_UP = 2  # words shown that push a predicted label up
+MAX_WORDS_DOWN = 1  # words shown that push it down
 SAMPLED_LABELS = 8  # labels shown with their words, spread from the most frequent to the rarest
-WORDS_OF_LABEL, NEAREST_OF_LABEL = 7, 3  # words and nearest labels of each
+WORDS_OF_LABEL = 7  # words shown of each of these labels
+NEAREST_OF_LABEL = 3  # nearest labels shown of each of these labels
 EXCERPT_LENGTH = 190  # characters shown of a text
+MAX_NAME_LETTERS = 40  # characters shown of a feature's name
 MAX_PREDICTED = 5  # predicted labels of a text that are shown
-MAX_MISSED = 6  # missed labels of a text that are shown; the rest is counted
+MAX_MISSED = 6  # missed labels of a text that are shown; the others are counted
 MAX_FEATURES = 12  # features shown of an instance without text, heaviest first
+MAX_CONFUSED_PAIRS = 10  # rows of the table of labels predicted instead of others
+
+WeightedWord = tuple[str, float]
+"""Name of a feature with its weight or contribution."""
 
 
 class Piece(NamedTuple):
-    """A stretch of a text; ``hit`` or ``miss`` is a word that speaks for a true or a wrong
-    prediction.
+    """A stretch of a text.
+
+    ``kind`` is "hit" for a word that supports a right prediction, "miss" for one that supports a
+    wrong prediction, and empty between such words.
     """
 
     text: str
@@ -48,114 +65,173 @@ class Piece(NamedTuple):
     strength: float = 0.0  # from 0 to 1, relative to the strongest word of the text
 
 
-def open_explainable(run):
+class _Mark(NamedTuple):
+    """A word to mark in a text; marks are sorted by falling strength."""
+
+    negative_strength: float
+    start: int
+    end: int
+    kind: str
+
+
+def open_explainable(run: Run) -> Predictor | None:
     """Open the predictor of a run whose scores are sums over features; None for other runs."""
     model = run.open_model()
-    return Predictor(model) if model.linear is not None else None
+    if model.linear is None:
+        return None
+    return Predictor(model)
 
 
-def explain_predictions(predictor, X, row, labels):
-    """Explanations of the scores of labels for an instance, by label."""
+def explain_predictions(
+    predictor: Predictor, X: CSR, row: int, labels: Iterable[int]
+) -> dict[int, LabelContributions]:
+    """Explain the scores of labels for the instance in a row, by label."""
     x = select_rows(X, np.array([row]))
-    return {int(label): compute_contributions(predictor, x, int(label)) for label in labels}
+    explanations = {}
+    for label in labels:
+        explanations[int(label)] = compute_contributions(predictor, x, int(label))
+    return explanations
 
 
-def find_pushing_words(predictor, explanation):
-    """The words that push a label up and down most, with their contributions."""
-    strongest = max(
-        (abs(value) for _, value in explanation.up[:1] + explanation.down[:1]), default=0
-    )
-    sides = []
-    for features, most in ((explanation.up, MAX_WORDS_UP), (explanation.down, MAX_WORDS_DOWN)):
-        shown = [each for each in features[:most] if abs(each[1]) > MIN_WORD_SHARE * strongest]
-        sides.append([(_word(predictor, feature), value) for feature, value in shown])
-    return tuple(sides)
+def find_pushing_words(
+    predictor: Predictor, explanation: LabelContributions
+) -> tuple[list[WeightedWord], list[WeightedWord]]:
+    """Find the words that push a label up and down most, with their contributions."""
+    first = explanation.up[:1] + explanation.down[:1]
+    strongest = max((abs(value) for _, value in first), default=0)
+
+    def name_strong(features: list[tuple[int, float]]) -> list[WeightedWord]:
+        words = []
+        for feature, value in features:
+            if abs(value) > MIN_WORD_SHARE * strongest:
+                words.append((_get_word(predictor, feature), value))
+        return words
+
+    up = name_strong(explanation.up[:MAX_WORDS_UP])
+    down = name_strong(explanation.down[:MAX_WORDS_DOWN])
+    return up, down
 
 
-def cut_text(predictor, text, explanations, true):
-    """Cut a text where words speak for predicted labels: for those that are ``true``, or for
-    others.
+def cut_text(
+    predictor: Predictor,
+    text: str,
+    explanations: dict[int, LabelContributions],
+    true: set[int],
+) -> list[Piece]:
+    """Cut a text at the words that support predicted labels.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        The predictor that explained the labels.
+    text : str
+        The text.
+    explanations : dict
+        Explanation of each predicted label.
+    true : set of int
+        The true labels: words that support them are hits, others misses.
     """
-    towards = _largest_contributions(explanations[label] for label in explanations if label in true)
-    against = _largest_contributions(
-        explanations[label] for label in explanations if label not in true
-    )
-    top = max([*towards.values(), *against.values()], default=0)
-    spans = find_spans(predictor, text) if predictor.takes_text and top else {}
+    supporting_true = []
+    supporting_false = []
+    for label, explanation in explanations.items():
+        if label in true:
+            supporting_true.append(explanation)
+        else:
+            supporting_false.append(explanation)
+    hits = _find_largest_contributions(supporting_true)
+    misses = _find_largest_contributions(supporting_false)
+    strongest = max([*hits.values(), *misses.values()], default=0)
+    spans = find_spans(predictor, text) if predictor.takes_text and strongest else {}
     marks = []
     for feature, places in spans.items():
-        hit = towards.get(feature, 0) / top
-        miss = against.get(feature, 0) / top
-        if max(hit, miss) >= MIN_MARK_STRENGTH:
+        hit = hits.get(feature, 0) / strongest
+        miss = misses.get(feature, 0) / strongest
+        strength = max(hit, miss)
+        if strength >= MIN_MARK_STRENGTH:
             kind = "hit" if hit >= miss else "miss"
-            marks += [(-max(hit, miss), start, end, kind) for start, end in places]
+            marks += [_Mark(-strength, start, end, kind) for start, end in places]
+    return _cut_at_marks(text, _remove_overlaps(marks))
+
+
+def _cut_at_marks(text: str, marks: Iterable[_Mark]) -> list[Piece]:
     pieces = []
-    at = 0
-    for strength, start, end, kind in sorted(_without_overlaps(marks), key=itemgetter(1)):
-        pieces += [Piece(text[at:start]), Piece(text[start:end], kind, -strength)]
-        at = end
-    return [piece for piece in [*pieces, Piece(text[at:])] if piece.text]
+    end = 0
+    for mark in sorted(marks, key=lambda mark: mark.start):
+        pieces.append(Piece(text[end : mark.start]))
+        pieces.append(Piece(text[mark.start : mark.end], mark.kind, -mark.negative_strength))
+        end = mark.end
+    pieces.append(Piece(text[end:]))
+    return [piece for piece in pieces if piece.text]
 
 
-def _without_overlaps(marks):
-    """The strongest of features that overlap, such as a word and a pair with it."""
-    taken = set()
+def _remove_overlaps(marks: Iterable[_Mark]) -> list[_Mark]:
+    """Keep the strongest of marks that overlap, such as a word and a pair with it."""
+    taken: set[int] = set()
     kept = []
     for mark in sorted(marks):
-        _, start, end, _ = mark
-        if taken.isdisjoint(range(start, end)):
-            taken.update(range(start, end))
+        positions = range(mark.start, mark.end)
+        if taken.isdisjoint(positions):
+            taken.update(positions)
             kept.append(mark)
     return kept
 
 
-def _largest_contributions(explanations):
-    largest = {}
+def _find_largest_contributions(explanations: Iterable[LabelContributions]) -> dict[int, float]:
+    """Find the largest positive contribution of each feature to any of the labels."""
+    largest: dict[int, float] = {}
     for explanation in explanations:
         for feature, value in explanation.up:
             largest[feature] = max(largest.get(feature, 0), value)
     return largest
 
 
-def sample_labels(predictor, name_of, amount=SAMPLED_LABELS):
-    """Some labels with their strongest words, at evenly spaced logarithms of the rank from head to
-    tail.
+def sample_labels(
+    predictor: Predictor, get_name: Callable[[int], str], amount: int = SAMPLED_LABELS
+) -> list[dict[str, Any]]:
+    """Describe some labels by their strongest words, from the most frequent to the rarest.
+
+    The logarithms of their ranks by frequency are evenly spaced.
     """
     counts = np.where(predictor.model.trained, predictor.model.counts, 0)
     ranked = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
     if not len(ranked):
         return []
     ranks = np.unique(np.geomspace(1, len(ranked), amount).astype(np.int64)) - 1
-    return [_label_words(predictor, int(label), name_of) for label in ranked[ranks]]
+    return [_describe_label(predictor, int(label), get_name) for label in ranked[ranks]]
 
 
-def _label_words(predictor, label, name_of):
-    nearest = [
-        (name_of(other), cosine)
-        for other, cosine in find_nearest_labels(predictor, label, NEAREST_OF_LABEL)
-    ]
-    entry = {"name": name_of(label), "positives": int(predictor.model.counts[label])}
-    return entry | {
+def _describe_label(
+    predictor: Predictor, label: int, get_name: Callable[[int], str]
+) -> dict[str, Any]:
+    nearest = []
+    for other, cosine in find_nearest_labels(predictor, label, NEAREST_OF_LABEL):
+        nearest.append((get_name(other), cosine))
+    return {
+        "name": get_name(label),
+        "positives": int(predictor.model.counts[label]),
         "words": list_strongest_words(predictor, label, WORDS_OF_LABEL),
         "nearest": nearest,
     }
 
 
-def list_strongest_words(predictor, label, amount):
-    up, *_ = find_strongest_features(predictor, label, amount)
-    return [(_word(predictor, feature), weight) for feature, weight in up]
+def list_strongest_words(predictor: Predictor, label: int, amount: int) -> list[WeightedWord]:
+    """List the features with the largest weights of a label."""
+    up, _, _ = find_strongest_features(predictor, label, amount)
+    return [(_get_word(predictor, feature), weight) for feature, weight in up]
 
 
-def _word(predictor, feature):
+def _get_word(predictor: Predictor, feature: int) -> str:
     names = predictor.feature_names
-    return wording.plain(names[feature], 40) if names else f"feature {feature}"
+    if not names:
+        return f"feature {feature}"
+    return wording.plain(names[feature], MAX_NAME_LETTERS)
 
 
 class MissedLabel(NamedTuple):
     """A true label that was not predicted."""
 
     name: str
-    uri: str  # where it is a subject on the web
+    uri: str  # on the web; empty without one
     positives: int  # in training
 
 
@@ -163,107 +239,167 @@ class PredictedLabel(NamedTuple):
     """A label that counts as predicted."""
 
     name: str
-    uri: str  # where it is a subject on the web
+    uri: str  # on the web; empty without one
     value: float  # probability, or score where there are no probabilities
     hit: bool
-    up: list  # words that push its score up most, and by how much
-    down: list
+    up: list[WeightedWord]  # words that push its score up most
+    down: list[WeightedWord]  # words that push its score down most
 
 
 @dataclass(frozen=True)
 class Example:
-    """A test instance as the best run sees it."""
+    """A test instance with the predictions of the best run."""
 
-    row: int  # its place in the test set, from 0
-    record: str  # its id, or where in the file it is; empty where that is not known
-    pieces: list  # the beginning of its text; empty when the source had only features
-    features: list  # names of its heaviest features; empty when there is a text
-    predicted: list
-    missed: list
-    more: int  # missed labels beyond those listed
+    row: int  # in the test set, from 0
+    record: str  # its id, or its position in the file; empty where that is not known
+    pieces: list[Piece]  # the beginning of its text; empty when the source had only features
+    features: list[str]  # names of its heaviest features; empty when there is a text
+    predicted: list[PredictedLabel]
+    missed: list[MissedLabel]
+    more: int  # number of further missed labels
 
 
-def choose_instances(hits, n_true, amount, seed=0):
-    """Draw labelled instances, at least one with all, some and none of its labels among the hits
-    (n, k).
+def choose_instances(
+    hits: np.ndarray, n_true: np.ndarray, amount: int, seed: int = 0
+) -> np.ndarray:
+    """Draw labelled instances, at least one each with all, some and none of its labels found.
+
+    Parameters
+    ----------
+    hits : ndarray of bool, shape (n, k)
+        Predicted labels that are true.
+    n_true : ndarray of int, shape (n,)
+        Number of true labels.
+    amount : int
+        Number of instances.
+    seed : int
+        Seed of the generator.
+
+    Returns
+    -------
+    ndarray of int
+        Rows, ascending.
     """
     n_hits = hits.sum(axis=1)
     possible = np.minimum(n_true, hits.shape[1])
     order = np.random.default_rng(seed).permutation(np.flatnonzero(n_true))
+    # 0: no label found, 1: some, 2: all that k predictions can find
     kinds = np.select([n_hits == 0, n_hits < possible], [0, 1], 2)[order]
     _, first = np.unique(kinds, return_index=True)
-    return np.sort(np.concatenate([order[first], np.delete(order, first)])[:amount])
+    others = np.delete(order, first)
+    return np.sort(np.concatenate([order[first], others])[:amount])
 
 
 class ExampleTexts:
-    """Test instances of a dataset as a run sees them; ``predictor`` explains its scores, if it is
-    not None.
+    """Test instances of a dataset with the predictions of a run.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The dataset.
+    counts : ndarray of int, shape (l,)
+        Training positives of each label.
+    measured : EvaluatedPredictions
+        The predictions next to the true labels.
+    predictor : Predictor or None
+        Explains scores; None where they cannot be explained.
     """
 
-    def __init__(self, dataset, counts, measured, predictor) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        counts: np.ndarray,
+        measured: EvaluatedPredictions,
+        predictor: Predictor | None,
+    ) -> None:
         self.dataset = dataset
         self.counts = counts
         self.measured = measured
         self.predictor = predictor
 
-    def describe(self, rows):
+    def describe(self, rows: np.ndarray) -> list[Example]:
+        """Describe the test instances in some rows."""
         texts = self.dataset.test_texts(rows) or [""] * len(rows)
         records = self.dataset.records("test", rows)
-        return [
-            self._example(int(row), *about)
-            for row, *about in zip(rows, records, texts, strict=True)
-        ]
+        examples = []
+        for row, record, text in zip(rows.tolist(), records, texts, strict=True):
+            examples.append(self._make_example(row, record, text))
+        return examples
 
-    def label_name(self, label):
+    def label_name(self, label: int) -> str:
         """Return the name of a label as the page shows it."""
         return wording.plain(self.dataset.label_name(label))
 
-    def label_uri(self, label):
+    def label_uri(self, label: int) -> str:
+        """Return the URI of a label if it is one of the web, or else an empty string."""
         uris = self.dataset.label_uris
-        return uris[label] if len(uris) and uris[label].startswith(("http://", "https://")) else ""
+        if len(uris) and uris[label].startswith(("http://", "https://")):
+            return uris[label]
+        return ""
 
-    def _example(self, row, record, text):
+    def _make_example(self, row: int, record: str, text: str) -> Example:
         predicted = self.measured.predicted[row]
-        ids = self.measured.candidates.ids[row][predicted]
-        values = self.measured.values[row][predicted]
+        ids = self.measured.candidates.ids[row][predicted].tolist()
+        values = self.measured.values[row][predicted].tolist()
         true = set(self.dataset.test.Y.part(row, row + 1).indices.tolist())
+        missed = sorted(true.difference(ids), key=lambda label: -self.counts[label])
+        explanations = {}
+        pieces = []
         features = []
+        if self.predictor is not None:
+            explanations = explain_predictions(self.predictor, self.dataset.test.X, row, ids)
+        excerpt = wording.plain(text, EXCERPT_LENGTH)
+        if excerpt:
+            pieces = self._cut_excerpt(excerpt, explanations, true)
         if not text:
-            features = [
-                wording.plain(name, 40)
-                for name in self.dataset.heaviest_features("test", row, MAX_FEATURES)
-            ]
-        text = wording.plain(text, EXCERPT_LENGTH)
-        explanations = (
-            explain_predictions(self.predictor, self.dataset.test.X, row, ids)
-            if self.predictor
-            else {}
-        )
-        pieces = (
-            cut_text(self.predictor, text, explanations, true) if self.predictor else [Piece(text)]
-        )
+            for name in self.dataset.heaviest_features("test", row, MAX_FEATURES):
+                features.append(wording.plain(name, MAX_NAME_LETTERS))
         labels = []
-        for label, value in list(zip(ids.tolist(), values.tolist(), strict=True))[:MAX_PREDICTED]:
-            up, down = (
-                find_pushing_words(self.predictor, explanations[label])
-                if self.predictor
-                else ([], [])
-            )
-            about = self.label_name(label), self.label_uri(label)
-            labels.append(PredictedLabel(*about, value, label in true, up, down))
-        missed = sorted(true.difference(ids.tolist()), key=lambda label: -self.counts[label])
-        shown = [self._missed(label) for label in missed[:MAX_MISSED]]
+        for label, value in zip(ids[:MAX_PREDICTED], values[:MAX_PREDICTED], strict=True):
+            labels.append(self._make_predicted(label, value, label in true, explanations))
         return Example(
-            row, record, pieces if text else [], features, labels, shown, len(missed) - len(shown)
+            row=row,
+            record=record,
+            pieces=pieces,
+            features=features,
+            predicted=labels,
+            missed=[self._make_missed(label) for label in missed[:MAX_MISSED]],
+            more=len(missed[MAX_MISSED:]),
         )
 
-    def _missed(self, label):
+    def _cut_excerpt(
+        self, excerpt: str, explanations: dict[int, LabelContributions], true: set[int]
+    ) -> list[Piece]:
+        if self.predictor is None:
+            return [Piece(excerpt)]
+        return cut_text(self.predictor, excerpt, explanations, true)
+
+    def _make_predicted(
+        self, label: int, value: float, hit: bool, explanations: dict[int, LabelContributions]
+    ) -> PredictedLabel:
+        up: list[WeightedWord] = []
+        down: list[WeightedWord] = []
+        if self.predictor is not None:
+            up, down = find_pushing_words(self.predictor, explanations[label])
+        return PredictedLabel(self.label_name(label), self.label_uri(label), value, hit, up, down)
+
+    def _make_missed(self, label: int) -> MissedLabel:
         return MissedLabel(self.label_name(label), self.label_uri(label), int(self.counts[label]))
 
 
-def make_examples(run, counts, amount, seed):
-    """Describe some test instances and labels by a run, and count what it confuses; empty without
-    examples.
+def make_examples(run: Run, counts: np.ndarray, amount: int, seed: int) -> dict[str, Any]:
+    """Describe some test instances and labels by a run, and the labels that it confuses.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    counts : ndarray of int, shape (l,)
+        Training positives of each label.
+    amount : int
+        Number of instances; with 0 the result is empty.
+    seed : int
+        Seed of the sample of instances.
     """
     if not amount:
         return {}
@@ -271,53 +407,60 @@ def make_examples(run, counts, amount, seed):
     texts = ExampleTexts(run.dataset, counts, run.measured, predictor)
     order = run.measured.order
     rows = choose_instances(order.hits, order.positives, amount, seed)
-    confused = run.analysis.get("confused", [])[:MAX_CONFUSED_PAIRS]
+    labels = []
+    if predictor is not None:
+        labels = sample_labels(predictor, texts.label_name)
     return {
         "texts": texts.describe(rows),
         "rule": run.measured.rule,
         "explained": predictor is not None,
-        "labels": sample_labels(predictor, texts.label_name) if predictor else [],
-        "confused": _confused_table(texts, confused) if confused else None,
+        "labels": labels,
+        "confused": _make_confused_table(texts, run.analysis.get("confused", [])),
     }
 
 
-MAX_CONFUSED_PAIRS = 10
-
-
-def _confused_table(texts, confused):
+def _make_confused_table(texts: ExampleTexts, confused: Sequence[dict[str, Any]]) -> Table | None:
+    """Make the table of labels that are predicted instead of others; None without any."""
+    if not confused:
+        return None
     columns = [
-        Column("predicted instead", lambda each: texts.label_name(each["predicted"])),
+        Column("predicted instead", lambda pair: texts.label_name(pair["predicted"])),
         Column("instances", itemgetter("times"), wording.count),
-        Column("by chance", itemgetter("expected"), wording.decimal, hint=_BY_CHANCE),
+        Column(
+            "by chance",
+            itemgetter("expected"),
+            wording.decimal,
+            hint="expected if wrong predictions were spread at random",
+        ),
     ]
 
-    def row_of(each, cells):
-        return Row(texts.label_name(each["true"]), cells)
+    def make_row(pair: dict[str, Any], cells: list[Cell]) -> Row:
+        return Row(texts.label_name(pair["true"]), cells)
 
-    return make_table(
-        "Labels predicted instead of others", "missed label", columns, confused, row_of
-    )
-
-
-_BY_CHANCE = "expected if wrong predictions were spread at random"
+    title = "Labels predicted instead of others"
+    return make_table(title, "missed label", columns, confused[:MAX_CONFUSED_PAIRS], make_row)
 
 
-def show_examples(anchor, results):
+def show_examples(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+    """Show test instances by the best run, with links to the pages of errors; None without any."""
     if not results.examples.get("texts"):
         return None
     pages = []
-    if results.asked.page_folder is not None:
+    if results.request.page_folder is not None:
         for run in results.runs:
             path = run.path / errors_page.FILE_NAME
             if path.exists():
-                relative = Path(os.path.relpath(path, results.asked.page_folder))
+                relative = Path(os.path.relpath(path, results.request.page_folder))
                 pages.append((run, quote(relative.as_posix())))
     return results.examples | {"run": results.best, "pages": pages}
 
 
-def show_labels(anchor, results):
+def show_labels(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+    """Show some labels with their words; None where scores cannot be explained."""
     labels = results.examples.get("labels")
-    return {"run": results.best, "labels": labels} if labels else None
+    if not labels:
+        return None
+    return {"run": results.best, "labels": labels}
 
 
 SECTION = ReportSection("texts", "Texts", show_examples)

@@ -1,69 +1,81 @@
-"""The section Cross-validation: figures of each run over folds of the training set, beside those of
-the test set.
-"""
+"""The section Cross-validation: figures of each run over folds of the training set."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from ovaflow.evaluation.metric import report_metric_names
 from ovaflow.report import wording
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Column, Row, make_runs_table, make_table, metric_getter
+from ovaflow.report.tables import Cell, Column, Row, make_runs_table, make_table, metric_getter
+
+if TYPE_CHECKING:
+    from ovaflow.report.gather import DatasetResults
+    from ovaflow.results.run import Run
 
 MAIN_METRIC = report_metric_names()[0]
+"""Metric whose values in each fold are shown."""
+
+_one_digit = partial(wording.percent, digits=1)
 
 
-def show_folds(anchor, results):
+def show_folds(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+    """Show means over the folds next to figures on the test set; None without folds."""
     runs = [run for run in results.runs if run.folds]
     if not runs:
         return None
-    names = [
-        name for name in report_metric_names() if any(name in run.folds["metrics"] for run in runs)
+    columns = []
+    for name in report_metric_names():
+        if any(name in run.folds["metrics"] for run in runs):
+            columns += _make_columns(name)
+    n_folds = max(run.folds["folds"] for run in runs)
+    fold_columns = [_make_fold_column(fold) for fold in range(n_folds)]
+    fold_columns.append(
+        Column("deviation", _folds_getter(MAIN_METRIC, "deviation"), _one_digit, hint="standard")
+    )
+    return {
+        "folds": n_folds,
+        "table": make_table("Cross-validation", "run", columns, runs, partial(_make_row, columns)),
+        "folds_table": make_runs_table(f"{MAIN_METRIC} by fold", runs, fold_columns),
+        "first": MAIN_METRIC,
+    }
+
+
+def _folds_getter(metric: str, key: str) -> Callable[[Run], Any]:
+    """Return a function of a run: a figure of a metric over its folds."""
+    return lambda run: run.folds["metrics"].get(metric, {}).get(key)
+
+
+def _make_columns(metric: str) -> list[Column]:
+    return [
+        Column("mean", _folds_getter(metric, "mean"), _one_digit, metric, "over folds"),
+        Column("test set", metric_getter(metric), _one_digit, metric),
     ]
-    columns = list(chain.from_iterable(map(_columns_of, names)))
-    table = make_table("Cross-validation", "run", columns, runs, partial(_row, columns))
-    most = max(run.folds["folds"] for run in runs)
-    deviation = Column(
-        "deviation",
-        _figure(MAIN_METRIC, "deviation"),
-        partial(wording.percent, digits=1),
-        hint="standard",
-    )
-    of_each = make_runs_table(
-        f"{MAIN_METRIC} by fold", runs, [*map(_column_of_fold, range(most)), deviation]
-    )
-    return {"folds": most, "table": table, "folds_table": of_each, "first": MAIN_METRIC}
 
 
-def _figure(name, key):
-    """Function of a run: what its folds say of a metric."""
-    return lambda run: run.folds["metrics"].get(name, {}).get(key)
+def _make_fold_column(fold: int) -> Column:
+    def get_value(run: Run) -> float | None:
+        values = _folds_getter(MAIN_METRIC, "values")(run) or []
+        if fold >= len(values):
+            return None
+        return values[fold]
+
+    return Column(f"fold {fold + 1}", get_value, _one_digit)
 
 
-def _columns_of(name):
-    return (
-        Column(
-            "mean", _figure(name, "mean"), partial(wording.percent, digits=1), name, "over folds"
-        ),
-        Column("test set", metric_getter(name), partial(wording.percent, digits=1), name),
-    )
-
-
-def _column_of_fold(fold):
-    def value(run):
-        values = _figure(MAIN_METRIC, "values")(run) or []
-        return values[fold] if fold < len(values) else None
-
-    return Column(f"fold {fold + 1}", value, partial(wording.percent, digits=1))
-
-
-def _row(columns, run, cells):
-    """A row whose means have the interval over folds."""
+def _make_row(columns: Sequence[Column], run: Run, cells: Sequence[Cell]) -> Row:
+    """Make a row whose means have the interval over folds."""
     shown = []
     for column, cell in zip(columns, cells, strict=True):
-        bounds = _figure(column.group, "interval")(run) if column.title == "mean" else None
-        shown.append(replace(cell, interval=bounds and tuple(bounds)))
+        bounds = None
+        if column.title == "mean":
+            bounds = _folds_getter(column.group, "interval")(run)
+        if bounds:
+            bounds = tuple(bounds)
+        shown.append(replace(cell, interval=bounds))
     return Row(run.name, shown, run.series, run.summary)
 
 

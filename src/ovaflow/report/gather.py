@@ -1,11 +1,13 @@
-"""What sections show: the runs of each dataset, and what the page is asked to say of them."""
+"""The results that the sections show: the runs of each dataset, and what the page is to contain."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from ovaflow.report import data, examples, quality
-from ovaflow.report.sweeps import read_choices, read_sweeps
+from ovaflow.report.sweeps import Choice, SweptRuns, read_choices, read_sweeps
 from ovaflow.results.run import Run
 from ovaflow.results.runs import Runs, open_runs
 from ovaflow.settings.predict import Report
@@ -14,77 +16,96 @@ from ovaflow.storage.texts import read_json
 
 @dataclass(frozen=True, kw_only=True)
 class PageRequest:
-    """What the page is asked to say."""
+    """The options of a page."""
 
     seed: int = 0  # of the sample of test instances
     sweeps: dict[str, list[str]] = field(default_factory=dict)  # names of runs by sweep
     choices: tuple[Path, ...] = ()  # outputs of choose-features and choose-c
     settings: Report = field(default_factory=Report)
-    page_folder: Path | None = None  # where the page is to be, for its links to other files
+    page_folder: Path | None = None  # folder of the page, for its links to other files
 
 
 @dataclass(frozen=True, eq=False)
 class DatasetResults:
-    """The runs of a dataset, and what several sections say of them."""
+    """The runs of a dataset, and what several sections show of them."""
 
-    compared: Runs
-    asked: PageRequest
+    compared_runs: Runs
+    request: PageRequest
 
     @property
     def runs(self) -> list[Run]:
-        return self.compared.all
+        """All runs of the dataset on the page."""
+        return self.compared_runs.all
 
     @property
     def best(self) -> Run | None:
-        return self.compared.best
+        """The best run."""
+        return self.compared_runs.best
 
     @property
-    def shown(self) -> list[Run]:
-        """Runs that figures show, by their numbers."""
-        return self.compared.shown
+    def shown_runs(self) -> list[Run]:
+        """The runs in figures, by their numbers."""
+        return self.compared_runs.shown_runs
 
     @cached_property
     def card(self) -> data.DatasetSummary:
+        """The summary of the dataset."""
         return data.summarize_dataset(
-            self.compared.folder.name, self.compared.dataset, self._reading()
+            self.compared_runs.folder.name, self.compared_runs.dataset, self._read_reading()
         )
 
-    def _reading(self):
-        """Read how the files of the dataset were read; nothing where it holds no texts or comes
-        from elsewhere.
+    def _read_reading(self) -> Iterable[tuple[str, str]]:
+        """Read how the files of the dataset were read.
+
+        Empty where the dataset has no texts, or was not made by ``ovaflow prepare``.
         """
-        path = self.compared.folder / "reading.json"
-        return read_json(path, "reading")["lines"].items() if path.exists() else ()
+        path = self.compared_runs.folder / "reading.json"
+        if not path.exists():
+            return ()
+        return read_json(path, "reading")["lines"].items()
 
     @cached_property
-    def test(self) -> quality.AssignedLabels:
-        return quality.count_assigned_labels(self.compared.documents, self.card.known)
+    def assigned_labels(self) -> quality.AssignedLabels:
+        """The numbers of labels that people assigned to the test instances."""
+        return quality.count_assigned_labels(self.compared_runs.documents, self.card.known)
 
     @cached_property
-    def examples(self) -> dict:
-        """Test instances and labels as the best run sees them."""
+    def examples(self) -> dict[str, Any]:
+        """Test instances and labels with the predictions of the best run."""
         return examples.make_examples(
-            self.best, self.card.counts, self.asked.settings.examples, self.asked.seed
+            self.best, self.card.counts, self.request.settings.examples, self.request.seed
         )
 
     @cached_property
-    def sweeps(self) -> dict:
-        """Runs by sweep."""
-        return read_sweeps(self.asked.sweeps, self.runs)
+    def sweeps(self) -> dict[str, SweptRuns]:
+        """The runs of each sweep."""
+        return read_sweeps(self.request.sweeps, self.runs)
 
     @cached_property
-    def choices(self) -> list:
-        """Choices of settings, as their section shows them."""
-        return read_choices(self.compared.folder, self.asked.choices)
+    def choices(self) -> list[Choice]:
+        """The choices of settings, for their section."""
+        return read_choices(self.compared_runs.folder, self.request.choices)
 
 
-def gather_results(folders, **asked) -> list[DatasetResults]:
-    """Return the results of runs in folders results/DATASET/RUN, dataset by dataset; more is that
-    of :class:`Asked`.
+def gather_results(folders: Iterable[str | Path], **request: Any) -> list[DatasetResults]:
+    """Open the runs in folders results/DATASET/RUN, dataset by dataset.
+
+    Parameters
+    ----------
+    folders : iterable of path-like
+        Folders of runs.
+    **request
+        Fields of :class:`PageRequest`.
+
+    Raises
+    ------
+    InputError
+        If a run has no metrics or predictions, or those of another model or dataset.
     """
-    results = [DatasetResults(runs, PageRequest(**asked)) for runs in open_runs(map(Path, folders))]
-    # before anything is drawn
-    for of_dataset in results:
-        for run in of_dataset.runs:
+    paths = [Path(folder) for folder in folders]
+    all_results = [DatasetResults(runs, PageRequest(**request)) for runs in open_runs(paths)]
+    # refuse incomplete runs before anything is drawn
+    for results in all_results:
+        for run in results.runs:
             run.require()
-    return results
+    return all_results

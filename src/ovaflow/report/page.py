@@ -1,8 +1,11 @@
 """The page: a single HTML file."""
 
 import platform
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
+from typing import Any
 
+import jinja2
 import psutil
 from markupsafe import Markup
 
@@ -12,52 +15,74 @@ from ovaflow.machine.topology import processor_name, read_topology
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS
 from ovaflow.report.environment import make_environment, read_script, slug
+from ovaflow.report.gather import DatasetResults
+from ovaflow.report.section import ReportSection
 from ovaflow.report.sections import SECTIONS
 
 PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "scikit-learn", "h5py", "pyarrow", "snakemake")
+"""Packages whose versions the foot of the page lists."""
+
+# import of the macros that templates of sections may use
+_MACROS = (
+    '{% from "macros.html.j2" import table, pairs, chart, gallery, legend, swatch, names, near,'
+    " pushing %}"
+)
 
 
-_MACROS = '{% from "macros.html.j2" import table, pairs, chart, gallery, legend, swatch, names, near, pushing %}'
+def render_page(
+    all_results: Sequence[DatasetResults],
+    machine: Sequence[tuple[str, str]] = (),
+    software: Sequence[tuple[str, str]] = (),
+    written: str = "",
+) -> str:
+    """Render the page about the results of some datasets.
 
-
-def render_page(all_results, machine=(), software=(), written=""):
-    """Render the page about some datasets' results; its foot has pairs of name and value, and the
-    date.
+    Parameters
+    ----------
+    all_results : sequence of DatasetResults
+        Results by dataset.
+    machine, software : sequence of (name, value)
+        Pairs in the foot of the page.
+    written : str
+        Date in the foot of the page.
     """
     anchors = make_anchors([results.card.name for results in all_results])
-    template = _environment().get_template("page.html.j2")
-    return template.render(
-        views=[
-            _make_view(anchor, results)
-            for anchor, results in zip(anchors, all_results, strict=True)
-        ],
-        glossary=METRICS,
-        compared=any(len(results.runs) > 1 for results in all_results),
-        **read_script("page.js"),
-        machine=machine,
-        software=software,
-        written=written,
+    views = []
+    for anchor, results in zip(anchors, all_results, strict=True):
+        views.append(_make_view(anchor, results))
+    return (
+        _make_page_environment()
+        .get_template("page.html.j2")
+        .render(
+            views=views,
+            glossary=METRICS,
+            compared=any(len(results.runs) > 1 for results in all_results),
+            **read_script("page.js"),
+            machine=machine,
+            software=software,
+            written=written,
+        )
     )
 
 
-def _environment():
+def _make_page_environment() -> jinja2.Environment:
     environment = make_environment()
     environment.globals["markers"] = len(MARKERS)
     macros = environment.get_template("sections.html.j2").module
 
-    def section_html(section, content, view):
+    def section_html(section: ReportSection, content: Any, view: dict[str, Any]) -> Markup:
         if not section.template:
-            return getattr(macros, section.key.replace("-", "_"))(content, view)
-        return Markup(
-            environment.from_string(_MACROS + section.template).render(it=content, view=view)
-        )
+            macro = getattr(macros, section.key.replace("-", "_"))
+            return macro(content, view)
+        template = environment.from_string(_MACROS + section.template)
+        return Markup(template.render(it=content, view=view))
 
     environment.globals["section_html"] = section_html
     return environment
 
 
-def _make_view(anchor, results):
-    """Return what the templates show of a dataset: the sections that have something to show."""
+def _make_view(anchor: str, results: DatasetResults) -> dict[str, Any]:
+    """Collect the sections of a dataset that have something to show, for the templates."""
     sections = []
     for section in SECTIONS:
         content = section.show(anchor, results)
@@ -66,28 +91,33 @@ def _make_view(anchor, results):
     return {"anchor": anchor, "results": results, "sections": sections}
 
 
-def make_anchors(names):
-    """Anchors of datasets, all different; made of their names, so that links last."""
-    anchors = []
+def make_anchors(names: Iterable[str]) -> list[str]:
+    """Make a different anchor for each dataset, of its name, so that links stay valid."""
+    anchors: list[str] = []
     for number, name in enumerate(names, 1):
         anchor = slug(name) or f"dataset-{number}"
-        anchors.append(anchor if anchor not in anchors else f"{anchor}.{number}")
+        if anchor in anchors:
+            anchor = f"{anchor}.{number}"
+        anchors.append(anchor)
     return anchors
 
 
-def describe_machine():
+def describe_machine() -> list[tuple[str, str]]:
+    """Describe the machine that writes the page, as pairs of name and value."""
+    physical = psutil.cpu_count(logical=False) or "?"
+    logical = psutil.cpu_count() or "?"
     return [
         ("processor", processor_name()),
-        (
-            "cores",
-            f"{psutil.cpu_count(logical=False) or '?'} physical, {psutil.cpu_count() or '?'} logical",
-        ),
+        ("cores", f"{physical} physical, {logical} logical"),
         ("NUMA nodes", str(len(read_topology()))),
         ("memory", wording.size(psutil.virtual_memory().total)),
         ("system", f"{platform.system()} {platform.release()}, {platform.machine()}"),
     ]
 
 
-def describe_software():
+def describe_software() -> list[tuple[str, str]]:
+    """List the versions of ovaflow, Python and the main packages, as pairs of name and value."""
     versions = [("ovaflow", __version__), ("Python", platform.python_version())]
-    return versions + [(package, version(package)) for package in PACKAGES]
+    for package in PACKAGES:
+        versions.append((package, version(package)))
+    return versions

@@ -1,38 +1,42 @@
-"""Tables of what is right by probability, which the report and ``ovaflow evaluate`` show."""
+"""Tables of right labels by probability, in the report and in the output of ``ovaflow evaluate``."""
 
+from collections.abc import Sequence
 from functools import partial
 from operator import itemgetter
+from typing import Any
 
 from ovaflow.report import wording
-from ovaflow.report.tables import Column, Row, make_table
+from ovaflow.report.tables import Cell, Column, Row, Table, make_table
 
 
-def make_automatic_table(title, rows):
-    """Labels with at least some probability, as :func:`ovaflow.evaluation.reliability.measure_assigned_labels`
-    measures them.
+def make_automatic_table(title: str, rows: Sequence[dict[str, Any]]) -> Table:
+    """Make the table of labels of at least some probability.
+
+    ``rows`` are those of :func:`ovaflow.evaluation.reliability.measure_assigned_labels`.
     """
 
-    def row_of(entry, cells):
+    def make_row(entry: dict[str, Any], cells: list[Cell]) -> Row:
         return Row(f"at least {100 * entry['probability']:g} %", cells)
 
-    return make_table(title, "probability", AUTOMATIC_COLUMNS, rows, row_of)
+    return make_table(title, "probability", AUTOMATIC_COLUMNS, rows, make_row)
 
 
-def make_sure_table(title, rows):
-    """Records of some expected precision, as
-    :func:`ovaflow.reranking.expected_quality.measure_sure_records` measures them.
+def make_sure_table(title: str, rows: Sequence[dict[str, Any]]) -> Table:
+    """Make the table of records of at least some expected precision.
+
+    ``rows`` are those of :func:`ovaflow.reranking.expected_quality.measure_sure_records`.
     """
 
-    def row_of(entry, cells):
+    def make_row(entry: dict[str, Any], cells: list[Cell]) -> Row:
         return Row(f"at least {100 * entry['level']:g} %", cells)
 
-    return make_table(title, "expected precision", SURE_COLUMNS, rows, row_of)
+    return make_table(title, "expected precision", SURE_COLUMNS, rows, make_row)
 
 
-def _fraction(title, name, group, hint=""):
-    return Column(
-        title, itemgetter(name), partial(wording.percent, digits=1), group, hint, "fraction"
-    )
+def _fraction(title: str, name: str, group: str, hint: str = "") -> Column:
+    """Make the column of a fraction."""
+    text = partial(wording.percent, digits=1)
+    return Column(title, itemgetter(name), text, group, hint, "fraction")
 
 
 AUTOMATIC_COLUMNS = (

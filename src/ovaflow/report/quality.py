@@ -1,11 +1,13 @@
-"""The section Quality: all metrics, recall of rare and frequent labels, and how far probabilities
-can be trusted.
-"""
+"""The section Quality: all metrics, recall of rare and frequent labels, and probabilities."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ovaflow.dataset.dataset import Dataset
 from ovaflow.evaluation.metric import ANSWER, METRICS, find_metric, get_metric, report_metric_names
 from ovaflow.report import wording
 from ovaflow.report.frequency import draw_recall
@@ -13,70 +15,93 @@ from ovaflow.report.second_stage import draw_reliability, make_assignment_table
 from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import Column, make_runs_table, metric_getter, samples_getter
 
+if TYPE_CHECKING:
+    from ovaflow.report.gather import DatasetResults
+    from ovaflow.results.run import Run
 
-def make_metric_column(name):
-    """Make the column of a metric, with intervals where it has them."""
-    entry, _ = get_metric(name)
+
+def make_metric_column(name: str) -> Column:
+    """Make the column of a metric, with intervals where the metric has them."""
+    metric, _ = get_metric(name)
     column = Column(
         name.replace("-fit", " fit"),
         metric_getter(name),
-        wording.FORMAT_BY_UNIT[entry.unit],
-        unit=entry.unit,
-        smaller_is_better=entry.larger_is_better is False,
+        wording.FORMAT_BY_UNIT[metric.unit],
+        unit=metric.unit,
+        smaller_is_better=metric.larger_is_better is False,
     )
-    # of figures without intervals nobody knows which is the best
-    return column if entry.each is None else column._replace(samples=samples_getter(name))
+    if metric.each is None:
+        # without intervals, no figure is surely the best
+        return column
+    return column._replace(samples=samples_getter(name))
 
 
-def make_main_columns(runs):
-    """Make the columns of the metrics that a report begins with, those that some run has."""
-    return [
-        make_metric_column(name)
-        for name in report_metric_names()
-        if any(run.metrics.get(name) is not None for run in runs)
-    ]
+def make_main_columns(runs: Sequence[Run]) -> list[Column]:
+    """Make the columns of the report's main metrics that some run has."""
+    columns = []
+    for name in report_metric_names():
+        if any(run.metrics.get(name) is not None for run in runs):
+            columns.append(make_metric_column(name))
+    return columns
 
 
-def make_metric_columns(runs):
+def make_metric_columns(runs: Sequence[Run]) -> list[Column]:
     """Make the columns of all metrics of ranked labels that some run has, metric by metric."""
-    names = dict.fromkeys(name for run in runs for name in run.metrics)
-    found = {name: find_metric(name) for name in names}
-    shown = [name for name, entry in found.items() if entry is not None and entry[0].of != ANSWER]
-    shown.sort(key=lambda name: (METRICS.index(found[name][0]), found[name][1]))
-    return list(map(make_metric_column, shown))
+    names: dict[str, None] = {}
+    for run in runs:
+        names |= dict.fromkeys(run.metrics)
+    positions = {}
+    for name in names:
+        found = find_metric(name)
+        if found is None:
+            continue
+        metric, k = found
+        if metric.of != ANSWER:
+            positions[name] = (METRICS.index(metric), k)
+    return [make_metric_column(name) for name in sorted(positions, key=positions.__getitem__)]
 
 
 class AssignedLabels(NamedTuple):
-    """Labels that people assigned to the test instances."""
+    """Numbers of labels that people assigned to the test instances."""
 
     instances: int
     labels: int  # (instance, label) pairs, including those that prepare left out
     unknown: int  # pairs whose label no model knows
     unseen: int  # unknown pairs that prepare did not leave out
-    hopeless: int  # instances without a label that a model knows
+    without_known_label: int  # instances without a label that a model knows
     unlabelled: int | None  # of these, instances without any label; None if not counted
 
 
-def count_assigned_labels(dataset, known):
-    """Count the labels of a dataset's test instances, of which models know some."""
+def count_assigned_labels(dataset: Dataset, known: np.ndarray) -> AssignedLabels:
+    """Count the labels of a dataset's test instances; ``known``: labels that models know."""
     Y = dataset.test.Y
     counts = dataset.parameters.get("source", {}).get("counts", {})
     left_out = counts.get("test_labels_unknown_in_train", 0)
-    unseen = int((~known[Y.indices]).sum())
-    instances = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
-    hopeless = Y.n_rows - len(np.unique(instances[known[Y.indices]]))
-    unlabelled = int((np.diff(Y.indptr) == 0).sum()) - counts.get(
-        "test_with_unknown_labels_only", 0
-    )
-    if left_out and "test_with_unknown_labels_only" not in counts:
+    labels_per_instance = np.diff(Y.indptr)
+    instances = np.repeat(np.arange(Y.n_rows), labels_per_instance)
+    is_known = known[Y.indices]
+    unseen = int((~is_known).sum())
+    unlabelled: int | None = int((labels_per_instance == 0).sum())
+    if "test_with_unknown_labels_only" in counts:
+        unlabelled -= counts["test_with_unknown_labels_only"]
+    elif left_out:
         unlabelled = None
     return AssignedLabels(
-        Y.n_rows, len(Y.indices) + left_out, unseen + left_out, unseen, hopeless, unlabelled
+        instances=Y.n_rows,
+        labels=len(Y.indices) + left_out,
+        unknown=unseen + left_out,
+        unseen=unseen,
+        without_known_label=Y.n_rows - len(np.unique(instances[is_known])),
+        unlabelled=unlabelled,
     )
 
 
-def show_quality(anchor, results):
-    figures = [draw_recall(anchor, results.shown), draw_reliability(anchor, results.shown)]
+def show_quality(anchor: str, results: DatasetResults) -> dict[str, Any]:
+    """Show the figures of quality, labels that can be assigned automatically, and all metrics."""
+    figures = [
+        draw_recall(anchor, results.shown_runs),
+        draw_reliability(anchor, results.shown_runs),
+    ]
     return {
         "figures": [figure for figure in figures if figure],
         "assigned": make_assignment_table(results.runs),
@@ -84,13 +109,12 @@ def show_quality(anchor, results):
     }
 
 
-def show_dev(anchor, results):
+def show_dev(anchor: str, results: DatasetResults) -> dict[str, Any] | None:
+    """Show the main metrics on the dev part; None without one."""
     runs = [run.on_dev for run in results.runs if run.on_dev is not None]
-    return (
-        {"table": make_runs_table("On the dev part", runs, make_main_columns(runs))}
-        if runs
-        else None
-    )
+    if not runs:
+        return None
+    return {"table": make_runs_table("On the dev part", runs, make_main_columns(runs))}
 
 
 SECTION = ReportSection("quality", "Quality", show_quality)

@@ -1,93 +1,96 @@
-"""All runs of a config in one table: settings that differ, metrics, times and sizes, and what to
-know of them.
-"""
+"""The table of all runs of a config: settings that differ, metrics, costs, and remarks."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.metric import get_metric, run_list_metric_names
 from ovaflow.evaluation.metrics import prefix_dev_figures
 from ovaflow.report import wording
-from ovaflow.report.tables import Column, Row, make_table
+from ovaflow.report.tables import Cell, Column, Row, Table, make_table
 from ovaflow.results.run import Run
 from ovaflow.results.runs import Runs
 from ovaflow.results.settings_in_words import describe_settings, find_differing_settings
 from ovaflow.settings import paths
+from ovaflow.settings.configuration import Config
 from ovaflow.settings.inputs import make_step_parameters
 
 
 @dataclass(frozen=True)
 class ListedRun:
-    """A run of a config, whether it is there or not."""
+    """A run of a config, which may not be trained yet."""
 
     run: Run
-    settings: dict  # in words: of the model, and of the config what no model records
-    remark: str  # why figures are missing, or not to be compared
-    metrics: dict = field(
-        default_factory=dict
-    )  # content of metrics.json; empty where there is none of this model
-    folds: dict = field(
-        default_factory=dict
-    )  # joined metrics of a cross-validation, where there are some
+    settings: dict[str, str]  # of the model, and those of the config that no model records
+    remark: str  # why figures are missing, or should not be compared
+    # content of metrics.json; empty where there is none of this model
+    metrics: dict[str, Any] = field(default_factory=dict)
+    # joined metrics of a cross-validation; empty without one
+    folds: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def name(self):
+    def name(self) -> str:
+        """Name of the run."""
         return self.run.name
 
     @property
-    def dataset(self):
-        return self.run.beside.folder.name
+    def dataset(self) -> str:
+        """Name of the dataset."""
+        return self.run.compared_runs.folder.name
 
     @property
-    def predict_milliseconds(self):
+    def predict_milliseconds(self) -> float | None:
+        """Wall time of scoring a test instance; None without metrics."""
         return self.run.predict_milliseconds if self.metrics else None
 
     @property
-    def figures(self):
-        """Its metrics, with those on the dev part and the means over folds."""
-        return (
-            self.metrics | prefix_dev_figures(self.metrics.get("dev", {})) | self._of_folds("mean")
-        )
+    def figures(self) -> dict[str, Any]:
+        """Metrics, with those on the dev part and the means over folds."""
+        on_dev = prefix_dev_figures(self.metrics.get("dev", {}))
+        return self.metrics | on_dev | self._get_folds_figures("mean")
 
     @property
-    def intervals(self):
-        on_dev = self.metrics.get("dev", {}).get("intervals", {})
-        return (
-            self.metrics.get("intervals", {})
-            | prefix_dev_figures(on_dev)
-            | self._of_folds("interval")
-        )
+    def intervals(self) -> dict[str, Any]:
+        """Intervals of the metrics, of those on the dev part and of the means over folds."""
+        on_dev = prefix_dev_figures(self.metrics.get("dev", {}).get("intervals", {}))
+        of_test = self.metrics.get("intervals", {})
+        return of_test | on_dev | self._get_folds_figures("interval")
 
-    def _of_folds(self, figure):
-        """Return a figure of each metric over the folds, ``folds P@1`` and the like."""
+    def _get_folds_figures(self, key: str) -> dict[str, Any]:
+        """Return a figure of each metric over the folds, by ``folds P@1`` and the like."""
         metrics = self.folds.get("metrics", {})
-        return {f"folds {name}": figures[figure] for name, figures in metrics.items()}
+        return {f"folds {name}": figures[key] for name, figures in metrics.items()}
 
 
-def list_runs(config) -> list[ListedRun]:
-    """List the runs of a config in this folder, dataset by dataset; only headers and metrics are
-    read.
+def list_runs(config: Config) -> list[ListedRun]:
+    """List the runs of a config in this folder, dataset by dataset.
+
+    Only headers of models, metrics and folds are read.
     """
-    listed = []
+    all_listed = []
     for dataset in config.datasets:
         runs = Runs(Path(paths.DATASET_FOLDER.format(dataset=dataset)), tuple(config.runs))
-        of_dataset = [_list_run(config, dataset, run) for run in runs.all]
-        first = next((each for each in of_dataset if each.metrics), None)
-        listed += [_compare(each, first) for each in of_dataset]
-    return listed
+        listed = [_list_run(config, dataset, run) for run in runs.all]
+        measured = [run for run in listed if run.metrics]
+        if measured:
+            listed = [_compare_datasets(run, measured[0]) for run in listed]
+        all_listed += listed
+    return all_listed
 
 
-def _list_run(config, dataset, run):
-    planned = _planned_settings(config, dataset, run.name)
+def _list_run(config: Config, dataset: str, run: Run) -> ListedRun:
+    planned = _describe_planned_settings(config, dataset, run.name)
     listed = ListedRun(run, planned, "not there yet")
     if not run.model_path.exists():
         return listed
+    # what can be read before an error is kept
     try:
         settings = describe_settings(run.model.parameters, {})
-        changes = "; ".join(_changes(planned, settings))
+        changes = "; ".join(_describe_changes(planned, settings))
         listed = replace(listed, settings=planned | settings, remark=changes)
         listed = replace(listed, folds=run.folds)
         return replace(listed, metrics=run.all_metrics)
@@ -95,83 +98,89 @@ def _list_run(config, dataset, run):
         return replace(listed, remark=str(error).removeprefix(f"{run.path}/"))
 
 
-def _compare(listed, first):
-    """Add a remark where the test records may be others than those of the first run with metrics."""
-    if not listed.metrics or listed.run.model.inputs.get("dataset") == first.run.model.inputs.get(
-        "dataset"
-    ):
+def _compare_datasets(listed: ListedRun, first: ListedRun) -> ListedRun:
+    """Add a remark where the dataset may differ from that of the first run with metrics."""
+    if not listed.metrics:
+        return listed
+    if listed.run.model.inputs.get("dataset") == first.run.model.inputs.get("dataset"):
         return listed
     remark = f"of another dataset.h5 than {first.name}, perhaps of other test records"
-    return replace(listed, remark="; ".join(filter(None, (listed.remark, remark))))
+    if listed.remark:
+        remark = f"{listed.remark}; {remark}"
+    return replace(listed, remark=remark)
 
 
-def _planned_settings(config, dataset, name):
-    """What the config says of a run, in words."""
-    steps = (make_step_parameters(step, config, dataset, name) for step in ("train-shard", "merge"))
-    settings = {"method": config.runs[name].method}
-    for each in (*steps, config.section("predict", dataset, name).model_dump()):
-        settings |= each
-    lists = {
-        name: ", ".join(map(str, value))
-        for name, value in settings.items()
-        if isinstance(value, list)
-    }
-    return describe_settings(settings | lists, {})
+def _describe_planned_settings(config: Config, dataset: str, run: str) -> dict[str, str]:
+    """Describe the settings of a run in the config."""
+    settings: dict[str, Any] = {"method": config.runs[run].method}
+    for step in ("train-shard", "merge"):
+        settings |= make_step_parameters(step, config, dataset, run)
+    settings |= config.section("predict", dataset, run).model_dump()
+    for name, value in settings.items():
+        if isinstance(value, list):
+            settings[name] = ", ".join(str(entry) for entry in value)
+    return describe_settings(settings, {})
 
 
-def _changes(planned, settings):
-    """Settings that the config has otherwise now than the model, but for those that are chosen
-    automatically.
-    """
+def _describe_changes(planned: dict[str, str], settings: dict[str, str]) -> Iterator[str]:
+    """Describe settings that differ between config and model, except those chosen automatically."""
     for name, value in planned.items():
         if name in settings and value not in ("auto", settings[name]):
             yield f"made with {name} {settings[name]}, the config has {value}"
 
 
-def list_brief_metrics():
-    """Names of the metrics on a terminal, of the test set, the dev part and folds; files have all
-    with intervals.
-    """
-    return [f"{part}{name}" for part in ("", "dev ", "folds ") for name in run_list_metric_names()]
+def list_brief_metrics() -> list[str]:
+    """List the metrics on a terminal: those of the test set, the dev part and folds."""
+    names = []
+    for prefix in ("", "dev ", "folds "):
+        names += [f"{prefix}{name}" for name in run_list_metric_names()]
+    return names
 
 
-def list_measured_metrics(runs):
-    """Names of all metrics with intervals that some run has."""
-    return [*dict.fromkeys(name for run in runs for name in run.intervals)]
+def list_measured_metrics(runs: Sequence[ListedRun]) -> list[str]:
+    """List all metrics with intervals that some run has."""
+    names: dict[str, None] = {}
+    for run in runs:
+        names |= dict.fromkeys(run.intervals)
+    return list(names)
 
 
-def make_listing_table(runs, metrics):
-    """A row for each run, with a remark where one needs it; metrics are those with these names that
-    some run has.
-    """
-    present = set().union(*(run.figures for run in runs))
-    differing = find_differing_settings([run.settings for run in runs])
-    columns = [
-        Column("run", attrgetter("name")),
-        *(Column(name.replace("_", " "), partial(_setting, name)) for name in differing),
-        *(_metric(name) for name in metrics if name in present),
-        *COST_COLUMNS,
-    ]
+def make_listing_table(runs: Sequence[ListedRun], metrics: Sequence[str]) -> Table:
+    """Make a table with a row for each run, and a column for each metric that some run has."""
+    present: set[str] = set()
+    for run in runs:
+        present |= run.figures.keys()
+    columns = [Column("run", attrgetter("name"))]
+    for name in find_differing_settings([run.settings for run in runs]):
+        columns.append(Column(name.replace("_", " "), partial(_get_setting, name)))
+    for name in metrics:
+        if name in present:
+            columns.append(_make_metric_column(name))
+    columns += COST_COLUMNS
     if any(run.remark for run in runs):
         columns.append(Column("remark", attrgetter("remark")))
-    return make_table("Runs", "dataset", columns, runs, lambda run, cells: Row(run.dataset, cells))
+    return make_table("Runs", "dataset", columns, runs, _make_row)
 
 
-def _setting(name, run):
+def _make_row(run: ListedRun, cells: list[Cell]) -> Row:
+    return Row(run.dataset, cells)
+
+
+def _get_setting(name: str, run: ListedRun) -> str:
     return run.settings.get(name, wording.MISSING)
 
 
-def _metric(name):
-    def value(run):
-        return run.figures.get(name)
-
-    entry, _ = get_metric(name.removeprefix("dev ").removeprefix("folds "))
-    text = (
-        partial(wording.percent, digits=1)
-        if entry.unit == "fraction"
-        else wording.FORMAT_BY_UNIT[entry.unit]
+def _make_metric_column(name: str) -> Column:
+    metric, _ = get_metric(name.removeprefix("dev ").removeprefix("folds "))
+    text = wording.FORMAT_BY_UNIT[metric.unit]
+    if metric.unit == "fraction":
+        text = partial(wording.percent, digits=1)
+    return Column(
+        name,
+        lambda run: run.figures.get(name),
+        text,
+        bounds=lambda run: run.intervals.get(name),
     )
-    return Column(name, value, text, bounds=lambda run: run.intervals.get(name))
 
 
 COST_COLUMNS = (
@@ -182,13 +191,16 @@ COST_COLUMNS = (
 """Processor time of the solver, wall time of prediction, and bytes of the model file."""
 
 
-def make_json_entry(run):
-    """A run for JSON: everything that its table has, and all its metrics."""
-    about = {
+def make_json_entry(run: ListedRun) -> dict[str, Any]:
+    """Make the JSON of a run: the content of its row, and all metrics."""
+    entry: dict[str, Any] = {
         "dataset": run.dataset,
         "run": run.name,
         "settings": run.settings,
         "metrics": run.metrics,
     }
-    about |= {"folds": run.folds} if run.folds else {}
-    return about | {"predict_milliseconds": run.predict_milliseconds, "remark": run.remark}
+    if run.folds:
+        entry["folds"] = run.folds
+    entry["predict_milliseconds"] = run.predict_milliseconds
+    entry["remark"] = run.remark
+    return entry

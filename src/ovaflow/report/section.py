@@ -1,20 +1,25 @@
-"""What a section of the report is: what it shows of the runs of a dataset, and how."""
+"""A section of the report: its content, and the template that shows it."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from ovaflow.report.gather import DatasetResults
 
 
 class ReportSection(NamedTuple):
     """A section of the report, which is left out where it has nothing to show.
 
-    What it needs of a run's folder that :class:`~ovaflow.results.run.Run` does not have, it reads
-    by a function of its own, :meth:`~ovaflow.results.run.Run.read`.
+    A section that needs a file that :class:`~ovaflow.results.run.Run` does not read itself reads it
+    by a function of its own, through :meth:`~ovaflow.results.run.Run.read`.
     """
 
-    key: str  # ends its anchor
+    key: str  # end of the section's anchor
     title: str
-    show: Callable  # content for its template, or nothing, of the dataset's anchor and results
-    template: str = (
-        ""  # Jinja of the content ``it``; by default the macro of its key in sections.html.j2
-    )
-    folded: bool = False  # whether a reader has to open it
+    # content for the template, or None, given the dataset's anchor and results
+    show: Callable[[str, DatasetResults], Any]
+    # Jinja of the content ``it``; empty: the macro of the key in sections.html.j2
+    template: str = ""
+    folded: bool = False  # True: closed until a reader opens it

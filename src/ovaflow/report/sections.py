@@ -1,4 +1,4 @@
-"""The sections of the report in their order; those of methods stand beside what they measure."""
+"""The sections of the report, in their order on the page."""
 
 from ovaflow.registry import find_method, import_reference, method_names
 from ovaflow.report import (
@@ -17,12 +17,15 @@ from ovaflow.report import (
     sweeps,
     training,
 )
+from ovaflow.report.section import ReportSection
 
 
-def _of_methods():
+def _import_sections_of_methods() -> list[ReportSection]:
+    sections = []
     for name in method_names():
-        for place in find_method(name).report_sections:
-            yield import_reference(place)
+        for reference in find_method(name).report_sections:
+            sections.append(import_reference(reference))
+    return sections
 
 
 SECTIONS = [
@@ -42,6 +45,6 @@ SECTIONS = [
     examples.LABELS_SECTION,
     doubts.SECTION,
     training.SECTION,
-    *_of_methods(),
+    *_import_sections_of_methods(),
     model_card.SECTION,
 ]

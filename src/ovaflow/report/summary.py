@@ -1,6 +1,9 @@
-"""The section that a dataset begins with: how good its best run is, in words, and a table of all
-runs.
-"""
+"""The section Summary: quality of the best run in words, and a table of all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from ovaflow.report import wording
 from ovaflow.report.costs import MODEL_COLUMN, TRAINING_COLUMN
@@ -10,76 +13,86 @@ from ovaflow.report.section import ReportSection
 from ovaflow.report.tables import find_as_good_as_best, make_runs_table
 from ovaflow.results.best_run import choose_comparison_metric
 
+if TYPE_CHECKING:
+    from ovaflow.report.gather import DatasetResults
+
 SURE_PRECISION = 0.9
-"""Expected precision of texts that can go without a person."""
+"""Expected precision of texts whose labels can be assigned automatically."""
 
 
-def show_summary(anchor, results):
+def show_summary(anchor: str, results: DatasetResults) -> dict[str, Any]:
+    """Show sentences about the best run, and a table of all runs."""
+    learned = _describe_data(results)
     if not results.best.has_test_labels:
-        sentences = [_learned(results), "No test text has a label, so nothing was measured."]
+        sentences = [learned, "No test text has a label, so nothing was measured."]
         return {"sentences": sentences, "compared": None, "table": None}
+    columns = [*make_main_columns(results.runs), TRAINING_COLUMN, MODEL_COLUMN]
     return {
-        "sentences": [_learned(results), *_quality(results), *_automatic(results)],
-        "compared": _compared(results),
-        "table": make_runs_table(
-            "Runs", results.runs, [*make_main_columns(results.runs), TRAINING_COLUMN, MODEL_COLUMN]
-        ),
+        "sentences": [learned, *_describe_quality(results), _describe_sure_texts(results)],
+        "compared": _compare_runs(results),
+        "table": make_runs_table("Runs", results.runs, columns),
         "shared": [run for run in results.runs if run.same_training_run is not None],
     }
 
 
-def _learned(results):
+def _describe_data(results: DatasetResults) -> str:
     card = results.card
-    sentence = f"{wording.count(results.best.trained)} labels were learned from {wording.count(card.n_train)} {card.things}"
-    return f"{sentence}, and tested on {wording.count(card.n_test)} others."
-
-
-def _quality(results):
-    run = results.best
-    yield f"Of 100 {results.card.things}, {_of_100(run.metrics['P@1'])} get a right first label."
-    if "F1-fit" in run.metrics:
-        yield (
-            f"It suggests {wording.decimal(run.metrics['labels-fit'])} labels for a text: "
-            f"{_of_100(run.metrics['P-fit'])} of 100 of these are right, "
-            f"and {_of_100(run.metrics['R-fit'])} of 100 labels that people assigned are among them."
-        )
-
-
-def _automatic(results):
-    run = results.best
-    sure = get_reliability(run).get("sure")
-    if sure is None:
-        yield "It gives no probabilities, so a person has to look at every answer."
-        return
-    [row] = (row for row in sure if row["level"] == SURE_PRECISION)
-    if not row["records"]:
-        yield f"No answer is {100 * SURE_PRECISION:.0f} % sure as a whole, so a person has to look at every one."
-        return
-    yield (
-        f"{_of_100(row['instances'])} of 100 answers are sure enough to go without a person: "
-        f"of 100 of their labels {_of_100(row['right'])} are right."
+    labels = wording.count(results.best.n_trained)
+    n_train = wording.count(card.n_train)
+    n_test = wording.count(card.n_test)
+    return (
+        f"{labels} labels were learned from {n_train} {card.noun}, and tested on {n_test} others."
     )
 
 
-def _of_100(share):
+def _describe_quality(results: DatasetResults) -> Iterator[str]:
+    metrics = results.best.metrics
+    right = _format_of_100(metrics["P@1"])
+    yield f"Of 100 {results.card.noun}, {right} get a right first label."
+    if "F1-fit" in metrics:
+        yield (
+            f"It suggests {wording.decimal(metrics['labels-fit'])} labels for a text: "
+            f"{_format_of_100(metrics['P-fit'])} of 100 of these are right, "
+            f"and {_format_of_100(metrics['R-fit'])} of 100 labels that people assigned are among "
+            "them."
+        )
+
+
+def _describe_sure_texts(results: DatasetResults) -> str:
+    """Describe how many answers need no person, in a sentence."""
+    sure = get_reliability(results.best).get("sure")
+    if sure is None:
+        return "It gives no probabilities, so a person has to look at every answer."
+    [row] = [row for row in sure if row["level"] == SURE_PRECISION]
+    if not row["records"]:
+        level = f"{100 * SURE_PRECISION:.0f} %"
+        return f"No answer is {level} sure as a whole, so a person has to look at every one."
+    return (
+        f"{_format_of_100(row['instances'])} of 100 answers are sure enough to go without a "
+        f"person: of 100 of their labels {_format_of_100(row['right'])} are right."
+    )
+
+
+def _format_of_100(share: float) -> str:
     number = 100 * share
-    return f"{number:.0f}" if number >= 1 or number == 0 else "fewer than 1"
+    if 0 < number < 1:
+        return "fewer than 1"
+    return f"{number:.0f}"
 
 
-def _compared(results):
-    """Say which run is the best, and which are as good but for chance; nothing of a single run."""
+def _compare_runs(results: DatasetResults) -> dict[str, Any] | None:
+    """Find the runs whose difference from the best one may be chance; None for a single run."""
     runs = results.runs
-    name = choose_comparison_metric(runs)
-    if len(runs) == 1 or name is None:
+    metric = choose_comparison_metric(runs)
+    if len(runs) == 1 or metric is None:
         return None
-    values = [run.metrics.get(name) for run in runs]
-    sampled = [run.samples.get(name) for run in runs]
-    as_good = [
-        runs[place]
-        for place in find_as_good_as_best(values, sampled)
-        if runs[place] is not results.best
-    ]
-    return {"metric": name, "as_good": as_good, "all": len(as_good) == len(runs) - 1}
+    values = [run.metrics.get(metric) for run in runs]
+    sampled = [run.samples.get(metric) for run in runs]
+    as_good = []
+    for index in find_as_good_as_best(values, sampled):
+        if runs[index] is not results.best:
+            as_good.append(runs[index])
+    return {"metric": metric, "as_good": as_good, "all": len(as_good) == len(runs) - 1}
 
 
 SECTION = ReportSection("summary", "Summary", show_summary)

@@ -1,46 +1,61 @@
-"""The sections Sweeps and Choices: what each value of a setting changes in quality and cost."""
+"""The sections Sweeps and Choices: quality and cost by the value of a setting."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.ticker import NullFormatter
 
 from ovaflow.evaluation.resampling import interval
 from ovaflow.report import wording
-from ovaflow.report.drawing import (
-    MARKERS,
-    draw_figure,
-    get_series_colour,
-)
+from ovaflow.report.drawing import MARKERS, RecordingAxes, draw_figure, get_series_colour
 from ovaflow.report.section import ReportSection
-from ovaflow.report.tables import Cell, Column, Row, make_table, metric_getter, samples_getter
-from ovaflow.report.training import read_training as read_training
-from ovaflow.report.training import steps_getter
+from ovaflow.report.tables import (
+    Cell,
+    Column,
+    Row,
+    Table,
+    make_table,
+    metric_getter,
+    samples_getter,
+)
+from ovaflow.report.training import read_training, steps_getter
 from ovaflow.settings.paths import CHOSEN_FEATURES
 from ovaflow.storage.texts import read_json
 
+if TYPE_CHECKING:
+    from ovaflow.report.gather import DatasetResults
+    from ovaflow.results.run import Run
+
 SWEPT_METRICS = ("P@1", "P@3", "P@5", "PSP@1")
-LEGEND = [
-    {"series": number, "name": name} for number, name in enumerate(SWEPT_METRICS)
-]  # the legend
+LEGEND = [{"series": number, "name": name} for number, name in enumerate(SWEPT_METRICS)]
 
 
 class SweptRuns(NamedTuple):
-    key: str  # the setting
-    runs: list  # by ascending values, with their figures on the dev part where there is one
-    n_dev: int | None  # dev instances; None: figures are those of the test set
+    """The runs of a sweep."""
+
+    key: str  # the setting whose value differs
+    runs: list[Run]  # by ascending values, with their figures on the dev part where there is one
+    n_dev: int | None  # number of dev instances; None: figures are those of the test set
 
 
-def read_sweeps(sweeps, runs):
-    """Runs by the setting that each sweep changes, C or the seed."""
-    members = {name: [run for run in runs if run.name in names] for name, names in sweeps.items()}
-    return {name: _sweep(runs) for name, runs in members.items() if runs}
+def read_sweeps(sweeps: dict[str, list[str]], runs: Sequence[Run]) -> dict[str, SweptRuns]:
+    """Return the runs of each sweep, of C or the seed, sorted by its value."""
+    swept = {}
+    for name, names_of_runs in sweeps.items():
+        members = [run for run in runs if run.name in names_of_runs]
+        if members:
+            swept[name] = _sort_swept_runs(members)
+    return swept
 
 
-def _sweep(runs):
-    key = "seed" if len({run.settings.get("seed") for run in runs}) > 1 else "C"
+def _sort_swept_runs(runs: Sequence[Run]) -> SweptRuns:
+    seeds = {run.settings.get("seed") for run in runs}
+    key = "seed" if len(seeds) > 1 else "C"
     runs = sorted(runs, key=lambda run: float(run.settings[key]))
     on_dev = [run.on_dev for run in runs]
     if None in on_dev:
@@ -48,9 +63,12 @@ def _sweep(runs):
     return SweptRuns(key, on_dev, on_dev[0].metrics["instances"])
 
 
-def _unmoved(run):
+def _count_unmoved_labels(run: Run) -> int | None:
+    """Count the labels that needed no Newton step; None where labels have no such steps."""
     training = run.read(read_training)
-    return training and int((training.newton_steps == 0).sum())
+    if training is None:
+        return None
+    return int((training.newton_steps == 0).sum())
 
 
 QUALITY_COLUMNS = tuple(
@@ -77,158 +95,173 @@ STEP_COLUMNS = (
     Column("Newton", steps_getter("newton_steps"), wording.decimal, "training", "steps per label"),
     Column(
         "no step",
-        _unmoved,
+        _count_unmoved_labels,
         wording.count,
         "training",
         "labels whose start already met the stopping rule",
     ),
 )
-_OF_SEEDS = (("mean", np.mean), ("standard deviation", partial(np.std, ddof=1)))
+_SEED_STATISTICS = {"mean": np.mean, "standard deviation": partial(np.std, ddof=1)}
 
 
-def show_sweeps(anchor, results):
+def show_sweeps(anchor: str, results: DatasetResults) -> list[dict[str, Any]]:
+    """Show the table and, for sweeps of C, the figure of each sweep."""
     views = []
     for number, (name, sweep) in enumerate(results.sweeps.items(), 1):
-        show = _show_seeds if sweep.key == "seed" else _show_values_of_C
-        about = {"name": name, "key": sweep.key, "n_dev": sweep.n_dev}
-        views.append(about | show(f"{anchor}.sweep-{number}-quality", name, sweep.runs))
+        view = {"name": name, "key": sweep.key, "n_dev": sweep.n_dev}
+        if sweep.key == "seed":
+            view["table"] = _make_seeds_table(name, sweep.runs)
+        else:
+            view |= _show_values_of_C(f"{anchor}.sweep-{number}-quality", name, sweep.runs)
+        views.append(view)
     return views
 
 
-def _row_of(key, run, cells):
+def _make_row(key: str, run: Run, cells: list[Cell]) -> Row:
+    """Make the row of a run, named by its value of the setting."""
     return Row(run.settings[key], cells, hint=run.name)
 
 
-def _show_values_of_C(anchor, name, runs):
-    table = make_table(
-        f"Sweep {name}",
-        "C",
-        (*QUALITY_COLUMNS, *COST_COLUMNS, *STEP_COLUMNS),
-        runs,
-        partial(_row_of, "C"),
-    )
+def _show_values_of_C(anchor: str, name: str, runs: Sequence[Run]) -> dict[str, Any]:
+    columns = (*QUALITY_COLUMNS, *COST_COLUMNS, *STEP_COLUMNS)
     caption = "Quality by C: beyond its peak the classifiers overfit the training data."
     return {
-        "table": table,
+        "table": make_table(f"Sweep {name}", "C", columns, runs, partial(_make_row, "C")),
         "drawing": draw_figure(anchor, "Metrics by C", caption, _paint, runs),
         "lines": LEGEND,
     }
 
 
-def _no_samples(run):
-    """Return nothing: seeds are not compared."""
+def _no_samples(run: Run) -> None:
+    """Return None: seeds are not compared with one another."""
 
 
-def _show_seeds(anchor, name, runs):
-    """A table of the seeds, without a best one, and their mean and spread."""
-    columns = [column._replace(samples=_no_samples) for column in (*QUALITY_COLUMNS, *COST_COLUMNS)]
-    table = make_table(f"Sweep {name}", "seed", columns, runs, partial(_row_of, "seed"))
-    for title, average in _OF_SEEDS:
+def _make_seeds_table(name: str, runs: Sequence[Run]) -> Table:
+    """Make a table of the seeds, without a best one, with their mean and spread."""
+    columns = []
+    for column in (*QUALITY_COLUMNS, *COST_COLUMNS):
+        columns.append(column._replace(samples=_no_samples))
+    table = make_table(f"Sweep {name}", "seed", columns, runs, partial(_make_row, "seed"))
+    for title, compute in _SEED_STATISTICS.items():
         cells = []
         for column in columns:
-            values = [value for value in map(column.value, runs) if value is not None]
-            value = float(average(values)) if len(values) > 1 else None
-            cells.append(Cell(column.text(value), value))
+            values = [column.value(run) for run in runs]
+            values = [value for value in values if value is not None]
+            statistic = float(compute(values)) if len(values) > 1 else None
+            cells.append(Cell(column.text(statistic), statistic))
         table.rows.append(Row(title, cells, kind="total"))
-    return {"table": table}
+    return table
 
 
-def _paint(axes, runs) -> None:
-    values = [float(run.settings["C"]) for run in runs]
+def _paint(axes: RecordingAxes, runs: Sequence[Run]) -> None:
     for number, name in enumerate(SWEPT_METRICS):
-        measured = [run for run in runs if name in run.metrics]
-        x = np.array([float(run.settings["C"]) for run in measured])
-        y = np.array([100 * run.metrics[name] for run in measured])
-        # intervals of several metrics at one value stay apart
-        shifted = x * 1.03 ** (number - 1.5)
-        style = {
-            "color": get_series_colour(number),
-            "marker": MARKERS[number],
-            "markersize": 4.5,
-            "linewidth": 1.5,
-        }
-        axes.curve(name, x, y, drawn_at=shifted, **style)
-        if all(run.samples.get(name) is not None for run in measured):
-            low, high = 100 * np.array([interval(run.samples[name]) for run in measured]).T
-            # an interval of the bootstrap may lie beside the figure itself
-            errors = np.maximum([y - low, high - y], 0)
-            axes.errorbar(
-                shifted, y, errors, color=get_series_colour(number), linestyle="none", linewidth=1
-            )
-    label_values_axis(axes, "C", sorted(set(values)))
+        _paint_metric(axes, number, name, [run for run in runs if name in run.metrics])
+    label_values_axis(axes, "C", sorted({float(run.settings["C"]) for run in runs}))
     axes.grid(axis="x", visible=False)
     axes.set(ylabel="%")
 
 
-def label_values_axis(axes, name, values) -> None:
+def _paint_metric(axes: RecordingAxes, number: int, name: str, runs: Sequence[Run]) -> None:
+    x = np.array([float(run.settings["C"]) for run in runs])
+    y = np.array([100 * run.metrics[name] for run in runs])
+    # intervals of several metrics at one value stay apart
+    shifted = x * 1.03 ** (number - 1.5)
+    colour = get_series_colour(number)
+    axes.curve(
+        name,
+        x,
+        y,
+        drawn_at=shifted,
+        color=colour,
+        marker=MARKERS[number],
+        markersize=4.5,
+        linewidth=1.5,
+    )
+    if all(run.samples.get(name) is not None for run in runs):
+        bounds = [interval(run.samples[name]) for run in runs]
+        low, high = 100 * np.array(bounds).T
+        # a figure may lie outside its interval of the bootstrap
+        errors = np.maximum([y - low, high - y], 0)
+        axes.errorbar(shifted, y, errors, color=colour, linestyle="none", linewidth=1)
+
+
+def label_values_axis(axes: RecordingAxes, name: str, values: Sequence[float]) -> None:
     """Make the x axis logarithmic with a tick at each value."""
     axes.set(xscale="log", xlabel=name, xticks=values)
     axes.set_xticklabels([f"{value:g}" for value in values])
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-_OF_CHOICES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
+_METRICS_OF_CHOICES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
+
+Choice = dict[str, Any]
+"""Content of a file of choose-features or choose-c, with its title and tables for the page."""
 
 
-def read_choices(folder, paths):
-    """A table of the candidates of each choice whose file is in a dataset's folder."""
+def read_choices(folder: Path, paths: Iterable[Path]) -> list[Choice]:
+    """Read the choices whose files are in a dataset's folder."""
     inside = [path for path in paths if folder in path.resolve().parents]
     return [_read_choice(path) for path in sorted(inside, reverse=True)]
 
 
-def _read_choice(path):
+def _read_choice(path: Path) -> Choice:
     if path.name == Path(CHOSEN_FEATURES).name:
         kind = "features"
         title = "Features"
     else:
-        # the file of a C is named after the problem that its runs pose
+        # the file of a C is named after the problem that its runs solve
         problem = path.stem.partition("-Cauto")[0].removesuffix("-none").replace("-", " ")
         kind = "C"
         title = f"C ({problem})"
     comparison = read_json(path, kind)
 
-    def row_of(entry, cells):
+    def make_row(entry: dict[str, Any], cells: list[Cell]) -> Row:
         chosen = entry["candidate"] == comparison["chosen"]
-        return Row(_words(entry["candidate"]), cells, hint="chosen" if chosen else "")
+        name = _describe_candidate(entry["candidate"])
+        return Row(name, cells, hint="chosen" if chosen else "")
 
-    columns = [*_columns_of(comparison["metric"]), *_COSTS_OF_CHOICES]
-
-    def table_of(name, entries):
-        return make_table(name, kind, columns, comparison.get(entries, []), row_of)
-
-    tables = {
-        "table": table_of(f"Choice of {title}", "candidates"),
-        "check": table_of(f"Check of {title}", "check"),
+    columns = [*_make_metric_columns(comparison["metric"]), *_COST_COLUMNS_OF_CHOICES]
+    candidates = comparison.get("candidates", [])
+    check = comparison.get("check", [])
+    return comparison | {
+        "title": title,
+        "default": _describe_candidate(comparison["default"]),
+        "table": make_table(f"Choice of {title}", kind, columns, candidates, make_row),
+        "check": make_table(f"Check of {title}", kind, columns, check, make_row),
     }
-    return comparison | {"title": title, "default": _words(comparison["default"])} | tables
 
 
-def _words(candidate):
-    return (
-        candidate.replace("+", ", ").replace("=", " ")
-        if isinstance(candidate, str)
-        else f"{candidate:g}"
-    )
+def _describe_candidate(candidate: str | float) -> str:
+    if isinstance(candidate, str):
+        return candidate.replace("+", ", ").replace("=", " ")
+    return f"{candidate:g}"
 
 
-def _columns_of(metric):
-    names = _OF_CHOICES if metric in _OF_CHOICES else (metric, *_OF_CHOICES)
-    return [Column(name, partial(_metric_of, name), wording.percent) for name in names]
+def _make_metric_columns(metric: str) -> list[Column]:
+    """Make columns of metrics; that of the metric of the choice is first where it is not listed."""
+    names = list(_METRICS_OF_CHOICES)
+    if metric not in names:
+        names.insert(0, metric)
+    return [Column(name, partial(_get_metric, name), wording.percent) for name in names]
 
 
-def _metric_of(name, entry):
+def _get_metric(name: str, entry: dict[str, Any]) -> float:
     return entry["metrics"][name]
 
 
-def _difference(entry):
+def _format_difference(entry: dict[str, Any]) -> str:
+    """Format the difference in points with two standard errors; empty for the chosen candidate."""
     if not entry["error"]:
         return ""
     return f"{100 * entry['difference']:+.1f} ± {200 * entry['error']:.1f}"
 
 
-_FROM_CHOSEN = "from the chosen one on the same instances, and two standard errors"
-_COSTS_OF_CHOICES = (
-    Column("difference", _difference, hint=_FROM_CHOSEN),
+_COST_COLUMNS_OF_CHOICES = (
+    Column(
+        "difference",
+        _format_difference,
+        hint="from the chosen one on the same instances, and two standard errors",
+    ),
     Column(
         "instances", lambda entry: entry["held_out"], wording.count, "tried", "held-out instances"
     ),
@@ -236,7 +269,10 @@ _COSTS_OF_CHOICES = (
 )
 
 
-CHOICES_SECTION = ReportSection(
-    "choices", "Choices", lambda anchor, results: results.choices, folded=True
-)
+def show_choices(anchor: str, results: DatasetResults) -> list[Choice]:
+    """Show the candidates of each choice of settings."""
+    return results.choices
+
+
+CHOICES_SECTION = ReportSection("choices", "Choices", show_choices, folded=True)
 SECTION = ReportSection("sweeps", "Sweeps", show_sweeps, folded=True)

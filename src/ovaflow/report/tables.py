@@ -1,16 +1,19 @@
 """Tables: cells in words with the figures behind them, the best ones marked, and a CSV file."""
 
+from __future__ import annotations
+
 import csv
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from numbers import Number
 from operator import attrgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
+import numpy as np
 import rich.box
 import rich.table
 from rich.text import Text
@@ -19,55 +22,77 @@ from ovaflow.evaluation.resampling import interval, may_be_chance
 from ovaflow.report import wording
 from ovaflow.storage.writing import to_csv_cell
 
+if TYPE_CHECKING:
+    from ovaflow.results.run import Run
+
 MAX_CSV_TEXT = 300  # characters of a text in a CSV file
+
+# widths in characters up to which a column of a terminal is not broken into lines
+_MAX_UNBROKEN_NAME = 30
+_MAX_UNBROKEN_FIGURE = 12
 
 
 @dataclass(frozen=True)
 class Cell:
+    """A cell of a table."""
+
     text: str
-    value: float | None = None  # the figure behind the text
+    value: Any = None  # the figure behind the text
     best: bool = False
-    interval: tuple | None = None  # of the figure, by the bootstrap
+    interval: tuple[float, float] | None = None  # of the figure, by the bootstrap
 
     @property
-    def spread(self):
-        """Half of the interval in percentage points: ``0.9``; empty where there is none."""
+    def spread(self) -> str:
+        """Half of the interval in percentage points: ``0.9``; empty without an interval."""
         if self.interval is None:
             return ""
         low, high = self.interval
         return wording.percent((high - low) / 2, 1)
 
 
+def _no_value(item: Any) -> None:
+    """Return None: a column has no samples, or no bounds, of an item."""
+
+
 class Column(NamedTuple):
-    """A column of a table: its heading, and how its cells come from what the rows are about."""
+    """A column of a table: its heading, and the functions that make its cells.
+
+    The functions ``value``, ``samples`` and ``bounds`` take an item, which has a row of the table.
+    """
 
     title: str
-    value: Callable  # figure or words for what a row is about
-    text: Callable | None = None  # puts the figure into words
-    group: str = ""  # adjacent columns of one group share a heading above
+    value: Callable[[Any], Any] | None  # figure or words of an item
+    text: Callable[[Any], str] | None = None  # formats the figure; None: the values are words
+    group: str = ""  # adjacent columns of one group share a heading above theirs
     hint: str = ""
     unit: str = ""  # in the CSV file
-    samples: Callable = lambda item: (
-        None
-    )  # the figure on samples of the test instances: where it is best is marked
-    bounds: Callable = lambda item: None  # its interval, where such samples are not at hand
-    colour: str = ""  # on a terminal, of a text that stays on one line
+    # the figure on samples of the test instances; with these, the best figures are marked
+    samples: Callable[[Any], np.ndarray | None] = _no_value
+    # interval of the figure, where its samples were not kept
+    bounds: Callable[[Any], tuple[float, float] | None] = _no_value
+    colour: str = ""  # on a terminal
     smaller_is_better: bool = False
 
     @property
-    def words(self):
+    def words(self) -> bool:
+        """True where the values are words instead of figures."""
         return self.text is None
 
     @property
-    def heading(self):
-        unit = self.unit and f"[{self.unit}]"
-        return " ".join(filter(None, (self.group, self.title, unit)))
+    def heading(self) -> str:
+        """Group, title and unit."""
+        parts = [self.group, self.title]
+        if self.unit:
+            parts.append(f"[{self.unit}]")
+        return " ".join(part for part in parts if part)
 
 
 @dataclass(frozen=True)
 class Row:
+    """A row of a table."""
+
     name: str
-    cells: list
+    cells: Sequence[Cell]
     series: int | None = None  # number of the run, for its colour
     hint: str = ""  # in small letters below the name
     kind: str = ""  # "total": a mean or spread of other rows
@@ -75,183 +100,259 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; its title names it for screen readers and the CSV file."""
+    """A table; screen readers and the CSV file name it by its title."""
 
     corner: str  # heading of the rows' names
-    columns: list
-    rows: list
+    columns: list[Column]
+    rows: list[Row]
     title: str
 
     @property
-    def csv(self):
+    def csv(self) -> str:
         """Link to the table as a CSV file."""
-        return make_csv_link(*self.full_content)
+        names, rows = self.full_content
+        return make_csv_link(names, rows)
 
     @property
-    def full_content(self):
-        """Names of columns and rows of figures in full, with the bounds of intervals, for a CSV
-        file.
-        """
-        columns = [(self.corner, [row.name for row in self.rows])]
+    def full_content(self) -> tuple[list[str], list[tuple]]:
+        """Names of columns, and rows of unrounded figures with the bounds of their intervals."""
+        headings = []
+        columns = []
+
+        def add(heading: str, values: list) -> None:
+            headings.append(heading)
+            columns.append(values)
+
+        add(self.corner, [row.name for row in self.rows])
         if any(row.hint for row in self.rows):
-            columns.append(("of", [row.hint for row in self.rows]))
-        for place, column in enumerate(self.columns):
-            cells = [row.cells[place] for row in self.rows]
-            columns.append((column.heading, map(_figure_of, cells)))
+            add("of", [row.hint for row in self.rows])
+        for number, column in enumerate(self.columns):
+            cells = [row.cells[number] for row in self.rows]
+            add(column.heading, [_get_full_value(cell) for cell in cells])
             if any(cell.interval for cell in cells):
-                bounds = zip(*(cell.interval or (None, None) for cell in cells), strict=True)
-                columns += zip(
-                    (f"{column.heading} low", f"{column.heading} high"), bounds, strict=True
-                )
-        names, values = zip(*columns, strict=True)
-        return names, list(zip(*values, strict=True))
+                bounds = [cell.interval or (None, None) for cell in cells]
+                add(f"{column.heading} low", [low for low, _ in bounds])
+                add(f"{column.heading} high", [high for _, high in bounds])
+        return headings, list(zip(*columns, strict=True))
 
     @property
-    def terminal(self):
-        """The table for a terminal."""
+    def terminal(self) -> rich.table.Table:
+        """The table for a terminal.
+
+        Short names and figures stay on one line; what is too wide is broken into lines, never cut.
+        """
         shown = rich.table.Table(
             box=rich.box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0)
         )
-        rows = [_texts(row) for row in self.rows]
-        for place, column in enumerate((Column(self.corner, None), *self.columns)):
-            heads = [*filter(None, (column.group, wording.plain(column.title)))]
-            widest = max((len(row[place]) for row in rows), default=0)
-            # short figures, bars and names stay whole: what is too wide is folded, and nothing cut
-            # off
-            whole = widest <= 30 if place == 0 else max(map(len, heads), default=0) <= widest <= 12
-            looks = {"style": column.colour, "justify": "left" if column.words else "right"}
-            shown.add_column(Text("\n".join(heads)), overflow="fold", no_wrap=whole, **looks)
+        rows = [_format_for_terminal(row) for row in self.rows]
+        columns = [Column(self.corner, None), *self.columns]
+        for number, column in enumerate(columns):
+            widest = max((len(row[number]) for row in rows), default=0)
+            lines = [column.group] if column.group else []
+            title = wording.plain(column.title)
+            if title:
+                lines.append(title)
+            if number == 0:
+                unbroken = widest <= _MAX_UNBROKEN_NAME
+            else:
+                longest_line = max((len(line) for line in lines), default=0)
+                unbroken = longest_line <= widest <= _MAX_UNBROKEN_FIGURE
+            shown.add_column(
+                Text("\n".join(lines)),
+                overflow="fold",
+                no_wrap=unbroken,
+                style=column.colour,
+                justify="left" if column.words else "right",
+            )
         for row in rows:
-            shown.add_row(*map(Text, row))
+            shown.add_row(*[Text(text) for text in row])
         return shown
 
     @property
-    def groups(self):
-        """Headings that span columns, each with the number of columns; empty when there are none."""
-        spans = [
-            (name, len(list(columns)))
-            for name, columns in groupby(self.columns, key=attrgetter("group"))
-        ]
-        return spans if any(name for name, _ in spans) else []
+    def groups(self) -> list[tuple[str, int]]:
+        """Headings above columns, with the numbers of their columns; empty without any heading."""
+        spans = []
+        for name, columns in groupby(self.columns, key=attrgetter("group")):
+            spans.append((name, len(list(columns))))
+        if any(name for name, _ in spans):
+            return spans
+        return []
 
 
-def _texts(row):
-    figures = (f"{cell.text} ±{cell.spread}" if cell.interval else cell.text for cell in row.cells)
-    return [wording.plain(text) for text in (row.name, *figures)]
+def _format_for_terminal(row: Row) -> list[str]:
+    texts = [wording.plain(row.name)]
+    for cell in row.cells:
+        text = cell.text
+        if cell.interval:
+            text = f"{text} ±{cell.spread}"
+        texts.append(wording.plain(text))
+    return texts
 
 
-def _figure_of(cell):
+def _get_full_value(cell: Cell) -> Any:
     if cell.text == wording.MISSING:
         return None
-    return cell.text if cell.value is None else cell.value
+    if cell.value is None:
+        return cell.text
+    return cell.value
 
 
-def make_table(title, corner, columns, items, row_of):
-    """One row per item; ``row_of`` makes it from the item and its cells."""
-    cells = [_cells(column, items) for column in columns]
+def make_table(
+    title: str,
+    corner: str,
+    columns: Sequence[Column],
+    items: Sequence[Any],
+    make_row: Callable[[Any, list[Cell]], Row],
+) -> Table:
+    """Make a table with a row for each item.
+
+    Parameters
+    ----------
+    title : str
+        Name of the table.
+    corner : str
+        Heading of the rows' names.
+    columns : sequence of Column
+        The columns.
+    items : sequence
+        Runs, labels or others, of which the columns take their values.
+    make_row : callable
+        Makes the row of an item from the item and its cells.
+    """
+    cells_by_column = [_make_cells(column, items) for column in columns]
     rows = []
-    for place, item in enumerate(items):
-        rows.append(row_of(item, [column[place] for column in cells]))
+    for number, item in enumerate(items):
+        rows.append(make_row(item, [cells[number] for cells in cells_by_column]))
     return Table(corner, list(columns), rows, title)
 
 
-def make_runs_table(title, runs, columns):
-    return make_table(
-        title,
-        "run",
-        columns,
-        runs,
-        lambda run, cells: Row(run.name, cells, run.series, run.summary),
-    )
+def make_runs_table(title: str, runs: Sequence[Run], columns: Sequence[Column]) -> Table:
+    """Make a table with a row for each run."""
+    return make_table(title, "run", columns, runs, _make_row_of_run)
 
 
-def metric_getter(name):
+def _make_row_of_run(run: Run, cells: list[Cell]) -> Row:
+    return Row(run.name, cells, run.series, run.summary)
+
+
+def metric_getter(name: str) -> Callable[[Run], Any]:
     """Return a function of a run: its metric of this name."""
     return lambda run: run.metrics.get(name)
 
 
-def samples_getter(name):
-    """Return a function of a run: this metric on samples of the test instances."""
+def samples_getter(name: str) -> Callable[[Run], np.ndarray | None]:
+    """Return a function of a run: its metric of this name on samples of the test instances."""
     return lambda run: run.samples.get(name)
 
 
-def make_figures_table(title, corner, figures, runs):
-    """Make a table with a row for each of ``figures``, which are columns of runs, and a column for
-    each run.
-    """
+def make_figures_table(
+    title: str, corner: str, figures: Sequence[Column], runs: Sequence[Run]
+) -> Table:
+    """Make a table with a column for each run, and a row for each figure that some run has."""
     columns = [Column(run.name, None, str) for run in runs]
     rows = []
     for figure in figures:
         values = [figure.value(run) for run in runs]
         if any(value is not None for value in values):
+            name = f"{figure.group} {figure.title}" if figure.group else figure.title
             cells = [Cell(figure.text(value), value) for value in values]
-            rows.append(
-                Row(" ".join(filter(None, (figure.group, figure.title))), cells, hint=figure.hint)
-            )
+            rows.append(Row(name, cells, hint=figure.hint))
     return Table(corner, columns, rows, title)
 
 
-def _cells(column, items):
+def _make_cells(column: Column, items: Sequence[Any]) -> list[Cell]:
     values = [column.value(item) for item in items]
     if column.words:
         return [Cell(value) for value in values]
     sampled = [column.samples(item) for item in items]
-    marked = find_surely_best(values, sampled, column.smaller_is_better)
+    marked = find_surely_best(values, sampled, smaller_is_better=column.smaller_is_better)
     cells = []
-    for place, item in enumerate(items):
-        text = column.text(values[place])
+    for number, item in enumerate(items):
+        text = column.text(values[number])
         if text == wording.MISSING:
             cells.append(Cell(text))
             continue
-        bounds = column.bounds(item) if sampled[place] is None else interval(sampled[place])
-        cells.append(Cell(text, values[place], place in marked, interval=bounds))
+        bounds = column.bounds(item)
+        if sampled[number] is not None:
+            bounds = interval(sampled[number])
+        cells.append(Cell(text, values[number], best=number in marked, interval=bounds))
     return cells
 
 
-def find_surely_best(values, sampled, smaller_is_better=False):
-    """Find the places of the best values, and of those whose difference from it may be chance; none
-    where all are.
+def find_surely_best(
+    values: Sequence[float | None],
+    sampled: Sequence[np.ndarray | None],
+    *,
+    smaller_is_better: bool = False,
+) -> list[int]:
+    """Find the best value, and those whose difference from the best may be chance.
 
-    ``sampled``: each value on the same samples of the test instances, or None where there are none.
+    Parameters
+    ----------
+    values : sequence of float or None
+        A figure of each run; None where it is missing.
+    sampled : sequence of ndarray or None
+        Each figure on the same samples of the test instances; None without samples.
+    smaller_is_better : bool
+        True for figures such as a loss.
+
+    Returns
+    -------
+    list of int
+        Their indices; empty where the differences of all may be chance.
     """
     if smaller_is_better:
         values = [None if value is None else -value for value in values]
-        sampled = [None if each is None else -each for each in sampled]
+        sampled = [None if samples is None else -samples for samples in sampled]
     as_good = find_as_good_as_best(values, sampled)
-    known = [place for place, samples in enumerate(sampled) if samples is not None]
-    return as_good if len(as_good) < len(known) else []
+    n_sampled = sum(samples is not None for samples in sampled)
+    if len(as_good) < n_sampled:
+        return as_good
+    return []
 
 
-def find_as_good_as_best(values, sampled):
-    """Find the places of the best of the sampled values, and of those whose difference from it may
-    be chance.
+def find_as_good_as_best(
+    values: Sequence[float | None], sampled: Sequence[np.ndarray | None]
+) -> list[int]:
+    """Find the indices of the largest value, and of those whose difference from it may be chance.
+
+    Parameters are those of :func:`find_surely_best`; values without samples do not count.
     """
-    known = [place for place, samples in enumerate(sampled) if samples is not None]
-    if not known:
+    with_samples = [index for index, samples in enumerate(sampled) if samples is not None]
+    if not with_samples:
         return []
-    best = max(known, key=lambda place: values[place])
-    return [
-        place for place in known if place == best or may_be_chance(sampled[best], sampled[place])
-    ]
+    best = max(with_samples, key=lambda index: values[index])
+    as_good = []
+    for index in with_samples:
+        if index == best or may_be_chance(sampled[best], sampled[index]):
+            as_good.append(index)
+    return as_good
 
 
-def make_csv_link(columns, rows):
-    """Data URL of a CSV file: percent-encoded, so harmless in an attribute."""
+def make_csv_link(columns: Sequence[str], rows: Iterable[Sequence]) -> str:
+    """Make a data URL of a CSV file: percent-encoded, so harmless in an attribute of HTML."""
     return "data:text/csv;charset=utf-8," + quote(format_csv(columns, rows), safe=",")
 
 
-def format_csv(columns, rows):
-    """CSV of numbers in full and texts as on the page; formulas get an apostrophe."""
+def format_csv(columns: Sequence[str], rows: Iterable[Sequence]) -> str:
+    """Format a CSV file with unrounded numbers, and texts as on the page.
+
+    Texts that a spreadsheet would read as formulas get an apostrophe.
+    """
     file = io.StringIO()
-    table = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(file, lineterminator="\n")
     for row in (columns, *rows):
-        table.writerow(map(_csv_cell, row))
+        writer.writerow([_format_csv_cell(value) for value in row])
     return file.getvalue()
 
 
-def _csv_cell(value):
-    if value is None or (isinstance(value, Number) and not math.isfinite(value)):
+def _format_csv_cell(value: Any) -> str:
+    if value is None:
         return ""
     if isinstance(value, Number):
-        return f"{value:.10g}" if value != int(value) else str(int(value))
+        if not math.isfinite(value):
+            return ""
+        if value == int(value):
+            return str(int(value))
+        return f"{value:.10g}"
     return to_csv_cell(wording.plain(str(value), MAX_CSV_TEXT))

@@ -1,74 +1,96 @@
-"""All figures of all runs as one table, a figure in each row, for pandas and the like."""
+"""All figures of all runs as one table with a figure in each row, for pandas and the like."""
 
+from collections.abc import Iterator, Sequence
 from numbers import Number
+from typing import Any, NamedTuple
 
 from ovaflow.evaluation.resampling import interval
 from ovaflow.report.costs import COST_COLUMNS
 from ovaflow.report.frequency import describe_range
+from ovaflow.report.gather import DatasetResults
 from ovaflow.report.tables import format_csv
+from ovaflow.results.run import Run
 
 TIDY_COLUMNS = ("dataset", "run", "method", "initialization", "figure", "value", "low", "high")
 
 
-def format_tidy_csv(all_results):
-    """CSV of every figure of the runs; low and high end the 95 % interval of those that have
-    samples or folds.
+class _Figure(NamedTuple):
+    """A figure of a run; ``low`` and ``high`` end its 95 % interval, where it has one."""
+
+    name: str
+    value: Any
+    low: float | None = None
+    high: float | None = None
+
+
+def format_tidy_csv(all_results: Sequence[DatasetResults]) -> str:
+    """Format every figure of the runs as a CSV file.
+
+    Figures with samples or folds have a 95 % interval.
     """
     rows = []
     for results in all_results:
         for run in results.runs:
-            about = [
-                results.card.name,
-                run.name,
-                *(run.settings.get(name) for name in ("method", "initialization")),
-            ]
-            rows += [[*about, *figure] for figure in _figures_of(run)]
+            method = run.settings.get("method")
+            initialization = run.settings.get("initialization")
+            for figure in _list_figures(run):
+                rows.append((results.card.name, run.name, method, initialization, *figure))
     return format_csv(TIDY_COLUMNS, rows)
 
 
-def _figures_of(run):
+def _list_figures(run: Run) -> Iterator[_Figure]:
     for name, value in run.metrics.items():
         if _is_figure(value):
-            sampled = run.samples.get(name)
-            yield name, value, *((None, None) if sampled is None else interval(sampled))
-    for part in ("first_stage", "without_near_twins"):
-        yield from _named(part.replace("_", " "), run.metrics.get(part, {}))
-    dev = run.metrics.get("dev", {})
-    intervals = dev.get("intervals", {})
-    for name, value in dev.items():
-        if _is_figure(value):
-            yield f"dev {name}", value, *intervals.get(name, (None, None))
+            low = high = None
+            if run.samples.get(name) is not None:
+                low, high = interval(run.samples[name])
+            yield _Figure(name, value, low, high)
+    yield from _list_entries("first stage", run.metrics.get("first_stage", {}))
+    yield from _list_entries("without near twins", run.metrics.get("without_near_twins", {}))
+    yield from _list_dev_figures(run.metrics.get("dev", {}))
     for name, figure in run.folds.get("metrics", {}).items():
-        yield f"cross-validated {name}", figure["mean"], *figure["interval"]
-        yield from _named(f"cross-validated {name}", {"deviation": figure["deviation"]})
+        low, high = figure["interval"]
+        yield _Figure(f"cross-validated {name}", figure["mean"], low, high)
+        yield from _list_entries(f"cross-validated {name}", {"deviation": figure["deviation"]})
     for cost in COST_COLUMNS:
         value = cost.value(run)
         if value is not None:
-            yield f"cost: {cost.title}", value, None, None
+            yield _Figure(f"cost: {cost.title}", value)
     for group in run.analysis.get("bins", ()):
-        yield from _named(f"labels of {describe_range(group)} training positives:", group)
-    yield from _figures_of_second_stage(run.reliability)
+        yield from _list_entries(f"labels of {describe_range(group)} training positives:", group)
+    yield from _list_figures_of_second_stage(run.reliability)
 
 
-def _figures_of_second_stage(measured):
-    for row in measured.get("automatic", ()):
-        yield from _named(f"labels of at least {row['probability']:g}:", row)
-    for row in measured.get("sure", ()):
-        yield from _named(f"texts of expected precision {row['level']:g}:", row)
-    for row in measured.get("suggested", ()):
-        yield from _named(
-            f"first {row['name']}:" if row["name"] != "fit" else "labels that fit:", row
-        )
-    yield from _named("evidence lost:", measured.get("fitted", {}).get("check", {}).get("lost", {}))
-    for name in ("probabilities", "likely"):
-        yield from _named(f"{name}:", measured.get(name) or {})
-
-
-def _named(prefix, figures):
-    for name, value in figures.items():
+def _list_dev_figures(dev: dict[str, Any]) -> Iterator[_Figure]:
+    intervals = dev.get("intervals", {})
+    for name, value in dev.items():
         if _is_figure(value):
-            yield f"{prefix} {name}", value, None, None
+            low, high = intervals.get(name, (None, None))
+            yield _Figure(f"dev {name}", value, low, high)
 
 
-def _is_figure(value):
+def _list_figures_of_second_stage(reliability: dict[str, Any]) -> Iterator[_Figure]:
+    for row in reliability.get("automatic", ()):
+        yield from _list_entries(f"labels of at least {row['probability']:g}:", row)
+    for row in reliability.get("sure", ()):
+        yield from _list_entries(f"texts of expected precision {row['level']:g}:", row)
+    for row in reliability.get("suggested", ()):
+        if row["name"] == "fit":
+            yield from _list_entries("labels that fit:", row)
+        else:
+            yield from _list_entries(f"first {row['name']}:", row)
+    check = reliability.get("fitted", {}).get("check", {})
+    yield from _list_entries("evidence lost:", check.get("lost", {}))
+    for name in ("probabilities", "likely"):
+        yield from _list_entries(f"{name}:", reliability.get(name) or {})
+
+
+def _list_entries(prefix: str, entries: dict[str, Any]) -> Iterator[_Figure]:
+    """List the numbers among some entries, with a prefix of their names."""
+    for name, value in entries.items():
+        if _is_figure(value):
+            yield _Figure(f"{prefix} {name}", value)
+
+
+def _is_figure(value: Any) -> bool:
     return isinstance(value, Number) and not isinstance(value, bool)

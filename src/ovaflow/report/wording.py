@@ -1,33 +1,40 @@
-"""Numbers, and texts from the data, as a reader of the page sees them."""
+"""Numbers and texts from the data as a reader of the page sees them."""
 
 import math
 import unicodedata
 
 from ovaflow.console.progress import format_duration
 
-MISSING = "–"  # a figure that was not recorded
+MISSING = "–"  # shown in place of a figure that was not recorded
 
-_HIDDEN = {"Cc", "Cs", "Co", "Cn"}
-_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# Unicode categories of letters that cannot be shown: control characters, surrogates, private use
+# and unassigned
+_HIDDEN_CATEGORIES = {"Cc", "Cs", "Co", "Cn"}
+# letters that change the direction of the text around them
+_DIRECTION_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
-def _absent(number):
+def _is_missing(number: float | None) -> bool:
     return number is None or (isinstance(number, float) and math.isnan(number))
 
 
-def count(number):
-    """``35,116``."""
-    return MISSING if _absent(number) else f"{round(number):,}"
+def count(number: float | None) -> str:
+    """Format a number of things: ``35,116``."""
+    if _is_missing(number):
+        return MISSING
+    return f"{round(number):,}"
 
 
-def percent(fraction, digits=2):
-    """A fraction in percent, without the sign: ``62.62``."""
-    return MISSING if _absent(fraction) else f"{100 * fraction:.{digits}f}"
+def percent(fraction: float | None, digits: int = 2) -> str:
+    """Format a fraction in percent, without the sign: ``62.62``."""
+    if _is_missing(fraction):
+        return MISSING
+    return f"{100 * fraction:.{digits}f}"
 
 
-def decimal(number):
-    """About three significant digits: ``0.043``, ``5.31``, ``67.2`` or ``1,240``."""
-    if _absent(number):
+def decimal(number: float | None) -> str:
+    """Format a number with about three significant digits: ``0.043``, ``67.2`` or ``1,240``."""
+    if _is_missing(number):
         return MISSING
     if number == 0 or not math.isfinite(number):
         return f"{number:g}"
@@ -37,51 +44,56 @@ def decimal(number):
     return f"{number:,.{min(digits, 3)}f}"
 
 
-def size(n_bytes):
-    """``640 B``, ``1.37 MiB`` or ``24.0 GiB``."""
-    if _absent(n_bytes):
+def size(n_bytes: float | None) -> str:
+    """Format a number of bytes: ``640 B``, ``1.37 MiB`` or ``24.0 GiB``."""
+    if _is_missing(n_bytes):
         return MISSING
     for unit in ("B", "KiB", "MiB", "GiB"):
         if n_bytes < 1024:
-            return (
-                f"{n_bytes:.0f} {unit}"
-                if unit == "B" or n_bytes >= 100
-                else f"{decimal(n_bytes)} {unit}"
-            )
+            if unit == "B" or n_bytes >= 100:
+                return f"{n_bytes:.0f} {unit}"
+            return f"{decimal(n_bytes)} {unit}"
         n_bytes /= 1024
     return f"{decimal(n_bytes)} TiB"
 
 
-def duration(seconds):
-    """``12.3 ms``, ``4.21 s``, ``2 min 03 s`` or ``3 h 20 min``."""
-    if _absent(seconds):
+def duration(seconds: float | None) -> str:
+    """Format seconds: ``12.3 ms``, ``4.21 s``, ``2 min 03 s`` or ``3 h 20 min``."""
+    if _is_missing(seconds):
         return MISSING
     if 0 < seconds < 1:
         return f"{decimal(1000 * seconds)} ms"
-    return f"{decimal(seconds)} s" if round(seconds) < 60 else format_duration(seconds)
+    if round(seconds) < 60:
+        return f"{decimal(seconds)} s"
+    return format_duration(seconds)
+
+
+def milliseconds(number: float | None) -> str:
+    """Format milliseconds: ``0.43 ms``."""
+    if _is_missing(number):
+        return MISSING
+    return f"{decimal(number)} ms"
 
 
 FORMAT_BY_UNIT = {"fraction": percent, "labels": decimal}
-"""How metrics are shown, by their unit."""
+"""Function that formats a metric, by the unit of the metric."""
 
 
-def milliseconds(number):
-    """``0.43 ms``."""
-    return MISSING if _absent(number) else f"{decimal(number)} ms"
+def plain(text: str, limit: int = 120) -> str:
+    """Shorten a text from the data to one line, and replace letters that cannot be shown.
 
-
-def plain(text, limit=120):
-    """A text from the data on one line, without what changes the text around it; templates escape
-    it for HTML.
+    Letters that change the direction of text are removed. Templates escape the result for HTML.
     """
     words = " ".join(text[: 4 * limit].split())
-    shown = "".join(
-        "\ufffd" if unicodedata.category(letter) in _HIDDEN else letter
-        for letter in words
-        if letter not in _OVERRIDES
-    )
-    return (
-        shown
-        if len(shown) <= limit and len(text) <= 4 * limit
-        else shown[: limit - 1].rstrip() + "…"
-    )
+    letters = []
+    for letter in words:
+        if letter in _DIRECTION_OVERRIDES:
+            continue
+        if unicodedata.category(letter) in _HIDDEN_CATEGORIES:
+            letters.append("\ufffd")
+        else:
+            letters.append(letter)
+    shown = "".join(letters)
+    if len(shown) <= limit and len(text) <= 4 * limit:
+        return shown
+    return shown[: limit - 1].rstrip() + "…"

@@ -1,1 +1,1 @@
-"""Folders of results: what a run's files say, and the runs of a dataset next to one another."""
+"""Trained and evaluated runs: their folders, and the comparison of runs of a dataset."""

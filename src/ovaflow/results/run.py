@@ -1,4 +1,4 @@
-"""A trained and evaluated model: a folder of results, whose files are read when they are asked for."""
+"""A trained and evaluated model: a folder of results, whose files are read on demand."""
 
 import os
 from collections.abc import Callable
@@ -23,49 +23,56 @@ from ovaflow.storage.texts import read_json
 
 
 class ComparedRuns(Protocol):
-    """The runs that a run is compared with, itself among them."""
+    """The runs with which a run is compared, including itself."""
 
     @property
-    def folder(self) -> Path: ...
+    def folder(self) -> Path:
+        """The folder of their dataset."""
 
     @property
-    def documents(self) -> Dataset: ...
+    def documents(self) -> Dataset:
+        """The dataset without names of labels among the training instances."""
 
     @property
-    def series(self) -> dict[str, int]: ...
+    def series(self) -> dict[str, int]:
+        """Numbers of the runs that figures show, by name."""
 
-    def describe_differences(self, run: "Run") -> str: ...
+    def describe_differences(self, run: "Run") -> str:
+        """Describe a run by the settings that differ between runs."""
 
-    def first_run_of_training(self, run: "Run") -> "Run": ...
+    def first_run_of_training(self, run: "Run") -> "Run":
+        """Return the first run of the same training."""
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The folder results/DATASET/RUN; a file that is missing, damaged or of another model is
-    refused when it is read.
+    """A run: the folder results/DATASET/RUN.
 
-    A file that not every run has reads as None or empty where it is missing.
+    Its files are read when they are needed. A file that is missing, damaged or of another model
+    raises an InputError then; one that not every run has is None or empty where it is missing.
     """
 
     path: Path
-    beside: ComparedRuns
+    compared_runs: ComparedRuns
 
     @property
     def name(self) -> str:
+        """Name of the run."""
         return self.path.name
 
     @property
     def folder(self) -> str:
-        """Its folder as a command line has it."""
+        """Its folder relative to the working directory, for command lines."""
         return os.path.relpath(self.path)
 
     @property
     def dataset(self) -> Dataset:
-        """Its dataset, without names of labels among the training instances."""
-        return self.beside.documents
+        """The dataset, without names of labels among the training instances."""
+        return self.compared_runs.documents
 
     @property
     def model_path(self) -> Path:
+        """Path of its model."""
         return self.path / "model.h5"
 
     @cached_property
@@ -74,11 +81,11 @@ class Run:
         return ModelHeader.open(self.model_path)
 
     def open_model(self) -> Model:
-        """Open its whole model."""
+        """Open its complete model."""
         return open_any_model(self.model_path)
 
     def open_predictor(self) -> Predictor:
-        """Open what made its predictions."""
+        """Open the predictor that made its predictions."""
         model = self.open_model()
         if self.reranked:
             model = attach_second_stage(model)
@@ -92,23 +99,24 @@ class Run:
 
     @cached_property
     def predictions(self) -> Predictions:
+        """Its predictions of the test set."""
         opened = Predictions.open(self.path / "predictions.h5", dataset=self.dataset)
         opened.require(model=self.model)
         return opened
 
     def require(self) -> None:
-        """Refuse a run without metrics or predictions, or with those of another model or dataset."""
+        """Raise an InputError without metrics or predictions of this model and dataset."""
         _ = self.all_metrics
         _ = self.predictions
 
     @property
     def reranked(self) -> bool:
-        """Whether a second stage made its predictions."""
+        """True if a second stage made its predictions."""
         return self.predictions.ranking is not None
 
     @cached_property
     def by_probability(self) -> bool:
-        """Whether predictions are the most probable labels, not those for macro-F1."""
+        """True if predictions are the most probable labels, False if those for macro-F1."""
         ids = self.predictions.ids
         ranking = self.predictions.ranking
         return ranking is not None and np.array_equal(ids, ranking.ids[:, : ids.shape[1]])
@@ -120,15 +128,14 @@ class Run:
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
-        """Content of metrics.json that means something: without labels in the test set its zeros do
-        not.
-        """
+        """Content of metrics.json, without metrics if no test instance has labels."""
         if self.has_test_labels:
             return self.all_metrics
         return {name: value for name, value in self.all_metrics.items() if not is_metric(name)}
 
     @property
     def has_test_labels(self) -> bool:
+        """True if some test instance has labels."""
         return len(self.dataset.test.Y.indices) > 0
 
     @property
@@ -139,21 +146,24 @@ class Run:
 
     @cached_property
     def measured(self) -> EvaluatedPredictions:
-        """What it ranks for the test instances, beside their labels."""
+        """Its ranked labels of the test instances, with the true labels."""
         return EvaluatedPredictions.of(
             self.predictions, self.dataset.test.Y, self._inverse_propensity
         )
 
     @cached_property
     def samples(self) -> dict[str, np.ndarray]:
-        """Metrics on samples of the test instances, the same for all runs; empty where no instance
-        has labels.
+        """Metrics on samples of the test instances; empty if no instance has labels.
+
+        The samples are the same for all runs.
         """
-        return self.measured.samples() if self.has_test_labels else {}
+        if not self.has_test_labels:
+            return {}
+        return self.measured.samples()
 
     @cached_property
     def first_stage_samples(self) -> dict[str, np.ndarray]:
-        """Samples of the order by score, below a second stage; empty without one."""
+        """Metrics of the order by score, on samples; empty without a second stage."""
         ranking = self.predictions.ranking
         if ranking is None or not self.has_test_labels:
             return {}
@@ -163,23 +173,29 @@ class Run:
 
     @cached_property
     def on_dev(self) -> "RunOnDev | None":
-        """The run with its figures on the dev part; None where there are none."""
-        return RunOnDev(self.path, self.beside) if "dev" in self.all_metrics else None
+        """The run with its figures on the dev part; None without any."""
+        if "dev" not in self.all_metrics:
+            return None
+        return RunOnDev(self.path, self.compared_runs)
 
     @cached_property
     def settings(self) -> dict[str, str]:
         """Settings by name, in words: those of the model, and those of the predictions."""
-        of_predictions = describe_prediction_settings(self.reliability, self.by_probability)
-        return describe_settings(self.model.parameters, self.all_metrics) | of_predictions
+        of_model = describe_settings(self.model.parameters, self.all_metrics)
+        return of_model | describe_prediction_settings(
+            self.reliability, by_probability=self.by_probability
+        )
 
     @cached_property
     def training(self) -> Training | None:
-        """Statistics of the training."""
+        """Statistics of the training; None where there are none."""
         path = self.path / "training.h5"
-        return Training.open(path, dataset=self.dataset) if path.exists() else None
+        if not path.exists():
+            return None
+        return Training.open(path, dataset=self.dataset)
 
     @cached_property
-    def trained(self) -> int:
+    def n_trained(self) -> int:
         """Number of labels with a classifier."""
         if self.training is not None and self.training.statistics:
             return int(np.count_nonzero(self.training.statistics["positives"]))
@@ -187,84 +203,99 @@ class Run:
 
     @property
     def same_training_run(self) -> "Run | None":
-        """The first run of the same training, if it is another."""
-        first = self.beside.first_run_of_training(self)
-        return None if first.name == self.name else first
+        """The first run of the same training; None if that is this run."""
+        first = self.compared_runs.first_run_of_training(self)
+        if first.name == self.name:
+            return None
+        return first
 
     @property
     def training_seconds(self) -> float | None:
-        """Processor time of the training; one time for all runs that trained the same."""
+        """Processor time of the training, in seconds.
+
+        All runs of the same training have the time of the first one.
+        """
         return (self.same_training_run or self).all_metrics.get("train_seconds")
 
     @property
     def training_memory(self) -> int | None:
-        """Peak memory of the largest training job in bytes."""
+        """Peak memory of the largest training job, in bytes."""
         return (self.same_training_run or self).all_metrics.get("train_peak_rss_bytes")
 
     @property
     def predict_milliseconds(self) -> float | None:
-        """Wall time of scoring a test instance."""
+        """Wall time of scoring a test instance, in milliseconds."""
         seconds = self.all_metrics.get("predict_seconds")
         instances = self.all_metrics.get("instances")
-        return 1000 * seconds / instances if seconds is not None and instances else None
+        if seconds is None or not instances:
+            return None
+        return 1000 * seconds / instances
 
     @property
     def series(self) -> int | None:
-        """Its number among the runs in figures, for colour and marker; None where it is not shown
-        there.
-        """
-        return self.beside.series.get(self.name)
+        """Its number among the runs in figures, for colour and marker; None if not among them."""
+        return self.compared_runs.series.get(self.name)
 
     @property
     def summary(self) -> str:
-        """What tells it from the runs beside it."""
-        return self.beside.describe_differences(self)
+        """The settings in which it differs from the other runs, in words."""
+        return self.compared_runs.describe_differences(self)
 
     @cached_property
     def analysis(self) -> dict[str, Any]:
-        """Content of analysis.json."""
-        return self._about_model("analysis.json", "analysis")
+        """Content of analysis.json; empty if it is missing or of another model."""
+        return self._read_file_of_model("analysis.json", "analysis")
 
     @cached_property
     def folds(self) -> dict[str, Any]:
-        """Joined metrics of its folds."""
-        return self._about_model("folds.json", "folds")
+        """Joined metrics of its folds; empty if they are missing or of another model."""
+        return self._read_file_of_model("folds.json", "folds")
 
-    def _about_model(self, name: str, kind: str) -> dict[str, Any]:
-        """Read a file about the model; empty where there is none, or it is about another model."""
+    def _read_file_of_model(self, name: str, kind: str) -> dict[str, Any]:
+        """Read a file about the model; empty if it is missing or of another model."""
         path = self.path / name
-        content = read_json(path, kind) if path.exists() else {}
-        return content if content.get("model") == self.model.checksum else {}
+        if not path.exists():
+            return {}
+        content = read_json(path, kind)
+        if content.get("model") != self.model.checksum:
+            return {}
+        return content
 
     @cached_property
     def reliability(self) -> dict[str, Any]:
-        """Content of reliability.json; empty where it is about other predictions, or no test label
-        is known.
+        """Content of reliability.json; empty if it is of other predictions.
+
+        Also empty if no test instance has labels.
         """
         path = self.path / "reliability.json"
         if not (path.exists() and self.has_test_labels):
             return {}
         content = read_json(path, "reliability")
-        return content if self.predictions.inputs.get("reranker") == content["reranker"] else {}
+        if self.predictions.inputs.get("reranker") != content["reranker"]:
+            return {}
+        return content
 
     @cached_property
     def choice_of_pruning(self) -> dict[str, Any]:
-        """What ``prune: auto`` compared; empty where the model is not of that choice."""
+        """The points that ``prune: auto`` compared; empty if it did not choose this model."""
         path = self.path / Path(paths.CHOSEN_PRUNE).name
-        content = read_json(path, "prune") if path.exists() else {}
-        return (
-            content if content and content["chosen"] == self.model.parameters.get("prune") else {}
-        )
+        if not path.exists():
+            return {}
+        content = read_json(path, "prune")
+        if not content or content["chosen"] != self.model.parameters.get("prune"):
+            return {}
+        return content
 
     @cached_property
-    def _read(self) -> dict[Callable, Any]:
+    def _contents(self) -> dict[Callable, Any]:
+        """Results of :meth:`read`, by function."""
         return {}
 
     def read(self, reader: Callable[[Self], Any]) -> Any:
-        """Return what a section's function reads of the run, which is read once."""
-        if reader not in self._read:
-            self._read[reader] = reader(self)
-        return self._read[reader]
+        """Return the result of a section's function of the run, which is called only once."""
+        if reader not in self._contents:
+            self._contents[reader] = reader(self)
+        return self._contents[reader]
 
 
 class RunOnDev(Run):
@@ -272,10 +303,12 @@ class RunOnDev(Run):
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
+        """Metrics of the run, those on the dev part in place of those on the test set."""
         return super().metrics | self.all_metrics["dev"]
 
     @cached_property
     def samples(self) -> dict[str, np.ndarray]:
+        """Metrics on samples of the dev instances; empty without predictions of them."""
         dev = self.dataset.dev
         predicted = self.predictions.dev
         if dev is None or predicted is None:

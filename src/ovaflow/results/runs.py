@@ -1,6 +1,4 @@
-"""The runs of a dataset next to one another: what tells them apart, which one is best, which ones
-figures show.
-"""
+"""The runs of a dataset: their differences, the best one, and those that figures show."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,13 +16,14 @@ MAX_SHOWN_RUNS = 8
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Runs of the folder of a dataset, results/DATASET, in the order of their names here."""
+    """Runs in the folder of a dataset, results/DATASET, in the order of their names here."""
 
     folder: Path
     names: tuple[str, ...]
 
     @cached_property
     def dataset(self) -> Dataset:
+        """The dataset."""
         return open_dataset(self.folder / "dataset.h5")
 
     @cached_property
@@ -34,10 +33,12 @@ class Runs:
 
     @cached_property
     def all(self) -> list[Run]:
+        """All these runs."""
         return [Run(self.folder / name, self) for name in self.names]
 
     @cached_property
     def best(self) -> Run | None:
+        """The best run; None where no run has metrics."""
         return find_best_run(self.all)
 
     @cached_property
@@ -46,56 +47,61 @@ class Runs:
         return {run.name: number for number, run in enumerate(choose_shown_runs(self.all))}
 
     @property
-    def shown(self) -> list[Run]:
+    def shown_runs(self) -> list[Run]:
         """Runs that figures show, by their numbers."""
         return [run for run in self.all if run.name in self.series]
 
     @cached_property
     def _differing(self) -> set[str]:
-        """Settings of which some runs have different values."""
+        """Names of the settings that differ between runs."""
         return set(find_differing_settings([run.settings for run in self.all]))
 
     def describe_differences(self, run: Run) -> str:
-        """Say what tells a run from the others: its method and start, and other settings with their
-        names.
+        """Describe a run by the settings that differ between runs.
+
+        Method and start are given without their names.
         """
         words = []
         for name, value in run.settings.items():
-            if name in self._differing:
-                words.append(
-                    value if name in LEADING_SETTINGS else f"{name.replace('_', ' ')} {value}"
-                )
+            if name not in self._differing:
+                continue
+            if name in LEADING_SETTINGS:
+                words.append(value)
+            else:
+                words.append(f"{name.replace('_', ' ')} {value}")
         return ", ".join(words)
 
     @cached_property
     def _first_of_trainings(self) -> dict[tuple[str, str | None], Run]:
+        """The first run of each training."""
         first: dict[tuple[str, str | None], Run] = {}
         for run in self.all:
             first.setdefault(run.model.training, run)
         return first
 
     def first_run_of_training(self, run: Run) -> Run:
-        """Return the first run that trained the same; runs may differ after that."""
+        """Return the first run of the same training; runs may differ after training."""
         return self._first_of_trainings[run.model.training]
 
 
 def open_run(folder: Path) -> Run:
-    """Return the run of a folder, which is not compared with others."""
+    """Return the run in a folder, without other runs to compare it with."""
     return Runs(folder.parent, (folder.name,)).all[0]
 
 
 def open_runs(folders: Iterable[Path]) -> list[Runs]:
-    """Return the runs of folders results/DATASET/RUN, dataset by dataset."""
-    names: dict[Path, dict[str, None]] = {}
+    """Return the runs in folders results/DATASET/RUN, dataset by dataset."""
+    names_by_dataset: dict[Path, dict[str, None]] = {}
     for folder in folders:
         folder = folder.resolve()
-        names.setdefault(folder.parent, {})[folder.name] = None
-    return [Runs(folder, tuple(of_dataset)) for folder, of_dataset in names.items()]
+        names_by_dataset.setdefault(folder.parent, {})[folder.name] = None
+    return [Runs(folder, tuple(names)) for folder, names in names_by_dataset.items()]
 
 
 def choose_shown_runs(runs: list[Run]) -> list[Run]:
-    """Choose the runs in figures, in their order: the first, the best of each method, and the next
-    best by P@1.
+    """Choose the runs in figures: the first, the best of each method, and the next best by P@1.
+
+    They keep their order.
     """
     ranked = [runs[0], *sorted(runs[1:], key=lambda run: -(run.all_metrics.get("P@1") or 0))]
     best_by_method: dict[str, Run] = {}

@@ -4,22 +4,48 @@ from collections.abc import Iterator
 from typing import Any
 
 LEADING_SETTINGS = ("method", "initialization")
-_OF_METRICS = ("top_k", "propensity_a", "propensity_b")
+"""Settings that are listed first."""
+
+# settings of prediction and evaluation that metrics.json records
+_SETTINGS_IN_METRICS = ("top_k", "propensity_a", "propensity_b")
 
 
 def describe_settings(parameters: dict[str, Any], metrics: dict[str, Any]) -> dict[str, str]:
-    """Name nested settings by their innermost names, method and start first; none of features."""
-    parameters = parameters | {name: metrics[name] for name in _OF_METRICS if name in metrics}
-    values = dict(
-        flatten_settings({name: value for name, value in parameters.items() if name != "transform"})
-    )
-    return {name: values[name] for name in (*LEADING_SETTINGS, *values) if name in values}
+    """Describe the settings of a run, except those of features.
+
+    Parameters
+    ----------
+    parameters : dict
+        Parameters of the model; nested ones are named by their innermost names.
+    metrics : dict
+        Content of metrics.json.
+
+    Returns
+    -------
+    dict of str to str
+        Values by name; the method and the start come first.
+    """
+    parameters = {name: value for name, value in parameters.items() if name != "transform"}
+    for name in _SETTINGS_IN_METRICS:
+        if name in metrics:
+            parameters[name] = metrics[name]
+    values = dict(flatten_settings(parameters))
+    leading = {name: values[name] for name in LEADING_SETTINGS if name in values}
+    return leading | values
 
 
 def describe_prediction_settings(
-    reliability: dict[str, Any], by_probability: bool
+    reliability: dict[str, Any], *, by_probability: bool
 ) -> dict[str, str]:
-    """Return the settings after training in words; ``reliability`` is empty without a second stage."""
+    """Describe the settings after training.
+
+    Parameters
+    ----------
+    reliability : dict
+        Content of reliability.json; empty without a second stage.
+    by_probability : bool
+        Whether the most probable labels are predicted, instead of those for macro-F1.
+    """
     if not reliability:
         return {"rerank": "0"}
     settings = {"rerank": f"{reliability['fitted']['fraction']:g}"}
@@ -29,27 +55,39 @@ def describe_prediction_settings(
 
 
 def find_differing_settings(settings: list[dict[str, str]]) -> list[str]:
-    """Find the settings of which some runs have different values, in a dictionary of each run."""
-    names = dict.fromkeys(name for each in settings for name in each)
+    """Find the settings that differ between runs, given those of each run."""
+    names: dict[str, None] = {}
+    for run_settings in settings:
+        names |= dict.fromkeys(run_settings)
     return [name for name in names if _differs(name, settings)]
 
 
 def _differs(name: str, settings: list[dict[str, str]]) -> bool:
-    """Tell whether values differ, or a run lacks what another one of its method and start has."""
-    having = [each for each in settings if name in each]
-    alike = {tuple(map(each.get, LEADING_SETTINGS)) for each in having}
-    lacking = any(
-        name not in each and tuple(map(each.get, LEADING_SETTINGS)) in alike for each in settings
-    )
-    return lacking or len({each[name] for each in having}) > 1
+    """Return True if values differ, or a run lacks a setting of its own method and start."""
+    values = set()
+    leading_values = set()
+    for run_settings in settings:
+        if name in run_settings:
+            values.add(run_settings[name])
+            leading_values.add(_get_leading_values(run_settings))
+    for run_settings in settings:
+        if name not in run_settings and _get_leading_values(run_settings) in leading_values:
+            return True
+    return len(values) > 1
+
+
+def _get_leading_values(settings: dict[str, str]) -> tuple[str | None, ...]:
+    return tuple(settings.get(name) for name in LEADING_SETTINGS)
 
 
 def flatten_settings(parameters: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield nested settings as pairs of name and words."""
+    """Yield nested settings as pairs of innermost name and words."""
     for name, value in parameters.items():
         if isinstance(value, dict):
             yield from flatten_settings(value)
         elif value is None:
             yield name, "none"
+        elif isinstance(value, float):
+            yield name, f"{value:g}"
         else:
-            yield name, f"{value:g}" if isinstance(value, float) else str(value)
+            yield name, str(value)

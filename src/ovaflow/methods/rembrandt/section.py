@@ -27,7 +27,7 @@ def read(run):
 
 
 def show(anchor, results):
-    runs = [run for run in results.shown if run.read(read)]
+    runs = [run for run in results.shown_runs if run.read(read)]
     if not runs:
         return None
     neighbours = [
@@ -89,7 +89,7 @@ def _paint_trained(axes, run, points) -> None:
         axes.axhline(
             error, color=get_series_colour(run.series), linestyle=(0, (4, 4)), linewidth=1.3
         )
-        axes.keep(name, x=[None], y=[error])
+        axes.record(name, x=[None], y=[error])
 
 
 def _error(metrics):
